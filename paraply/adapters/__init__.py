@@ -1,1 +1,1 @@
-"""Third-party appliers turned into histories: recorded logs, child processes, live servers."""
+"""Turn recorded logs, child processes and live servers into histories."""

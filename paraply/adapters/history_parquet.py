@@ -1,11 +1,10 @@
-"""Histories as Parquet, for large ones and for Spark: the fields of the JSON form as columns.
+"""Histories as Parquet, for large ones and for Spark.
 
-A folder holds ``histories.parquet``, ``transactions.parquet`` and ``events.parquet``; the column
-``history`` ties their rows together and counts from 0. Fields that hold their default are written
-out. Items are text (``paraply.vocabulary.write_set.format_item``); row images, options and schema
-are JSON text, since their shape is not fixed. docs/history-format.md describes every field.
+A folder has ``histories.parquet``, ``transactions.parquet`` and ``events.parquet``, joined by
+``history``, from 0. Columns are the JSON form's fields, with defaults. Items are ``format_item``
+text; row images, options and schema are JSON text. docs/history-format.md describes every field.
 
-Both ways are streams: memory holds one history and one batch of rows.
+Both directions stream: memory holds one history and one batch of rows.
 """
 
 from __future__ import annotations
@@ -40,17 +39,16 @@ from paraply.vocabulary.transactions import Transaction
 from paraply.vocabulary.write_set import Item, format_item, parse_item
 
 BATCH_ROWS = 65_536
-"""Rows that are gathered before they are written, and read at a time."""
 
 _UNREADABLE = (OSError, ValueError, pa.ArrowException)
-"""What Arrow raises for a damaged file; text that is no UTF-8 is a ``ValueError``."""
+"""Arrow's errors; invalid UTF-8 raises ``ValueError``."""
 
 HISTORIES, TRANSACTIONS, EVENTS = "histories", "transactions", "events"
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """How the JSON form of one field is kept in a column, and got back."""
+    """Converts a field's JSON form to a column."""
 
     type: pa.DataType
     store: Callable[[Any], Any] = lambda value: value
@@ -65,7 +63,7 @@ _SCALARS = {int: pa.int64(), str: pa.string(), bool: pa.bool_()}
 
 @cache
 def column_of(hint: Any) -> Column:
-    """Return the column of a field's type."""
+    """Return a field type's column."""
     if isinstance(hint, NewType):
         return column_of(hint.__supertype__)
     if hint in _SCALARS:
@@ -105,7 +103,7 @@ def _struct_column(cls: Any) -> Column:
         return {name: columns[name].store(value) for name, value in fields.items()}
 
     def load(fields: dict[str, Any]) -> dict[str, Any]:
-        # A field that a nested record left out has come back as null.
+        # A field missing from a nested record returns as null.
         return {n: columns[n].load(value) for n, value in fields.items() if value is not None}
 
     return Column(pa.struct([(name, column.type) for name, column in columns.items()]), store, load)
@@ -113,7 +111,7 @@ def _struct_column(cls: Any) -> Column:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """One of the three files: its record, and the columns it has beside the record's fields."""
+    """A file: its record and extra columns."""
 
     name: str
     record: Any
@@ -121,12 +119,12 @@ class Table:
 
     @property
     def columns(self) -> dict[str, Column]:
-        """Return the columns of the record's fields."""
+        """Return the record's columns."""
         return {entry.name: column_of(entry.hint) for entry in record_fields(self.record)}
 
     @property
     def schema(self) -> pa.Schema:
-        """Return the Arrow schema: history, the extra columns, then the record's fields."""
+        """Return the schema: history, extra columns, record fields."""
         fields = [(name, column.type) for name, column in self.columns.items()]
         return pa.schema([("history", pa.int64()), *self.extra, *fields])
 
@@ -147,10 +145,7 @@ TABLES = (
 
 
 class HistoryParquetWriter:
-    """Writes histories one after the other; the folder's files appear when it is closed in peace.
-
-    Use it in a ``with`` statement: after an exception what was written is removed again.
-    """
+    """Writes histories; files appear on a normal close, none after an exception."""
 
     def __init__(self, folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
@@ -181,14 +176,12 @@ class HistoryParquetWriter:
         fault: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        # The histories come last: a folder that has them has everything.
+        # Histories come last: a folder with them is complete.
         for table in reversed(self._tables.values()):
             table.close(keep=fault is None)
 
 
 class _TableWriter:
-    """Gathers the rows of one file and writes them in batches, under another name until done."""
-
     def __init__(self, folder: Path, table: Table) -> None:
         self._path = folder / f"{table.name}.parquet"
         self._unfinished = folder / f".{table.name}.{os.getpid()}.tmp"
@@ -224,18 +217,17 @@ class _TableWriter:
 
 
 def write_parquet(folder: Path, histories: Iterable[History]) -> None:
-    """Write histories into a folder, in place of those that it may hold."""
+    """Write histories into a folder, replacing its own."""
     with HistoryParquetWriter(folder) as writer:
         for history in histories:
             writer.write(history)
 
 
 def read_parquet(folder: Path) -> Iterator[History]:
-    """Yield the histories of a folder, one by one.
+    """Yield the histories of a folder.
 
     Raises:
-        ParaplyError: P505 with the file where it is missing, damaged or has other columns, P504
-            where the parts of a history do not fit.
+        ParaplyError: P505 for a missing, damaged or unsuitable file, P504 for inconsistent parts.
     """
     with ExitStack() as stack:
         readers = {table.name: _TableReader(folder, table, stack) for table in TABLES}
@@ -252,8 +244,6 @@ def read_parquet(folder: Path) -> Iterator[History]:
 
 
 class _TableReader:
-    """Reads one file batch by batch, and hands out the records of one history after the other."""
-
     def __init__(self, folder: Path, table: Table, stack: ExitStack) -> None:
         self._path = folder / f"{table.name}.parquet"
         self._table = table
@@ -270,12 +260,10 @@ class _TableReader:
         self._ahead = next(self._rows, None)
 
     def records(self) -> Iterator[tuple[int, dict[str, Any], Any]]:
-        """Yield each record with the number of its history and the extra columns."""
         while self._ahead is not None:
             yield self._next()
 
     def take(self, number: int, count: int) -> tuple[Any, ...]:
-        """Return the records of a history, which must be as many as it says."""
         taken = []
         while self._ahead is not None and self._ahead["history"] == number:
             taken.append(self._next()[2])
@@ -284,7 +272,6 @@ class _TableReader:
         return tuple(taken)
 
     def expect_end(self) -> None:
-        """Raise P505 unless every row has been taken."""
         if self._ahead is not None:
             raise self._malformed(f"row of history {self._ahead['history']} is out of place")
 

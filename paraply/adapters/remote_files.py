@@ -1,6 +1,6 @@
-"""Files of this machine and of object storage (``s3://``, ``gs://``, ``abfs://``), by one door.
+"""Uniform access to local files and object storage (``s3://``, ``gs://``, ``abfs://``).
 
-Nothing is read ahead beyond the range that is asked for, since each byte of a bucket is paid for.
+It never reads ahead, since buckets charge by the byte.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ BUFFER_BYTES = 1 << 20
 
 
 def is_url(name: str) -> bool:
-    """Return whether a name is a URL of object storage, and no path of this machine."""
+    """Return whether a name is an object URL."""
     return "://" in name and not name.startswith("file://")
 
 
 def path_of(name: str) -> str:
-    """Return the path of this machine that a name is; ``file://`` is taken off."""
+    """Return the path without ``file://``."""
     return unquote(urlsplit(name).path) if name.startswith("file://") else name
 
 
 def open_range(name: str, begin: int = 0, end: int | None = None) -> BinaryIO:
-    """Return a stream of a file's bytes that stands at ``begin``.
+    """Return a stream positioned at ``begin``.
 
-    Of a URL no byte at or after ``end`` is requested. Raises ``OSError``.
+    It requests no remote byte from ``end`` on. Raises ``OSError``.
     """
     if not is_url(name):
         stream = open(path_of(name), "rb", BUFFER_BYTES)  # noqa: SIM115 - the caller closes it
@@ -42,7 +42,7 @@ def open_range(name: str, begin: int = 0, end: int | None = None) -> BinaryIO:
 
 
 def open_unbuffered(name: str) -> BinaryIO:
-    """Return a file for reads at any place; of a URL, each read is one request."""
+    """Return a random-access file; each remote read is a request."""
     if not is_url(name):
         return open(path_of(name), "rb")
     with _as_os_errors(name):
@@ -52,7 +52,7 @@ def open_unbuffered(name: str) -> BinaryIO:
 
 
 def size_of(name: str) -> int:
-    """Return the bytes of a file; raises ``OSError``."""
+    """Return the size in bytes; raises ``OSError``."""
     if not is_url(name):
         return os.path.getsize(path_of(name))
     with _as_os_errors(name):
@@ -64,7 +64,7 @@ def size_of(name: str) -> int:
 
 
 def names_in(folder: str) -> list[str]:
-    """Return the files below a URL that ends a folder's name, not of its sub-folders."""
+    """Return the files directly below a folder URL."""
     import pyarrow.fs as pafs
 
     with _as_os_errors(folder):
@@ -76,10 +76,10 @@ def names_in(folder: str) -> list[str]:
 
 
 class RangeOfUrl(io.RawIOBase):
-    """A range of a remote file; a read is one request for the bytes wanted, and no more."""
+    """A remote range; each read requests exactly its bytes."""
 
     fetched = 0
-    """Bytes requested by all objects of this process."""
+    """Bytes requested in this process."""
 
     def __init__(self, file: Any, begin: int, end: int | None) -> None:
         self._file, self._at = file, begin
@@ -94,17 +94,17 @@ class RangeOfUrl(io.RawIOBase):
         return True
 
     def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
-        """Go to a place."""
+        """Set the position."""
         base = {io.SEEK_SET: 0, io.SEEK_CUR: self._at, io.SEEK_END: self._end}[whence]
         self._at = base + offset
         return self._at
 
     def tell(self) -> int:
-        """Return the place."""
+        """Return the position."""
         return self._at
 
     def readinto(self, buffer: Any) -> int:
-        """Fill a buffer as far as the range goes."""
+        """Fill a buffer up to the range's end."""
         count = max(0, min(len(buffer), self._end - self._at))
         if not count:
             return 0
@@ -131,7 +131,6 @@ def _filesystem(name: str) -> tuple[Any, str]:
 
 @contextmanager
 def _as_os_errors(name: str) -> Iterator[None]:
-    """Turn what Arrow says of a URL into an ``OSError`` with one line."""
     import pyarrow as pa
 
     try:

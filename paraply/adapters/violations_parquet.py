@@ -1,4 +1,4 @@
-"""Safety violations as a Parquet table, sorted, each once: for logs that have more than a page."""
+"""Safety violations as a sorted Parquet table without duplicates, for large logs."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ SCHEMA = pa.schema(
 
 
 def sort_violations(violations: Iterable[SafetyViolation]) -> list[SafetyViolation]:
-    """Return violations by later and earlier transaction, each once."""
+    """Return distinct violations by later and earlier transaction."""
     return sorted(
         set(violations),
         key=lambda v: (v.later.ordinal, v.applier, v.earlier.ordinal, v.table, v.index, v.key),
@@ -37,7 +37,7 @@ def sort_violations(violations: Iterable[SafetyViolation]) -> list[SafetyViolati
 
 
 def write_violations(path: Path, violations: Iterable[SafetyViolation]) -> int:
-    """Write violations to a file, which appears whole or not at all; return their number."""
+    """Write violations to a file atomically; return their number."""
     rows = [
         {name: getattr(v, name) for name in (*_TEXTS, "certain")}
         | {f"earlier_{name}": getattr(v.earlier, name) for name, _ in _REFERENCE}
@@ -50,7 +50,7 @@ def write_violations(path: Path, violations: Iterable[SafetyViolation]) -> int:
 
 
 def read_violations(path: Path) -> list[SafetyViolation]:
-    """Return the violations of a file that :func:`write_violations` wrote."""
+    """Return the violations of a file from :func:`write_violations`."""
     found = []
     for row in pq.read_table(path, schema=SCHEMA).to_pylist():
         earlier, later = (

@@ -1,4 +1,4 @@
-"""What breaks a property in a case, made as small as it gets."""
+"""Shrink runs that break a property."""
 
 from __future__ import annotations
 
@@ -27,33 +27,32 @@ _OTHER_SECONDS_MAX = 5.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Breach:
-    """A property that a run of the case breaks, with the smallest run found."""
+    """A broken property with its smallest run."""
 
     prop: Property
     violations: tuple[Violation, ...]
     history: History
     choices: tuple[int, ...]
     seed: int
-    """Of the case's log."""
     kept: tuple[int, ...] | None = None
-    """Ids of the log's transactions that are left, where some were dropped."""
+    """Remaining transaction ids; None for all."""
     broken: int = 1
-    """How many of ``repeats`` runs of the same schedule break it: fewer if threads race."""
+    """Breaking runs among ``repeats``: fewer under races."""
     repeats: int = 1
 
     @property
     def repeats_itself(self) -> bool:
-        """Return whether every run of the schedule breaks the property."""
+        """Return whether every run breaks the property."""
         return self.broken == self.repeats
 
     @property
     def program(self) -> str:
-        """Return the choices as text for a command line."""
+        """Return the choices as argument text."""
         return format_program(encode_program(self.choices))
 
 
 class Runner(Protocol):
-    """Whoever runs a case."""
+    """Runs a case."""
 
     shrink_runs_max: int
 
@@ -65,7 +64,7 @@ class Runner(Protocol):
 
 
 class Shrinking:
-    """Makes what breaks a property small: transactions of a random log first, then choices."""
+    """Shrinks random logs first, then choices."""
 
     def __init__(self, runner: Runner, case: Case, found: Breach) -> None:
         self._runner = runner
@@ -75,10 +74,9 @@ class Shrinking:
         self._tries = 1
 
     def smallest(self) -> Breach:
-        """Return the smallest breach found within the runs allowed.
+        """Return the smallest breach within the run limit.
 
-        A program that does not repeat itself is shrunk by probability: a candidate breaks the
-        property if one of several runs does.
+        A nondeterministic candidate counts if one of several runs breaks the property.
         """
         self._found = self._repeated(self._found)
         if self._case.log(self._found.seed).only(()) is not None:
@@ -99,7 +97,6 @@ class Shrinking:
         )
 
     def _repeated(self, breach: Breach) -> Breach:
-        """Return the breach with how often its schedule breaks the property."""
         broken = runs = 1
         while runs < (_REPEATS if broken == runs else _REPEATS_OF_A_RACE):
             run = self._runner.run_once(
@@ -111,7 +108,6 @@ class Shrinking:
         return replace(breach, broken=broken, repeats=runs)
 
     def _drop_transactions(self) -> None:
-        """Leave out halves of the log, quarters, single transactions, as long as it breaks."""
         kept = [one.id for one in self._case.log(self._found.seed).transactions]
         length = len(kept) // 2
         while length:
@@ -124,7 +120,6 @@ class Shrinking:
             length //= 2
 
     def _still_breaks(self, kept: Sequence[int]) -> bool:
-        """Return whether a few schedules of the shorter log break the property; keep the first."""
         prop = self._found.prop
         schedules: list[Schedule] = [RecordedSchedule(self._found.choices)]
         schedules += random_schedules(self._found.seed, _SCHEDULES_PER_LOG)
@@ -143,7 +138,6 @@ class Shrinking:
         return False
 
     def _run(self, schedule: Schedule, kept: Collection[int] | None) -> Run:
-        """Run a schedule, several times where runs differ, until it breaks the property."""
         for attempt in range(self._tries):
             self._runs_left -= 1
             again = RecordedSchedule(schedule.choices) if attempt else schedule
@@ -155,7 +149,7 @@ class Shrinking:
 
 
 def other_choices(runner: Runner, case: Case, breach: Breach) -> Alternatives:
-    """Return where the choices that the smallest run did not take would have led."""
+    """Return the rejected choices' results."""
 
     def system(schedule: Schedule) -> History:
         return runner.run_once(case, schedule, breach.seed, breach.kept).history

@@ -1,8 +1,7 @@
-"""Appliers in child processes as systems of a campaign: one for each case that they are put to.
+"""Child-process appliers as systems of a campaign, one per case.
 
-Run n of a case is what ``paraply conform`` does as its n-th schedule with the campaign's seed: its
-log, its order of answers, its judges. What breaks the protocol, dies or falls silent has given up
-the transaction it was last told of.
+Run n matches the n-th schedule of ``paraply conform`` with the campaign's seed. An applier that
+breaks the protocol, dies or falls silent gives up its last transaction.
 """
 
 from __future__ import annotations
@@ -48,47 +47,45 @@ APPLIER_IS_SILENT = register(
 KIND = "child"
 TIMEOUT_S = 10.0
 EXPLORED = tuple(f"{family}-random-01" for family in "ABCDEFGHIJKLM")
-"""Cases whose logs differ from seed to seed: what a campaign explores where none are named."""
+"""Cases with random logs, a campaign's default."""
 SILENT_MAX = 3
-"""Runs of a batch that may end in silence; each waits for as long as the time-out is."""
+"""Per batch; each lasts the time-out."""
 SHRINK_RUNS_MAX = 60
-"""Runs to make one breach small: a campaign has a breach per case and property."""
+"""Per case and property."""
 _OVERLAP = "two_transactions_overlap"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChildCommand:
-    """What starts an applier: a Python class (``FILE:CLASS``), or a program and its arguments."""
+    """A Python class (``FILE:CLASS``), or a program and its arguments."""
 
     applier: str = ""
     program: tuple[str, ...] = ()
     timeout: float = TIMEOUT_S
-    """Seconds to wait for an answer that the protocol promises."""
 
     @property
     def words(self) -> list[str]:
-        """Return the program and its arguments, for this machine's Python where it is a class."""
+        """Return the program and its arguments."""
         return host_command(self.applier) if self.applier else list(self.program)
 
     @property
     def arguments(self) -> list[str]:
-        """Return it as ``paraply conform`` and ``paraply mine`` take it, at the end."""
+        """Return final ``paraply conform`` and ``paraply mine`` arguments."""
         return ["--applier", self.applier] if self.applier else ["--", *self.program]
 
 
 @dataclass(frozen=True, kw_only=True)
 class ChildSystem(ForeignSystem):
-    """An applier in a child process on one case, which is the dialect of its workload.
+    """An applier on one case, its workload's dialect.
 
     Attributes:
-        command: what starts it.
         seed: of the campaign; run n works on the log of seed ``seed + n``.
-        sought: situations without which a run shows nothing.
-        kept: ids of the log's transactions that are left, where some were dropped.
+        sought: situations that a meaningful run requires.
+        kept: remaining transaction ids; None for all.
     """
 
     clusters_max: ClassVar[int | None] = 1
-    """Each of its runs takes a hundred times as long as one of ours."""
+    """Runs take a hundred times as long as ours."""
 
     command: ChildCommand = field(default_factory=ChildCommand)
     seed: int = 0
@@ -103,27 +100,27 @@ class ChildSystem(ForeignSystem):
 
     @property
     def options(self) -> Mapping[str, OptionValue]:
-        """Return the command, which says it all."""
+        """Return the command."""
         return {"command": shlex.join(self.command.arguments)}
 
     @property
     def goals(self) -> frozenset[str]:
-        """Return none: no breach is known of."""
+        """Return no goals."""
         return frozenset()
 
     @property
     def situations(self) -> frozenset[str]:
-        """Return what the case is for, as ``paraply conform`` asks."""
+        """Return the situations that ``paraply conform`` requires."""
         return frozenset(self.sought)
 
     @contextmanager
     def opened(self) -> Iterator[MakeHistory]:
-        """Yield what makes histories; the process lives as long where it can begin anew."""
+        """Yield a history maker that reuses resettable processes."""
         with CommandLauncher(self.command.words, timeout=self.command.timeout) as launcher:
             yield _Runs(self, launcher).make_history
 
     def minimised(self, prop: Property, found: Counterexample, run: int) -> SmallOfSystem:
-        """Return a run of fewer transactions and choices; one that takes seconds stays as it is."""
+        """Return a smaller run; slow runs stay."""
         with CommandLauncher(self.command.words, timeout=self.command.timeout) as launcher:
             runs = _Runs(self, launcher)
             breach = Breach(
@@ -142,7 +139,7 @@ class ChildSystem(ForeignSystem):
         )  # fmt: skip
 
     def replay_command(self, prop: Property, choices: tuple[int, ...], run: int, file: str) -> str:
-        """Return the command of ``paraply conform`` that runs it once more."""
+        """Return the repeating ``paraply conform`` command."""
         words = ["paraply", "conform", "--case", self.case.id, "--seed", str(self.seed + run)]
         if self.kept is not None:
             words += ["--keep", ",".join(map(str, self.kept))]
@@ -150,11 +147,11 @@ class ChildSystem(ForeignSystem):
         return shlex.join([*words, *self.command.arguments])
 
     def whose_fault(self) -> str:
-        """Return that it is the applier's."""
+        """Return the party at fault: the applier."""
         return "The applier's, unless the property asks too much of it: nobody seeded a fault."
 
     def as_json(self) -> dict[str, Any]:
-        """Return it as plain values, from which :func:`child_from_json` makes it again."""
+        """Return plain values for :func:`child_from_json`."""
         return {
             "kind": KIND,
             "subject": self.subject,
@@ -170,7 +167,7 @@ class ChildSystem(ForeignSystem):
 
 
 def child_from_json(value: Mapping[str, Any]) -> System:
-    """Return the system that :meth:`ChildSystem.as_json` described."""
+    """Return the system of :meth:`ChildSystem.as_json`."""
     return ChildSystem(
         subject=value["subject"],
         workload=Workload(dialect=value["dialect"]),
@@ -189,11 +186,10 @@ register_kind(KIND, child_from_json)
 def children_of(
     command: ChildCommand, cases: Sequence[str], *, seed: int
 ) -> tuple[ChildSystem, ...]:
-    """Return a system for each case that the applier offers the features for.
+    """Return a system for each case whose features the applier offers.
 
-    ``cases`` are ids, or how they begin; those with random logs where there are none. The applier
-    is started once. Raises ``ParaplyError`` P630, P632 or P633, and P634 for one that does not
-    speak the protocol or offers too little for every case.
+    ``cases`` are ids or prefixes; none selects random logs. The applier starts once. Raises
+    ``ParaplyError`` P630, P632 or P633, and P634 for a protocol fault or no supported case.
     """
     wanted = cases_named(cases or EXPLORED)
     with CommandLauncher(command.words, timeout=command.timeout) as launcher:
@@ -225,8 +221,6 @@ def children_of(
 
 
 class _Runs:
-    """Makes the histories of a system by one launcher; what shrinking asks, too."""
-
     shrink_runs_max = SHRINK_RUNS_MAX
 
     def __init__(self, system: ChildSystem, launcher: CommandLauncher) -> None:
@@ -234,10 +228,9 @@ class _Runs:
         self._conformance = Conformance(launcher)
         self._silent = 0
         self.is_slow = False
-        """Whether the last run ended by waiting in vain."""
 
     def make_history(self, schedule: Schedule, run: int) -> History:
-        """Return the history of a run; P635 where too many of them ended in silence."""
+        """Raises P635 after too many silent runs."""
         system = self._system
         made = self.run_once(system.case, schedule, system.seed + run, system.kept)
         self._silent += made.is_silent
@@ -251,7 +244,6 @@ class _Runs:
     def run_once(
         self, case: Case, schedule: Schedule, seed: int, kept: Collection[int] | None = None
     ) -> Run:
-        """Run a case once; a fault is part of the history."""
         made = self._conformance.run_once(case, schedule, seed, kept)
         self.is_slow = made.is_silent or (made.has_stalled and not made.is_proved)
         history = with_fault(made)
@@ -260,9 +252,9 @@ class _Runs:
 
 
 def with_fault(run: Run) -> History:
-    """Return the history of a run, with the fault that ended it as what the applier gave up for.
+    """Return a run's history, with its fault as reason for giving up.
 
-    Raises ``ParaplyError`` P634 for a fault before it was told of any transaction.
+    Raises ``ParaplyError`` P634 if the fault precedes all transactions.
     """
     history = run.history
     if not run.fault:

@@ -1,4 +1,4 @@
-"""The file of failures that a team knows of: each has a reason and a link, or is refused."""
+"""Expected failures, each with a reason and link."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ UNREADABLE_EXPECTED_FAILURES = register(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExpectedFailure:
-    """A case that is known to fail, why, and where it is followed."""
+    """A case's expected failure."""
 
     case: str
     reason: str
@@ -30,7 +30,7 @@ class ExpectedFailure:
 
 
 def read_expected_failures(path: Path, cases: Sequence[Case]) -> dict[str, ExpectedFailure]:
-    """Return the expected failures by case; P340 names file and entry of what is wrong."""
+    """Return expected failures by case; P340 for invalid entries."""
     try:
         document = read_toml(path)
     except OSError as error:
@@ -58,7 +58,7 @@ def read_expected_failures(path: Path, cases: Sequence[Case]) -> dict[str, Expec
 def verdict_of_results(
     results: Sequence[CaseResult], expected: Mapping[str, ExpectedFailure], *, strict: bool
 ) -> Verdict:
-    """Return the gravest verdict; a known failure does not count, nothing decided is UNKNOWN."""
+    """Return the gravest unexpected verdict; UNKNOWN if undecided."""
     verdicts = []
     for result in results:
         is_known = result.case.id in expected

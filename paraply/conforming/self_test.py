@@ -1,7 +1,7 @@
-"""``paraply conform --self-test``: the suite on appliers whose fault is known, and on right ones.
+"""``paraply conform --self-test``: run the suite on known faulty and correct appliers.
 
-Each faulty applier must fail the case named for it and no case of an unrelated family; each right
-one must pass every case that it is not skipped in.
+Faulty ones must fail their named case and no unrelated family; correct ones must pass all unskipped
+cases.
 """
 
 from __future__ import annotations
@@ -47,22 +47,20 @@ RIGHT: tuple[type[Rule], ...] = (
 )
 
 TRACKER_SCHEDULES = 5
-"""Schedules of a case for a tracker: two processes and two more pipes make each one slow."""
+"""Few, because a tracker's two processes and pipes are slow."""
 _TRACKER_TIMEOUT_S = 30.0
 OTHER_SCHEDULES = 4
-"""Schedules of a case that need not catch the fault."""
+"""For cases that need not catch the fault."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SelfTest:
-    """What the suite said of one applier.
+    """The suite's result for one applier.
 
     Attributes:
-        name: the applier.
-        what: its fault in a line; empty for a right one.
-        must_fail: the case that has to catch it; empty for a right one.
-        failed: the cases that it failed.
-        unrelated: those among them that it should have passed.
+        what: its fault; empty for a correct one.
+        must_fail: the case that must catch it; empty for a correct one.
+        unrelated: failed cases that it should pass.
     """
 
     name: str
@@ -73,7 +71,7 @@ class SelfTest:
 
     @property
     def is_good(self) -> bool:
-        """Return whether the suite said what it should."""
+        """Return whether the result is expected."""
         return not self.unrelated and (not self.must_fail or self.must_fail in self.failed)
 
 
@@ -95,9 +93,9 @@ def self_tests(
     right: Iterable[type[Rule | TrackingRule]] = (*RIGHT, *RIGHT_TRACKERS),
     processes: int = 1,
 ) -> Iterator[SelfTest]:
-    """Run the cases on every right applier and tracker, and on every faulty one, in this order.
+    """Run all correct, then all faulty appliers and trackers.
 
-    A faulty one runs all schedules of the case that must catch it, and a few of the others.
+    A faulty one runs all schedules only on its named case.
     """
     jobs = [_Job(rule, None, tuple(cases), schedules, seed) for rule in right]
     jobs += [_Job(fault.rule, fault, tuple(cases), schedules, seed) for fault in faults]
@@ -105,7 +103,7 @@ def self_tests(
         yield from map(_self_test, jobs)
         return
     for case in cases:
-        log_for(case, seed)  # The processes inherit what is cached before they fork.
+        log_for(case, seed)  # The processes inherit the caches.
     global _forked_jobs
     _forked_jobs = jobs
     with multiprocessing.get_context("fork").Pool(processes) as pool:
@@ -113,7 +111,7 @@ def self_tests(
 
 
 _forked_jobs: Sequence[_Job] = ()
-"""Jobs hold functions, which no pickle carries: the processes inherit them."""
+"""Inherited, because functions cannot be pickled."""
 
 
 def _forked_self_test(number: int) -> SelfTest:
@@ -139,7 +137,7 @@ def _self_test(job: _Job) -> SelfTest:
 
 
 def self_test_lines(tests: Iterable[SelfTest]) -> Iterator[str]:
-    """Yield a line for each applier, as soon as it is known."""
+    """Yield each applier's line."""
     for test in tests:
         mark = "ok  " if test.is_good else "FAIL"
         if not test.what:
@@ -156,7 +154,7 @@ def self_test_lines(tests: Iterable[SelfTest]) -> Iterator[str]:
 
 
 def run_self_test(cases: Sequence[Case], *, schedules: int, seed: int) -> int:
-    """Print what the suite shows of every applier; exit code 1 if one is not as it should be."""
+    """Print results; exit code 1 for unexpected ones."""
     kept: list[SelfTest] = []
     total = len(RIGHT) + len(RIGHT_TRACKERS) + len(FAULTS) + len(TRACKER_FAULTS)
     processes = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1
@@ -184,7 +182,6 @@ def _failed(
     seed: int,
     must_fail: str = "",
 ) -> tuple[str, ...]:
-    """Return the ids of the cases that are not passed: by calls, or by a process for a tracker."""
     if issubclass(rule, Rule):
         conformance = Conformance(
             InlineLauncher(rule), schedules=schedules, seed=seed, shrink_runs_max=0

@@ -1,4 +1,4 @@
-"""Running the suite against an applier: which properties judge it, and what each case showed."""
+"""Run the suite against an applier."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from paraply.vocabulary.verdict import Verdict
 SCHEDULES = 20
 SHRINK_RUNS_MAX = 150
 SHORT_LOG = 4
-"""Transactions of a log whose schedules are enumerated, too."""
+"""A length that allows enumerated schedules."""
 FAULT_REPEATS = 4
 
 _ALWAYS = (
@@ -51,18 +51,18 @@ _OVERLAP = "two_transactions_overlap"
 
 
 class Result(Enum):
-    """What came of a case."""
+    """The result of a case."""
 
     PASS = "pass"
     FAIL = "fail"
     SLOW = "slow"
-    """Right, but independent transactions never overlapped: a loss of speed, not of data."""
+    """Correct, but independent transactions never overlapped."""
     SKIP = "skip"
     UNKNOWN = "unknown"
 
     @property
     def verdict(self) -> Verdict | None:
-        """Return the verdict; None for a skipped case, which says nothing."""
+        """Return the verdict; None if skipped."""
         return {
             Result.PASS: Verdict.HOLDS,
             Result.FAIL: Verdict.VIOLATED,
@@ -73,16 +73,11 @@ class Result(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CaseResult:
-    """One case, judged.
+    """One judged case.
 
     Attributes:
-        case: the case.
-        result: pass, fail, skip or unknown.
-        reason: why, in a line; empty for a pass.
-        breach: what was broken, where a property was.
-        stderr: last lines of the applier's standard error, where it failed.
-        runs: how many schedules were run.
-        seconds: how long they took.
+        reason: one line; empty for a pass.
+        stderr: last lines of a failing applier.
     """
 
     case: Case
@@ -96,23 +91,19 @@ class CaseResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Applier:
-    """What the applier said of itself, or how it failed to; for a tracker, how precise it is."""
+    """An applier's features or fault, or a tracker's precision."""
 
     name: str = ""
     features: frozenset[str] = frozenset()
     fault: str = ""
     stderr: tuple[str, ...] = ()
     has_spoken: bool = True
-    """Whether it sent anything at all."""
     precision: Precision | None = None
 
 
 @dataclass(slots=True)
 class Conformance:
-    """Runs cases against one applier.
-
-    ``schedules`` are run for each case; ``seed`` determines all of them.
-    """
+    """Runs cases, each on ``schedules`` schedules of ``seed``."""
 
     launcher: Launcher[Any]
     schedules: int = SCHEDULES
@@ -120,11 +111,11 @@ class Conformance:
     shrink_runs_max: int = SHRINK_RUNS_MAX
     role: Role = Role.APPLIER
     has_overlapped: bool = False
-    """Whether two transactions were ever seen under way together, in any case."""
+    """Set by any case."""
     features: frozenset[str] = field(default=frozenset())
 
     def meet(self) -> Applier:
-        """Run the applier on an empty log, and learn what it offers."""
+        """Record the features on an empty log."""
         (schedule,) = random_schedules(self.seed, 1)
         run = Session(self.launcher, empty_log(), schedule, RunOptions()).run()
         self.features = run.features
@@ -142,7 +133,7 @@ class Conformance:
     def run_all(
         self, cases: Iterable[Case], on_case: Callable[[CaseResult], None] | None = None
     ) -> list[CaseResult]:
-        """Run cases in order; one that only lacks overlap is decided when all have run."""
+        """Run cases in order; decide missing overlap last."""
         results = []
         for case in cases:
             result = self.run_case(case)
@@ -152,7 +143,7 @@ class Conformance:
         return [self.with_hindsight(result) for result in results]
 
     def run_case(self, case: Case) -> CaseResult:
-        """Run one case on its schedules, until one breaks something."""
+        """Run one case until its first breach."""
         missing = case.features - self.features
         if missing:
             reason = f"the applier does not offer {', '.join(sorted(missing))}"
@@ -196,10 +187,7 @@ class Conformance:
         )
 
     def _schedules_of(self, case: Case) -> Iterator[tuple[int, Schedule]]:
-        """Yield the schedules of a case, each with the seed of its log.
-
-        A short log gets, beside the mixed ones, every schedule with one departure.
-        """
+        """A short log adds every schedule with one departure."""
         log = log_for(case, self.seed)
         rows = sum(len(one.rows) for one in log.transactions)
         schedules = min(self.schedules, case.schedules_max or self.schedules)
@@ -218,7 +206,7 @@ class Conformance:
     def run_once(
         self, case: Case, schedule: Schedule, seed: int, kept: Collection[int] | None = None
     ) -> Run:
-        """Run a case once; ``seed`` makes its log, of which only ``kept`` may be left."""
+        """Run a case on its seed's log, reduced to ``kept``."""
         options = RunOptions(
             workers=case.workers,
             commit_order=case.commit_order,
@@ -229,7 +217,7 @@ class Conformance:
         return Session(self.launcher, log, schedule, options).run()
 
     def properties_of(self, case: Case) -> list[Property]:
-        """Return the properties that judge a case, the one that it is for first."""
+        """Return a case's properties, its own first."""
         names = [*_ALWAYS]
         if case.commit_order:
             names += _IN_COMMIT_ORDER
@@ -256,14 +244,13 @@ class Conformance:
                     choices=without_trailing_zeros(tuple(schedule.choices)),
                     seed=seed,
                 )
-                # A stall that only a time-out shows takes as long in every repetition.
+                # A stall shown by a time-out lasts as long in every repetition.
                 if self.shrink_runs_max and (prop.name != ENDS or run.is_proved):
                     return Shrinking(self, case, breach).smallest()
                 return breach
         return None
 
     def _with_share_of_faults(self, case: Case, fault: str, schedule: Schedule, seed: int) -> str:
-        """Return how the applier broke the protocol, and how often it does on this schedule."""
         if not self.shrink_runs_max:
             return fault
         again = [
@@ -276,10 +263,10 @@ class Conformance:
         return f"{fault} (in {broken} of {FAULT_REPEATS + 1} runs of the same schedule)"
 
     def with_hindsight(self, result: CaseResult) -> CaseResult:
-        """Turn "never overlapped" into ``slow`` where the applier could overlap elsewhere."""
+        """Turn "never overlapped" into ``slow`` if others overlapped."""
         if not (result.case.must_overlap and result.result is Result.UNKNOWN):
             return result
-        # The applier that obeys a tracker can overlap: only the tracker's answers forbid it.
+        # The applier of a tracker can overlap: only the tracker's answers prevent it.
         if not self.has_overlapped and self.role is Role.APPLIER:
             return result
         return CaseResult(

@@ -1,1 +1,1 @@
-"""Judge what live servers did."""
+"""Judge live runs."""

@@ -1,6 +1,6 @@
-"""Holding what a live group did against the certifier of the reference, transaction by transaction.
+"""Compare a live group's decisions with the reference certifier.
 
-This is no property of a history: a history has no snapshots, and properties know no reference.
+A history has neither snapshots nor a reference, so this is no property.
 """
 
 from __future__ import annotations
@@ -18,9 +18,7 @@ _FAMILY = "mysql_"
 
 
 def dialect_for(server_version: str) -> str:
-    """Return the newest MySQL dialect of the certifier that is not newer than a server.
-
-    A server older than all dialects gets the oldest.
+    """Return the certifier's newest MySQL dialect up to a version, else the oldest.
 
     >>> dialect_for("MySQL 9.7.4")
     'mysql_9_7'
@@ -36,7 +34,7 @@ def dialect_for(server_version: str) -> str:
 
 
 def compare(trace: GroupTrace) -> tuple[list[str], dict[str, int]]:
-    """Return the differences, and counts that say how much was compared."""
+    """Return the differences and comparison counts."""
     compared = compare_with_reference(trace, dialect_for(trace.server_version))
     return [str(one) for one in compared.differences], {
         "remote_decisions_compared": compared.remote_transactions,

@@ -1,4 +1,4 @@
-"""Judging live rounds: every property of the target over all rounds of one mode and one fault."""
+"""Judge live rounds of one mode and fault."""
 
 from __future__ import annotations
 
@@ -21,37 +21,36 @@ EXAMPLES_MAX = 3
 
 @dataclass(slots=True, kw_only=True)
 class Answer:
-    """What all rounds so far say about one property."""
+    """All rounds' verdict on one property."""
 
     name: str
     meaning: str
     is_documented: bool = False
-    """Whether the fault is a positive control that is documented to break it."""
+    """Whether the fault is its documented positive control."""
     is_rare: bool = False
-    """Whether that takes luck."""
+    """Whether the breach depends on luck."""
     held: int = 0
-    """Rounds in which its situation occurred and nothing broke it."""
+    """Rounds with its situation, unbroken."""
     broken: int = 0
     reason: str = NOT_REACHED
-    """Why it is unknown, while it is."""
     is_out_of_reach: bool = False
-    """Whether nothing that is observed under this fault could answer it."""
+    """Whether no observation can answer it."""
     examples: list[str] = field(default_factory=list)
 
     @property
     def verdict(self) -> Verdict:
-        """Return VIOLATED for one broken round, HOLDS for one with a witness, else UNKNOWN."""
+        """Return VIOLATED, HOLDS (with a witness) or UNKNOWN."""
         if self.broken:
             return Verdict.VIOLATED
         return Verdict.HOLDS if self.held else Verdict.UNKNOWN
 
     @property
     def decides(self) -> bool:
-        """Return whether the verdict counts for the exit code."""
+        """Return whether the exit code counts it."""
         return not (self.verdict is Verdict.UNKNOWN and self.is_out_of_reach)
 
     def why(self) -> str:
-        """Return in a few words what the verdict rests on."""
+        """Return the verdict's basis."""
         if self.broken:
             return self.examples[0]
         if self.held:
@@ -61,7 +60,7 @@ class Answer:
 
 @dataclass(slots=True, kw_only=True)
 class LiveResult:
-    """One mode and one fault of a target: the answers, and what was seen."""
+    """The answers for one mode and fault."""
 
     target: str
     request: LiveRequest
@@ -70,19 +69,19 @@ class LiveResult:
     evidence: dict[str, int | str] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     rounds_unlike_reference: list[int] = field(default_factory=list)
-    """Rounds of a group that the certifier of the reference decides otherwise."""
+    """Rounds where the reference certifier differs."""
     findings: list[str] = field(default_factory=list)
-    """Files with the histories that break something."""
+    """Files with breaking histories."""
 
     @property
     def transactions(self) -> int:
-        """Return how many transactions all rounds had."""
+        """Return the transactions of all rounds."""
         return int(self.evidence.get("transactions", 0))
 
     def verdict(self, *, allow_documented: bool = False) -> Verdict:
-        """Return the gravest verdict of what can be answered.
+        """Return the gravest answerable verdict.
 
-        ``allow_documented`` leaves out what a positive control breaks as it is documented to.
+        ``allow_documented`` leaves out positive controls' breaches.
         """
         return combine(
             answer.verdict
@@ -92,7 +91,7 @@ class LiveResult:
 
     @property
     def silent_controls(self) -> list[str]:
-        """Return documented breaches of this fault that did not come out in any round."""
+        """Return documented breaches that no round showed."""
         return [
             answer.name
             for answer in self.answers.values()
@@ -119,7 +118,7 @@ def new_result(target: LiveTarget, request: LiveRequest) -> LiveResult:
 
 
 def take_round(result: LiveResult, one: LiveRound) -> Mapping[str, Sequence[Violation]]:
-    """Judge a round and add it; return what it breaks, by property."""
+    """Add a round; return its breaches by property."""
     result.rounds += 1
     add_evidence(result.evidence, one.evidence)
     result.notes += [note for note in one.notes if note not in result.notes]
@@ -136,7 +135,6 @@ def take_round(result: LiveResult, one: LiveRound) -> Mapping[str, Sequence[Viol
 
 
 def _compare(result: LiveResult, number: int, trace: GroupTrace) -> None:
-    """Add what the certifier of the reference says of a round."""
     answer = result.answers.setdefault(
         live_conformance.NAME,
         Answer(name=live_conformance.NAME, meaning=live_conformance.MEANING),
@@ -152,7 +150,7 @@ def _compare(result: LiveResult, number: int, trace: GroupTrace) -> None:
 
 
 def judge(answer: Answer, history: History, out_of_reach: str | None) -> Sequence[Violation]:
-    """Add what one history says about one property; return the breaches."""
+    """Add a history's verdict; return the breaches."""
     prop = property_named(answer.name)
     verdict = verdict_of(history, prop)
     answer.held += verdict is Verdict.HOLDS
@@ -168,7 +166,7 @@ def judge(answer: Answer, history: History, out_of_reach: str | None) -> Sequenc
 
 
 def add_evidence(total: dict[str, int | str], more: Mapping[str, int | str]) -> None:
-    """Add the counts of a round; of words the newest stays."""
+    """Add a round's counts; replace words."""
     for name, value in more.items():
         before = total.get(name, 0)
         if isinstance(value, int) and isinstance(before, int):
@@ -178,7 +176,7 @@ def add_evidence(total: dict[str, int | str], more: Mapping[str, int | str]) -> 
 
 
 def command_of(result: LiveResult) -> str:
-    """Return the command that repeats the run; how the clients interleave is up to the servers."""
+    """Return the repeating command, up to interleaving."""
     request = result.request
     words = ["paraply", "live", result.target, "--mode", request.mode]
     if request.fault != HEALTHY:
@@ -196,13 +194,13 @@ def command_of(result: LiveResult) -> str:
     if request.basedir is not None:
         words += ["--basedir", str(request.basedir)]
     if request.servers:
-        # As whom to connect, and never with which password.
+        # The account, never the password.
         words += ["--dsn", *(dsn_without_password(one) for one in request.servers)]
     return " ".join(words)
 
 
 def history_to_keep(result: LiveResult, one: LiveRound) -> History:
-    """Return the history of a round with the command that repeats it, and who recorded it."""
+    """Return the history with command and recorder."""
     request = replace(result.request, rounds=1, seed=one.seed)
     header = one.history.header
     return replace(

@@ -1,4 +1,4 @@
-"""Pages of a live run: its answers as tables, and a page to step through for each round kept."""
+"""Pages of a live run: answers and kept rounds."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class _Round:
 
 
 class LivePages:
-    """Writes pages into a folder as rounds come in."""
+    """Writes pages as rounds arrive."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -37,7 +37,7 @@ class LivePages:
         self._rounds: list[_Round] = []
 
     def add(self, name: str, history: History, asked: Sequence[str]) -> None:
-        """Write the page of one round, judged by the properties that are asked."""
+        """Write one judged round's page."""
         judges = [property_named(one) for one in asked]
         verdicts = {prop.name: verdict_of(history, prop) for prop in judges}
         broken = [prop for prop in judges if verdicts[prop.name] is Verdict.VIOLATED]
@@ -55,7 +55,7 @@ class LivePages:
         )
 
     def write_index(self, results: Sequence[LiveResult]) -> None:
-        """Write the page of all answers, with links to the rounds."""
+        """Write the page of all answers."""
         rounds = sum(result.rounds for result in results)
         transactions = sum(result.transactions for result in results)
         broken = sum(bool(one.broken) for one in self._rounds)

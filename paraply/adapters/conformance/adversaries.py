@@ -1,7 +1,6 @@
-"""Schedules that choose by what is offered: one worker starved, priorities, the latest first.
+"""Steered schedules, because uniform choice rarely delays one transaction for long.
 
-Uniform choice rarely delays one transaction for long. Each of these returns an index like any
-schedule, so the recorded choices replay without it.
+Recorded choices replay without the strategy.
 """
 
 from __future__ import annotations
@@ -15,15 +14,14 @@ from paraply.vocabulary.schedule import SeededSchedule
 
 T = TypeVar("T")
 Uniform = Callable[[], float]
-"""Returns a random number in [0, 1)."""
 
 PRIORITY_CHANGES = 2
-"""Depth 3: so many points at which the highest priority becomes the lowest."""
+"""Depth 3 of probabilistic concurrency testing."""
 SAME_VICTIM_CHANCE = 0.9
 
 
 class OfferKind(Enum):
-    """What the harness may do next."""
+    """Kinds of harness steps."""
 
     ANSWER = "answer"
     DELIVER = "deliver"
@@ -32,20 +30,13 @@ class OfferKind(Enum):
 
     @property
     def is_fault(self) -> bool:
-        """Return whether it is a fault."""
+        """Return whether it injects a fault."""
         return self in (OfferKind.DEADLOCK, OfferKind.CRASH)
 
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """One step that the harness may take.
-
-    Attributes:
-        kind: what it is.
-        take: takes the step.
-        worker: whose request it answers, 0 for none.
-        transaction: the transaction that it moves, 0 for none.
-    """
+    """A harness step; 0 means no worker or transaction."""
 
     kind: OfferKind
     take: Callable[[], None]
@@ -54,21 +45,16 @@ class Offer:
 
 
 Strategy = Callable[[Sequence[Offer]], int]
-"""Returns the place of the offer to take."""
 
 
 class SteeredSchedule(SeededSchedule):
-    """Chooses among offers by a strategy, among anything else uniformly.
+    """Chooses offers by a strategy, everything else uniformly.
 
-    Faults come at steps that are drawn before the run, so that they do not all come early.
+    Faults spread over the run at predrawn steps.
 
     Args:
-        seed: of all choices.
-        adversary: the strategy's name.
-        workers: how many workers the applier has.
-        transactions: how many transactions the log has.
-        steps: how many choices the run is expected to make.
-        faults: how many faults may happen.
+        steps: expected number of choices.
+        faults: maximum number of faults.
     """
 
     __slots__ = ("_fault_steps", "_strategy", "_taken", "_victim")
@@ -111,7 +97,6 @@ class SteeredSchedule(SeededSchedule):
         return plain[self._strategy([offers[at] for at in plain])]
 
     def _is_time_for_a_fault(self, offers: Sequence[Offer]) -> bool:
-        """Return whether a drawn step has come, or the last victim could fail once more."""
         if self._fault_steps and self._taken >= self._fault_steps[0]:
             self._fault_steps.pop(0)
             return True
@@ -141,7 +126,7 @@ class Adversary(Enum):
 def mixed_schedules(
     seeds: Iterable[int], *, workers: int, transactions: int, steps: int, faults: int
 ) -> Iterator[SeededSchedule]:
-    """Yield a schedule for each seed: every second one uniform, the others by each strategy."""
+    """Yield alternately uniform and steered schedules."""
     steered = [one for one in Adversary if one is not Adversary.UNIFORM]
     for number, seed in enumerate(seeds):
         if number % 2 == 0:
@@ -190,7 +175,6 @@ def _starve_transaction(uniform: Uniform, workers: int, transactions: int, steps
 
 
 def _priorities(uniform: Uniform, workers: int, transactions: int, steps: int) -> Strategy:
-    """Probabilistic concurrency testing: workers and the source are the threads."""
     ranks: dict[int, float] = {}
     changes = sorted(int(uniform() * steps) for _ in range(PRIORITY_CHANGES))
     taken = 0
@@ -221,7 +205,6 @@ def _latest_first(uniform: Uniform, workers: int, transactions: int, steps: int)
 
 
 def _delayed(uniform: Uniform, workers: int, transactions: int, steps: int) -> Strategy:
-    """Deliver while anything can be delivered; answers come uniformly afterwards."""
     return _avoiding(uniform, lambda offer: offer.kind is OfferKind.ANSWER)
 
 

@@ -1,4 +1,4 @@
-"""An applier as a child process: lines in and out, and no process of it survives the run."""
+"""An applier as a child process, killed with its descendants."""
 
 from __future__ import annotations
 
@@ -39,25 +39,24 @@ _UNSENT_BYTES_MAX = 1 << 16
 _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
 _MARK = "PARAPLY_APPLIER"
-"""Environment variable that descendants inherit, by which adopted orphans are recognised."""
+"""Descendants inherit it; it identifies adopted orphans."""
 _marks = count(1)
 
 
 class ApplierDiedError(Exception):
-    """The applier's process ended before the run did."""
+    """The applier's process ended early."""
 
 
 class ApplierSilentError(Exception):
-    """The applier did not answer in time."""
+    """The applier did not answer."""
 
 
 class ChildProcess:
-    """One process that speaks the protocol on its standard input and output.
+    """A process that speaks the protocol on standard input and output.
 
     Args:
-        command: the program and its arguments.
-        log: file that its standard error is added to; None keeps only the last lines.
-        timeout: seconds to wait for an answer that the protocol promises.
+        log: receives standard error; None keeps the last lines.
+        timeout: seconds to wait for a required answer.
     """
 
     def __init__(
@@ -66,7 +65,6 @@ class ChildProcess:
         self.timeout = timeout
         self.last_lines: deque[str] = deque(maxlen=_STDERR_LINES_KEPT)
         self.has_spoken = False
-        """Whether a line was received from it."""
         self._log = log
         self._lines: deque[bytes] = deque()
         self._partial = b""
@@ -106,13 +104,13 @@ class ChildProcess:
 
     @property
     def pid(self) -> int:
-        """Return the process id, which is that of the process group too."""
+        """Return the id of process and group."""
         return self._process.pid
 
     def send(self, message: Message) -> None:
-        """Send a message, at the latest with the next ``receive``.
+        """Queue a message until the next ``receive`` at the latest.
 
-        Raises ``ApplierDiedError`` or ``ApplierSilentError`` where the applier does not read.
+        Raises ``ApplierDiedError`` or ``ApplierSilentError``.
         """
         self._unsent += encode(message)
         if len(self._unsent) > _UNSENT_BYTES_MAX:
@@ -122,7 +120,7 @@ class ChildProcess:
         """Return the next message.
 
         Raises ``ApplierSilentError`` after ``timeout`` s, ``ApplierDiedError`` at the end of output
-        and ``ProtocolError`` for what is no message.
+        and ``ProtocolError``.
         """
         self._flush()
         seconds = self.timeout if timeout is None else timeout
@@ -138,10 +136,10 @@ class ChildProcess:
         return decode(self._lines.popleft())
 
     def receive_until_idle(self) -> list[Message]:
-        """Return all messages until the process sleeps with nothing left to read.
+        """Return all messages until the process sleeps with empty output.
 
-        For appliers that do not offer ``sync``. On Linux the kernel says whether every thread of
-        the process group sleeps; elsewhere silence for some milliseconds must do.
+        For appliers without ``sync``. Linux reports sleep; elsewhere some milliseconds of silence
+        count.
         """
         found: list[Message] = []
         calm = 0
@@ -159,7 +157,7 @@ class ChildProcess:
         return found
 
     def kill(self) -> None:
-        """Kill the process, its group and its orphans, and wait for them."""
+        """Kill the process, its group and orphans."""
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(self.pid, signal.SIGKILL)
         self._process.wait()
@@ -171,7 +169,7 @@ class ChildProcess:
                     stream.close()
 
     def _flush(self) -> None:
-        """Write what was sent; read meanwhile, so that neither side waits for the other."""
+        """Reads while it writes, to avoid a mutual wait."""
         while self._unsent:
             try:
                 del self._unsent[: os.write(self._input, self._unsent)]
@@ -207,7 +205,6 @@ class ChildProcess:
         return f"the applier {how}"
 
     def _read_output(self, seconds: float) -> bool:
-        """Read what is there, at most after some seconds; return whether anything was."""
         if not select.select([self._output], [], [], seconds)[0]:
             return False
         chunk = os.read(self._output, _READ_BYTES)
@@ -232,13 +229,11 @@ class ChildProcess:
 
 
 def _libc() -> ctypes.CDLL | None:
-    """Return the C library where it has ``prctl`` (Linux)."""
     libc = ctypes.CDLL(None, use_errno=True) if os.name == "posix" else None
     return libc if libc is not None and hasattr(libc, "prctl") else None
 
 
 def _reap_orphans(mark: str) -> None:
-    """Kill the descendants that left their group and were adopted by this process."""
     wanted = f"{_MARK}={mark}".encode()
     while orphans := [pid for pid in _children(os.getpid()) if wanted in _environment(pid)]:
         for pid in orphans:
@@ -255,7 +250,6 @@ def _environment(pid: int) -> list[bytes]:
 
 
 def _group_sleeps(group: int) -> bool:
-    """Return whether every thread of the group's processes sleeps; True where /proc is missing."""
     tasks = Path(f"/proc/{group}/task")
     if not tasks.exists():
         return True

@@ -1,7 +1,7 @@
-"""The database that the harness plays: keyed rows, unique and foreign keys, row locks, rollback.
+"""The harness' database: keyed rows, unique and foreign keys, row locks, rollback.
 
-It is as strict as a real engine, and stricter in one point: a change must find the whole row that
-the source changed, not only its key, so that a wrong order is seen at once.
+Unlike in a real engine, a change must find the whole source row, not only its key, so that a wrong
+order fails at once.
 """
 
 from __future__ import annotations
@@ -26,11 +26,10 @@ ERRNO: dict[Outcome, int] = {
     Outcome.ERROR: 1146,
     Outcome.MISSING_BEFORE_IMAGE: 1032,
 }
-"""The number that MySQL and MariaDB give the error."""
 
 
 class Applied(NamedTuple):
-    """How a change ended; ``holders`` are those it waits for, where it waits."""
+    """A change's result; ``holders`` block it."""
 
     outcome: Outcome
     holders: frozenset[Holder] = frozenset()
@@ -45,8 +44,6 @@ class _Row:
 
 
 class _RefusedError(Exception):
-    """A change that cannot be made; carries how it ended."""
-
     def __init__(
         self, outcome: Outcome, note: str = "", holders: frozenset[Holder] = frozenset()
     ) -> None:
@@ -55,7 +52,7 @@ class _RefusedError(Exception):
 
 
 class Database:
-    """The tables of one server with the transactions open on them."""
+    """One server's tables and open transactions."""
 
     def __init__(self, statements: tuple[str, ...] = ()) -> None:
         self.tables = tables_of(statements)
@@ -70,7 +67,7 @@ class Database:
     # Transactions
 
     def apply(self, holder: Holder, change: RowWrite) -> Applied:
-        """Change one row; what was refused left nothing behind but the locks it took."""
+        """Change a row; a refusal leaves only locks."""
         mark = len(self._undo.setdefault(holder, []))
         try:
             self._lock(holder, ("table", change.table), exclusive=False)
@@ -81,10 +78,7 @@ class Database:
         return Applied(Outcome.OK)
 
     def execute(self, holder: Holder, statement: str) -> Applied:
-        """Run a DDL statement; it needs the whole server's tables to itself.
-
-        A statement that was not understood, or that a duplicate forbids, changes nothing.
-        """
+        """Run a DDL statement with exclusive access; a refusal changes nothing."""
         try:
             for table in {row.table for row in self._rows.values()} | {
                 schema.name for schema in self.tables.schemas
@@ -98,31 +92,31 @@ class Database:
         return Applied(Outcome.OK)
 
     def engine_commit(self, holder: Holder) -> None:
-        """Make the transaction's changes final, and free its locks."""
+        """Commit and free the locks."""
         self._undo.pop(holder, None)
         self._locks.release(holder)
 
     def roll_back(self, holder: Holder) -> None:
-        """Undo the transaction's changes, and free its locks."""
+        """Undo and free the locks."""
         self._undo_to(holder, 0)
         self._undo.pop(holder, None)
         self._locks.release(holder)
 
     def crash(self) -> None:
-        """Lose every transaction that was not committed."""
+        """Lose every uncommitted transaction."""
         for holder in list(self._undo):
             self.roll_back(holder)
         self._locks.clear()
 
     def contents(self) -> dict[str, tuple[RowImage, ...]]:
-        """Return every table's rows, sorted, pending changes included."""
+        """Return sorted rows, with pending changes."""
         found: dict[str, list[RowImage]] = {schema.name: [] for schema in self.tables.schemas}
         for row in self._rows.values():
             found.setdefault(row.table, []).append(row.image)
         return {table: tuple(sorted(rows, key=repr)) for table, rows in sorted(found.items())}
 
     def rows_of(self, table: str) -> Iterator[RowImage]:
-        """Yield a table's rows, the oldest first, pending changes included."""
+        """Yield rows, oldest first, with pending changes."""
         return (row.image for row in self._rows.values() if row.table == table)
 
     # Row changes
@@ -201,7 +195,6 @@ class Database:
         freed: tuple[ConflictKey, ...],
         image: RowImage | None,
     ) -> None:
-        """Carry out the referential actions of the children of keys that are no more."""
         for existence in freed:
             self._lock(holder, existence, exclusive=True)
             if self._existing.get(existence):
@@ -291,10 +284,8 @@ class Database:
     def _lock_row(
         self, holder: Holder, table: str, image: RowImage, kept: tuple[ConflictKey, ...] = ()
     ) -> None:
-        """Lock a row by every key it has; a table without keys is locked as a whole.
-
-        A change that keeps the values that children refer to (``kept``) lets children be inserted:
-        their order does not matter, so no applier needs to give one of the two up.
+        """A table without keys is locked as a whole. Children may be inserted beside a change that
+        keeps their referenced values (``kept``).
         """
         keys = self.tables.keys(table, image)
         for key in (*keys.unique, *keys.existence):
@@ -305,7 +296,6 @@ class Database:
     # Schema changes
 
     def _run_ddl(self, holder: Holder, statement: str) -> None:
-        """Change the schema, and bring every row into its new shape; DDL is not undone."""
         tables = self.tables.after(statement)
         rows = list(self._reshaped(tables))
         taken: set[ConflictKey] = set()
@@ -325,7 +315,6 @@ class Database:
             self._next_row += 1
 
     def _reshaped(self, tables: Tables) -> Iterator[_Row]:
-        """Yield every row of a table that is still there, its columns matched by position."""
         for _, row in sorted(self._rows.items()):
             schema = tables.schema(row.table)
             if schema is not None:

@@ -1,4 +1,4 @@
-"""Every schedule with few departures from the plainest: an enumeration for short logs."""
+"""Enumerate a short log's schedules with few departures from the plainest."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from paraply.vocabulary.schedule import RecordedSchedule
 
 
 class DepartingSchedule(RecordedSchedule):
-    """Takes given choices, then the first option of each question, and counts the options."""
+    """Takes given choices, then first options."""
 
     __slots__ = ("counts", "departures")
 
@@ -19,25 +19,24 @@ class DepartingSchedule(RecordedSchedule):
         self.counts: list[int] = []
 
     def choose_index(self, count: int, label: str = "") -> int:
-        """Return the given index, or 0 behind them."""
+        """Return the given index, then 0."""
         if count > 1:
             self.counts.append(count)
         return super().choose_index(count, label)
 
 
 class Departures:
-    """The schedules with at most ``departures`` choices other than 0, those with fewer first.
+    """The schedules with at most ``departures`` choices other than 0.
 
-    Run each schedule before you ask for the next one.
+    Run each before you request the next.
     """
 
     def __init__(self, departures: int) -> None:
         self._departures = departures
         self.is_complete = False
-        """Whether all were handed out."""
 
     def __iter__(self) -> Iterator[DepartingSchedule]:
-        """Yield the schedules, each once."""
+        """Yield each schedule once."""
         waiting = deque([DepartingSchedule((), 0)])
         while waiting:
             schedule = waiting.popleft()

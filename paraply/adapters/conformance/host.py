@@ -1,4 +1,4 @@
-"""Runs a Python class as an applier in a process of its own: ``FILE:CLASS`` or ``MODULE:CLASS``."""
+"""Run a Python class (``FILE:CLASS`` or ``MODULE:CLASS``) as an applier."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ NO_SUCH_CLASS = register(
 
 
 def host_command(name: str) -> list[str]:
-    """Return the command that runs a class; P633 if there is none of the name."""
+    """Return a class' command; P633 if missing."""
     load_rule(name)
     # -P: nothing in the current folder takes the place of a module of Python or of paraply.
     return [sys.executable, "-P", "-m", "paraply.adapters.conformance.host", name]
 
 
 def load_rule(name: str) -> type[Rule | TrackingRule]:
-    """Return the class; P633 if file, class or base class is not there."""
+    """Return the class; P633 if missing or unsuitable."""
     place, colon, class_name = name.rpartition(":")
     if not colon:
         raise ParaplyError(NO_SUCH_CLASS, where=name, reason="there is no ':' in it")
@@ -48,7 +48,7 @@ def load_rule(name: str) -> type[Rule | TrackingRule]:
             module = importlib.import_module(place)
     except (OSError, ImportError, SyntaxError) as error:
         raise ParaplyError(NO_SUCH_CLASS, where=place, reason=str(error)) from None
-    except Exception as error:  # Whatever the user's module does while it is loaded.
+    except Exception as error:  # Loading the user's module may raise anything.
         reason = f"{type(error).__name__}: {error}"
         raise ParaplyError(NO_SUCH_CLASS, where=place, reason=reason) from None
     finally:
@@ -61,9 +61,9 @@ def load_rule(name: str) -> type[Rule | TrackingRule]:
 
 
 def main(name: str) -> None:
-    """Speak the protocol with what the class decides until standard input ends."""
+    """Serve the protocol until input ends."""
     rule = load_rule(name)
-    # What the applier imports later is the user's, too.
+    # The user's module may import more modules later.
     place = name.rpartition(":")[0]
     sys.path[:0] = [os.path.dirname(os.path.realpath(place)), os.getcwd()]
     if issubclass(rule, Rule):

@@ -1,4 +1,4 @@
-"""A rule of ours as an applier in this process: no pipes, for runs by the thousand."""
+"""Run a rule as an applier in this process."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from paraply.adapters.conformance.protocol import Message, ProtocolError, checke
 from paraply.adapters.conformance.rules.applier import MakeRule, RuleApplier
 
 _WITH_VALUES = ("init", "txn")
-"""Messages with values that JSON spells otherwise than Python (bytes, decimals)."""
+"""Messages with bytes or decimals."""
 
 
 class InlineApplier:
-    """Speaks the protocol as a child process does, by calls."""
+    """Offers a child process' interface."""
 
     def __init__(self, make: MakeRule, base: type[RuleApplier] = RuleApplier) -> None:
         self._applier = base(make, io.StringIO())
@@ -27,7 +27,7 @@ class InlineApplier:
         self._end = ""
 
     def send(self, message: Message) -> None:
-        """Let the applier act on a message; an exception ends it."""
+        """Pass a message; an exception ends it."""
         if self._end:
             raise ApplierDiedError(self._end)
         if message["type"] in _WITH_VALUES:
@@ -40,7 +40,7 @@ class InlineApplier:
             self._end = f"the applier ended with {type(error).__name__}: {error}"
 
     def receive(self, timeout: float | None = None) -> Message:
-        """Return the next message; ``ApplierDiedError`` or ``ApplierSilentError`` for none."""
+        """Return the next message; may raise like a child process."""
         del timeout
         if not self._received:
             if self._end:
@@ -64,14 +64,14 @@ class InlineApplier:
 
 
 class InlineLauncher:
-    """Makes a new applier for each run; ``base`` runs the rule."""
+    """Makes appliers; ``base`` runs the rule."""
 
     def __init__(self, make: MakeRule, base: type[RuleApplier] = RuleApplier) -> None:
         self._make = make
         self._base = base
 
     def start(self) -> InlineApplier:
-        """Return an applier that waits for ``init``."""
+        """Return a new applier."""
         return InlineApplier(self._make, self._base)
 
     def discard(self, process: InlineApplier, *, can_reset: bool = False) -> None:

@@ -1,4 +1,4 @@
-"""Starting the applier under test: a process for each run, or one for many where it can reset."""
+"""Start the applier under test."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from paraply.adapters.conformance.child import ChildProcess
 
 
 class CommandLauncher:
-    """Starts a command; keeps the process for the next run where it offers ``reset``.
+    """Starts a command; reuses a process that offers ``reset``.
 
-    Use it as a context manager: on leaving, the process is killed with its group.
+    Leaving the context kills it with its group.
     """
 
     def __init__(
@@ -21,11 +21,10 @@ class CommandLauncher:
         self.log = log
         self.timeout = timeout
         self.started = 0
-        """How many processes were started."""
         self._kept: ChildProcess | None = None
 
     def start(self) -> ChildProcess:
-        """Return the process kept from the last run, or a new one."""
+        """Return the kept or a new process."""
         kept, self._kept = self._kept, None
         if kept is not None:
             return kept
@@ -33,14 +32,14 @@ class CommandLauncher:
         return ChildProcess(self.command, log=self.log, timeout=self.timeout)
 
     def discard(self, process: ChildProcess, *, can_reset: bool = False) -> None:
-        """Take a process back: keep it for the next run if it can begin anew, else kill it."""
+        """Keep a resettable process, kill others."""
         if can_reset and self._kept is None:
             self._kept = process
         else:
             process.kill()
 
     def close(self) -> None:
-        """Kill the process that was kept."""
+        """Kill the kept process."""
         if self._kept is not None:
             self._kept.kill()
             self._kept = None

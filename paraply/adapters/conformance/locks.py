@@ -1,4 +1,4 @@
-"""Locks of the harness' database: shared and exclusive, kept until the transaction ends."""
+"""Shared and exclusive locks, kept until the transaction ends."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 Holder = int
-"""The database transaction that holds or wants a lock."""
 
 
 @dataclass(slots=True)
@@ -22,16 +21,15 @@ class _Lock:
 
 
 class Locks:
-    """Strict two-phase locks over anything that can be hashed."""
+    """Strict two-phase locks over hashable resources."""
 
     def __init__(self) -> None:
         self._locks: dict[Hashable, _Lock] = {}
 
     def take(self, holder: Holder, wanted: Iterable[tuple[Hashable, bool]]) -> frozenset[Holder]:
-        """Take locks in order, each a resource and whether it is exclusive.
+        """Take (resource, is exclusive) locks in order.
 
-        Stops at the first that others hold and returns those others; locks taken before it are
-        kept, as an engine keeps them. Returns nothing when all were taken.
+        Stops at the first conflict, returns its holders and keeps the earlier locks.
         """
         for resource, exclusive in wanted:
             lock = self._locks.setdefault(resource, _Lock())
@@ -45,7 +43,7 @@ class Locks:
         return frozenset()
 
     def release(self, holder: Holder) -> None:
-        """Free everything that a transaction holds."""
+        """Free all locks of a transaction."""
         for resource in list(self._locks):
             lock = self._locks[resource]
             lock.shared.discard(holder)
@@ -55,12 +53,12 @@ class Locks:
                 del self._locks[resource]
 
     def clear(self) -> None:
-        """Free everything (a crash)."""
+        """Free all locks (a crash)."""
         self._locks.clear()
 
 
 def closes_a_cycle(waits: Mapping[Holder, frozenset[Holder]], start: Holder) -> bool:
-    """Return whether ``start`` waits, through others, for itself."""
+    """Return whether ``start`` waits for itself."""
     reached: set[Holder] = set()
     frontier = list(waits.get(start, ()))
     while frontier:

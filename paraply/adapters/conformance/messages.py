@@ -1,4 +1,4 @@
-"""Messages of the harness, made from what the project knows; and row changes read back."""
+"""Encode the harness' messages, and decode row changes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from paraply.vocabulary.transactions import RowWrite
 from paraply.vocabulary.write_set import sorted_items
 
 RETRIES_MAX = 20
-"""How many errors 1205 and 1213 in a row an attempt may meet in one run."""
+"""Consecutive errors 1205 and 1213 of an attempt."""
 _LETTER = {Operation.INSERT: "I", Operation.UPDATE: "U", Operation.DELETE: "D"}
 _OPERATION = {letter: operation for operation, letter in _LETTER.items()}
 
@@ -42,7 +42,7 @@ def init_message(
 
 
 def schema_object(schema: TableSchema) -> dict[str, object]:
-    """Return a table as the protocol spells it."""
+    """Return a table's message form."""
     names = [column.name for column in schema.columns]
     return {
         "name": schema.name,
@@ -77,7 +77,7 @@ def schema_object(schema: TableSchema) -> dict[str, object]:
 
 
 def transaction_message(entry: Entry) -> dict[str, object]:
-    """Return ``txn`` for an entry that holds a transaction."""
+    """Return ``txn`` for a transaction entry."""
     transaction = entry.transaction
     assert transaction is not None
     assert transaction.timestamp is not None
@@ -101,7 +101,7 @@ def transaction_message(entry: Entry) -> dict[str, object]:
 
 
 def row_object(row: RowWrite) -> dict[str, object]:
-    """Return a row change as the protocol spells it."""
+    """Return a row change's message form."""
     return {
         "op": _LETTER[row.operation],
         "table": row.table,
@@ -111,7 +111,7 @@ def row_object(row: RowWrite) -> dict[str, object]:
 
 
 def change_of(value: object) -> RowWrite:
-    """Return the row change that an applier spelled; ``ProtocolError`` if it is none."""
+    """Return an applier's row change, or raise ``ProtocolError``."""
     if not isinstance(value, dict):
         raise ProtocolError(f"'change' is {value!r}, no object")
     operation = _OPERATION.get(str(value.get("op")))

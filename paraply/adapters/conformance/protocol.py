@@ -1,7 +1,6 @@
-"""What the harness and an applier say to each other: one JSON object a line, both ways.
+"""The protocol between harness and applier: one JSON object a line, both ways.
 
-The tables here are the protocol: messages are checked against them, and the page and the JSON
-Schema are generated from them.
+Checks, page and JSON Schema derive from these tables.
 """
 
 from __future__ import annotations
@@ -13,20 +12,19 @@ from enum import Enum
 
 PROTOCOL_VERSION = "1"
 LINE_BYTES_MAX = 1 << 20
-"""A longer line from an applier is a fault of the applier."""
 
 Message = Mapping[str, object]
 
 
 class Speaker(Enum):
-    """Who sends a message."""
+    """The sender of a message."""
 
     HARNESS = "harness"
     APPLIER = "applier"
 
 
 class Role(Enum):
-    """What the program under test does."""
+    """The tested program's role."""
 
     APPLIER = "applier"
     """It applies transactions through the harness' database."""
@@ -36,7 +34,7 @@ class Role(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """One field of a message; ``type_name`` is a JSON type, or several with ``|``."""
+    """A message field; ``type_name`` joins JSON types by ``|``."""
 
     name: str
     type_name: str
@@ -46,16 +44,16 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class MessageSpec:
-    """One kind of message; ``feature`` must have been offered by the applier to use it."""
+    """A message type; ``feature`` must be offered."""
 
     type: str
     speaker: Speaker
     meaning: str
     fields: tuple[Field, ...] = ()
     answers: bool = False
-    """Whether it answers a message, which ``in_reply_to`` names."""
+    """Whether it has ``in_reply_to``."""
     asks: bool = False
-    """Whether it bears a ``msg_id`` and is answered."""
+    """Whether it has ``msg_id`` and requires an answer."""
     feature: str = ""
 
 
@@ -273,7 +271,7 @@ _TYPES: dict[str, tuple[type, ...]] = {
 
 
 class ProtocolError(Exception):
-    """An applier said something that it must not say; the text says what."""
+    """The applier violated the protocol."""
 
 
 def encode(message: Message) -> bytes:
@@ -282,7 +280,7 @@ def encode(message: Message) -> bytes:
 
 
 def decode(line: bytes) -> Message:
-    """Return the message in a line of an applier; ``ProtocolError`` if it is not one."""
+    """Return a line's message, or raise ``ProtocolError``."""
     if len(line) > LINE_BYTES_MAX:
         raise ProtocolError(f"a line is longer than {LINE_BYTES_MAX:,} bytes")
     try:
@@ -297,7 +295,7 @@ def decode(line: bytes) -> Message:
 
 
 def checked(message: Message) -> Message:
-    """Return a message of an applier; ``ProtocolError`` if a field is missing or of wrong type."""
+    """Return the valid message, or raise ``ProtocolError``."""
     spec = SPECS.get(str(message.get("type")))
     if spec is None or spec.speaker is not Speaker.APPLIER:
         raise ProtocolError(f"no message of an applier has type {message.get('type')!r}")

@@ -1,7 +1,7 @@
-"""What the applier's workers ask of the database, and what they get: begin, rows, commit.
+"""Workers' database requests: begin, rows, commit.
 
-A request waits here until the session's schedule picks it. One that meets a lock waits on, and one
-whose wait would close a cycle is the deadlock's victim.
+A request waits for the schedule and for locks; one that closes a cycle of waits becomes the
+deadlock victim.
 """
 
 from __future__ import annotations
@@ -23,24 +23,24 @@ from paraply.vocabulary.write_set import Item, sorted_items
 
 REPLICA = "replica"
 LOCK_TIMEOUTS_MAX = 8
-"""How often one run may wait out a lock before it counts as stalled."""
+"""More time-outs in a run are a stall."""
 _NOTE_CHARACTERS_MAX = 200
 _READS_MAX = 50
 
 
 class RunRecorder:
-    """Writes down what happens at the replica, step by step."""
+    """Records the replica's events."""
 
     def __init__(self) -> None:
         self.events: list[Event] = []
         self._now = 0
 
     def next_step(self) -> None:
-        """Let time pass."""
+        """Advance to the next step."""
         self._now += 1
 
     def record(self, kind: EventKind, *, note: str = "", **fields: Any) -> None:
-        """Add an event at the present step."""
+        """Add an event."""
         self.events.append(
             Event(
                 kind,
@@ -54,7 +54,7 @@ class RunRecorder:
 
 @dataclass(slots=True)
 class Attempt:
-    """A database transaction that a worker has open, for one transaction of the log or several."""
+    """A worker's open database transaction for logged transactions."""
 
     holder: int
     transactions: tuple[Transaction, ...]
@@ -64,7 +64,7 @@ class Attempt:
     changes: list[RowWrite] = field(default_factory=list)
 
     def member(self, message: Message) -> Transaction:
-        """Return the transaction that a message speaks of; ``ProtocolError`` if it is another."""
+        """Return the message's transaction; ``ProtocolError`` if foreign."""
         for transaction in self.transactions:
             if transaction.id == message.get("txn"):
                 return transaction
@@ -81,11 +81,10 @@ class Request:
     message: Message
     worker: int
     is_blocked: bool = False
-    """Whether it was tried and waits for a lock."""
 
 
 class Requests:
-    """The requests of all workers, and the database transactions that they have open."""
+    """All workers' requests and open database transactions."""
 
     KINDS = ("begin", "row", "execute", "commit", "rollback")
 
@@ -96,7 +95,6 @@ class Requests:
         self.executed: dict[TransactionId, None] = {}
         self.open: dict[int, Attempt] = {}
         self.judges_net_rows = False
-        """Whether the applier said that it applies the net effect of a transaction."""
         self._log = log
         self._recorder = recorder
         self._reply_with = reply
@@ -113,7 +111,7 @@ class Requests:
         return not self._pending
 
     def take(self, message: Message) -> None:
-        """Take in a request; ``ProtocolError`` if the worker must not ask it now."""
+        """Accept a request; ``ProtocolError`` if untimely."""
         kind, worker = message["type"], message["worker"]
         assert isinstance(worker, int)
         if worker < 1:
@@ -126,11 +124,11 @@ class Requests:
         self._pending[worker] = Request(message, worker)
 
     def answerable(self) -> list[Request]:
-        """Return the requests that can be answered now, by worker."""
+        """Return the answerable requests, by worker."""
         return [one for _, one in sorted(self._pending.items()) if not one.is_blocked]
 
     def answer(self, request: Request, named: tuple[Transaction, ...]) -> None:
-        """Carry a request out; ``named`` are the transactions that it names."""
+        """Execute a request on transactions ``named``."""
         match request.message["type"]:
             case "begin":
                 self._on_begin(request, named)
@@ -145,15 +143,15 @@ class Requests:
                 self._reply(request, type="ok")
 
     def victims(self) -> list[Request]:
-        """Return the row changes whose attempt an engine could choose as a deadlock's victim."""
+        """Return the possible deadlock victims."""
         return [one for one in self.answerable() if one.message["type"] == "row"]
 
     def kill(self, request: Request) -> None:
-        """Answer a request with error 1213, its attempt rolled back."""
+        """Roll back and answer with error 1213."""
         self._sacrifice(request, Outcome.DEADLOCK, "Deadlock found")
 
     def time_out_a_lock(self) -> bool:
-        """Answer a request that waits for a lock with error 1205; return whether there was one."""
+        """Answer a blocked request, if any, with error 1205."""
         blocked = [worker for worker, request in self._pending.items() if request.is_blocked]
         if not blocked or self._lock_timeouts >= LOCK_TIMEOUTS_MAX:
             return False
@@ -165,21 +163,21 @@ class Requests:
         return True
 
     def crash(self) -> None:
-        """Forget every request and undo every open transaction."""
+        """Drop requests and undo open transactions."""
         self.database.crash()
         self._pending.clear()
         self.open.clear()
         self._waits.clear()
 
     def read(self) -> None:
-        """Take a reader's snapshot of everything that transactions of the log wrote."""
+        """Record a reader's snapshot."""
         items = frozenset(item for one in self._log.transactions for item in one.write_set)
         observed = tuple(
             Observation(item, self._newest.get(item, INITIAL_STATE)) for item in sorted_items(items)
         )
         self._recorder.record(EventKind.READ, session="reader", observed=observed)
 
-    # What is asked
+    # Incoming requests
 
     def _on_begin(self, request: Request, transactions: tuple[Transaction, ...]) -> None:
         self._holders += 1
@@ -228,7 +226,6 @@ class Requests:
         self._conclude(request, attempt, applied)
 
     def _conclude(self, request: Request, attempt: Attempt, applied: Applied) -> None:
-        """Answer a change, or leave it waiting for a lock, or make it a deadlock's victim."""
         if applied.outcome is Outcome.OK:
             self._reply(request, type="ok", affected=1)
         elif applied.outcome is Outcome.LOCK_WAIT:
@@ -237,7 +234,7 @@ class Requests:
             if closes_a_cycle(self._waits, attempt.holder):
                 self._sacrifice(request, Outcome.DEADLOCK, "Deadlock found")
         elif applied.outcome is Outcome.MISSING_BEFORE_IMAGE:
-            # A statement that finds no row is no error: it says how many rows it changed.
+            # A statement without a matching row succeeds with 0 affected rows.
             self._reply(request, type="ok", affected=0)
         else:
             self._refuse(request, applied.outcome, applied.note or applied.outcome.value)
@@ -254,13 +251,12 @@ class Requests:
             self._newest.update(dict.fromkeys(written, one.id))
             self._record(EventKind.ENGINE_COMMITTED, attempt, one)
         self._free(attempt.holder)
-        # In a long log some commits have no reader: each snapshot holds every row.
+        # A long log has readers for some commits only: each snapshot contains every row.
         if len(self.executed) % (1 + len(self._log.transactions) // _READS_MAX) == 0:
             self.read()
         self._reply(request, type="ok")
 
     def _complete_net_rows(self, attempt: Attempt) -> None:
-        """Count rows as changed that the applier left out with the same net effect (`net_rows`)."""
         if not self.judges_net_rows or any(one.statement for one in attempt.transactions):
             return
         wanted = [row for one in attempt.transactions for row in one.rows]
@@ -285,7 +281,6 @@ class Requests:
         self._free(attempt.holder)
 
     def _free(self, holder: int) -> None:
-        """Let requests that waited for the holder's locks try again."""
         self._waits.pop(holder, None)
         for worker, request in self._pending.items():
             attempt = self.open.get(worker)
@@ -319,7 +314,7 @@ class Requests:
 
 
 def net_effect(changes: Iterable[RowWrite]) -> dict[tuple[str, str], int]:
-    """Return which rows changes add (1 or more) and remove (-1 or less), by table and image."""
+    """Return rows added (positive) and removed (negative), by table and image."""
     found: Counter[tuple[str, str]] = Counter()
     for change in changes:
         for image, count in ((change.before, -1), (change.after, 1)):
@@ -329,7 +324,6 @@ def net_effect(changes: Iterable[RowWrite]) -> dict[tuple[str, str], int]:
 
 
 def _change(message: Message, transaction: Transaction) -> tuple[int | None, RowWrite]:
-    """Return the row change that a message asks for, and its number in the transaction."""
     rows = transaction.rows
     if "change" in message:
         change = change_of(message["change"])

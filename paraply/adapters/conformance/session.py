@@ -1,7 +1,6 @@
-"""One run of an applier on one schedule: the harness decides when each answer goes out.
+"""One run of an applier on one schedule, recorded as a history.
 
-Everything the applier asks for waits until the schedule picks it, so that the order in which
-workers begin, change rows and commit is chosen, not met by chance. The run becomes a history.
+The schedule picks every answer, and so the order of begins, row changes and commits.
 """
 
 from __future__ import annotations
@@ -30,14 +29,14 @@ MESSAGES_AT_ONCE_MAX = 10_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunOptions:
-    """How an applier is run.
+    """Options of a run.
 
     Attributes:
-        workers: how many workers it is asked to use, from 1.
+        workers: from 1.
         commit_order: whether commits must follow the log.
-        crashes: how often it may be killed and started again.
-        deadlocks: how often an attempt may be made a deadlock's victim, as gap locks do.
-        patience: seconds to wait before a stall is believed of an applier without ``sync``.
+        crashes: maximum number of restarts.
+        deadlocks: maximum number of victims, as of gap locks.
+        patience: seconds before an applier without ``sync`` stalls.
     """
 
     workers: int = 4
@@ -48,7 +47,7 @@ class RunOptions:
 
 
 class Process(Protocol):
-    """An applier that runs: a child process, or a rule of ours in this one."""
+    """A running applier process or rule."""
 
     last_lines: deque[str]
     has_spoken: bool
@@ -62,7 +61,7 @@ class Process(Protocol):
         ...
 
     def receive_until_idle(self) -> list[Message]:
-        """Return all messages until the applier can send no more by itself."""
+        """Return messages until the applier needs an answer."""
         ...
 
     def kill(self) -> None:
@@ -74,30 +73,27 @@ P = TypeVar("P", bound=Process)
 
 
 class Launcher(Protocol[P]):
-    """Starts the applier, or makes a running one begin anew."""
+    """Starts or resets the applier."""
 
     def start(self) -> P:
-        """Return a process that waits for ``init``."""
+        """Return a process before ``init``."""
         ...
 
     def discard(self, process: P, *, can_reset: bool = False) -> None:
-        """Take the process back: keep it for the next run if it can begin anew, else kill it."""
+        """Keep a resettable process, kill others."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A run as a history, and what the applier's process had to say.
+    """A run's history and final process state.
 
     Attributes:
-        history: what happened.
-        fault: how the applier broke the protocol or ended, empty if it did neither.
-        stderr: its last lines of standard error.
-        features: what it offered.
-        has_stalled: nothing could move, and the applier had not said that it had finished.
-        is_proved: the stall was confirmed by the applier's own ``sync``, not by waiting.
-        is_silent: the fault is that an answer did not come in time.
-        has_spoken: the process sent anything at all.
+        fault: the protocol violation or process end, or empty.
+        has_stalled: nothing could move before the end.
+        is_proved: ``sync`` confirmed the stall.
+        is_silent: an answer was missing.
+        has_spoken: the process sent a message.
     """
 
     history: History
@@ -111,7 +107,7 @@ class Run:
 
 
 class Session:
-    """Runs one applier on one log and one schedule."""
+    """Runs an applier on one schedule."""
 
     def __init__(
         self, launcher: Launcher[Any], log: SourceLog, schedule: Schedule, options: RunOptions
@@ -136,7 +132,7 @@ class Session:
         self._next_message = 0
 
     def run(self) -> Run:
-        """Run to the end, to a stall, or to the first thing that the applier must not do."""
+        """Run to an end, stall or violation."""
         fault = ""
         is_silent = False
         try:
@@ -161,7 +157,6 @@ class Session:
     # The loop
 
     def _loop(self) -> None:
-        """Let things happen until there is nothing left or nothing can move."""
         for _ in range(STEPS_MAX):
             self._take_messages()
             if self._has_ended:
@@ -176,7 +171,6 @@ class Session:
         raise ProtocolError(f"no end after {STEPS_MAX:,} steps")
 
     def _offers(self) -> list[Offer]:
-        """Return what can happen now, the plainest first."""
         offers = [
             self._offer(OfferKind.ANSWER, request, self._answer)
             for request in self._requests.answerable()
@@ -208,7 +202,6 @@ class Session:
         self._requests.kill(request)
 
     def _deliver(self) -> None:
-        """Send the next entry of the log, or say that there is none."""
         if not self._queue:
             self._ask("end")
             return
@@ -232,7 +225,6 @@ class Session:
     # Messages in
 
     def _take_messages(self) -> None:
-        """Take what the applier says until it can say no more without an answer."""
         if "sync" not in self.features:
             for message in self._process.receive_until_idle():
                 self._on_message(message)
@@ -249,7 +241,6 @@ class Session:
         raise ProtocolError(f"more than {MESSAGES_AT_ONCE_MAX:,} messages at once")
 
     def _speaks_after_all(self) -> bool:
-        """Wait for an applier that cannot say whether it is idle; return whether it spoke."""
         if "sync" in self.features:
             return False
         try:
@@ -331,7 +322,6 @@ class Session:
         self._recorder.record(EventKind.STARTED)
 
     def _crash(self) -> None:
-        """Kill the applier, lose what was not committed, and start it again."""
         self._crashes_left -= 1
         self._process.kill()
         self._requests.crash()
@@ -382,7 +372,6 @@ class Session:
 
 
 def _entries_after(entries: Sequence[Entry], checkpoint: int) -> list[Entry]:
-    """Return the log after the checkpoint; rotations before it are not sent again."""
     position = 0
     for number, entry in enumerate(entries):
         if entry.transaction is not None and entry.transaction.id <= checkpoint:

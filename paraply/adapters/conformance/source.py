@@ -1,8 +1,4 @@
-"""The log that an applier under test is given: the harness plays the source.
-
-Changes are executed on a database of the source's own, so before and after images are those that
-a source would log. Timestamps are those of ``stamps``; a case that needs others gives them.
-"""
+"""The source's log: row images from a database, timestamps from ``stamps`` or the case."""
 
 from __future__ import annotations
 
@@ -36,37 +32,37 @@ _FIRST_OFFSET = 4
 
 
 class EntryKind(Enum):
-    """What stands in the log."""
+    """Kinds of log entries."""
 
     TRANSACTION = "transaction"
     ROTATE = "rotate"
-    """The log goes on in a new file; sequence numbers start again from 1."""
+    """A new file, where sequence numbers restart from 1."""
     DRAIN = "drain"
-    """The applier is asked to finish what it has before it gets more (STOP, FTWRL, a backup)."""
+    """The applier must finish first (STOP, FTWRL, a backup)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """One entry of the log; ``transaction`` is None unless it is one."""
+    """A log entry; only some have ``transaction``."""
 
     kind: EntryKind
     file: str
     transaction: Transaction | None = None
     reads: tuple[Item, ...] = ()
-    """Keys of parent rows that the transaction needs to stay as they are."""
+    """Parent keys that must stay unchanged."""
     schema: tuple[TableSchema, ...] = ()
-    """For a schema change: the replica's tables after it."""
+    """The replica's tables after a schema change."""
 
 
 class Insert(NamedTuple):
-    """INSERT of one row, its values in column order."""
+    """INSERT of a row in column order."""
 
     table: str
     values: tuple[object, ...]
 
 
 class Update(NamedTuple):
-    """UPDATE of the one row that has the values in ``where``."""
+    """UPDATE of the row ``where`` identifies."""
 
     table: str
     where: Mapping[str, object]
@@ -74,7 +70,7 @@ class Update(NamedTuple):
 
 
 class Delete(NamedTuple):
-    """DELETE of the one row that has the values in ``where``."""
+    """DELETE of the row ``where`` identifies."""
 
     table: str
     where: Mapping[str, object]
@@ -89,7 +85,7 @@ def insert(table: str, *values: object) -> Insert:
 
 
 def update(table: str, where: Mapping[str, object], **values: object) -> Update:
-    """Return an UPDATE of the row that has the values in ``where``."""
+    """Return an UPDATE of one row."""
     return Update(table, where, values)
 
 
@@ -99,10 +95,10 @@ def delete(table: str, **where: object) -> Delete:
 
 
 class SourceLog:
-    """A source that runs transactions serially and logs them.
+    """A source that runs and logs transactions serially.
 
-    ``target`` are the replica's tables, where they differ (another collation, one more key): the
-    timestamps are the source's, but what conflicts is decided by the replica's keys.
+    ``target`` gives differing replica tables. The source's keys decide timestamps, the replica's
+    conflicts.
     """
 
     def __init__(
@@ -125,15 +121,15 @@ class SourceLog:
         self._has_given_timestamps = False
 
     def only(self, kept: Collection[int]) -> SourceLog | None:
-        """Return the log of a source that ran only the transactions with these ids, in order.
+        """Return the log of these transaction ids alone.
 
-        Transactions that cannot run without the others are left out too. None where timestamps
-        were given, not counted: they would speak of transactions that are not there.
+        Dependents of others are left out. None for explicit timestamps, which would name missing
+        transactions.
         """
         return self._again(self.stamps, kept)
 
     def stamped(self, stamps: Stamps) -> SourceLog:
-        """Return the same log with other timestamps; itself where timestamps were given."""
+        """Return the log with other timestamps, unless explicit."""
         return (None if stamps is self.stamps else self._again(stamps)) or self
 
     def _again(self, stamps: Stamps, kept: Collection[int] | None = None) -> SourceLog | None:
@@ -151,12 +147,12 @@ class SourceLog:
 
     @property
     def transactions(self) -> tuple[Transaction, ...]:
-        """Return the transactions logged so far."""
+        """Return the logged transactions."""
         return tuple(e.transaction for e in self.entries if e.transaction is not None)
 
     @property
     def file(self) -> str:
-        """Return the name of the file being written."""
+        """Return the current file name."""
         return f"bin.{self._file:06d}"
 
     def transaction(
@@ -168,10 +164,10 @@ class SourceLog:
         sequence_number: int | None = None,
         kind: TransactionKind = TransactionKind.ROWS,
     ) -> Transaction:
-        """Run the changes as one transaction and log it.
+        """Run and log one transaction.
 
-        ``last_committed`` and ``sequence_number`` replace what the source's clock would say;
-        later transactions go on from there. ``ParaplyError`` P221 if the source cannot run it.
+        ``last_committed`` and ``sequence_number`` override the clock from here on. ``ParaplyError``
+        P221 if the source cannot run it.
         """
         number = TransactionId(len(self.transactions) + 1)
         rows = tuple(self._run(number, change) for change in changes)
@@ -188,8 +184,8 @@ class SourceLog:
             number,
             kind=kind,
             logged=logged if kind is TransactionKind.ROWS else None,
-            # One without rows writes nothing: it is logged as servers log it, ordered with all, but
-            # whoever runs it beside others does no harm.
+            # Servers log a transaction without rows as ordered with all others, but
+            # running it in parallel is harmless.
             items=self._items_in(there) if rows else [f"nothing of {number}"],
             reads=tuple(self._item(key) for key in _sorted(there.shared_keys)),
             rows=rows,
@@ -200,7 +196,7 @@ class SourceLog:
         )
 
     def ddl(self, statement: str, *, session: str = "", domain: int | None = None) -> Transaction:
-        """Run a schema change and log it: a barrier."""
+        """Run and log a schema change."""
         number = TransactionId(len(self.transactions) + 1)
         applied = self.database.execute(number, statement)
         if applied.outcome is not Outcome.OK:
@@ -220,7 +216,7 @@ class SourceLog:
         )
 
     def items_of(self, change: RowWrite) -> frozenset[Item]:
-        """Return the items that a row change writes at the replica."""
+        """Return the items written at the replica."""
         try:
             return self._items_of[change]
         except KeyError:
@@ -231,7 +227,7 @@ class SourceLog:
             return frozenset(self._items_in(self._target.keyed((change,))))
 
     def rotate(self) -> None:
-        """Continue in a new file, where the clock starts again; a merged log has one file."""
+        """Begin a file and clock; merged logs continue."""
         self._script.append((None, SourceLog.rotate))
         self._clock = self._clock.rotated()
         if self.stamps is Stamps.MERGED:
@@ -242,16 +238,16 @@ class SourceLog:
         self.entries.append(Entry(kind=EntryKind.ROTATE, file=self.file))
 
     def drain(self) -> None:
-        """Ask the applier, at this point, to finish what it has."""
+        """Require the applier to finish here."""
         self._script.append((None, SourceLog.drain))
         self.entries.append(Entry(kind=EntryKind.DRAIN, file=self.file))
 
     def forget_open_transaction(self) -> None:
-        """Undo what a refused transaction had done before it was refused."""
+        """Undo a refused transaction."""
         self.database.roll_back(len(self.transactions) + 1)
 
     def skip_numbers(self, count: int) -> None:
-        """Let sequence numbers pass that no transaction of this log has: filtered or burned."""
+        """Skip sequence numbers, as filters do."""
         self._script.append((None, partial(SourceLog.skip_numbers, count=count)))
         self._clock.number += count
 
@@ -345,12 +341,12 @@ class SourceLog:
         return position
 
     def _items_in(self, logged: LoggedTransaction) -> list[Item]:
-        """Return the items of keyed rows; rows that no key identifies share one for the table."""
+        """Keyless rows share one item per table."""
         keyless = [f"{table}.*" for table in sorted(logged.unkeyed_tables)]
         return [*(self._item(key) for key in _sorted(logged.keys)), *keyless]
 
     def _item(self, key: ConflictKey) -> Item:
-        """Return one text for all spellings of a key that collate alike."""
+        """One text for all spellings that collate alike."""
         return self._items.setdefault(key, str(key))
 
 

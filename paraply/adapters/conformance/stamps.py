@@ -1,4 +1,4 @@
-"""The timestamps that a source writes: last_committed and sequence_number by its configuration."""
+"""The source's timestamps, last_committed and sequence_number, by configuration."""
 
 from __future__ import annotations
 
@@ -16,35 +16,33 @@ _SESSIONS = 3
 
 
 class Stamps(Enum):
-    """Where the timestamps of a log come from."""
+    """Configurations of a log's timestamps."""
 
     WRITESET = "WRITESET"
     COMMIT_ORDER = "COMMIT_ORDER"
     WRITESET_SESSION = "WRITESET_SESSION"
     FILTERED = "WRITESET, filtered"
-    """Some numbers are missing, and last_committed may be one of them."""
+    """Numbers are missing, even ones in last_committed."""
     MERGED = "WRITESET, merged"
-    """Several files became one: numbers go on, and a barrier stands at each border."""
+    """Numbers continue across files, with barriers between."""
 
     @classmethod
     def of_seed(cls, seed: int) -> Stamps:
-        """Return the stamps of a log by its seed."""
+        """Return the seed's stamps."""
         members = tuple(cls)
         return members[seed % len(members)]
 
 
 class SourceClock:
-    """The dependency tracker of a MySQL source that runs its transactions one after another.
+    """The dependency tracker of a serial MySQL source.
 
-    As the server does, it writes last_committed=0 for the first transaction of a file only: the
-    history of WRITESET begins with 1 after a rotation.
+    Only a file's first transaction has last_committed=0: WRITESET history begins with 1 after a
+    rotation.
     """
 
     def __init__(self, stamps: Stamps = Stamps.WRITESET) -> None:
         self.number = 0
-        """The newest sequence_number of the file."""
         self.group = 0
-        """The newest group: transactions of one commit id."""
         self._stamps = stamps
         self._floor = 1
         self._writers: dict[ConflictKey, int] = {}
@@ -53,7 +51,7 @@ class SourceClock:
         self._group_first = 0
 
     def rotated(self) -> SourceClock:
-        """Return the clock of the next file; the one of a merged log goes on behind a barrier."""
+        """Return the next file's clock; merged clocks continue."""
         if self._stamps is Stamps.MERGED:
             self._floor = max(self._floor, self.number)
             return self
@@ -62,7 +60,7 @@ class SourceClock:
         return clock
 
     def stamp(self, logged: LoggedTransaction | None, session: str) -> LogicalTimestamp:
-        """Return the next timestamp; a transaction without keys (None) is a barrier."""
+        """Return the next timestamp; None is a barrier."""
         gap = self._gap()
         self.number += gap + 1
         number = self.number
@@ -96,7 +94,6 @@ class SourceClock:
         self._readers.update(dict.fromkeys(read, self.number))
 
     def _gap(self) -> int:
-        """Return how many numbers a filter removed before the next transaction."""
         if self._stamps is not Stamps.FILTERED or not self.number:
             return 0
         random = Random(self.number)
@@ -111,5 +108,5 @@ def timestamp(last_committed: int, number: int) -> LogicalTimestamp:
 
 
 def _is_decided_by_keys(logged: LoggedTransaction) -> bool:
-    """Return whether keys describe all conflicts: no cascades, no rows without a key."""
+    """Cascades and keyless rows hide conflicts."""
     return bool(logged.keys) and not logged.unkeyed_tables and not logged.reached_tables

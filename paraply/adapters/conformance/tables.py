@@ -1,4 +1,4 @@
-"""What is known of the tables: keys of rows, foreign keys, and the columns as DDL leaves them."""
+"""The tables' keys, foreign keys, and columns after DDL."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ NOWHERE = LogPosition(file="", offset=0)
 
 @dataclass(frozen=True, slots=True)
 class RowKeysOf:
-    """The keys that one row image takes: those it must be unique in, and those that tie it.
+    """The keys of one row image.
 
     Attributes:
-        unique: PRIMARY first; a key with a NULL part is left out.
-        parents: of each parent row that a foreign key needs, the key of its existence.
-        existence: keys under which children refer to this row.
+        unique: PRIMARY first, without keys that have NULL.
+        parents: existence keys of required parents.
+        existence: keys that children reference.
     """
 
     unique: tuple[ConflictKey, ...]
@@ -41,7 +41,7 @@ class RowKeysOf:
 
 
 class Tables:
-    """The schema of one database, as statements change it."""
+    """The schema of one database."""
 
     def __init__(self, statements: tuple[str, ...] = ()) -> None:
         self.registry = SchemaRegistry()
@@ -54,14 +54,14 @@ class Tables:
             self.execute(statement)
 
     def execute(self, statement: str) -> None:
-        """Take in one DDL statement; ``ParaplyError`` P220 if it changed nothing."""
+        """Execute a DDL statement; ``ParaplyError`` P220 without effect."""
         before = self.registry.version
         self.registry.observe_statement(statement, source=SchemaSource.DUMP)
         if self.registry.version == before:
             raise ParaplyError(UNREADABLE_CASE_SCHEMA, statement=statement)
 
     def after(self, statement: str) -> Tables:
-        """Return the tables as a DDL statement leaves them; P220 if it changes nothing."""
+        """Return the tables after DDL; P220 without effect."""
         known = self._after.get(statement)
         if known is None:
             known = Tables()
@@ -102,15 +102,15 @@ class Tables:
         )
 
     def has_unique_key(self, table: str) -> bool:
-        """Return whether a row of the table can be told from the others at all."""
+        """Return whether keys identify rows."""
         return bool(self._plan(table).keys)
 
     def references_to(self, table: str) -> tuple[tuple[str, ForeignKey], ...]:
-        """Return the tables that refer to ``table``, each with the foreign key it does it by."""
+        """Return referencing tables with foreign keys."""
         return self.registry.referencing(table)
 
     def keyed(self, rows: tuple[RowWrite, ...]) -> LoggedTransaction:
-        """Return the row changes as a logged transaction with its conflict keys filled in."""
+        """Return row changes with conflict keys."""
         logged = LoggedTransaction(
             ordinal=1,
             kind=LoggedKind.ROWS,
@@ -143,7 +143,7 @@ class Tables:
 
 @lru_cache(maxsize=512)
 def tables_of(statements: tuple[str, ...]) -> Tables:
-    """Return the tables that statements make: shared, so change them by ``after`` only."""
+    """Return shared tables: change them by ``after`` only."""
     return Tables(statements)
 
 

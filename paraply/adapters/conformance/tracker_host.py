@@ -1,7 +1,6 @@
-"""Runs a tracker, and an applier of ours that schedules by what it says: ``-- COMMAND ARG...``.
+"""Run a tracker and our applier that obeys it: ``-- COMMAND ARG...``.
 
-To the harness the two are one applier, so every case, property and schedule of the suite judges
-the tracker. What it does wrong ends the run with its reason.
+The harness sees one applier; a tracker fault ends the run.
 """
 
 from __future__ import annotations
@@ -20,13 +19,13 @@ EXIT_FAULT = 70
 
 
 def tracker_host_command(command: Sequence[str], *, timeout: float) -> list[str]:
-    """Return the command that runs a tracker as an applier."""
+    """Return a tracker's command as applier."""
     module = [sys.executable, "-m", "paraply.adapters.conformance.tracker_host", str(timeout)]
     return [*module, *command]
 
 
 class Obeying(LogicalClock):
-    """By the tracker's answers: its timestamps, or the transactions that it names."""
+    """Schedules by the tracker's answers."""
 
     features = frozenset({"writeset"})
 
@@ -35,19 +34,19 @@ class Obeying(LogicalClock):
         self.answers: dict[int, Answer] = {}
 
     def place(self, transaction: Transaction) -> int | None:
-        """Wait for what was named, or for every number up to last_committed."""
+        """Wait for the tracker's answer."""
         depends = self.answers[transaction.id].depends
         if depends is None:
             return super().place(transaction)
         return self.free_worker() if depends <= self.committed else None
 
     def checkpoint(self, order: Sequence[int], last_received: int) -> int | None:
-        """Save nothing: positions are not what is under test."""
+        """Save nothing: positions are untested."""
         return None
 
 
 class ObeyingApplier(RuleApplier):
-    """Asks the tracker about every transaction before it takes it on."""
+    """Requests answers before accepting transactions."""
 
     offered: ClassVar[tuple[str, ...]] = ("ddl", "commit_order", "retry", "sync", "reset")
 
@@ -85,7 +84,7 @@ class ObeyingApplier(RuleApplier):
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Run ``TIMEOUT COMMAND ARG...``; exit code 70 where the tracker does not begin."""
+    """Run ``TIMEOUT COMMAND ARG...``; exit code 70 without a start."""
     timeout, *command = arguments
     tracker = Tracker(command, timeout=float(timeout))
     try:

@@ -1,7 +1,6 @@
-"""Trackers under test: programs that say what each transaction of the log must wait for.
+"""Trackers under test: source programs that return dependencies.
 
-A tracker sits at the source. What it answers is judged by what happens when somebody obeys it: an
-applier of ours schedules by the answers, and the harness runs the suite against that applier.
+An applier of ours obeys them, and the suite judges it.
 """
 
 from __future__ import annotations
@@ -20,26 +19,21 @@ ANSWERS = frozenset({"timestamps", "depends"})
 
 
 class TrackerFaultError(Exception):
-    """The tracker broke the protocol, fell silent or ended; the text says how."""
+    """The tracker broke protocol, fell silent or ended."""
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a transaction must wait for: a timestamp, or ids of earlier transactions."""
+    """A timestamp or earlier transactions' ids."""
 
     last_committed: int = 0
     sequence_number: int = 0
     depends: frozenset[int] | None = None
-    """None where the tracker answers with timestamps."""
+    """None with timestamps."""
 
 
 class Tracker:
-    """A tracker in a process of its own; kill it when done.
-
-    Args:
-        command: the program and its arguments.
-        timeout: seconds to wait for an answer.
-    """
+    """A tracker process; kill it after use."""
 
     def __init__(self, command: Sequence[str], *, timeout: float = 10.0) -> None:
         self.process = ChildProcess(command, timeout=timeout)
@@ -49,7 +43,7 @@ class Tracker:
         self._last_number = 0
 
     def init(self, message: Message) -> None:
-        """Begin with nothing seen; ``TrackerFaultError`` if it offers no kind of answer."""
+        """Reset it; ``TrackerFaultError`` if it offers no answers."""
         self._seen.clear()
         self._last_number = 0
         answer = self._ask({**message, "role": Role.TRACKER.value})
@@ -63,12 +57,12 @@ class Tracker:
         self.name = f"{answer['name']} {answer.get('version', '')}".strip()
 
     def rotate(self, message: Message) -> None:
-        """Tell that the log goes on in a new file; timestamps may start again."""
+        """Announce a new log file."""
         self._last_number = 0
         self._send(message)
 
     def track(self, message: Mapping[str, Any]) -> Answer:
-        """Return the answer to a transaction; ``TrackerFaultError`` if it is impossible."""
+        """Return a transaction's answer, or raise ``TrackerFaultError``."""
         number = message["id"]
         hidden = {**message, **dict.fromkeys(_HIDDEN)}
         answer = self._ask(hidden)
@@ -125,12 +119,12 @@ class Tracker:
 
 @dataclass(frozen=True, slots=True)
 class Precision:
-    """How much of what is independent a tracker leaves free.
+    """The parallelism that a tracker leaves.
 
     Attributes:
-        independent: pairs of one file between which no chain of conflicts leads.
+        independent: pairs in one file without a chain of conflicts.
         free: those that the answers let overlap.
-        best: those that the best possible timestamps let overlap.
+        best: those that the best timestamps let overlap.
     """
 
     independent: int
@@ -139,10 +133,9 @@ class Precision:
 
 
 def measure_precision(tracker: Tracker, logs: Iterable[SourceLog]) -> Precision:
-    """Ask for the timestamps of whole logs, and count the pairs that may overlap.
+    """Request timestamps and count overlapping pairs.
 
-    ``best`` is what WRITESET with unlimited history reaches: last_committed is the newest
-    transaction that this one conflicts with.
+    ``best`` is WRITESET with unlimited history.
     """
     independent = free = best = 0
     for log in logs:
@@ -185,7 +178,6 @@ def _answered_files(tracker: Tracker, log: SourceLog) -> Iterable[_Block]:
 
 
 def _direct(block: _Block) -> list[set[int]]:
-    """Return, for each transaction, the places of the earlier ones that it conflicts with."""
     return [
         {earlier for earlier in range(later) if _conflict(block[earlier][0], block[later][0])}
         for later in range(len(block))
@@ -206,7 +198,6 @@ def _conflict(earlier: Entry, later: Entry) -> bool:
 
 
 def _closure(block: _Block) -> list[set[int]]:
-    """Return, for each transaction, the places of all that it depends on through others."""
     closed: list[set[int]] = []
     for direct in _direct(block):
         closed.append(direct.union(*(closed[place] for place in direct)))
@@ -214,7 +205,6 @@ def _closure(block: _Block) -> list[set[int]]:
 
 
 def _waits(block: _Block, answer: Answer, earlier: int, later: int) -> bool:
-    """Return whether the answers make the later of two transactions wait for the earlier."""
     if answer.depends is None:
         return block[earlier][1].sequence_number <= answer.last_committed
     todo, seen = [later], set[int]()

@@ -1,1 +1,1 @@
-"""Histories as Jepsen and Elle record them, in EDN or JSON, as client histories of ours."""
+"""Read Jepsen and Elle histories, EDN or JSON."""

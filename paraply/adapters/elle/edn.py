@@ -1,9 +1,8 @@
-"""A small reader of EDN, the notation of Clojure's data, for histories.
+"""A small reader of EDN, Clojure's data notation, for histories.
 
-Vectors and lists become tuples, maps dictionaries, sets frozensets, nil ``None``; a keyword keeps
-its colon as text (``":ok"``), a symbol is text without one. Tags (``#inst``, the record names that
-Jepsen prints) are passed over and their value taken. Ratios and the numbers that are none are
-refused. Source: github.com/edn-format/edn.
+Vectors and lists become tuples, maps dictionaries, sets frozensets, nil ``None``; keywords
+(``":ok"``) and symbols become text. Tags (``#inst``, record names) are skipped. Ratios and symbolic
+non-numbers are rejected. Source: github.com/edn-format/edn.
 """
 
 from __future__ import annotations
@@ -21,7 +20,6 @@ MALFORMED_EDN = register(
 )
 
 DEPTH_MAX = 64
-"""Deeper nesting is no history."""
 NUMBER_LENGTH_MAX = 40
 
 _TOKEN = re.compile(
@@ -41,7 +39,7 @@ _DISCARD, _TAG = object(), object()
 
 
 def read_edn(text: str, *, name: str = "") -> Iterator[tuple[int, Any]]:
-    """Yield each top-level value with its line; those of a top-level vector one by one.
+    """Yield (line, value) at the top level or in its vector.
 
     Raises:
         ParaplyError: P511 with file and line.
@@ -50,7 +48,7 @@ def read_edn(text: str, *, name: str = "") -> Iterator[tuple[int, Any]]:
     atoms = reader.atoms
     for match in _TOKEN.finditer(text):
         token = match[0]
-        # The common case first: a word known by now, as one more part of what is open.
+        # The common case first: a cached word inside an open bracket.
         if reader.inner is not None and token in atoms:
             reader.inner.append(atoms[token])
             continue
@@ -61,22 +59,15 @@ def read_edn(text: str, *, name: str = "") -> Iterator[tuple[int, Any]]:
 
 
 class _Reader:
-    """Builds values from tokens, without recursion."""
-
     def __init__(self, name: str) -> None:
         self._name = name
         self._line = 1
         self._open: list[tuple[str, int, list[Any]]] = []
-        """Each open bracket with its line and what it has so far."""
         self._top: list[Any] = []
-        """What stands before the next top-level value: tags and discards."""
         self.atoms: dict[str, Any] = dict(_WORDS)
-        """Every word and number so far with its value."""
         self.inner: list[Any] | None = None
-        """The parts of what is open, where a value is simply added to them."""
 
     def take(self, token: str) -> tuple[int, Any] | None:
-        """Take one token; return a finished top-level value with its line, if it ends one."""
         if token == "\n":
             self._line += 1
             return None
@@ -102,7 +93,6 @@ class _Reader:
         return self._add(value, begun)
 
     def finish(self) -> None:
-        """Raise unless everything that was opened is closed."""
         if self._open:
             bracket, line, _ = self._open[-1]
             self._refuse(f"the {bracket} of line {line} is never closed")
@@ -114,7 +104,6 @@ class _Reader:
         return self._open[-1][2] if self._open else self._top
 
     def _add(self, value: Any, line: int) -> tuple[int, Any] | None:
-        """Add a finished value where it belongs; return it if that is the top."""
         parts = self._parts
         is_discarded = False
         while parts and (parts[-1] is _TAG or parts[-1] is _DISCARD):
@@ -130,9 +119,8 @@ class _Reader:
         return None
 
     def _look_inside(self) -> None:
-        """Find out where plain values go: nowhere at the top, nor behind a tag."""
         self.inner = None
-        # The operations of one great vector come out one by one, as if it were not there.
+        # Yield the elements of a top-level vector one by one.
         if not self._is_top:
             parts = self._open[-1][2]
             if not parts or (parts[-1] is not _TAG and parts[-1] is not _DISCARD):

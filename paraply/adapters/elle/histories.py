@@ -1,4 +1,4 @@
-"""Recorded operations become a client history: lists, registers, a long fork, or a bank."""
+"""Turn operations into a client history: lists, registers, long fork or bank."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class BankRead:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BankHistory:
-    """Reads of all accounts, between which transfers moved money."""
+    """Reads of all accounts between transfers."""
 
     reads: tuple[BankRead, ...]
     transfers: int
@@ -59,8 +59,6 @@ class BankHistory:
 
 @dataclass(frozen=True, slots=True)
 class _Pair:
-    """An operation from its invocation to its end; places count operations from 1."""
-
     invoked: Operation
     completed: Operation | None
     begin: int
@@ -70,11 +68,10 @@ class _Pair:
 def client_history(
     operations: Iterable[Operation], *, name: str = ""
 ) -> ClientHistory | BankHistory:
-    """Return what the operations record.
+    """Return the operations' history.
 
     Raises:
-        ParaplyError: with file and line, P512 where an operation cannot be understood, P514 where
-            two workloads are mixed.
+        ParaplyError: with file and line, P512 for an invalid operation, P514 for mixed workloads.
     """
     pairs = sorted(_pairs(operations, name), key=lambda pair: pair.begin)
     if any(_is_bank(pair) for pair in pairs):
@@ -90,7 +87,6 @@ def client_history(
 
 
 def _pairs(operations: Iterable[Operation], name: str) -> Iterator[_Pair]:
-    """Yield each operation with its end; one that never ended is of unknown ending."""
     running: dict[str | None, tuple[Operation, int]] = {}
     place = 0
     for place, operation in enumerate(operations, start=1):
@@ -107,7 +103,7 @@ def _pairs(operations: Iterable[Operation], name: str) -> Iterator[_Pair]:
             invoked, begin = running.pop(operation.process)
             yield _Pair(invoked, operation, begin, place)
         else:
-            # A recording of completions alone says what was done, not when it began.
+            # A recording of completions alone lacks the start times.
             yield _Pair(operation, operation, place, place)
     for invoked, begin in running.values():
         yield _Pair(invoked, None, begin, place + 1)
@@ -122,7 +118,7 @@ def _transaction(number: int, pair: _Pair, name: str) -> ClientTransaction:
             told = pair.completed
     accesses = _accesses(told, name)
     if ending is not Ending.COMMITTED:
-        # Nobody was told what was read.
+        # No client received the read values.
         accesses = [one for one in accesses if one.kind is not AccessKind.READ]
     return ClientTransaction(
         number=number, ending=ending, accesses=tuple(accesses),
@@ -153,7 +149,6 @@ def _accesses(operation: Operation, name: str) -> list[Access]:
 
 
 def _frozen(value: Any) -> Any:
-    """Return JSON's arrays as tuples."""
     if not isinstance(value, list):
         return value
     frozen = tuple(value)
@@ -165,7 +160,6 @@ def _frozen(value: Any) -> Any:
 
 
 def _data_type(transactions: list[ClientTransaction], name: str) -> DataType:
-    """Return what the keys hold; P514 where some are appended to and others overwritten."""
     kinds = {access.kind for one in transactions for access in one.accesses}
     if {AccessKind.APPEND, AccessKind.WRITE} <= kinds:
         raise ParaplyError(MIXED_WORKLOAD, where=name, first="append", second="w")
@@ -180,7 +174,6 @@ def _data_type(transactions: list[ClientTransaction], name: str) -> DataType:
 
 
 def _with_lists(transaction: ClientTransaction, name: str) -> ClientTransaction:
-    """Return the transaction with a list for each read: nothing read is the empty one."""
     for kind, _, value in transaction.accesses:
         if kind is AccessKind.READ and value is not None and not isinstance(value, tuple):
             raise ParaplyError(
@@ -196,10 +189,7 @@ def _with_lists(transaction: ClientTransaction, name: str) -> ClientTransaction:
 
 
 def _unrecorded_writes(transactions: list[ClientTransaction]) -> Iterator[ClientTransaction]:
-    """Yield the writes that a long-fork recording of reads alone takes for granted.
-
-    Each key is written once there. Keys that some operation writes are not supplied.
-    """
+    """A long-fork recording of reads implies one write per key."""
     written = set()
     read: dict[Any, set[Any]] = {}
     for one in transactions:
@@ -252,8 +242,8 @@ def with_log(history: ClientHistory, text: str, *, name: str = "") -> ClientHist
     """Return the history with the order of the source's log.
 
     Args:
-        text: JSON Lines, one transaction a line in commit order, each as its writes
-            ``[[key, value], ...]``; one write of a transaction suffices.
+        text: JSON Lines, a transaction's writes ``[[key, value], ...]`` a line, in commit order;
+            one write of a transaction suffices.
 
     Raises:
         ParaplyError: P509 or P513 with file and line.

@@ -1,4 +1,4 @@
-"""Operations as Jepsen records them: an invocation, and later how it ended."""
+"""Jepsen's operations: an invocation and a completion."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MALFORMED_JSON = register(
 
 
 class OperationType(Enum):
-    """What an operation tells."""
+    """Types of recorded operations."""
 
     INVOKE = "invoke"
     OK = "ok"
@@ -36,24 +36,23 @@ class Operation(NamedTuple):
 
     type: OperationType
     function: str
-    """What was done: ``txn``, ``read``, ``transfer``; empty where it is not said."""
+    """``txn``, ``read`` or ``transfer``; empty if unnamed."""
     process: str | None
-    """The client; None for an operation that names none."""
     value: Any
     line: int
 
 
 def plain_word(word: Any) -> Any:
-    """Return a keyword without its colon: EDN has it, JSON may."""
+    """Return a keyword without EDN's colon."""
     return word[1:] if isinstance(word, str) and word[:1] == ":" else word
 
 
 def read_operations(text: str, *, is_json: bool, name: str = "") -> Iterator[Operation]:
-    """Yield the clients' operations of a recording; those of the nemesis are left out.
+    """Yield a recording's client operations, without the nemesis.
 
     Raises:
-        ParaplyError: with file and line, P511 or P513 where the text is not what it should be, P512
-            where an operation is none.
+        ParaplyError: with file and line, P511 or P513 for invalid text, P512 for an invalid
+            operation.
     """
     forms = read_json(text, name=name) if is_json else read_edn(text, name=name)
     for line, form in forms:
@@ -78,7 +77,7 @@ def read_operations(text: str, *, is_json: bool, name: str = "") -> Iterator[Ope
 
 
 def read_json(text: str, *, name: str = "") -> Iterator[tuple[int, Any]]:
-    """Yield the values of JSON text with their lines: of an array, or one after the other."""
+    """Yield (line, value) of a JSON array or sequence."""
     decoder = json.JSONDecoder(parse_constant=_no_constant)
     at, line = 0, 1
 

@@ -1,11 +1,8 @@
-"""Records the TCP frames of given ports: ``python -m paraply.adapters.group_wire.capture``.
+"""Record TCP frames of given ports: ``python -m paraply.adapters.group_wire.capture``.
 
-They are those of the loopback interface, or of a switch that members on hosts of their own have
-between them; of the latter what goes out to a host, which is what the host gets.
-
-A process of its own, since the one that drives the load could not keep up. A capture file is a
-sequence of records: time in nanoseconds since 1970 (8 bytes), length of the frame (4 bytes),
-both little endian, and the frame as the interface carries it, Ethernet header first.
+It reads the loopback interface, or frames that a switch sends to hosts. Its own process keeps up
+with the load. A record has time in nanoseconds since 1970 (8 bytes) and frame length (4 bytes),
+both little endian, then the frame with its Ethernet header.
 """
 
 from __future__ import annotations
@@ -39,12 +36,13 @@ _DRAIN_SECONDS_MAX = 45
 
 
 def open_sniffer(*, is_switch: bool = False) -> socket.socket:
-    """Return a socket that sees the frames of the loopback interface, or all of a switch.
+    """Return a socket that receives loopback or switch frames.
 
     Raises:
-        ParaplyError: P640, the system does not allow it.
+        ParaplyError: P640, the system rejects it.
     """
-    kind = _ETHERTYPE_ALL if is_switch else _ETHERTYPE_IPV4  # Only all has what goes out.
+    # Only ETH_P_ALL includes outgoing frames.
+    kind = _ETHERTYPE_ALL if is_switch else _ETHERTYPE_IPV4
     try:
         sniffer = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(kind))
         if not is_switch:
@@ -53,13 +51,13 @@ def open_sniffer(*, is_switch: bool = False) -> socket.socket:
         raise ParaplyError(CAPTURE_REFUSED, reason=reason) from reason
     try:
         sniffer.setsockopt(socket.SOL_SOCKET, _SO_RCVBUFFORCE, _BUFFER_BYTES)
-    except OSError:  # Without CAP_NET_ADMIN the system's limit has to do.
+    except OSError:  # Without CAP_NET_ADMIN the system's limit applies.
         sniffer.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, _BUFFER_BYTES)
     return sniffer
 
 
 def tcp_ports(frame: bytes) -> tuple[int, int]:
-    """Return source and destination port of an IPv4 frame, (0, 0) unless it is TCP."""
+    """Return source and destination port, (0, 0) unless IPv4 TCP."""
     header_bytes = (frame[_ETHERNET_BYTES] & 15) * 4
     if frame[_ETHERNET_BYTES + 9] != socket.IPPROTO_TCP:
         return 0, 0
@@ -68,12 +66,12 @@ def tcp_ports(frame: bytes) -> tuple[int, int]:
 
 
 def record(path: Path, ports: Sequence[int], *, is_switch: bool = False) -> None:
-    """Write frames from or to ``ports`` to ``path`` until SIGTERM."""
+    """Write frames of ``ports`` until SIGTERM."""
     wanted = frozenset(ports)
     last_at = float("inf")
 
     def end(*_: object) -> None:
-        # What was sent until now waits in the buffer; others may go on to send for ever.
+        # The buffer has all frames until now; later frames may never end.
         nonlocal last_at
         last_at = time.monotonic() + _DRAIN_SECONDS_MAX
 
@@ -89,7 +87,7 @@ def record(path: Path, ports: Sequence[int], *, is_switch: bool = False) -> None
                 frame, address = sniffer.recvfrom(_FRAME_BYTES_MAX)
             except TimeoutError:
                 continue
-            except BlockingIOError:  # Nothing is waiting any more.
+            except BlockingIOError:  # The buffer is empty.
                 return
             # An interface shows a frame as it goes out and as it comes in.
             is_outgoing = address[2] == _PACKET_OUTGOING
@@ -101,7 +99,7 @@ def record(path: Path, ports: Sequence[int], *, is_switch: bool = False) -> None
 
 
 class Capture:
-    """A recording that runs while the ``with`` block does; ``path`` is whole after it."""
+    """A recording during the ``with`` block."""
 
     def __init__(self, path: Path, ports: Sequence[int], switch: Namespace | None = None) -> None:
         self.path = path
@@ -140,7 +138,7 @@ class Capture:
 
 
 def read_frames(path: Path) -> Iterator[tuple[int, bytes]]:
-    """Yield time (nanoseconds since 1970) and bytes of each frame of a capture file."""
+    """Yield nanoseconds since 1970 and bytes of frames."""
     with path.open("rb") as capture:
         while head := capture.read(RECORD.size):
             if len(head) == RECORD.size:

@@ -1,4 +1,4 @@
-"""What can be wrong with captured group traffic: the P64x codes, each with its one remedy."""
+"""Errors of captured group traffic: the P64x codes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the logs of one member say became of the group's transactions."""
+"""A group's decisions in one member's logs."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _BETWEEN_TRANSACTIONS = (
 
 
 class LoggedContents:
-    """The transactions of one member's logs, by what they contain."""
+    """One member's logged transactions, by content."""
 
     def __init__(self, uuid: MemberUuid, own_logs: Sequence[Path], relay: Sequence[Path]) -> None:
         self.uuid = uuid
@@ -44,7 +44,7 @@ class LoggedContents:
             nonlocal gtid, events
             if gtid is not None and events:
                 content = content_of(server_id, events)
-                # The own log repeats what came by the applier channel, with other table ids.
+                # The binary log repeats the applier channel's transactions with other table ids.
                 if is_relay or server_id == own_id:
                     logged = LoggedDecision(gtid, *numbers) if is_relay else LoggedDecision(gtid)
                     self._unclaimed.setdefault(content, []).append(logged)
@@ -68,9 +68,9 @@ class LoggedContents:
         close()
 
     def claim(self, content: str, specified: Gtid | None) -> LoggedDecision | None:
-        """Return what the logs say of a transaction, None if it is not in them.
+        """Return a transaction's logged decision, or None.
 
-        Empty transactions of one session differ by nothing but the GTIDs it gave them.
+        Empty transactions of one session differ only in specified GTIDs.
         """
         candidates = self._unclaimed.get(content, [])
         for logged in candidates:
@@ -80,7 +80,7 @@ class LoggedContents:
         return None
 
     def unclaimed(self, group_name: str) -> list[Gtid]:
-        """Return the group's own GTIDs that no message of the traffic has claimed."""
+        """Return the group's GTIDs without traffic."""
         return [
             logged.gtid
             for candidates in self._unclaimed.values()

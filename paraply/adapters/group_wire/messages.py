@@ -1,8 +1,7 @@
-"""What members agreed on, decoded: transactions, executed sets, member states, donations.
+"""Decode agreed messages: transactions, executed sets, member states, donations.
 
-Two envelopes lie around each: that of the communication layer (version, length, cargo) and that
-of the plugin (version, length, cargo), followed by items with a type, a length and a value.
-Everything is little endian. Types whose meaning plays no role for certification are left out.
+Two envelopes (version, length, cargo), of communication layer and plugin, surround items with type,
+length and value, all little endian. Types without effect on certification are left out.
 
 Source: gcs_internal_message_headers.cc, gcs_plugin_messages.h, member_info.h and
 plugin_messages/recovery_metadata_message.h of MySQL 8.0 to 9.x.
@@ -42,7 +41,7 @@ _MEMBER_STATES = {1: "ONLINE", 2: "OFFLINE", 3: "RECOVERING", 4: "ERROR", 5: "UN
 
 @dataclass(frozen=True, slots=True)
 class SentTransaction:
-    """A transaction as its origin sent it; ``content`` names its events in every log."""
+    """A sent transaction; ``content`` identifies its events in logs."""
 
     context: TransactionContextEvent
     gtid: GtidEvent
@@ -51,14 +50,14 @@ class SentTransaction:
 
 @dataclass(frozen=True, slots=True)
 class ExecutedReport:
-    """GTID_EXECUTED of the sender, for garbage collection."""
+    """The sender's GTID_EXECUTED, for garbage collection."""
 
     executed: GtidSet
 
 
 @dataclass(frozen=True, slots=True)
 class MemberState:
-    """What a member tells of itself while a view is installed."""
+    """A member's state while installing a view."""
 
     uuid: str
     state: str
@@ -67,7 +66,7 @@ class MemberState:
 
 @dataclass(frozen=True, slots=True)
 class StateExchange:
-    """One member's part in the installation of the view that was announced at a place."""
+    """A member's exchange for an announced view."""
 
     announced_at: Place
     members: tuple[MemberState, ...]
@@ -75,16 +74,16 @@ class StateExchange:
 
 @dataclass(frozen=True, slots=True)
 class Recovered:
-    """A joiner has caught up: it is online from here on."""
+    """A joiner is online."""
 
     uuid: str
 
 
 @dataclass(frozen=True, slots=True)
 class Donation:
-    """Certification info that a donor sends to the joiners of a view.
+    """A donor's certification info for a view's joiners.
 
-    ``info`` maps each item, in base64 as write sets have it, to the version of its last writer.
+    ``info`` maps base64 items to their last writers' versions.
     """
 
     extracted: GtidSet
@@ -95,11 +94,11 @@ GroupMessage = SentTransaction | ExecutedReport | StateExchange | Recovered | Do
 
 
 def decode_message(data: bytes) -> GroupMessage | None:
-    """Decode one application message, None if it plays no role for certification.
+    """Decode an application message, None without effect on certification.
 
     Raises:
-        ParaplyError: P642, it is not what its type says, or is compressed or cut in pieces
-            (messages above group_replication_compression_threshold, 1 MB).
+        ParaplyError: P642, it contradicts its type, or is compressed or fragmented (messages above
+            group_replication_compression_threshold, 1 MB).
     """
     try:
         return _decode(Cursor(data))
@@ -115,7 +114,7 @@ def _decode(cursor: Cursor) -> GroupMessage | None:
     cursor.take(8)
     dynamic_bytes = cursor.unsigned(4)
     cargo = cursor.unsigned(2)
-    # Each stage that changed the payload left a header; one that did nothing left none.
+    # Only stages that changed the payload add a header.
     if dynamic_bytes:
         raise MalformedError("a message that is compressed or in pieces")
     cursor.position = header_bytes
@@ -172,7 +171,7 @@ def _transaction(data: bytes) -> SentTransaction:
 
 
 def sent_events(data: bytes) -> Iterator[RawEvent]:
-    """Yield the events of a sent transaction; they bear no checksums."""
+    """Yield a transaction's events, without checksums."""
     at = 0
     while at < len(data):
         if at + HEADER.size > len(data):
@@ -186,9 +185,9 @@ def sent_events(data: bytes) -> Iterator[RawEvent]:
 
 
 def content_of(server_id: int, events: list[tuple[int, bytes]]) -> str:
-    """Return a name for a transaction's events after the GTID, the same in every log.
+    """Return an identifier of the events after the GTID, equal in all logs.
 
-    Two transactions of one server differ in it at least by the number of their engine commit.
+    Transactions of one server differ at least in the engine commit number.
     """
     digest = sha256(server_id.to_bytes(4, "little"))
     for code, body in events:
@@ -245,7 +244,6 @@ def _inflate(packet: bytes, size: int) -> bytes:
 
 
 def _info_entries(data: bytes) -> Iterator[tuple[str, GtidSet]]:
-    """Yield item and version; a map of strings as Protocol Buffers write it."""
     for _, entry in _fields(Cursor(data)):
         fields = dict(_fields(Cursor(entry)))
         yield fields[1].decode("ascii"), decode_gtid_set(fields[2])

@@ -1,8 +1,7 @@
-"""Puts traffic and logs of a group together: a ``GroupTrace``.
+"""Combine a group's traffic and logs into a ``GroupTrace``.
 
-Traffic says what was certified and in which order, the members' logs say what became of it. A
-transaction is recognised by its events, never by its GTID or its place, so that the logs are a
-witness of their own.
+Traffic gives the order, logs give the results. Events, not GTIDs or places, identify transactions,
+so that logs are independent evidence.
 """
 
 from __future__ import annotations
@@ -48,11 +47,11 @@ def observe_group(
     block_size: int,
     is_multi_primary: bool = True,
 ) -> GroupTrace:
-    """Return the trace of a captured run.
+    """Return a captured run's trace.
 
     Raises:
-        ParaplyError: P641 or P642 from the traffic; P643, a transaction of the group is in a
-            log, and was never seen in the traffic.
+        ParaplyError: P641 or P642 from the traffic; P643, a logged transaction of the group is
+            missing from the traffic.
     """
     by_member = {log.uuid: log for log in logs}
     order = decided(read_messages(reassemble(read_frames(capture))))
@@ -68,8 +67,8 @@ def observe_group(
         for decision in step.decided.values()
     }
     for log in by_member.values():
-        # What a member had sent and lost in a crash comes back to it with the data that it missed,
-        # and goes into its log as its own, with other table ids. Others have it as it was sent.
+        # A member that loses its own transaction in a crash recovers it from the others
+        # and logs it with other table ids. The other logs have it as sent.
         strange = [gtid for gtid in log.unclaimed(group_name) if gtid not in known]
         if strange:
             raise ParaplyError(
@@ -88,19 +87,13 @@ def observe_group(
 
 @dataclass(frozen=True, slots=True)
 class _Announced:
-    """A view that may be installed: its place among the steps, and who has told their state."""
-
     step: int
     expected: int
     exchanged: dict[int, StateExchange] = field(default_factory=dict)
-    """By node."""
 
 
 class _Steps:
-    """Builds the steps; a view stands where its installation began.
-
-    Members keep what is delivered while they exchange their states, and take it after the view.
-    """
+    """Members queue deliveries while they exchange states, and process them after the view."""
 
     def __init__(self, logs: Mapping[MemberUuid, LoggedContents]) -> None:
         self._logs = logs
@@ -131,7 +124,7 @@ class _Steps:
             self._steps.append(InfoDonated(extracted=message.extracted, info=message.info))
 
     def _on_exchange(self, node: int, exchange: StateExchange) -> None:
-        # An announcement that changes nothing may come in between: nobody answers that one.
+        # An announcement without changes gets no answer.
         view = self._announced.get(exchange.announced_at)
         if view is None:
             raise ParaplyError(
@@ -147,7 +140,7 @@ class _Steps:
         states = {node: exchange.members[0] for node, exchange in view.exchanged.items()}
         self._nodes = {node: state.uuid for node, state in states.items()}
         members = tuple(self._nodes[node] for node in sorted(self._nodes))
-        if not self._members:  # The founder was alone before the first view that is seen.
+        if not self._members:  # The founder was alone before the first observed view.
             self._members = tuple(s.uuid for s in states.values() if s.state == "ONLINE")
         self._steps[view.step] = ViewInstalled(
             members=members,
@@ -176,11 +169,10 @@ class _Steps:
 
 
 def views_before_what_joiners_certified(steps: Sequence[Step]) -> list[Step]:
-    """Return the steps with each view in front of all that a member who joins in it certified.
+    """Return the steps with each view before its joiners' certifications.
 
-    What is delivered while members exchange their states is kept for after the view. An exchange
-    that is begun anew, since the view was announced again, keeps what the first one has kept;
-    where that began shows in the joiner's own log, in the timestamps that it gave.
+    Members queue deliveries while they exchange states, also over a repeated announcement. The
+    joiner's logged timestamps show where the queue began.
     """
     moved: list[Step] = []
     since_view = 0
@@ -202,11 +194,10 @@ def views_before_what_joiners_certified(steps: Sequence[Step]) -> list[Step]:
 
 
 def _certified_by(step: TransactionDelivered, members: Sequence[MemberUuid]) -> bool:
-    """Return whether one of the members gave the transaction a timestamp."""
     found = (step.decided.get(member) for member in members)
     return any(one is not None and one.last_committed is not None for one in found)
 
 
 def parse_snapshot(text: str) -> GtidSet:
-    """Return the set that a transaction context names, empty text being the empty set."""
+    """Return a transaction context's set; empty text is empty."""
     return parse_gtid_set(text) if text else EMPTY_GTID_SET

@@ -1,4 +1,4 @@
-"""From frames to byte streams: each direction of a TCP connection in the order it was sent."""
+"""Reassemble frames into byte streams per TCP direction."""
 
 from __future__ import annotations
 
@@ -10,11 +10,10 @@ from paraply.adapters.group_wire.errors import CAPTURE_INCOMPLETE
 from paraply.vocabulary.errors import ParaplyError
 
 Flow = tuple[bytes, int, bytes, int]
-"""Address and port of the source, and of the destination."""
+"""Source address and port, then destination's."""
 
 _ETHERNET_BYTES = 14
 _SOURCE, _DESTINATION = slice(26, 30), slice(30, 34)
-"""Where an IPv4 frame has the addresses."""
 _SYN, _ACK = 2, 16
 _WRAP = 1 << 32
 _HALF = 1 << 31
@@ -24,27 +23,20 @@ _HALF = 1 << 31
 class _Direction:
     next_sequence: int
     early: dict[int, bytes] = field(default_factory=dict)
-    """Segments that came before one in front of them."""
     acknowledged: int | None = None
-    """The sequence number that the receiver asked for last."""
 
     @property
     def has_lost(self) -> bool:
-        """Return whether the receiver got what the capture has not.
-
-        Where the network is cut, what was sent may never arrive, and later segments may.
-        """
+        """A cut network may lose earlier segments and deliver later ones."""
         if not self.early or self.acknowledged is None:
             return False
         return 0 < (self.acknowledged - self.next_sequence) % _WRAP < _HALF
 
     def acknowledge(self, sequence: int) -> None:
-        """Take note that the receiver has all before a sequence number."""
         if self.acknowledged is None or (sequence - self.acknowledged) % _WRAP < _HALF:
             self.acknowledged = sequence
 
     def accept(self, sequence: int, data: bytes) -> bytes:
-        """Return what can be delivered now; what was sent twice is delivered once."""
         self.early[sequence] = data
         delivered = bytearray()
         progress = True
@@ -62,11 +54,10 @@ class _Direction:
 
 
 def reassemble(frames: Iterable[tuple[int, bytes]]) -> Iterator[tuple[int, Flow, bytes]]:
-    """Yield (time, flow, bytes) as the receiver gets them; a new connection yields b"" first.
+    """Yield (time, flow, bytes) in receipt order; new connections begin with b"".
 
     Raises:
-        ParaplyError: P641, a connection began before the capture, or frames are missing that
-            their receiver got.
+        ParaplyError: P641, the capture lacks a connection's beginning or received frames.
     """
     directions: dict[Flow, _Direction] = {}
     for time_ns, frame in frames:
@@ -74,7 +65,7 @@ def reassemble(frames: Iterable[tuple[int, bytes]]) -> Iterator[tuple[int, Flow,
         start = _ETHERNET_BYTES + (frame[_ETHERNET_BYTES] & 15) * 4
         source, destination, sequence, asked = struct.unpack_from(">HHII", frame, start)
         flags = frame[start + 13]
-        # The length is 0 in frames above 64 KiB, which the interface does not have to cut.
+        # The length is 0 in frames above 64 KiB, which the interface need not split.
         end = _ETHERNET_BYTES + total if total else len(frame)
         data = frame[start + (frame[start + 12] >> 4) * 4 : end]
         flow = (frame[_SOURCE], source, frame[_DESTINATION], destination)

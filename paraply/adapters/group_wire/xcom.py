@@ -1,11 +1,10 @@
-"""The consensus protocol of the group: what was proposed, and what was decided, in total order.
+"""Decode the group's consensus protocol in total order.
 
-Messages are XDR (RFC 4506: big endian, four-byte units) behind a header of twelve bytes: protocol
-version, length, kind, tag. A place of the total order is a message number and, within it, the
-number of the member that proposed.
+Messages are XDR (RFC 4506: big endian, four-byte units) behind twelve bytes: protocol version,
+length, kind, tag. A place is a message number and the proposer's number.
 
-Source: plugin/group_replication/libmysqlgcs/.../xcom/xcom_vp.x of MySQL 8.0 to 9.x; the address
-of a member with its services (protocol 10) as 9.7 sends it.
+Source: plugin/group_replication/libmysqlgcs/.../xcom/xcom_vp.x of MySQL 8.0 to 9.x; member
+addresses with services (protocol 10) from 9.7.
 """
 
 from __future__ import annotations
@@ -27,26 +26,25 @@ _TLS_RECORDS = (b"\x16\x03", b"\x17\x03")
 _NORMAL = 0
 
 ACCEPT, LEARN, RECOVER_LEARN, SKIP, TINY_LEARN = 5, 7, 8, 14, 23
-"""Operations (pax_op) that say what was proposed or decided."""
+"""Operations (pax_op) of proposals and decisions."""
 
 _NO_OP_MESSAGE = 1
 _NODE_LIST_CARGOS = frozenset({0, 1, 2, 14, 15, 18})
 APPLICATION, VIEW = 4, 12
-"""Kinds of cargo: something for the layer above, and which members are there."""
 _SIZED_CARGOS = {20: 8, 22: 4}
 _EMPTY_CARGOS = frozenset({7, 8, 9, 13, 16, 17, 19, 21, 24})
 _CARGOS_IN_A_BATCH_MAX = 1 << 16
 
 
 class Place(NamedTuple):
-    """A place in the total order: it is the order of these tuples."""
+    """A place; tuples sort in total order."""
 
     number: int
     node: int
 
 
 class Ballot(NamedTuple):
-    """The number of a proposal, and who made it."""
+    """A proposal's number and proposer."""
 
     round: int
     node: int
@@ -54,7 +52,7 @@ class Ballot(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Cargo:
-    """One thing to agree on: bytes for the layer above, or the flags of a view."""
+    """A proposed value: upper-layer bytes or view flags."""
 
     kind: int
     data: bytes = b""
@@ -63,7 +61,7 @@ class Cargo:
 
 @dataclass(frozen=True, slots=True)
 class PaxosMessage:
-    """One message between two members. ``cargos`` is None where it bears no value."""
+    """A message; ``cargos`` is None without value."""
 
     operation: int
     group: int
@@ -115,10 +113,10 @@ def _unreadable(reason: str) -> ParaplyError:
 def read_messages(
     streams: Iterable[tuple[int, Flow, bytes]],
 ) -> Iterator[tuple[int, PaxosMessage]]:
-    """Yield (time, message) for every consensus message of the streams.
+    """Yield (time, message) of all consensus messages.
 
     Raises:
-        ParaplyError: P642, the traffic is encrypted or of a protocol that is not known.
+        ParaplyError: P642, the traffic is encrypted or of an unknown protocol.
     """
     waiting: dict[Flow, bytearray] = {}
     for time_ns, flow, data in streams:
@@ -143,10 +141,10 @@ def read_messages(
 
 
 def parse_message(body: bytes, protocol: int) -> PaxosMessage:
-    """Decode a consensus message up to its value; what follows decides nothing.
+    """Decode a consensus message up to its value.
 
     Raises:
-        ParaplyError: P642, the bytes are not such a message.
+        ParaplyError: P642, the bytes are no such message.
     """
     xdr = _Xdr(body)
     xdr.skip(3)
@@ -192,14 +190,13 @@ def _cargos(xdr: _Xdr, protocol: int) -> Iterator[Cargo]:
 def decided(
     messages: Iterable[tuple[int, PaxosMessage]],
 ) -> list[tuple[int, Place, tuple[Cargo, ...]]]:
-    """Return what the group agreed on, in total order: time first seen, place, cargos.
+    """Return decisions in total order: time first seen, place, cargos.
 
-    A value counts as decided once somebody was told so. Places at which nothing was decided
-    within the capture, or which were given up (no-op), do not appear.
+    A decision counts once a member received it. Undecided places and no-ops are left out.
 
     Raises:
-        ParaplyError: P641, a decided value was never seen; P642, two groups in one capture, or
-            two values decided at one place.
+        ParaplyError: P641, the capture lacks a decided value; P642, two groups, or two values at
+            one place.
     """
     proposed: dict[tuple[Place, Ballot], tuple[Cargo, ...]] = {}
     seen_at: dict[Place, int] = {}

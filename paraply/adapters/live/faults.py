@@ -1,4 +1,4 @@
-"""What is done to servers under load, and what is observed of it at that moment."""
+"""Faults of servers under load."""
 
 from __future__ import annotations
 

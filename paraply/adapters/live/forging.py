@@ -1,7 +1,6 @@
-"""Forges the parallelisation metadata of a stopped source's binary log: the positive control.
+"""Forge the parallelisation metadata of a stopped source's binary log: the positive control.
 
-Lengths, positions and checksums are mended, so that the log is valid and only the claim that its
-transactions may be applied together is wrong.
+The log stays valid in lengths, positions and checksums; only its claim of parallelism is wrong.
 """
 
 from __future__ import annotations
@@ -15,22 +14,22 @@ _HEADER = struct.Struct("<IBIIIH")
 _FORMAT_DESCRIPTION, _MARIADB_GTID = 15, 162
 _MYSQL_GTID = 33
 _CLOCK_AT, _CLOCK = 26, struct.Struct("<qq")
-"""After flags, source, number and the kind of clock: last_committed and sequence_number."""
+"""They follow flags, source, number and kind of clock."""
 _LOGICAL_CLOCK = 2
 _FIRST = 1
 _IN_USE = 1
 _FLAGS_AT, _COMMIT_ID_AT = 12, 13
 _COMMIT_ID_FLAG = 2
 _LEFT_ALONE = 32 | 64 | 128
-"""Schema changes run alone whatever their commit id; XA transactions have more in their event."""
+"""Schema changes run alone; XA transactions have a longer event."""
 _GTID_BYTES_MIN = 19
 _FORGED_ID = 777
 
 
 def forge_commit_ids(file: Path, commit_id: int = _FORGED_ID) -> int:
-    """Give every transaction of a binary log the same commit id; return how many they are.
+    """Set one commit id for all transactions of a stopped server's log; return their number.
 
-    Schema changes and XA transactions keep theirs. The log must belong to a stopped server.
+    Schema changes and XA transactions keep theirs.
     """
     data = file.read_bytes()
     forged, count = forged_log(data, commit_id)
@@ -40,14 +39,14 @@ def forge_commit_ids(file: Path, commit_id: int = _FORGED_ID) -> int:
 
 
 def forged_log(data: bytes, commit_id: int) -> tuple[bytes, int]:
-    """Return a log with every commit id replaced or set, and how many transactions that are."""
+    """Return the changed log and the number of changes."""
     log = bytearray(_MAGIC)
     at, count, has_checksums = len(_MAGIC), 0, False
     while at + _HEADER.size <= len(data):
         time_s, code, server_id, size, _, flags = _HEADER.unpack_from(data, at)
         body = data[at + _HEADER.size : at + size]
         if code == _FORMAT_DESCRIPTION:
-            # Before its checksum, which is always there, stands whether the others have one.
+            # The byte before its own checksum is the checksum algorithm of the other events.
             has_checksums = body[-5] == 1
         is_checked = has_checksums or code == _FORMAT_DESCRIPTION
         if is_checked:
@@ -69,10 +68,9 @@ def forged_log(data: bytes, commit_id: int) -> tuple[bytes, int]:
 
 
 def forge_last_committed(file: Path) -> int:
-    """Let every transaction of a binary log depend on the first alone; return how many changed.
+    """Make all transactions of a stopped server's log depend on the first; return the changes.
 
-    The log must belong to a stopped server. No length changes. A transaction whose GTID has a tag
-    is left alone.
+    Lengths stay, as do transactions with a tagged GTID.
     """
     log = bytearray(file.read_bytes())
     at, count, has_checksums = len(_MAGIC), 0, False
@@ -97,7 +95,7 @@ def forge_last_committed(file: Path) -> int:
 
 def _with_commit_id(body: bytes, commit_id: int) -> bytes:
     flags = body[_FLAGS_AT]
-    # What follows the id is padding.
+    # Padding follows the id.
     rest = body[_COMMIT_ID_AT + 8 :] if flags & _COMMIT_ID_FLAG else body[_COMMIT_ID_AT:]
     start = body[:_FLAGS_AT] + bytes([flags | _COMMIT_ID_FLAG])
     forged = start + struct.pack("<Q", commit_id) + rest.rstrip(b"\0")

@@ -1,11 +1,10 @@
-"""Readers: one consistent snapshot after the other, each with its place in the member's log.
+"""Take consistent snapshots with their places in the log.
 
-MariaDB answers ``SHOW STATUS LIKE 'binlog_snapshot_%'`` from a value that sessions share: two
-readers at once are told each other's place. One reader at a time per server asks, so one thread
-reads, or :meth:`SnapshotReader.read` is called by hand when none does.
+MariaDB's ``SHOW STATUS LIKE 'binlog_snapshot_%'`` returns a value that sessions share. Hence one
+reader per server at a time: a thread, or :meth:`SnapshotReader.read`.
 
-A snapshot of MySQL does not say where it lies, and ``gtid_executed`` is no part of it: the engine
-commits first. What was executed is asked before the snapshot is taken, which then has to have it.
+A MySQL snapshot has no place, and ``gtid_executed`` is not part of it. A query before the snapshot
+returns the executed set, which it must contain: the engine commits first.
 """
 
 from __future__ import annotations
@@ -27,10 +26,9 @@ _AFTER_FAILURE_S = 0.05
 
 
 class Reader(ABC):
-    """Reads one server, over and over, from :meth:`start` until :meth:`stop`."""
+    """Reads a server from :meth:`start` to :meth:`stop`."""
 
     pause_s = _PAUSE_S
-    """Between two reads."""
 
     def __init__(self, server: Reachable) -> None:
         self.snapshots: list[Snapshot] = []
@@ -43,7 +41,7 @@ class Reader(ABC):
         self._thread.start()
 
     def stop(self) -> list[Snapshot]:
-        """End, and return all snapshots in the order in which they were taken."""
+        """Stop, and return the snapshots in time order."""
         self._stop.set()
         if self._thread.is_alive():
             self._thread.join(30)
@@ -63,11 +61,11 @@ class Reader(ABC):
 
     @abstractmethod
     def read(self, cursor: Any) -> Snapshot:
-        """Take one snapshot on an open connection."""
+        """Take one snapshot."""
 
 
 class SnapshotReader(Reader):
-    """Reads a MariaDB replica: whole tables, and where in its log the server says they stand."""
+    """Reads a MariaDB replica's tables and log place."""
 
     def __init__(
         self,
@@ -83,7 +81,6 @@ class SnapshotReader(Reader):
         self._tables = tables
 
     def _rows(self, cursor: Any) -> dict[str, Sequence[tuple[object, ...]]]:
-        """Return all rows of the tables that are read, in the open transaction."""
         tables = [f"{schema}.{table}" for schema in self._schemas for table in self._tables]
         rows: dict[str, Sequence[tuple[object, ...]]] = {}
         for table in tables:
@@ -92,7 +89,7 @@ class SnapshotReader(Reader):
         return rows
 
     def read(self, cursor: Any) -> Snapshot:
-        """Take one snapshot on an open connection."""
+        """Take one snapshot."""
         cursor.execute("START TRANSACTION WITH CONSISTENT SNAPSHOT")
         cursor.execute("SHOW STATUS LIKE 'binlog_snapshot_%'")
         status = {str(name).lower(): str(value) for name, value in cursor.fetchall()}
@@ -109,7 +106,7 @@ class SnapshotReader(Reader):
 
 
 class JournalReader(SnapshotReader):
-    """Reads a MySQL server: whole tables, and the journal of a round, which says what is there."""
+    """Reads a MySQL server's tables and journal."""
 
     def __init__(
         self,
@@ -124,7 +121,7 @@ class JournalReader(SnapshotReader):
         self._first_tag = round_number * TAGS_PER_ROUND
 
     def read(self, cursor: Any) -> Snapshot:
-        """Take one snapshot on an open connection."""
+        """Take one snapshot."""
         cursor.execute("SELECT @@global.gtid_executed")
         executed = str(cursor.fetchone()[0]).replace("\n", "")
         cursor.execute("START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY")
@@ -140,10 +137,7 @@ class JournalReader(SnapshotReader):
 
 
 def gtid_position(cursor: Any) -> str:
-    """Return the applier's position as ``mysql.gtid_slave_pos`` has it, in the open transaction.
-
-    Of each domain the row with the highest sub_id counts.
-    """
+    """Return ``mysql.gtid_slave_pos``: the highest sub_id of each domain."""
     cursor.execute("SELECT domain_id, sub_id, server_id, seq_no FROM mysql.gtid_slave_pos")
     newest: dict[int, tuple[int, int, int]] = {}
     for domain, sub_id, server_id, number in cursor.fetchall():

@@ -1,4 +1,4 @@
-"""The source's binary log as transactions of a history: write sets from its row images."""
+"""Translate the source's binary log into transactions."""
 
 from __future__ import annotations
 
@@ -14,11 +14,10 @@ from paraply.vocabulary.transactions import RowWrite, Transaction, TransactionId
 from paraply.vocabulary.write_set import Item, WriteSet
 
 JOURNAL = ".journal"
-"""End of the name of the table in which each transaction leaves its tag."""
 
 
 class Keys:
-    """Knows the keys of the tables, from the statements that made them and those in the log."""
+    """The tables' keys after statements and log."""
 
     def __init__(self, statements: Iterable[str] = ()) -> None:
         self._registry = SchemaRegistry()
@@ -27,25 +26,25 @@ class Keys:
             self._registry.observe_statement(statement, "", where="set-up")
 
     def complete(self, logged: LoggedTransaction) -> None:
-        """Fill in the keys of a transaction of the source; once each, in log order."""
+        """Fill in a source transaction's keys, in log order."""
         self._builder.complete_transaction(logged)
 
     def items_of(self, change: RowChange) -> WriteSet:
-        """Return the items that a row change writes: each key of the row before and after it."""
+        """Return the row's keys before and after."""
         images = (image for image in (change.before, change.after) if image is not None)
         return frozenset(
             str(key) for image in images for key in self._builder.keys_of(change.table, image) or ()
         )
 
     def primary(self, table: str, row: tuple[object, ...]) -> Item | None:
-        """Return the item of a row; None where the table has no key."""
+        """Return a row's item; None without a key."""
         keys = self._builder.keys_of(table, row)
         return str(keys[0]) if keys else None
 
 
 @dataclass(slots=True)
 class SourceLog:
-    """The transactions of the round, with what is needed to tell rows apart."""
+    """The round's transactions and their rows."""
 
     transactions: tuple[Transaction, ...] = ()
     ids: dict[str, TransactionId] = field(default_factory=dict)
@@ -55,17 +54,17 @@ class SourceLog:
     touched: dict[TransactionId, tuple[tuple[str, int, WriteSet], ...]] = field(
         default_factory=dict
     )
-    """Each row change of a keyed table in order: table, first column, items."""
+    """In order: table, first column, items."""
     writers: dict[Item, list[tuple[TransactionId, bool]]] = field(default_factory=dict)
-    """Who wrote each row, in order, and whether the row was there afterwards."""
+    """In order, with the row's existence afterwards."""
     inserted_first: set[Item] = field(default_factory=set)
-    """Rows that were not there when the round began."""
+    """Rows absent at the start."""
 
 
 def source_log(
     logged: Sequence[LoggedTransaction], keys: Keys, *, origin: str = "source"
 ) -> SourceLog:
-    """Return the source's transactions, numbered from 1 in the order of its log."""
+    """Return the transactions, numbered from 1."""
     return numbered_log(
         ((TransactionId(number), one) for number, one in enumerate(logged, start=1)), keys, origin
     )
@@ -74,7 +73,7 @@ def source_log(
 def numbered_log(
     logged: Iterable[tuple[TransactionId, LoggedTransaction]], keys: Keys, origin: str
 ) -> SourceLog:
-    """Return logged transactions under the numbers given; writers of a row in that order."""
+    """Return the transactions under the given numbers."""
     log = SourceLog()
     transactions = []
     for transaction_id, one in logged:
@@ -116,7 +115,7 @@ def _transaction(
     logged: LoggedTransaction, transaction_id: TransactionId, origin: str
 ) -> Transaction:
     items: set[Item] = {str(key) for key in logged.keys}
-    # Rows without a key are found by their values: the table stands for them all.
+    # Rows without a key share one item, their table.
     items |= set(logged.unkeyed_tables)
     if logged.kind is LoggedKind.DDL:
         kind = TransactionKind.DDL

@@ -1,4 +1,4 @@
-"""Loss of power, as far as files show it: what was written and not synced is not there any more."""
+"""Simulate a power loss: cut unsynced data off a file."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from pathlib import Path
 
 _LOST_MAX = 6_000
 _KEPT_MIN = 1_024
-"""The beginning of a log, which describes it, was written long ago."""
+"""The log's early description."""
 
 
 def cut_tail(file: Path, dice: random.Random, *, end: int | None = None) -> int:
-    """Cut the end off a file of a server that is not running; return how many bytes it was.
+    """Cut a stopped server's file before ``end``; return the bytes.
 
-    The cut may fall on the end of an event or into the middle of one; it falls before ``end``.
+    It may split an event.
     """
     size = file.stat().st_size
     end = size if end is None else end

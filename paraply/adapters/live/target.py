@@ -1,7 +1,6 @@
-"""What a live target is: its modes, its faults, the properties it answers to, and one round of it.
+"""A live target and its rounds.
 
-A target is a module with a ``TARGET`` and a function ``run(request)`` that yields rounds; it is
-listed in :mod:`paraply.adapters.live.targets`.
+A target is a module with a ``TARGET`` and ``run(request)``; ``targets`` lists it.
 """
 
 from __future__ import annotations
@@ -46,13 +45,13 @@ WORKLOAD_REFUSED = register(
 )
 
 OPTIONS = ("workers", "replicas", "domains", "clients", "duration_s")
-"""Numbers of a request that not every target has a use for."""
+"""Numbers that only some targets use."""
 
 HEALTHY = "none"
-"""The fault of a round in which nothing is done to the servers."""
+"""The round without faults."""
 
 Say = Callable[[str], None]
-"""Told in one line what is going on."""
+"""Receives progress lines."""
 
 
 def _silent(_: str) -> None:
@@ -61,79 +60,75 @@ def _silent(_: str) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LiveRequest:
-    """What to run: one mode and one fault of a target, a number of rounds."""
+    """Rounds of one mode and fault."""
 
     mode: str
     fault: str = HEALTHY
     workload: str = "mixed"
     workers: int = 8
-    """Applier threads of a replica or member."""
+    """Applier threads per member."""
     replicas: int = 1
     domains: int = 1
-    """Replication domains (or databases) that the clients write to."""
+    """Replication domains or databases."""
     clients: int = 6
     rounds: int = 1
     transactions: int = 2_000
-    """A round ends after this many confirmed transactions."""
+    """Confirmed transactions that end a round."""
     duration_s: float = 20.0
-    """Or after this many seconds of load, whatever comes first."""
+    """Seconds that end a round."""
     seed: int = 0
-    """The first round's; each further round has the next number."""
+    """Of the first round; later ones add one."""
     servers: tuple[str, ...] = ()
-    """Data source names of servers that are already there, the source first."""
+    """Data source names, the source first."""
     basedir: Path | None = None
-    """The server's tree; None looks where ``paraply.adapters.servers`` looks."""
+    """None searches the default places."""
     keep: bool = False
-    """Leave the servers' directories for inspection."""
     say: Say = _silent
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LiveRound:
-    """One round: the history observed, and what is to be known beside it."""
+    """One round's history and circumstances."""
 
     number: int
     seed: int
     history: History
     evidence: Mapping[str, int | str] = field(default_factory=dict)
-    """Counts that say how much was seen: transactions, reads, retries, restarts."""
+    """Counts of observations."""
     unknown: Mapping[str, str] = field(default_factory=dict)
-    """Properties that this round may well leave unknown, each with the reason."""
+    """Possibly unknown properties, with reasons."""
     trace: GroupTrace | None = None
-    """What was delivered to a replication group, and how its members decided."""
     notes: tuple[str, ...] = ()
-    """What happened that no property speaks of: errors of the servers, documented behaviour."""
+    """Observations outside all properties."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LiveTarget:
-    """A kind of installation that can be run live."""
+    """A kind of installation for live runs."""
 
     name: str
     summary: str
     module: str
-    """Has ``run(request) -> Iterator[LiveRound]``; imported when the target is run."""
+    """Has ``run(request)``; imported on use."""
     modes: tuple[str, ...]
     """The first is the default."""
     workloads: tuple[str, ...] = ("mixed",)
     faults: Mapping[str, str] = field(default_factory=dict)
-    """What can be done to it: name and one sentence."""
+    """Descriptions by name."""
     properties: tuple[str, ...] = ()
-    """The properties that its histories are judged by."""
     documented: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """Positive controls: properties that rounds are documented to break, by ``mode/fault``."""
+    """Documented breaches by ``mode/fault``: positive controls."""
     refused: Mapping[str, str] = field(default_factory=dict)
-    """Workloads that one of the modes does not take: the reason, by ``mode/workload``."""
+    """Reasons by ``mode/workload``."""
 
     rare: tuple[str, ...] = ()
-    """Faults whose documented breach takes luck: its absence says nothing."""
+    """Faults whose documented breach depends on luck."""
     takes: tuple[str, ...] = OPTIONS
-    """Which of the options it has a use for."""
 
     def check(self, request: LiveRequest) -> None:
-        """Raise ``ParaplyError`` P620 if it has no such mode, workload, fault or option.
+        """Raise ``ParaplyError`` P620 for an unsupported request.
 
-        P624 if it has the workload, and not in this mode.
+        P624 for a workload that only this mode rejects.
         """
         usual = LiveRequest(mode=request.mode)
         for option in OPTIONS:
@@ -169,11 +164,10 @@ class LiveTarget:
             )
 
     def run(self, request: LiveRequest) -> Iterator[LiveRound]:
-        """Yield the rounds asked for; all servers are gone when the iterator is closed.
+        """Yield rounds; closing the iterator ends all servers.
 
-        Raises ``ParaplyError`` P601 where no server is installed, P620 or P624 for a choice that
-        the target does not have, P621 where a round cannot be carried out, P623 where servers
-        that are already there do not fit.
+        Raises ``ParaplyError`` P601 without a server, P620 or P624 for an invalid choice, P621 for
+        a failed round, P623 for unsuitable existing servers.
         """
         self.check(request)
         return cast(_TargetModule, importlib.import_module(self.module)).run(request)
@@ -188,7 +182,7 @@ class _TargetModule(Protocol):
 
 
 def target_named(name: str, targets: Sequence[LiveTarget]) -> LiveTarget:
-    """Return a target by name; ``ParaplyError`` P620 if there is none."""
+    """Return a target; ``ParaplyError`` P620 if unknown."""
     for target in targets:
         if target.name == name:
             return target

@@ -1,4 +1,4 @@
-"""Every live target, by name; to add one, write its module and name it here."""
+"""Every live target by name; add new ones here."""
 
 from __future__ import annotations
 

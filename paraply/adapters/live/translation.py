@@ -1,11 +1,8 @@
-"""From observations to a history: one order of events per member, and nothing invented.
+"""Translate observations into a history: one sound order per member.
 
-A member's binary log gives the order of its commits; a snapshot stands where the server says it
-lies in that log; a touch (a row that an attempt had changed and so had locked) stands before the
-commit of its transaction. When exactly a transaction committed nobody can see from outside: its
-commit is put as early as the touches and the log allow, so that a touch which stands before a
-commit that had to come first was really made before it. Nothing false can be concluded from that;
-an overlap may be missed.
+The binary log orders commits, and the server places snapshots in it. A touch (a change under a row
+lock) precedes its commit. Commit times are unobservable: a commit stands as early as touches and
+log allow. So no conclusion is false, but an overlap may be missed.
 """
 
 from __future__ import annotations
@@ -29,13 +26,12 @@ from paraply.vocabulary.write_set import Item, sorted_items
 
 SOURCE = "source"
 IsThere = Callable[[TransactionId], bool]
-"""Whether a transaction is to be in a snapshot, from the place where that was taken."""
 _UNTIMED = LogicalTime(0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """What the header of a history says of a live run."""
+    """The header of a live history."""
 
     subject: str
     dialect: str
@@ -52,9 +48,9 @@ class Run:
         tier: EvidenceTier,
         is_complete: bool = True,
     ) -> History:
-        """Return the history with events numbered in the order given.
+        """Return the history with numbered events.
 
-        Members have no common clock: their stories follow one another.
+        Without a common clock, members' stories follow one another.
         """
         return History(
             header=HistoryHeader(
@@ -78,7 +74,7 @@ class Run:
 def history_of(
     run: Run, log: SourceLog, members: Sequence[Member], keys: Keys, *, is_complete: bool = True
 ) -> History:
-    """Return the history of a source and the replicas that followed it."""
+    """Return the history of source and replicas."""
     events = list(source_events(log))
     for member in members:
         events += MemberStory(log, member, keys).events()
@@ -93,7 +89,7 @@ def history_of(
 
 
 def source_events(log: SourceLog) -> Iterator[Event]:
-    """Yield what the source logged, and that it has all of it."""
+    """Yield the source's log and commits."""
     for one in log.transactions:
         yield Event(
             kind=EventKind.FLUSHED, time=_UNTIMED, member=SOURCE, transaction=one.id, gtid=one.gtid
@@ -107,7 +103,7 @@ def source_events(log: SourceLog) -> Iterator[Event]:
 
 
 class MemberStory:
-    """The events of one member, in its own order; times are given by whoever joins the stories."""
+    """One member's events in its own order."""
 
     def __init__(self, log: SourceLog, member: Member, keys: Keys) -> None:
         self.log = log
@@ -117,7 +113,7 @@ class MemberStory:
         self.order = [transaction for transaction, _ in found if transaction is not None]
         self._places = {transaction: place for place, transaction in enumerate(self.order)}
         self.unknown = [one.gtid for transaction, one in found if transaction is None]
-        """GTIDs in the member's log that the source does not have, with rows of nobody."""
+        """GTIDs that the source lacks, with untagged rows."""
         known = [one for transaction, one in found if transaction is not None]
         self._gtids = [one.gtid for one in known]
         self._ends = [(base_name(one.start.file), one.end_offset) for one in known]
@@ -125,14 +121,14 @@ class MemberStory:
         self._groups = commit_groups([one.commit_id for one in known])
 
     def events(self) -> Iterator[Event]:
-        """Yield what happened at the member."""
+        """Yield the member's events."""
         attempts = attempts_of(self.log, self.member.touches)
         by_place = self._by_place()
         waiting = list(attempts.steps)
         committed = 0
         yield from by_place.get(0, ())
         while committed < len(self.order):
-            # All touches up to the last of the transaction whose turn it is to commit.
+            # All touches up to the last one of the next transaction to commit.
             last = attempts.last_touch.get(self.order[committed], 0)
             while waiting and waiting[0].index <= last:
                 yield from self._step(waiting.pop(0))
@@ -144,7 +140,6 @@ class MemberStory:
         yield from self._ending()
 
     def _by_place(self) -> dict[int, list[Event]]:
-        """Return reads and restarts by how many transactions of the log stand before them."""
         places: dict[int, list[Event]] = {}
         reached = 0
         for restart in self.member.restarts:
@@ -152,24 +147,19 @@ class MemberStory:
             places.setdefault(place, []).extend(self._restarted(restart, place))
         reads: dict[int, list[Event]] = {}
         for snapshot in self.member.snapshots:
-            # Reads keep the order in which they were made, whatever place they claim.
+            # Reads keep their time order, whatever their places.
             reached = max(reached, self._place_of_snapshot(snapshot))
             reads.setdefault(reached, []).append(self.read(snapshot, self._commits_by(reached)))
         for place, made in reads.items():
-            # At the place of a restart a read may have been made before it or after: the same data.
+            # A read at a restart's place has the same data before and after it.
             places[place] = made + places.get(place, [])
         return places
 
     def _commits_by(self, place: int) -> IsThere:
-        """Return what tells whether a transaction is among so many first ones of the log."""
         return lambda one: self._places.get(one, place) < place
 
     def _place_of_snapshot(self, snapshot: Snapshot) -> int:
-        """Return how many transactions of the member's log stand before a snapshot.
-
-        It stands behind the last of which its journal has the tag, and behind those after it that
-        leave no tag and were executed before it was taken.
-        """
+        """Return the place behind its last journalled and later untagged transactions."""
         if snapshot.tags is None:
             return self.place_of(snapshot.file, snapshot.offset)
         shown = {self.log.tags[tag] for tag in snapshot.tags if tag in self.log.tags}
@@ -183,11 +173,9 @@ class MemberStory:
 
     @cached_property
     def _tagged(self) -> list[TransactionId]:
-        """Return what leaves a tag, in the order in which it is to appear."""
         return sorted(self.log.tag_of)
 
     def _journal_ends(self, snapshot: Snapshot) -> tuple[Observation, ...]:
-        """Return the last row of the journal that is there, and the first that is not."""
         if snapshot.tags is None:
             return ()
         there = [one for one in self._tagged if self.log.tag_of[one] in snapshot.tags]
@@ -197,12 +185,11 @@ class MemberStory:
         return tuple(Observation(self._journal_row(one), seen) for one, seen in ends)
 
     def _journal_row(self, one: TransactionId) -> Item:
-        """Return the row of the journal that has the tag of a transaction."""
         ((item,),) = [items for table, _, items in self.log.touched[one] if table.endswith(JOURNAL)]
         return item
 
     def place_of(self, file: str, offset: int) -> int:
-        """Return how many transactions of the member's log stand before a place in it."""
+        """Return how many logged transactions precede a place."""
         position = (base_name(file), offset)
         return sum(end <= position for end in self._ends)
 
@@ -229,9 +216,9 @@ class MemberStory:
         yield self._event(EventKind.ENGINE_COMMITTED, transaction=one, group=group, attempt=attempt)
 
     def read(self, snapshot: Snapshot, is_there: IsThere) -> Event:
-        """Return the read of a snapshot: which transaction wrote each row of the tables read.
+        """Return the writers of a snapshot's rows.
 
-        ``is_there`` tells which transactions are to be in it.
+        ``is_there`` selects the required transactions.
         """
         return self._event(
             EventKind.READ,
@@ -245,7 +232,7 @@ class MemberStory:
         )
 
     def having(self, tags: frozenset[Tag], place: int) -> tuple[TransactionId, ...]:
-        """Return what a member has: by its journal, and by its log what leaves no tag."""
+        """Return the transactions by journal, untagged ones by log."""
         known = self.order[:place] if self.member.has_log else self.log.ids.values()
         logged = set(known)
         return tuple(
@@ -278,7 +265,7 @@ class MemberStory:
                 yield self._event(EventKind.FAILED, transaction=first, note=failed)
         final = self.member.final
         if final is None or failed:
-            # An applier that failed has not come to its end: nothing is compared with the source.
+            # A failed applier has not finished: skip the comparison with the source.
             return
         yield from self._compared(final)
         yield self.read(final.snapshot, lambda _: True)
@@ -296,7 +283,7 @@ class MemberStory:
 
 
 def identity(log: SourceLog, logged: LoggedTransaction) -> TransactionId | None:
-    """Return which transaction a member logged: by the tag it leaves, and by GTID without one."""
+    """Return the transaction's id: by tag, else GTID."""
     for change in logged.rows:
         if change.table.endswith(JOURNAL) and change.after is not None:
             tag = change.after[0]
@@ -307,10 +294,9 @@ def identity(log: SourceLog, logged: LoggedTransaction) -> TransactionId | None:
 def observations(
     log: SourceLog, keys: Keys, snapshot: Snapshot, is_there: IsThere
 ) -> tuple[Observation, ...]:
-    """Return who wrote each row that the source wrote in this round, as the snapshot shows it.
+    """Return the writer of each row that this round wrote, as the snapshot shows it.
 
-    A row that is not there was deleted by one of those who left it so; of these the last that is
-    to be in the snapshot is named, which explains the absence at its own place if anything does.
+    For an absent row it is the last deleter that the snapshot requires.
     """
     seen: dict[Item, TransactionId] = {}
     tables = set()
@@ -337,12 +323,12 @@ def observations(
 
 
 def base_name(file: str) -> str:
-    """Return the last part of a path; log files of one server sort by it."""
+    """Return the file name, by which logs sort."""
     return file.rpartition("/")[2]
 
 
 def commit_groups(commit_ids: Sequence[int | None]) -> list[int]:
-    """Return the number of each transaction's commit group, from 1: equal neighbours share one."""
+    """Return commit groups, from 1: equal neighbours share one."""
     groups: list[int] = []
     for place, commit_id in enumerate(commit_ids):
         is_same = place > 0 and commit_id is not None and commit_id == commit_ids[place - 1]

@@ -1,8 +1,7 @@
-"""The load: concurrent clients whose every row says which transaction wrote it.
+"""The load: concurrent clients that tag every row with its transaction.
 
-Each transaction has a *tag*, a number that no other has; every row it writes carries the tag in its
-last column ``w``, and one row of ``journal`` has it as its key. So any snapshot tells which
-transaction wrote each row, and any table of the journal which transactions are there at all.
+Rows carry the unique *tag* in their last column ``w``, and ``journal`` has it as key. A snapshot
+thus identifies each row's writer, and the journal lists the transactions present.
 """
 
 from __future__ import annotations
@@ -24,27 +23,27 @@ if TYPE_CHECKING:
 HOT_ROWS, ACCOUNTS, SWAPS, PARENTS, CHILDREN, BULK = 4, 40, 8, 8, 24, 120
 CHAINS, LONG_CHAINS = 6, 300
 READ_TABLES = ("account", "swap", "parent", "child", "chain")
-"""Tables that snapshots read whole: their rows are few."""
+"""Snapshots read them whole."""
 TABLES = (*READ_TABLES, "bulk", "journal", "keyless", "scratch")
 AUDITED_TABLES = (*READ_TABLES, "bulk", "journal")
-"""Tables with a key, of which every touch can be recorded."""
+"""Keyed tables for touch triggers."""
 TAGS_PER_ROUND = 1_000_000
-"""Tags of round ``n`` lie between ``n`` and ``n + 1`` times this."""
+"""Round ``n`` begins at ``n`` times this."""
 
 _PAUSE_S = 0.05
 
 Cursor = Any
 Step = Callable[[Cursor, random.Random, int, str], None]
-"""One transaction between BEGIN and COMMIT: cursor, random numbers, tag, schema."""
+"""A transaction: cursor, random numbers, tag, schema."""
 
 
 def schema_name(domain: int) -> str:
-    """Return the schema that clients of a replication domain write to; domains share none."""
+    """Return a replication domain's own schema."""
     return f"live{domain}"
 
 
 def create_statements(schema: str) -> Iterator[str]:
-    """Yield the statements that create and fill the tables of one schema."""
+    """Yield the statements that make a schema."""
     yield f"CREATE DATABASE {schema}"
     for name, columns in {
         "account": "id INT PRIMARY KEY, v BIGINT NOT NULL, w BIGINT NOT NULL",
@@ -82,7 +81,6 @@ def _update_cold(cursor: Cursor, dice: random.Random, tag: int, schema: str) -> 
 
 
 def _swap_unique(cursor: Cursor, dice: random.Random, tag: int, schema: str) -> None:
-    """Let two rows exchange the value of a unique key, over a value that nobody else has."""
     first, second = sorted(dice.sample(range(1, SWAPS + 1), 2))
     table = f"{schema}.swap"
     cursor.execute(f"SELECT id, u FROM {table} WHERE id IN ({first}, {second}) FOR UPDATE")
@@ -93,7 +91,6 @@ def _swap_unique(cursor: Cursor, dice: random.Random, tag: int, schema: str) -> 
 
 
 def _change_family(cursor: Cursor, dice: random.Random, tag: int, schema: str) -> None:
-    """Insert or delete a child, or a parent that has none."""
     child, parent = dice.randint(1, CHILDREN), dice.randint(1, PARENTS)
     cursor.execute(f"DELETE FROM {schema}.child WHERE id = {child}")
     if not cursor.rowcount:
@@ -107,15 +104,11 @@ def _change_family(cursor: Cursor, dice: random.Random, tag: int, schema: str) -
 
 
 def _lengthen_chain(cursor: Cursor, dice: random.Random, tag: int, schema: str) -> None:
-    """Insert, update or delete a row of which there are few: each needs the one before it."""
     _change_chain(cursor, dice, tag, schema, dice.randint(1, CHAINS))
 
 
 def _build_chain(cursor: Cursor, dice: random.Random, tag: int, schema: str) -> None:
-    """Do the same to a row that a few transactions in a row meet in, and then none any more.
-
-    What an applier gets wrong in it stays wrong.
-    """
+    """Few consecutive transactions share the row, so that a wrong result stays."""
     _change_chain(cursor, dice, tag, schema, CHAINS + 1 + tag // 5 % LONG_CHAINS)
 
 
@@ -140,7 +133,6 @@ def _write_much(cursor: Cursor, dice: random.Random, tag: int, schema: str) -> N
 
 
 def _use_savepoint(cursor: Cursor, dice: random.Random, tag: int, schema: str) -> None:
-    """Undo part of a transaction: what was undone is not in the log."""
     table = f"{schema}.account"
     kept, undone, other = dice.sample(range(1, ACCOUNTS + 1), 3)
     cursor.execute(f"UPDATE {table} SET v = v + 1, w = {tag} WHERE id = {kept}")
@@ -151,7 +143,6 @@ def _use_savepoint(cursor: Cursor, dice: random.Random, tag: int, schema: str) -
 
 
 def _change_table(cursor: Cursor, dice: random.Random, tag: int, schema: str) -> None:
-    """Add and drop a column: two schema changes, each a transaction of its own."""
     table = f"{schema}.scratch"
     if dice.random() < 0.5:
         cursor.execute(f"ALTER TABLE {table} ADD COLUMN c{tag} INT")
@@ -162,7 +153,7 @@ def _change_table(cursor: Cursor, dice: random.Random, tag: int, schema: str) ->
 
 
 DDL: frozenset[Step] = frozenset({_change_table})
-"""Steps that run outside a transaction."""
+"""Run outside a transaction."""
 
 WORKLOADS: dict[str, tuple[tuple[Step, int], ...]] = {
     "mixed": (
@@ -179,31 +170,30 @@ WORKLOADS: dict[str, tuple[tuple[Step, int], ...]] = {
         (_lengthen_chain, 10),
     ),
 }  # fmt: skip
-"""Steps with their weights; ``rows`` has nothing but keyed row changes."""
+"""With weights; ``rows`` has only keyed changes."""
 
 
 @dataclass(slots=True)
 class Load:
-    """What the clients did: tags by outcome, and refusals by error number."""
+    """The clients' results."""
 
     confirmed: list[int] = field(default_factory=list)
     refused: dict[int, int] = field(default_factory=dict)
-    """Error number and how often: deadlocks, lock waits, duplicates; all of them rolled back."""
+    """Rollbacks by error number."""
     asked: dict[int, str] = field(default_factory=dict)
-    """Which server was asked for each transaction that leaves its tag in the journal."""
+    """The server by tag."""
     unanswered: list[int] = field(default_factory=list)
-    """The connection was lost at the commit: it may have committed or not."""
+    """Lost at the commit: outcome unknown."""
 
     def confirmed_by(self, server: str) -> list[int]:
-        """Return what a server confirmed, of what leaves a tag, in the order of time."""
+        """Return a server's confirmed tags in time order."""
         return [tag for tag in list(self.confirmed) if self.asked.get(tag) == server]
 
 
 class Clients:
-    """Concurrent clients on one or several servers, from :meth:`start` until :meth:`stop`.
+    """Concurrent clients from :meth:`start` until :meth:`stop`.
 
-    Choices are drawn from the seed, one stream per client; how the clients interleave is up to
-    the servers.
+    The seed determines choices; the servers determine interleaving.
     """
 
     def __init__(
@@ -236,23 +226,23 @@ class Clients:
         ]
 
     def start(self) -> None:
-        """Let the clients begin."""
+        """Start the clients."""
         for thread in self._threads:
             thread.start()
 
     def wait(self, seconds: float) -> None:
-        """Return when all have done their share, at the latest after ``seconds``."""
+        """Wait for the clients, at most ``seconds``."""
         deadline = time.monotonic() + seconds
         for thread in self._threads:
             thread.join(max(0.0, deadline - time.monotonic()))
 
     @property
     def have_ended(self) -> bool:
-        """Return whether all have done their share."""
+        """Return whether the clients are done."""
         return not any(thread.is_alive() for thread in self._threads)
 
     def wait_for(self, confirmed: int, seconds: float) -> bool:
-        """Return whether that many transactions were confirmed within ``seconds``."""
+        """Wait for confirmations; return whether they arrived."""
         deadline = time.monotonic() + seconds
         while len(self.load.confirmed) < confirmed and time.monotonic() < deadline:
             if self.have_ended:
@@ -262,7 +252,7 @@ class Clients:
 
     @contextmanager
     def going_on(self) -> Iterator[None]:
-        """Let nobody stop for having done their share before the block ends."""
+        """Keep all clients working in the block."""
         share, self._transactions = self._transactions, sys.maxsize
         try:
             yield
@@ -270,7 +260,7 @@ class Clients:
             self._transactions = share
 
     def stop(self, seconds_max: float = 30.0) -> Load:
-        """End the load after the transactions under way, and return what was done."""
+        """End the load and return the results."""
         self._stop.set()
         self.wait(seconds_max)
         return self.load
@@ -295,7 +285,7 @@ class Clients:
                     autocommit=True, init_command=self._session_statement(domain)
                 )
             except (pymysql.MySQLError, OSError, ParaplyError):
-                # The server is down; a fault has it start again, or the round ends.
+                # The server is down; a fault restarts it, or the round ends.
                 self._stop.wait(_PAUSE_S)
                 continue
             with connection, connection.cursor() as cursor:
@@ -307,12 +297,11 @@ class Clients:
                         break
                 else:
                     return
-            self._stop.wait(_PAUSE_S)  # Whoever refused this transaction may refuse the next.
+            self._stop.wait(_PAUSE_S)  # The server may refuse the next transaction too.
 
     def _transact(
         self, cursor: Cursor, step: Step, dice: random.Random, tag: int, schema: str
     ) -> bool:
-        """Run one transaction; return whether the connection is still of use."""
         import pymysql
 
         is_committing = step in DDL

@@ -1,6 +1,6 @@
-"""Real MariaDB and MySQL servers in temporary directories on the loopback interface.
+"""Start real MariaDB and MySQL servers on the loopback interface.
 
-``ServerRoom`` is the door: it starts servers, and stops every one of them whatever happens.
+``ServerRoom`` always stops them.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Print which servers were found: ``python -m paraply.adapters.servers [--mysql-basedir DIR]``."""
+"""List the servers found: ``python -m paraply.adapters.servers [--mysql-basedir DIR]``."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from paraply.vocabulary.errors import ParaplyError
 
 
 def main() -> int:
-    """Print one line per family; exit 0 if any server was found, else 3."""
+    """Print a line per family; exit 3 without any server."""
     parser = argparse.ArgumentParser(prog="python -m paraply.adapters.servers", description=__doc__)
     parser.add_argument("--mariadb-basedir", type=Path)
     parser.add_argument("--mysql-basedir", type=Path)

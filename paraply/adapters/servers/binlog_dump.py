@@ -1,7 +1,6 @@
-"""A server's binary log over an ordinary connection, from a place to its end.
+"""Fetch a server's binary log over a connection, from a place to its end.
 
-As a replica does, we ask for a dump (COM_BINLOG_DUMP); unlike one, we ask not to wait for more.
-The files written hold what was sent: the description of the format, then events as they are.
+The dump (COM_BINLOG_DUMP) does not wait. Files contain the format description and the sent events.
 """
 
 from __future__ import annotations
@@ -29,25 +28,25 @@ _ROTATE, _HEARTBEATS = 4, (27, 41)
 _ARTIFICIAL = 0x20
 _READ_SECONDS_MAX = 120
 _SESSION = (
-    # Who does not say that it knows checksums gets none, in a log that says it has them.
+    # Without this setting the server sends no checksums, although its log declares them.
     "SET @master_binlog_checksum = @@global.binlog_checksum,"
     " @source_binlog_checksum = @@global.binlog_checksum",
-    # Else MariaDB sends BEGIN in place of GTID events. MySQL knows no such variable, nor minds.
+    # Without it MariaDB sends BEGIN instead of GTID events. MySQL accepts the unused variable.
     "SET @mariadb_slave_capability = 4",
 )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogPlace:
-    """A place in a server's binary log."""
+    """A place in a binary log."""
 
     file: str
     offset: int
 
 
 def log_end(server: Reachable) -> LogPlace:
-    """Return where the server's binary log ends; ``ParaplyError`` P615 if it writes none."""
-    # The older statement is gone from MySQL 8.4 on, the newer one is not in older servers.
+    """Return the binary log's end; ``ParaplyError`` P615 without one."""
+    # MySQL 8.4 removed the older statement; older servers lack the newer one.
     for statement in ("SHOW BINARY LOG STATUS", "SHOW MASTER STATUS"):
         try:
             rows = server.query(statement)
@@ -61,12 +60,12 @@ def log_end(server: Reachable) -> LogPlace:
 
 
 def dump_log(server: Reachable, start: LogPlace, folder: Path) -> list[Path]:
-    """Write the server's log from ``start`` to its end into ``folder``, one file per log file.
+    """Write the log from ``start`` on into ``folder``, under the server's file names.
 
-    The files have the names that the server gives them. The account needs REPLICATION SLAVE.
+    The account requires REPLICATION SLAVE.
 
     Raises:
-        ParaplyError: P615, the server does not send its log; P614, it cannot be reached.
+        ParaplyError: P615, the server sends no log; P614, it is unreachable.
     """
     import pymysql
 
@@ -100,10 +99,9 @@ def dump_log(server: Reachable, start: LogPlace, folder: Path) -> list[Path]:
 
 
 def _events(connection: Connection[Any], start: LogPlace) -> Iterator[bytes]:
-    """Yield the events as they are sent, until the end of the log."""
-    # Server number 0 is that of a program which is no replica: it ends nobody else's dump.
+    # Server number 0 means no replica: it ends no other dump.
     request = struct.pack("<IHI", start.offset, _DO_NOT_WAIT, 0) + start.file.encode()
-    connection._execute_command(_COM_BINLOG_DUMP, request)  # the driver has no public door for it
+    connection._execute_command(_COM_BINLOG_DUMP, request)  # the driver has no public method
     while True:
         packet = connection._read_packet()
         if packet.is_eof_packet():
@@ -114,11 +112,11 @@ def _events(connection: Connection[Any], start: LogPlace) -> Iterator[bytes]:
 
 
 def rotated_to(event: bytes) -> str | None:
-    """Return the file that an event says to come next, as a sender tells it and no log has it."""
+    """Return the next file of a sender's unlogged rotation event."""
     (flags,) = struct.unpack_from("<H", event, 17)
     if event[4] != _ROTATE or not flags & _ARTIFICIAL:
         return None
-    # After the position stands the name, and a checksum behind it if the sender writes them.
+    # The name follows the position; a checksum may follow the name.
     body, checksum = event[:-4], event[-4:]
     is_checked = len(body) > _NAME_AT and struct.pack("<I", zlib.crc32(body)) == checksum
     name = (body if is_checked else event)[_NAME_AT:]

@@ -1,10 +1,8 @@
-"""Temporary directories that are gone when their process is, however it ended.
+"""Temporary directories that vanish with their process, even after SIGKILL.
 
-The process that asks for one starts a caretaker, which reads from it the names of its
-directories, one a line, until the end of the pipe. That comes when the process ends, by itself or
-by SIGKILL, and nothing else is needed of it. Servers are killed by the kernel then, programs that
-they had started are not: the caretaker ends them too, whom it knows by their TMPDIR. It is this
-file, run on its own: it imports the standard library alone.
+The caretaker, a child process, reads directory names from a pipe until its parent ends. Then it
+kills the servers' child programs by TMPDIR, since the kernel kills only servers. It runs this file
+alone, with the standard library.
 """
 
 from __future__ import annotations
@@ -26,22 +24,20 @@ _PAUSE_S = 0.05
 
 
 def temporary_folder(prefix: str, parent: Path | None = None) -> Path:
-    """Return a new directory that is removed at the latest when this process ends."""
+    """Return a new directory, removed when this process ends."""
     folder = Path(tempfile.mkdtemp(prefix=prefix, dir=parent)).absolute()
     _caretaker().take(folder)
     return folder
 
 
 class _Caretaker:
-    """The one caretaker of this process."""
-
     def __init__(self) -> None:
         self._process = subprocess.Popen(
             [sys.executable, "-I", __file__],
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
-            # What ends its parent by a key or by the group does not reach it.
+            # Keyboard and group signals to its parent do not reach it.
             start_new_session=True,
             cwd="/",
             text=True,
@@ -49,7 +45,6 @@ class _Caretaker:
         atexit.register(self._end)
 
     def take(self, folder: Path) -> None:
-        """Make it answer for a directory; a caretaker that somebody ended leaves it to us."""
         with suppress(BrokenPipeError):
             print(folder, file=self._process.stdin, flush=True)
 
@@ -63,17 +58,17 @@ def _caretaker() -> _Caretaker:
 
 
 def end_processes(folder: Path | str) -> None:
-    """Kill whoever has a TMPDIR below a directory of ours: programs that its servers started."""
+    """Kill our servers' programs, whose TMPDIR is below the folder."""
     wanted = os.fsencode(f"TMPDIR={folder}/")
     for process in Path("/proc").glob("[0-9]*"):
-        with suppress(OSError):  # It has ended, or belongs to somebody else.
+        with suppress(OSError):  # It has ended, or another account owns it.
             settings = (process / "environ").read_bytes().split(b"\0")
             if any(one.startswith(wanted) for one in settings):
                 os.kill(int(process.name), signal.SIGKILL)
 
 
 def remove(folders: list[str]) -> None:
-    """Remove directories; what a server that is being killed still writes there goes too."""
+    """Remove directories, even under a dying server's writes."""
     deadline = time.monotonic() + _REMOVAL_SECONDS_MAX
     while time.monotonic() < deadline:
         folders = [folder for folder in folders if Path(folder).exists()]

@@ -1,4 +1,4 @@
-"""What can be wrong with servers: the P60x codes, each with its one remedy."""
+"""Server errors: the P60x codes, each with one remedy."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""A server that is already there, named by a data source name (DSN).
+"""An existing server, named by a data source name (DSN).
 
-``mysql://USER[:PASSWORD]@HOST[:PORT][/][?socket=PATH][&ssl_ca=FILE]``; ``mariadb://`` means the
-same, since the server itself says what it is. Without a password the environment variable
-``PARAPLY_DSN_PASSWORD`` is used, which no list of processes shows.
+``mysql://USER[:PASSWORD]@HOST[:PORT][/][?socket=PATH][&ssl_ca=FILE]``; ``mariadb://`` is a synonym.
+The environment variable ``PARAPLY_DSN_PASSWORD`` supplies a missing password, hidden from process
+lists.
 """
 
 from __future__ import annotations
@@ -31,16 +31,16 @@ _CONNECT_SECONDS_MAX = 10
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dsn:
-    """Where a server is, and as whom to connect; the password is never printed."""
+    """A server's address and account; never shows the password."""
 
     user: str
     password: str = field(default="", repr=False)
     host: str = "127.0.0.1"
     port: int = _PORT
     socket: str = ""
-    """A Unix socket, in place of host and port."""
+    """Replaces host and port."""
     ssl_ca: str = ""
-    """A file with certificates: the connection is then encrypted and the server is verified."""
+    """Enables encryption and server verification."""
 
     def __str__(self) -> str:
         place = self.socket or f"{self.host}:{self.port}"
@@ -48,7 +48,7 @@ class Dsn:
 
 
 def parse_dsn(text: str) -> Dsn:
-    """Read a data source name; ``ParaplyError`` P613 (without the password) if it is none."""
+    """Parse a data source name; ``ParaplyError`` P613, without the password."""
     shown = dsn_without_password(text)
     found = split_dsn(text)
     password = os.environ.get(PASSWORD_VARIABLE, "")
@@ -85,9 +85,9 @@ def parse_dsn(text: str) -> Dsn:
 
 
 class ExistingServer(Reachable):
-    """A server that somebody else runs: it is asked, and only told what the caller tells it.
+    """A server outside our control.
 
-    ``is_read_only`` makes every session refuse to write, whatever the account may do.
+    ``is_read_only`` makes every session reject writes.
     """
 
     def __init__(self, dsn: Dsn, *, name: str, is_read_only: bool = False) -> None:
@@ -118,7 +118,7 @@ class ExistingServer(Reachable):
         return f"{family} {'.'.join(map(str, self.version))}"
 
     def connect(self, **arguments: Any) -> Connection[Any]:
-        """Return a new autocommit connection; ``ParaplyError`` P614 if there is no server."""
+        """Return a new autocommit connection, or raise ``ParaplyError`` P614."""
         try:
             import pymysql
         except ImportError as reason:

@@ -1,9 +1,4 @@
-"""A MySQL Group Replication group of members on the loopback interface.
-
-The members are ordinary servers of a room with more options, so that they start, crash, freeze
-and end as every other server does; what is added here is how they find each other, and what
-they say of the group they are in.
-"""
+"""A MySQL Group Replication group of room servers."""
 
 from __future__ import annotations
 
@@ -24,7 +19,7 @@ from paraply.adapters.servers.server import Server
 from paraply.vocabulary.errors import ParaplyError
 
 GROUP_NAME = str(UUID(int=0xAAAAAAAA_AAAA_4AAA_8AAA_AAAAAAAAAAAA))
-"""The source of every automatic GTID of the group."""
+"""The source of automatic GTIDs."""
 
 APPLIER_CHANNEL = "group_replication_applier"
 _JOIN_SECONDS_MAX = 90
@@ -34,32 +29,30 @@ _PASSWORD = secrets.token_hex(16)
 
 @dataclass(frozen=True, slots=True)
 class MemberView:
-    """One row of replication_group_members, as the member that was asked sees it."""
+    """One row of a member's replication_group_members."""
 
     uuid: str
     state: str
     """ONLINE, RECOVERING, UNREACHABLE, ERROR or OFFLINE."""
     role: str
-    """PRIMARY or SECONDARY; every member of a multi-primary group is a primary."""
+    """Multi-primary members are all PRIMARY, others also SECONDARY."""
 
 
 def member_uuid(number: int) -> str:
-    """Return the server UUID of the member with this number, counted from 1."""
+    """Return a member's server UUID, from 1."""
     return str(UUID(int=number << 96 | 0x4000_8000_0000_0000_0000))
 
 
 class GroupReplication:
     """The members of one group; ``members[0]`` bootstraps it.
 
-    Relay logs are kept (``relay_log_purge=0``) since they hold the timestamps that each member
-    gave. Members can write no other log that would tell snapshots and write sets: see
-    ``paraply.adapters.live.group_wire``.
+    ``relay_log_purge=0`` keeps the members' timestamps. No log has snapshots and write sets: see
+    ``paraply.adapters.group_wire``.
     """
 
     def __init__(self, members: Sequence[Server], ports: Sequence[int]) -> None:
         self.members = tuple(members)
         self.ports = tuple(ports)
-        """The port of each member for the group's own traffic."""
 
     @classmethod
     def provision(
@@ -72,7 +65,7 @@ class GroupReplication:
         options: Sequence[str] = (),
         network: PrivateNetwork | None = None,
     ) -> GroupReplication:
-        """Start the servers of a group, on hosts of a network if given; none has joined it yet.
+        """Start a group's servers, on hosts of a network if given, without joining.
 
         Raises:
             ValueError: the server is not a MySQL server.
@@ -110,7 +103,7 @@ class GroupReplication:
         return cls(members, ports)
 
     def bootstrap(self) -> None:
-        """Let the first member found the group, and the others join it one by one."""
+        """Bootstrap the first member, and join the others."""
         first, *others = self.members
         first.run(
             [
@@ -124,16 +117,16 @@ class GroupReplication:
             self.join(member, size=count)
 
     def join(self, member: Server, *, size: int) -> None:
-        """Let a member join, and wait until it is one of ``size`` that are online."""
+        """Join a member as one of ``size``."""
         member.query("START GROUP_REPLICATION")
         self.wait_until_online(member, size=size)
 
     def leave(self, member: Server) -> None:
-        """Let a member leave in order; the others install a view without it."""
+        """Stop a member's replication in order."""
         member.query("STOP GROUP_REPLICATION")
 
     def view(self, member: Server) -> list[MemberView]:
-        """Return the group as one member sees it."""
+        """Return one member's view."""
         return [
             MemberView(str(uuid), str(state), str(role))
             for uuid, state, role in member.query(
@@ -143,7 +136,7 @@ class GroupReplication:
         ]
 
     def wait_for_primaries(self, member: Server) -> list[MemberView]:
-        """Return the primaries that a member sees online, once there is one; else P612."""
+        """Wait for online primaries and return them; P612 on time-out."""
 
         def primaries() -> list[MemberView]:
             return [
@@ -154,7 +147,7 @@ class GroupReplication:
         return primaries()
 
     def wait_until(self, member: Server, condition: Callable[[list[MemberView]], bool]) -> None:
-        """Return once a member sees the group so; ``ParaplyError`` P612 if it never does."""
+        """Wait for a group state; ``ParaplyError`` P612 on time-out."""
         if not _eventually(lambda: condition(self.view(member)), _JOIN_SECONDS_MAX):
             raise self._not_formed(member, len(self.members), _JOIN_SECONDS_MAX)
 
@@ -168,7 +161,7 @@ class GroupReplication:
     def wait_until_online(
         self, member: Server, *, size: int, seconds_max: float = _JOIN_SECONDS_MAX
     ) -> None:
-        """Return once the member sees ``size`` members, all online.
+        """Wait until the member reports ``size`` online members.
 
         Raises:
             ParaplyError: P611, the member gave up; P612, the time is over.
@@ -189,7 +182,7 @@ class GroupReplication:
     def wait_until_equal(
         self, members: Sequence[Server] | None = None, *, seconds_max: float = 60
     ) -> str:
-        """Return the executed set once all members have the same; writers must have stopped.
+        """Return the members' common executed set; writers must have stopped.
 
         Raises:
             ParaplyError: P612, the time is over.
@@ -207,7 +200,7 @@ class GroupReplication:
 
 
 def prepare(member: Server) -> None:
-    """Create the account and the channel by which a joiner fetches what it missed."""
+    """Create the recovery account and channel."""
     account = f"'{_USER}'@'{member.address.rpartition('.')[0]}.%'"
     member.run(
         [
@@ -226,7 +219,7 @@ def _eventually(is_so: Callable[[], bool], seconds_max: float) -> bool:
 
     deadline = time.monotonic() + seconds_max
     while time.monotonic() < deadline:
-        # A member that was just put back may be too busy to shake hands in time.
+        # A returned member may be too busy for a connection.
         with suppress(pymysql.MySQLError):
             if is_so():
                 return True
@@ -240,7 +233,7 @@ _MEMBER_OPTIONS = (
     "--plugin-load-add=group_replication.so",
     f"--loose-group-replication-group-name={GROUP_NAME}",
     "--loose-group-replication-start-on-boot=OFF",
-    # Who was expelled says so, and joins when it is told to.
+    # An expelled member reports ERROR and rejoins on request only.
     "--loose-group-replication-autorejoin-tries=0",
     "--loose-group-replication-recovery-get-public-key=ON",
     # The traffic of the group is read from the loopback interface.

@@ -1,7 +1,6 @@
-"""Finds server binaries, and says how to run them.
+"""Find server binaries and their commands.
 
-A tree unpacked from packages of a newer system does not fit this system's C library; it brings
-its own loader, and its programs are then run through that.
+A newer system's tree runs through its own loader and C library.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ _VERSION_SECONDS_MAX = 30
 
 
 class Flavour(Enum):
-    """Which of the two families a server belongs to."""
+    """The server family."""
 
     MARIADB = "MariaDB"
     MYSQL = "MySQL"
@@ -34,14 +33,14 @@ class Flavour(Enum):
 
 @dataclass(frozen=True, kw_only=True)
 class Installation:
-    """One usable server: its binary, what runs it, and the tools that came with it."""
+    """A usable server with its tools."""
 
     flavour: Flavour
     server_binary: Path
     basedir: Path | None = None
-    """Root of an unpacked or self-built tree; None for a server on the PATH."""
+    """Root of a tree; None for the PATH."""
     launcher: tuple[str, ...] = ()
-    """What precedes every program of this tree: its own loader with its library path."""
+    """Prefix of the tree's commands: loader and library path."""
     version_line: str = field(default="", compare=False)
 
     @cached_property
@@ -61,20 +60,20 @@ class Installation:
 
     @property
     def dialect(self) -> str:
-        """Return family and version as histories name them, ``mariadb_10_11``."""
+        """Return the dialect name, ``mariadb_10_11``."""
         return "_".join((self.flavour.value.lower(), *map(str, self.version[:2])))
 
     @property
     def slug(self) -> str:
-        """Return family and version fit for a folder name, ``mariadb-10.11.19``."""
+        """Return the folder name, ``mariadb-10.11.19``."""
         return self.version_text.lower().replace(" ", "-")
 
     def server_command(self) -> tuple[str, ...]:
-        """Return the command that starts the server, without options."""
+        """Return the server command without options."""
         return (*self.launcher, str(self.server_binary), "--no-defaults", *self._paths())
 
     def tool(self, name: str) -> tuple[str, ...]:
-        """Return the command of a client program (``mariadb-binlog``, ``mysqldump``)."""
+        """Return a client program's command."""
         path = _program(self.basedir, name)
         if path is None:
             raise ParaplyError(
@@ -87,12 +86,12 @@ class Installation:
 
     @property
     def dump_command(self) -> tuple[str, ...]:
-        """Return the command of the program that dumps schemas."""
+        """Return the command that dumps schemas."""
         return self.tool("mariadb-dump" if self.flavour is Flavour.MARIADB else "mysqldump")
 
     @property
     def binlog_command(self) -> tuple[str, ...]:
-        """Return the command of the program that prints binary logs."""
+        """Return the binary log printer's command."""
         return self.tool("mariadb-binlog" if self.flavour is Flavour.MARIADB else "mysqlbinlog")
 
     def _paths(self) -> tuple[str, ...]:
@@ -112,18 +111,18 @@ class Installation:
 
 
 def default_mysql_basedir() -> Path:
-    """Return where ``ci/servers`` unpacks MySQL unless told otherwise."""
+    """Return the default folder of ``ci/servers``."""
     cache = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
     return Path(cache) / "paraply" / "mysql"
 
 
 def find_mariadb(basedir: Path | None = None) -> Installation:
-    """Return the MariaDB server of ``basedir``, of the environment, or of the PATH."""
+    """Return MariaDB from ``basedir``, environment or PATH."""
     return _find(Flavour.MARIADB, basedir, ("mariadbd", "mysqld"))
 
 
 def find_mysql(basedir: Path | None = None) -> Installation:
-    """Return the MySQL server of ``basedir``, of the environment, of the cache, or of the PATH."""
+    """Return MySQL from ``basedir``, environment, cache or PATH."""
     return _find(Flavour.MYSQL, basedir, ("mysqld",))
 
 
@@ -164,7 +163,7 @@ def _environment_path(variable: str) -> Path | None:
 
 
 def _places(flavour: Flavour, named: Path | None) -> Iterator[Path | None]:
-    if named is not None:  # A place that the user named is the only one.
+    if named is not None:  # A folder from the user is the only candidate.
         yield named.resolve()
         return
     if flavour is Flavour.MYSQL:

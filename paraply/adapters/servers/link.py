@@ -1,8 +1,4 @@
-"""A network link between two servers that can be cut: a forwarder on the loopback interface.
-
-What its ends see is what a network does to them: silence while packets are lost, then a broken
-connection, then nobody there, then a peer again. It takes no privilege and no namespace.
-"""
+"""A breakable link between two servers: an unprivileged forwarder on the loopback interface."""
 
 from __future__ import annotations
 
@@ -17,14 +13,13 @@ _BACKLOG = 16
 
 
 class Link:
-    """Forwards connections to ``port`` from a port of its own until it is closed."""
+    """Forwards its own port to ``port``."""
 
     def __init__(self, port: int) -> None:
         self._target = port
         self._listener = socket.create_server(("127.0.0.1", 0), backlog=_BACKLOG)
         self._listener.setblocking(False)
         self.port: int = self._listener.getsockname()[1]
-        """Where to connect instead."""
         self._peers: dict[socket.socket, socket.socket] = {}
         self._selector = selectors.DefaultSelector()
         self._selector.register(self._listener, selectors.EVENT_READ)
@@ -36,28 +31,28 @@ class Link:
 
     @property
     def connections(self) -> int:
-        """Return how many connections go over the link."""
+        """Return the number of connections."""
         return len(self._peers) // 2
 
     def silence(self) -> None:
-        """Deliver nothing any more; connections stay, and their ends know nothing."""
+        """Withhold all data."""
         with self._lock:
             self._is_silent = True
 
     def cut(self) -> None:
-        """Break every connection, and refuse new ones."""
+        """Break and refuse connections."""
         with self._lock:
             self._is_broken = True
             for one in list(self._peers):
                 self._drop(one)
 
     def mend(self) -> None:
-        """Let everything through again; what was kept back in silence is delivered."""
+        """Deliver again, including withheld data."""
         with self._lock:
             self._is_silent = self._is_broken = False
 
     def close(self) -> None:
-        """End: break all connections and free the port."""
+        """Break connections and free the port."""
         self._ended.set()
         self._thread.join(10)
         with self._lock:
@@ -71,7 +66,7 @@ class Link:
             ready = self._selector.select(_BEAT_S)
             with self._lock:
                 if self._is_silent and not self._is_broken:
-                    # What waits in the sockets is what the network has not delivered yet.
+                    # The sockets' buffers are the undelivered data.
                     ready = []
                 for key, _ in ready:
                     if key.fileobj is self._listener:

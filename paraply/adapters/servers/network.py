@@ -1,9 +1,7 @@
-"""A network of its own for each server of a room, with a switch between them that can be cut.
+"""A private network for a room's servers, with a breakable switch.
 
-Each host is a network namespace with one address; a further namespace has the switch, a bridge.
-They reach each other and nobody else: no interface of the system is among them. Namespaces are
-held open by this process and by the servers in them, and by no name: once those have ended the
-kernel takes the namespaces and all interfaces away.
+Each host and the switch (a bridge) is an unnamed network namespace, without a system interface. The
+kernel removes them after this process and the servers.
 """
 
 from __future__ import annotations
@@ -20,7 +18,7 @@ from paraply.adapters.servers.errors import NETWORK_REFUSED
 from paraply.vocabulary.errors import ParaplyError
 
 SUBNET = "192.0.2.0/24"
-"""Addresses set aside for examples (RFC 5737), which no network routes."""
+"""Example addresses (RFC 5737), never routed."""
 
 _CLONE_NEWNET = 0x40000000
 _LIBC = ctypes.CDLL(None, use_errno=True)
@@ -30,14 +28,14 @@ _COMMAND_SECONDS_MAX = 20
 
 
 class Namespace:
-    """A network namespace, there until it is closed and no process is left in it."""
+    """A network namespace, until closed and unused."""
 
     def __init__(self) -> None:
         found: list[int] = []
         failed: list[OSError] = []
 
         def leave() -> None:
-            # A namespace is a thread's: this one ends in the new one, and nobody follows it.
+            # A namespace belongs to a thread: this thread ends in the new one.
             try:
                 _checked(_LIBC.unshare(_CLONE_NEWNET))
                 found.append(os.open(_OWN_NAMESPACE, os.O_RDONLY))
@@ -53,12 +51,12 @@ class Namespace:
 
     @property
     def path(self) -> str:
-        """Return a file that stands for the namespace while this process runs."""
+        """Return its file, valid in this process' lifetime."""
         return f"/proc/{os.getpid()}/fd/{self._handle}"
 
     @contextmanager
     def entered(self) -> Iterator[None]:
-        """Let this thread, and what it starts meanwhile, be in the namespace."""
+        """Move this thread and new children into it."""
         before = os.open(_OWN_NAMESPACE, os.O_RDONLY)
         try:
             _checked(_LIBC.setns(self._handle, _CLONE_NEWNET))
@@ -70,7 +68,7 @@ class Namespace:
             os.close(before)
 
     def run(self, *command: str) -> None:
-        """Run a program in it; ``ParaplyError`` P616 if it fails."""
+        """Run a program; ``ParaplyError`` P616 on failure."""
         with self.entered():
             done = subprocess.run(
                 command, capture_output=True, text=True, timeout=_COMMAND_SECONDS_MAX, check=False
@@ -80,25 +78,24 @@ class Namespace:
             raise ParaplyError(NETWORK_REFUSED, reason=reason)
 
     def close(self) -> None:
-        """Let go of it."""
+        """Release the namespace."""
         os.close(self._handle)
 
 
 class Host:
-    """One end of the network: an address, and the namespace that has it."""
+    """An address and its namespace."""
 
     def __init__(self, number: int) -> None:
         self.address = SUBNET.replace("0/24", str(number))
         self.port = f"port{number}"
-        """The interface of the switch that leads to it."""
+        """The switch's interface."""
         self.namespace = Namespace()
 
 
 class PrivateNetwork:
-    """Hosts that reach each other over a switch, until one of them is cut off.
+    """Hosts on a breakable switch; requires root (``ParaplyError`` P616).
 
-    What a cut loses is lost as on a network: nobody is told, and connections stay open at both
-    ends. Only root may make one (``ParaplyError`` P616 says why not).
+    A cut drops packets silently, and connections stay open.
     """
 
     def __init__(self, size: int) -> None:
@@ -131,15 +128,15 @@ class PrivateNetwork:
         self.switch.run(self._ip, "link", "set", host.port, "master", _BRIDGE, "up")
 
     def cut(self, host: Host) -> None:
-        """Lose all packets from and to a host."""
+        """Drop a host's packets."""
         self.switch.run(self._ip, "link", "set", host.port, "nomaster")
 
     def mend(self, host: Host) -> None:
-        """Deliver them again."""
+        """Reconnect a host."""
         self.switch.run(self._ip, "link", "set", host.port, "master", _BRIDGE)
 
     def close(self) -> None:
-        """Let go of all namespaces."""
+        """Release all namespaces."""
         for namespace in (self.switch, *(host.namespace for host in self.hosts)):
             namespace.close()
         self.hosts = ()

@@ -8,14 +8,14 @@ LOOPBACK = "127.0.0.1"
 
 
 def free_port() -> int:
-    """Return a port of 127.0.0.1 that was free a moment ago; another may still take it."""
+    """Return a currently free port of 127.0.0.1."""
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
         probe.bind((LOOPBACK, 0))
         return int(probe.getsockname()[1])
 
 
 def free_ports(count: int) -> list[int]:
-    """Return distinct free ports; each probe stays bound until all are found."""
+    """Return distinct free ports."""
     probes = [socket.socket(socket.AF_INET, socket.SOCK_STREAM) for _ in range(count)]
     try:
         for probe in probes:

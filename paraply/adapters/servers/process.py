@@ -1,4 +1,4 @@
-"""A child process that never outlives its parent, and is stopped by its own pid only."""
+"""A child process that never outlives its parent."""
 
 from __future__ import annotations
 
@@ -19,10 +19,8 @@ _LIBC = ctypes.CDLL(None, use_errno=True)
 class ServerProcess:
     """One server process with its output in ``log``.
 
-    The kernel kills it when the thread that started it ends (prctl PR_SET_PDEATHSIG), so that
-    neither an exception nor SIGKILL of the parent leaves a server behind; start servers from a
-    thread that lives as long as they should. It has a session of its own: Ctrl-C reaches the
-    parent, which stops it in order.
+    The kernel kills it with its starting thread (prctl PR_SET_PDEATHSIG), which must therefore live
+    long enough. Its own session leaves Ctrl-C to the parent.
     """
 
     def __init__(
@@ -51,7 +49,7 @@ class ServerProcess:
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
                 preexec_fn=die_with_parent,
-                # Programs that a server runs (state transfers) may write there, whoever it runs as.
+                # A server's programs (state transfers) may write there under any account.
                 env=None if temporary is None else {**os.environ, "TMPDIR": str(temporary)},
                 user=run_as,
                 group=run_as,
@@ -65,17 +63,17 @@ class ServerProcess:
 
     @property
     def is_running(self) -> bool:
-        """Return whether the process is still there (stopped by a signal counts as there)."""
+        """Return whether it exists, even if stopped."""
         return self._process.poll() is None
 
     def signal(self, number: signal.Signals) -> None:
-        """Send a signal; a process that has ended is left alone."""
+        """Send a signal to a living process."""
         if self.is_running:
             with suppress(ProcessLookupError):
                 self._process.send_signal(number)
 
     def stop(self, seconds_max: float) -> None:
-        """Ask to shut down (SIGTERM), and kill whoever has not within ``seconds_max``."""
+        """Send SIGTERM, and kill after ``seconds_max``."""
         self.signal(signal.SIGCONT)
         self.signal(signal.SIGTERM)
         try:
@@ -84,12 +82,12 @@ class ServerProcess:
             self.kill()
 
     def kill(self) -> None:
-        """Kill at once (SIGKILL), as a crash would."""
+        """Kill at once (SIGKILL)."""
         self.signal(signal.SIGKILL)
         self._process.wait()
 
     def last_lines(self, count: int = 3) -> str:
-        """Return the last error lines of the log, for messages."""
+        """Return the log's last error lines."""
         with self.log.open("rb") as log:
             log.seek(0, os.SEEK_END)
             log.seek(max(0, log.tell() - 8192))

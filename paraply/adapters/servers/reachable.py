@@ -1,4 +1,4 @@
-"""What can be asked by statements: a server that we started, or one that was there before."""
+"""The statement interface of new and existing servers."""
 
 from __future__ import annotations
 
@@ -13,14 +13,12 @@ if TYPE_CHECKING:
     from pymysql.connections import Connection
 
 Row = tuple[Any, ...]
-"""One result row; the values have the types that the driver gives them."""
 
 
 class Reachable(ABC):
-    """A server to which one can connect."""
+    """A server that accepts connections."""
 
     name: str
-    """What it is called in histories and messages."""
 
     @property
     @abstractmethod
@@ -29,14 +27,14 @@ class Reachable(ABC):
 
     @abstractmethod
     def connect(self, **arguments: Any) -> Connection[Any]:
-        """Return a new autocommit connection; ``arguments`` go to the driver."""
+        """Return a new autocommit connection with driver ``arguments``."""
 
     def query(self, statement: str, **arguments: Any) -> list[Row]:
-        """Run one statement on a connection of its own and return all its rows."""
+        """Run one statement and return its rows."""
         return self.run([statement], **arguments)
 
     def run(self, statements: Sequence[str], **arguments: Any) -> list[Row]:
-        """Run statements on one connection; return the rows of the last."""
+        """Run statements; return the last rows."""
         import pymysql
 
         rows: list[Row] = []

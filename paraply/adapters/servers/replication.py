@@ -17,9 +17,9 @@ _PASSWORD = secrets.token_hex(16)
 
 
 def replicate(source: Server, replica: Server, *, port: int = 0) -> None:
-    """Let ``replica`` follow ``source`` by GTID, from the beginning, and wait until it does.
+    """Make ``replica`` follow ``source`` by GTID, and wait for it.
 
-    ``port`` is that of a :class:`Link` to the source, if it is to go over one.
+    ``port`` is that of a :class:`Link` to the source.
     """
     port = port or source.port
     for node in (source, replica):
@@ -42,9 +42,9 @@ def replicate(source: Server, replica: Server, *, port: int = 0) -> None:
 
 
 def receive_from(source: Server, replica: Server, file: str, offset: int) -> None:
-    """Let ``replica`` receive from a place in the source's log, and apply nothing.
+    """Make ``replica`` receive from a place without applying.
 
-    The source has to have the account that :func:`replicate` makes.
+    The source requires the account of :func:`replicate`.
     """
     if replica.is_mariadb:
         how = ("MASTER_USE_GTID=no", f"MASTER_LOG_FILE='{file}'", f"MASTER_LOG_POS={offset}")
@@ -56,7 +56,6 @@ def receive_from(source: Server, replica: Server, file: str, offset: int) -> Non
 
 
 def _change_source(replica: Server, port: int, *how: str) -> str:
-    """Return the statement that names the source on a port of this machine."""
     if replica.is_mariadb:
         statement, word = "CHANGE MASTER TO", "MASTER"
     else:
@@ -70,16 +69,16 @@ def _change_source(replica: Server, port: int, *how: str) -> str:
 
 
 def executed_position(server: Reachable) -> str:
-    """Return what the server has in its binary log: a GTID set, or MariaDB's GTID position."""
+    """Return the executed GTID set or position."""
     variable = "@@gtid_binlog_pos" if server.is_mariadb else "@@global.gtid_executed"
     return str(server.query(f"SELECT {variable}")[0][0]).replace("\n", "")
 
 
 def wait_until_applied(source: Reachable, replica: Reachable, *, seconds_max: float = 60) -> None:
-    """Return once the replica has applied all that the source has logged by now.
+    """Wait until the replica has applied the source's present log.
 
     Raises:
-        ParaplyError: P60x, its applier has stopped, or for ``seconds_max`` nothing was applied.
+        ParaplyError: P60x, its applier stopped, or idled for ``seconds_max``.
     """
     position = executed_position(source)
     if replica.is_mariadb:
@@ -108,12 +107,12 @@ def wait_until_applied(source: Reachable, replica: Reachable, *, seconds_max: fl
 
 
 def is_receiving(replica: Reachable) -> bool:
-    """Return whether the replica is connected to its source, or still reads what that had sent."""
+    """Return whether it is connected or reads received data."""
     return _status(replica).get(f"{_threads(replica)}_IO_Running") == "Yes"
 
 
 def applied_place(replica: Reachable) -> LogPlace:
-    """Return a place in the source's log up to which the replica has applied everything."""
+    """Return a source log place before which all is applied."""
     status, peer = _status(replica), "Master" if replica.is_mariadb else "Source"
     return LogPlace(
         file=str(status[f"Relay_{peer}_Log_File"]), offset=int(status[f"Exec_{peer}_Log_Pos"])
@@ -121,10 +120,10 @@ def applied_place(replica: Reachable) -> LogPlace:
 
 
 def applier_error(replica: Reachable) -> str:
-    """Return why receiver or applier has stopped, empty while both run or try again."""
+    """Return why receiver or applier stopped, else empty."""
     status, threads = _status(replica), _threads(replica)
     for thread in ("SQL", "IO"):
-        # A receiver that has lost its source is "Connecting", with an error all the same.
+        # A disconnected receiver is "Connecting" and has an error too.
         if status.get(f"{threads}_{thread}_Running") == "No":
             reason = status.get(f"Last_{thread}_Error")
             if reason:
@@ -133,12 +132,10 @@ def applier_error(replica: Reachable) -> str:
 
 
 def _threads(replica: Reachable) -> str:
-    """Return what statements and the columns of their answers call a replica."""
     return "Slave" if replica.is_mariadb else "Replica"
 
 
 def _status(replica: Reachable) -> dict[str, Any]:
-    """Return the first row of the replica's status, empty where it follows nobody."""
     import pymysql.cursors
 
     with (

@@ -1,4 +1,4 @@
-"""A room that servers live in: they start in it, and none is left when it closes."""
+"""A room starts servers and always stops them."""
 
 from __future__ import annotations
 
@@ -22,12 +22,11 @@ _PREFIX = "paraply-"
 
 
 class ServerRoom:
-    """A temporary directory and the servers started in it.
+    """A temporary directory and its servers.
 
-    Use it as a context manager: leaving it, also by an exception or Ctrl-C, stops every server
-    and removes the directory; the same happens when the process is killed. ``keep=True`` leaves
-    the directory. Data directories, which take seconds to create, are created once per process
-    and copied.
+    Leaving the context or killing the process stops the servers and removes the directory.
+    ``keep=True`` keeps it. Data directories are created once per process and copied, to save
+    seconds.
 
     >>> with ServerRoom() as room:                            # doctest: +SKIP
     ...     source = room.start(find_mariadb(), options=["--sync-binlog=1"])
@@ -57,7 +56,7 @@ class ServerRoom:
         self.close()
 
     def add(self, installation: Installation, **settings: Unpack[ServerSettings]) -> Server:
-        """Return an initialised server that is not started yet; ids count from 1."""
+        """Return an initialised server; ids count from 1."""
         number = len(self.servers) + 1
         numbered: ServerSettings = {"name": f"server{number}", "server_id": number}
         directory = self.directory / f"n{number}"
@@ -67,26 +66,25 @@ class ServerRoom:
         return server
 
     def start(self, installation: Installation, **settings: Unpack[ServerSettings]) -> Server:
-        """Return a new server that answers."""
+        """Return a new running server."""
         server = self.add(installation, **settings)
         server.start()
         return server
 
     def network(self, size: int) -> PrivateNetwork:
-        """Return a network of so many hosts for servers that are added with ``host``."""
+        """Return a network of ``size`` hosts."""
         self._networks.append(PrivateNetwork(size))
         return self._networks[-1]
 
     def link(self, source: Server) -> Link:
-        """Return a link to a running server over which a replica can follow it."""
+        """Return a link to a server."""
         self.links.append(Link(source.port))
         return self.links[-1]
 
     def close(self) -> None:
-        """End all servers and remove the directory, unless it is kept.
+        """End all servers and remove the directory, unless kept.
 
-        Servers whose data nobody will read again are killed: a MySQL source with a connected
-        replica takes ten seconds to shut down in order.
+        Servers not kept are killed: a MySQL source with a replica takes ten seconds to shut down.
         """
         try:
             for link in self.links:
@@ -107,7 +105,6 @@ class ServerRoom:
 
 @cache
 def _template(installation: Installation) -> Path:
-    """Return a fresh data directory to copy."""
     template = Server(installation, temporary_folder(f"{_PREFIX}template-"))
     template.initialise()
     return template.datadir

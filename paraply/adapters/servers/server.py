@@ -1,4 +1,4 @@
-"""One server of either family: its directory, its process, its connections, its log files."""
+"""One server of either family."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ _START_SECONDS_MAX = 90
 _STOP_SECONDS_MAX = 30
 _TOOL_SECONDS_MAX = 120
 _CONNECT_SECONDS_MAX = 60
-"""A server that is not there refuses at once; this is for one too busy to shake hands."""
+"""For a busy server; a missing one refuses at once."""
 _PORT_ATTEMPTS_MAX = 4
 ROOT_PASSWORD = secrets.token_hex(16)
-"""Of the account root at every server of this process: data directories are copied."""
+"""Shared, because data directories are copies."""
 
 
 class ServerSettings(TypedDict, total=False):
-    """What else can be said of a server when it is made; :class:`Server` says what it means."""
+    """Optional settings of :class:`Server`."""
 
     name: str
     server_id: int
@@ -53,12 +53,10 @@ class ServerSettings(TypedDict, total=False):
 
 
 class Server(Reachable):
-    """A server in a directory of its own, on a Unix socket and on 127.0.0.1 or its own host.
+    """A server in its own directory, on a Unix socket and on 127.0.0.1 or its own host.
 
-    ``options`` are added to its command line after the project's own and so win over them; a
-    cluster node or a group member is a server with more options. Where the caller is root it runs
-    as :func:`server_account`. ``server_uuid`` names a MySQL server in GTIDs; empty lets it choose
-    one.
+    ``options`` override the project's. For a root caller it runs as :func:`server_account`.
+    ``server_uuid`` names a MySQL server in GTIDs; empty selects a random one.
     """
 
     def __init__(
@@ -73,7 +71,7 @@ class Server(Reachable):
         host: Host | None = None,
     ) -> None:
         self.host = host
-        """Its place in a private network, if it is in one."""
+        """In a private network, if any."""
         self.address = LOOPBACK if host is None else host.address
         self.installation = reachable(installation)
         self.directory = directory
@@ -82,7 +80,6 @@ class Server(Reachable):
         self.options = tuple(options)
         self.run_as = server_account()
         self.password = ROOT_PASSWORD
-        """Of the account root, which connects over the socket."""
         self.server_uuid = server_uuid
         self.port = 0
         self._process: ServerProcess | None = None
@@ -94,7 +91,7 @@ class Server(Reachable):
 
     @property
     def files(self) -> Path:
-        """Return the one directory in which statements may read and write files."""
+        """Return the directory that statements can access."""
         return self.directory / "files"
 
     @property
@@ -104,7 +101,7 @@ class Server(Reachable):
 
     @property
     def log(self) -> Path:
-        """Return the error log, which also holds what initialisation said."""
+        """Return the error log, including initialisation."""
         return self.directory / "server.log"
 
     @property
@@ -121,11 +118,11 @@ class Server(Reachable):
 
     @property
     def is_running(self) -> bool:
-        """Return whether the process is there."""
+        """Return whether the process runs."""
         return self._process is not None and self._process.is_running
 
     def initialise(self, template: Path | None = None) -> None:
-        """Create the data directory, by copying ``template`` where one is given."""
+        """Create the data directory, or copy ``template``."""
         for folder in (self.directory, self.directory / "tmp", self.files):
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         give(self.directory, self.run_as)
@@ -189,7 +186,7 @@ class Server(Reachable):
         accounts.unlink()
 
     def start(self, *, start_seconds_max: float = _START_SECONDS_MAX) -> None:
-        """Start, and return once a connection works; a taken port is exchanged for another."""
+        """Start until connectable, and replace a taken port."""
         length = len(os.fsencode(self.socket))
         if length > _SOCKET_PATH_BYTES_MAX:
             raise ParaplyError(
@@ -219,7 +216,7 @@ class Server(Reachable):
         )
 
     def command(self) -> tuple[str, ...]:
-        """Return the whole command line of the server."""
+        """Return the server's command line."""
         family = _MARIADB_OPTIONS if self.is_mariadb else _MYSQL_OPTIONS
         return (
             *self.installation.server_command(),
@@ -236,7 +233,6 @@ class Server(Reachable):
         )
 
     def _wait_until_answering(self, seconds_max: float) -> str | None:
-        """Return None once a connection works, else why it never will."""
         process = self.process
         deadline = time.monotonic() + seconds_max
         while time.monotonic() < deadline:
@@ -247,7 +243,7 @@ class Server(Reachable):
                     self.connect().close()
                 except ParaplyError:
                     raise
-                except Exception:  # The driver has many ways to say "not yet".
+                except Exception:  # The driver raises many kinds of errors for "not yet".
                     pass
                 else:
                     return None
@@ -255,25 +251,25 @@ class Server(Reachable):
         return process.last_lines() or "it still starts"
 
     def stop(self, *, stop_seconds_max: float = _STOP_SECONDS_MAX) -> None:
-        """Shut down in order; whoever does not within the time is killed."""
+        """Shut down, and kill after the limit."""
         if self._process is not None:
             self._process.stop(stop_seconds_max)
 
     def kill(self) -> None:
-        """End at once, as a crash of the process would (what the kernel holds is not lost)."""
+        """Kill the process; kernel buffers survive."""
         if self._process is not None:
             self._process.kill()
 
     def freeze(self) -> None:
-        """Stop the process in its tracks (SIGSTOP) until :meth:`thaw`."""
+        """Stop by SIGSTOP until :meth:`thaw`."""
         self.process.signal(signal.SIGSTOP)
 
     def thaw(self) -> None:
-        """Let a frozen process go on (SIGCONT)."""
+        """Continue a frozen process (SIGCONT)."""
         self.process.signal(signal.SIGCONT)
 
     def connect(self, **arguments: Any) -> Connection[Any]:
-        """Return a new autocommit connection as root over the socket."""
+        """Return a new autocommit root connection."""
         try:
             import pymysql
         except ImportError as reason:
@@ -289,12 +285,12 @@ class Server(Reachable):
         return pymysql.connect(**(settings | arguments))
 
     def binary_logs(self) -> list[Path]:
-        """Return the binary log files in order."""
+        """Return the ordered binary log files."""
         names = [str(row[0]) for row in self.query("SHOW BINARY LOGS")]
         return [self.datadir / name for name in names]
 
     def tool_output(self, command: Sequence[str], *options: str) -> bytes:
-        """Return what one of the installation's programs prints, connected to this server."""
+        """Return a connected program's output."""
         done = subprocess.run(
             [*command, "--no-defaults", *options],
             capture_output=True,

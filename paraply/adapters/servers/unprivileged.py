@@ -1,7 +1,7 @@
-"""The account and the programs of our servers where the caller is root.
+"""The account and programs of our servers for a root caller.
 
-A server that runs as root writes files as root for each account that may write files. So servers
-run as a system account without rights, below directories that only it and root can enter.
+A root server would write files as root for accounts with FILE. So servers run as a system account
+without rights, below closed directories.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ _OTHERS_MAY_ENTER = 0o001
 
 @cache
 def server_account() -> str | None:
-    """Return the account that servers run as; None for a caller who is not root.
+    """Return the servers' account; None unless the caller is root.
 
-    Raises ``ParaplyError`` P618 where the system has no such account.
+    Raises ``ParaplyError`` P618 without such an account.
     """
     if os.geteuid() != 0:
         return None
@@ -38,7 +38,7 @@ def server_account() -> str | None:
 
 
 def give(path: Path, account: str | None) -> None:
-    """Give a directory and all that is in it to an account."""
+    """Give a directory tree to an account."""
     if account is not None:
         for one in (path, *path.rglob("*")):
             if not one.is_symlink():
@@ -47,7 +47,7 @@ def give(path: Path, account: str | None) -> None:
 
 @cache
 def reachable(installation: Installation) -> Installation:
-    """Return the installation where :func:`server_account` can read it, linked or copied if not."""
+    """Return an installation that the account can read, linked or copied."""
     basedir = installation.basedir
     if basedir is None or server_account() is None:
         return installation

@@ -1,1 +1,1 @@
-"""Tests of the suite itself: appliers with a generated fault, and which of them it catches."""
+"""Test the suite itself with generated faulty appliers."""

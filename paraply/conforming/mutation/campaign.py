@@ -1,4 +1,4 @@
-"""Running the suite against generated faulty appliers: which it catches, and which it does not."""
+"""Run the suite against generated faulty appliers."""
 
 from __future__ import annotations
 
@@ -23,29 +23,29 @@ from paraply.conforming.mutation.operators import Mutation, mutations
 from paraply.conforming.suite import CaseResult, Conformance, Result
 
 RUN_CPU_SECONDS = 5.0
-"""Processor time of one case after which a mutant hangs."""
+"""A mutant's limit for one case."""
 FIRST_SCHEDULES = 4
 CASES_AFTER_NOTICED = 10
-"""Cases that may still fail after one has become unknown."""
+"""Cases that may still fail after an unknown one."""
 _MACHINERY = frozenset({"RuleApplier"})
 
 
 class Fate(Enum):
-    """What became of a mutant."""
+    """The outcome of a mutant."""
 
     CAUGHT = "caught"
     NOTICED = "noticed"
-    """No case fails, but one is unknown that the unchanged applier passes: exit code 2."""
+    """A case is newly unknown, none fails: exit code 2."""
     SAME = "same"
-    """Every run was, event by event, that of the unchanged applier."""
+    """Every run equals the unchanged applier's."""
     SURVIVED = "survived"
     INVALID = "invalid"
-    """Python does not accept it: no mutant."""
+    """Python rejects it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What is changed: the methods of a class, judged by the rule that uses them."""
+    """A class to change and its rule."""
 
     rule: str
     classes: frozenset[str]
@@ -64,7 +64,7 @@ TARGETS = (
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """A mutant and its fate; ``case`` caught it, or ``runs`` were made in vain."""
+    """A mutant's fate; ``case`` caught it, or ``runs`` did not."""
 
     rule: str
     place: str
@@ -82,7 +82,7 @@ class _Mutant:
 
 @lru_cache(maxsize=2)
 def mutants(seed: int = 0) -> list[_Mutant]:
-    """Return every mutant, in an order in which each beginning is a random sample."""
+    """Return mutants; each prefix is a random sample."""
     found = [
         _Mutant(target, mutation)
         for target in TARGETS
@@ -94,7 +94,7 @@ def mutants(seed: int = 0) -> list[_Mutant]:
 def judged_mutants(
     *, schedules: int, seed: int, processes: int, sample: int | None = None
 ) -> Iterator[tuple[Judged, int]]:
-    """Yield mutants with their fate, and how many there are; ``sample`` draws so many of them."""
+    """Yield mutants' fates and the total, ``sample`` limits it."""
     global _jobs
     _jobs = _Jobs(mutants(seed), _shuffled(cases_named([]), seed), schedules, seed)
     with multiprocessing.get_context("fork").Pool(processes) as pool:
@@ -111,9 +111,9 @@ class _Jobs:
 
 
 _jobs: _Jobs
-"""Inherited by the processes, as syntax trees and logs need not be sent then."""
+"""Inherited, because sending trees and logs is slow."""
 _unchanged: dict[tuple[str, str, int], tuple[Result, list[int]]] = {}
-"""Of rule, case and number of schedules: result and run hashes, computed once in a process."""
+"""Result and run hashes by rule, case and schedules, cached per process."""
 
 
 def _judge_numbered(number: int) -> Judged:
@@ -121,7 +121,7 @@ def _judge_numbered(number: int) -> Judged:
 
 
 def judge(mutant: _Mutant, cases: Sequence[Case], *, schedules: int, seed: int) -> Judged:
-    """Run the suite on a mutant until a case fails: with few schedules first, which is enough."""
+    """Run a mutant, with few schedules first, until a case fails."""
     first = _judge(mutant, cases, schedules=min(FIRST_SCHEDULES, schedules), seed=seed)
     if first.fate in (Fate.CAUGHT, Fate.INVALID) or schedules <= FIRST_SCHEDULES:
         return first
@@ -169,7 +169,7 @@ def _judge(mutant: _Mutant, cases: Sequence[Case], *, schedules: int, seed: int)
 
 
 class _HangError(BaseException):
-    """A mutant used more processor time than a right applier needs; nothing may swallow it."""
+    """A mutant hangs; no handler may swallow it."""
 
 
 def _on_hang(*_: object) -> None:
@@ -181,8 +181,6 @@ def _start_watch() -> None:
 
 
 class _Watched(Conformance):
-    """Keeps a hash of each run, which is equal for equal behaviour."""
-
     hashes: list[int]
 
     def __init__(self, *arguments: object, **options: object) -> None:
@@ -190,7 +188,6 @@ class _Watched(Conformance):
         self.hashes = []
 
     def run_once(self, *arguments: object, **options: object) -> Run:
-        """Run a case once, and keep the hash of its events."""
         run: Run = super().run_once(*arguments, **options)  # type: ignore[arg-type]
         self.hashes.append(hash((run.fault, run.history.events)))
         return run
@@ -213,7 +210,6 @@ def _of_the_unchanged(rule: str, case: Case, schedules: int, seed: int) -> tuple
 
 
 def _launcher(target: Target, tree: ast.Module) -> InlineLauncher:
-    """Return what starts a mutant; another module than the rules' has the applier around them."""
     names = {**vars(target.module), "__name__": "mutant"}
     exec(compile(tree, "mutant", "exec"), names)
     if target.module is correct:
@@ -224,7 +220,7 @@ def _launcher(target: Target, tree: ast.Module) -> InlineLauncher:
 
 
 def _shuffled(cases: Sequence[Case], seed: int) -> list[Case]:
-    """Return the cases so that few of each family come first, and most mutants end soon."""
+    """Few cases of each family come first, so that most mutants end soon."""
     order = Random(seed).sample(list(cases), len(cases))
     for case in order:
         log_for(case, seed)

@@ -1,4 +1,4 @@
-"""Small changes of Python source, each of which makes another program."""
+"""Small mutations of Python source."""
 
 from __future__ import annotations
 
@@ -48,9 +48,6 @@ class Mutation:
 
     Attributes:
         place: class and function.
-        line: of the source.
-        what: the change, in a few words.
-        tree: the changed program.
     """
 
     place: str
@@ -60,7 +57,7 @@ class Mutation:
 
 
 def mutations(source: str, classes: frozenset[str]) -> Iterator[Mutation]:
-    """Yield every mutation of the methods of some classes, each program once."""
+    """Yield distinct mutations of some classes."""
     tree = ast.parse(source)
     _without_docstrings(tree)
     for top in tree.body:
@@ -86,7 +83,6 @@ def mutations(source: str, classes: frozenset[str]) -> Iterator[Mutation]:
 def _with_function(
     tree: ast.Module, top: ast.ClassDef, function: ast.FunctionDef, changed: ast.FunctionDef
 ) -> ast.Module:
-    """Return the module with another function; all else is shared with the given tree."""
     other = copy(top)
     other.body = [changed if one is function else one for one in top.body]
     module = copy(tree)
@@ -95,7 +91,6 @@ def _with_function(
 
 
 def _changes(node: ast.AST) -> Iterator[tuple[ast.AST, ast.AST]]:
-    """Yield a node as it is, and as it could be."""
     if isinstance(node, ast.Compare):
         for other in _COMPARISONS.get(type(node.ops[0]), ()):
             yield node, _with(node, ops=[other(), *node.ops[1:]])
@@ -156,7 +151,6 @@ class _Replace(ast.NodeTransformer):
         self._put = put
 
     def visit(self, node: ast.AST) -> ast.AST:
-        """Replace the node with the number that is wanted, in the order of this walk."""
         self._left -= 1
         if self._left < 0:
             self._left = 1 << 60
@@ -178,7 +172,6 @@ def _preorder(node: ast.AST) -> Iterator[ast.AST]:
 
 
 def _statements(function: ast.FunctionDef) -> Iterator[ast.AST]:
-    """Yield the nodes of a function that run: no annotations, no assertions."""
     todo: list[ast.AST] = list(function.body)
     while todo:
         node = todo.pop(0)

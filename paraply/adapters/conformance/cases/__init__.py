@@ -1,4 +1,4 @@
-"""The suite: small logs, each of which an applier with one particular fault gets wrong."""
+"""The suite: each small log exposes one particular fault."""
 
 from paraply.adapters.conformance.cases.all import cases_named, suite
 from paraply.adapters.conformance.cases.case import FAMILIES, Case

@@ -1,4 +1,4 @@
-"""Every case of the suite, and how they are chosen by id."""
+"""Every case of the suite, selected by id."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def suite() -> tuple[Case, ...]:
 
 
 def cases_named(names: Iterable[str], role: Role = Role.APPLIER) -> tuple[Case, ...]:
-    """Return the cases of a role that the names begin; all for none. P632 for a name without."""
+    """Return the role's cases by id prefix; P632 for unmatched names."""
     wanted = tuple(names)
     generated = [case for name in wanted if (case := scaled.case_of_id(name)) is not None]
     known = {case.id: case for case in (*suite(), *generated)}

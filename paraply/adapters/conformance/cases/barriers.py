@@ -1,4 +1,4 @@
-"""Family K: schema changes, and transactions in which nothing is written."""
+"""Family K: schema changes and empty transactions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a case of the suite is."""
+"""A case of the suite."""
 
 from __future__ import annotations
 
@@ -44,23 +44,19 @@ _SHOWN_BY_OVERLAP = frozenset({NO_OVERLAP, AS_LOGGED, SAME_TABLES, ORDER, PREFIX
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
-    """One case: a log, how it is run, and what it decides.
+    """A log, its run options and the property under test.
 
     Attributes:
-        id: stable for ever: family, subject, number (``A-rotation-01``).
-        fact: what a right applier does, in one line.
-        source: where it went wrong in the world, or the document that demands it.
-        decides: name of the property that the case is for; every other is judged as well.
-        log: makes the log from a seed; a fixed case ignores it.
-        workers: how many the applier is asked to use.
-        commit_order: whether engine commits must follow the log.
-        crashes: how often the applier is killed and started again.
-        deadlocks: how often an attempt is made a deadlock's victim.
+        id: stable: family, subject, number (``A-rotation-01``).
+        fact: the correct behaviour.
+        source: the bug report or document.
+        decides: the property under test; all others are judged too.
+        log: makes the log from a seed, which a fixed case ignores.
+        crashes: kills with restart.
+        deadlocks: attempts made deadlock victims.
         needs: features without which the case is skipped.
-        must_overlap: two transactions must have been seen under way together: an applier that can
-            and does not here serialises what is independent.
+        must_overlap: requires overlapping transactions in some run.
         is_generated: each seed makes another log.
-        schedules_max: how many schedules are enough, where one takes long.
     """
 
     id: str
@@ -79,29 +75,29 @@ class Case:
 
     @property
     def family(self) -> str:
-        """Return the letter of the family."""
+        """Return the family letter."""
         return self.id[0]
 
     @property
     def is_about_parallel_apply(self) -> bool:
-        """Return whether a run in which nothing overlapped shows nothing."""
+        """Return whether the case requires overlap."""
         return self.must_overlap or self.decides in _SHOWN_BY_OVERLAP
 
     @property
     def is_for_trackers(self) -> bool:
-        """Return whether it shows what a tracker said: no crash, retry or order is at stake."""
+        """Return whether it lacks crash, retry and order."""
         at_stake = self.crashes or self.deadlocks or self.commit_order
         return self.is_about_parallel_apply and not at_stake and "lc_sn" not in self.needs
 
     @property
     def features(self) -> frozenset[str]:
-        """Return every feature that the applier must offer."""
+        """Return the required features."""
         return _features(self)
 
 
 @lru_cache(maxsize=1024)
 def log_for(case: Case, seed: int, kept: tuple[int, ...] | None = None) -> SourceLog:
-    """Return the log of a case for a seed, which chooses its stamps as well; do not change it."""
+    """Return a seed's shared log: do not change it."""
     if not case.is_generated and seed >= len(Stamps):
         return log_for(case, seed % len(Stamps), kept)
     log = case.log(seed).stamped(Stamps.of_seed(seed))
@@ -123,18 +119,18 @@ def _features(case: Case) -> frozenset[str]:
 
 
 OTHER = "CREATE TABLE d.other (id INT PRIMARY KEY, v INT)"
-"""A table that no case is about: its rows show that the applier does work in parallel."""
+"""Its rows show that the applier works in parallel."""
 
 
 def empty_log(*statements: str, target: tuple[str, ...] = ()) -> SourceLog:
-    """Return an empty log over the tables given and ``d.other``."""
+    """Return an empty log with ``d.other``."""
     return SourceLog(OTHER, *statements, target=(OTHER, *target) if target else ())
 
 
 def log_of(*statements: str, target: tuple[str, ...] = ()) -> SourceLog:
-    """Return a log over the tables given and ``d.other``, begun by one transaction and a drain.
+    """Return a log that begins with one transaction and a drain.
 
-    A server writes last_committed=0 for the first transaction of a file, and only for that one.
+    Only a file's first transaction has last_committed=0.
     """
     log = empty_log(*statements, target=target)
     log.transaction(insert("d.other", 0, 0))
@@ -143,6 +139,6 @@ def log_of(*statements: str, target: tuple[str, ...] = ()) -> SourceLog:
 
 
 def bystanders(log: SourceLog, *numbers: int) -> None:
-    """Log transactions that conflict with nothing."""
+    """Log transactions without conflicts."""
     for number in numbers:
         log.transaction(insert("d.other", number, number))

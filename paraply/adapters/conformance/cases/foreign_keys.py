@@ -1,4 +1,4 @@
-"""Families F and G: rows tied by foreign keys, and changes that cascade below the log."""
+"""Families F and G: foreign keys and cascades."""
 
 from __future__ import annotations
 

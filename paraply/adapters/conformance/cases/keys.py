@@ -1,4 +1,4 @@
-"""Families D and E: when two values are one key."""
+"""Families D and E: equal keys."""
 
 from __future__ import annotations
 
@@ -27,8 +27,6 @@ def _names(collation: str, kind: str = "VARCHAR(20)", key: str = "PRIMARY KEY (n
 def _pair(
     table: str, setup: tuple[Change, ...], *transactions: tuple[Change, ...], target: str = ""
 ) -> Callable[[int], SourceLog]:
-    """Return a log: the setup alone, then the transactions among bystanders."""
-
     def build(_: int) -> SourceLog:
         log = log_of(table, target=(target,) if target else ())
         if setup:
@@ -44,7 +42,6 @@ def _pair(
 
 
 def _replace(table: str, *, first: str, then: str, target: str = "") -> Callable[[int], SourceLog]:
-    """Return a log in which one spelling goes and another comes."""
     return _pair(
         table,
         (insert("d.n", first, 1),),
@@ -55,8 +52,6 @@ def _replace(table: str, *, first: str, then: str, target: str = "") -> Callable
 
 
 def _both(table: str, one: object, other: object) -> Callable[[int], SourceLog]:
-    """Return a log of two inserts that do not conflict, alone on the stage."""
-
     def build(_: int) -> SourceLog:
         log = log_of(table)
         log.transaction(insert("d.n", one, 1))

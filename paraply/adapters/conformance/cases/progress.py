@@ -1,4 +1,4 @@
-"""Families L, M and N: nobody waits for ever, nothing is lost, nobody waits for nothing."""
+"""Families L, M and N: stalls, losses, needless waits."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def _empty_among(_: int) -> SourceLog:
     log = log_of(T)
     log.transaction(insert("d.t", 1, 0))
     bystanders(log, 1)
-    log.transaction(last_committed=1)  # As a source that commits it in the group before it.
+    log.transaction(last_committed=1)  # A source may commit it in the previous group.
     bystanders(log, 2, 3)
     log.transaction(last_committed=4)
     log.transaction(update("d.t", {"id": 1}, v=1))

@@ -1,4 +1,4 @@
-"""Random logs, a family at a time: what nobody thought of."""
+"""Random logs for each family."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def random_log(
     ids: Sequence[object] = range(1, _ROWS + 1),
     changes_max: int = 2,
 ) -> SourceLog:
-    """Return a log of random transactions that a source accepts; one seed, one log."""
+    """Return the seed's log of random transactions."""
     random = Random(seed)
     log = log_of(*tables)
     has_parents = any(" d.p " in table for table in tables)
@@ -78,7 +78,6 @@ def random_log(
 def _try_one(
     log: SourceLog, random: Random, ids: Sequence[object], count: int, *, has_parents: bool
 ) -> None:
-    """Log one transaction, unless the source refuses what was drawn."""
     changes = [_draw(log, random, ids, has_parents=has_parents) for _ in range(count)]
     try:
         log.transaction(*changes)

@@ -1,4 +1,4 @@
-"""Families H, I and J: rows without keys, rows that move, transactions taken apart or merged."""
+"""Families H, I and J: keyless rows, moved rows, changed transactions."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Family O: generated logs at other sizes, in which the situations of several families meet.
+"""Family O: generated logs at other sizes, with situations of several families.
 
-A case of the family is its parameters, and so is its id: ``O-w8-n100-r17-f2-d2-t1-plain-crash``.
+The id lists the parameters: ``O-w8-n100-r17-f2-d2-t1-plain-crash``.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ CHOICES: Mapping[str, Sequence[int | str]] = {
     "end": ("calm", "crash", "ordered"),
 }
 ROWS_MAX = 4_000
-"""Row changes of a log: a longer one takes minutes a run."""
+"""Row changes; more take minutes a run."""
 _ID = re.compile(r"O-w(\d+)-n(\d+)-r(\d+)-f(\d+)-d(\d+)-t(\d+)-([a-z]+)-([a-z]+)")
 _CANDIDATES = 40
 _GAP_CHANCE = 0.05
@@ -42,7 +42,7 @@ UNREADABLE_PAIRS = register(
 )
 
 Pair = tuple[str, str]
-"""Two settings, each as ``name=value``."""
+"""As ``name=value``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,14 +50,12 @@ class Scale:
     """The parameters of a generated case.
 
     Attributes:
-        workers: how many the applier is asked to use.
-        length: transactions of the log.
+        length: transactions.
         rows: row changes of most transactions.
-        files: files of the log.
-        deadlocks: how often an attempt may be made a deadlock's victim.
+        deadlocks: maximum number of victims.
         tables: tables beside ``d.other``.
         shape: keys of the first table: ``plain``, ``unique`` or ``parents`` (a foreign key).
-        end: ``crash``: killed once; ``ordered``: engine commits follow the log; else ``calm``.
+        end: ``crash`` (one kill), ``ordered`` (commits follow the log) or ``calm``.
     """
 
     workers: int
@@ -71,7 +69,7 @@ class Scale:
 
     @property
     def id(self) -> str:
-        """Return the id of the case."""
+        """Return the case id."""
         return (
             f"O-w{self.workers}-n{self.length}-r{self.rows}-f{self.files}-d{self.deadlocks}"
             f"-t{self.tables}-{self.shape}-{self.end}"
@@ -79,13 +77,13 @@ class Scale:
 
     @property
     def pairs(self) -> frozenset[Pair]:
-        """Return every pair of settings that the case covers."""
+        """Return every pair of settings."""
         settings = sorted(f"{one.name}={getattr(self, one.name)}" for one in fields(self))
         return frozenset(combinations(settings, 2))
 
     @property
     def is_affordable(self) -> bool:
-        """Return whether a run takes seconds, not minutes."""
+        """Return whether a run takes seconds."""
         return self.length * self.rows <= ROWS_MAX
 
 
@@ -94,11 +92,10 @@ DEFAULT = (
     Scale(64, 40, 1, 6, 11, 40, "plain", "ordered"),
     Scale(2, 12, 17, 1, 2, 1, "parents", "calm"),
 )
-"""The cases that the suite runs without a budget."""
 
 
 def scaled_case(scale: Scale) -> Case:
-    """Return the case of some parameters."""
+    """Return the case of the parameters."""
     return Case(
         id=scale.id,
         fact=f"{scale.length:,} transactions of {scale.rows} rows, {scale.workers} workers",
@@ -118,7 +115,7 @@ SCHEDULES_MAX = 4
 
 
 def case_of_id(name: str) -> Case | None:
-    """Return the case with this id, None if it is no id of the family."""
+    """Return the case of an id, or None."""
     found = _ID.fullmatch(name)
     if found is None:
         return None
@@ -131,7 +128,7 @@ def case_of_id(name: str) -> Case | None:
 
 
 def all_pairs() -> frozenset[Pair]:
-    """Return every pair of settings that some affordable case covers."""
+    """Return the pairs of all affordable cases."""
     found: set[Pair] = set()
     for (one, values), (other, others) in combinations(sorted(CHOICES.items()), 2):
         for value in values:
@@ -144,7 +141,7 @@ def all_pairs() -> frozenset[Pair]:
 
 
 def read_covered(file: Path | None) -> set[Pair]:
-    """Return the pairs in a file; none where it does not exist. P637 for any other text."""
+    """Return a file's pairs, if it exists; P637 for other text."""
     if file is None or not file.exists():
         return set()
     try:
@@ -155,12 +152,12 @@ def read_covered(file: Path | None) -> set[Pair]:
 
 
 def covered_json(covered: Iterable[Pair]) -> str:
-    """Return the text of a file of pairs."""
+    """Return the pairs as file text."""
     return json.dumps({"paraply": "pairs of sizes", "pairs": sorted(covered)}, indent=0) + "\n"
 
 
 def uncovered_scales(covered: set[Pair], seed: int) -> Iterator[Scale]:
-    """Yield parameters that cover most pairs not covered so far, until all are; adds to the set."""
+    """Yield scales until ``covered``, which grows, contains all pairs."""
     random = Random(seed)
     missing = set(all_pairs()) - covered
     while missing:
@@ -176,7 +173,6 @@ def uncovered_scales(covered: set[Pair], seed: int) -> Iterator[Scale]:
 
 
 def _draw(random: Random, wanted: Sequence[str]) -> Scale:
-    """Return random affordable parameters that have the settings wanted."""
     fixed = dict(one.split("=") for one in wanted)
     while True:
         values = {
@@ -201,7 +197,7 @@ _TABLES = {
 
 
 def scaled_log(scale: Scale, seed: int) -> SourceLog:
-    """Return the log of a seed: hot rows, values handed on, rotations and gaps between."""
+    """Return a log with hot rows, rotations and gaps."""
     random = Random(seed)
     names = [f"d.t{number}" for number in range(scale.tables)]
     plain = [f"CREATE TABLE {name} (id INT PRIMARY KEY, v INT)" for name in names[1:]]
@@ -220,7 +216,6 @@ def scaled_log(scale: Scale, seed: int) -> SourceLog:
 
 
 def _changes(scale: Scale, random: Random, rows: dict[str, dict[int, int | None]]) -> list[Change]:
-    """Return the changes of a transaction, each of another row; ``rows`` follows them."""
     found: list[Change] = []
     count = random.choice((1, scale.rows, scale.rows))
     ids = random.sample(range(1, 2 * scale.rows + 4), count)

@@ -1,4 +1,4 @@
-"""Families A, B and C: what sequence_number and last_committed mean, across files and gaps."""
+"""Families A, B and C: sequence_number and last_committed across files and gaps."""
 
 from __future__ import annotations
 
@@ -117,7 +117,6 @@ def _middle(_: int) -> SourceLog:
 
 
 def _commit_order_stamps(_: int) -> SourceLog:
-    """The groups that COMMIT_ORDER makes: each waits for the whole group before it."""
     log = log_of(T)
     _rows(log, 1, 2)
     log.transaction(update("d.t", {"id": 1}, v=1), last_committed=3)
@@ -180,7 +179,6 @@ def _gap_after_rotation(_: int) -> SourceLog:
 
 
 def _gap_hides_the_rotation(_: int) -> SourceLog:
-    """The new file's numbers begin above those of the old one: no number falls."""
     log = log_of(T)
     _rows(log, 1)
     bystanders(log, 1)
@@ -192,7 +190,6 @@ def _gap_hides_the_rotation(_: int) -> SourceLog:
 
 
 def _filtered_parent(_: int) -> SourceLog:
-    """last_committed names a transaction that a filter removed, newer than one still under way."""
     log = log_of(T)
     _rows(log, 1)
     log.skip_numbers(1)

@@ -1,7 +1,6 @@
-"""An event-driven applier around a scheduling rule: one thread, nothing left to chance.
+"""A single-threaded, deterministic applier around a scheduling rule.
 
-It speaks the protocol as any other applier does. After each message it does everything that can
-be done without another one, so that ``sync`` is answered at once.
+It does everything possible after each message, so it answers ``sync`` at once.
 """
 
 from __future__ import annotations
@@ -19,24 +18,16 @@ MakeRule = Callable[[Message], Rule]
 
 
 class _Worker:
-    """One worker: what it has open, and what it does next with it."""
-
     def __init__(self, number: int) -> None:
         self.number = number
         self.transaction: Transaction | None = None
         self.steps: deque[dict[str, Any]] = deque()
         self.awaits = 0
-        """``msg_id`` of the request under way, 0 for none."""
         self.tries = 0
 
 
 class RuleApplier:
-    """Runs a rule on what the harness sends.
-
-    Args:
-        make: makes the rule from ``init``.
-        output: where messages go.
-    """
+    """Runs a rule."""
 
     offered: ClassVar[tuple[str, ...]] = (
         "ddl",
@@ -46,7 +37,6 @@ class RuleApplier:
         "sync",
         "reset",
     )
-    """What every rule can do, because this does it."""
 
     def __init__(self, make: MakeRule, output: TextIO) -> None:
         self._make = make
@@ -54,7 +44,7 @@ class RuleApplier:
         self._next_id = 0
 
     def on_message(self, message: Message) -> None:
-        """Act on one message of the harness."""
+        """Process one message of the harness."""
         handler = getattr(self, f"_on_{message['type']}")
         handler(message)
         if message["type"] not in ("init", "sync"):
@@ -129,7 +119,6 @@ class RuleApplier:
     # Moving on
 
     def _move(self) -> None:
-        """Do everything that can be done now."""
         while not self._has_failed and (self._place_next() or self._step_any()):
             pass
         finish = self._finish
@@ -138,7 +127,6 @@ class RuleApplier:
             self._tell(type=f"{finish['type']}_ok", in_reply_to=finish["msg_id"])
 
     def _place_next(self) -> bool:
-        """Offer the first transaction that waits to the rule."""
         if not self._waiting:
             return False
         worker = self.rule.place(self._waiting[0])
@@ -148,7 +136,6 @@ class RuleApplier:
         return True
 
     def _step_any(self) -> bool:
-        """Let each idle worker send its next request; return whether one did."""
         moved = False
         for worker in self._workers.values():
             if not worker.awaits and self._step(worker):
@@ -219,7 +206,7 @@ class RuleApplier:
 
 
 def serve(make: MakeRule) -> None:
-    """Speak the protocol on standard input and output until the input ends."""
+    """Serve the protocol until standard input ends."""
     applier = RuleApplier(make, sys.stdout)
     for line in sys.stdin:
         applier.on_message(json.loads(line))

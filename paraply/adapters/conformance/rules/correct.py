@@ -1,4 +1,4 @@
-"""Right rules: by last_committed, by keys, by commit id, and one transaction at a time."""
+"""Correct rules: by last_committed, keys or commit id, and serial."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 from paraply.adapters.conformance.rules.rule import Init, Rule, Transaction
 
 Key = tuple[Any, ...]
-"""Table, name or columns of the key, and its values as they compare."""
+"""Table, name or columns, and comparable values."""
 
 
 class Serial(Rule):
@@ -19,7 +19,7 @@ class Serial(Rule):
     features = frozenset({"lc_sn", "position"})
 
     def place(self, transaction: Transaction) -> int | None:
-        """Wait for the one before."""
+        """Wait for the previous transaction."""
         return None if self.running else 1
 
     def checkpoint(self, order: Sequence[int], last_received: int) -> int | None:
@@ -28,37 +28,37 @@ class Serial(Rule):
 
 
 class LogicalClock(Rule):
-    """By last_committed, as a prefix: nothing under way may have a number up to it."""
+    """By last_committed as a prefix."""
 
     name = "logical_clock"
     features = frozenset({"lc_sn", "position"})
 
     def place(self, transaction: Transaction) -> int | None:
-        """Wait for every number up to last_committed, and for the old file."""
+        """Wait for last_committed and the old file."""
         for other in self.running:
             if other.file != transaction.file or other.sn <= transaction.lc:
                 return None
         return self.free_worker()
 
     def checkpoint(self, order: Sequence[int], last_received: int) -> int | None:
-        """Save the prefix that is committed, whenever it grew."""
+        """Save the committed prefix."""
         return order[0] - 1 if order else last_received
 
 
 class WriteSet(Rule):
-    """By keys: whoever shares one, or reads what another writes, waits for it."""
+    """By keys, written and read."""
 
     name = "write_set"
     features = frozenset({"writeset", "position"})
 
     def place(self, transaction: Transaction) -> int | None:
-        """Wait for every conflicting transaction under way."""
+        """Wait for running transactions that conflict."""
         if any(self.conflict(other, transaction) for other in self.running):
             return None
         return self.free_worker()
 
     def conflict(self, earlier: Transaction, later: Transaction) -> bool:
-        """Return whether the order of the two matters."""
+        """Return whether their order matters."""
         if earlier.is_alone or later.is_alone:
             return True
         if self.cascades(earlier) or self.cascades(later):
@@ -67,7 +67,7 @@ class WriteSet(Rule):
         return bool(written & (wanted | set(later.reads)) or wanted & set(earlier.reads))
 
     def cascades(self, transaction: Transaction) -> bool:
-        """Return whether it deletes or moves a row that a foreign key with an action refers to."""
+        """Return whether it triggers a referential action."""
         acted_on = {
             key["parent"]
             for table in self.schema
@@ -77,18 +77,18 @@ class WriteSet(Rule):
         return any(row["op"] != "I" and row["table"] in acted_on for row in transaction.rows)
 
     def checkpoint(self, order: Sequence[int], last_received: int) -> int | None:
-        """Save the prefix that is committed, whenever it grew."""
+        """Save the committed prefix."""
         return order[0] - 1 if order else last_received
 
 
 class GroupCommit(Rule):
-    """By commit id, as MariaDB's conservative mode does: a group runs together, and alone."""
+    """By commit id, one group at a time (MariaDB conservative)."""
 
     name = "group_commit"
     features = frozenset({"commit_id"})
 
     def place(self, transaction: Transaction) -> int | None:
-        """Wait for the group before."""
+        """Wait for the previous group."""
         for other in self.running:
             if other.commit_id != transaction.commit_id or transaction.kind != "rows":
                 return None
@@ -98,7 +98,7 @@ class GroupCommit(Rule):
 class MySQLCoordinator(LogicalClock):
     """MySQL's LOGICAL_CLOCK, restated from WL#7165 and the manual.
 
-    A transaction with last_committed=0 or behind a gap of numbers opens a group: it waits for all.
+    last_committed=0 or a gap of numbers makes a barrier.
     """
 
     name = "mysql_coordinator"
@@ -113,7 +113,7 @@ class MySQLCoordinator(LogicalClock):
         self.last = 0
 
     def place(self, transaction: Transaction) -> int | None:
-        """Wait for the numbers up to last_committed, or for all."""
+        """Wait for last_committed, or for all."""
         opens_a_group = not transaction.lc or transaction.sn != self.last + 1
         if opens_a_group and self.running:
             return None
@@ -124,22 +124,22 @@ class MySQLCoordinator(LogicalClock):
 
 
 class MariaDBConservative(GroupCommit):
-    """MariaDB's conservative mode, restated from the knowledge base: groups, in commit order."""
+    """MariaDB's conservative mode from the knowledge base: groups, in commit order."""
 
     name = "mariadb_conservative"
 
     def may_commit(self, transaction: Transaction, order: Sequence[int]) -> bool:
-        """Commit in the order of the log, whatever the option is."""
+        """Always commit in log order."""
         return order[0] == transaction.id
 
 
 class OwnKeys(WriteSet):
-    """By keys that the applier computes itself from rows and schema, as a CDC consumer must."""
+    """By keys that it computes from rows and schema."""
 
     name = "own_keys"
 
     def on_received(self, transaction: Transaction) -> None:
-        """Compute the keys that the transaction writes, and those of parents that it needs."""
+        """Compute written and required parent keys."""
         if transaction.schema is not None:
             self.schema = transaction.schema
         tables = {table["name"]: table for table in self.schema}
@@ -157,16 +157,16 @@ class OwnKeys(WriteSet):
         transaction.marks["written"], transaction.marks["read"] = written, read - written
 
     def images(self, row: Mapping[str, Any]) -> list[list[Any]]:
-        """Return the images of a row that count: before and after."""
+        """Return both images."""
         return [image for image in (row["before"], row["after"]) if image is not None]
 
     def is_keyed(self, table: Mapping[str, Any], keys: list[Key]) -> bool:
-        """Return whether the keys found tell the row from all others."""
+        """Return whether keys identify the row."""
         del table
         return bool(keys)
 
     def unique_keys(self, table: Mapping[str, Any], image: list[Any]) -> list[Key]:
-        """Return PRIMARY and UNIQUE keys of an image; NULL makes none."""
+        """Return an image's keys; NULL makes none."""
         found: list[Key] = []
         for key in self.keys_that_count(table):
             values = []
@@ -184,11 +184,11 @@ class OwnKeys(WriteSet):
         return keys
 
     def cut(self, value: Any, prefix: int) -> Any:
-        """Return as much of a value as the index holds."""
+        """Return a value's indexed prefix."""
         return value[:prefix] if prefix and isinstance(value, str) else value
 
     def fold(self, value: Any, collation: str) -> Any:
-        """Return one value for all that the collation takes for equal."""
+        """Return one value per collation class."""
         if not isinstance(value, str):
             return str(value) if isinstance(value, dict) else value
         if collation.endswith("_ci"):
@@ -202,7 +202,7 @@ class OwnKeys(WriteSet):
         image: list[Any],
         tables: Mapping[str, Mapping[str, Any]],
     ) -> list[Key]:
-        """Return, for each foreign key, the referenced columns of the parent with their values."""
+        """Return the foreign keys' parent columns and values."""
         names = [column["name"] for column in table["columns"]]
         found: list[Key] = []
         for key in table["foreign_keys"]:
@@ -217,7 +217,7 @@ class OwnKeys(WriteSet):
         tables: Mapping[str, Mapping[str, Any]],
         written: set[Key],
     ) -> None:
-        """Add what children refer to in the rows that the transaction writes."""
+        """Add written columns that children reference."""
         for row in transaction.rows:
             for child in tables.values():
                 for key in child["foreign_keys"]:
@@ -229,12 +229,12 @@ class OwnKeys(WriteSet):
                         written.add((row["table"], tuple(key["parent_columns"]), *values))
 
     def conflict(self, earlier: Transaction, later: Transaction) -> bool:
-        """Return whether the order of the two matters, by the keys computed."""
+        """Return whether the computed keys conflict."""
         if any(self.runs_alone(one) or self.cascades(one) for one in (earlier, later)):
             return True
         written, wanted = earlier.marks["written"], later.marks["written"]
         return bool(written & (wanted | later.marks["read"]) or wanted & earlier.marks["read"])
 
     def runs_alone(self, transaction: Transaction) -> bool:
-        """Return whether the keys do not tell what it conflicts with."""
+        """Return whether keys miss some conflicts."""
         return transaction.kind != "rows" or not transaction.rows or transaction.marks["is_keyless"]

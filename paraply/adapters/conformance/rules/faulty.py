@@ -1,7 +1,6 @@
-"""Appliers with one fault each, from the families of faults seen in the world.
+"""Correct rules with one fault each, from real systems.
 
-Each is a right rule with one small change. ``case`` names the case of the suite that must catch
-it; cases of the families in ``families`` may catch it too, and no other does.
+``case`` must catch it; only cases of ``families`` may catch it too.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ from paraply.adapters.conformance.rules.rule import Init, Rule, Transaction
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fault:
-    """A faulty applier, and which cases must and may catch it."""
+    """A faulty applier and its cases."""
 
     rule: type[Rule]
     case: str
@@ -50,12 +49,12 @@ class Fault:
 
     @property
     def what(self) -> str:
-        """Return what is wrong with it, in a line."""
+        """Return the fault in one line."""
         return (self.rule.__doc__ or "").strip().splitlines()[0]
 
 
 class StaleLowWaterMark(LogicalClock):
-    """Keeps the low-water mark of the old file when sequence numbers start again."""
+    """Keeps the old file's low-water mark when sequence numbers restart."""
 
     name = "stale_low_water_mark"
 
@@ -64,19 +63,19 @@ class StaleLowWaterMark(LogicalClock):
         self.mark = 0
 
     def place(self, transaction: Transaction) -> int | None:
-        """Pass whatever the mark covers."""
+        """Accept everything that the mark covers."""
         if transaction.lc <= self.mark:
             return self.free_worker()
         return super().place(transaction)
 
     def on_committed(self, transaction: Transaction) -> None:
-        """Raise the mark, and never lower it."""
+        """Raise the mark only."""
         if not any(other.sn < transaction.sn for other in self.running):
             self.mark = max(self.mark, transaction.sn)
 
 
 class NoFenceAtRotation(LogicalClock):
-    """Begins transactions of the new file beside those of the old one."""
+    """Begins the new file before the old one ends."""
 
     name = "no_fence_at_rotation"
 
@@ -88,7 +87,7 @@ class NoFenceAtRotation(LogicalClock):
 
 
 class FallingNumbers(LogicalClock):
-    """Takes a sequence number that falls for the beginning of a file, and nothing else."""
+    """Detects a new file only by a falling number."""
 
     name = "falling_numbers"
 
@@ -105,7 +104,7 @@ class FallingNumbers(LogicalClock):
 
 
 class RepeatsTheRest(LogicalClock):
-    """Goes on with the row that failed after a deadlock, not with the first one."""
+    """Resumes at the failed row after a deadlock."""
 
     name = "repeats_the_rest"
 
@@ -114,18 +113,18 @@ class RepeatsTheRest(LogicalClock):
         self.tried: set[int] = set()
 
     def retries(self, errno: int) -> bool:
-        """Remember who was under way."""
+        """Remember the running transactions."""
         self.tried |= {one.id for one in self.running}
         return super().retries(errno)
 
     def rows_of(self, transaction: Transaction) -> Sequence[int]:
-        """Leave out the first row of a transaction that is tried again."""
+        """Omit a retry's first row."""
         rows = range(len(transaction.rows))
         return rows[1:] if transaction.id in self.tried and len(rows) > 1 else rows
 
 
 class SkipsEmptyTurns(LogicalClock):
-    """Commits transactions without rows at once, whatever the order is."""
+    """Commits empty transactions out of order."""
 
     name = "skips_empty_turns"
 
@@ -136,7 +135,7 @@ class SkipsEmptyTurns(LogicalClock):
 
 
 class WaitsForOneNumber(LogicalClock):
-    """Waits for the transaction whose number is last_committed, not for those below it."""
+    """Waits for the number last_committed alone, not for lower ones."""
 
     name = "waits_for_one_number"
 
@@ -148,7 +147,7 @@ class WaitsForOneNumber(LogicalClock):
 
 
 class GapFreeMark(LogicalClock):
-    """Waits until every number up to last_committed has been seen, filtered ones included."""
+    """Waits for all numbers up to last_committed, filtered ones included."""
 
     name = "gap_free_mark"
 
@@ -179,7 +178,7 @@ class ThirtyTwoBits(LogicalClock):
     name = "thirty_two_bits"
 
     def place(self, transaction: Transaction) -> int | None:
-        """Compare what is left of the numbers."""
+        """Compare truncated numbers."""
         for other in self.running:
             same_file = other.file == transaction.file
             if not same_file or other.sn % 2**32 <= transaction.lc % 2**32:
@@ -188,12 +187,12 @@ class ThirtyTwoBits(LogicalClock):
 
 
 class ReplacesByInsert(LogicalClock):
-    """Compacts DELETE and INSERT of one key into an INSERT."""
+    """Compacts DELETE and INSERT of a key into INSERT."""
 
     name = "replaces_by_insert"
 
     def rows_of(self, transaction: Transaction) -> Sequence[int]:
-        """Leave out a delete that an insert of the same key follows."""
+        """Omit deletes before inserts."""
         rows = transaction.rows
         return [
             at
@@ -211,27 +210,27 @@ class ReplacesByInsert(LogicalClock):
 
 
 class CutsLongTransactions(LogicalClock):
-    """Applies at most six rows of a transaction, and commits."""
+    """Applies at most six rows of a transaction."""
 
     name = "cuts_long_transactions"
 
     def rows_of(self, transaction: Transaction) -> Sequence[int]:
-        """Forget the rest."""
+        """Return the first six rows."""
         return range(min(6, len(transaction.rows)))
 
 
 class DropsEmptyTransactions(LogicalClock):
-    """Passes over transactions without rows, and their GTIDs with them."""
+    """Skips empty transactions and their GTIDs."""
 
     name = "drops_empty_transactions"
 
     def drops(self, transaction: Transaction) -> bool:
-        """Drop what changes nothing."""
+        """Drop empty transactions."""
         return transaction.kind == "rows" and not transaction.rows
 
 
 class ForgetsTheTurn(LogicalClock):
-    """Loses a transaction's turn in commit order when it is tried again."""
+    """Loses the turn in commit order on a retry."""
 
     name = "forgets_the_turn"
 
@@ -240,12 +239,12 @@ class ForgetsTheTurn(LogicalClock):
         self.has_retried = False
 
     def retries(self, errno: int) -> bool:
-        """Remember that somebody was."""
+        """Remember the retry."""
         self.has_retried = True
         return super().retries(errno)
 
     def may_commit(self, transaction: Transaction, order: Sequence[int]) -> bool:
-        """Wait for a turn that has passed."""
+        """Wait for a passed turn."""
         return not (self.has_retried and self.commit_order) and super().may_commit(
             transaction, order
         )
@@ -257,22 +256,22 @@ class NeverRetries(LogicalClock):
     name = "never_retries"
 
     def retries(self, errno: int) -> bool:
-        """Take every error for final."""
+        """Treat every error as final."""
         return False
 
 
 class CommitsAsItComes(LogicalClock):
-    """Takes the option of commit order, and commits in any."""
+    """Accepts the commit-order option and ignores it."""
 
     name = "commits_as_it_comes"
 
     def may_commit(self, transaction: Transaction, order: Sequence[int]) -> bool:
-        """Wait for nobody."""
+        """Never wait."""
         return True
 
 
 class CheckpointAhead(LogicalClock):
-    """Saves the position of what it received, not of what it committed."""
+    """Saves the received position, not the committed one."""
 
     name = "checkpoint_ahead"
 
@@ -282,12 +281,12 @@ class CheckpointAhead(LogicalClock):
 
 
 class AppliesAgain(LogicalClock):
-    """Applies everything again after a crash, from the last position on."""
+    """Applies everything after the last position twice."""
 
     name = "applies_again"
 
     def resumes_at(self, resume: Mapping[str, Any]) -> set[int]:
-        """Trust the position alone."""
+        """Use the position alone."""
         return set()
 
     def checkpoint(self, order: Sequence[int], last_received: int) -> int | None:
@@ -296,12 +295,12 @@ class AppliesAgain(LogicalClock):
 
 
 class TakesGapsForDone(LogicalClock):
-    """Takes everything below the newest committed transaction for committed, after a crash."""
+    """Treats gaps below the newest commit as committed."""
 
     name = "takes_gaps_for_done"
 
     def resumes_at(self, resume: Mapping[str, Any]) -> set[int]:
-        """Fill the gaps with nothing."""
+        """Fill the gaps."""
         return set(range(1, max(resume["executed"], default=0) + 1))
 
 

@@ -1,4 +1,4 @@
-"""Appliers that compute keys wrongly, with one fault each; ``faulty`` lists them."""
+"""Appliers that compute keys wrongly; ``faulty`` lists them."""
 
 from __future__ import annotations
 
@@ -11,43 +11,43 @@ from paraply.adapters.conformance.rules.rule import Transaction
 
 
 class RawBytes(OwnKeys):
-    """Compares key values byte by byte, whatever their collation."""
+    """Compares key values byte by byte."""
 
     name = "raw_bytes"
 
     def fold(self, value: Any, collation: str) -> Any:
-        """Leave the value as it is."""
+        """Keep the value."""
         return str(value) if isinstance(value, dict) else value
 
 
 class NoPadding(OwnKeys):
-    """Folds case and accents, and forgets that most collations pad with spaces."""
+    """Folds case and accents, but ignores padding."""
 
     name = "no_padding"
 
     def fold(self, value: Any, collation: str) -> Any:
-        """Fold as if no collation padded."""
+        """Fold without padding."""
         return super().fold(f"{value}|", collation) if isinstance(value, str) else value
 
 
 class PrimaryKeyOnly(OwnKeys):
-    """Computes the PRIMARY key and no UNIQUE key."""
+    """Computes no UNIQUE keys."""
 
     name = "primary_key_only"
 
     def keys_that_count(self, table: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
-        """Leave out every UNIQUE key of a table that has a PRIMARY key."""
+        """Omit UNIQUE keys beside a PRIMARY key."""
         primary = [key for key in table["keys"] if key["name"] == "PRIMARY"]
         return primary or super().keys_that_count(table)
 
 
 class NetChange(OwnKeys):
-    """Takes the keys of a row before and after the transaction, not those in between."""
+    """Ignores a row's keys inside the transaction."""
 
     name = "net_change"
 
     def on_received(self, transaction: Transaction) -> None:
-        """Merge the changes of each row first, and compute keys of what is left."""
+        """Merge row changes before computing keys."""
         merged: list[dict[str, Any]] = []
         for row in transaction.rows:
             earlier = next(
@@ -64,76 +64,76 @@ class NetChange(OwnKeys):
 
 
 class WholeValues(OwnKeys):
-    """Takes whole values for a key on prefixes."""
+    """Ignores key prefix lengths."""
 
     name = "whole_values"
 
     def cut(self, value: Any, prefix: int) -> Any:
-        """Leave the value whole."""
+        """Keep the whole value."""
         return value
 
 
 class NoParents(OwnKeys):
-    """Knows nothing of foreign keys."""
+    """Ignores foreign keys."""
 
     name = "no_parents"
 
     def parent_keys(
         self, table: Mapping[str, Any], image: list[Any], tables: Mapping[str, Mapping[str, Any]]
     ) -> list[Key]:
-        """Tie a child to no parent."""
+        """Return no parent."""
         return []
 
 
 class NoCascades(OwnKeys):
-    """Ties children to parents, and forgets what cascades change below the log."""
+    """Ignores cascades below the log."""
 
     name = "no_cascades"
 
     def cascades(self, transaction: Transaction) -> bool:
-        """See none."""
+        """Return False."""
         return False
 
 
 class KeylessIsFree(OwnKeys):
-    """Lets rows without a key run beside everything, as they share none."""
+    """Runs keyless rows beside everything."""
 
     name = "keyless_is_free"
 
     def is_keyed(self, table: Mapping[str, Any], keys: list[Key]) -> bool:
-        """Take no keys for no conflicts."""
+        """Accept rows without keys."""
         return True
 
 
 class KeylessBesideKeyed(OwnKeys):
-    """Forgets the rows without a key of a transaction that has others with one."""
+    """Ignores keyless rows beside keyed ones."""
 
     name = "keyless_beside_keyed"
 
     def runs_alone(self, transaction: Transaction) -> bool:
-        """Ask for some key, not for one of each row."""
+        """Require one key per transaction."""
         if transaction.kind == "rows" and transaction.marks["written"]:
             return False
         return super().runs_alone(transaction)
 
 
 class AfterImagesOnly(OwnKeys):
-    """Takes the keys of after images only, where there is one."""
+    """Ignores before images of updates."""
 
     name = "after_images_only"
 
     def images(self, row: Mapping[str, Any]) -> list[list[Any]]:
-        """Leave out what the row was."""
+        """Omit an update's before image."""
         return [row["before"] if row["after"] is None else row["after"]]
 
 
 class SortsRows(OwnKeys):
-    """Sorts the rows of a transaction by key, to avoid deadlocks."""
+    """Sorts rows by key, to avoid deadlocks."""
 
     name = "sorts_rows"
 
     def rows_of(self, transaction: Transaction) -> Sequence[int]:
-        """Return the rows in the order of their first column."""
+        """Return rows sorted by first column."""
         rows = transaction.rows
         return sorted(
             range(len(rows)),
@@ -142,12 +142,12 @@ class SortsRows(OwnKeys):
 
 
 class GroupsByTable(OwnKeys):
-    """Applies the rows of a transaction table by table, to send them in batches."""
+    """Applies rows table by table, in batches."""
 
     name = "groups_by_table"
 
     def rows_of(self, transaction: Transaction) -> Sequence[int]:
-        """Return the rows of one table after those of another, in the order of the first."""
+        """Return the rows grouped by table."""
         tables = list(dict.fromkeys(row["table"] for row in transaction.rows))
         return sorted(
             range(len(transaction.rows)),
@@ -156,12 +156,12 @@ class GroupsByTable(OwnKeys):
 
 
 class LowersCase(OwnKeys):
-    """Compares names in lower case, which is no folding of case."""
+    """Lowers case instead of folding it."""
 
     name = "lowers_case"
 
     def fold(self, value: Any, collation: str) -> Any:
-        """Lower the case first, so that folding it changes nothing more."""
+        """Lower the case before folding."""
         if isinstance(value, str) and collation.endswith("_ci"):
             marks = unicodedata.normalize("NFD", value)
             value = "".join(c for c in marks if not unicodedata.combining(c)).lower()
@@ -175,47 +175,47 @@ class SchemaChangeIsNoBarrier(OwnKeys):
     name = "schema_change_is_no_barrier"
 
     def runs_alone(self, transaction: Transaction) -> bool:
-        """Take a statement without rows for one without conflicts."""
+        """Treat empty statements as conflict-free."""
         return bool(transaction.rows) and super().runs_alone(transaction)
 
 
 class KeysWithoutNames(OwnKeys):
-    """Takes 1 in the PRIMARY key and 1 in a UNIQUE key for the same key."""
+    """Equates values of PRIMARY and UNIQUE keys."""
 
     name = "keys_without_names"
 
     def unique_keys(self, table: Mapping[str, Any], image: list[Any]) -> list[Key]:
-        """Leave the index out of the key."""
+        """Omit the index from the key."""
         return [(key[0], *key[2:]) for key in super().unique_keys(table, image)]
 
 
 class KeysWithoutTables(OwnKeys):
-    """Takes one value in two tables for the same key."""
+    """Equates key values of two tables."""
 
     name = "keys_without_tables"
 
     def unique_keys(self, table: Mapping[str, Any], image: list[Any]) -> list[Key]:
-        """Leave the table out of the key."""
+        """Omit the table from the key."""
         return [key[1:] for key in super().unique_keys(table, image)]
 
 
 class SiblingsConflict(WriteSet):
-    """Takes a parent that two children only need for one that both write."""
+    """Treats shared reads of a parent as conflicts."""
 
     name = "siblings_conflict"
 
     def conflict(self, earlier: Transaction, later: Transaction) -> bool:
-        """Let reads meet reads."""
+        """Let shared reads conflict."""
         return super().conflict(earlier, later) or bool(set(earlier.reads) & set(later.reads))
 
 
 class StopsAtUnknownCollation(OwnKeys):
-    """Stops at a collation that it cannot fold."""
+    """Stops at an unsupported collation."""
 
     name = "stops_at_unknown_collation"
 
     def fold(self, value: Any, collation: str) -> Any:
-        """Refuse what is not in the table."""
+        """Reject unknown collations."""
         if isinstance(value, str) and "_esperanto_" in collation:
             raise ValueError(f"collation {collation} is not supported")
         return super().fold(value, collation)

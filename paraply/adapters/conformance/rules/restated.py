@@ -1,7 +1,6 @@
-"""Scheduling rules of third-party appliers, restated from what is documented, in our own code.
+"""Third-party scheduling rules, restated from their documentation in our own code.
 
-What the suite says of them is said of the rule as restated here, at the level of transactions. It
-is no statement about any project's present code, which may differ and does change.
+Results apply to these restatements, not to any project's present code.
 """
 
 from __future__ import annotations
@@ -15,17 +14,17 @@ from paraply.adapters.conformance.rules.rule import Init, Rule, Transaction
 
 
 def first_primary_key(transaction: Transaction) -> tuple[object, ...]:
-    """Return table and first column of the first row, as a consumer's partition key."""
+    """Return table and first column: a partition key."""
     row = transaction.rows[0]
     image = row["before"] or row["after"]
     return (row["table"], str(image[0]))
 
 
 class CompletedNumbers(Rule):
-    """last_committed is looked up in a set of completed sequence numbers.
+    """Looks last_committed up in the completed numbers.
 
-    Restated from the first version of the coordinator in gh-ost pull request 1454: a transaction
-    may start when its last_committed is at or below the low-water mark, or is in the set.
+    Source: the first coordinator in gh-ost pull request 1454. last_committed must be at or below
+    the low-water mark, or in the set.
     """
 
     name = "completed_numbers"
@@ -37,13 +36,13 @@ class CompletedNumbers(Rule):
         self.completed: set[int] = set()
 
     def place(self, transaction: Transaction) -> int | None:
-        """Look at the mark, then into the set."""
+        """Check the mark, then the set."""
         if transaction.lc > self.mark and transaction.lc not in self.completed:
             return None
         return self.free_worker()
 
     def on_committed(self, transaction: Transaction) -> None:
-        """Add the number, and raise the mark over what is contiguous."""
+        """Add the number and raise the mark."""
         self.completed.add(transaction.sn)
         while self.mark + 1 in self.completed:
             self.mark += 1
@@ -51,11 +50,10 @@ class CompletedNumbers(Rule):
 
 
 class Causality(OwnKeys):
-    """Every key is bound to a worker; keys bound to two workers flush everything.
+    """Binds keys to workers; keys of two workers flush everything.
 
-    Restated from the description of causality in TiDB Data Migration: key strings of PRIMARY and
-    UNIQUE keys by value, one for a table without keys; related keys go to one worker, a conflict
-    and a schema change wait for all workers. Foreign keys, which came later, are left out.
+    Source: causality in TiDB Data Migration. A table without keys is one key; conflicts and schema
+    changes wait for all workers. Later foreign key support is left out.
     """
 
     name = "causality"
@@ -65,7 +63,7 @@ class Causality(OwnKeys):
         self.bound: dict[Key, int] = {}
 
     def place(self, transaction: Transaction) -> int | None:
-        """Return the worker that the keys are bound to; flush where there are two."""
+        """Return the keys' worker, or flush."""
         if any(other.kind != "rows" for other in self.running):
             return None
         keys = transaction.marks["written"]
@@ -80,24 +78,24 @@ class Causality(OwnKeys):
         return worker
 
     def unique_keys(self, table: Mapping[str, Any], image: list[Any]) -> list[Key]:
-        """Return the keys by value; a table without any is one key."""
+        """Return the keys, or the table's key."""
         return super().unique_keys(table, image) or [(table["name"],)]
 
     def hashed(self, keys: set[Key]) -> int:
-        """Return a worker by the hash of the smallest key."""
+        """Return the smallest key's worker."""
         text = min(map(repr, keys), default="")
         return crc32(text.encode()) % self.workers + 1
 
     def fold(self, value: Any, collation: str) -> Any:
-        """Compare values as they are."""
+        """Compare raw values."""
         return str(value) if isinstance(value, dict) else value
 
 
 class LastCommonParent(OwnKeys):
-    """The newest earlier writer of a shared key hash is the parent; all up to it must be done.
+    """Waits for all up to the newest writer of a shared key hash.
 
-    Restated from dtle's applier: a history of hashes over the raw values of PRIMARY and UNIQUE
-    keys; a transaction without any hash waits for all.
+    Source: dtle's applier, with hashes of raw PRIMARY and UNIQUE values. Without a hash it waits
+    for all.
     """
 
     name = "last_common_parent"
@@ -108,7 +106,7 @@ class LastCommonParent(OwnKeys):
         self.floor = 0
 
     def on_received(self, transaction: Transaction) -> None:
-        """Find the parent, and become the newest writer of the keys."""
+        """Find the parent; become the newest writer."""
         super().on_received(transaction)
         keys = transaction.marks["written"]
         has_keys = transaction.kind == "rows" and bool(keys)
@@ -119,23 +117,23 @@ class LastCommonParent(OwnKeys):
             self.floor = transaction.id
 
     def place(self, transaction: Transaction) -> int | None:
-        """Wait for everything up to the parent."""
+        """Wait up to the parent."""
         if any(other.id <= transaction.marks["parent"] for other in self.running):
             return None
         return self.free_worker()
 
     def fold(self, value: Any, collation: str) -> Any:
-        """Compare values as they are."""
+        """Compare raw values."""
         return str(value) if isinstance(value, dict) else value
 
 
 class Partitioned(Rule):
-    """A worker for each partition, and order only inside a partition."""
+    """One worker per partition, ordered inside it."""
 
     features = frozenset({"writeset"})
 
     def place(self, transaction: Transaction) -> int | None:
-        """Queue it behind its partition; what has no rows waits for all, and all for it."""
+        """Queue in the partition; empty transactions are barriers."""
         running = self.running
         if not transaction.rows:
             return None if running else 1
@@ -144,15 +142,12 @@ class Partitioned(Rule):
         return crc32(repr(self.partition(transaction)).encode()) % self.workers + 1
 
     def partition(self, transaction: Transaction) -> object:
-        """Return what the worker is chosen by."""
+        """Return the partition."""
         raise NotImplementedError
 
 
 class ByTable(Partitioned):
-    """The table of the first row decides.
-
-    Restated from change-data consumers that partition a topic by table.
-    """
+    """By the first row's table, as in change-data consumers."""
 
     name = "by_table"
 
@@ -162,10 +157,7 @@ class ByTable(Partitioned):
 
 
 class ByPrimaryKey(Partitioned):
-    """The PRIMARY key of the first row decides.
-
-    Restated from change-data consumers that partition a topic by table and PRIMARY key.
-    """
+    """By the first row's PRIMARY key, as in change-data consumers."""
 
     name = "by_primary_key"
 
@@ -175,10 +167,9 @@ class ByPrimaryKey(Partitioned):
 
 
 class BySequence(Partitioned):
-    """The number of the transaction decides: completely random order.
+    """By transaction number: random order, a negative control.
 
-    Restated from Tungsten's shard-by-sequence control, which is documented as assuming exactly
-    that; a negative control.
+    Source: Tungsten's shard-by-sequence control, which documents this assumption.
     """
 
     name = "by_sequence"
@@ -189,16 +180,16 @@ class BySequence(Partitioned):
 
 
 class ByDatabase(Rule):
-    """Transactions of one schema go to one worker; one that spans schemas runs alone.
+    """One worker per schema; transactions across schemas run alone.
 
-    Restated from replica_parallel_type=DATABASE of the MySQL manual.
+    Source: replica_parallel_type=DATABASE of the MySQL manual.
     """
 
     name = "by_database"
     features = frozenset({"writeset"})
 
     def place(self, transaction: Transaction) -> int | None:
-        """Follow the schema to its worker, or take a free one."""
+        """Return the schema's or a free worker."""
         schemas = {row["table"].partition(".")[0] for row in transaction.rows}
         if transaction.kind != "rows" or len(schemas) != 1:
             return None if self.running else 1
@@ -213,16 +204,16 @@ class ByDatabase(Rule):
 
 
 class ReplicaIdentity(OwnKeys):
-    """Waits for the last transaction that touched a replica identity or a UNIQUE key.
+    """Waits for the last user of a replica identity or UNIQUE key.
 
-    Restated from the proposal of parallel apply on pgsql-hackers: a hash table of relation and
-    key values to transaction; foreign keys and triggers are left out at first.
+    Source: the parallel apply proposal on pgsql-hackers, a hash table of relation and key values,
+    without foreign keys and triggers.
     """
 
     name = "replica_identity"
 
     def place(self, transaction: Transaction) -> int | None:
-        """Wait for whoever has one of the keys."""
+        """Wait for the keys' holders."""
         keys = transaction.marks["written"]
         for other in self.running:
             if transaction.kind != "rows" or other.kind != "rows" or other.marks["written"] & keys:
@@ -230,21 +221,21 @@ class ReplicaIdentity(OwnKeys):
         return self.free_worker()
 
     def fold(self, value: Any, collation: str) -> Any:
-        """Compare values as they are."""
+        """Compare raw values."""
         return str(value) if isinstance(value, dict) else value
 
 
 class ForcedGlobal(OwnKeys):
-    """Keys by collation, foreign keys on both sides; what is harder runs alone.
+    """Keys by collation and foreign keys; harder cases run alone.
 
-    Restated from Vitess pull request 19535 (unmerged, changing): tables with a UNIQUE key beside
-    the PRIMARY key, rows without keys and schema changes are global.
+    Source: Vitess pull request 19535 (unmerged, changing). Global: tables with a UNIQUE key beside
+    the PRIMARY key, keyless rows, schema changes.
     """
 
     name = "forced_global"
 
     def runs_alone(self, transaction: Transaction) -> bool:
-        """Run alone where a table has more than one key."""
+        """Return whether tables have several keys."""
         more_keys = {table["name"] for table in self.schema if len(table["keys"]) > 1}
         touches = any(row["table"] in more_keys for row in transaction.rows)
         return touches or super().runs_alone(transaction)

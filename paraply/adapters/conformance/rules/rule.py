@@ -1,7 +1,6 @@
-"""What a scheduling rule is: the part of an applier that decides who may run beside whom.
+"""Scheduling rules decide which transactions run in parallel.
 
-A user's applier in Python is a subclass of :class:`Rule`. Everything else (workers, requests,
-commit order, retries, crashes) is done for it.
+A user's Python applier subclasses :class:`Rule`, which does the rest.
 """
 
 from __future__ import annotations
@@ -11,15 +10,15 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 Init = Mapping[str, Any]
-"""The ``init`` message, as docs/protocol.md has it."""
+"""As in docs/protocol.md."""
 
 RETRIED = (1205, 1213)
-"""Lock wait time-out and deadlock: the transaction is rolled back and may be tried again."""
+"""Lock wait time-out and deadlock."""
 
 
 @dataclass(slots=True, eq=False)
 class Transaction:
-    """A transaction as the harness sent it; the fields are those of ``txn``."""
+    """A received transaction with ``txn`` fields."""
 
     id: int
     lc: int
@@ -33,26 +32,26 @@ class Transaction:
     rows: tuple[Mapping[str, Any], ...]
     schema: Sequence[Mapping[str, Any]] | None
     file: int
-    """Which file of the source's log it is in, from 1."""
+    """Counts from 1."""
     marks: dict[str, Any] = field(default_factory=dict)
-    """Whatever a rule wants to remember of it."""
+    """The rule's own notes."""
 
     @property
     def is_alone(self) -> bool:
-        """Return whether its keys are not known, so that nothing may run beside it."""
+        """Return whether unknown keys isolate it."""
         return self.kind != "rows" or not self.keys
 
 
 class Rule:
-    """Decides which worker gets a transaction, and when.
+    """Assigns each transaction to a worker.
 
-    Transactions are offered in the order of the log, each until it is placed. ``queues`` holds,
-    by worker, what was placed and has not committed: its first is the one under way.
+    The applier offers transactions in log order until placed. ``queues`` lists each worker's
+    uncommitted ones, the running one first.
     """
 
     name: ClassVar[str] = "rule"
     features: ClassVar[frozenset[str]] = frozenset()
-    """``lc_sn``, ``commit_id`` or ``writeset``: by what it schedules."""
+    """Inputs: ``lc_sn``, ``commit_id`` or ``writeset``."""
     retries_max: ClassVar[int] = 20
 
     def __init__(self, init: Init) -> None:
@@ -67,59 +66,59 @@ class Rule:
     # To be overridden
 
     def place(self, transaction: Transaction) -> int | None:
-        """Return the worker that gets the transaction, None while it has to wait."""
+        """Return the worker, or None to wait."""
         raise NotImplementedError
 
     def on_received(self, transaction: Transaction) -> None:
-        """Take note of a transaction, in the order of the log, before it is offered."""
+        """Process a transaction before its first offer."""
 
     def on_rotated(self, file: str) -> None:
-        """Take note that the source's log goes on in another file."""
+        """Process a new log file."""
 
     def on_committed(self, transaction: Transaction) -> None:
-        """Take note that a transaction has committed."""
+        """Process a commit."""
 
     def rows_of(self, transaction: Transaction) -> Sequence[int | Mapping[str, Any]]:
-        """Return what to change, in order: numbers of its rows, or changes to make instead."""
+        """Return row numbers or replacement changes, in order."""
         return range(len(transaction.rows))
 
     def drops(self, transaction: Transaction) -> bool:
-        """Return whether the transaction is passed over for good; no right rule does that."""
+        """Return whether to skip it; incorrect rules only."""
         del transaction
         return False
 
     def may_commit(self, transaction: Transaction, order: Sequence[int]) -> bool:
-        """Return whether it may commit; ``order`` are the ids not committed, in log order."""
+        """Return whether it may commit; ``order`` lists uncommitted ids."""
         return not self.commit_order or order[0] == transaction.id
 
     def is_refused(self, answer: Mapping[str, Any]) -> bool:
-        """Return whether an answer means that the row was not changed."""
+        """Return whether the database refused."""
         return answer["type"] == "error" or answer.get("affected") == 0
 
     def retries(self, errno: int) -> bool:
-        """Return whether a transaction is tried again after an error."""
+        """Return whether it is retried."""
         return errno in RETRIED
 
     def resumes_at(self, resume: Mapping[str, Any]) -> set[int]:
-        """Return the ids that need not be applied, after a crash."""
+        """Return the ids to skip."""
         return set(resume["executed"])
 
     def checkpoint(self, order: Sequence[int], last_received: int) -> int | None:
-        """Return up to which id all is committed, to be saved now; None to save nothing."""
+        """Return the committed prefix to save, or None."""
         return None
 
-    # What a rule may ask
+    # Queries of a rule
 
     @property
     def running(self) -> list[Transaction]:
-        """Return what was placed and has not committed."""
+        """Return the placed, uncommitted transactions."""
         return [one for queue in self.queues.values() for one in queue]
 
     @property
     def free(self) -> list[int]:
-        """Return the workers with nothing to do."""
+        """Return the idle workers."""
         return [worker for worker, queue in self.queues.items() if not queue]
 
     def free_worker(self) -> int | None:
-        """Return a worker with nothing to do, None if there is none."""
+        """Return an idle worker, or None."""
         return next(iter(self.free), None)

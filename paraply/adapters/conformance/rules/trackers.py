@@ -1,6 +1,6 @@
-"""Trackers: by write set, as timestamps or as dependencies; and some with one fault each.
+"""Write-set trackers, correct and faulty.
 
-A user's tracker in Python is a subclass of :class:`TrackingRule`.
+A user's Python tracker subclasses :class:`TrackingRule`.
 """
 
 from __future__ import annotations
@@ -17,27 +17,27 @@ Timestamp = tuple[int, int]
 
 
 class TrackingRule:
-    """Says of each transaction, in the order of the log, what it must wait for."""
+    """Returns each transaction's dependencies."""
 
     name: ClassVar[str] = "tracker"
     answers: ClassVar[str] = "timestamps"
-    """``timestamps``: ``track`` returns last_committed and sequence_number; ``depends``: ids."""
+    """Result of ``track``: ``timestamps`` or ``depends`` (ids)."""
 
     def __init__(self, init: Message) -> None:
         self.schema: Sequence[Mapping[str, Any]] = init["schema"]
 
     def track(self, transaction: Message) -> Timestamp | Iterable[int]:
-        """Return the answer to a ``txn`` message."""
+        """Return the answer to ``txn``."""
         raise NotImplementedError
 
     def on_rotated(self, file: str) -> None:
-        """Take note that the log goes on in another file."""
+        """Process a new log file."""
 
 
 class WriteSetTracker(TrackingRule):
-    """By keys: last_committed is the newest transaction of the file that this one conflicts with.
+    """By keys: last_committed is the file's newest conflict.
 
-    Readers of a parent row are remembered beside writers, as two of them may overlap.
+    It remembers readers of parent rows apart, because they may overlap.
     """
 
     name = "write_set_tracker"
@@ -47,14 +47,14 @@ class WriteSetTracker(TrackingRule):
         self.on_rotated("")
 
     def on_rotated(self, file: str) -> None:
-        """Start again: a replica waits between files."""
+        """Start again: replicas wait between files."""
         del file
         self.number = self.floor = 0
         self.writers: dict[str, int] = {}
         self.readers: dict[str, int] = {}
 
     def track(self, transaction: Message) -> Timestamp:
-        """Look the keys up, then remember them."""
+        """Look up and remember the keys."""
         self.number += 1
         if self.is_barrier(transaction):
             self.floor = self.number
@@ -68,12 +68,12 @@ class WriteSetTracker(TrackingRule):
         return max(newest), self.number
 
     def keys(self, transaction: Message) -> Sequence[str]:
-        """Return the keys that count: all that were written."""
+        """Return all written keys."""
         found: Sequence[str] = transaction["keys"]
         return found
 
     def is_barrier(self, transaction: Message) -> bool:
-        """Return whether keys do not tell what it conflicts with."""
+        """Return whether keys miss some conflicts."""
         if transaction["schema"] is not None:
             self.schema = transaction["schema"]
         acted_on = {
@@ -90,7 +90,7 @@ class WriteSetTracker(TrackingRule):
 
 
 class DependencyTracker(TrackingRule):
-    """By keys: every earlier transaction that the newest writers and readers do not cover."""
+    """By keys: all dependencies that newer ones do not cover."""
 
     name = "dependency_tracker"
     answers = "depends"
@@ -104,7 +104,7 @@ class DependencyTracker(TrackingRule):
         self._barriers = WriteSetTracker(init)
 
     def track(self, transaction: Message) -> set[int]:
-        """Depend on writers of what is touched, and on readers of what is written."""
+        """Return conflicting writers and readers."""
         number = transaction["id"]
         found = set() if self.barrier is None else {self.barrier}
         if self._barriers.is_barrier(transaction):
@@ -125,22 +125,22 @@ class DependencyTracker(TrackingRule):
 
 
 class PrimaryKeysOnly(WriteSetTracker):
-    """Looks at PRIMARY keys alone."""
+    """Considers PRIMARY keys alone."""
 
     name = "tracks_primary_keys_only"
 
     def keys(self, transaction: Message) -> Sequence[str]:
-        """Return those of PRIMARY keys."""
+        """Return the PRIMARY keys."""
         return [key for key in transaction["keys"] if ".PRIMARY" in key or ".*" in key]
 
 
 class ForgetsParents(WriteSetTracker):
-    """Does not remember parent rows that children need."""
+    """Ignores parent rows that children need."""
 
     name = "tracks_no_parents"
 
     def track(self, transaction: Message) -> Timestamp:
-        """Leave out what was read."""
+        """Omit the reads."""
         return super().track({**transaction, "reads": ()})
 
 
@@ -150,38 +150,38 @@ class NoBarriers(WriteSetTracker):
     name = "tracks_no_barriers"
 
     def is_barrier(self, transaction: Message) -> bool:
-        """Find none."""
+        """Return False."""
         del transaction
         return False
 
 
 class ForgetsReaders(DependencyTracker):
-    """Depends on writers alone, so that a parent goes before its last child has come."""
+    """Depends on writers alone, so a parent may go too early."""
 
     name = "tracks_no_readers"
 
     def track(self, transaction: Message) -> set[int]:
-        """Forget who read."""
+        """Ignore readers."""
         found = super().track(transaction)
         self.readers.clear()
         return found
 
 
 class OneAfterTheOther(TrackingRule):
-    """Makes every transaction wait for the one before."""
+    """Makes transactions wait for their predecessor."""
 
     name = "tracks_serially"
     answers = "depends"
 
     def track(self, transaction: Message) -> set[int]:
-        """Name the one before."""
+        """Return the predecessor."""
         number = transaction["id"]
         return {number - 1} if number > 1 else set()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrackerFault:
-    """A faulty tracker, the case that must catch it, and families that may."""
+    """A faulty tracker and its cases."""
 
     rule: type[TrackingRule]
     case: str
@@ -194,7 +194,7 @@ class TrackerFault:
 
     @property
     def what(self) -> str:
-        """Return what is wrong with it, in a line."""
+        """Return the fault in one line."""
         return (self.rule.__doc__ or "").strip().splitlines()[0]
 
 
@@ -209,7 +209,7 @@ RIGHT_TRACKERS: tuple[type[TrackingRule], ...] = (WriteSetTracker, DependencyTra
 
 
 def serve_tracker(make: Callable[[Message], TrackingRule], output: TextIO) -> None:
-    """Speak the protocol as a tracker until standard input ends."""
+    """Serve the tracker until input ends."""
 
     def tell(**message: Any) -> None:
         output.write(json.dumps(message) + "\n")

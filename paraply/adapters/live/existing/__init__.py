@@ -1,1 +1,1 @@
-"""Servers that are already running."""
+"""Live runs on existing servers."""

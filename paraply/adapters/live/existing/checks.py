@@ -1,4 +1,4 @@
-"""What servers that are already there must be set to, before anything is written to them."""
+"""Check the settings of existing servers before any write."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _CONSUMERS = ("events_transactions_current", "events_transactions_history_long")
 
 
 def check_source(source: ExistingServer) -> None:
-    """Raise ``ParaplyError`` P623 unless the source can be written to and logs whole rows."""
+    """Raise ``ParaplyError`` P623 unless it is writable and logs whole rows."""
     wanted = {**_ROW_LOG, "read_only": ("0", "OFF")}
     if not source.is_mariadb:
         wanted["gtid_mode"] = ("ON",)
@@ -23,7 +23,7 @@ def check_source(source: ExistingServer) -> None:
 
 
 def check_replica(source: ExistingServer, replica: ExistingServer) -> None:
-    """Raise ``ParaplyError`` P623 unless the replica is of the source's family and follows."""
+    """Raise ``ParaplyError`` P623 unless it follows a source of its family."""
     if replica.is_mariadb != source.is_mariadb:
         reason = f"it is {replica.version_text}, the source {source.version_text}"
         raise ParaplyError(SERVERS_UNFIT, where=replica.name, reason=reason)
@@ -32,7 +32,7 @@ def check_replica(source: ExistingServer, replica: ExistingServer) -> None:
 
 
 def why_no_log(replica: ExistingServer) -> str | None:
-    """Return why a replica's own log does not tell what it applied, None if it does."""
+    """Return why the replica's log is unusable, or None."""
     for name in ("log_bin", "log_slave_updates" if replica.is_mariadb else "log_replica_updates"):
         found = _variable(replica, name)
         if found is not None and found.upper() not in ("1", "ON"):
@@ -41,7 +41,7 @@ def why_no_log(replica: ExistingServer) -> str | None:
 
 
 def why_no_windows(replica: ExistingServer) -> str | None:
-    """Return why it cannot be seen when workers were at work, None if it can."""
+    """Return why worker windows are unobservable, or None."""
     if replica.is_mariadb:
         return "MariaDB does not tell which transaction a worker is at"
     rows = replica.query(

@@ -1,9 +1,7 @@
-"""Servers that are already there: a load in a schema of our own, and everything else only asked.
+"""Run a load on existing servers in a schema of our own.
 
-No server is started, stopped, killed or configured; nothing is flushed, no account is made. What
-the source and the replicas did is read from their binary logs as a replica would read them, from
-snapshots, and from performance_schema where it is switched on already. Of the logs only what
-touches our schema is kept: what others do on these servers is nobody's business here.
+The lab changes no setting, account, log or process of the servers. It reads snapshots, binary logs,
+and performance_schema if enabled. It keeps only our schema's part of the logs.
 """
 
 from __future__ import annotations
@@ -40,12 +38,12 @@ from paraply.vocabulary.history import EvidenceTier
 from paraply.vocabulary.log import LoggedTransaction
 
 _READ_TABLES = ("account", "swap")
-"""Their rows are never deleted, so that every read says of each row who wrote it last."""
+"""Their rows stay, so every read shows each row's last writer."""
 _CATCH_UP_SECONDS = 60.0
 
 
 def run(request: LiveRequest) -> Iterator[LiveRound]:
-    """Yield one round after the other in one schema, which is dropped in the end."""
+    """Yield rounds in one schema, then drop it."""
     with ExistingLab(request) as lab:
         for number in range(1, request.rounds + 1):
             request.say(f"round {number} of {request.rounds}")
@@ -53,7 +51,7 @@ def run(request: LiveRequest) -> Iterator[LiveRound]:
 
 
 class ExistingLab:
-    """A source, its replicas, and our schema on them."""
+    """A source, its replicas and our schema."""
 
     def __init__(self, request: LiveRequest) -> None:
         if len(request.servers) < 2:
@@ -104,7 +102,7 @@ class ExistingLab:
             raise ParaplyError(SERVERS_UNFIT, where=replica.name, reason=reason_text)
 
     def round(self, number: int) -> LiveRound:
-        """Run the load, let the replicas catch up, fetch the logs, and tell what was seen."""
+        """Run one round."""
         request = self.request
         starts = {
             one.name: log_end(one)
@@ -157,7 +155,6 @@ class ExistingLab:
         return member
 
     def _log(self, server: ExistingServer, start: LogPlace) -> list[LoggedTransaction]:
-        """Return what a server has logged of our schema since the round began."""
         folder = self.folder / server.name
         files = dump_log(server, start, folder)
         own = [
@@ -233,8 +230,6 @@ class ExistingLab:
 
 
 class _Reader(Reader):
-    """Reads our tables on a replica, one snapshot after the other."""
-
     pause_s = 0.02
 
     def __init__(self, server: ExistingServer, schema: str, session: str = "reader") -> None:
@@ -243,7 +238,6 @@ class _Reader(Reader):
         self._session = session
 
     def read(self, cursor: Any) -> Snapshot:
-        """Take one snapshot on an open connection."""
         cursor.execute("SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ")
         cursor.execute("START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY")
         rows: dict[str, Sequence[tuple[object, ...]]] = {}
@@ -255,7 +249,7 @@ class _Reader(Reader):
 
 
 def is_of_schema(logged: LoggedTransaction, schema: str) -> bool:
-    """Return whether a transaction of a log concerns our schema."""
+    """Return whether a transaction concerns the schema."""
     return any(row.table.startswith(f"{schema}.") for row in logged.rows) or any(
         f"{schema}." in statement for statement in logged.statements
     )

@@ -1,7 +1,6 @@
-"""A schema of our own on servers of somebody else: made where no such name is, and taken away.
+"""Create and drop a schema of our own on existing servers.
 
-Nothing else is created, changed or dropped. What somebody put into the schema stays, and the
-schema with it.
+Foreign objects in the schema stay, and the schema with them.
 """
 
 from __future__ import annotations
@@ -18,15 +17,15 @@ from paraply.vocabulary.errors import ParaplyError
 _NAME = "paraply_live"
 _NAMES_MAX = 100
 _MADE_BY_THE_LOAD = re.compile(r"t\d+")
-"""Tables that the load creates and drops at once; a client that was cut off leaves one."""
+"""A disconnected client may leave one."""
 _DROPPED_FIRST = ("child",)
 """Refers to another table."""
 
 
 def make_schema(source: Reachable, replicas: Sequence[Reachable]) -> str:
-    """Create a schema that no server has, and its tables; return its name.
+    """Create a schema and its tables under a name unused on every server; return it.
 
-    A replica that had one of that name would stop at the statement: it is asked too.
+    A replica with the schema would stop at the statement.
     """
     for number in islice(count(1), _NAMES_MAX):
         name = _NAME if number == 1 else f"{_NAME}_{number}"
@@ -48,14 +47,14 @@ def make_schema(source: Reachable, replicas: Sequence[Reachable]) -> str:
 
 
 def has_schema(server: Reachable, name: str) -> bool:
-    """Return whether a server has a schema of this name."""
+    """Return whether the server has the schema."""
     return bool(
         server.query(f"SELECT 1 FROM information_schema.schemata WHERE schema_name = '{name}'")
     )
 
 
 def drop_schema(source: Reachable, name: str) -> list[str]:
-    """Drop our tables, and the schema if nothing else is in it; return what else is."""
+    """Drop our tables and the then empty schema; return remaining tables."""
     there = _tables(source, name)
     own = [one for one in there if one in TABLES or _MADE_BY_THE_LOAD.fullmatch(one)]
     own.sort(key=lambda one: one not in _DROPPED_FIRST)

@@ -1,4 +1,4 @@
-"""The live target ``existing``: servers that are already there, and what can be asked of them."""
+"""The live target ``existing``: servers that run already."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ OF_THE_WORKERS = (
     "engine_commits_follow_the_log",
     "starts_respect_last_committed",
 )
-"""What only the workers' windows can answer."""
 
 EXISTING = LiveTarget(
     name="existing",

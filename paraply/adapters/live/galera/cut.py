@@ -1,4 +1,4 @@
-"""A Galera member that is cut off from the others by the network, and comes back."""
+"""A Galera member loses its network and returns."""
 
 from __future__ import annotations
 
@@ -15,47 +15,46 @@ from paraply.adapters.servers.server import Server
 
 CUT, SPLIT = "cut-member", "cut-member-no-quorum"
 NEEDS_NETWORK = (CUT, SPLIT)
-"""Faults for which each member is on a host of its own."""
 QUICK = (
     "evs.keepalive_period=PT0.5S;evs.inactive_check_period=PT0.25S;"
     "evs.suspect_timeout=PT2S;evs.inactive_timeout=PT6S;"
 )
-"""Options of the provider: members suspect each other sooner than after five seconds."""
+"""Members suspect each other before the default five seconds."""
 _GO_ON_ALONE = "SET GLOBAL wsrep_provider_options = 'pc.ignore_quorum=true;pc.ignore_sb=true'"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Struck:
-    """What a fault did to the last member."""
+    """The effect of a fault on the last member."""
 
     rejoined: str = ""
-    """The member, if it came back over a state transfer, which brings data without its log."""
+    """The member, if it returned by state transfer, without a log."""
     cut_off: CutOff | None = None
     notes: tuple[str, ...] = ()
 
 
 class Cluster(Protocol):
-    """What a cut needs to know of the members and their network."""
+    """The interface of members and network."""
 
     request: LiveRequest
     members: list[Server]
     network: PrivateNetwork | None
 
     def wait(self, server: Server, what: str, condition: Callable[[], bool]) -> None:
-        """Return once a condition holds."""
+        """Wait for a condition."""
 
     def wait_for_size(self, server: Server, size: int) -> None:
-        """Return once a member sees so many members."""
+        """Wait for a member's view size."""
 
     def wait_until_synced(self, server: Server) -> None:
-        """Return once a member has all that the cluster has."""
+        """Wait until a member is synced."""
 
     def join(self, server: Server) -> Sequence[str]:
-        """Start a member until it has all that the cluster has."""
+        """Start a member until it is synced."""
 
 
 def cut_off(lab: Cluster, victim: Server, reader: SnapshotReader, clients: Clients) -> Struck:
-    """Cut a member off under load, let both parts find out, and bring it back."""
+    """Cut a member off under load, and reconnect it after both parts detect it."""
     if lab.network is None or victim.host is None:
         raise ValueError("the members are in no network that can be cut")
     others = [server for server in lab.members if server is not victim]
@@ -86,7 +85,7 @@ def cut_off(lab: Cluster, victim: Server, reader: SnapshotReader, clients: Clien
     refused = load.refused.get(_NOT_PRIMARY, 0) - refused
     notes: Sequence[str] = ()
     if is_split:
-        # Two parts that both call themselves the cluster never come together again.
+        # Two primary components never merge again.
         victim.kill()
         lab.network.mend(victim.host)
         notes = lab.join(victim)
@@ -105,7 +104,6 @@ def cut_off(lab: Cluster, victim: Server, reader: SnapshotReader, clients: Clien
 
 
 def _dirty_read(victim: Server, reader: SnapshotReader) -> Snapshot:
-    """Add what a member shows that is cut off: it may be old, but must be a state that was."""
     with victim.connect() as connection, connection.cursor() as cursor:
         cursor.execute("SET SESSION wsrep_dirty_reads = ON")
         snapshot = reader.read(cursor)
@@ -114,4 +112,3 @@ def _dirty_read(victim: Server, reader: SnapshotReader) -> Snapshot:
 
 
 _NOT_PRIMARY = 1047
-"""The error of a member that is not in the primary component."""

@@ -1,4 +1,4 @@
-"""A cluster told as a history: the order of one member's log, and what each member made of it."""
+"""Translate a cluster run into a history."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from paraply.vocabulary.transactions import TransactionId
 
 
 class ClusterStory(ConfirmedStory, WindowStory):
-    """A member that certifies: whatever is in its log it decided for, under the GTID there."""
+    """A certifying member: its log shows its decisions."""
 
     def __init__(
         self,
@@ -39,17 +39,16 @@ class ClusterStory(ConfirmedStory, WindowStory):
 
 
 def reference_of(members: Sequence[Member]) -> Sequence[LoggedTransaction]:
-    """Return the log that counts as the cluster's: the longest, the first member's if equal."""
+    """Return the longest log, the first if equal."""
     return max((member.log for member in members), key=len, default=())
 
 
 def cluster_history(
     run: Run, members: Sequence[Member], keys: Keys, seen: SeenInside
 ) -> tuple[History, int]:
-    """Return the history of a cluster, and how many logged groups its log has not.
+    """Return the history, and the number of groups outside the reference log.
 
-    What one member logged and the reference has not shows as a number, since the history has no
-    transaction for it; any such number is a difference between members.
+    The history has no transactions for them; any is a difference between members.
     """
     log = source_log(reference_of(members), keys, origin="")
     log.transactions = with_order(log.transactions, seen)

@@ -1,4 +1,4 @@
-"""Galera: three members that certify alike, written to on all of them at once."""
+"""Galera: three certifying members with writers."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _SCHEMA = schema_name(0)
 
 
 def find_provider() -> Path:
-    """Return Galera's library; ``ParaplyError`` P601 if it is not installed."""
+    """Return Galera's library; ``ParaplyError`` P601 if missing."""
     for place in _PROVIDERS:
         if Path(place).is_file():
             return Path(place)
@@ -52,7 +52,7 @@ def find_provider() -> Path:
 
 
 def run(request: LiveRequest) -> Iterator[LiveRound]:
-    """Yield one round after the other on one cluster (``LiveTarget.run``)."""
+    """Yield rounds on one cluster (``LiveTarget.run``)."""
     find_provider()
     with ServerRoom(keep=request.keep) as room:
         lab = GaleraLab(request, room)
@@ -62,7 +62,7 @@ def run(request: LiveRequest) -> Iterator[LiveRound]:
 
 
 class GaleraLab:
-    """The members of one cluster, from the first to the last round."""
+    """The members of one cluster."""
 
     def __init__(self, request: LiveRequest, room: ServerRoom) -> None:
         self.request = request
@@ -71,7 +71,6 @@ class GaleraLab:
         self.members: list[Server] = []
         self._marks: dict[str, str] = {}
         self.log_offsets: dict[str, int] = {}
-        """Where in each member's error log the round begins."""
         free = free_ports(3 * MEMBERS)
         ports = [(free[n], free[n + 1], free[n + 2]) for n in range(0, 3 * MEMBERS, 3)]
         self.network = room.network(MEMBERS) if request.fault in NEEDS_NETWORK else None
@@ -82,7 +81,7 @@ class GaleraLab:
             server = room.add(
                 self.installation,
                 name=f"m{number + 1}",
-                # One number for all: it is part of the GTIDs that the members must agree on.
+                # One number for all: it is part of the GTIDs, which members must share.
                 server_id=1,
                 options=self._options(number, ports),
                 host=hosts[number],
@@ -128,11 +127,11 @@ class GaleraLab:
         ]
 
     def status(self, server: Server, name: str) -> str:
-        """Return what a member says of itself under ``wsrep_`` and this name."""
+        """Return a member's ``wsrep_`` status variable."""
         return str(server.query(f"SHOW GLOBAL STATUS LIKE 'wsrep_{name}'")[0][1])
 
     def wait_until_synced(self, server: Server) -> None:
-        """Return once a member has all that the cluster has."""
+        """Wait until a member is synced."""
         self.wait(server, "synced state", lambda: self._is_synced(server))
 
     def _is_synced(self, server: Server) -> bool:
@@ -142,11 +141,11 @@ class GaleraLab:
         return self.status(server, "cluster_status") == "Disconnected"
 
     def join(self, server: Server) -> Sequence[str]:
-        """Start a member until it has all that the cluster has; return what is to be said of it.
+        """Start a member, wait until it is synced, and return notes.
 
-        One that cannot read what the donor sends after its state transfer leaves again, and its
-        log asks for a restart (seen on 10.11.19 with Galera 4: "Unsupported CC action version").
-        Only when others have written more, and what cannot be read is no longer sent, can it stay.
+        A member that cannot read the donor's events after its state transfer leaves, and requests a
+        restart (10.11.19 with Galera 4: "Unsupported CC action version"). It can stay only after
+        further writes.
         """
         notes: list[str] = []
         for _ in range(_STARTS_MAX - 1):
@@ -165,20 +164,20 @@ class GaleraLab:
         return notes
 
     def wait_for_size(self, server: Server, size: int) -> None:
-        """Return once a member sees so many members, itself among them."""
+        """Wait for a member's view size, itself included."""
         self.wait(
             server, f"view of {size}", lambda: self.status(server, "cluster_size") == str(size)
         )
 
     def wait(self, server: Server, what: str, condition: Callable[[], bool]) -> None:
-        """Return once a condition holds; ``ParaplyError`` P621 if it never does."""
+        """Wait for a condition; ``ParaplyError`` P621 on time-out."""
         deadline = time.monotonic() + _PATIENCE_S
         while True:
             try:
                 if condition():
                     return
             except ParaplyError:
-                pass  # A member that joins refuses statements for a while.
+                pass  # A joining member refuses statements for a while.
             if time.monotonic() > deadline:
                 raise ParaplyError(ROUND_FAILED, where=server.name, reason=f"no {what}")
             time.sleep(0.1)
@@ -186,7 +185,7 @@ class GaleraLab:
     # One round
 
     def round(self, number: int) -> LiveRound:
-        """Run the load on all members, inject the fault, wait until they agree, and tell it."""
+        """Run one round on all members."""
         request = self.request
         seed = request.seed + number - 1
         for server in self.members:
@@ -222,7 +221,7 @@ class GaleraLab:
         victim = self.members[-1]
         clients.wait_for(self.request.transactions // 3, self.request.duration_s)
         time.sleep(dice.random() * 0.05)
-        with clients.going_on():  # Who comes back does so under load.
+        with clients.going_on():  # Members return under load.
             if self.request.fault in NEEDS_NETWORK:
                 return cut_off(self, victim, reader, clients)
             if self.request.fault == "freeze-member":
@@ -270,7 +269,7 @@ class GaleraLab:
         )  # fmt: skip
 
     def log_files(self, server: Server) -> list[Path]:
-        """Return the binary log files that a member has written since the round began."""
+        """Return the round's binary log files."""
         return [file for file in server.binary_logs() if file.name >= self._marks[server.name]]
 
     def _told(

@@ -1,10 +1,9 @@
-"""What a member's error log tells of its appliers, and of the write sets that it sent itself.
+"""Read appliers and sent write sets from a member's error log.
 
-With ``wsrep_debug=SERVER`` and the provider's ``debug=yes`` a member writes down which thread
-begins to apply, which commits what seqno and, of each write set of its own, seqno, last_seen and
-depends_seqno as it certified them. Lines are written under one lock, so a line stands behind all
-that was done before it was written: an applier says that it begins after the provider has let it
-in, and that it commits before it leaves. Seen to hold with MariaDB 10.11.19 and Galera 26.4.23.
+``wsrep_debug=SERVER`` and the provider's ``debug=yes`` log the beginning and commit of each
+applier, and seqno, last_seen and depends_seqno of sent write sets. One lock orders the lines: a
+beginning follows the provider's admission, a commit precedes its exit. Observed with MariaDB
+10.11.19 and Galera 26.4.23.
 """
 
 from __future__ import annotations
@@ -15,15 +14,13 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 OPTIONS = ("--wsrep-debug=SERVER",)
-"""What a member must be started with ..."""
 PROVIDER_OPTIONS = "debug=yes"
-"""... and its provider."""
 _LINE = re.compile(r"\d{4}-\d\d-\d\d +\d+:\d\d:\d\d (\d+) \[Note\] WSREP: (.*)")
 _BEGINS = "applying event 1,"
 _ENDS = "wsrep_after_apply"
 _COMMITS = re.compile(
     r"wsrep_ordered_commit: [01] (\d+)$"
-    # An applier says that it is done after it has left, but that the statement ended before.
+    # An applier logs its end after it has left, but the statement's end before.
     r"|Apply TO END: (\d+):"
     r"|.*to_isolation_end\(\).*\bg: (\d+),"
 )
@@ -34,40 +31,37 @@ _REPLAYS = ": replaying "
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SentWriteSet:
-    """A write set that was certified, as the member that sent it says; seqnos are the cluster's."""
+    """A certified write set of its sender, with the cluster's seqnos."""
 
     seqno: int
     last_seen: int
-    """What the member had committed when it sent it."""
     depends: int
-    """depends_seqno: an applier waits for everything up to here."""
+    """An applier waits for everything up to here."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Committed:
-    """A write set that a member committed; places are lines of its log, from 1."""
+    """A committed write set; places are log lines, from 1."""
 
     seqno: int
     thread: int
     begun: int | None
-    """None where no applier was seen to begin it, as where the member sent it itself."""
+    """None without an observed applier, as for own write sets."""
     place: int
 
 
 @dataclass(slots=True)
 class ProviderLog:
-    """One member's log of one round."""
+    """One member's error log of one round."""
 
     sent: list[SentWriteSet] = field(default_factory=list)
     committed: list[Committed] = field(default_factory=list)
-    """In the order of their lines."""
 
 
 def read_provider_log(lines: Iterable[str]) -> ProviderLog:
-    """Return what the lines of an error log tell; other lines are passed over.
+    """Return the events in an error log's lines.
 
-    A transaction that is replayed is told under the number of an applier's thread: of such a
-    thread no beginning is believed.
+    A replayed transaction logs an applier's thread, whose beginnings are therefore ignored.
     """
     log = ProviderLog()
     begun: dict[int, int] = {}
@@ -89,7 +83,7 @@ def read_provider_log(lines: Iterable[str]) -> ProviderLog:
         elif _REPLAYS in said:
             replaying.add(thread)
         if any(words in said for words in _TELLS_NUMBERS):
-            # A line of a client's own transaction tells it twice: the last time with its numbers.
+            # A client transaction's line has the fields twice: the last one has the numbers.
             for seqno, last_seen, depends in map(_as_numbers, _NUMBERS.findall(said)):
                 log.sent.append(SentWriteSet(seqno=seqno, last_seen=last_seen, depends=depends))
     log.committed = [
@@ -104,7 +98,7 @@ def _as_numbers(found: Iterable[str]) -> tuple[int, int, int]:
 
 
 def provider_log_of(file: Path, offset: int) -> ProviderLog:
-    """Return what an error log tells from a byte of it on."""
+    """Return the events from a byte offset on."""
     with file.open("rb") as opened:
         opened.seek(offset)
         return read_provider_log(line.decode(errors="replace") for line in opened)

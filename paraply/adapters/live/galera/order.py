@@ -1,9 +1,8 @@
-"""The order of a cluster, told with its transactions: seqno, depends_seqno, last_seen, who sent it.
+"""Add seqno, depends_seqno, last_seen and sender to a cluster's transactions.
 
-Only the sender tells its depends_seqno, and every member finds one of its own. They differ where
-one has forgotten more of its certification index than another: what was forgotten is replaced by
-the seqno up to which it was, and members forget no more than their own open transactions allow
-(``Certification::purge_trxs_upto``). A cluster owes what all members agree on.
+Only the sender logs depends_seqno, and each member computes its own. They differ by purges of the
+certification index, which replace an entry by the purge's seqno and which open transactions limit
+(``Certification::purge_trxs_upto``). A cluster owes only the common part.
 """
 
 from __future__ import annotations
@@ -23,34 +22,27 @@ from paraply.vocabulary.write_set import Item, WriteSet
 
 @dataclass(slots=True)
 class _Owed:
-    """What a write set must wait for at every member, however much of its index one forgot."""
-
     writers: dict[Item, int] = field(default_factory=dict)
-    """Item -> seqno of its last writer."""
     floor: int = 0
-    """The last seqno that wrote to a table without a key: everything after it waits for it.
-
-    Before any, that from which on the writers are known.
-    """
+    """The last write to a table without a key: a barrier."""
 
     def depends_seqno(self, one: Transaction, told: int) -> int:
-        """Return the sender's depends_seqno without what only its own index may have added."""
+        """Without additions from the sender's own index."""
         if ISOLATED in one.flags or one.keyless_tables:
             return told
         writers = (self.writers.get(item, 0) for item in one.write_set)
         return min(told, max((self.floor, *writers)))
 
     def add(self, one: Transaction, seqno: int) -> None:
-        """Take in the next transaction of the order."""
         self.writers.update(dict.fromkeys(one.write_set, seqno))
         if one.keyless_tables:
             self.floor = seqno
 
 
 def with_order(transactions: Sequence[Transaction], seen: SeenInside) -> tuple[Transaction, ...]:
-    """Return the transactions with seqno, depends_seqno and what their senders had seen."""
+    """Return the transactions with their order."""
     seqnos = [seen.seqnos.get(one.gtid, 0) for one in transactions]
-    # Where a seqno is not known, what comes before it decides.
+    # The preceding seqno replaces a missing one.
     order = list(accumulate(seqnos, max))
     owed = _Owed(floor=next(filter(None, seqnos), 1) - 1)
     told: list[Transaction] = []
@@ -66,7 +58,7 @@ def _ordered(
     one: Transaction, seqno: int, order: Sequence[int], seen: SeenInside, owed: _Owed
 ) -> Transaction:
     if one.kind is TransactionKind.DDL:
-        # Its conflicts are decided by the keys of the tables that it names, as those of rows are:
+        # The keys of its tables decide its conflicts, as for rows:
         # it is no barrier to others.
         one = replace(
             one,
@@ -81,13 +73,13 @@ def _ordered(
         one,
         origin=sender,
         timestamp=LogicalTimestamp.as_recorded(owed.depends_seqno(one, sent.depends), seqno),
-        # What came before this round counts as seen: it is in no history.
+        # Earlier rounds count as seen: they are in no history.
         snapshot_version=SnapshotVersion(bisect_right(order, sent.last_seen)),
     )
 
 
 def tables_of(statement: str) -> WriteSet:
-    """Return the tables that a schema change names; the statement itself where none is known.
+    """Return a schema change's tables, or the statement itself without any.
 
     >>> sorted(tables_of("DROP TABLE `live0`.`a`, live0.b"))
     ['live0.a', 'live0.b']

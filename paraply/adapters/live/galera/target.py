@@ -1,4 +1,4 @@
-"""The live target ``galera``: what it has to choose from, and what it answers to."""
+"""The live target ``galera``."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
-"""Error logs of a cluster's members, brought together with their binary logs.
+"""Match a cluster's error logs (seqnos) with its binary logs (GTIDs), which share one order.
 
-The error log counts in seqnos and the binary log names GTIDs; both have the same transactions in
-the same order. Where they do not have equally many, the error log of that member says nothing.
+A member with different counts is left out.
 """
 
 from __future__ import annotations
@@ -17,30 +16,27 @@ NOTHING_SEEN = dict.fromkeys(
     ("no_conflicting_parallel_apply", "starts_respect_last_committed"),
     "no two appliers of a member were seen at work at once",
 )
-"""Why a round without overlaps does not answer."""
 
 
 @dataclass(slots=True)
 class SeenInside:
-    """What the error logs of a cluster tell of one round."""
+    """One round's observations from error logs."""
 
     windows: dict[str, list[Window]] = field(default_factory=dict)
     """By member."""
     seqnos: dict[str, int] = field(default_factory=dict)
     """By GTID."""
     sent: dict[int, tuple[str, SentWriteSet]] = field(default_factory=dict)
-    """By seqno: who sent it."""
     unmatched: list[str] = field(default_factory=list)
-    """Members whose two logs do not go together."""
 
     @property
     def begun(self) -> int:
-        """Return how many beginnings of appliers were seen."""
+        """Return the observed applier beginnings."""
         return sum(one.start is not None for windows in self.windows.values() for one in windows)
 
     @property
     def overlapping(self) -> int:
-        """Return how many of them began while another was under way at the same member."""
+        """Return the overlapping beginnings at one member."""
         count = 0
         for windows in self.windows.values():
             last_end = 0
@@ -51,12 +47,12 @@ class SeenInside:
 
 
 def seen_inside(members: Iterable[Member], logs: Mapping[str, ProviderLog]) -> SeenInside:
-    """Bring the two logs of every member together."""
+    """Match every member's two logs."""
     seen = SeenInside()
     for member in members:
         log = logs.get(member.name)
         if log is None or not member.has_log:
-            # Who came back over a state transfer may have counted alone before that.
+            # A member may have counted alone before its state transfer.
             continue
         committed = sorted(log.committed, key=lambda one: one.seqno)
         gtids = [one.gtid for one in member.log]

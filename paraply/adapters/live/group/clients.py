@@ -1,4 +1,4 @@
-"""What clients of a replication group were told, beside the story of what was delivered."""
+"""Client events of a replication group."""
 
 from __future__ import annotations
 
@@ -16,27 +16,23 @@ from paraply.vocabulary.transactions import TransactionId
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupClients:
-    """What members confirmed to their clients, of what leaves a tag, and what became of it."""
+    """Client confirmations of tagged transactions, and their outcome."""
 
     confirmed: Mapping[MemberUuid, Sequence[Tag]] = field(default_factory=dict)
-    """In the order of time."""
     gtids: Mapping[Tag, str] = field(default_factory=dict)
-    """As the log of a member has them that was there from the beginning to the end."""
+    """From a member that never left."""
     journals: Mapping[MemberUuid, frozenset[Tag]] = field(default_factory=dict)
-    """The tags that members have at rest."""
     executed: Mapping[MemberUuid, str] = field(default_factory=dict)
-    """The executed sets of members at rest."""
     cut_off: MemberUuid = ""
-    """Who was with the smaller part of the group for a while, if anybody was."""
+    """The member that was in the minority, or empty."""
     confirmed_while_cut_off: frozenset[Tag] = frozenset()
 
 
 NO_CLIENTS = GroupClients()
-"""Of a run whose clients were not listened to."""
 
 
 class ClientStory:
-    """The events of clients; ``count`` is the number of transactions that were delivered."""
+    """Client events; ``count`` is the number of delivered transactions."""
 
     def __init__(self, clients: GroupClients, names: Mapping[MemberUuid, str], count: int) -> None:
         self._clients = clients
@@ -51,7 +47,7 @@ class ClientStory:
         self._untagged: list[TransactionId] = []
 
     def on_decided(self, step: TransactionDelivered, transaction: TransactionId) -> Iterator[Event]:
-        """Yield that the client was told, if it was; the transaction is known from then on."""
+        """Yield the transaction's confirmation, if any."""
         gtids = {str(one.gtid) for one in step.decided.values()}
         tag = next((self._tags[gtid] for gtid in gtids if gtid in self._tags), None)
         if tag is not None:
@@ -62,7 +58,7 @@ class ClientStory:
             self._untagged.append(transaction)
 
     def cut_off(self, view: int) -> Iterator[Event]:
-        """Yield that a member was alone before a view was installed without it."""
+        """Yield a member's isolation before the view."""
         yield self._event(
             EventKind.VIEW_INSTALLED,
             self._names[self._clients.cut_off],
@@ -73,7 +69,7 @@ class ClientStory:
         yield from map(self._confirmed, sorted(self._clients.confirmed_while_cut_off))
 
     def ends(self) -> Iterator[Event]:
-        """Yield what is left to tell of clients, and what each member has at rest."""
+        """Yield the remaining events and final states."""
         told = {one.id for one in self.lost}
         for tag, one in self._ids.items():
             if one in told and tag not in self._clients.confirmed_while_cut_off:

@@ -1,4 +1,4 @@
-"""What members of a group told their clients, and when one of them was cut off, in its story."""
+"""Add client confirmations and isolation to a member's story."""
 
 from __future__ import annotations
 
@@ -11,13 +11,12 @@ from paraply.vocabulary.events import Event, EventKind
 from paraply.vocabulary.transactions import Transaction, TransactionId, TransactionKind
 
 CUT_OFF = "cut off"
-"""Note of the view of a member that is with the smaller part of its group."""
+"""Note on the view of a minority member."""
 NOBODY_CUT_OFF = {"members_cut_off_confirm_nothing": "nobody is cut off under this fault"}
-"""Why a round in which no member is cut off does not answer."""
 
 
 def add_lost(log: SourceLog, members: Sequence[Member]) -> None:
-    """Add a transaction for each that was confirmed and is not in the log."""
+    """Add confirmed transactions that the log lacks."""
     lost: list[Transaction] = []
     for member in members:
         for tag in member.confirmed:
@@ -30,7 +29,7 @@ def add_lost(log: SourceLog, members: Sequence[Member]) -> None:
 
 
 def lost_transaction(identity: TransactionId, told_by: str) -> Transaction:
-    """Return what is known of a transaction that was confirmed and that no log has."""
+    """Return a confirmed, unlogged transaction."""
     return Transaction(
         id=identity,
         kind=TransactionKind.NO_WRITE_SET,
@@ -40,10 +39,10 @@ def lost_transaction(identity: TransactionId, told_by: str) -> Transaction:
 
 
 class ConfirmedStory(MemberStory):
-    """A member of a group: its views, and what it confirmed, among the events of its log.
+    """A member's log events with its views and confirmations.
 
-    A confirmation stands behind the commit in the member's log; that of a transaction which is
-    not in it stands at the end, unless it came while the member was cut off.
+    A confirmation follows its commit in the log. An unlogged one ends the story, unless it came in
+    isolation.
     """
 
     def __init__(self, log: SourceLog, member: Member, keys: Keys, group: Sequence[str]) -> None:

@@ -1,4 +1,4 @@
-"""How a member of a replication group leaves under load, and how it comes back."""
+"""A group member leaves under load and returns."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from paraply.adapters.servers.network import Host, PrivateNetwork
 from paraply.adapters.servers.server import Server
 
 _FREEZE_S = 3.0
-"""Shorter than the five seconds after which a member is suspected."""
+"""Below the five seconds before suspicion."""
 
 
 class Departure:
-    """One member leaves in order (``how`` is empty), or as a fault says."""
+    """A departure in order (``how`` is empty) or by a fault."""
 
     def __init__(
         self,
@@ -35,12 +35,10 @@ class Departure:
         self._load = load
         self._network = network
         self._writes_alone = False
-        """Whether it is a primary that is cut off, whose clients go on to write."""
         self._known: dict[str, frozenset[Tag]] = {}
-        """What members had confirmed before the cut; the one that is cut off, until it knew."""
 
     def leave(self) -> None:
-        """Let the member leave; the others are a group of their own on return."""
+        """Remove the member, and wait for the others' group."""
         member, group = self.member, self._group
         if self.how == CUT:
             self._cut_off()
@@ -61,7 +59,7 @@ class Departure:
         self.let_primaries_write()
 
     def let_primaries_write(self) -> None:
-        """Let clients write to the primaries that the others see, and to whom is cut off."""
+        """Enable writers on the majority's primaries and the isolated member."""
         primaries = {one.uuid for one in self._group.wait_for_primaries(self._others[0])}
         if self._writes_alone:
             primaries.add(self.member.server_uuid)
@@ -70,7 +68,7 @@ class Departure:
         }
 
     def come_back(self) -> None:
-        """Let the member join again, while the load goes slowly."""
+        """Rejoin the member under a slow load."""
         if self.how == CUT:
             self._mend()
         self._load.pause_s = 0.01
@@ -81,7 +79,6 @@ class Departure:
         self.let_primaries_write()
 
     def _cut_off(self) -> None:
-        """Cut it off while its writers write: they wait for a group that does not answer."""
         network, host = self._cuttable()
         self._writes_alone = self.member.name not in self._load.paused
         network.cut(host)
@@ -105,7 +102,7 @@ class Departure:
         self._load.paused.add(self.member.name)
         self._writes_alone = False
         network.mend(host)
-        # It learns that the others have expelled it, and gives up what it had under way.
+        # It detects its expulsion and rolls back its open transactions.
         self._group.wait_until(self.member, lambda seen: "ERROR" in {one.state for one in seen})
         self._group.leave(self.member)
 
@@ -116,5 +113,4 @@ class Departure:
 
 
 def _sees_nobody(seen: list[MemberView]) -> bool:
-    """Return whether a member reaches none of the others."""
     return sum(one.state == "UNREACHABLE" for one in seen) == len(seen) - 1 > 0

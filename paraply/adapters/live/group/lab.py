@@ -1,4 +1,4 @@
-"""MySQL Group Replication, live: one recorded run is one round."""
+"""Live MySQL Group Replication: one run per round."""
 
 from __future__ import annotations
 
@@ -16,11 +16,10 @@ ONE_WRITER = {
     "own_transactions_commit_after_what_they_saw": "one member writes at a time, and its backlog"
     " seldom has rows that it writes next"
 }
-"""Why a round with one primary may not answer."""
 
 
 def run(request: LiveRequest) -> Iterator[LiveRound]:
-    """Yield one round after the other, each on a group of its own (``LiveTarget.run``)."""
+    """Yield rounds, each on its own group."""
     installation = find_mysql(request.basedir)
     for number in range(1, request.rounds + 1):
         request.say(f"round {number} of {request.rounds}")
@@ -42,9 +41,9 @@ def run(request: LiveRequest) -> Iterator[LiveRound]:
 
 
 def struck_member(request: LiveRequest, seed: int) -> int:
-    """Return which member leaves, counted from 0: in order the last, under faults by the seed.
+    """Return the leaving member: the last in order, by the seed under faults.
 
-    In single-primary mode the first is the primary.
+    In single-primary mode 0 is the primary.
     """
     return MEMBERS - 1 if request.fault == HEALTHY else seed % MEMBERS
 

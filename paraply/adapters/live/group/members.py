@@ -1,9 +1,8 @@
-"""What each member of a group logged and showed, as events in the member's own order.
+"""Translate each member's log and snapshots into events in its own order.
 
-When a member commits is in no log; in which order, its binary log says. The snapshot of a
-transaction is its origin's executed set when it was sent, so that all of it, and all that the
-origin's log has before it, had been committed there before the transaction was certified. A
-snapshot of a reader stands where its journal puts it (``paraply.adapters.live.translation``).
+Logs lack commit times; the binary log has the order. A transaction's snapshot is its origin's
+executed set at sending time. The origin had committed this set, and all that precedes it in its
+log, before certification. The journal places reads (``paraply.adapters.live.translation``).
 """
 
 from __future__ import annotations
@@ -27,30 +26,23 @@ from paraply.vocabulary.write_set import Item, WriteSet
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupSeen:
-    """What was seen of the members, beside what was delivered to them."""
+    """Observations of the members beside deliveries."""
 
     statements: Sequence[str] = ()
-    """Those that made the tables."""
     witness: MemberUuid = ""
-    """Who was there from the beginning to the end."""
+    """A member that never left."""
     logs: Mapping[MemberUuid, Sequence[LoggedTransaction]] = field(default_factory=dict)
-    """The whole binary log of each member."""
     snapshots: Mapping[MemberUuid, Sequence[Snapshot]] = field(default_factory=dict)
-    """In the order in which they were taken."""
     finals: Mapping[MemberUuid, Snapshot] = field(default_factory=dict)
-    """Of members at rest."""
 
 
 NOTHING_SEEN = GroupSeen()
-"""Of a run of which only traffic and relay logs were kept."""
+"""Without logs and snapshots."""
 
 
 class _OwnOrder(MemberStory):
-    """The snapshots of one member, in the order of its log."""
-
     @cached_property
     def reads(self) -> Mapping[int, Sequence[Event]]:
-        """Return the reads by how many transactions of the log stand before them."""
         return self._by_place()
 
     @cached_property
@@ -58,12 +50,11 @@ class _OwnOrder(MemberStory):
         return [one for one in self.order if one in self.log.tag_of]
 
     def commit(self, place: int) -> Iterator[Event]:
-        """Yield that the transaction at a place of the log, from 0, was logged and committed."""
         yield from self._engine_commit(place, {})
 
 
 class MemberCommits:
-    """Commits and snapshots of one member, told as late as what is known of them allows."""
+    """One member's commits and snapshots, as late as possible."""
 
     def __init__(self, name: str, story: _OwnOrder | None) -> None:
         self._name = name
@@ -71,17 +62,16 @@ class MemberCommits:
         self._told = 0
         self._has_begun = False
         self._pending: dict[Gtid, TransactionId] = {}
-        """Decided here, and not known to be committed."""
         order = [] if story is None else story.order
         self._places = {one: place for place, one in enumerate(order)}
         self._order = order
 
     def decide(self, gtid: Gtid, transaction: TransactionId) -> None:
-        """Take note of a transaction that the member certified."""
+        """Record a certified transaction."""
         self._pending[gtid] = transaction
 
     def executed(self, executed: GtidSet) -> Iterator[Event]:
-        """Yield the commits of which an executed set tells."""
+        """Yield an executed set's commits."""
         seen = [gtid for gtid in self._pending if gtid in executed]
         found = [self._pending.pop(gtid) for gtid in seen]
         if self._story is not None:
@@ -96,11 +86,10 @@ class MemberCommits:
             )
 
     def rest(self) -> Iterator[Event]:
-        """Yield what is left to tell."""
+        """Yield the remaining events."""
         yield from self._until(len(self._order) - 1)
 
     def _until(self, last: int) -> Iterator[Event]:
-        """Yield commits up to a place of the log, each with the reads that stand behind it."""
         if self._story is None:
             return
         if not self._has_begun:
@@ -113,7 +102,7 @@ class MemberCommits:
 
 
 class GroupRows:
-    """The rows that a group's transactions wrote, and the stories of its members."""
+    """A group's written rows and members' stories."""
 
     def __init__(self, seen: GroupSeen, delivered: Sequence[TransactionDelivered]) -> None:
         self._seen = seen
@@ -126,7 +115,7 @@ class GroupRows:
         log = [one for one in seen.logs.get(seen.witness, ()) if one.gtid]
         found = ((self._ids.get(parse_gtid(one.gtid)), one) for one in log)
         known = [(number, one) for number, one in found if number is not None]
-        # Who wrote a row before whom every member knows alike, from the order of certification.
+        # The certification order gives the writers of a row in order at every member.
         self._log = numbered_log(sorted(known, key=lambda each: each[0]), self._keys, origin="")
         _forget_set_up(self._log)
         self._rows: dict[TransactionId, set[Item]] = {}
@@ -136,11 +125,11 @@ class GroupRows:
         self._stories: dict[MemberUuid, _OwnOrder] = {}
 
     def rows_of(self, transaction: TransactionId) -> WriteSet:
-        """Return the rows that a transaction wrote, of tables with a key."""
+        """Return a transaction's keyed rows."""
         return frozenset(self._rows.get(transaction, ()))
 
     def story_of(self, uuid: MemberUuid, name: str) -> _OwnOrder | None:
-        """Return the story of a member, None if its log was not kept."""
+        """Return a member's story, None without log."""
         if uuid not in self._seen.logs:
             return None
         member = Member(
@@ -151,13 +140,13 @@ class GroupRows:
         return self._stories.setdefault(uuid, _OwnOrder(self._log, member, self._keys))
 
     def final_read(self, uuid: MemberUuid) -> Iterator[Event]:
-        """Yield the snapshot of a member at rest, if there is one."""
+        """Yield a resting member's snapshot, if any."""
         if uuid in self._seen.finals and uuid in self._stories:
             yield self._stories[uuid].read(self._seen.finals[uuid], lambda _: True)
 
 
 def _forget_set_up(log: SourceLog) -> None:
-    """Let the rows with which the tables were filled, which have no tag, be the initial state."""
+    """Untagged rows are the initial state."""
     for item, versions in log.writers.items():
         if versions[0][0] not in log.tag_of:
             log.inserted_first.discard(item)

@@ -1,4 +1,4 @@
-"""One observed run of a three-member group: load, a member that leaves and returns, collections."""
+"""Run a three-member group: load, a departure and return, garbage collections."""
 
 from __future__ import annotations
 
@@ -32,23 +32,22 @@ MEMBERS = 3
 _COLLECTION_SECONDS_MAX = 75.0
 """Members report their executed sets once a minute."""
 _READ_PAUSE_S = 0.5
-"""Between two snapshots of one member: each is the whole of what is read."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupRun:
-    """A recorded run, and what the servers say of it themselves."""
+    """A recorded run and server statistics."""
 
     trace: GroupTrace
     outcomes: Mapping[str, int]
     conflicts_detected: Mapping[str, int]
-    """By server UUID: COUNT_CONFLICTS_DETECTED since the member joined last."""
+    """COUNT_CONFLICTS_DETECTED since the last join, by server UUID."""
     checksums: Mapping[str, frozenset[int]]
-    """By table: the checksums that the members have; one is as it should be."""
+    """By table; members that agree share one."""
     clients: GroupClients = NO_CLIENTS
     seen: GroupSeen = NOTHING_SEEN
     struck: str = ""
-    """Name of the member that left and returned."""
+    """The member that left and returned."""
     notes: tuple[str, ...] = ()
 
 
@@ -66,15 +65,14 @@ def record_group_run(
     workload: str = MIXED,
     say: Say = lambda _: None,
 ) -> GroupRun:
-    """Run a group of three and return what was observed.
+    """Run a group of three and return the observations.
 
-    Under load one member (``struck``, counted from 0) leaves (``departure``: in order, if empty)
-    and returns; then the load is throttled until as many periodic garbage collections as asked for
-    are over. ``writers`` are clients per member. Each stage has its share of the transactions:
-    where it takes longer than those, the writers wait.
+    Member ``struck`` (from 0) leaves under load (``departure``: in order, if empty) and returns.
+    The load then slows until ``collections`` periodic garbage collections are over. ``writers`` are
+    clients per member and wait at the end of each stage's share.
 
     Raises:
-        ParaplyError: P60x, the group cannot be run; P64x, it cannot be observed.
+        ParaplyError: P60x, the group cannot run; P64x, it is not observable.
     """
     network = room.network(MEMBERS) if departure == CUT else None
     group = GroupReplication.provision(
@@ -134,7 +132,7 @@ def record_group_run(
             )
             for table in does.tables
         }
-        time.sleep(0.5)  # What was decided last is still being told to everyone.
+        time.sleep(0.5)  # The last decisions are still in transit.
     trace = observe_group(
         capture.path,
         [_logs(member, saved if member is leaver else ()) for member in group.members],
@@ -168,7 +166,6 @@ def _seen(
     witness: Server,
     snapshots: Mapping[MemberUuid, Sequence[Snapshot]],
 ) -> GroupSeen:
-    """Return what the members logged and showed; all are at rest."""
     finals = {}
     for member in group.members:
         with member.connect() as connection, connection.cursor() as cursor:
@@ -189,7 +186,7 @@ def _seen(
 def _clients(
     group: GroupReplication, load: Load, departed: Departure, seen: GroupSeen
 ) -> GroupClients:
-    """Return what clients were told, by the log of a member that never left the group."""
+    """Uses the log of a member that never left."""
     rows = (
         (change.after[0], one.gtid)
         for one in seen.logs[seen.witness]
@@ -207,7 +204,7 @@ def _clients(
 
 
 def _saved_relay_logs(member: Server, folder: Path) -> list[Path]:
-    """Copy the relay logs of a member: one that comes back from a crash begins them anew."""
+    """A member restarts its relay logs after a crash."""
     if member.is_running:
         return []
     folder.mkdir()

@@ -1,8 +1,4 @@
-"""What the writers of a replication group do: what makes members disagree, and every other load.
-
-Every row that is read carries the tag of the transaction that wrote it, and each such transaction
-leaves its tag in the journal too (``paraply.adapters.live.workload``).
-"""
+"""The steps of a replication group's writers, which tag rows and leave tags in the journal."""
 
 from __future__ import annotations
 
@@ -24,7 +20,6 @@ from paraply.adapters.live.workload import (
 ROWS, HOT_ROWS, PARENTS = 200, 6, 40
 SCHEMA = "d"
 JOURNAL = f"{SCHEMA}.journal"
-"""Every transaction that changes what is read leaves its tag in it."""
 _NAMED_SOURCE = "cccccccc-cccc-4ccc-8ccc-000000000001"
 _KEYLESS = f"{SCHEMA}.keyless"
 
@@ -56,7 +51,6 @@ def _change_parent(cursor: Cursor, dice: random.Random, tag: int, schema: str) -
 
 
 def _move(cursor: Cursor, dice: random.Random, tag: int, schema: str) -> None:
-    """Change a unique key, to a value that another row may have."""
     moved = dice.choice((10_000, -10_000))
     cursor.execute(f"UPDATE {schema}.t SET u = u + {moved}, w = {tag} WHERE id = {_row(dice)}")
 
@@ -78,7 +72,7 @@ def _undo_part(cursor: Cursor, dice: random.Random, tag: int, schema: str) -> No
 
 
 def _define(cursor: Cursor, dice: random.Random, tag: int, schema: str) -> None:
-    """CREATE TABLE, alone or with rows: no write set, or one that tells too little."""
+    """The write set is empty or incomplete."""
     name = f"{schema}.made_{tag}"
     if dice.random() < 0.5:
         cursor.execute(f"CREATE TABLE {name} (id INT PRIMARY KEY)")
@@ -89,7 +83,6 @@ def _define(cursor: Cursor, dice: random.Random, tag: int, schema: str) -> None:
 
 
 def _choose_gtid(cursor: Cursor, dice: random.Random, tag: int, schema: str) -> None:
-    """A GTID of the session's choice, for an empty transaction or an ordinary one."""
     cursor.execute(f"SET SESSION gtid_next='{_NAMED_SOURCE}:{tag}'")
     cursor.execute("BEGIN")
     if dice.random() < 0.5:
@@ -100,20 +93,17 @@ def _choose_gtid(cursor: Cursor, dice: random.Random, tag: int, schema: str) -> 
 
 
 BY_THEMSELVES = DDL | {_define, _choose_gtid}
-"""Steps that are whole transactions, or several."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupWorkload:
-    """What writers of a group do, and the tables that they do it to."""
+    """The steps of a group's writers."""
 
     statements: Sequence[str]
     steps: Sequence[tuple[Step, int]]
-    """With their weights."""
     read_tables: Sequence[str]
-    """Those that snapshots read whole, without their schema."""
     tables: Sequence[str]
-    """Those that have to be alike in the end, with it."""
+    """Tables that must agree in the end."""
 
 
 _MIXED = GroupWorkload(
@@ -140,10 +130,7 @@ _MIXED = GroupWorkload(
 
 
 def workload_named(name: str) -> GroupWorkload:
-    """Return what a group does under a load; whether it may is asked before.
-
-    A group takes no rows of tables without a primary key.
-    """
+    """Return a group's workload, without tables that lack a primary key."""
     if name == MIXED:
         return _MIXED
     return GroupWorkload(

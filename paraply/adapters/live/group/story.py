@@ -1,4 +1,4 @@
-"""A recorded group run as a history: who was asked, and what each member's log answered."""
+"""Translate a recorded group run into a history."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ def history_of_trace(
     clients: GroupClients = NO_CLIENTS,
     seen: GroupSeen = NOTHING_SEEN,
 ) -> History:
-    """Return the history of a group run; members are ``r1``, ``r2`` ... as the trace has them.
+    """Return the history of a group run; members are ``r1``, ``r2`` ... in trace order.
 
-    A member answers for what was delivered while it was in the view. What it had certified when
-    it left in order is not in its log any more: of that nothing is told.
+    A member answers for deliveries during its views. An ordered departure truncates its log, so the
+    history omits its last decisions.
     """
     delivered = list(trace.transactions)
     names = {uuid: f"r{number}" for number, uuid in enumerate(trace.members, start=1)}
@@ -66,7 +66,7 @@ def _transaction(
     else:
         kind = TransactionKind.DDL
     if step.is_empty:
-        # It changes nothing, and so is in nobody's way: an item that nobody else has.
+        # It changes nothing: a unique item avoids conflicts.
         items = frozenset({f"nothing of T{number}"})
     decided = next(iter(step.decided.values()), None)
     return Transaction(
@@ -79,8 +79,6 @@ def _transaction(
 
 
 class _Story:
-    """The events of all members, as the steps of the trace have them."""
-
     def __init__(
         self,
         trace: GroupTrace,
@@ -104,7 +102,6 @@ class _Story:
         self._views = 0
 
     def events(self) -> Iterator[Event]:
-        """Yield what happened, as far as it is known."""
         for place, step in enumerate(self._trace.steps):
             if isinstance(step, ViewInstalled):
                 yield from self._on_view(step)
@@ -124,7 +121,7 @@ class _Story:
         if self._cut_off in step.left:
             yield from self.clients.cut_off(self._views)
         for uuid in step.joined:
-            # What it had before: the rest of what it missed comes to it through recovery.
+            # It already had these; recovery supplies the other missed transactions.
             if uuid in self._commits and uuid in step.executed:
                 yield from self._commits[uuid].executed(step.executed[uuid])
         before = self._online if self._present else frozenset(step.members)
@@ -162,7 +159,6 @@ class _Story:
 
 
 def _last_answers(trace: GroupTrace) -> dict[tuple[MemberUuid, int], int]:
-    """Return, by member and view, the last step of which the member's log can tell."""
     last: dict[tuple[MemberUuid, int], int] = {}
     answered: dict[MemberUuid, int] = {}
     present: tuple[MemberUuid, ...] = ()

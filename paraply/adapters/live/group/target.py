@@ -1,4 +1,4 @@
-"""The live target ``mysql-gr``: what it has to choose from, and what it answers to."""
+"""The live target ``mysql-gr``."""
 
 from __future__ import annotations
 
@@ -7,10 +7,9 @@ from paraply.adapters.live.workload import WORKLOADS
 
 MULTI_PRIMARY = "multi-primary"
 MIXED = "mixed"
-"""The load that is a group's own: it makes members disagree."""
+"""Makes members disagree."""
 KILL, FREEZE, CUT = "kill-member", "freeze-member", "cut-member"
 DEPARTURES = {HEALTHY: "", KILL: KILL, FREEZE: FREEZE, CUT: CUT}
-"""What is done to a member before it returns, by fault."""
 
 MYSQL_GROUP = LiveTarget(
     name="mysql-gr",

@@ -1,4 +1,4 @@
-"""Writers of a replication group that disagree on purpose."""
+"""Writers of a replication group that conflict on purpose."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ from paraply.adapters.servers.server import Server
 
 @dataclass(slots=True)
 class Load:
-    """What the writers of a run share: how fast they go, who pauses, and what came of it."""
+    """The shared state of a run's writers."""
 
     pause_s: float = 0.0
     ended: threading.Event = field(default_factory=threading.Event)
     paused: set[str] = field(default_factory=set)
-    """Names of members whose writers wait: who is away, and who is no primary."""
+    """Absent members and secondaries."""
     outcomes: Counter[str] = field(default_factory=Counter)
-    """``committed``, and the servers' error numbers."""
+    """By ``committed`` or server error number."""
     confirmed: dict[str, list[int]] = field(default_factory=dict)
-    """By member: the tags of what its writers were told had committed, in the order of time."""
+    """By member, in time order."""
     last_tag: int = 0
     cap: int = 0
-    """How many may be committed at this stage of the run; then all writers wait."""
+    """Commits at which all writers wait."""
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     @property
     def committed(self) -> int:
-        """Return how many transactions were confirmed to their writers."""
+        """Return the number of confirmed transactions."""
         return self.outcomes["committed"]
 
     def has_to_wait(self, member: str) -> bool:
@@ -41,28 +41,28 @@ class Load:
         return member in self.paused or self.committed >= self.cap
 
     def count(self, outcome: str) -> None:
-        """Count one end of a transaction."""
+        """Count a transaction's outcome."""
         with self.lock:
             self.outcomes[outcome] += 1
 
     def next_tag(self) -> int:
-        """Return a tag that no transaction has."""
+        """Return an unused tag."""
         with self.lock:
             self.last_tag += 1
             return self.last_tag
 
     def confirm(self, member: str, tag: int) -> None:
-        """Note that a writer was told that its transaction had committed."""
+        """Record a confirmation to a writer."""
         with self.lock:
             self.confirmed.setdefault(member, []).append(tag)
 
     def confirmed_by(self, member: str) -> frozenset[int]:
-        """Return what a member has confirmed until now."""
+        """Return a member's confirmations until now."""
         with self.lock:
             return frozenset(self.confirmed.get(member, ()))
 
     def wait_until_committed(self, count: int, seconds_max: float) -> None:
-        """Return once so many were committed, or the time is over; fewer may not be the cap."""
+        """Wait for commits or the time limit; raises the cap to ``count``."""
         self.cap = max(self.cap, count)
         deadline = time.monotonic() + seconds_max
         while self.committed < count and time.monotonic() < deadline:
@@ -70,7 +70,7 @@ class Load:
 
 
 class Writer(threading.Thread):
-    """One client of one member; what it does follows from its seed, when from the servers."""
+    """A client of one member with seeded steps."""
 
     def __init__(
         self, member: Server, number: int, seed: int, load: Load, workload: GroupWorkload
@@ -82,7 +82,7 @@ class Writer(threading.Thread):
         self._steps, self._weights = zip(*workload.steps, strict=True)
 
     def run(self) -> None:
-        """Write until the load ends; a lost connection is opened again."""
+        """Write until the load ends, and reconnect if necessary."""
         import pymysql
 
         connection: Any = None
@@ -119,7 +119,6 @@ class Writer(threading.Thread):
         return connection
 
     def _transaction(self, cursor: Cursor) -> int | None:
-        """Do everything but commit; return the tag that it leaves, if it is confirmed by one."""
         (step,) = self.random.choices(self._steps, self._weights)
         tag = self.load.next_tag()
         step(cursor, self.random, tag, SCHEMA)

@@ -1,4 +1,4 @@
-"""What is asked of a replica at the end of a round, when it should have all that its source has."""
+"""Check a replica at the end of a round."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _CATCH_UP_SECONDS = 60.0
 
 
 def error_on_the_way(source: Reachable, replica: Reachable) -> str:
-    """Wait until a replica has all; return why it stopped before, empty if it has all.
+    """Wait until a replica has all; return why it stopped, or empty.
 
     Raises:
-        ParaplyError: P621, it neither came to the end nor stopped.
+        ParaplyError: P621, it did neither.
     """
     try:
         wait_until_applied(source, replica, seconds_max=_CATCH_UP_SECONDS)
@@ -35,17 +35,16 @@ def error_on_the_way(source: Reachable, replica: Reachable) -> str:
 
 
 def differing_tables(one: Reachable, other: Reachable, tables: Sequence[str]) -> frozenset[str]:
-    """Return the tables of which two servers give different checksums."""
+    """Return the tables whose checksums differ."""
     return frozenset(table for table in tables if _checksum(one, table) != _checksum(other, table))
 
 
 def _checksum(server: Reachable, table: str) -> object:
-    """Return the server's own checksum of all rows of a table."""
     return server.query(f"CHECKSUM TABLE {table}")[0][1]
 
 
 def tags_on(server: Reachable, schemas: Iterable[str]) -> frozenset[Tag]:
-    """Return the tags of all transactions that a server has."""
+    """Return the tags on a server."""
     return frozenset(
         int(tag) for schema in schemas for (tag,) in server.query(f"SELECT w FROM {schema}.journal")
     )

@@ -1,8 +1,7 @@
-"""Attempts to apply, from the touches that a trigger recorded: which survived, which were undone.
+"""Derive committed and rolled-back apply attempts from recorded touches.
 
-The touches of a transaction that was tried n times are n passes over its rows, all but the last
-perhaps cut short. The last pass must be whole, and it is the one that survived. A transaction whose
-touches do not end in a whole pass is left out: of it nothing is concluded.
+n attempts are n passes over a transaction's rows, of which the last is complete. A transaction
+without a complete last pass is left out.
 """
 
 from __future__ import annotations
@@ -18,38 +17,37 @@ from paraply.vocabulary.write_set import WriteSet
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AttemptSeen:
-    """One touch, as a step of an attempt."""
+    """One touch of an attempt."""
 
     index: int
-    """Place among all touches of the member, from 1."""
+    """Among all touches of the member, from 1."""
     transaction: TransactionId
     attempt: int
     worker: int
     items: WriteSet
     begins: bool
     is_undone: bool
-    """Whether the attempt was rolled back after this, its last step."""
+    """Whether a rollback follows this step."""
 
 
 @dataclass(slots=True)
 class AttemptsSeen:
-    """All steps in order, and what is needed to place the commits."""
+    """All steps in order."""
 
     steps: list[AttemptSeen] = field(default_factory=list)
     last_touch: dict[TransactionId, int] = field(default_factory=dict)
     count: dict[TransactionId, int] = field(default_factory=dict)
-    """How many attempts each transaction took."""
     unmatched: list[TransactionId] = field(default_factory=list)
-    """Transactions whose touches are not passes over their rows."""
+    """Transactions whose touches are not passes."""
 
     @property
     def undone(self) -> int:
-        """Return how many attempts were rolled back."""
+        """Return the number of rolled-back attempts."""
         return sum(step.is_undone for step in self.steps)
 
 
 def attempts_of(log: SourceLog, touches: Sequence[Touch]) -> AttemptsSeen:
-    """Sort the touches of one member into attempts."""
+    """Sort one member's touches into attempts."""
     touched: dict[TransactionId, list[tuple[int, Touch]]] = {}
     for index, touch in enumerate(touches, start=1):
         one = log.ids.get(touch.gtid)
@@ -88,9 +86,9 @@ def attempts_of(log: SourceLog, touches: Sequence[Touch]) -> AttemptsSeen:
 def split_passes(
     touched: Sequence[tuple[str, int]], rows: Sequence[tuple[str, int]]
 ) -> list[int] | None:
-    """Return the lengths of the passes over ``rows`` that make up ``touched``, the last one whole.
+    """Return the pass lengths over ``rows`` in ``touched``, the last one complete.
 
-    None where they are not such passes.
+    None for any other sequence.
 
     >>> split_passes([("t", 1), ("t", 1), ("t", 2)], [("t", 1), ("t", 2)])
     [1, 2]

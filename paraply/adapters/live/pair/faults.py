@@ -1,4 +1,4 @@
-"""Faults for a source-replica pair of either family, injected at moments spread over a round."""
+"""Faults of a source-replica pair, at random moments of a round."""
 
 from __future__ import annotations
 
@@ -25,21 +25,19 @@ if TYPE_CHECKING:
     from paraply.adapters.servers.server import Server
 
 _REPEATS = 3
-"""How often a fault is injected in a round."""
 _HOLD_S = 1.0
 _WAITS_FOR_ITS_TURN = ("Waiting for prior transaction", "Waiting for preceding transaction")
-"""What MariaDB and MySQL call it."""
 _WAITER_TRIES, _WAITER_PATIENCE_S = 6, 3.0
 _STOP_SECONDS_MAX = 120
 _STOP_AFTER_KILL_SECONDS_MAX = 10
-"""An applier of which a worker was killed may never come to stand still."""
+"""A kill may prevent the applier's stop."""
 _PATIENCE_S = 60.0
 
 
 def repeat_fault(
     lab: PairLab, clients: Clients, dice: random.Random, fault: Callable[[], object]
 ) -> None:
-    """Inject a fault at random moments spread over the round, at least once."""
+    """Inject a fault at random moments, at least once."""
     share = lab.request.transactions // (_REPEATS + 1)
     began = len(clients.load.confirmed)
     for number in range(1, _REPEATS + 1):
@@ -51,7 +49,7 @@ def repeat_fault(
 
 
 def restart_of(lab: PairLab, *, is_crash: bool) -> Restart:
-    """Look at the first replica while its applier stands still."""
+    """Return the first replica's state at rest."""
     replica = lab.replicas[0]
     end = log_end(replica)
     return Restart(
@@ -67,7 +65,7 @@ def restart_of(lab: PairLab, *, is_crash: bool) -> Restart:
 def kill_replica(
     lab: PairLab, clients: Clients, members: Sequence[Member], dice: random.Random
 ) -> Sequence[str]:
-    """Kill the first replica, and start it again."""
+    """Kill the first replica, and restart it."""
     notes: list[str] = []
 
     def fault() -> None:
@@ -81,7 +79,7 @@ def kill_replica(
 def cut_relay_log(
     lab: PairLab, clients: Clients, members: Sequence[Member], dice: random.Random
 ) -> Sequence[str]:
-    """Lose the end of the relay log, which nobody syncs: the replica has to ask for it again."""
+    """Cut the relay log's unsynced end, which the replica must refetch."""
     replica = lab.replicas[0]
     notes: list[str] = []
 
@@ -98,10 +96,10 @@ def cut_relay_log(
 def cut_source_log(
     lab: PairLab, clients: Clients, members: Sequence[Member], dice: random.Random
 ) -> Sequence[str]:
-    """Lose the end of the source's log (sync_binlog=0), and not what its engine has.
+    """Cut the end of the source's log (sync_binlog=0), but not of its engine.
 
-    Of what is lost the first replica has some: it asks the source for what comes after it. The load
-    goes on until the source has given GTIDs that it lost anew, however long that takes.
+    The first replica has part of it and requests what follows. The load continues without limit
+    until the source reuses all lost GTIDs.
     """
     share = lab.request.transactions // 4
     with clients.going_on():
@@ -116,7 +114,6 @@ def cut_source_log(
 
 
 def _come_back(lab: PairLab, members: Sequence[Member], notes: list[str]) -> None:
-    """Start the first replica after a crash, look at it, and let it go on."""
     replica = lab.replicas[0]
     replica.start()
     members[0].restarts.append(restart_of(lab, is_crash=True))
@@ -126,7 +123,7 @@ def _come_back(lab: PairLab, members: Sequence[Member], notes: list[str]) -> Non
 def stop_and_start(
     lab: PairLab, clients: Clients, members: Sequence[Member], dice: random.Random
 ) -> Sequence[str]:
-    """Stop the first replica's applier in good order, and let it go on."""
+    """Stop and start the first replica's applier."""
     repeat_fault(lab, clients, dice, lambda: _stop_and_start(lab, members, _STOP_SECONDS_MAX))
     return ()
 
@@ -141,9 +138,9 @@ def _stop_and_start(lab: PairLab, members: Sequence[Member], seconds_max: int) -
 def kill_waiter(
     lab: PairLab, clients: Clients, members: Sequence[Member], dice: random.Random
 ) -> Sequence[str]:
-    """Kill a worker that waits for its turn to commit; the applier may stop, and has to go on.
+    """Kill a worker that waits for its turn to commit.
 
-    Where the applier cannot be stopped any more, the replica is killed, too.
+    An applier that then cannot stop requires a kill of the replica.
     """
     replica = lab.replicas[0]
     killed = 0
@@ -153,7 +150,7 @@ def kill_waiter(
         nonlocal killed
         struck = None
         for _ in range(_WAITER_TRIES):
-            # A cold row: what comes after the transaction that needs it may do without.
+            # A cold row: later transactions may not require it.
             with _held_row(lab, dice.randint(HOT_ROWS + 1, ACCOUNTS)):
                 waiter = _waiter(replica)
                 if waiter is not None and _kill(replica, waiter):
@@ -180,7 +177,6 @@ def kill_waiter(
 
 
 def _waiter(replica: Server) -> int | None:
-    """Return the session of a worker that waits for its turn; None if none comes to wait."""
     deadline = time.monotonic() + _WAITER_PATIENCE_S
     while time.monotonic() < deadline:
         # Columns: id, user, host, database, command, seconds, state, statement.
@@ -192,7 +188,6 @@ def _waiter(replica: Server) -> int | None:
 
 
 def _kill(server: Server, session: int) -> bool:
-    """Kill a session; return whether it was still there."""
     try:
         server.query(f"KILL {session}")
     except ParaplyError:
@@ -201,10 +196,10 @@ def _kill(server: Server, session: int) -> bool:
 
 
 def forging(forge: Callable[[Path], int], done: str) -> Inject:
-    """Return what changes the source's log before any replica has received the round.
+    """Return a fault that changes the source's log before replicas receive it.
 
-    ``forge`` changes one file of it and says how many transactions it changed, ``done`` what
-    became of those. The fault has to begin with replicas that are stopped.
+    ``forge`` changes one file and returns the changed transactions, ``done`` describes them. The
+    fault must begin with stopped replicas.
     """
 
     def inject(
@@ -226,7 +221,7 @@ def forging(forge: Callable[[Path], int], done: str) -> Inject:
 def kill_source(
     lab: PairLab, clients: Clients, members: Sequence[Member], dice: random.Random
 ) -> Sequence[str]:
-    """Kill the source and start it again."""
+    """Kill the source and restart it."""
 
     def fault() -> None:
         lab.source.kill()
@@ -239,7 +234,7 @@ def kill_source(
 def freeze_replica(
     lab: PairLab, clients: Clients, members: Sequence[Member], dice: random.Random
 ) -> Sequence[str]:
-    """Stop the first replica in its tracks, and let it go."""
+    """Freeze the first replica for a while."""
     replica = lab.replicas[0]
 
     def fault() -> None:
@@ -256,7 +251,7 @@ def freeze_replica(
 def hold_rows(
     lab: PairLab, clients: Clients, members: Sequence[Member], dice: random.Random
 ) -> Sequence[str]:
-    """Stall the worker that needs a hot row, and let those behind it run into the gate."""
+    """Lock a hot row, so that later workers queue."""
 
     def fault() -> None:
         with _held_row(lab, dice.randint(1, HOT_ROWS)):
@@ -268,7 +263,6 @@ def hold_rows(
 
 @contextmanager
 def _held_row(lab: PairLab, row: int) -> Iterator[None]:
-    """Hold a row of the first replica that workers need."""
     with lab.replicas[0].connect(autocommit=False) as gate, gate.cursor() as cursor:
         cursor.execute(f"SELECT * FROM {schema_name(0)}.account WHERE id = {row} FOR UPDATE")
         try:
@@ -280,7 +274,7 @@ def _held_row(lab: PairLab, row: int) -> Iterator[None]:
 def cut_network(
     lab: PairLab, clients: Clients, members: Sequence[Member], dice: random.Random
 ) -> Sequence[str]:
-    """Lose all packets for a while, then break the connection, and let it be made again."""
+    """Drop packets, break the connection, then reconnect."""
     link = lab.link
     if link is None:
         raise ValueError("the first replica follows its source over no link")
@@ -301,14 +295,14 @@ def cut_network(
 def flush_relay_logs(
     lab: PairLab, clients: Clients, members: Sequence[Member], dice: random.Random
 ) -> Sequence[str]:
-    """Let the first replica go on in a new relay log."""
+    """Rotate the first replica's relay log."""
     replica = lab.replicas[0]
     repeat_fault(lab, clients, dice, lambda: replica.run(["FLUSH NO_WRITE_TO_BINLOG RELAY LOGS"]))
     return ()
 
 
 def wait_until(condition: Callable[[], bool], what: str, server: Server) -> None:
-    """Return once the condition holds; ``ParaplyError`` P621 if it does not within a minute."""
+    """Wait for the condition; ``ParaplyError`` P621 after a minute."""
     deadline = time.monotonic() + _PATIENCE_S
     while not condition():
         if time.monotonic() > deadline:
@@ -333,9 +327,8 @@ BLOWS: tuple[Fault, ...] = (
     Fault(name="flush-relay-logs", inject=flush_relay_logs,
           meaning="FLUSH RELAY LOGS in the middle of the load"),
 )  # fmt: skip
-"""The faults that every pair can have."""
 
 
 def by_name(*faults: Fault) -> dict[str, Fault]:
-    """Return faults of one family, and those that every pair can have, by their names."""
+    """Return family and common faults by name."""
     return {fault.name: fault for fault in (*faults, *BLOWS)}

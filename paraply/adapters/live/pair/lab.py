@@ -1,7 +1,4 @@
-"""A source and its replicas: the parts that both families share, and their faults.
-
-A lab knows which fault its rounds have; a fault knows the lab only as what is said here.
-"""
+"""The common parts of both families' labs and faults."""
 
 from __future__ import annotations
 
@@ -28,27 +25,26 @@ from paraply.vocabulary.log import LoggedTransaction
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fault:
-    """One thing that can be done to the servers of a round."""
+    """A fault of a round's servers."""
 
     name: str
     meaning: str
     inject: Inject | None = None
-    """None: it is a setting of the replica, and nothing is done under load."""
+    """None for a mere replica setting."""
     is_crash: bool = False
-    """Whether a replica is killed: what it does not keep in its tables may be lost."""
+    """A crash may lose data outside tables."""
     reuses_gtids: bool = False
-    """Whether GTIDs come to name two transactions, so that a touch does not tell whose it is."""
+    """Makes touches ambiguous."""
     replica_options: tuple[str, ...] = ()
     workload: str = ""
-    """The load that it needs, in place of the mixed one."""
+    """Replaces the mixed load."""
     begins_stopped: bool = False
-    """Whether replicas receive nothing of a round before ``inject`` lets them."""
+    """Whether replicas receive nothing before ``inject``."""
     needs_link: bool = False
-    """Whether the first replica follows its source over a link that can be cut."""
 
 
 def rounds_of(request: LiveRequest, make: Callable[[LiveRequest], PairLab]) -> Iterator[LiveRound]:
-    """Yield one round after the other (``LiveTarget.run``), on new servers if a replica stopped."""
+    """Yield rounds, on new servers after a replica stopped."""
     number = 1
     while number <= request.rounds:
         with make(request) as lab:
@@ -59,7 +55,7 @@ def rounds_of(request: LiveRequest, make: Callable[[LiveRequest], PairLab]) -> I
 
 
 class PairLab(ABC):
-    """The servers of one run, from provisioning to the last round."""
+    """The servers of one run."""
 
     server_options = (
         "--binlog-row-metadata=FULL",
@@ -67,9 +63,8 @@ class PairLab(ABC):
         "--sync-binlog=0",
         "--max-connections=60",
     )
-    """What every server is started with."""
     applier: ClassVar[str]
-    """What statements call the applier: SLAVE or REPLICA."""
+    """SLAVE or REPLICA."""
 
     def __init__(
         self,
@@ -86,13 +81,12 @@ class PairLab(ABC):
         self.source: Server
         self.replicas: list[Server] = []
         self.link: Link | None = None
-        """Over which the first replica follows the source, if the fault needs one."""
         self.schemas = [schema_name(domain) for domain in range(domains)]
         self._statements = [one for schema in self.schemas for one in create_statements(schema)]
         self.keys = Keys(self._statements)
         self._marks: dict[str, str] = {}
         self.is_spoilt = False
-        """Whether a replica is left behind, so that the next round needs new servers."""
+        """Whether the next round requires new servers."""
 
     def __enter__(self) -> Self:
         try:
@@ -107,7 +101,7 @@ class PairLab(ABC):
 
     @property
     def workload(self) -> str:
-        """Return the load: what was asked for, or what the fault needs to show itself."""
+        """Return the requested or required load."""
         if self.fault is not None and self.fault.workload and self.request.workload == "mixed":
             return self.fault.workload
         return self.request.workload
@@ -133,32 +127,31 @@ class PairLab(ABC):
 
     @abstractmethod
     def _replica_options(self) -> Sequence[str]:
-        """Return what replicas are started with besides."""
+        """Return the further options of replicas."""
 
     @abstractmethod
     def round(self, number: int) -> LiveRound:
-        """Run the load, inject the fault, let the replicas catch up, and tell what was seen."""
+        """Run one round."""
 
     def start_applier(self, replica: Server) -> str:
-        """Let the applier of a replica go on after a crash; return what more that took."""
+        """Restart an applier after a crash; return notes."""
         replica.query(f"START {self.applier}")
         return ""
 
     @abstractmethod
     def position(self, server: Server) -> str:
-        """Return the applier's position as the server's data have it."""
+        """Return the applier's position in the data."""
 
     @abstractmethod
     def stated_position(self, server: Server) -> str:
-        """Return the position from which the server will go on."""
+        """Return the position of the next start."""
 
     @abstractmethod
     def reader(self, server: Server, *, session: str, round_number: int) -> SnapshotReader:
-        """Return what reads a server, of which nothing else may ask at the same time."""
+        """Return a server's reader, its only one."""
 
     @contextmanager
     def _reading(self, members: Sequence[Member], number: int) -> Iterator[None]:
-        """Let one reader per replica read, and keep what it saw."""
         readers = [self.reader(one, session="reader", round_number=number) for one in self.replicas]
         for reader in readers:
             reader.start()
@@ -169,14 +162,12 @@ class PairLab(ABC):
                 member.snapshots += reader.stop()
 
     def _snapshot(self, server: Server) -> Snapshot:
-        """Return one snapshot of a server at rest."""
         reader = self.reader(server, session="final", round_number=0)
         with server.connect() as connection, connection.cursor() as cursor:
             return reader.read(cursor)
 
     def _begin(self) -> None:
-        """Let every server go on, in a new log file: the first one of the round."""
-        # Before the clients are let go: what they write sooner would be received and applied.
+        # Before the clients start: replicas would receive and apply earlier writes.
         begin = "STOP" if self.fault is not None and self.fault.begins_stopped else "START"
         for replica in self.replicas:
             replica.query(f"{begin} {self.applier}")
@@ -185,24 +176,22 @@ class PairLab(ABC):
             self._marks[server.name] = server.binary_logs()[-1].name
 
     def log_files(self, server: Server) -> list[Path]:
-        """Return the log files that a server has written since the round began."""
+        """Return the round's log files."""
         return [file for file in server.binary_logs() if file.name >= self._marks[server.name]]
 
     def _log(self, server: Server) -> list[LoggedTransaction]:
-        """Return what a server has logged since the round began."""
         files = [str(file) for file in self.log_files(server)]
         return [one for one in read_transactions(files) if one.complete]
 
     def tags(self, server: Server) -> frozenset[Tag]:
-        """Return the tags of all transactions that a server has."""
+        """Return the tags on a server."""
         return tags_on(server, self.schemas)
 
     def _error_on_the_way(self, replica: Server) -> str:
-        """Return why a replica stopped before it had all, empty where it has all."""
         return error_on_the_way(self.source, replica)
 
     def _final(self, replica: Server, *, is_whole: bool) -> Final:
-        """Return all that the replica has, and leave it at rest: its workers have recorded all."""
+        """Stops the applier, so that workers have recorded all."""
         compared = [f"{schema}.{table}" for schema in self.schemas for table in TABLES]
         if not is_whole:
             compared = []
@@ -217,4 +206,4 @@ class PairLab(ABC):
 
 
 Inject = Callable[[PairLab, Clients, Sequence[Member], random.Random], Sequence[str]]
-"""Does it, while the clients run, and returns notes."""
+"""Injects under load, and returns notes."""

@@ -1,4 +1,4 @@
-"""MariaDB: a source, one or two parallel replicas, and everything that they let one see."""
+"""MariaDB: a source and one or two parallel replicas."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ _TRIGGER_REPAIRS_MAX = 5
 
 
 def run(request: LiveRequest) -> Iterator[LiveRound]:
-    """Yield one round after the other on one pair of servers (``LiveTarget.run``)."""
+    """Yield rounds on one pair of servers."""
     return rounds_of(request, MariadbLab)
 
 
 class MariadbLab(PairLab):
-    """A source and replicas whose triggers record what is touched."""
+    """A source and replicas with touch triggers."""
 
     applier = "SLAVE"
 
@@ -41,7 +41,7 @@ class MariadbLab(PairLab):
 
     @property
     def records_touches(self) -> bool:
-        """Return whether triggers record what is touched: not where that is lost or ambiguous."""
+        """Return whether triggers record touches unambiguously."""
         is_kept = self.fault is None or not (self.fault.is_crash or self.fault.reuses_gtids)
         return is_kept and not self._has_lost_touches
 
@@ -62,10 +62,10 @@ class MariadbLab(PairLab):
                 replica.run(list(trigger_statements(self.request.domains)))
 
     def start_applier(self, replica: Server) -> str:
-        """Let the applier of a replica go on after a crash; return what more that took.
+        """Restart an applier after a crash; return notes.
 
-        ``master.info`` is a plain file: a crash may leave it unusable. The position is in a table,
-        and so CHANGE MASTER with slave_pos goes on where the data ends.
+        A crash may corrupt the plain file ``master.info``. The position is in a table: CHANGE
+        MASTER with slave_pos continues at the end of the data.
         """
         try:
             return super().start_applier(replica)
@@ -75,7 +75,7 @@ class MariadbLab(PairLab):
             return f"{replica.name}: CHANGE MASTER was needed after the crash: {reason}"
 
     def round(self, number: int) -> LiveRound:
-        """Run the load, inject the fault, let the replicas catch up, and tell what was seen."""
+        """Run one round."""
         request = self.request
         seed = request.seed + number - 1
         self._begin()
@@ -106,7 +106,6 @@ class MariadbLab(PairLab):
         return self._told(number, seed, members, load, notes, retries)
 
     def _catch_up(self, members: Sequence[Member]) -> list[str]:
-        """Wait until the replicas have all; keep the error of one that never will."""
         notes = []
         for member, replica in zip(members, self.replicas, strict=True):
             for _ in range(_TRIGGER_REPAIRS_MAX):
@@ -116,7 +115,7 @@ class MariadbLab(PairLab):
                 notes.append(
                     f"{replica.name}: observing trigger failed to parse; applier restarted"
                 )
-                # The faulty parse stays with the open table: only opening it anew mends it.
+                # The open table keeps the faulty parse until it is reopened.
                 replica.run(["STOP SLAVE", "FLUSH NO_WRITE_TO_BINLOG TABLES", "START SLAVE"])
             member.applier_error = error
             self.is_spoilt = self.is_spoilt or bool(error)
@@ -132,7 +131,7 @@ class MariadbLab(PairLab):
         retries: int,
     ) -> LiveRound:
         if self.records_touches and any(r.is_crash for member in members for r in member.restarts):
-            # A replica that had to be killed has lost what of the record was not on disk.
+            # A killed replica lost its unwritten records.
             self._has_lost_touches = self.is_spoilt = True
         log = source_log(self._log(self.source), self.keys)
         lost = [tag for tag in load.confirmed if tag not in log.tags and not _is_ddl(log, tag)]
@@ -173,7 +172,7 @@ class MariadbLab(PairLab):
             "reads": sum(len(member.snapshots) for member in members),
             "touches": sum(len(member.touches) for member in members),
             "undone": sum(one.kind is EventKind.ROLLED_BACK for one in history.events),
-            # A restart begins to count anew.
+            # A restart resets the counter.
             "retries": max(0, sum(map(retried, self.replicas)) - retries),
             "restarts": sum(len(member.restarts) for member in members),
             "confirmed_not_logged": len(lost),
@@ -189,7 +188,6 @@ class MariadbLab(PairLab):
         )
 
     def _unknown(self) -> dict[str, str]:
-        """Return what may stay unknown because nothing that is observed could answer it."""
         if self.fault is not None and self.fault.reuses_gtids:
             why = "GTIDs name two transactions under this fault: a touch does not tell whose it is"
         elif not self.records_touches:
@@ -214,24 +212,24 @@ class MariadbLab(PairLab):
         }
 
     def reader(self, server: Server, *, session: str, round_number: int) -> SnapshotReader:
-        """Return what reads whole tables, and asks where in the log they stand."""
+        """Return a reader of tables and log places."""
         return SnapshotReader(server, self.schemas, session=session)
 
     def position(self, server: Server) -> str:
-        """Return the position that the table of positions has."""
+        """Return the position in the table."""
         with server.connect() as connection, connection.cursor() as cursor:
             return gtid_position(cursor)
 
     def stated_position(self, server: Server) -> str:
-        """Return the position that the server's variable has."""
+        """Return the server's position variable."""
         return str(server.query("SELECT @@gtid_slave_pos")[0][0])
 
 
 def is_trigger_fault(error: str) -> bool:
-    """Return whether an applier stopped because of a trigger of ours, and not of its log.
+    """Return whether a trigger of ours stopped an applier.
 
-    A worker that is killed for an earlier one while it opens a table may find the text of a
-    trigger "in error"; the server then keeps that with the open table.
+    A worker killed while it opens a table may find a trigger's text "in error", which the server
+    then caches with the table.
     """
     return "rigger" in error and "has an error in its body" in error
 
@@ -241,5 +239,5 @@ def _is_ddl(log: SourceLog, tag: Tag) -> bool:
 
 
 def retried(server: Server) -> int:
-    """Return how many retries the appliers of a server have counted since it started."""
+    """Return the appliers' retries since server start."""
     return int(server.query("SHOW GLOBAL STATUS LIKE 'Slave_retried_transactions'")[0][1])

@@ -1,4 +1,4 @@
-"""The live target ``mariadb``: what it has to choose from, and what it answers to."""
+"""The live target ``mariadb``."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from paraply.adapters.live.target import LiveTarget
 from paraply.adapters.live.workload import WORKLOADS
 
 _SPECULATING_OR_GROUPED = ("conservative", "optimistic", "aggressive")
-"""Modes that trust a commit id; in ``minimal`` it has no effect."""
+"""``minimal`` ignores commit ids."""
 _HIDDEN_ERRORS = (
     "domains_apply_without_conflict",
     "domains_are_read_in_order",
@@ -46,8 +46,8 @@ MARIADB = LiveTarget(
             for mode in (*_SPECULATING_OR_GROUPED, "minimal")
         },
         **{
-            # The source gives the GTIDs that it lost to other transactions; a replica that has
-            # the lost ones skips those without a word (seen on 10.11.19).
+            # The source reuses its lost GTIDs; a replica that has
+            # the lost transactions silently skips the new ones (seen on 10.11.19).
             f"{mode}/cut-source-log": (
                 *_HIDDEN_ERRORS[1:],
                 "position_covers_only_what_is_applied",

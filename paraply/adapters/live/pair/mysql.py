@@ -1,4 +1,4 @@
-"""MySQL: a source, one or two parallel replicas, and the windows of their workers."""
+"""MySQL: a source, one or two parallel replicas, and worker windows."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ from paraply.vocabulary.transactions import Transaction, TransactionKind
 
 _CHANGED_TABLE = re.compile(r"TABLE `?(\w+)`?\.`?(\w+)`?", re.IGNORECASE)
 _DATABASES_MIN = 4
-"""DATABASE mode runs in parallel only what is in different databases."""
+"""DATABASE mode parallelises only across databases."""
 
 
 def run(request: LiveRequest) -> Iterator[LiveRound]:
-    """Yield one round after the other (``LiveTarget.run``), on new servers if a replica stopped."""
+    """Yield rounds, on new servers after a replica stopped."""
     return rounds_of(request, MysqlLab)
 
 
 class MysqlLab(PairLab):
-    """A source and replicas that keep the windows of their workers."""
+    """A source and replicas with worker windows."""
 
     applier = "REPLICA"
 
@@ -46,7 +46,7 @@ class MysqlLab(PairLab):
         super().__init__(request, find_mysql(request.basedir), MYSQL_FAULTS, domains=domains)
 
     def _replica_options(self) -> Sequence[str]:
-        # Later 9.x has no such variable any more, and LOGICAL_CLOCK only.
+        # Later 9.x versions lack the variable and have LOGICAL_CLOCK only.
         schedule = "--loose-replica-parallel-type=LOGICAL_CLOCK"
         if self.request.mode == DATABASE:
             schedule = "--replica-parallel-type=DATABASE"
@@ -74,10 +74,9 @@ class MysqlLab(PairLab):
             raise
 
     def round(self, number: int) -> LiveRound:
-        """Run the load, let the replicas catch up, and tell what was seen.
+        """Run one round.
 
-        Where no fault is injected under load, the replicas begin with a backlog: an applier that
-        keeps up has nothing to do at once.
+        Without a fault under load the replicas begin with a backlog, which parallel work requires.
         """
         request = self.request
         seed = request.seed + number - 1
@@ -118,7 +117,6 @@ class MysqlLab(PairLab):
         return self._told(number, seed, members, load, notes)
 
     def _look_at_rest(self, member: Member, replica: Server) -> None:
-        """Keep what a replica has in the end, or has left where it stopped before."""
         self.is_spoilt = self.is_spoilt or bool(member.applier_error)
         member.log = self._log(replica)
         member.final = self._final(replica, is_whole=not member.applier_error)
@@ -159,9 +157,8 @@ class MysqlLab(PairLab):
         )
 
     def _why_no_windows(self, members: Sequence[Member]) -> str:
-        """Return why the windows of the workers tell nothing, empty where they do."""
         if any(restart.is_crash for member in members for restart in member.restarts):
-            # Those before it are gone, and half of them tells nothing.
+            # Earlier windows are lost, and the rest alone proves nothing.
             return "performance_schema, which has the workers' windows, is lost in a crash"
         if self.fault is not None and self.fault.reuses_gtids:
             return (
@@ -208,21 +205,21 @@ class MysqlLab(PairLab):
         )
 
     def position(self, server: Server) -> str:
-        """Return the executed set, which is in the data and in the log at once."""
+        """Return the executed set."""
         return executed_position(server)
 
     stated_position = position
 
     def reader(self, server: Server, *, session: str, round_number: int) -> SnapshotReader:
-        """Return what reads whole tables, and the journal, which says where they stand."""
+        """Return a reader of tables and journal."""
         return JournalReader(server, self.schemas, session=session, round_number=round_number)
 
 
 def of_one_table(one: Transaction) -> Transaction:
-    """Return a schema change of the load as a writer of the one table that it names.
+    """Return a schema change as a writer of its one table.
 
-    In an asynchronous log a schema change is no barrier: its numbers say what it waits for. No
-    client of ours writes rows into a table whose schema changes.
+    In an asynchronous log its numbers give its dependencies: it is no barrier. No client of ours
+    writes rows into the table.
     """
     named = _CHANGED_TABLE.search(one.statement) if one.kind is TransactionKind.DDL else None
     if named is None:

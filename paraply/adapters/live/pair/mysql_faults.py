@@ -1,4 +1,4 @@
-"""What is done to MySQL servers under load."""
+"""Faults of MySQL servers under load."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ from paraply.adapters.live.pair.lab import Fault
 _forge = forging(forge_last_committed, "were made to depend on the first alone")
 
 _LOCK_WAIT = "--innodb-lock-wait-timeout=5"
-"""Seconds. Under forged metadata workers come to wait in a circle that the server does not see: the
-first for a row of a later one, that one for a row of a third, and the third for its turn to commit.
-Only this ends it; of the default, 50 s, two in a row would outlast the harness's patience."""
+"""Seconds. Forged metadata can make workers wait in an undetected circle: two for row locks, the
+third for its turn to commit. Only this time-out ends it; two default ones (50 s) exceed our
+patience.
+"""
 
 COMMIT_ORDER_OFF, FORGED = "commit-order-off", "forged-last-committed"
 FORGED_IDEMPOTENT = "forged-idempotent"

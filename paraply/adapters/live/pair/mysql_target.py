@@ -1,4 +1,4 @@
-"""The live target ``mysql``: what it has to choose from, and what it answers to."""
+"""The live target ``mysql``."""
 
 from __future__ import annotations
 
@@ -14,12 +14,11 @@ from paraply.adapters.live.workload import WORKLOADS
 
 DATABASE = "database"
 OF_THE_LOGICAL_CLOCK = ("starts_respect_last_committed",)
-"""What DATABASE mode does not look at, and so cannot break."""
+"""DATABASE mode ignores it."""
 _ORDER = "engine_commits_follow_the_log"
 _READS = ("readers_see_prefixes", "reads_never_go_back")
 _ENDS = ("final_state_is_the_sources", "tables_end_as_the_sources")
 OF_THE_WINDOWS = ("no_conflicting_parallel_apply", _ORDER, *OF_THE_LOGICAL_CLOCK)
-"""What only the workers' windows can answer."""
 
 MYSQL = LiveTarget(
     name="mysql",
@@ -30,15 +29,15 @@ MYSQL = LiveTarget(
     faults={fault.name: fault.meaning for fault in MYSQL_FAULTS.values()},
     documented={
         **{f"{mode}/{COMMIT_ORDER_OFF}": (_ORDER, *_READS) for mode in ("logical-clock", DATABASE)},
-        # Either may come first: a row that is not there yet, or two that do not mind.
+        # Either may come first: a missing row, or two transactions without an error.
         f"logical-clock/{FORGED}": ("no_conflicting_parallel_apply", "sound_log_never_fails"),
         f"logical-clock/{FORGED_IDEMPOTENT}": (
             "no_conflicting_parallel_apply",
             *_READS,
             *_ENDS,
         ),
-        # What InnoDB had not written yet loses its GTID to another transaction. A replica that has
-        # it is refused (1236), or skips the other one without a word if that is there by then.
+        # Another transaction reuses the GTID of one that InnoDB lost. A replica with the lost one
+        # is refused (1236), or silently skips the new one if it exists by then.
         **{
             f"{mode}/{CUT_SOURCE_LOG}": (
                 *_READS,

@@ -1,7 +1,7 @@
-"""The trigger technique: every touch of a row by an applier, also of attempts that are undone.
+"""Record an applier's row touches by triggers, rolled-back attempts included.
 
-Triggers on the replica write into an ARCHIVE table, which knows no transactions, so that the rows
-of attempts that are rolled back stay. They fire after the change, when the row's lock is held.
+The triggers write into an ARCHIVE table, which has no transactions. They fire after the change,
+under the row lock.
 """
 
 from __future__ import annotations
@@ -16,12 +16,11 @@ if TYPE_CHECKING:
     from paraply.adapters.servers.server import Server
 
 OPTIONS = ("--slave-run-triggers-for-rbr=YES", "--plugin-load-add=ha_archive")
-"""What the replica must be started with."""
 _TABLE = "touches.touch"
 
 
 def trigger_statements(domains: int) -> Iterator[str]:
-    """Yield what sets the triggers up on a replica; none of it goes into its binary log."""
+    """Yield the unlogged statements that create the triggers."""
     yield "SET SESSION sql_log_bin=0"
     yield "CREATE DATABASE touches"
     yield (
@@ -42,7 +41,7 @@ def trigger_statements(domains: int) -> Iterator[str]:
 
 
 def touches_after(server: Server, number: int) -> tuple[list[Touch], int]:
-    """Return what was recorded after the touch ``number`` (0: all), and the number of the last."""
+    """Return the records after touch ``number`` (0: all), and the last number."""
     rows = server.query(
         "SELECT connection, domain, server, sequence, name, id, number"
         f" FROM {_TABLE} WHERE number > {number} ORDER BY number"

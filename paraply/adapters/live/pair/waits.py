@@ -1,6 +1,6 @@
-"""Who waits for what on a replica that does not go on: the evidence beside the fact that it stands.
+"""Collect the waits on a stalled replica.
 
-Lists of sessions are asked, not the status of the replica: that may wait for the applier, too.
+It queries session lists, because the replica's status may block on the applier.
 """
 
 from __future__ import annotations
@@ -26,7 +26,6 @@ _HAS_NOTHING = (
     "Waiting for source to send event",
     "Waiting for work from SQL thread",
 )
-"""States of receivers, coordinators and workers that wait for something to do."""
 _TURN = "Waiting for preceding transaction to commit"
 _GTIDS = (
     "SELECT t.processlist_id, e.gtid FROM performance_schema.threads t"
@@ -42,18 +41,18 @@ _ROWS = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Waiter:
-    """A session of the applier, and what it is at."""
+    """A session of the applier."""
 
     session: int
     state: str
     gtid: str = ""
-    """Of the transaction that it has; empty where the server does not tell."""
+    """Empty if unreported."""
     rows_of: tuple[int, ...] = ()
-    """Sessions that have rows which it wants."""
+    """Sessions that lock rows it requires."""
 
 
 def waits_on(replica: Reachable) -> str:
-    """Return what the sessions of an applier wait for; why not, where that cannot be asked."""
+    """Return an applier's waits, or why they are unavailable."""
     try:
         sessions = {
             # Columns: id, user, host, database, command, seconds, state, statement.
@@ -67,7 +66,7 @@ def waits_on(replica: Reachable) -> str:
             gtids = {int(session): str(gtid) for session, gtid in replica.query(_GTIDS)}
             for session, other in replica.query(_ROWS):
                 rows.setdefault(int(session), []).append(int(other))
-        # Last: what commits meanwhile is in it.
+        # Queried last, so that it includes concurrent commits.
         executed = executed_position(replica)
     except ParaplyError as reason:
         return f"what it waits for could not be asked ({reason.text})"
@@ -86,7 +85,7 @@ def waits_on(replica: Reachable) -> str:
 
 
 def told_waits(waiters: Sequence[Waiter], executed: str) -> str:
-    """Return what sessions wait for, the earliest transaction first, a long UUID once.
+    """Return the waits as text, the earliest transaction first.
 
     >>> told_waits([Waiter(session=7, state="Waiting for prior transaction to commit")], "0-1-5")
     "session 7 is at 'Waiting for prior transaction to commit'"
@@ -116,7 +115,7 @@ def _place(one: Waiter) -> tuple[bool, int, int]:
 
 
 def _had_by_none(waiters: Sequence[Waiter], executed: str) -> GtidSet:
-    """Return what some session waits for to commit, and no session has: that wait has no end."""
+    """Awaited transactions that no session has: endless waits."""
     held = GtidSet.of(parse_gtid(one.gtid) for one in waiters if one.gtid)
     turns = [parse_gtid(one.gtid) for one in waiters if one.gtid and one.state == _TURN]
     first = min(turns, key=lambda gtid: gtid.number, default=None)

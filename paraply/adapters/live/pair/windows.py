@@ -1,9 +1,8 @@
-"""Worker windows of MySQL: when each transaction was under way, with its GTID, exactly.
+"""Worker windows of MySQL: each transaction's interval and GTID.
 
-performance_schema tells start and end of every transaction that a worker applied. The end comes a
-little after the engine commit, so that the ends of two transactions may stand in the other order
-than their commits; that order is the binary log's. A commit is put at the earliest end of it and
-of all that the log has behind it: no later commit can have ended before it.
+performance_schema reports start and end. Ends follow the engine commits and may be out of order;
+the binary log has the order. A commit is placed at the minimum of its end and all later ends in the
+log.
 """
 
 from __future__ import annotations
@@ -30,26 +29,24 @@ OPTIONS = (
     "--performance-schema-events-transactions-history-long-size=60000",
     "--performance-schema-max-table-instances=500",
 )
-"""What the replica must be started with."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Window:
-    """One attempt of a worker; times are picoseconds on the replica's timer, or lines of a log."""
+    """A worker's attempt, in picoseconds of the replica's timer or log lines."""
 
     gtid: str
     worker: int
     is_committed: bool
     start: int | None
-    """None where nobody saw an applier begin: a client may have executed it there."""
+    """None without an observed applier."""
     end: int
 
 
 def windows_of(server: Reachable) -> list[Window]:
-    """Return the windows of all appliers since the history was last emptied, by their start.
+    """Return all appliers' windows since the last reset, by start.
 
-    Workers that have ended are in no list of threads any more, their windows still are; whoever
-    executes a transaction under the GTID of another server is an applier.
+    They outlive their workers' threads. An applier executes under another server's GTID.
     """
     rows = server.query(
         "SELECT e.gtid, e.thread_id, e.state, e.timer_start, e.timer_end"
@@ -74,7 +71,7 @@ def forget_windows(server: Reachable) -> None:
 
 
 def commit_times(ends: Sequence[int | None]) -> list[int | None]:
-    """Return when each transaction of a log had committed at the latest, from their ends.
+    """Return each logged transaction's latest possible commit time.
 
     >>> commit_times([5, 9, 7, None, 12])
     [5, 7, 7, 12, 12]
@@ -89,7 +86,7 @@ def commit_times(ends: Sequence[int | None]) -> list[int | None]:
 
 
 class WindowStory(MemberStory):
-    """The events of a replica whose workers' windows are known."""
+    """The events of a replica with windows."""
 
     def __init__(
         self, log: SourceLog, member: Member, keys: Keys, windows: Sequence[Window] = ()
@@ -100,14 +97,14 @@ class WindowStory(MemberStory):
 
     @property
     def covered(self) -> int:
-        """Return of how many committed transactions the window was seen."""
+        """Return the committed transactions with windows."""
         return len(self._committed().keys() & set(self.order))
 
     def _committed(self) -> dict[TransactionId, Window]:
         return {self.log.ids[window.gtid]: window for window in self.windows if window.is_committed}
 
     def events(self) -> Iterator[Event]:
-        """Yield what happened at the member, in the order of the replica's timer."""
+        """Yield the events in timer order."""
         if not self.windows:
             yield from super().events()
             return
@@ -127,13 +124,12 @@ class WindowStory(MemberStory):
             timed.extend((last, next(tie), event) for event in by_place.get(place + 1, ()))
         for time, event in self._begun(attempts):
             timed.append((time, next(tie), event))
-        # At one moment commits stand before starts: what ended then was not in the way.
+        # Commits precede starts of the same time: they do not overlap.
         timed.sort(key=lambda entry: entry[:2])
         yield from (event for _, _, event in timed)
         yield from self._ending()
 
     def _attempts(self, committed: Mapping[TransactionId, Window]) -> dict[TransactionId, int]:
-        """Return how many attempts each committed transaction took."""
         tried: dict[TransactionId, int] = {}
         for window in self.windows:
             one = self.log.ids[window.gtid]

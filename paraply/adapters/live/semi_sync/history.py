@@ -1,8 +1,7 @@
-"""A semi-synchronous run told as a history: log, receipts, reads, abandoned waits, loss, promotion.
+"""Translate a semi-synchronous run into a history.
 
-What was observed at the source keeps its order. When a replica acknowledged cannot be seen from
-outside, only whether it ever received: an acknowledgement is put right after the flush, so that
-nothing is called unacknowledged which a replica has.
+Receipts are observable, acknowledgement times are not. The acknowledgement is placed right after
+the flush, so that every received transaction counts as acknowledged.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ LOST = "lost"
 
 
 class MomentKind(Enum):
-    """What the harness saw or did at one moment."""
+    """Kinds of moments."""
 
     READ = "read"
     CONFIRMED = "confirmed"
@@ -39,18 +38,17 @@ class MomentKind(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Moment:
-    """One thing that was seen or done, in the order of time."""
+    """One observation or action."""
 
     kind: MomentKind
     tags: frozenset[Tag] = frozenset()
-    """Of a read or a promotion: what the journal shows. Of the others: the transactions meant."""
+    """The journal's for a read or promotion."""
     file: str = ""
     offset: int = 0
-    """Where the source says that a read lies in its binary log."""
+    """In the source's binary log."""
     executed: str = ""
-    """What the source had executed just before a read."""
+    """The source's set just before a read."""
     note: str = ""
-    """Why a wait was abandoned."""
     member: str = SOURCE
 
 
@@ -61,7 +59,7 @@ def semi_sync_history(
     moments: Sequence[Moment],
     received: dict[str, frozenset[Tag]],
 ) -> History:
-    """Return the history; ``received`` says what each replica has ever had in its relay log."""
+    """Return the history; ``received`` has each replica's relay log."""
     events = list(_flushed(log, received))
     events += _Story(log, logged).events(moments)
     return run.history(
@@ -83,15 +81,12 @@ def _flushed(log: SourceLog, received: dict[str, frozenset[Tag]]) -> Iterator[Ev
 
 
 class _Story:
-    """Turns moments into events; remembers what the source's engine has shown to have."""
-
     def __init__(self, log: SourceLog, logged: Sequence[LoggedTransaction]) -> None:
         self.log = log
         self.ends = [(base_name(one.start.file), one.end_offset) for one in logged]
         self.committed: set[TransactionId] = set()
 
     def events(self, moments: Sequence[Moment]) -> Iterator[Event]:
-        """Yield the events of all moments, in order."""
         for moment in moments:
             yield from self._moment(moment)
 
@@ -141,7 +136,6 @@ class _Story:
                 yield Event(kind=EventKind.CRASHED, time=untimed, member=SOURCE, note=LOST)
 
     def _seen(self, ids: Sequence[TransactionId]) -> Iterator[Event]:
-        """Yield the engine commits that a read shows to have happened."""
         for one in ids:
             if one not in self.committed:
                 self.committed.add(one)

@@ -1,6 +1,4 @@
-"""MariaDB semi-synchronous replication: who sees what before a replica has it, and what a loss of
-the source leaves.
-"""
+"""MariaDB semi-synchronous replication: early visibility, and source loss."""
 
 from __future__ import annotations
 
@@ -26,22 +24,22 @@ from paraply.vocabulary.log import LoggedTransaction
 _SCHEMA = schema_name(0)
 _DURABLE = ("--sync-binlog=1", "--innodb-flush-log-at-trx-commit=1", "--binlog-row-metadata=FULL")
 ALONE_MS = 250
-"""How long the source waits while there is no replica yet: once, then it falls back."""
+"""The first wait without a replica, before fallback."""
 _FOR_EVER_MS = 600_000
-"""A time-out that never comes: falling back to asynchronous would hide everything."""
+"""A fallback would hide everything."""
 _WARM_UP = 40
 _TAG_OF_THE_WAITER = 900_000
 
 
 def run(request: LiveRequest) -> Iterator[LiveRound]:
-    """Yield one round after the other, each on servers of its own (``LiveTarget.run``)."""
+    """Yield rounds, each on its own servers."""
     return rounds_of(request, SemiSyncLab)
 
 
 def rounds_of(
     request: LiveRequest, make: Callable[[LiveRequest, ServerRoom], SemiSyncLab]
 ) -> Iterator[LiveRound]:
-    """Yield the rounds of a lab: each ends with the loss of its source."""
+    """Yield rounds that end with source loss."""
     for number in range(1, request.rounds + 1):
         request.say(f"round {number} of {request.rounds}")
         with ServerRoom(keep=request.keep) as room:
@@ -49,15 +47,14 @@ def rounds_of(
 
 
 class SemiSyncLab:
-    """A source, a replica that acknowledges, and readers at the source."""
+    """A source, an acknowledging replica, and readers."""
 
     target = "mariadb-semisync"
     plugin = "rpl_semi_sync_master"
-    """What the names of the source's variables begin with."""
+    """Prefix of the source's variables."""
     applier = "SLAVE"
-    """What statements call the applier."""
     waiting = "Waiting for semi-sync ACK from slave"
-    """What the state of a session begins with whose commit waits."""
+    """Prefix of a waiting session's state."""
     find = staticmethod(find_mariadb)
     ways: Mapping[str, Way] = MARIADB_WAYS
 
@@ -67,7 +64,6 @@ class SemiSyncLab:
         self.installation = self.find(request.basedir)
         self.moments: list[Moment] = []
         self._received: frozenset[Tag] = frozenset()
-        """What the replica had received when its relay log was about to be discarded."""
         self.way = self.ways.get(request.fault)
         self.source = room.start(
             self.installation, name="source", options=(*_DURABLE, *self._source_options())
@@ -81,7 +77,7 @@ class SemiSyncLab:
         options = (
             *_DURABLE,
             *self._replica_options(),
-            # What was received stays to be looked at.
+            # Keep received transactions for inspection.
             "--relay-log-purge=OFF",
             "--relay-log=relay",
         )
@@ -102,7 +98,6 @@ class SemiSyncLab:
         )
 
     def _wait_until_on(self) -> None:
-        """Wait until semi-sync is on with one replica, and forbid it to fall back."""
         tag = _TAG_OF_THE_WAITER
 
         def is_on() -> bool:
@@ -119,7 +114,7 @@ class SemiSyncLab:
         return str(self.source.query(like)[0][1])
 
     def round(self, number: int) -> LiveRound:
-        """Load, one way of losing, the loss of the source, and the promotion of the replica."""
+        """Run one way of loss and the promotion."""
         request = self.request
         seed = request.seed + number - 1
         self.source.query("FLUSH NO_WRITE_TO_BINLOG BINARY LOGS")
@@ -137,13 +132,13 @@ class SemiSyncLab:
                 dice = random.Random(seed)
                 share = request.transactions * (0.5 + dice.random() / 2)
                 clients.wait_for(int(share), request.duration_s)
-                # Everything ends here, in the middle of the load, and somebody has just read.
+                # The run ends here, during the load and after a read.
                 reader.stop()
                 self.read()
                 self.source.kill()
                 self._confirm(clients.load.confirmed)
                 clients.stop(5)
-                # Whoever was told so in the last moment was told so before the loss.
+                # The last confirmations precede the loss.
                 self._confirm(clients.load.confirmed)
                 self.note(MomentKind.LOST)
             else:
@@ -187,11 +182,10 @@ class SemiSyncLab:
         return [f"{way.name}: {way.meaning}; {told}"]
 
     def _discard_relay_log(self) -> None:
-        """Let the replica forget what it has received and not applied."""
         self.replica.run(["STOP SLAVE", "START SLAVE"])
 
     def is_waiting(self, waiter: Waiter) -> bool:
-        """Return whether a transaction waits for its acknowledgement."""
+        """Return whether a transaction waits for acknowledgement."""
         # Columns: id, user, host, database, command, seconds, state, statement.
         return any(
             row[0] == waiter.connection_id and str(row[6]).startswith(self.waiting)
@@ -199,19 +193,18 @@ class SemiSyncLab:
         )
 
     def add_empty_replica(self) -> Server:
-        """Start a replica that has no data at all."""
+        """Start a replica without data."""
         return self._started("replica2")
 
-    # What is seen
+    # Observations
 
     def note(
         self, kind: MomentKind, tags: Iterable[Tag] = (), *, note: str = "", member: str = SOURCE
     ) -> None:
-        """Keep a moment."""
+        """Record a moment."""
         self.moments.append(Moment(kind=kind, tags=frozenset(tags), note=note, member=member))
 
     def _tags(self) -> frozenset[Tag]:
-        """Return what the replica's journal has."""
         rows = self.replica.query(f"SELECT w FROM {_SCHEMA}.journal")
         return frozenset(int(tag) for (tag,) in rows)
 
@@ -224,7 +217,7 @@ class SemiSyncLab:
         self.note(MomentKind.CONFIRMED, set(tags) - known)
 
     def read(self) -> None:
-        """Read the journal at the source in one snapshot, with its place in the binary log."""
+        """Read the source's journal with its log place."""
         with self.source.connect(read_timeout=20) as connection, connection.cursor() as cursor:
             cursor.execute("START TRANSACTION WITH CONSISTENT SNAPSHOT")
             cursor.execute("SHOW STATUS LIKE 'binlog_snapshot_%'")
@@ -242,7 +235,6 @@ class SemiSyncLab:
         )
 
     def _tags_received(self, server: Server) -> frozenset[Tag]:
-        """Return what is in a server's relay logs, or was applied from them."""
         files = sorted(
             file for file in server.datadir.glob("relay.[0-9]*") if file.suffix[1:].isdigit()
         )
@@ -255,10 +247,8 @@ class SemiSyncLab:
         )
 
     def _drain(self) -> None:
-        """Wait until the replica has applied all that it has received and will ever receive."""
-
         def is_idle() -> bool:
-            # Of a transaction that the source was sending when it was lost, only a part is there.
+            # The loss may truncate the transaction in transit.
             return not is_receiving(self.replica) and (
                 self._tags_received(self.replica) <= self._tags()
             )
@@ -270,7 +260,7 @@ class SemiSyncLab:
     ) -> LiveRound:
         received = {"replica1": self._received | self._tags_received(self.replica)}
         if self.way is None or (self.way.waits and not self.way.receives):
-            # A replica that was started again, or discarded it, has no relay log any more.
+            # A restarted or discarding replica has no relay log any more.
             self._drain()
         tags = self._tags()
         self.moments.append(Moment(kind=MomentKind.PROMOTED, tags=tags, member="replica1"))
@@ -323,7 +313,6 @@ class SemiSyncLab:
         )
 
     def _unknown(self) -> dict[str, str]:
-        """Return what stays unknown because this fault does not bring it about."""
         kinds = {moment.kind for moment in self.moments}
         unknown = {}
         if MomentKind.RESTARTED not in kinds:
@@ -334,7 +323,7 @@ class SemiSyncLab:
 
 
 class _JournalReader:
-    """Reads at the source, over and over; one thread, since the server's answer is shared."""
+    """One thread, because sessions share the server's answer."""
 
     def __init__(self, lab: SemiSyncLab) -> None:
         self._lab = lab
@@ -342,11 +331,9 @@ class _JournalReader:
         self._thread = threading.Thread(target=self._run, daemon=True)
 
     def start(self) -> None:
-        """Begin to read."""
         self._thread.start()
 
     def stop(self) -> None:
-        """End after the read under way."""
         self._stop.set()
         self._thread.join(30)
 

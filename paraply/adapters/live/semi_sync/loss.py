@@ -1,7 +1,7 @@
-"""Ways to make a transaction visible, or to lose it, that semi-synchronous replication leaves open.
+"""Ways in which semi-synchronous replication shows or loses a transaction.
 
-In each one transaction waits for an acknowledgement that cannot come: the only replica does not
-receive any more. Then something ends the wait, or the source, or the relay log.
+A transaction waits for the only replica, which no longer receives. Then the wait, the source or the
+relay log ends.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from paraply.adapters.servers.replication import receive_from
 from paraply.adapters.servers.server import Server
 
 _KILL_SECONDS_MAX = 10
-"""A killed session that waits so long waits for ever."""
+"""Longer waits never end."""
 _ANSWER_SECONDS_MAX = 180
 
 
 class Waiter:
-    """A client whose one transaction will wait for its acknowledgement."""
+    """A client with one waiting transaction."""
 
     def __init__(self, server: Server, tag: Tag) -> None:
         self.tag = tag
@@ -44,43 +44,41 @@ class Waiter:
             self.is_confirmed = True
 
     def end(self) -> None:
-        """Return when the client has its answer, or has lost its connection."""
+        """Wait for the answer or disconnection."""
         self._thread.join(_ANSWER_SECONDS_MAX)
 
 
 class Lab(Protocol):
-    """What a way needs to know of the servers of a round."""
+    """The servers as a way uses them."""
 
     source: Server
     plugin: str
 
     def note(self, kind: MomentKind, tags: Iterable[Tag] = (), *, note: str = "") -> None:
-        """Keep a moment."""
+        """Record a moment."""
 
     def is_waiting(self, waiter: Waiter) -> bool:
-        """Return whether a transaction waits for its acknowledgement."""
+        """Return whether a transaction waits for acknowledgement."""
 
     def add_empty_replica(self) -> Server:
-        """Start a replica that has no data at all."""
+        """Start a replica without data."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Way:
-    """One way: what is done while the transaction waits."""
+    """An action while the transaction waits."""
 
     name: str
     meaning: str
     act: Callable[[Lab, Waiter], None]
     receives: bool = False
-    """Whether the replica still receives, and only does not apply."""
+    """Whether the replica only stops applying."""
     waits: bool = True
-    """Whether the transaction waits at all, so that one can look while it does."""
+    """Whether the transaction waits observably."""
     prepare: tuple[str, ...] = ()
-    """What is told the source first."""
 
 
 def _restart_source(lab: Lab, waiter: Waiter) -> None:
-    """Kill the source while the transaction waits, and start it again."""
     lab.source.kill()
     waiter.end()
     lab.source.start()
@@ -88,7 +86,7 @@ def _restart_source(lab: Lab, waiter: Waiter) -> None:
 
 
 def _kill(lab: Lab, waiter: Waiter, what: str) -> None:
-    """Kill who waits; a server that lets it wait on all the same has abandoned nothing."""
+    """A server that keeps waiting after the kill abandoned nothing."""
     lab.source.query(f"KILL {what} {waiter.connection_id}")
     deadline = time.monotonic() + _KILL_SECONDS_MAX
     while lab.is_waiting(waiter):
@@ -100,7 +98,6 @@ def _kill(lab: Lab, waiter: Waiter, what: str) -> None:
 
 
 def _time_out(lab: Lab, waiter: Waiter) -> None:
-    """Let the wait time out."""
     waiter.end()
     lab.note(MomentKind.ABANDONED, {waiter.tag}, note="time-out")
 
@@ -111,14 +108,13 @@ def _lose_the_replica(lab: Lab, waiter: Waiter) -> None:
 
 
 def _switch_off(lab: Lab, waiter: Waiter) -> None:
-    """Switch semi-synchronous replication off at the source."""
     lab.source.query(f"SET GLOBAL {lab.plugin}_enabled=0")
     waiter.end()
     lab.note(MomentKind.ABANDONED, {waiter.tag}, note="switched off")
 
 
 def _connect_empty(lab: Lab, waiter: Waiter) -> None:
-    """Let a replica without any data connect at the end of the log: it counts as a receipt."""
+    """Its connection at the end of the log counts as a receipt."""
     empty = lab.add_empty_replica()
     end = log_end(lab.source)
     receive_from(lab.source, empty, end.file, end.offset)
@@ -126,15 +122,14 @@ def _connect_empty(lab: Lab, waiter: Waiter) -> None:
 
 
 def _receive(lab: Lab, waiter: Waiter) -> None:
-    """Let the wait end as it should: what comes after the loss of the source is the fault."""
     waiter.end()
 
 
 def ways_of(plugin: str, *, no_replica: str, discarding: str) -> dict[str, Way]:
-    """Return the ways by name; ``plugin`` begins the names of the source's variables.
+    """Return the ways by name; ``plugin`` prefixes the source's variables.
 
-    ``no_replica`` is the variable that says whether a source without replicas waits, and
-    ``discarding`` what makes a replica discard its relay log.
+    ``no_replica`` makes a source without replicas wait; ``discarding`` describes how relay logs
+    vanish.
     """
     ways = (
         Way(name="restart-source", act=_restart_source,

@@ -1,4 +1,4 @@
-"""The live target ``mariadb-semisync``: what it has to choose from, and what it answers to."""
+"""The live target ``mariadb-semisync``."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _BY_FAULT = {
 
 
 def documented_of(ways: Mapping[str, Way]) -> dict[str, tuple[str, ...]]:
-    """Return what each way is documented to break, by ``mode/way``."""
+    """Return the documented breaches by ``mode/way``."""
     return {
         f"{mode}/{name}": (
-            # Where the engine commits before the wait, everybody sees what waits.
+            # An engine commit before the wait shows the transaction to all sessions.
             (_SEEN, *(one for one in _BY_FAULT.get(name, ()) if one != _SEEN))
             if mode == "AFTER_COMMIT" and way.waits and not way.receives
             else _BY_FAULT.get(name, ())

@@ -1,7 +1,7 @@
-"""MySQL semi-synchronous replication: the same story as MariaDB's, told by other statements.
+"""MySQL semi-synchronous replication.
 
-MySQL has no snapshot that knows its place in the binary log. What the source has executed is asked
-before each read, which then has to show it: an engine commit comes first.
+Its snapshots have no place in the log. A query before each read returns the executed set, which the
+read must show.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from paraply.adapters.servers.replication import executed_position
 
 
 def run(request: LiveRequest) -> Iterator[LiveRound]:
-    """Yield one round after the other, each on servers of its own (``LiveTarget.run``)."""
+    """Yield rounds, each on its own servers."""
     return rounds_of(request, MysqlSemiSyncLab)
 
 
 class MysqlSemiSyncLab(SemiSyncLab):
-    """A MySQL source, a replica that acknowledges, and readers at the source."""
+    """A source, an acknowledging replica, and readers."""
 
     target = "mysql-semisync"
     plugin = "rpl_semi_sync_source"
@@ -49,14 +49,13 @@ class MysqlSemiSyncLab(SemiSyncLab):
         )
 
     def _discard_relay_log(self) -> None:
-        """Let the replica forget what it has received and not applied."""
         self.replica.stop()
         self.replica.options = (*self.replica.options, "--relay-log-recovery=ON")
         self.replica.start()
         self.replica.query("START REPLICA")
 
     def read(self) -> None:
-        """Read the journal at the source, after what it has executed."""
+        """Read the source's executed set, then journal."""
         executed = executed_position(self.source)
         rows = self.source.query(f"SELECT w FROM {schema_name(0)}.journal", read_timeout=20)
         tags = frozenset(int(tag) for (tag,) in rows)

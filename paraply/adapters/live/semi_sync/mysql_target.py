@@ -1,4 +1,4 @@
-"""The live target ``mysql-semisync``: what it has to choose from, and what it answers to."""
+"""The live target ``mysql-semisync``."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MYSQL_SEMI_SYNC = LiveTarget(
     faults={way.name: way.meaning for way in MYSQL_WAYS.values()},
     documented={
         **documented_of(MYSQL_WAYS),
-        # Whoever is killed waits on; what everybody has seen meanwhile goes with the source.
+        # A killed session keeps waiting; its visible transaction is lost with the source.
         **{
             f"AFTER_COMMIT/{kill}": ("visible_only_after_acknowledgement", "what_was_seen_survives")
             for kill in ("kill-connection", "kill-query")
