@@ -1,4 +1,4 @@
-"""The result of a log audit: the single input of every report, filled by both engines."""
+"""The result of a log audit: the input of every report, filled by both engines."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Reason:
     reason: str
     remedy: str
     subject: str = ""
-    """The table, file or applier it is about."""
+    """Table, file or applier concerned."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,7 +36,7 @@ class LintFinding:
     """A fault or oddity of the metadata."""
 
     rule: str
-    """Stable name of the rule, e.g. ``sequence_number_increases``."""
+    """Stable name, e.g. ``sequence_number_increases``."""
     severity: str
     """``violation``, ``warning`` or ``note``; only a violation changes the verdict."""
     message: str
@@ -50,19 +50,19 @@ class SafetyViolation:
     """Two conflicting transactions that the metadata allows to overlap."""
 
     property: str
-    """Name of the property broken, e.g. ``conflicting_transactions_are_ordered``."""
+    """Broken property, e.g. ``conflicting_transactions_are_ordered``."""
     applier: str
-    """Which applier would overlap them: ``logical-clock``, ``commit-group``, ..."""
+    """Applier that overlaps them: ``logical-clock``, ``commit-group``, ..."""
     earlier: TransactionRef
     later: TransactionRef
     table: str
     index: str
     key: str
-    """The shared key for display, e.g. ``uk_email('a@b')``."""
+    """Shared key for display, e.g. ``uk_email('a@b')``."""
     consequence: str
-    """What would go wrong, in one sentence."""
+    """Consequence in one sentence."""
     certain: bool = True
-    """False if the shared key rests on an assumption; the verdict is then unknown."""
+    """False if the key rests on an assumption; the verdict is then unknown."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,41 +85,40 @@ class ReplayResult:
     before_images_found: int = 0
     before_images_missing: int = 0
     before_images_unknown: int = 0
-    """Rows that existed before the log began, adopted at first sight."""
+    """Rows older than the log, adopted at first sight."""
     duplicate_keys: int = 0
     final_rows: int = 0
     rows_without_key: int = 0
     rows_forgotten: int = 0
-    """Rows dropped from the bounded state; touched again, they count as never seen."""
+    """Rows dropped from the bounded state; a later touch counts as never seen."""
     rows_in_doubt: int = 0
     """Mismatches on rows that an unlogged foreign key cascade may have changed."""
     findings_dropped: int = 0
     findings: list[ReplayFinding] = field(default_factory=list)
     tables: dict[str, int] = field(default_factory=dict)
-    """Rows per table at the end of the log, unless a later statement made them unknown."""
+    """Rows per table at the end, unless a statement made them unknown."""
     cascaded_tables: list[str] = field(default_factory=list)
-    """Tables where an unlogged cascade may have deleted rows: ``tables`` is an upper bound."""
+    """Tables with possible unlogged cascades: ``tables`` is an upper bound."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parallelism:
-    """How parallel a scheduling model can run this log.
+    """How parallel a scheduling model runs this log.
 
-    Work is counted in steps: a transaction of ``n`` row changes has ``1 + n``.
-    ``transactions_on_path`` is the length of the longest chain; ``steps`` is the number of rounds
-    with unbounded workers.
+    A transaction of ``n`` row changes has ``1 + n`` steps of work. ``transactions_on_path`` is the
+    longest chain; ``steps`` counts rounds with unbounded workers.
     """
 
     model: str
     """``logical-clock``, ``commit-group``, ``row-conflicts``, ``by-table``, ``by-schema``,
     ``by-primary-key``."""
     safe: Verdict
-    """Whether the model keeps the conflicts of this log in order."""
+    """Whether the model keeps this log's conflicts in order."""
     conflicting_pairs_apart: int
     """Conflicting pairs that this model leaves unordered."""
     work: int
     critical_path: int
-    """Work on the longest chain of dependent transactions, in steps."""
+    """Work on the longest dependency chain, in steps."""
     transactions_on_path: int
     steps: int
     width_max: int
@@ -129,7 +128,7 @@ class Parallelism:
     speedup: dict[int, float]
     """By number of workers, under list scheduling in log order."""
     knee: int
-    """The number of workers beyond which doubling gains less than 10 %."""
+    """Workers beyond which doubling gains less than 10 %."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -154,26 +153,26 @@ class TableSummary:
     updates: int
     deletes: int
     keys: tuple[str, ...]
-    """Key names with their columns, e.g. ``PRIMARY(id)``."""
+    """Keys with columns, e.g. ``PRIMARY(id)``."""
     keys_known: bool
     sources: tuple[str, ...]
-    """Sources of the keys, as :class:`SchemaSource` words."""
+    """Words of :class:`SchemaSource`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PathLink:
-    """A transaction on the critical path and its reason to wait for the previous one."""
+    """A transaction on the critical path and its reason to wait."""
 
     transaction: TransactionRef
     waits_for: int
-    """Ordinal of the transaction it waits for, 0 for the first."""
+    """Ordinal of the previous transaction, 0 for the first."""
     because: str
     work: int
 
 
 @dataclass(slots=True, kw_only=True)
 class FileSummary:
-    """One input file and how far it was read."""
+    """One input file and the extent read."""
 
     name: str
     server: str = ""
@@ -187,7 +186,7 @@ class FileSummary:
     events: dict[str, int] = field(default_factory=dict)
     skipped_event_types: dict[str, int] = field(default_factory=dict)
     stopped: str = ""
-    """Where and why reading stopped early; empty if the file was read completely."""
+    """Where and why reading stopped early; else empty."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -204,15 +203,15 @@ class AuditResult:
     commit_group_sizes: dict[int, int] = field(default_factory=dict)
     """Number of commit groups by size; a group shares an LC (MySQL) or a commit id."""
     pairs_allowed_to_overlap: int = 0
-    """Pairs of transactions that the metadata lets overlap, conflicting or not."""
+    """Pairs that the metadata lets overlap, conflicting or not."""
     conflicting_pairs_ordered: int = 0
-    """Conflicting neighbour pairs that the metadata keeps in order: evidence of coverage."""
+    """Conflicting neighbour pairs in order: evidence of coverage."""
     may_wait: int = 0
-    """Pairs that may overlap in either order with one result, while one waits for a row lock of
-    the other (a child row beside another change of its parent row)."""
+    """Pairs that may overlap with one result in either order, but wait for a row lock (a child row
+    beside another change of its parent)."""
     lint: list[LintFinding] = field(default_factory=list)
     lint_dropped: int = 0
-    """Findings beyond the limit of the list; they count for the verdict."""
+    """Findings beyond the list's limit; they count for the verdict."""
     violations: list[SafetyViolation] = field(default_factory=list)
     violations_dropped: int = 0
     replay: ReplayResult = field(default_factory=ReplayResult)
@@ -220,12 +219,11 @@ class AuditResult:
     clock_distance: dict[int, int] = field(default_factory=dict)
     """Histogram of SN-LC by power of two: key 4 counts distances 4..7."""
     width_over_time: list[tuple[int, float]] = field(default_factory=list)
-    """(first round, transactions per round) of at most 400 equal slices of the rounds. A
-    transaction runs one round after the latest that it waits for. The last slice may be shorter.
-    """
+    """(first round, transactions per round) of at most 400 equal slices, the last perhaps shorter.
+    A transaction runs one round after the latest that it waits for."""
     blockers: list[Blocker] = field(default_factory=list)
     critical_path: list[PathLink] = field(default_factory=list)
-    """The longest chain under exact row conflicts, at most the first and last 100 links."""
+    """Longest chain under exact row conflicts, at most the first and last 100 links."""
     assumptions: list[str] = field(default_factory=list)
     engine: str = "readable"
     """``readable`` or ``compiled``; all else is identical."""

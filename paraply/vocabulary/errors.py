@@ -1,6 +1,6 @@
 """The registry of user-facing errors: stable codes, messages and remedies.
 
-Invalid input is reported without a traceback. Any other exception is a bug and keeps its traceback.
+Any other exception is a bug and keeps its traceback.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ErrorCode:
-    """An error: stable ``code``, ``str.format`` template ``message``, and one ``remedy``."""
+    """Stable ``code``, ``str.format`` template ``message``, and ``remedy``."""
 
     code: str
     message: str
@@ -45,13 +45,13 @@ class ParaplyError(Exception):
 
     @property
     def text(self) -> str:
-        """Return the one-line message: code, place, what is wrong."""
+        """Return code, place and message in one line."""
         place = f"{self.where}: " if self.where else ""
         return f"{self.error.code} {place}{self.error.message.format(**self.details)}"
 
     @property
     def remedy(self) -> str:
-        """Return what to do about it."""
+        """Return the remedy."""
         return self.error.remedy.format(**self.details)
 
 

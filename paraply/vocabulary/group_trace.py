@@ -1,6 +1,6 @@
-"""A recorded run of a replication group: deliveries in total order, and each member's decisions.
+"""A recorded run of a replication group: deliveries in total order, and members' decisions.
 
-All values are recorded, none is computed, so a certifier can be compared with them.
+Values are recorded, never computed, so a certifier can be compared with them.
 """
 
 from __future__ import annotations
@@ -17,8 +17,7 @@ MemberUuid = str
 class LoggedDecision:
     """A positive decision in the log of one member.
 
-    ``last_committed`` and ``sequence_number`` are None at the origin, whose own log has other
-    numbers.
+    The numbers are None at the origin, whose own log has others.
     """
 
     gtid: Gtid
@@ -41,7 +40,7 @@ class TransactionDelivered:
     is_create_select: bool = False
     """CREATE TABLE ... SELECT: the origin marks it with (0, 0)."""
     is_empty: bool = False
-    """It changes nothing: the origin marks it with last_committed -1 (seen in 9.7)."""
+    """No changes: the origin marks it with last_committed -1 (seen in 9.7)."""
     decided: Mapping[MemberUuid, LoggedDecision] = field(default_factory=dict)
 
 
@@ -55,7 +54,7 @@ class ExecutedSetDelivered:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ViewInstalled:
-    """A new view; ``executed`` are the sets that its members reported."""
+    """A new view and its members' reported ``executed`` sets."""
 
     members: tuple[MemberUuid, ...]
     joined: tuple[MemberUuid, ...]
@@ -72,7 +71,7 @@ class MemberRecovered:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InfoDonated:
-    """Certification info as of the last view, for joiners."""
+    """Certification info of the last view, for joiners."""
 
     extracted: GtidSet
     info: Mapping[str, GtidSet]
@@ -94,9 +93,9 @@ class GroupTrace:
     members: tuple[MemberUuid, ...]
     steps: tuple[Step, ...]
     is_multi_primary: bool = True
-    """Conflicts are detected only then, or while a new primary applies its backlog."""
+    """Only then, or while a new primary applies its backlog, conflicts are detected."""
 
     @property
     def transactions(self) -> list[TransactionDelivered]:
-        """Return the transactions, in the order of delivery."""
+        """Return the transactions in delivery order."""
         return [step for step in self.steps if isinstance(step, TransactionDelivered)]

@@ -1,7 +1,7 @@
 """Recorded group runs as JSON Lines, gzip-compressed if the name ends in .gz.
 
-A header line (version, server, group, members, items), one line per step, and a last line with the
-count. Members and items are indexes into the header's lists.
+A header (version, server, group, members, items), one line per step, and a count. Members and items
+are indexes into the header's lists.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ MALFORMED_GROUP_TRACE = register(
 )
 FORMAT_VERSION = 1
 TEXT_BYTES_MAX = 1 << 29
-"""A run of a million transactions stays below it."""
+"""Above the size of a million transactions."""
 
 
 def write_group_trace(trace: GroupTrace, path: Path) -> None:
@@ -44,11 +44,7 @@ def write_group_trace(trace: GroupTrace, path: Path) -> None:
 
 
 def read_group_trace(path: Path) -> GroupTrace:
-    """Return a run from its file.
-
-    Raises:
-        ParaplyError: P530 with the line, or without one if the file is cut off.
-    """
+    """Read a run; P530 with the line, or without one if the file is cut off."""
     number = 0
     try:
         with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as stream:

@@ -1,10 +1,9 @@
 """GTID sets as bytes: the body of PREVIOUS_GTIDS, and the snapshot of TRANSACTION_CONTEXT.
 
-Little endian. First eight bytes: the format in the highest byte, 0 plain or 1 with tags; the
-number of sources in the seven lower bytes, or, with tags, in the six in the middle, the lowest
-repeating the format. Then, for each source: 16 bytes of UUID; with tags the tag's length (a
-variable-length number) and its bytes; the number of intervals (8 bytes); and for each interval
-its first number and the number after its last (8 bytes each).
+Little endian. First eight bytes: the highest byte is the format, 0 plain or 1 with tags. The other
+seven are the number of sources; with tags only the middle six, and the lowest repeats the format.
+Each source: 16 bytes of UUID; with tags the tag's length (variable-length number) and bytes; the
+number of intervals; each interval's first number and number after its last (8 bytes each).
 
 Source: ``Gtid_set::encode`` of MySQL 5.6 and, for tags, of 8.3.
 """
@@ -35,9 +34,9 @@ _SOURCE_BYTES_MIN_TAGGED = _SOURCE_BYTES_MIN + 1
 
 
 def encode_gtid_set(gtid_set: GtidSet, *, with_tags: bool | None = None) -> bytes:
-    """Return a set as bytes, in the format with tags if it has any or ``with_tags`` is True.
+    """Return a set as bytes, with tags if it has any or ``with_tags`` is True.
 
-    ``with_tags=False`` leaves tagged GTIDs out, as for a server before 8.3.
+    ``with_tags=False`` omits tagged GTIDs, as for a server before 8.3.
     """
     is_tagged = with_tags
     if is_tagged is None:
@@ -60,7 +59,7 @@ def encode_gtid_set(gtid_set: GtidSet, *, with_tags: bool | None = None) -> byte
 def decode_gtid_set(data: bytes | memoryview, *, where: str = "") -> GtidSet:
     """Return the set in ``data``; memory stays within that of ``data``.
 
-    Raises: ParaplyError: P004 with the byte offset in ``data`` and the reason.
+    Raises ParaplyError P004 with byte offset and reason.
     """
     return _Decoder(bytes(data), where).gtid_set()
 

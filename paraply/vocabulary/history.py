@@ -1,7 +1,4 @@
-"""A history: one run, recorded or simulated, as read by every property, report and campaign.
-
-It has a header with its origin, the transactions in source order, and the events in time order.
-"""
+"""A history: one recorded or simulated run, as read by properties, reports and campaigns."""
 
 from __future__ import annotations
 
@@ -16,7 +13,7 @@ from paraply.vocabulary.schema import TableSchema
 from paraply.vocabulary.transactions import Transaction, TransactionId
 
 FORMAT_VERSION = 1
-"""Version of the history format; a reader rejects a greater one."""
+"""A reader rejects a greater version."""
 
 INCONSISTENT_HISTORY = register(
     "P504",
@@ -25,33 +22,32 @@ INCONSISTENT_HISTORY = register(
 )
 
 OptionValue = str | int | bool
-"""The value of one option of a subject."""
 
 
 class Clock(Enum):
-    """What the time of an event counts."""
+    """Unit of event times."""
 
     STEPS = "steps"
-    """Steps of a simulated or controlled run; equal times happened in one step."""
+    """Steps of a simulated or controlled run; equal times are one step."""
     MICROSECONDS = "us"
     """Microseconds of one server's clock, from any start."""
     ORDER = "order"
-    """Only the order is known (a log): one event each."""
+    """Order only (a log): one event each."""
 
 
 class EvidenceTier(Enum):
     """The available evidence, which limits the possible conclusions (ARCHITECTURE.md)."""
 
     SOURCE_LOG = "T0"
-    """The source's log only, perhaps with a schema: no events."""
+    """The source's log, perhaps with a schema: no events."""
     COMMIT_ORDER = "T1"
-    """And the replica's own log, or the order in which it committed."""
+    """Adds the replica's log or commit order."""
     COMMIT_WINDOWS = "T2"
-    """And when each transaction began and committed."""
+    """Adds when each transaction began and committed."""
     ROW_OUTCOMES = "T3"
-    """And what each row change did."""
+    """Adds the result of each row change."""
     CONTROLLED_RUN = "T4"
-    """The harness played the database, on a schedule of its choice."""
+    """The harness acts as the database, on a schedule of its choice."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,35 +55,31 @@ class HistoryHeader:
     """The origin of a history, and how to repeat it."""
 
     format_version: int = FORMAT_VERSION
-    """Version of this format; 1."""
     subject: str = ""
-    """What ran: the name of a reference subject, of an applier, or of a server and version."""
+    """Reference subject, applier, or server and version."""
     dialect: str = ""
-    """Which rules it follows (``wl8440``, ``mysql_8_0``, ``mariadb_10_11``)."""
+    """Rules of the subject (``wl8440``, ``mysql_8_0``, ``mariadb_10_11``)."""
     seed: int | None = None
-    """Seed of the random schedule, where there was one."""
+    """Seed of the random schedule."""
     program: str = ""
-    """The choices of the run, as base64url text (``paraply.vocabulary.programs``)."""
+    """Choices of the run, as base64url text (``paraply.vocabulary.programs``)."""
     options: Mapping[str, OptionValue] = field(default_factory=dict)
     """Options of the subject by name (``workers``, ``preserve_commit_order``)."""
     schema: tuple[TableSchema, ...] = ()
-    """The tables, as far as they are known."""
+    """Known tables."""
     members: tuple[str, ...] = ()
-    """The servers that took part, the source first; empty where the events name them all."""
+    """Servers, source first; empty if the events name all."""
     clock: Clock = Clock.STEPS
-    """What the time of an event counts."""
     tier: EvidenceTier = EvidenceTier.CONTROLLED_RUN
-    """What the evidence can show."""
     recorded_by: str = ""
-    """The program that wrote it, with its version."""
+    """Program and version."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class History:
     """A header, the transactions in source order, and the events in time order.
 
-    Equal parts make equal histories. :meth:`check` validates the parts. ``is_complete`` is False if
-    the recording broke off; missing events are then no evidence.
+    ``is_complete`` is False if the recording broke off; missing events are then no evidence.
     """
 
     header: HistoryHeader = field(default_factory=HistoryHeader)
@@ -100,23 +92,23 @@ class History:
         return {transaction.id: transaction for transaction in self.transactions}
 
     def transaction(self, transaction_id: TransactionId | int) -> Transaction:
-        """Return a transaction by its number; ``KeyError`` if the history has none such."""
+        """Return a transaction by number; else ``KeyError``."""
         return self._by_id[TransactionId(transaction_id)]
 
     @cached_property
     def members(self) -> tuple[str, ...]:
-        """Return the members: those of the header, then others as events first name them."""
+        """Return the header's members, then others as events first name them."""
         return tuple(
             dict.fromkeys([*self.header.members, *(event.member for event in self.events)])
         )
 
     @cached_property
     def kinds(self) -> frozenset[EventKind]:
-        """Return the kinds of events that the history has."""
+        """Return the kinds of its events."""
         return frozenset(event.kind for event in self.events)
 
     def events_of(self, *kinds: EventKind, member: str | None = None) -> Iterator[Event]:
-        """Yield the events of the kinds given, at one member where one is named, in order."""
+        """Yield the events of some kinds in order, optionally of one member."""
         for event in self.events:
             if event.kind in kinds and (member is None or event.member == member):
                 yield event
@@ -124,15 +116,15 @@ class History:
     def check(self, *, where: str = "") -> History:
         """Return the history if its parts are consistent; else raise ``ParaplyError`` P504.
 
-        Transaction numbers rise from 1 or more, times do not fall, events name existing
-        transactions and have the fields and outcomes of their kind.
+        Transaction numbers rise from 1, times do not fall. Events name existing transactions and
+        have the fields and outcomes of their kind.
         """
         for fault in self.faults():
             raise ParaplyError(INCONSISTENT_HISTORY, where=where, reason=fault)
         return self
 
     def faults(self) -> Iterator[str]:
-        """Yield what does not fit, as one sentence each."""
+        """Yield each inconsistency as one sentence."""
         previous = 0
         for transaction in self.transactions:
             if transaction.id <= previous:

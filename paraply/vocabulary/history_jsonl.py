@@ -1,6 +1,6 @@
-"""Histories as JSON Lines: one record per line, written and read one history at a time.
+"""Histories as JSON Lines, one record per line.
 
-A header line, the transactions, the events, and a line with their counts. Without that last line
+A header, the transactions, the events, and a last line with their counts. Without that line
 ``is_complete`` is False. See docs/history-format.md.
 """
 
@@ -28,10 +28,10 @@ UNKNOWN_HISTORY_VERSION = register(
 )
 
 LINE_CHARACTERS_MAX = 64 * 1024 * 1024
-"""Longest line that is read; one transaction of a million rows stays far below it."""
+"""Longest line read; a transaction of a million rows is far shorter."""
 
 RECORDS = {"history": HistoryHeader, "transaction": Transaction, "event": Event}
-"""The word that each line bears as ``record``, and what the line then holds."""
+"""Record class by the line's ``record`` word."""
 
 
 def write_history(history: History) -> Iterator[str]:
@@ -63,12 +63,10 @@ def bounded_lines(stream: TextIO) -> Iterator[str]:
 
 
 def read_histories(lines: Iterable[str], *, name: str = "") -> Iterator[History]:
-    """Yield the histories of a file; empty lines are skipped.
+    """Yield the histories of a file; skip empty lines.
 
-    Args: lines: of the file, best by :func:`bounded_lines`. name: of the file, for messages.
-
-    Raises: ParaplyError: P505 with file and line for an invalid record, P506 for a later format,
-    P504 for inconsistent parts.
+    ``lines`` come from :func:`bounded_lines`; ``name`` is the file in messages. Raises ParaplyError
+    P505 (with line) for an invalid record, P506 for a later format, P504 for inconsistent parts.
     """
     reader = _HistoryReader(name)
     for number, line in enumerate(lines, start=1):
@@ -82,8 +80,6 @@ def read_histories(lines: Iterable[str], *, name: str = "") -> Iterator[History]
 
 
 class _HistoryReader:
-    """Gathers the records of one history after the other."""
-
     def __init__(self, name: str) -> None:
         self._name = name
         self._line = 0
@@ -93,7 +89,6 @@ class _HistoryReader:
         self._events: list[Event] = []
 
     def take(self, number: int, line: str) -> History | None:
-        """Add one line; return the history that it ends, if it ends one."""
         self._line = number
         value = self._parse(line)
         record = value.pop("record", None)
@@ -122,7 +117,6 @@ class _HistoryReader:
         return None
 
     def finish(self, *, is_complete: bool) -> History | None:
-        """Return the history gathered so far, None if there is none, and begin anew."""
         if self._header is None:
             return None
         history = History(

@@ -12,10 +12,10 @@ from paraply.vocabulary.schema import TableSchema
 class ConflictKey:
     """One value of one PRIMARY or UNIQUE key of one table.
 
-    ``values`` has one comparable value per key part, folded by the part's collation, so that equal
-    keys are equal objects. ``shown`` is the logged value for reports, and is ignored in
-    comparisons. Keys with a NULL part are never built, because NULLs do not collide. A foreign key
-    adds the parent's key to the child's transaction.
+    ``values`` has one value per key part, folded by the part's collation, so equal keys are equal
+    objects. ``shown`` is the logged value for reports; comparisons ignore it. Keys with a NULL part
+    are never built, because NULLs do not collide. A foreign key adds the parent's key to the
+    child's transaction.
     """
 
     table: str
@@ -36,15 +36,15 @@ class ConflictKey:
 
 
 class RowKeys(Protocol):
-    """Knows the tables of a log at the current transaction (the key builder)."""
+    """The key builder: a log's tables as of the current transaction."""
 
     def keys_of(self, table: str, image: tuple[object, ...]) -> tuple[ConflictKey, ...] | None:
-        """Return the PRIMARY and UNIQUE keys of one row image, PRIMARY first.
+        """Return the PRIMARY and UNIQUE keys of a row image, PRIMARY first.
 
-        Keys with a NULL or unrecorded part are omitted. None: the keys of the table are unknown.
+        Keys with a NULL or unrecorded part are omitted. None: the table's keys are unknown.
         """
         ...
 
     def schema_of(self, table: str) -> TableSchema | None:
-        """Return what is known of ``schema.table`` now, None if nothing is."""
+        """Return the current schema of ``schema.table``, if known."""
         ...

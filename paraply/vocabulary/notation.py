@@ -1,4 +1,4 @@
-"""Histories in a few words, to be pasted into a test, a report or a mail, and read back.
+"""A short notation of histories for tests, reports and mails.
 
 ::
 
@@ -9,25 +9,24 @@
     | begun T1@w1 ; begun T2@w2 ; row_applied T2@w2 {b} duplicate_key
     ; rolled_back T2@w2 ; engine_committed T1@r2 time=9 ; read @r2 session=c1 [a=T1 b=T0]
 
-Sections are set apart by ``|``: an optional header, each transaction, and last the events, which
-are set apart by ``;``. Line ends are blanks. Every field of the JSON form can be given as
-``name=value`` under its own name; the ones used most have a shorthand:
+``|`` separates an optional header, each transaction, and the events; ``;`` separates events. Line
+ends are blanks. Any field of the JSON form can be written ``name=value``; some have a shorthand:
 
 =====================  ====================================================================
 ``T2``                 transaction 2; ``T0`` in a reading is the initial state
-``T2:ddl``             its kind, left out for ``rows``
+``T2:ddl``             its kind, omitted for ``rows``
 ``{a 7 "x y"}``        items: of a write set, of a row, or purged
 ``3<2``                a timestamp: sequence_number 3, last_committed 2
 ``+t[1,"x"]``          row inserted (``-`` deleted, ``~t[before][after]`` updated), as JSON
 ``@r2/w1``             member r2, worker 1; ``@r2`` no worker, ``@w1`` worker of member r1
 ``#2``                 the second attempt
-``ok``                 an outcome, by its own word
+``ok``                 an outcome
 ``[a=T1 b=T0]``        versions that a reader saw
-``time=9``             when; left out where it is one more than before (the first is 1)
+``time=9``             time; omitted for one more than before (the first is 1)
 ``complete=false``     in the header: the recording broke off
 =====================  ====================================================================
 
-A bare value is letters, digits and ``_.:/+@*#-``; anything else is a JSON value: ``"two words"``,
+A bare value is letters, digits and ``_.:/+@*#-``; other values are JSON: ``"two words"``,
 ``["r1","r2"]``. A list of bare values may be written ``r1,r2``.
 """
 
@@ -50,7 +49,7 @@ ROW_SIGNS = {"insert": "+", "delete": "-", "update": "~"}
 
 
 def format_history(history: History, *, lines: bool = False) -> str:
-    """Return the notation of a history, on one line, or one section and event a line.
+    """Return the notation of a history on one line, or one section and event a line.
 
     ``paraply.vocabulary.notation_parser.parse_history`` reads either back to an equal history.
     """
@@ -89,7 +88,7 @@ def format_transaction(transaction: Transaction) -> str:
 
 
 def format_event(event: Event, *, after: int = 0) -> str:
-    """Return the notation of one event; ``after`` is the time of the event before."""
+    """Return the notation of one event; ``after`` is the previous event's time."""
     fields = encode_record(event)
     words = [fields.pop("kind")]
     if fields["time"] == after + 1:
@@ -138,7 +137,6 @@ def _item(item: str | int) -> str:
 
 
 def _row(row: dict[str, Any]) -> str:
-    """Return the shorthand of a row, or nothing if its images do not fit its operation."""
     before, after = row.get("before"), row.get("after")
     operation = row["operation"]
     if (before is None) is not (operation == "insert"):

@@ -1,8 +1,7 @@
-"""A program: the choices of one run as bytes, and as text for command lines and reports.
+"""A program: the choices of one run as bytes or text.
 
-Each choice is an unsigned LEB128 number (seven bits a byte, least significant first, the high
-bit set on all but the last), so that a choice among up to 128 options is one byte. As text the
-bytes are base64url without padding.
+Each choice is an unsigned LEB128 number (seven bits a byte, least significant first), so a choice
+among up to 128 options is one byte. Text is base64url without padding.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ MALFORMED_PROGRAM = register(
 )
 
 CHOICE_BYTES_MAX = 9
-"""Longest encoding of one choice: 63 bits, far more options than any question has."""
+"""Longest encoding of one choice: 63 bits."""
 
 
 def encode_program(choices: Iterable[int]) -> bytes:
@@ -41,7 +40,7 @@ def encode_program(choices: Iterable[int]) -> bytes:
 
 
 def decode_program(program: bytes) -> tuple[int, ...]:
-    """Return the choices of a program; P503 names the byte where it is malformed."""
+    """Return the choices; P503 names the malformed byte."""
     choices: list[int] = []
     value = shift = 0
     for offset, byte in enumerate(program):
@@ -70,7 +69,7 @@ def format_program(program: bytes) -> str:
 
 
 def parse_program(text: str) -> bytes:
-    """Return the bytes of a program written by :func:`format_program`; else P503."""
+    """Return the bytes of :func:`format_program` text; else P503."""
     try:
         program = base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
     except (binascii.Error, ValueError):

@@ -1,7 +1,7 @@
-"""The single source of choice: every nondeterministic step of a subject asks a ``Schedule``.
+"""Every nondeterministic choice of a subject goes through a ``Schedule``.
 
-The subject offers options, and the schedule picks one and records it. The list of picks is a
-*program*, which replays the run with the same workload. A question with one option is not recorded.
+The subject offers options; the schedule picks one and records it. The picks are a *program*, which
+replays the run with the same workload. A question with one option is not recorded.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ SUBJECT_NOT_DETERMINISTIC = register(
 
 
 class Schedule(ABC):
-    """Picks among options and records each pick in ``choices``, one index per real question."""
+    """Picks options and records one index per real question in ``choices``."""
 
     __slots__ = ("choices",)
 
@@ -37,10 +37,7 @@ class Schedule(ABC):
 
     @abstractmethod
     def choose_index(self, count: int, label: str = "") -> int:
-        """Return an index in ``[0, count)``; ``count`` below 1 raises ``ValueError``.
-
-        ``label`` describes the choice in messages.
-        """
+        """Return an index in ``[0, count)``; ``count`` below 1 raises ``ValueError``."""
 
     @overload
     def choose(self, options: int, label: str = "") -> int: ...
@@ -86,7 +83,7 @@ def _not_deterministic(position: int, count: int, counts: list[int], label: str)
 
 
 class SeededSchedule(Schedule):
-    """Picks at random, uniformly; equal seeds give equal picks on any Python."""
+    """Picks uniformly; equal seeds give equal picks on any Python."""
 
     __slots__ = ("_uniform", "seed")
 
@@ -97,7 +94,7 @@ class SeededSchedule(Schedule):
         self._uniform = Random(seed).random
 
     def choose_index(self, count: int, label: str = "") -> int:
-        """Return a random index in ``[0, count)``."""
+        """Return a random index."""
         if count < 2:
             _refuse_empty(count, label)
             return 0
@@ -110,7 +107,7 @@ class RecordedSchedule(Schedule):
     """Picks the recorded choices, then the first option of each question.
 
     A choice out of range raises ``ParaplyError`` P501 if ``strict``; otherwise it is taken modulo
-    the number of options. ``is_faithful`` is then False, as with missing or unused choices.
+    the option count and clears ``is_faithful``.
     """
 
     __slots__ = ("_adjusted", "_answered", "_program", "_strict")
@@ -124,12 +121,12 @@ class RecordedSchedule(Schedule):
 
     @property
     def program(self) -> tuple[int, ...]:
-        """Return the choices that were given."""
+        """Return the given choices."""
         return self._program
 
     @property
     def is_exhausted(self) -> bool:
-        """Return whether a question was asked after the last recorded choice."""
+        """Return whether the subject asked beyond the recorded choices."""
         return self._answered > len(self._program)
 
     @property
@@ -138,7 +135,7 @@ class RecordedSchedule(Schedule):
         return self._answered == len(self._program) and not self._adjusted
 
     def choose_index(self, count: int, label: str = "") -> int:
-        """Return the recorded index, or 0 when the program has run out."""
+        """Return the recorded index, or 0 after the last."""
         if count < 2:
             _refuse_empty(count, label)
             return 0
@@ -155,10 +152,9 @@ class RecordedSchedule(Schedule):
 
 
 class DrawnSchedule(Schedule):
-    """Delegates to ``draw(count, label)``, which returns an index in ``[0, count)``.
+    """Delegates to ``draw(count, label)``.
 
-    With Hypothesis: ``DrawnSchedule(lambda count, label: data.draw(integers(0, count - 1)))``.
-    Shrinking tends towards the first option.
+    Hypothesis: ``DrawnSchedule(lambda count, label: data.draw(integers(0, count - 1)))``.
     """
 
     __slots__ = ("_draw",)
@@ -168,7 +164,7 @@ class DrawnSchedule(Schedule):
         self._draw = draw
 
     def choose_index(self, count: int, label: str = "") -> int:
-        """Return what was drawn; an index outside ``[0, count)`` raises ``ValueError``."""
+        """Return the drawn index; ``ValueError`` if out of range."""
         if count < 2:
             _refuse_empty(count, label)
             return 0
@@ -190,12 +186,12 @@ class ExhaustiveSchedule(Schedule):
         self._counts = counts
         self._bound = bound
         self.skipped_at: int | None = None
-        """Number of choices made before the rest was skipped; None if not skipped."""
+        """Number of choices before the skip; None if not skipped."""
         self.was_cut = False
         """Whether a question beyond the bound took its first option."""
 
     def choose_index(self, count: int, label: str = "") -> int:
-        """Return the index that this run is to take at this question."""
+        """Return this run's index."""
         if count < 2:
             _refuse_empty(count, label)
             return 0
@@ -214,10 +210,9 @@ class ExhaustiveSchedule(Schedule):
         return index
 
     def skip_subtree(self) -> None:
-        """Skip all continuations of the present choices.
+        """Skip all continuations of the present choices; the caller then ends its run.
 
-        The caller ends its run, and no other run with this prefix follows. Used for visited states
-        and symmetry.
+        Used for visited states and symmetry.
         """
         if self.skipped_at is None:
             self.skipped_at = len(self.choices)
@@ -232,9 +227,8 @@ class Exploration:
     >>> exploration.count, exploration.is_complete
     (4, True)
 
-    ``prefix`` fixes the first choices. ``runs_max`` limits the runs, and ``choices_max`` the
-    branching questions; a reached limit makes the exploration incomplete. Subtrees of
-    ``skip_subtree`` count in ``skipped`` and leave it complete.
+    ``prefix`` fixes the first choices. ``runs_max`` limits the runs, ``choices_max`` the branching
+    questions. A reached limit clears ``is_complete``; skipped subtrees do not.
     """
 
     def __init__(
@@ -248,14 +242,11 @@ class Exploration:
         self._runs_max = runs_max
         self._choices_max = choices_max
         self.count = 0
-        """Runs handed out so far."""
         self.skipped = 0
-        """Runs that ended in ``skip_subtree``."""
         self.is_complete = False
-        """Whether all sequences were run or skipped; True only after the last run."""
+        """True only after the last run."""
 
     def __iter__(self) -> Iterator[ExhaustiveSchedule]:
-        """Start again from the first sequence."""
         self.count = self.skipped = 0
         self.is_complete = False
         prefix = list(self._fixed)

@@ -1,4 +1,4 @@
-"""The table in which WL#8440 shows logical timestamps: Trx | WS | trx.LC | trx.SN."""
+"""The table of logical timestamps in WL#8440: Trx | WS | trx.LC | trx.SN."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def format_timestamp_table(history: History, member: str, *, boot: bool = True) 
 
 
 def transaction_names(history: History) -> dict[int, str]:
-    """Return transaction number -> ``T1``, ``T2``, ... as the document counts them."""
+    """Return T1, T2, ... by transaction number, as the document counts."""
     names: dict[int, str] = {}
     for transaction in history.transactions:
         if transaction.kind is not TransactionKind.VIEW_CHANGE:

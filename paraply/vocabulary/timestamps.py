@@ -1,7 +1,7 @@
 """Logical time: last_committed and sequence_number, and the overlaps that they allow.
 
-Source: WL#8440 and WL#7165 (logical clock of the binary log). Numbers restart at rotation and
-restart, so numbers of two clock runs are not comparable.
+Source: WL#8440 and WL#7165. Rotation and restart reset the numbers, so different clock runs are not
+comparable.
 """
 
 from __future__ import annotations
@@ -12,26 +12,25 @@ from typing import NewType
 from paraply.vocabulary.errors import MALFORMED_TIMESTAMP, ParaplyError
 
 SequenceNumber = NewType("SequenceNumber", int)
-"""Position of a transaction in a run of the logical clock, from 1; 0 is unassigned."""
+"""Position in a run of the logical clock, from 1; 0 is unassigned."""
 
 SnapshotVersion = NewType("SnapshotVersion", int)
 """Length of the certified prefix that a transaction read, from 0."""
 
 CommitId = NewType("CommitId", int)
-"""MariaDB's group commit id, from 1: transactions with one id were prepared together."""
+"""MariaDB's group commit id, from 1: one id means prepared together."""
 
 LogicalTime = NewType("LogicalTime", int)
-"""Time on a history's own clock: steps, or microseconds if stated."""
+"""A history's own clock: steps, or microseconds if stated."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogicalTimestamp:
     """The window in which a transaction may overlap with others.
 
-    It may start once every transaction of this clock run up to and including ``last_committed`` has
-    committed: a prefix, never one transaction only. (0, 0) is a view change. Construction raises
-    ``ParaplyError`` P003 unless ``0 <= last_committed < sequence_number``; :meth:`as_recorded`
-    accepts any numbers.
+    It may start once the whole prefix of this clock run up to ``last_committed`` has committed. (0,
+    0) is a view change. Construction raises ``ParaplyError`` P003 unless ``0 <= last_committed <
+    sequence_number``; :meth:`as_recorded` accepts any numbers.
     """
 
     last_committed: SequenceNumber
@@ -48,7 +47,7 @@ class LogicalTimestamp:
 
     @classmethod
     def of(cls, last_committed: int, sequence_number: int) -> LogicalTimestamp:
-        """Return the checked timestamp of two plain numbers."""
+        """Return the checked timestamp of two numbers."""
         return cls(
             last_committed=SequenceNumber(last_committed),
             sequence_number=SequenceNumber(sequence_number),
@@ -80,12 +79,10 @@ class LogicalTimestamp:
         return "a transaction would wait for a later one"
 
     def __str__(self) -> str:
-        """Return ``sequence_number<last_committed``, as the history notation writes it."""
         return f"{self.sequence_number}<{self.last_committed}"
 
 
 VIEW_CHANGE = LogicalTimestamp.of(0, 0)
-"""The timestamp of a view change, which runs alone."""
 
 
 def may_start(
@@ -93,10 +90,9 @@ def may_start(
 ) -> bool:
     """Return whether the transaction may start.
 
-    ``low_water_mark`` is the greatest number up to which all transactions of this clock run have
-    committed, 0 for none. ``is_idle``: all earlier scheduled transactions have committed; only this
-    starts a view change. Source: ``clock_leq`` and ``get_lwm_timestamp`` of MySQL's logical-clock
-    coordinator.
+    All transactions of this clock run up to ``low_water_mark`` have committed, 0 for none.
+    ``is_idle``: all earlier scheduled transactions have committed; a view change requires it.
+    Source: ``clock_leq`` and ``get_lwm_timestamp`` of MySQL's coordinator.
     """
     if timestamp.is_view_change:
         return is_idle
@@ -104,10 +100,10 @@ def may_start(
 
 
 def may_overlap(earlier: LogicalTimestamp, later: LogicalTimestamp) -> bool:
-    """Return whether ``later`` may start before ``earlier`` has committed, by timestamps alone.
+    """Return whether ``later`` may start before ``earlier`` commits, by timestamps alone.
 
-    Both belong to one clock run, in log order. An applier may allow less: MySQL also fences at
-    gaps, last_committed 0 and transactions without write set.
+    Both belong to one clock run, in log order. MySQL also fences at gaps, last_committed 0 and
+    transactions without write set.
     """
     if earlier.is_view_change or later.is_view_change:
         return False

@@ -1,4 +1,4 @@
-"""Three-valued verdicts and how they combine (docs/decisions/0002)."""
+"""Three-valued verdicts and their combination (docs/decisions/0002)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from enum import IntEnum
 
 
 class Verdict(IntEnum):
-    """The result of a check; a larger value outranks a smaller one."""
+    """Result of a check; the larger value wins."""
 
     HOLDS = 0
     UNKNOWN = 1  # Too little evidence, a bound, a clock or a solver gave up; never shown as HOLDS.
@@ -20,12 +20,11 @@ class Verdict(IntEnum):
 
     @property
     def exit_code(self) -> int:
-        """Return the process exit code: 0 holds, 1 violated, 2 unknown (3 is unreadable input)."""
+        """Return the exit code: 0 holds, 1 violated, 2 unknown."""
         return {Verdict.HOLDS: 0, Verdict.VIOLATED: 1, Verdict.UNKNOWN: 2}[self]
 
 
 EXIT_UNREADABLE = 3
-"""Exit code for wrong usage and unreadable input."""
 
 
 def combine(verdicts: Iterable[Verdict]) -> Verdict:
