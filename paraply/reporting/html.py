@@ -1,7 +1,7 @@
-"""The report as one self-contained HTML page: no network, light and dark, readable without colour.
+"""The audit as one self-contained HTML page: no network, light and dark, readable without colour.
 
-Two layers keep a hostile log from acting on the reader: every text passes ``visible`` and then
-autoescaping, and a content security policy allows only the style and script of this page, by hash.
+Against hostile logs, every text passes ``visible`` and autoescaping, and a content security policy
+allows only the page's own style and script, by hash.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from paraply.version import VERSION
 from paraply.vocabulary.audit_result import AuditResult
 
 CARDS_MAX = 200
-"""A page with more violations than this is read by nobody and slow for everybody."""
+"""More violations make the page slow."""
 
 LEGEND_LENGTH_MAX = 48
-"""A statement in a legend only has to be told from its neighbours."""
+"""Enough to distinguish statements."""
 
 BARS_MAX = 16
-"""As many bars as can be labelled side by side."""
+"""Bars that can be labelled side by side."""
 
 
 def render_html(result: AuditResult) -> str:
@@ -66,7 +66,7 @@ def render_html(result: AuditResult) -> str:
 
 @cache
 def template_environment() -> Environment:
-    """Return what renders pages: everything printed is made visible and escaped."""
+    """Return a template environment that makes all output visible and escaped."""
     environment = Environment(
         loader=PackageLoader("paraply.reporting", "templates"),
         autoescape=True,
@@ -85,7 +85,6 @@ def template_environment() -> Environment:
 
 
 def _pictures(result: AuditResult) -> dict[str, Markup]:
-    """Return the pictures that this result has data for, by name."""
     pictures: dict[str, Markup] = {}
     widths = words.drawable_widths(result)
     if widths:
@@ -151,7 +150,7 @@ def _finalize(value: object) -> object:
 
 
 def resource(name: str) -> str:
-    """Return a style sheet or a script of the pages."""
+    """Return a style sheet or script."""
     return (
         resources.files("paraply.reporting")
         .joinpath("templates", name)
@@ -161,7 +160,7 @@ def resource(name: str) -> str:
 
 
 def content_policy(style: str, script: str) -> Markup:
-    """Return the content security policy that allows one style and one script, by hash."""
+    """Return the content security policy for one style and one script, by hash."""
     return Markup(
         f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; "
         "base-uri 'none'; form-action 'none'"

@@ -1,7 +1,7 @@
-"""The audit as JUnit XML, so that a build server shows it beside the tests.
+"""The audit as JUnit XML.
 
-One test case per property and what it is about (applier, file, table). ``unknown`` is a skipped
-case with its reason, or a failure under ``--strict``; so are warnings.
+One test case per property and subject (applier, file, table). ``unknown`` is skipped with its
+reason; under ``--strict``, unknown and warnings fail.
 """
 
 from __future__ import annotations

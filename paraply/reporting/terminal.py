@@ -1,4 +1,4 @@
-"""The report on a terminal: drawn with colour and small charts, or read out as plain text."""
+"""The report on a terminal, drawn or as plain text."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ from paraply.reporting.words import MARKS
 from paraply.vocabulary.audit_result import AuditResult
 
 WIDTH_MIN = 40
-"""Minimum width for a readable table of numbers."""
+"""Minimum for a readable table of numbers."""
 
 LEAD_WIDTH_MAX = 32
-"""A longer word before a paragraph is broken rather than squeezing the paragraph."""
+"""Longer lead words are broken."""
 
 NAME_WIDTH_MIN = 16
-"""A name shorter than this is never broken over two lines to make room for other columns."""
+"""Shorter names are never broken."""
 
 _STYLES = {
     Tone.GOOD: "green",
@@ -58,10 +58,9 @@ def render_terminal(
     details: bool = True,
     speed: str = "",
 ) -> str:
-    """Return the report as text at most ``width`` columns wide; one screen without ``details``.
+    """Return the report, at most ``width`` columns wide; one screen without ``details``.
 
-    ``colour`` adds ANSI colours; ``plain`` gives ASCII sentences without tables, boxes or
-    charts, for screen readers and for terminals that cannot show more.
+    ``colour`` adds ANSI colours; ``plain`` gives ASCII sentences without tables, boxes or charts.
     """
     outline = audit_outline(result) if details else summary_outline(result, speed=speed)
     width = max(WIDTH_MIN, width)
@@ -69,7 +68,7 @@ def render_terminal(
 
 
 def drawn(outline: Outline, width: int, *, colour: bool) -> str:
-    """Return an outline as a terminal shows it."""
+    """Return an outline as drawn on a terminal."""
     sink = io.StringIO()
     console = Console(
         file=sink,
@@ -103,7 +102,6 @@ def drawn(outline: Outline, width: int, *, colour: bool) -> str:
 
 
 def _gathered(blocks: Sequence[Block]) -> list[Block | list[Line]]:
-    """Return the blocks with neighbouring led lines together, so that their texts align."""
     gathered: list[Block | list[Line]] = []
     for block in blocks:
         if not isinstance(block, Line) or not block.lead:
@@ -226,7 +224,7 @@ def _drawn_bars(bars: Bars, width: int) -> Grid:
 
 
 def spoken(outline: Outline, width: int) -> str:
-    """Return an outline as ASCII sentences in reading order: no tables, boxes or charts."""
+    """Return an outline as ASCII sentences in reading order."""
     lines = [f"Verdict: {outline.verdict.word}.", *_wrapped(outline.headline, width)]
     lines += _wrapped(f"Read: {outline.subtitle}.", width)
     for section in outline.sections:

@@ -148,8 +148,8 @@ class LoggedTransaction:
     """First event, in seconds since 1970."""
     rows: list[RowChange] = field(default_factory=list)
     statements: tuple[str, ...] = ()
-    """First 1,024 DDL and statement-based SQL texts, each cut at :data:`STATEMENT_CHARACTERS_MAX` (DDL
-    at :data:`DDL_CHARACTERS_MAX`)."""
+    """First 1,024 texts of DDL and statement-based SQL,
+    each cut at :data:`STATEMENT_CHARACTERS_MAX` (DDL at :data:`DDL_CHARACTERS_MAX`)."""
     default_schema: str = ""
     """Schema of the first statement."""
     xa_id: str = ""
