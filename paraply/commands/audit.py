@@ -1,4 +1,4 @@
-"""``paraply audit``: judge binary logs and report in every form that was asked for."""
+"""``paraply audit``: judge binary logs and write reports."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ WORKERS_DEFAULT = "1,2,4,8,16,32"
 MEMORY_BYTES_MIN = 16 << 20
 
 WORKERS_MAX = 1024
-"""MySQL's own limit for replica_parallel_workers."""
+"""MySQL's limit for replica_parallel_workers."""
 
 WIDTH_IN_PIPES = 100
-"""Where there is no terminal to ask; the width that a log file or a mail shows well."""
+"""Suits log files and mail."""
 
 DESCRIPTION = """\
 Read binary logs (MySQL 5.6 to 9.x, MariaDB 5.5 to 11), relay logs or the text that
@@ -64,7 +64,7 @@ examples:
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the options of ``paraply audit``."""
+    """Add the options."""
     parser.description = DESCRIPTION
     parser.epilog = EPILOG
     parser.add_argument(
@@ -243,7 +243,6 @@ def _run(arguments: argparse.Namespace, assumptions: Sequence[str]) -> int:
 
 
 def _require_spark(request: AuditRequest, arguments: argparse.Namespace) -> None:
-    """Raise ``ParaplyError`` P301 for what only ``--spark`` has a use for."""
     reason = next(
         (
             f"--{option.replace('_', '-')} goes with --spark"
@@ -318,16 +317,16 @@ def _audit_tables(request: AuditRequest, arguments: argparse.Namespace) -> int:
 
 
 def are_tables(files: Sequence[str]) -> bool:
-    """Return whether the input is tables of transactions in Parquet, not logs."""
+    """Return whether the input is Parquet tables of transactions, not logs."""
     return all(file.endswith(".parquet") for file in files)
 
 
 def terminal_report(
     result: AuditResult, stream: TextIO, *, plain: bool, details: bool = True, seconds: float = 0
 ) -> str:
-    """Return the report as ``stream`` can show it: colour on a terminal, ASCII where it must be.
+    """Return the report with colour on terminals and ASCII as a fallback.
 
-    ``seconds`` is how long the audit took, 0 where it is not known.
+    ``seconds`` is the audit's duration, 0 if unknown.
     """
     is_terminal = stream.isatty()
     colour = is_terminal and "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb"
@@ -351,7 +350,7 @@ def _speed(result: AuditResult, seconds: float) -> str:
 
 
 def exit_code(result: AuditResult, *, strict: bool) -> int:
-    """Return the verdict's exit code; under ``strict`` whatever is not proper fails with 1."""
+    """Return the verdict's exit code; ``strict`` turns any imperfection into 1."""
     doubtful = result.verdict is Verdict.UNKNOWN or any(
         finding.severity == "warning" for finding in result.lint
     )
@@ -370,7 +369,7 @@ def memory_bytes(text: str) -> int:
 
 
 def parse_workers(text: str) -> tuple[int, ...]:
-    """Return the worker counts of a comma-separated list, ascending and without repetition."""
+    """Return comma-separated worker counts, ascending and distinct."""
     counts = set()
     for part in text.split(","):
         if not part.strip().isdecimal() or not part.strip().isascii():
@@ -387,7 +386,7 @@ def parse_workers(text: str) -> tuple[int, ...]:
 
 
 def parse_appliers(text: str | None) -> tuple[str, ...]:
-    """Return the appliers of a comma-separated list in canonical order; all if there is none."""
+    """Return comma-separated appliers in canonical order; all by default."""
     if text is None:
         return APPLIERS
     names = {part.strip() for part in text.split(",")}

@@ -27,7 +27,7 @@ from paraply.vocabulary.schedule import Exploration, Schedule
 
 SCHEDULES = 500
 RUNS_MAX = 1_000_000
-"""Of an exhaustive exploration: some minutes; what is larger is asked for by name."""
+"""Exhaustive default: some minutes."""
 
 _EXAMPLE = """\
 examples:
@@ -45,7 +45,7 @@ exploration was cut short
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the options of ``paraply explore``."""
+    """Add the options."""
     parser.description = (
         "Run a subject on many schedules, judge each history that differs from the others by\n"
         "every property that speaks of it, and make a small counterexample of every breach."
@@ -104,7 +104,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Explore, print, and return the exit code of the gravest verdict."""
+    """Explore, print, and return the gravest exit code."""
     subject = subject_named(arguments.subject)
     workload = workload_of(arguments, subject)
     if arguments.exhaustive or arguments.states:
@@ -160,7 +160,6 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _states(arguments: argparse.Namespace, subject: Subject, workload: Workload) -> StateSpace:
-    """Return every state of the subject, found in as long as it takes."""
     states_max = min(arguments.runs_max, STATES_MAX)
     with progress(f"states of {subject.name}", total=states_max) as advance:
         return state_space(
@@ -184,7 +183,7 @@ def _how(arguments: argparse.Namespace, exploration: Exploration | StateSpace | 
 
 
 def replay_commands(result: Result, folder: Path | None) -> dict[str, str]:
-    """Return the replay command of every breach, after writing its file where there is a folder."""
+    """Return each breach's replay command, after writing its file to a given folder."""
     commands = {}
     for finding in result.findings:
         if finding.smallest is None:

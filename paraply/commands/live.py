@@ -1,4 +1,4 @@
-"""``paraply live``: run real servers under load and faults, and judge what they did."""
+"""``paraply live``: run real servers under load and faults, and judge them."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ _ALL = "all"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the options of ``paraply live``."""
+    """Add the options."""
     parser.description = (
         "Start real servers on the loopback interface, drive a load, do what a fault says, watch\n"
         "logs, snapshots and row touches, and judge the history by every property that applies.\n"
@@ -105,7 +105,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Run every mode and fault asked for and return the exit code of the gravest verdict."""
+    """Run every requested mode and fault; return the gravest exit code."""
     if arguments.list:
         sys.stdout.write(targets_text(TARGETS))
         return 0
@@ -155,7 +155,7 @@ def _overall(results: Sequence[LiveResult], arguments: argparse.Namespace) -> Ve
 
 
 def requests_of(target: LiveTarget, arguments: argparse.Namespace) -> list[LiveRequest]:
-    """Return one request for each mode and fault asked for."""
+    """Return one request per mode and fault."""
     modes: Sequence[str] = arguments.mode or target.modes[:1]
     faults: Sequence[str] = arguments.fault
     if _ALL in modes:
@@ -221,7 +221,7 @@ def _rounds(target: LiveTarget, request: LiveRequest) -> Generator[LiveRound, No
 
 
 def keep_history(folder: Path, name: str, history: History) -> Path:
-    """Write a history to a file of its own and return the file."""
+    """Write a history to a new file and return the file."""
     make_folder(str(folder))
     file = folder / f"{name}.jsonl"
     write_report(str(file), "".join(f"{line}\n" for line in write_history(history)))
@@ -230,8 +230,6 @@ def keep_history(folder: Path, name: str, history: History) -> Path:
 
 @contextmanager
 def _ended_in_order() -> Iterator[None]:
-    """Let SIGTERM end the run as Ctrl-C does, so that servers and directories go."""
-
     def interrupt(number: int, frame: FrameType | None) -> None:
         raise KeyboardInterrupt
 

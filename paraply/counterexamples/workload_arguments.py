@@ -1,4 +1,4 @@
-"""The options by which a command names a subject and the workload it is run with."""
+"""Command-line options for a subject and its workload."""
 
 from __future__ import annotations
 
@@ -45,10 +45,10 @@ def add_workload_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def workload_of(arguments: argparse.Namespace, subject: Subject) -> Workload:
-    """Return the workload that the command line describes.
+    """Return the workload of the command line.
 
-    Raises ``ParaplyError`` P320 for a malformed option, and P404 to P407 for a dialect, option or
-    size that the subject does not have.
+    Raises ``ParaplyError`` P320 for a malformed option, P404 to P407 for an unsupported dialect,
+    option or size.
     """
     workload = Workload(
         transactions=arguments.transactions,
@@ -61,13 +61,13 @@ def workload_of(arguments: argparse.Namespace, subject: Subject) -> Workload:
 
 
 def checked(subject: Subject, workload: Workload) -> Workload:
-    """Return the workload with its dialect by name, once it is known to fit the subject."""
+    """Return the workload with its dialect's name, checked for the subject."""
     subject.options_of(workload)
     return replace(workload, dialect=subject.dialect_of(workload))
 
 
 def parse_options(texts: Iterable[str], known: Iterable[Option]) -> dict[str, OptionValue]:
-    """Return ``name=value`` words as values of the type that the option has."""
+    """Parse ``name=value`` words by the options' types."""
     defaults = {option.name: option.default for option in known}
     values: dict[str, OptionValue] = {}
     for text in texts:
@@ -94,7 +94,7 @@ def _value(text: str, value: str, default: OptionValue) -> OptionValue:
 
 
 def workload_words(subject: Subject, workload: Workload) -> list[str]:
-    """Return the words of a command line that :func:`workload_of` reads back."""
+    """Return command-line words for :func:`workload_of`."""
     words = [f"--dialect={workload.dialect}"] if workload.dialect else []
     for name in _SIZES:
         if getattr(workload, name) != getattr(DEFAULT, name):
@@ -107,17 +107,17 @@ def workload_words(subject: Subject, workload: Workload) -> list[str]:
 
 
 def option_text(value: OptionValue) -> str:
-    """Return a value as the command line spells it."""
+    """Return a value in command-line spelling."""
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def command_line(words: Iterable[str]) -> str:
-    """Return the command line that a shell takes apart into these words."""
+    """Return the words as a quoted shell command."""
     return shlex.join(words)
 
 
 def workload_of_header(header: HistoryHeader) -> Workload:
-    """Return the workload that a recorded history names in its header."""
+    """Return the workload of a recorded history's header."""
     return Workload(
         **{name: _size(header.options, name) for name in _SIZES},
         dialect=header.dialect,

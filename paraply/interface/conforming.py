@@ -31,11 +31,11 @@ class ConformedCase:
     """The result of one case.
 
     Attributes:
-        id: the case, as ``B-prefix-01``.
-        fact: what a right applier does.
+        id: like ``B-prefix-01``.
+        fact: correct behaviour of an applier.
         result: ``pass``, ``fail``, ``skip`` or ``unknown``.
-        reason: why, in a line; empty for a pass.
-        is_expected: whether the failure is one of the expected ones.
+        reason: in a line; empty for a pass.
+        is_expected: whether the failure is expected.
     """
 
     id: str
@@ -47,13 +47,12 @@ class ConformedCase:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConformReport:
-    """What the suite found.
+    """The result of a suite run.
 
     Attributes:
-        verdict: VIOLATED if a case fails that is not expected to.
-        applier: the name that the applier gives itself.
-        fault: why the applier does not speak the protocol; empty if it does.
-        cases: the result of each.
+        verdict: VIOLATED if a case fails unexpectedly.
+        applier: the applier's own name.
+        fault: protocol fault; empty if none.
     """
 
     verdict: Verdict
@@ -63,7 +62,7 @@ class ConformReport:
 
     @property
     def failed(self) -> tuple[ConformedCase, ...]:
-        """Return the cases that fail and are not expected to."""
+        """Return the unexpectedly failed cases."""
         return tuple(one for one in self.cases if one.result == "fail" and not one.is_expected)
 
 
@@ -77,18 +76,17 @@ def conform(
     expected_failures: str | Path | None = None,
     strict: bool = False,
 ) -> ConformReport:
-    """Return what the suite finds in an applier, which runs in child processes.
+    """Run the suite against an applier in child processes.
 
     Args:
-        applier: a class in a file, ``FILE:CLASS`` or ``MODULE:CLASS``, or the words of a command.
-        cases: only these: an id, a family's letter, or how ids begin.
-        schedules: how many are run for each case.
-        seed: of all choices.
+        applier: ``FILE:CLASS``, ``MODULE:CLASS``, or the words of a command.
+        cases: ids, prefixes of ids, or family letters.
+        schedules: runs of each case.
         timeout: seconds to wait for an answer.
         expected_failures: TOML file of known failures.
         strict: unknown and skipped cases, and unexpected passes, fail.
 
-    Raises ``ParaplyError`` if there is no such class, command or case.
+    Raises ``ParaplyError`` for an unknown class, command or case.
     """
     is_tracker = isinstance(applier, type) and issubclass(applier, TrackingRule)
     role = Role.TRACKER if is_tracker else Role.APPLIER

@@ -1,4 +1,4 @@
-"""Which kind of history a file holds, and reading it: ours, or one of Jepsen and Elle."""
+"""Detect and read history files: ours, Jepsen's and Elle's."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ LOG_NOT_APPLICABLE = register(
 )
 
 CHARACTERS_MAX = 1 << 30
-"""Longest client history that is read; it is held in memory as a whole."""
+"""Longest client history; memory keeps the whole text."""
 HEAD_CHARACTERS = 65_536
 HISTORY_BEGINS = "{[(#;"
-"""A map, a vector or list, a tag, a remark."""
+"""A map, vector, list, tag or remark."""
 PARQUET_MAGIC = b"PAR1"
-"""The first bytes of every Parquet file."""
+"""First bytes of Parquet files."""
 
 
 class FileKind(Enum):
-    """What a path holds."""
+    """Content of a path."""
 
     OURS = "paraply"
     PARQUET = "parquet"
@@ -46,11 +46,7 @@ class FileKind(Enum):
 
 
 def kind_of(name: str) -> FileKind:
-    """Return what a path holds, by its first line and not by its name.
-
-    Raises:
-        ParaplyError: P360 where it cannot be opened or holds nothing.
-    """
+    """Return a path's kind by its first line, not its name; P360 if unreadable or empty."""
     path = Path(name)
     if path.is_dir() or _is_parquet(path):
         return FileKind.PARQUET
@@ -82,7 +78,7 @@ def _is_parquet(path: Path) -> bool:
 
 
 def own_histories(name: str, kind: FileKind) -> Iterator[History]:
-    """Yield the histories of a file of ours, one by one; P360 if there is none."""
+    """Yield our own histories of a file; P360 if none."""
     if kind is FileKind.PARQUET:
         # Imported only here: Arrow takes half a second to load.
         from paraply.adapters.history_parquet import read_parquet
@@ -107,7 +103,7 @@ def _from_lines(name: str) -> Iterator[History]:
 
 
 def clients_history(name: str, kind: FileKind, log: str | None) -> ClientHistory | BankHistory:
-    """Return a client history, with the source's log where a file of it is given."""
+    """Return a client history, optionally with the source's log."""
     text = _read(name, CHARACTERS_MAX)
     operations = read_operations(text, is_json=kind is FileKind.JSON, name=name)
     history = client_history(operations, name=name)
@@ -121,7 +117,6 @@ def clients_history(name: str, kind: FileKind, log: str | None) -> ClientHistory
 
 
 def _read(name: str, characters_max: int) -> str:
-    """Return a file's text, its head only where ``characters_max`` is the head's."""
     try:
         with Path(name).open(encoding="utf-8") as stream:
             text = stream.read(characters_max + 1)

@@ -1,4 +1,4 @@
-"""Pages of recorded histories: each judged, shown, and listed in an index."""
+"""Pages of judged histories and their index."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from paraply.vocabulary.verdict import Verdict, combine
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Page:
-    """The page of one history, and what an index says of it."""
+    """A history's page and its index entry."""
 
     name: str
     html: str
@@ -48,11 +48,10 @@ def page_of(
 
     Args:
         name: of the page, without ending.
-        file: where the history was read from, for the command that replays it.
-        history: what is shown.
-        mutant: what made the run, where it was no subject itself.
-        properties: names of those that judge; without any, all that a subject of this kind has.
-        with_alternatives: run the choices that were not taken, where the run can be made again.
+        file: the history's file, for the replay command.
+        mutant: the mutant that ran, if any.
+        properties: by default all for the subject.
+        with_alternatives: run untaken choices, if the run can be repeated.
     """
     subject = _subject(history, mutant)
     judges = _properties(history, subject, properties)
@@ -80,7 +79,7 @@ def page_of(
 
 
 def write_pages(folder: Path, pages: Sequence[Page]) -> Path:
-    """Write the pages and an index of them into a folder, and return the index."""
+    """Write pages and index into a folder; return the index."""
     rows = []
     for page in pages:
         rows.append(
