@@ -1,4 +1,4 @@
-"""The result of a log audit: the input of every report, filled by both engines."""
+"""The result of a log audit, for every report and from both engines."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from paraply.vocabulary.verdict import Verdict
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TransactionRef:
-    """A transaction; ``position`` is ``file:offset`` of its GTID event."""
+    """``position`` is ``file:offset`` of the GTID event."""
 
     ordinal: int
     gtid: str
@@ -22,23 +22,23 @@ class TransactionRef:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reason:
-    """Why a part of the verdict is unknown, and the remedy."""
+    """An undecided part of the verdict, and the remedy."""
 
     property: str
     reason: str
     remedy: str
     subject: str = ""
-    """Table, file or applier concerned."""
+    """Table, file or applier."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LintFinding:
-    """A fault or oddity of the metadata."""
+    """A metadata fault."""
 
     rule: str
-    """Stable name, e.g. ``sequence_number_increases``."""
+    """Like ``sequence_number_increases``."""
     severity: str
-    """``violation``, ``warning`` or ``note``; only a violation changes the verdict."""
+    """``violation``, ``warning`` or ``note``; others keep the verdict."""
     message: str
     file: str
     offset: int
@@ -47,22 +47,21 @@ class LintFinding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SafetyViolation:
-    """Two conflicting transactions that the metadata allows to overlap."""
+    """Conflicting transactions that may overlap by metadata."""
 
     property: str
-    """Broken property, e.g. ``conflicting_transactions_are_ordered``."""
+    """Like ``conflicting_transactions_are_ordered``."""
     applier: str
-    """Applier that overlaps them: ``logical-clock``, ``commit-group``, ..."""
+    """Like ``logical-clock``."""
     earlier: TransactionRef
     later: TransactionRef
     table: str
     index: str
     key: str
-    """Shared key for display, e.g. ``uk_email('a@b')``."""
+    """Like ``uk_email('a@b')``."""
     consequence: str
-    """Consequence in one sentence."""
     certain: bool = True
-    """False if the key rests on an assumption; the verdict is then unknown."""
+    """False if the key is assumed; the verdict is then unknown."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,45 +79,45 @@ class ReplayFinding:
 
 @dataclass(slots=True, kw_only=True)
 class ReplayResult:
-    """Row images applied in log order to a keyed state."""
+    """Row images applied in log order."""
 
     before_images_found: int = 0
     before_images_missing: int = 0
     before_images_unknown: int = 0
-    """Rows older than the log, adopted at first sight."""
+    """Rows older than the log."""
     duplicate_keys: int = 0
     final_rows: int = 0
     rows_without_key: int = 0
     rows_forgotten: int = 0
-    """Rows dropped from the bounded state; a later touch counts as never seen."""
+    """Dropped from the bounded state, later treated as unseen."""
     rows_in_doubt: int = 0
-    """Mismatches on rows that an unlogged foreign key cascade may have changed."""
+    """Mismatches that an unlogged foreign key cascade may explain."""
     findings_dropped: int = 0
     findings: list[ReplayFinding] = field(default_factory=list)
     tables: dict[str, int] = field(default_factory=dict)
-    """Rows per table at the end, unless a statement made them unknown."""
+    """Row counts, unless a statement made them unknown."""
     cascaded_tables: list[str] = field(default_factory=list)
-    """Tables with possible unlogged cascades: ``tables`` is an upper bound."""
+    """Unlogged cascades make ``tables`` an upper bound."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parallelism:
-    """How parallel a scheduling model runs this log.
+    """Parallelism of one scheduling model.
 
-    A transaction of ``n`` row changes has ``1 + n`` steps of work. ``transactions_on_path`` is the
-    longest chain; ``steps`` counts rounds with unbounded workers.
+    ``n`` row changes are ``1 + n`` steps of work. ``transactions_on_path`` is the longest chain;
+    ``steps`` counts rounds with unbounded workers.
     """
 
     model: str
     """``logical-clock``, ``commit-group``, ``row-conflicts``, ``by-table``, ``by-schema``,
     ``by-primary-key``."""
     safe: Verdict
-    """Whether the model keeps this log's conflicts in order."""
+    """Whether conflicts stay in order."""
     conflicting_pairs_apart: int
-    """Conflicting pairs that this model leaves unordered."""
+    """Unordered conflicting pairs."""
     work: int
     critical_path: int
-    """Work on the longest dependency chain, in steps."""
+    """Longest dependency chain, in steps."""
     transactions_on_path: int
     steps: int
     width_max: int
@@ -126,53 +125,52 @@ class Parallelism:
     ideal_speedup: float
     """``work / critical_path``: T1/T-infinity."""
     speedup: dict[int, float]
-    """By number of workers, under list scheduling in log order."""
+    """By workers, under list scheduling in log order."""
     knee: int
-    """Workers beyond which doubling gains less than 10 %."""
+    """Doubling more workers gains less than 10 %."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Blocker:
-    """A part of the critical path: a hot key, a table, a DDL statement."""
+    """A part of the critical path."""
 
     kind: str
     """``key``, ``table``, ``ddl``, ``statement`` or ``metadata``."""
     name: str
     transactions: int
-    """Links of the critical path that it causes."""
+    """Caused links."""
     share: float
-    """Part of the critical path, 0..1."""
+    """0..1 of the path."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableSummary:
-    """One table of the log and its known keys."""
+    """A table and its known keys."""
 
     name: str
     inserts: int
     updates: int
     deletes: int
     keys: tuple[str, ...]
-    """Keys with columns, e.g. ``PRIMARY(id)``."""
+    """Like ``PRIMARY(id)``."""
     keys_known: bool
     sources: tuple[str, ...]
-    """Words of :class:`SchemaSource`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PathLink:
-    """A transaction on the critical path and its reason to wait."""
+    """A transaction on the critical path and its reason."""
 
     transaction: TransactionRef
     waits_for: int
-    """Ordinal of the previous transaction, 0 for the first."""
+    """Ordinal, 0 for the first."""
     because: str
     work: int
 
 
 @dataclass(slots=True, kw_only=True)
 class FileSummary:
-    """One input file and the extent read."""
+    """An input file and the extent read."""
 
     name: str
     server: str = ""
@@ -186,12 +184,12 @@ class FileSummary:
     events: dict[str, int] = field(default_factory=dict)
     skipped_event_types: dict[str, int] = field(default_factory=dict)
     stopped: str = ""
-    """Where and why reading stopped early; else empty."""
+    """Where and why reading stopped early."""
 
 
 @dataclass(slots=True, kw_only=True)
 class AuditResult:
-    """Everything one audit found."""
+    """The whole result."""
 
     verdict: Verdict = Verdict.UNKNOWN
     unknown_because: list[Reason] = field(default_factory=list)
@@ -201,29 +199,28 @@ class AuditResult:
     kinds: dict[str, int] = field(default_factory=dict)
     tables: list[TableSummary] = field(default_factory=list)
     commit_group_sizes: dict[int, int] = field(default_factory=dict)
-    """Number of commit groups by size; a group shares an LC (MySQL) or a commit id."""
+    """Counts by size; a group shares an LC (MySQL) or commit id."""
     pairs_allowed_to_overlap: int = 0
-    """Pairs that the metadata lets overlap, conflicting or not."""
+    """Conflicting or not."""
     conflicting_pairs_ordered: int = 0
-    """Conflicting neighbour pairs in order: evidence of coverage."""
+    """Neighbour pairs: evidence of coverage."""
     may_wait: int = 0
-    """Pairs that may overlap with one result in either order, but wait for a row lock (a child row
-    beside another change of its parent)."""
+    """Pairs with one result in either order and a row lock wait (child and parent row)."""
     lint: list[LintFinding] = field(default_factory=list)
     lint_dropped: int = 0
-    """Findings beyond the list's limit; they count for the verdict."""
+    """Beyond the list's limit; they count for the verdict."""
     violations: list[SafetyViolation] = field(default_factory=list)
     violations_dropped: int = 0
     replay: ReplayResult = field(default_factory=ReplayResult)
     parallelism: list[Parallelism] = field(default_factory=list)
     clock_distance: dict[int, int] = field(default_factory=dict)
-    """Histogram of SN-LC by power of two: key 4 counts distances 4..7."""
+    """SN-LC by power of two: key 4 counts 4..7."""
     width_over_time: list[tuple[int, float]] = field(default_factory=list)
-    """(first round, transactions per round) of at most 400 equal slices, the last perhaps shorter.
-    A transaction runs one round after the latest that it waits for."""
+    """(first round, transactions per round) of at most 400 equal slices, except the last. A
+    transaction runs one round after the latest that it waits for."""
     blockers: list[Blocker] = field(default_factory=list)
     critical_path: list[PathLink] = field(default_factory=list)
-    """Longest chain under exact row conflicts, at most the first and last 100 links."""
+    """Under exact row conflicts; first and last 100 links."""
     assumptions: list[str] = field(default_factory=list)
     engine: str = "readable"
-    """``readable`` or ``compiled``; all else is identical."""
+    """``readable`` or ``compiled``, with equal results."""

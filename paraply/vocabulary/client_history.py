@@ -1,6 +1,6 @@
-"""Client histories in the manner of Jepsen: transactions of reads and writes.
+"""Client histories in the manner of Jepsen.
 
-Each value is written to a key once, so a value identifies its writer.
+Each value is written to a key once, so it identifies its writer.
 """
 
 from __future__ import annotations
@@ -24,11 +24,10 @@ LOG_UNLIKE_HISTORY = register(
 )
 
 Key = Hashable
-"""Any comparable value."""
 
 
 class DataType(Enum):
-    """Type of the values, which determines the information in a read."""
+    """Determines the information in a read."""
 
     LIST = "list-append"
     """A read shows the order of all earlier versions."""
@@ -37,7 +36,7 @@ class DataType(Enum):
 
 
 class AccessKind(Enum):
-    """Kind of access, in Jepsen's words."""
+    """In Jepsen's words."""
 
     APPEND = "append"
     WRITE = "w"
@@ -50,34 +49,33 @@ class Access(NamedTuple):
     kind: AccessKind
     key: Key
     value: Any
-    """Written or read value: a tuple for a list, None for no version."""
+    """A tuple for a list, None for no version."""
 
 
 class Ending(Enum):
-    """Outcome of a transaction at its client."""
+    """Outcome at the client."""
 
     COMMITTED = "ok"
     ABORTED = "fail"
     INDETERMINATE = "info"
-    """Unknown outcome: without reads; its writes may have happened."""
+    """Without reads; its writes may have happened."""
 
 
 class ClientTransaction(NamedTuple):
-    """One transaction; T1 is the first invoked."""
+    """T1 is the first invoked."""
 
     number: int
     """From 1, in invocation order."""
     ending: Ending
     accesses: tuple[Access, ...]
-    """In execution order; without reads unless committed."""
+    """In execution order; uncommitted ones lack reads."""
     session: str = ""
-    """Client, which runs one transaction at a time; empty if unknown."""
+    """Client; empty if unknown."""
     invoked: int = 0
     """Place in the recording."""
     completed: int = 0
-    """Place in the recording."""
     line: int = 0
-    """Line of its completion in the file, from 1; 0 if none."""
+    """From 1, of the completion; 0 if none."""
     label: str = ""
     """Name in messages; else the number."""
 
@@ -89,18 +87,18 @@ class ClientTransaction(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClientHistory:
-    """All transactions of one run in invocation order."""
+    """All transactions of one run."""
 
     data_type: DataType
     transactions: tuple[ClientTransaction, ...]
     log: tuple[int, ...] | None = None
-    """Numbers of the writers in source log order, if known."""
+    """Numbers of the writers in source log order."""
     has_times: bool = True
-    """Whether ``invoked`` and ``completed`` give the real-time order."""
+    """Whether the places give the real-time order."""
 
 
 def check_log(history: ClientHistory, *, where: str = "") -> ClientHistory:
-    """Return the history; P509 unless its log, if any, lists each committed writer once."""
+    """Return the history; P509 if its log does not list each committed writer once."""
     if history.log is None:
         return history
     listed = set(history.log)

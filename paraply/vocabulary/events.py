@@ -1,4 +1,4 @@
-"""Events: one small fact each about a transaction, member or reader."""
+"""Events of transactions, members and readers."""
 
 from __future__ import annotations
 
@@ -13,155 +13,153 @@ DEFAULT_MEMBER = "r1"
 
 
 class EventKind(Enum):
-    """What happened, as a word of the JSON form and the notation."""
+    """Words of the JSON form and the notation."""
 
     SUBMITTED = "submitted"
-    """The origin executed the transaction and sent its write set."""
+    """The origin executed and sent the transaction."""
     DELIVERED = "delivered"
-    """A member received the transaction from the total order or into its relay log."""
+    """A member received it: total order or relay log."""
     CERTIFIED = "certified"
-    """A member decided the transaction; a positive one has its timestamp and GTID there."""
+    """A member decided; a positive event has its timestamp and GTID."""
     EXECUTED_SET_BROADCAST = "executed_set_broadcast"
-    """A member broadcast its executed transactions."""
+    """A member reported its executed transactions."""
     GARBAGE_COLLECTED = "garbage_collected"
-    """A member purged ``items`` of the stable set from certification info."""
+    """Stable ``items`` left certification info."""
     VIEW_INSTALLED = "view_installed"
     """A member installed a view of the group."""
     ONLINE = "online"
-    """A member learned which ``members`` of its view have recovered."""
+    """A member learned the recovered ``members``."""
     SCHEDULED = "scheduled"
-    """The coordinator assigned the transaction to a worker."""
+    """The coordinator chose a worker."""
     SLEPT = "slept"
     """A thread sleeps until signalled."""
     WOKEN = "woken"
-    """A sleeping thread was signalled and checks again."""
+    """A sleeping thread checks again."""
     BEGUN = "begun"
     """A worker began an attempt."""
     ROW_APPLIED = "row_applied"
-    """An attempt changed, or failed to change, one row."""
+    """An attempt changed one row, or failed."""
     ROLLED_BACK = "rolled_back"
-    """An attempt was undone with all row changes."""
+    """An attempt was undone."""
     RETRIED = "retried"
-    """The transaction is retried; its next attempt follows."""
+    """The next attempt follows."""
     SKIPPED = "skipped"
-    """The transaction was already executed and is skipped."""
+    """It was already executed."""
     FAILED = "failed"
-    """The transaction and its applier failed for good."""
+    """The applier fails with it."""
     PREPARED = "prepared"
-    """The engine prepared the transaction: it survives a crash, undecided."""
+    """It survives a crash, undecided."""
     FLUSHED = "flushed"
-    """The transaction was written to the binary log, in this order, unsynced."""
+    """Written to the binary log in this order, unsynced."""
     SYNCED = "synced"
-    """The transaction's part of the binary log is durable."""
+    """Durable in the binary log."""
     ACKNOWLEDGED = "acknowledged"
     """The named replica acknowledged receipt."""
     WAIT_ABANDONED = "wait_abandoned"
-    """A commit stopped waiting for acknowledgement; ``note`` is the reason."""
+    """The wait for acknowledgement ended; ``note`` is the reason."""
     ENGINE_COMMITTED = "engine_committed"
-    """The engine committed the transaction: final at this member."""
+    """Final at this member."""
     VISIBLE = "visible"
-    """New snapshots at this member now see the transaction."""
+    """New snapshots at this member include it."""
     CLIENT_ACKNOWLEDGED = "client_acknowledged"
     """The client received OK."""
     READ = "read"
-    """A reader saw the versions in ``observed`` in one snapshot."""
+    """A reader saw ``observed`` in one snapshot."""
     RELAY_ROTATED = "relay_rotated"
-    """Reading continues in a new log file; sequence numbers may restart."""
+    """A new log file; sequence numbers may restart."""
     POSITION_SAVED = "position_saved"
-    """The applier saved ``position``, ``gtid_set`` or ``transactions``."""
+    """Saved ``position``, ``gtid_set`` or ``transactions``."""
     COMPARED = "compared"
-    """A member's table (``note``) was compared with the source's at the same place."""
+    """The table in ``note``, against the source at the same place."""
     STARTED = "started"
     """A member or its applier started."""
     STOPPED = "stopped"
-    """A member or its applier stopped in good order."""
+    """Orderly stop of a member or its applier."""
     CRASHED = "crashed"
-    """A member lost all non-durable state."""
+    """Non-durable state is lost."""
     RECOVERED = "recovered"
-    """A member returned after a crash with ``transactions``."""
+    """After a crash, with ``transactions``."""
 
 
 class Outcome(Enum):
-    """How a decision or a row change ended."""
+    """Result of a decision or row change."""
 
     POSITIVE = "positive"
     """Certification: no conflict."""
     NEGATIVE = "negative"
-    """Certification: a conflict; rolled back everywhere."""
+    """Certification: conflict, rolled back everywhere."""
     OK = "ok"
-    """Row: changed as at the source."""
+    """Row: changed like the source."""
     MISSING_BEFORE_IMAGE = "missing_before_image"
-    """Row: missing, or differs from the before image."""
+    """Row: missing or different."""
     DUPLICATE_KEY = "duplicate_key"
     """Row: another row has the key."""
     MISSING_PARENT = "missing_parent"
-    """Row: a foreign key forbids the change."""
+    """Row: foreign key violation."""
     LOCK_WAIT = "lock_wait"
-    """Row: ``other`` has the lock; the attempt waits."""
+    """Row: waits for ``other``."""
     DIFFERENT = "different"
-    """Comparison: the table differs from the source's."""
+    """Comparison: unlike the source."""
     DISCARDED = "discarded"
-    """Row: unchanged, because conflict resolution found it newer."""
+    """Row: unchanged, conflict resolution found it newer."""
     DEADLOCK = "deadlock"
-    """Row: the attempt is a deadlock victim."""
+    """Row: deadlock victim."""
     ERROR = "error"
-    """Any other error; see ``note``."""
+    """Other error, in ``note``."""
 
 
 class Observation(NamedTuple):
-    """One row version that a reader saw."""
+    """One observed row version."""
 
     item: Item
-    """Write-set item of the row."""
     writer: TransactionId
-    """Writer of the version; 0 is the initial state."""
+    """0 is the initial state."""
 
 
 class Event(NamedTuple):
     """One event at one member.
 
-    Build it with keywords. A named tuple builds four times faster than a frozen dataclass, and a
-    run makes millions.
+    Build it with keywords. A named tuple builds four times faster than a frozen dataclass.
     """
 
     kind: EventKind
     time: LogicalTime
-    """On the history's clock; never decreases."""
+    """Never decreases."""
     member: str = DEFAULT_MEMBER
-    """Server: source, replica or group member."""
+    """Source, replica or group member."""
     worker: int | None = None
-    """Worker thread from 1; 0 is the coordinator."""
+    """From 1; 0 is the coordinator."""
     transaction: TransactionId | None = None
     attempt: int = 1
-    """Attempt to apply the transaction, from 1."""
+    """From 1."""
     outcome: Outcome | None = None
     row: int | None = None
-    """Index of the transaction's row, from 0."""
+    """Index of the row, from 0."""
     items: WriteSet = EMPTY_WRITE_SET
-    """Items of the row, or purged items."""
+    """Of the row, or purged."""
     other: TransactionId | None = None
-    """Holder of the lock, or winner of the conflict or deadlock."""
+    """Lock holder, or conflict or deadlock winner."""
     timestamp: LogicalTimestamp | None = None
-    """last_committed and sequence_number given by this member."""
+    """Given by this member."""
     gtid: str = ""
-    """GTID given by this member."""
+    """Given by this member."""
     gtid_set: str = ""
-    """Executed, stable or saved GTID set or position."""
+    """Executed, stable or saved; also a position."""
     transactions: tuple[TransactionId, ...] = ()
-    """``gtid_set`` as transactions of this history. BEGUN: transactions merged into one job."""
+    """The same set as numbers. BEGUN: merged into one job."""
     version: SnapshotVersion | None = None
-    """Length of the certified prefix read or reached."""
+    """Certified prefix read or reached."""
     view: int | None = None
     members: tuple[str, ...] = ()
-    """Members of the view."""
+    """Of the view."""
     group: int | None = None
-    """Commit group that passed the stage together, from 1 at each member."""
+    """Commit group at this stage, from 1 at each member."""
     session: str = ""
-    """Client session that read or received the answer."""
+    """Client session of the read or answer."""
     observed: tuple[Observation, ...] = ()
-    """Versions that a reader saw in one snapshot."""
+    """Versions in one snapshot."""
     position: str = ""
-    """Place in a log, as ``file:offset``."""
+    """``file:offset`` in a log."""
     note: str = ""
     """Reason."""
 
@@ -202,7 +200,7 @@ REQUIRED_FIELDS: dict[EventKind, tuple[str, ...]] = {
     EventKind.CRASHED: (),
     EventKind.RECOVERED: (),
 }
-"""Fields besides kind and time that an event of the kind requires."""
+"""Besides kind and time."""
 
 OUTCOMES: dict[EventKind, frozenset[Outcome]] = {
     EventKind.CERTIFIED: frozenset({Outcome.POSITIVE, Outcome.NEGATIVE}),
@@ -210,4 +208,4 @@ OUTCOMES: dict[EventKind, frozenset[Outcome]] = {
     - {Outcome.POSITIVE, Outcome.NEGATIVE, Outcome.DIFFERENT},
     EventKind.COMPARED: frozenset({Outcome.OK, Outcome.DIFFERENT}),
 }
-"""Possible outcomes by kind; other kinds have none."""
+"""Other kinds have none."""

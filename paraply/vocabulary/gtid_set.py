@@ -9,24 +9,21 @@ from typing import NamedTuple
 from paraply.vocabulary.intervals import EMPTY_INTERVALS, IntervalSet
 
 GTID_NUMBER_MAX = (1 << 63) - 2
-"""Last number of a source."""
 
 TAG_LENGTH_MAX = 32
-"""In characters."""
 
 
 class GtidSource(NamedTuple):
     """Origin of a GTID."""
 
     uuid: str
-    """36 lower-case characters."""
     tag: str = ""
-    """Lower-case letters, digits and underscore, no digit first; empty if untagged."""
+    """Lower-case letters, digits and underscore, no digit first."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class Gtid:
-    """One GTID with its number in [1, 2**63-2]."""
+    """The number is in [1, 2**63-2]."""
 
     source: GtidSource
     number: int
@@ -40,7 +37,7 @@ class Gtid:
 
 
 class GtidInterval(NamedTuple):
-    """A range of GTIDs of one source, both ends included."""
+    """Both ends are included."""
 
     source: GtidSource
     first: int
@@ -48,16 +45,15 @@ class GtidInterval(NamedTuple):
 
 
 class GtidSet:
-    """An immutable set of GTIDs: union ``|``, intersection ``&``, difference ``-``, subset ``<=``.
+    """An immutable set: ``|``, ``&``, ``-``, subset ``<=``.
 
-    Operations are linear in the intervals; lookup is logarithmic. ``len()`` fails above
-    ``sys.maxsize``; :attr:`count` does not. Iteration yields intervals.
+    Operations are linear in the intervals; lookup is logarithmic. Iteration yields intervals.
+    ``len()`` fails above ``sys.maxsize``; :attr:`count` does not.
     """
 
     __slots__ = ("_numbers",)
 
     def __init__(self, numbers: Mapping[GtidSource, IntervalSet] | None = None) -> None:
-        """``ValueError`` for a number outside [1, 2**63-2]."""
         kept = {source: held for source, held in sorted((numbers or {}).items()) if held}
         for source, held in kept.items():
             least, greatest = held.bounds
@@ -67,7 +63,7 @@ class GtidSet:
 
     @classmethod
     def of(cls, gtids: Iterable[Gtid]) -> GtidSet:
-        """Return the set of some GTIDs."""
+        """Return a set of GTIDs."""
         numbers: dict[GtidSource, list[tuple[int, int]]] = {}
         for gtid in gtids:
             numbers.setdefault(gtid.source, []).append((gtid.number, gtid.number))
@@ -75,15 +71,14 @@ class GtidSet:
 
     @property
     def sources(self) -> tuple[GtidSource, ...]:
-        """Return the sources by UUID, then tag, untagged first."""
+        """Return them by UUID, then tag, untagged first."""
         return tuple(self._numbers)
 
     def numbers_of(self, source: GtidSource) -> IntervalSet:
-        """Return the numbers of one source, possibly empty."""
+        """Return one source's numbers."""
         return self._numbers.get(source, EMPTY_INTERVALS)
 
     def __iter__(self) -> Iterator[GtidInterval]:
-        """Yield the intervals in the server's order."""
         for source, held in self._numbers.items():
             for first, last in held:
                 yield GtidInterval(source, first, last)
@@ -134,21 +129,20 @@ class GtidSet:
         return self <= other and self != other
 
     def isdisjoint(self, other: GtidSet) -> bool:
-        """Return whether the sets share no GTID."""
+        """Return whether both share nothing."""
         return all(held.isdisjoint(other.numbers_of(s)) for s, held in self._numbers.items())
 
     def add(self, gtid: Gtid) -> GtidSet:
-        """Return the set with one GTID more."""
+        """Return the set with ``gtid``."""
         return GtidSet(self._numbers | {gtid.source: self.numbers_of(gtid.source).add(gtid.number)})
 
     def __str__(self) -> str:
-        """Return the set as ``@@gtid_executed`` on one line."""
         return self.format(",")
 
     def format(self, separator: str = ",\n") -> str:
-        """Return the set as ``@@gtid_executed`` shows it: one UUID a line.
+        """Format like ``@@gtid_executed``: one UUID a line.
 
-        Tags of a UUID follow its untagged numbers: ``uuid:1-5:tag:1-3:other:7``.
+        Tags follow untagged numbers: ``uuid:1-5:tag:1-3:other:7``.
         """
         lines: dict[str, list[str]] = {}
         for (uuid, tag), held in self._numbers.items():

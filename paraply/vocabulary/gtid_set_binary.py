@@ -1,9 +1,9 @@
 """GTID sets as bytes: the body of PREVIOUS_GTIDS, and the snapshot of TRANSACTION_CONTEXT.
 
-Little endian. First eight bytes: the highest byte is the format, 0 plain or 1 with tags. The other
-seven are the number of sources; with tags only the middle six, and the lowest repeats the format.
-Each source: 16 bytes of UUID; with tags the tag's length (variable-length number) and bytes; the
-number of intervals; each interval's first number and number after its last (8 bytes each).
+Little endian. First eight bytes: the highest is the format, 0 plain or 1 with tags. The others
+count the sources; with tags only the middle six, and the lowest repeats the format. Each source: 16
+bytes of UUID; with tags the tag's length (variable-length number) and bytes; the number of
+intervals; each interval's first number and number after its last (8 bytes each).
 
 Source: ``Gtid_set::encode`` of MySQL 5.6 and, for tags, of 8.3.
 """
@@ -34,9 +34,9 @@ _SOURCE_BYTES_MIN_TAGGED = _SOURCE_BYTES_MIN + 1
 
 
 def encode_gtid_set(gtid_set: GtidSet, *, with_tags: bool | None = None) -> bytes:
-    """Return a set as bytes, with tags if it has any or ``with_tags`` is True.
+    """Return a set as bytes, by default with tags if it has any.
 
-    ``with_tags=False`` omits tagged GTIDs, as for a server before 8.3.
+    ``with_tags=False`` omits tagged GTIDs, as before 8.3.
     """
     is_tagged = with_tags
     if is_tagged is None:
@@ -57,9 +57,9 @@ def encode_gtid_set(gtid_set: GtidSet, *, with_tags: bool | None = None) -> byte
 
 
 def decode_gtid_set(data: bytes | memoryview, *, where: str = "") -> GtidSet:
-    """Return the set in ``data``; memory stays within that of ``data``.
+    """Return the set in ``data``, within its memory.
 
-    Raises ParaplyError P004 with byte offset and reason.
+    Raises ParaplyError P004 with byte offset.
     """
     return _Decoder(bytes(data), where).gtid_set()
 

@@ -1,8 +1,8 @@
-"""Parse GTIDs and GTID sets from text.
+"""Parse GTIDs and GTID sets.
 
-Like the server, it accepts blanks and line ends around parts, extra commas, UUIDs in any case,
-without hyphens or in braces, unordered or overlapping intervals, and repeated UUIDs. Unlike the
-server, which reads a reversed interval as empty, it rejects one as a slip.
+Like the server, it accepts blanks, extra commas, UUIDs in any case, without hyphens or in braces,
+repeated UUIDs, and unordered or overlapping intervals. It rejects reversed intervals, which the
+server reads as empty.
 """
 
 from __future__ import annotations
@@ -28,9 +28,7 @@ _SHOWN_MAX = 60
 
 
 def parse_gtid_set(text: str, *, where: str = "") -> GtidSet:
-    """Return the GTID set; empty text is the empty set.
-
-    Raises ParaplyError P001 with the reason and its character.
+    """Parse a GTID set, perhaps empty; else P001 with the character.
 
     >>> parse_gtid_set("3e11fa47-71ca-11e1-9e33-c80aa9429562:7:1-5:tag:2").count
     7
@@ -39,7 +37,7 @@ def parse_gtid_set(text: str, *, where: str = "") -> GtidSet:
 
 
 def parse_gtid(text: str, *, where: str = "") -> Gtid:
-    """Parse one GTID, ``uuid:7`` or ``uuid:tag:7``; else P001."""
+    """Parse ``uuid:7`` or ``uuid:tag:7``; else P001."""
     parser = _Parser(text, where)
     intervals = list(parser.gtid_set())
     if len(intervals) != 1 or intervals[0].first != intervals[0].last:

@@ -1,4 +1,4 @@
-"""A history: one recorded or simulated run, as read by properties, reports and campaigns."""
+"""A history: one recorded or simulated run."""
 
 from __future__ import annotations
 
@@ -28,47 +28,46 @@ class Clock(Enum):
     """Unit of event times."""
 
     STEPS = "steps"
-    """Steps of a simulated or controlled run; equal times are one step."""
+    """Equal times are one step."""
     MICROSECONDS = "us"
-    """Microseconds of one server's clock, from any start."""
+    """Of one server, from any start."""
     ORDER = "order"
-    """Order only (a log): one event each."""
+    """Order only, one event each."""
 
 
 class EvidenceTier(Enum):
-    """The available evidence, which limits the possible conclusions (ARCHITECTURE.md)."""
+    """Evidence, which limits possible conclusions (ARCHITECTURE.md)."""
 
     SOURCE_LOG = "T0"
-    """The source's log, perhaps with a schema: no events."""
+    """The source's log without events."""
     COMMIT_ORDER = "T1"
-    """Adds the replica's log or commit order."""
+    """Adds the replica's commit order."""
     COMMIT_WINDOWS = "T2"
-    """Adds when each transaction began and committed."""
+    """Adds begins and commits."""
     ROW_OUTCOMES = "T3"
-    """Adds the result of each row change."""
+    """Adds row outcomes."""
     CONTROLLED_RUN = "T4"
-    """The harness acts as the database, on a schedule of its choice."""
+    """The harness acts as the database."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HistoryHeader:
-    """The origin of a history, and how to repeat it."""
+    """The origin of a history, for repetition."""
 
     format_version: int = FORMAT_VERSION
     subject: str = ""
-    """Reference subject, applier, or server and version."""
+    """Subject, applier, or server and version."""
     dialect: str = ""
-    """Rules of the subject (``wl8440``, ``mysql_8_0``, ``mariadb_10_11``)."""
+    """Like ``wl8440`` or ``mariadb_10_11``."""
     seed: int | None = None
-    """Seed of the random schedule."""
+    """Of the random schedule."""
     program: str = ""
-    """Choices of the run, as base64url text (``paraply.vocabulary.programs``)."""
+    """Choices as base64url text (``paraply.vocabulary.programs``)."""
     options: Mapping[str, OptionValue] = field(default_factory=dict)
-    """Options of the subject by name (``workers``, ``preserve_commit_order``)."""
+    """By name, like ``workers``."""
     schema: tuple[TableSchema, ...] = ()
-    """Known tables."""
     members: tuple[str, ...] = ()
-    """Servers, source first; empty if the events name all."""
+    """Source first; empty if the events name all."""
     clock: Clock = Clock.STEPS
     tier: EvidenceTier = EvidenceTier.CONTROLLED_RUN
     recorded_by: str = ""
@@ -77,9 +76,9 @@ class HistoryHeader:
 
 @dataclass(frozen=True, kw_only=True)
 class History:
-    """A header, the transactions in source order, and the events in time order.
+    """A header, transactions in source order, and events in time order.
 
-    ``is_complete`` is False if the recording broke off; missing events are then no evidence.
+    If not ``is_complete``, missing events are no evidence.
     """
 
     header: HistoryHeader = field(default_factory=HistoryHeader)
@@ -97,7 +96,7 @@ class History:
 
     @cached_property
     def members(self) -> tuple[str, ...]:
-        """Return the header's members, then others as events first name them."""
+        """Return the header's members, then others by first event."""
         return tuple(
             dict.fromkeys([*self.header.members, *(event.member for event in self.events)])
         )
@@ -108,23 +107,23 @@ class History:
         return frozenset(event.kind for event in self.events)
 
     def events_of(self, *kinds: EventKind, member: str | None = None) -> Iterator[Event]:
-        """Yield the events of some kinds in order, optionally of one member."""
+        """Yield events of some kinds, optionally at one member."""
         for event in self.events:
             if event.kind in kinds and (member is None or event.member == member):
                 yield event
 
     def check(self, *, where: str = "") -> History:
-        """Return the history if its parts are consistent; else raise ``ParaplyError`` P504.
+        """Return the consistent history; else raise ``ParaplyError`` P504.
 
-        Transaction numbers rise from 1, times do not fall. Events name existing transactions and
-        have the fields and outcomes of their kind.
+        Transaction numbers rise from 1 and times do not fall. Events match transactions and their
+        kinds' fields and outcomes.
         """
         for fault in self.faults():
             raise ParaplyError(INCONSISTENT_HISTORY, where=where, reason=fault)
         return self
 
     def faults(self) -> Iterator[str]:
-        """Yield each inconsistency as one sentence."""
+        """Yield inconsistencies as sentences."""
         previous = 0
         for transaction in self.transactions:
             if transaction.id <= previous:

@@ -1,7 +1,6 @@
-"""Histories as JSON Lines, one record per line.
+"""Histories as JSON Lines (docs/history-format.md).
 
-A header, the transactions, the events, and a last line with their counts. Without that line
-``is_complete`` is False. See docs/history-format.md.
+A header, transactions, events, and their counts. Without the counts ``is_complete`` is False.
 """
 
 from __future__ import annotations
@@ -28,14 +27,14 @@ UNKNOWN_HISTORY_VERSION = register(
 )
 
 LINE_CHARACTERS_MAX = 64 * 1024 * 1024
-"""Longest line read; a transaction of a million rows is far shorter."""
+"""Far above a million rows."""
 
 RECORDS = {"history": HistoryHeader, "transaction": Transaction, "event": Event}
-"""Record class by the line's ``record`` word."""
+"""By the line's ``record`` word."""
 
 
 def write_history(history: History) -> Iterator[str]:
-    """Yield the lines of one history, without line ends."""
+    """Yield lines without ends."""
     header = {"format_version": history.header.format_version, **encode_record(history.header)}
     yield _line("history", header)
     for transaction in history.transactions:
@@ -54,19 +53,19 @@ def _line(record: str, value: dict[str, Any]) -> str:
 
 
 def bounded_lines(stream: TextIO) -> Iterator[str]:
-    """Yield the lines of a stream, longer ones in pieces of LINE_CHARACTERS_MAX.
+    """Yield lines, longer ones in pieces of LINE_CHARACTERS_MAX, which the reader rejects.
 
-    A file without line ends therefore cannot fill the memory: the reader rejects its first piece.
+    So a file without line ends cannot fill the memory.
     """
     while line := stream.readline(LINE_CHARACTERS_MAX + 1):
         yield line
 
 
 def read_histories(lines: Iterable[str], *, name: str = "") -> Iterator[History]:
-    """Yield the histories of a file; skip empty lines.
+    """Yield the histories of :func:`bounded_lines`.
 
-    ``lines`` come from :func:`bounded_lines`; ``name`` is the file in messages. Raises ParaplyError
-    P505 (with line) for an invalid record, P506 for a later format, P504 for inconsistent parts.
+    ``name`` is the file in messages. Raises ParaplyError P505 for an invalid record, P506 for a
+    later format, P504 for inconsistent parts.
     """
     reader = _HistoryReader(name)
     for number, line in enumerate(lines, start=1):

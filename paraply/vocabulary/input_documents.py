@@ -1,4 +1,4 @@
-"""Read outside documents with limits on size and nesting."""
+"""Outside documents, limited in size and nesting."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ TOO_DEEP = "it is nested too deeply"
 
 
 def read_bounded(path: str | os.PathLike[str], bytes_max: int) -> bytes:
-    """Return a file's content; ``ValueError`` if too large, also for an endless device."""
+    """Return the content; ``ValueError`` if too large or endless."""
     with Path(path).open("rb") as stream:
         data = stream.read(bytes_max + 1)
     if len(data) > bytes_max:

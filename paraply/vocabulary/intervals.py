@@ -1,6 +1,6 @@
 """Immutable sets of integers as sorted, disjoint, non-adjacent closed intervals.
 
-Merging is linear in the intervals, lookup is a bisection, and equal sets are equal objects.
+Merging is linear, lookup is a bisection, and equal sets are equal objects.
 """
 
 from __future__ import annotations
@@ -10,10 +10,7 @@ from collections.abc import Iterable, Iterator
 
 
 class IntervalSet:
-    """A set of integers as closed intervals.
-
-    ``len()`` fails above ``sys.maxsize``; :attr:`count` does not.
-    """
+    """``len()`` fails above ``sys.maxsize``; :attr:`count` does not."""
 
     __slots__ = ("_firsts", "_lasts")
 
@@ -21,7 +18,7 @@ class IntervalSet:
     _lasts: tuple[int, ...]
 
     def __init__(self, intervals: Iterable[tuple[int, int]] = ()) -> None:
-        """Intervals may overlap, in any order; ``ValueError`` if one is empty.
+        """Intervals may overlap; ``ValueError`` if one is empty.
 
         >>> IntervalSet([(7, 9), (1, 3), (4, 5)])
         IntervalSet([(1, 5), (7, 9)])
@@ -131,11 +128,11 @@ class IntervalSet:
         return True
 
     def isdisjoint(self, other: IntervalSet) -> bool:
-        """Return whether the sets share no number."""
+        """Return whether both share nothing."""
         return not self & other
 
     def add(self, number: int) -> IntervalSet:
-        """Return the set with one number more.
+        """Return the set with ``number``.
 
         >>> IntervalSet([(1, 3), (5, 7)]).add(4)
         IntervalSet([(1, 7)])

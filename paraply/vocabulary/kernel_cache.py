@@ -1,7 +1,7 @@
 """Invalidation of compiled kernels on disk.
 
-numba ignores changes of imported constants and functions. So all kernels of a folder are dropped if
-one of its modules is newer than a stored kernel.
+numba ignores changes of imported constants and functions, so a newer module drops all kernels of
+its folder.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ _CODE = "*.nbc"
 
 
 def drop_stale_kernels(folder: Path) -> int:
-    """Delete ``folder``'s kernels if a module is newer; return the number of files.
+    """Delete stale kernels; return the number of files.
 
-    A read-only folder stays unchanged: numba then stores its kernels elsewhere.
+    A read-only folder stays: numba stores its kernels elsewhere.
     """
     kept = folder / "__pycache__"
     indexes = [path.stat().st_mtime_ns for path in kept.glob(_INDEX)]
@@ -35,5 +35,5 @@ def drop_stale_kernels(folder: Path) -> int:
 
 
 def has_kernels(folder: Path) -> bool:
-    """Return whether ``folder`` has stored kernels, so use needs no compiling."""
+    """Return whether ``folder`` needs no compiling."""
     return any((folder / "__pycache__").glob(_INDEX))

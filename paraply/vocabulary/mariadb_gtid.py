@@ -1,9 +1,9 @@
 """MariaDB GTIDs (``domain-server-sequence``), positions and binlog states.
 
 A *position* (``gtid_slave_pos``, ``gtid_current_pos``, ``gtid_binlog_pos``) has one GTID per
-domain. A *binlog state* (``gtid_binlog_state``) has one per domain and server, the most recent of a
-domain last. Sequence numbers rise within a domain, with holes, only under ``gtid_strict_mode``.
-Otherwise a smaller number may follow, and a position returns to it.
+domain, a *binlog state* (``gtid_binlog_state``) one per domain and server, the most recent of a
+domain last. Sequence numbers may fall, and positions with them, unless ``gtid_strict_mode``; holes
+are legal.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _SHOWN_MAX = 60
 
 @dataclass(frozen=True, slots=True, order=True)
 class MariadbGtid:
-    """A GTID: 32-bit domain and server, 64-bit sequence number."""
+    """32-bit domain and server, 64-bit sequence number."""
 
     domain: int
     server: int
@@ -50,14 +50,13 @@ def parse_mariadb_gtid(text: str, *, where: str = "") -> MariadbGtid:
 class MariadbPosition:
     """At most one GTID per domain. Immutable.
 
-    ``covers`` and ``<=`` compare sequence numbers only, as the server does. A number in a hole or
-    of another server is therefore covered.
+    ``covers`` and ``<=`` compare only sequence numbers, like the server, so holes and other servers
+    count.
     """
 
     __slots__ = ("_by_domain",)
 
     def __init__(self, gtids: Iterable[MariadbGtid] = ()) -> None:
-        """A duplicate domain raises ``ValueError``."""
         by_domain: dict[int, MariadbGtid] = {}
         for gtid in sorted(gtids):
             if gtid.domain in by_domain:
@@ -88,7 +87,7 @@ class MariadbPosition:
         return hash(tuple(self._by_domain.values()))
 
     def covers(self, gtid: MariadbGtid) -> bool:
-        """Return whether the position reaches ``gtid`` in its domain."""
+        """Return whether it reaches ``gtid`` in its domain."""
         reached = self._by_domain.get(gtid.domain)
         return reached is not None and gtid.sequence <= reached.sequence
 
@@ -96,11 +95,11 @@ class MariadbPosition:
         return all(other.covers(gtid) for gtid in self)
 
     def advance(self, gtid: MariadbGtid) -> MariadbPosition:
-        """Return the position after ``gtid``, even for a smaller number (no strict mode)."""
+        """Return the next position; numbers may fall (no strict mode)."""
         return MariadbPosition([*(g for g in self if g.domain != gtid.domain), gtid])
 
     def __str__(self) -> str:
-        """Return the position as ``@@gtid_slave_pos`` shows it."""
+        """Format like ``@@gtid_slave_pos``."""
         return ",".join(map(str, self))
 
     def __repr__(self) -> str:
@@ -108,7 +107,7 @@ class MariadbPosition:
 
 
 def parse_position(text: str, *, where: str = "") -> MariadbPosition:
-    """Parse a position, empty for empty text; else P002."""
+    """Parse a position, perhaps empty; else P002."""
     try:
         return MariadbPosition(_parse_list(text, where))
     except ValueError as fault:
@@ -116,10 +115,10 @@ def parse_position(text: str, *, where: str = "") -> MariadbPosition:
 
 
 class MariadbBinlogState:
-    """The last logged GTID of each domain and server, and the most recent. Immutable.
+    """The last logged GTIDs by domain and server. Immutable.
 
-    ``counters`` has the greatest sequence number of each domain, for :meth:`next_sequence`. Text
-    lacks it, so parsing uses the greatest named number.
+    ``counters`` are greatest sequence numbers, for :meth:`next_sequence`. Parsing uses the greatest
+    in the text, which lacks them.
     """
 
     __slots__ = ("_counters", "_last", "_state")
@@ -127,7 +126,7 @@ class MariadbBinlogState:
     def __init__(
         self, gtids: Iterable[MariadbGtid] = (), *, counters: Mapping[int, int] | None = None
     ) -> None:
-        """Last of a domain is the most recent; a duplicate pair raises ``ValueError``."""
+        """The last of a domain is its most recent; duplicates raise ``ValueError``."""
         state: dict[tuple[int, int], MariadbGtid] = {}
         last: dict[int, MariadbGtid] = {}
         greatest = dict(counters or {})
@@ -142,7 +141,7 @@ class MariadbBinlogState:
         self._counters = greatest
 
     def __iter__(self) -> Iterator[MariadbGtid]:
-        """Yield GTIDs by domain and server, the most recent of each domain last."""
+        """Yield by domain and server, the most recent last."""
         return iter(
             sorted(
                 self._state.values(),
@@ -167,38 +166,35 @@ class MariadbBinlogState:
 
     @property
     def position(self) -> MariadbPosition:
-        """Return ``gtid_binlog_pos``: the most recent GTID of each domain."""
+        """Return ``gtid_binlog_pos``."""
         return MariadbPosition(self._last.values())
 
     def has_logged(self, gtid: MariadbGtid) -> bool:
-        """Return whether ``gtid`` counts as logged, also for an unlogged number in a hole."""
+        """Return whether ``gtid`` counts as logged; holes count."""
         logged = self._state.get((gtid.domain, gtid.server))
         return logged is not None and gtid.sequence <= logged.sequence
 
     def is_out_of_order(self, gtid: MariadbGtid) -> bool:
-        """Return whether strict mode refuses ``gtid`` (error 1950): its number does not rise."""
+        """Return whether strict mode refuses ``gtid`` (error 1950)."""
         recent = self._last.get(gtid.domain)
         return recent is not None and gtid.sequence <= recent.sequence
 
     def next_sequence(self, domain: int) -> int:
-        """Return the next local sequence number of the domain: greatest seen + 1."""
+        """Return the domain's next local number."""
         return self._counters.get(domain, 0) + 1
 
     def log(self, gtid: MariadbGtid) -> MariadbBinlogState:
-        """Return the state after logging ``gtid``, even a smaller number (no strict mode)."""
+        """Return the next state; numbers may fall (no strict mode)."""
         others = [g for g in self if (g.domain, g.server) != (gtid.domain, gtid.server)]
         return MariadbBinlogState([*others, gtid], counters=self._counters)
 
     def count_applied(self, gtid: MariadbGtid) -> MariadbBinlogState:
-        """Return the state after applying ``gtid`` unlogged (log_slave_updates=0).
-
-        Only the counter changes.
-        """
+        """Count an unlogged ``gtid`` (log_slave_updates=0) for next_sequence only."""
         seen = max(self._counters.get(gtid.domain, 0), gtid.sequence)
         return MariadbBinlogState(self, counters=self._counters | {gtid.domain: seen})
 
     def __str__(self) -> str:
-        """Return the state as ``@@gtid_binlog_state`` shows it."""
+        """Format like ``@@gtid_binlog_state``."""
         return ",".join(map(str, self))
 
     def __repr__(self) -> str:
@@ -206,7 +202,7 @@ class MariadbBinlogState:
 
 
 def parse_binlog_state(text: str, *, where: str = "") -> MariadbBinlogState:
-    """Parse a binlog state, empty for empty text; else P002."""
+    """Parse a binlog state, perhaps empty; else P002."""
     try:
         return MariadbBinlogState(_parse_list(text, where))
     except ValueError as fault:
@@ -218,8 +214,8 @@ def compute_current_position(
 ) -> MariadbPosition:
     """Return a server's ``gtid_current_pos``.
 
-    A domain's most recent logged GTID counts only if this ``server`` wrote it and its number is
-    greater than the applied one.
+    A logged GTID counts only if it is its domain's most recent, from this ``server``, and above the
+    applied one.
     """
     position = applied
     for gtid in logged.position:

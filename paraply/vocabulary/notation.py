@@ -1,4 +1,4 @@
-"""A short notation of histories for tests, reports and mails.
+"""A short notation of histories for tests and reports.
 
 ::
 
@@ -10,23 +10,23 @@
     ; rolled_back T2@w2 ; engine_committed T1@r2 time=9 ; read @r2 session=c1 [a=T1 b=T0]
 
 ``|`` separates an optional header, each transaction, and the events; ``;`` separates events. Line
-ends are blanks. Any field of the JSON form can be written ``name=value``; some have a shorthand:
+ends are blanks. JSON fields are ``name=value``; some have a shorthand:
 
 =====================  ====================================================================
 ``T2``                 transaction 2; ``T0`` in a reading is the initial state
 ``T2:ddl``             its kind, omitted for ``rows``
 ``{a 7 "x y"}``        items: of a write set, of a row, or purged
-``3<2``                a timestamp: sequence_number 3, last_committed 2
+``3<2``                sequence_number 3, last_committed 2
 ``+t[1,"x"]``          row inserted (``-`` deleted, ``~t[before][after]`` updated), as JSON
 ``@r2/w1``             member r2, worker 1; ``@r2`` no worker, ``@w1`` worker of member r1
 ``#2``                 the second attempt
 ``ok``                 an outcome
 ``[a=T1 b=T0]``        versions that a reader saw
-``time=9``             time; omitted for one more than before (the first is 1)
+``time=9``             omitted for one more than before (the first is 1)
 ``complete=false``     in the header: the recording broke off
 =====================  ====================================================================
 
-A bare value is letters, digits and ``_.:/+@*#-``; other values are JSON: ``"two words"``,
+A bare value is letters, digits and ``_.:/+@*#-``; others are JSON: ``"two words"``,
 ``["r1","r2"]``. A list of bare values may be written ``r1,r2``.
 """
 
@@ -49,9 +49,9 @@ ROW_SIGNS = {"insert": "+", "delete": "-", "update": "~"}
 
 
 def format_history(history: History, *, lines: bool = False) -> str:
-    """Return the notation of a history on one line, or one section and event a line.
+    """Return a history's notation on one line, or in lines.
 
-    ``paraply.vocabulary.notation_parser.parse_history`` reads either back to an equal history.
+    ``paraply.vocabulary.notation_parser.parse_history`` reads it back.
     """
     sections = []
     header = encode_record(history.header)
@@ -70,7 +70,7 @@ def format_history(history: History, *, lines: bool = False) -> str:
 
 
 def format_transaction(transaction: Transaction) -> str:
-    """Return the notation of one transaction."""
+    """Return a transaction's notation."""
     fields = encode_record(transaction)
     words = [f"T{fields.pop('id')}"]
     if "kind" in fields:
@@ -88,7 +88,7 @@ def format_transaction(transaction: Transaction) -> str:
 
 
 def format_event(event: Event, *, after: int = 0) -> str:
-    """Return the notation of one event; ``after`` is the previous event's time."""
+    """Return an event's notation; ``after`` is the previous time."""
     fields = encode_record(event)
     words = [fields.pop("kind")]
     if fields["time"] == after + 1:

@@ -1,7 +1,7 @@
-"""A program: the choices of one run as bytes or text.
+"""Programs: the choices of one run.
 
-Each choice is an unsigned LEB128 number (seven bits a byte, least significant first), so a choice
-among up to 128 options is one byte. Text is base64url without padding.
+Choices are unsigned LEB128 numbers (seven bits a byte, least significant first). Text is unpadded
+base64url.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ MALFORMED_PROGRAM = register(
 )
 
 CHOICE_BYTES_MAX = 9
-"""Longest encoding of one choice: 63 bits."""
+"""63 bits."""
 
 
 def encode_program(choices: Iterable[int]) -> bytes:
-    """Return ``choices`` as bytes; one outside ``[0, 2**63)`` raises ``ValueError``.
+    """Encode choices; ``ValueError`` outside ``[0, 2**63)``.
 
     >>> encode_program([0, 3, 300]).hex()
     '0003ac02'
@@ -40,7 +40,7 @@ def encode_program(choices: Iterable[int]) -> bytes:
 
 
 def decode_program(program: bytes) -> tuple[int, ...]:
-    """Return the choices; P503 names the malformed byte."""
+    """Decode choices; P503 names the malformed byte."""
     choices: list[int] = []
     value = shift = 0
     for offset, byte in enumerate(program):
@@ -60,7 +60,7 @@ def decode_program(program: bytes) -> tuple[int, ...]:
 
 
 def format_program(program: bytes) -> str:
-    """Return a program as base64url text, without padding.
+    """Return a program as text.
 
     >>> format_program(encode_program([0, 3, 300]))
     'AAOsAg'
@@ -69,7 +69,7 @@ def format_program(program: bytes) -> str:
 
 
 def parse_program(text: str) -> bytes:
-    """Return the bytes of :func:`format_program` text; else P503."""
+    """Parse :func:`format_program` text; else P503."""
     try:
         program = base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
     except (binascii.Error, ValueError):

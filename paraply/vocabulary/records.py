@@ -1,7 +1,7 @@
-"""Records (dataclasses or named tuples) as JSON values, driven by the field types.
+"""JSON form of records (dataclasses or named tuples), driven by the field types.
 
-Default values are omitted. Unknown, missing or mistyped fields raise :class:`MalformedRecordError`.
-The JSON Schema is derived from the same types.
+Default values are omitted. Malformed fields raise :class:`MalformedRecordError`. The JSON Schema
+comes from the same types.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from paraply.vocabulary.log import ABSENT
 from paraply.vocabulary.timestamps import LogicalTimestamp
 
 INTEGER_MIN, INTEGER_MAX, UNSIGNED_MAX = -(1 << 63), (1 << 63) - 1, (1 << 64) - 1
-"""Signed limits; items and column values may also be unsigned."""
+"""Items and column values may be unsigned."""
 
 
 class MalformedRecordError(ValueError):
-    """A malformed record; the text names the field and the reason."""
+    """The text names the field and the reason."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,13 +31,13 @@ class Codec:
 
     encode: Callable[[Any], Any]
     decode: Callable[[Any, str], Any]
-    """Takes the JSON value and its path for messages."""
+    """The text is the value's path."""
     schema: Mapping[str, object]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordField:
-    """One field of a record."""
+    """One field."""
 
     name: str
     hint: Any
@@ -46,15 +46,15 @@ class RecordField:
     default: Any
 
     def is_default(self, value: object) -> bool:
-        """Return whether the field has its default and is omitted."""
+        """Return whether the field is omitted."""
         return not self.is_required and bool(value == self.default)
 
 
 def encode_record(record: Any, *, with_defaults: bool = False) -> dict[str, Any]:
-    """Return a record as a JSON object without default fields.
+    """Return a JSON object without default fields.
 
-    ``with_defaults`` keeps those of the record itself, not of nested records. Numbers over 64 bits
-    and lone surrogates raise MalformedRecordError.
+    ``with_defaults`` keeps those of the outer record. Numbers over 64 bits and lone surrogates
+    raise MalformedRecordError.
     """
     encoded = {}
     cls: Any = type(record)
@@ -66,7 +66,7 @@ def encode_record(record: Any, *, with_defaults: bool = False) -> dict[str, Any]
 
 
 def decode_record(cls: Any, value: object, path: str = "") -> Any:
-    """Return the record of a JSON object; else MalformedRecordError."""
+    """Return the record; else MalformedRecordError."""
     if not isinstance(value, dict):
         raise _fault(path, "an object", value)
     entries = {entry.name: entry for entry in record_fields(cls)}
@@ -112,7 +112,7 @@ def record_fields(cls: Any) -> tuple[RecordField, ...]:
 
 @cache
 def codec_of(hint: Any) -> Codec:
-    """Return the codec of a type; ``TypeError`` for an unsupported type."""
+    """Return a type's codec; else ``TypeError``."""
     if isinstance(hint, NewType):
         return codec_of(hint.__supertype__)
     if hint in _SCALARS:

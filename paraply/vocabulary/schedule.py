@@ -1,7 +1,7 @@
-"""Every nondeterministic choice of a subject goes through a ``Schedule``.
+"""All nondeterminism of a subject goes through a ``Schedule``.
 
-The subject offers options; the schedule picks one and records it. The picks are a *program*, which
-replays the run with the same workload. A question with one option is not recorded.
+It picks among options and records its picks: the *program*, which replays the run with the same
+workload. One option is no question.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ SUBJECT_NOT_DETERMINISTIC = register(
 
 
 class Schedule(ABC):
-    """Picks options and records one index per real question in ``choices``."""
+    """``choices`` has one index per real question."""
 
     __slots__ = ("choices",)
 
@@ -37,7 +37,7 @@ class Schedule(ABC):
 
     @abstractmethod
     def choose_index(self, count: int, label: str = "") -> int:
-        """Return an index in ``[0, count)``; ``count`` below 1 raises ``ValueError``."""
+        """Return an index in ``[0, count)``; ``ValueError`` if empty."""
 
     @overload
     def choose(self, options: int, label: str = "") -> int: ...
@@ -83,7 +83,7 @@ def _not_deterministic(position: int, count: int, counts: list[int], label: str)
 
 
 class SeededSchedule(Schedule):
-    """Picks uniformly; equal seeds give equal picks on any Python."""
+    """Picks uniformly, reproducibly on any Python."""
 
     __slots__ = ("_uniform", "seed")
 
@@ -104,10 +104,10 @@ class SeededSchedule(Schedule):
 
 
 class RecordedSchedule(Schedule):
-    """Picks the recorded choices, then the first option of each question.
+    """Picks the recorded choices, then first options.
 
-    A choice out of range raises ``ParaplyError`` P501 if ``strict``; otherwise it is taken modulo
-    the option count and clears ``is_faithful``.
+    An invalid choice raises ``ParaplyError`` P501 if ``strict``; else it is taken modulo the count
+    and clears ``is_faithful``.
     """
 
     __slots__ = ("_adjusted", "_answered", "_program", "_strict")
@@ -126,12 +126,12 @@ class RecordedSchedule(Schedule):
 
     @property
     def is_exhausted(self) -> bool:
-        """Return whether the subject asked beyond the recorded choices."""
+        """Return whether questions exceeded the choices."""
         return self._answered > len(self._program)
 
     @property
     def is_faithful(self) -> bool:
-        """Return whether exactly the recorded choices were used."""
+        """Return whether exactly the choices were used."""
         return self._answered == len(self._program) and not self._adjusted
 
     def choose_index(self, count: int, label: str = "") -> int:
@@ -154,7 +154,7 @@ class RecordedSchedule(Schedule):
 class DrawnSchedule(Schedule):
     """Delegates to ``draw(count, label)``.
 
-    Hypothesis: ``DrawnSchedule(lambda count, label: data.draw(integers(0, count - 1)))``.
+    Hypothesis: ``lambda count, label: data.draw(integers(0, count - 1))``.
     """
 
     __slots__ = ("_draw",)
@@ -176,7 +176,7 @@ class DrawnSchedule(Schedule):
 
 
 class ExhaustiveSchedule(Schedule):
-    """One run of an :class:`Exploration`: a prefix of choices, then first options."""
+    """One run of an :class:`Exploration`."""
 
     __slots__ = ("_bound", "_counts", "_prefix", "_reported", "skipped_at", "was_cut")
 
@@ -186,9 +186,9 @@ class ExhaustiveSchedule(Schedule):
         self._counts = counts
         self._bound = bound
         self.skipped_at: int | None = None
-        """Number of choices before the skip; None if not skipped."""
+        """Number of choices before the skip."""
         self.was_cut = False
-        """Whether a question beyond the bound took its first option."""
+        """Whether a bound cut the choices."""
 
     def choose_index(self, count: int, label: str = "") -> int:
         """Return this run's index."""
@@ -210,16 +210,13 @@ class ExhaustiveSchedule(Schedule):
         return index
 
     def skip_subtree(self) -> None:
-        """Skip all continuations of the present choices; the caller then ends its run.
-
-        Used for visited states and symmetry.
-        """
+        """Skip this prefix, for visited states and symmetry; the caller ends its run."""
         if self.skipped_at is None:
             self.skipped_at = len(self.choices)
 
 
 class Exploration:
-    """Depth-first enumeration of every sequence of choices: iterate and run each.
+    """Depth-first enumeration of every sequence of choices.
 
     >>> exploration = Exploration()
     >>> [(s.choose(2), s.choose("ab")) for s in exploration]
@@ -227,8 +224,8 @@ class Exploration:
     >>> exploration.count, exploration.is_complete
     (4, True)
 
-    ``prefix`` fixes the first choices. ``runs_max`` limits the runs, ``choices_max`` the branching
-    questions. A reached limit clears ``is_complete``; skipped subtrees do not.
+    ``prefix`` fixes first choices. ``runs_max`` limits runs, ``choices_max`` branching questions.
+    Limits clear ``is_complete``; skipped subtrees do not.
     """
 
     def __init__(
@@ -270,7 +267,6 @@ class Exploration:
 
 
 def _successor(made: list[int], counts: list[int], fixed: int) -> tuple[list[int], list[int]]:
-    """Return the next prefix in depth-first order and its option counts; empty when done."""
     for position in range(len(made) - 1, fixed - 1, -1):
         if made[position] + 1 < counts[position]:
             return [*made[:position], made[position] + 1], counts[: position + 1]

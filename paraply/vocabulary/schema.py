@@ -1,4 +1,4 @@
-"""Tables, columns, indexes and foreign keys from a log or a dump."""
+"""Tables, columns and keys."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from enum import Enum
 
 
 class SchemaSource(Enum):
-    """Source of a table definition, printed with dependent verdicts."""
+    """Source of a table definition."""
 
     TABLE_MAP = "table-map metadata"
     LOGGED_DDL = "DDL in the log"
@@ -17,10 +17,10 @@ class SchemaSource(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Column:
-    """A column; ``type_name`` is the SQL type in lower case.
+    """``type_name`` is the SQL type in lower case.
 
-    ``collation`` is ``binary`` for byte strings, empty for non-text. ``length`` is in characters
-    (bytes for binary strings), 0 if not applicable.
+    ``collation`` is ``binary`` for byte strings. ``length`` is in characters (bytes for binary), 0
+    if not applicable.
     """
 
     name: str
@@ -33,12 +33,12 @@ class Column:
     visible: bool = True
     auto_increment: bool = False
     charset: str = ""
-    """Empty if unknown or not text; may be known without a collation."""
+    """May be known without a collation."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeyPart:
-    """An indexed column by position from 0; ``prefix_length`` in characters or bytes, 0 for all."""
+    """``position`` from 0; ``prefix_length`` in characters or bytes, 0 for all."""
 
     column: int
     prefix_length: int = 0
@@ -46,7 +46,7 @@ class KeyPart:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UniqueKey:
-    """A PRIMARY or UNIQUE key; the primary key's name is ``PRIMARY``."""
+    """The primary key's name is ``PRIMARY``."""
 
     name: str
     parts: tuple[KeyPart, ...]
@@ -54,7 +54,7 @@ class UniqueKey:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ForeignKey:
-    """A foreign key to columns of ``parent`` (``schema.table``).
+    """``parent`` is ``schema.table``.
 
     ``on_delete`` and ``on_update`` are ``RESTRICT``, ``CASCADE``, ``SET NULL``, ``NO ACTION``.
     """
@@ -73,8 +73,8 @@ class ForeignKey:
 class TableSchema:
     """A table definition, possibly partial.
 
-    Without ``keys_known`` only column types are known (minimal table maps). Without
-    ``keys_complete`` further UNIQUE keys may exist (full table maps have only the primary key).
+    Without ``keys_known`` only types are known (minimal table maps). Without ``keys_complete`` more
+    UNIQUE keys may exist (full table maps have only the primary key).
     """
 
     name: str
@@ -84,12 +84,11 @@ class TableSchema:
     keys_known: bool = False
     keys_complete: bool = False
     foreign_keys_known: bool = False
-    """Whether ``foreign_keys`` are complete; a table map never names them."""
+    """A table map never names them."""
     has_hidden_columns: bool = False
-    """Extra columns in row images: functional keys (MySQL) or system versioning (MariaDB)."""
+    """In row images: functional keys (MySQL) or system versioning (MariaDB)."""
     sources: set[SchemaSource] = field(default_factory=set)
     unknown_because: str = ""
-    """Why keys are unknown or incomplete; else empty."""
 
     def column_index(self, name: str) -> int | None:
         """Return a column's position, ignoring case."""

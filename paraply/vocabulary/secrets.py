@@ -1,7 +1,7 @@
-"""Remove passwords from all that is printed, also those of data source names.
+"""Remove passwords from output.
 
-``SCHEME://USER[:PASSWORD]@HOST[:PORT][/][?OPTION=VALUE&...]``. User and password may contain any
-character, so the host follows the first ``@`` with a well-formed rest.
+Data source names are ``SCHEME://USER[:PASSWORD]@HOST[:PORT][/][?OPTION=VALUE&...]``. User and
+password may contain any character, so the host follows the first ``@`` with a well-formed rest.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 HIDDEN = "***"
 _SHORTEST = 4
-"""Shorter secrets are also parts of ordinary words."""
+"""Shorter ones occur in words."""
 
 _DSN = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*)://(?P<rest>.*)", re.DOTALL)
 _PLACE = re.compile(
@@ -25,7 +25,7 @@ _secrets: set[str] = set()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DsnParts:
-    """A data source name in undecoded parts."""
+    """A data source name, undecoded."""
 
     scheme: str
     user: str
@@ -35,7 +35,7 @@ class DsnParts:
 
 
 def split_dsn(text: str) -> DsnParts | None:
-    """Return the parts of a data source name; None if it has no scheme."""
+    """Split a data source name; None without scheme."""
     found = _DSN.fullmatch(text)
     if found is None:
         return None
@@ -64,12 +64,12 @@ def dsn_without_password(text: str) -> str:
 
 
 def keep_secret(*secrets: str) -> None:
-    """Register secrets that :func:`without_secrets` removes."""
+    """Register secrets for :func:`without_secrets`."""
     _secrets.update(one for one in secrets if len(one) >= _SHORTEST)
 
 
 def without_secrets(text: str) -> str:
-    """Return a text without registered secrets and passwords of data source names."""
+    """Remove secrets and data source passwords from text."""
     text = _OPTION.sub(rf"\1{HIDDEN}", _IN_TEXT.sub(rf"\1:{HIDDEN}@", text))
     for secret in sorted(_secrets, key=len, reverse=True):
         text = text.replace(secret, HIDDEN)

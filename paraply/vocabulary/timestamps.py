@@ -1,6 +1,6 @@
-"""Logical time: last_committed and sequence_number, and the overlaps that they allow.
+"""Logical time and the overlaps that it allows.
 
-Source: WL#8440 and WL#7165. Rotation and restart reset the numbers, so different clock runs are not
+Source: WL#8440 and WL#7165. Rotation and restart reset the numbers, so clock runs are not
 comparable.
 """
 
@@ -12,13 +12,13 @@ from typing import NewType
 from paraply.vocabulary.errors import MALFORMED_TIMESTAMP, ParaplyError
 
 SequenceNumber = NewType("SequenceNumber", int)
-"""Position in a run of the logical clock, from 1; 0 is unassigned."""
+"""In a logical clock run, from 1; 0 is unassigned."""
 
 SnapshotVersion = NewType("SnapshotVersion", int)
-"""Length of the certified prefix that a transaction read, from 0."""
+"""Length of the certified prefix read, from 0."""
 
 CommitId = NewType("CommitId", int)
-"""MariaDB's group commit id, from 1: one id means prepared together."""
+"""MariaDB's, from 1: equal ids were prepared together."""
 
 LogicalTime = NewType("LogicalTime", int)
 """A history's own clock: steps, or microseconds if stated."""
@@ -28,9 +28,9 @@ LogicalTime = NewType("LogicalTime", int)
 class LogicalTimestamp:
     """The window in which a transaction may overlap with others.
 
-    It may start once the whole prefix of this clock run up to ``last_committed`` has committed. (0,
-    0) is a view change. Construction raises ``ParaplyError`` P003 unless ``0 <= last_committed <
-    sequence_number``; :meth:`as_recorded` accepts any numbers.
+    It may start once the clock run's prefix up to ``last_committed`` has committed. (0, 0) is a
+    view change. Construction raises ``ParaplyError`` P003 unless ``0 <= last_committed <
+    sequence_number``.
     """
 
     last_committed: SequenceNumber
@@ -47,7 +47,7 @@ class LogicalTimestamp:
 
     @classmethod
     def of(cls, last_committed: int, sequence_number: int) -> LogicalTimestamp:
-        """Return the checked timestamp of two numbers."""
+        """Return a checked timestamp."""
         return cls(
             last_committed=SequenceNumber(last_committed),
             sequence_number=SequenceNumber(sequence_number),
@@ -63,12 +63,12 @@ class LogicalTimestamp:
 
     @property
     def is_well_formed(self) -> bool:
-        """Return whether last_committed lies in [0, sequence_number), or both are 0."""
+        """Return whether it is (0, 0) or passes construction."""
         return 0 <= self.last_committed < self.sequence_number or self.is_view_change
 
     @property
     def is_view_change(self) -> bool:
-        """Return whether this is (0, 0), which runs alone in log order."""
+        """Return whether this is (0, 0), which runs alone."""
         return self.last_committed == 0 == self.sequence_number
 
     def _fault(self) -> str:
@@ -90,9 +90,9 @@ def may_start(
 ) -> bool:
     """Return whether the transaction may start.
 
-    All transactions of this clock run up to ``low_water_mark`` have committed, 0 for none.
-    ``is_idle``: all earlier scheduled transactions have committed; a view change requires it.
-    Source: ``clock_leq`` and ``get_lwm_timestamp`` of MySQL's coordinator.
+    This clock run has committed up to ``low_water_mark``, or nothing at 0. ``is_idle``: all
+    scheduled before have committed, as view changes require. Source: ``clock_leq`` and
+    ``get_lwm_timestamp`` of MySQL's coordinator.
     """
     if timestamp.is_view_change:
         return is_idle
@@ -102,8 +102,7 @@ def may_start(
 def may_overlap(earlier: LogicalTimestamp, later: LogicalTimestamp) -> bool:
     """Return whether ``later`` may start before ``earlier`` commits, by timestamps alone.
 
-    Both belong to one clock run, in log order. MySQL also fences at gaps, last_committed 0 and
-    transactions without write set.
+    Both belong to one clock run. MySQL also fences at gaps, last_committed 0 and empty write sets.
     """
     if earlier.is_view_change or later.is_view_change:
         return False

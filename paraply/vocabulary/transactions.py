@@ -1,4 +1,4 @@
-"""Transactions of a history, with their writes and logical times."""
+"""Transactions of a history."""
 
 from __future__ import annotations
 
@@ -11,28 +11,27 @@ from paraply.vocabulary.timestamps import CommitId, LogicalTimestamp, SnapshotVe
 from paraply.vocabulary.write_set import EMPTY_WRITE_SET, WriteSet, share_items
 
 TransactionId = NewType("TransactionId", int)
-"""Number in source order from 1; 0 is the initial state."""
+"""From 1 in source order; 0 is the initial state."""
 
 INITIAL_STATE = TransactionId(0)
-"""Writer of every row that no transaction has written yet."""
 
 ISOLATED = "isolated"
-"""Flag of a schema change in Galera's total order isolation."""
+"""A schema change in Galera's total order isolation."""
 
 
 class TransactionKind(Enum):
-    """Sort of transaction; all but ROWS are barriers to parallel apply."""
+    """All but ROWS are barriers."""
 
     ROWS = "rows"
     """Row changes with a write set."""
     NO_WRITE_SET = "no_write_set"
-    """Changes without known write set (keyless table, statement, empty group)."""
+    """A keyless table, a statement or an empty group."""
     DDL = "ddl"
-    """Changes a schema, an account or a server object."""
+    """Also changes of accounts and server objects."""
     CTAS = "ctas"
     """CREATE TABLE ... SELECT: a barrier despite its write set."""
     VIEW_CHANGE = "view_change"
-    """A change of the group's members, logged with (0, 0)."""
+    """A group change, logged with (0, 0)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,65 +39,65 @@ class RowWrite:
     """One changed row; an insert has no ``before``, a delete no ``after``.
 
     A value is None (NULL), a number, text or bytes; ``paraply.vocabulary.log.ABSENT`` if
-    unrecorded. Other SQL types are text as a client sees it.
+    unrecorded. Other SQL types are client text.
     """
 
     table: str
-    """``schema.table``, or any name in a small model."""
+    """``schema.table``, or any name in models."""
     operation: Operation
     before: RowImage | None = None
-    """Row before the change, one value per column in table order."""
+    """Values in table order."""
     after: RowImage | None = None
-    """Row after the change, one value per column in table order."""
+    """Values in table order."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Transaction:
-    """One transaction of the workload, as its origin executed or logged it.
+    """One transaction, as its origin executed or logged it.
 
-    ``timestamp`` and ``gtid`` are those of the source's log; events have the members' own.
+    ``timestamp`` and ``gtid`` are the source's; events have the members' own.
     """
 
     id: TransactionId
-    """Number in source order, from 1."""
+    """From 1 in source order."""
     kind: TransactionKind = TransactionKind.ROWS
     gtid: str = ""
-    """GTID in the dialect's notation."""
+    """In the dialect's notation."""
     origin: str = ""
-    """Member that executed it first."""
+    """First executing member."""
     session: str = ""
-    """Client session; its transactions keep their order."""
+    """Transactions of a session keep their order."""
     write_set: WriteSet = EMPTY_WRITE_SET
-    """Written items; numbers first, then text."""
+    """Numbers first, then text."""
     snapshot_version: SnapshotVersion | None = None
-    """Length of the certified prefix it read, in transactions."""
+    """Certified prefix it read."""
     snapshot_gtids: str = ""
     """GTID set it read."""
     timestamp: LogicalTimestamp | None = None
-    """last_committed and sequence_number in the source's log."""
+    """In the source's log."""
     clock: int = 0
-    """Run of the logical clock, from 0; each run restarts sequence numbers."""
+    """Logical clock run, from 0; numbers restart."""
     commit_id: CommitId | None = None
-    """MariaDB's group commit id, absent for a group of one."""
+    """MariaDB's; absent for a group of one."""
     domain: int | None = None
-    """MariaDB's replication domain."""
+    """MariaDB's."""
     flags: frozenset[str] = frozenset()
-    """Flags of the source's log (``allow_parallel``, ``waited``, ``may_have_sbr``)."""
+    """In the source's log, like ``allow_parallel`` or ``may_have_sbr``."""
     rows: tuple[RowWrite, ...] = ()
-    """Row changes in source order."""
+    """In source order."""
     statement: str = ""
-    """SQL of DDL and statement-based changes."""
+    """Of DDL and statement-based changes."""
     position: str = ""
-    """Place in the log, as ``file:offset``."""
+    """``file:offset`` in the log."""
 
     @property
     def keyless_tables(self) -> WriteSet:
-        """Return the tables without key; the table itself is then the item."""
+        """Return the tables without key, which are items themselves."""
         return self.write_set & {row.table for row in self.rows}
 
     @property
     def is_barrier(self) -> bool:
-        """Return whether items cannot decide its conflicts, so it must run alone."""
+        """Return whether it must run alone, without items to decide."""
         return self.kind is not TransactionKind.ROWS or not self.write_set
 
     def conflicts_with(self, other: Transaction) -> bool:

@@ -1,4 +1,4 @@
-"""Three-valued verdicts and their combination (docs/decisions/0002)."""
+"""Three-valued verdicts (docs/decisions/0002)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from enum import IntEnum
 
 
 class Verdict(IntEnum):
-    """Result of a check; the larger value wins."""
+    """The larger value wins."""
 
     HOLDS = 0
     UNKNOWN = 1  # Too little evidence, a bound, a clock or a solver gave up; never shown as HOLDS.
@@ -15,12 +15,12 @@ class Verdict(IntEnum):
 
     @property
     def word(self) -> str:
-        """Return the word for reports and JSON."""
+        """Return the word for reports."""
         return self.name.lower()
 
     @property
     def exit_code(self) -> int:
-        """Return the exit code: 0 holds, 1 violated, 2 unknown."""
+        """Return 0 holds, 1 violated, or 2 unknown."""
         return {Verdict.HOLDS: 0, Verdict.VIOLATED: 1, Verdict.UNKNOWN: 2}[self]
 
 

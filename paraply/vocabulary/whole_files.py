@@ -9,12 +9,11 @@ from contextlib import contextmanager
 from pathlib import Path
 
 PART = ".part-"
-"""Name prefix of unfinished files."""
 
 
 @contextmanager
 def appearing(path: Path) -> Iterator[Path]:
-    """Yield a temporary name beside ``path``; the file then replaces ``path``.
+    """Yield a temporary name that replaces ``path`` at the end.
 
     It is synced first and gets the replaced file's permissions and suffix. An exception removes it.
     A missing folder is created.

@@ -1,9 +1,9 @@
-"""Write sets: the items that a transaction wrote, and their conflicts."""
+"""Write sets and their conflicts."""
 
 from __future__ import annotations
 
 Item = str | int
-"""A name in small models, else a hash or a composed key.
+"""A name in small models, else a hash or composed key.
 
 ``1`` and ``"1"`` differ. Numbers have at most 64 bits. Booleans are not items.
 """
@@ -11,11 +11,11 @@ Item = str | int
 WriteSet = frozenset[Item]
 
 EMPTY_WRITE_SET: WriteSet = frozenset()
-"""No known items: the transaction (e.g. DDL) may touch anything."""
+"""Unknown items, e.g. of DDL."""
 
 
 def write_set(*items: Item) -> WriteSet:
-    """Return the write set of the given items.
+    """Return a write set.
 
     >>> sorted(write_set("a", "b", "a"))
     ['a', 'b']
@@ -24,27 +24,27 @@ def write_set(*items: Item) -> WriteSet:
 
 
 def share_items(a: WriteSet, b: WriteSet) -> bool:
-    """Return whether both wrote an item, as certification asks; empty sets share nothing."""
+    """Return whether both wrote an item, as in certification."""
     return not a.isdisjoint(b)
 
 
 def conflict(a: WriteSet, b: WriteSet) -> bool:
     """Return whether order matters for parallel apply.
 
-    An empty write set conflicts with everything, including another empty one (WL#8440).
+    An empty write set conflicts with everything (WL#8440).
     """
     return not a or not b or not a.isdisjoint(b)
 
 
 def sorted_items(items: WriteSet) -> list[Item]:
-    """Return the items in order: numbers, then text."""
+    """Sort numbers, then text."""
     return sorted(items, key=lambda item: (isinstance(item, str), item))
 
 
 def format_item(item: Item) -> str:
     """Return an item as text for :func:`parse_item`.
 
-    Numbers are decimal. Text is quoted if it reads as a number or begins with a double quote.
+    Text is quoted if it reads as a number or begins with a double quote.
 
     >>> format_item(7), format_item("7"), format_item("t.PRIMARY")
     ('7', '"7"', 't.PRIMARY')
@@ -57,7 +57,7 @@ def format_item(item: Item) -> str:
 
 
 def parse_item(text: str) -> Item:
-    """Return the item that :func:`format_item` wrote."""
+    """Parse :func:`format_item` text."""
     if _reads_as_number(text):
         return int(text)
     if len(text) >= 2 and text.startswith('"') and text.endswith('"'):
@@ -66,7 +66,7 @@ def parse_item(text: str) -> Item:
 
 
 def table_of(item: Item) -> str:
-    """Return the table part of an item, empty if none.
+    """Return an item's table, or empty.
 
     >>> table_of("d.t.a"), table_of("a")
     ('d.t', '')
