@@ -49,10 +49,10 @@ example:
 
 
 class Parser(argparse.ArgumentParser):
-    """An argument parser with registered errors and remedies."""
+    """A parser with registered errors and remedies."""
 
     def error(self, message: str) -> NoReturn:
-        """Raise the usage error; argparse's exit code 2 means unknown here."""
+        """Raise the error; argparse would exit with 2, unknown."""
         raise ParaplyError(USAGE, reason=message, command=self.prog)
 
     def _print_message(self, message: str, file: Any = None) -> None:
@@ -136,13 +136,13 @@ class _Run:
 
 
 def report(error: ParaplyError, stream: TextIO) -> None:
-    """Print code, place and message of an input error, then the remedy."""
+    """Print an input error and its remedy."""
     print(f"paraply: {visible(without_secrets(error.text))}", file=stream)
     print(f"  remedy: {visible(without_secrets(error.remedy))}", file=stream)
 
 
 def build_parser(arguments: Sequence[str], commands: Sequence[Command] = COMMANDS) -> Parser:
-    """Return the parser; only commands in ``arguments`` are imported."""
+    """Return the parser; only commands in ``arguments`` are loaded."""
     parser = Parser(
         prog="paraply",
         description="Is it safe to apply these transactions in parallel, and can you prove it?",

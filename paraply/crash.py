@@ -1,7 +1,7 @@
-"""A run that fails by a fault of paraply or of the machine: exit code 70, never a verdict.
+"""Failures of paraply or the machine: exit code 70, never a verdict.
 
-One line on standard error names the failure, the traceback's file, and where to report it.
-Requested JSON, JUnit and TAP outputs contain ``error``.
+Standard error names the failure, the traceback's file, and where to report. Requested JSON, JUnit
+and TAP outputs contain ``error``.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ _WHAT_CHARACTERS_MAX = 300
 
 
 def is_of_the_machine(error: BaseException) -> bool:
-    """Return whether a full disk, or lack of memory or handles, caused an error."""
+    """Return whether disk, memory or handles ran out."""
     return any(
         isinstance(one, MemoryError) or (isinstance(one, OSError) and one.errno in _OF_THE_MACHINE)
         for one in _chain(error)
@@ -57,7 +57,7 @@ def is_of_the_machine(error: BaseException) -> bool:
 
 @contextmanager
 def faults_of_threads_raised() -> Iterator[None]:
-    """Raise a thread's first uncaught exception at the end; Python only prints it."""
+    """Raise a thread's first exception at the end; Python prints it."""
     found: list[BaseException] = []
 
     def collect(arguments: threading.ExceptHookArgs) -> None:
@@ -75,15 +75,15 @@ def faults_of_threads_raised() -> Iterator[None]:
 
 
 class MemoryForNumpy:
-    """Raises ``MemoryError`` if memory is too short for numpy's first import.
+    """Raises ``MemoryError`` if memory is short for numpy.
 
-    Its OpenBLAS would exit with 1, which means "violated".
+    OpenBLAS would exit with 1, which means "violated".
     """
 
     needed = 256 << 20
 
     def find_spec(self, name: str, path: object = None, target: object = None) -> None:
-        """Check the memory when numpy is looked for."""
+        """Check the memory for numpy."""
         if name == "numpy":
             sys.meta_path.remove(self)
             try:
@@ -92,7 +92,7 @@ class MemoryForNumpy:
                 raise MemoryError(f"numpy needs {self.needed >> 20} MB of memory") from None
 
     def install(self) -> None:
-        """Install the check unless numpy is loaded."""
+        """Install unless numpy is loaded."""
         is_there = any(isinstance(one, MemoryForNumpy) for one in sys.meta_path)
         if "numpy" not in sys.modules and not is_there:
             sys.meta_path.insert(0, self)
@@ -101,10 +101,7 @@ class MemoryForNumpy:
 def end_by_crash(
     error: BaseException, words: Sequence[str], arguments: argparse.Namespace | None
 ) -> int:
-    """Report a failure and return exit code 70.
-
-    ``words`` are the command line; ``arguments`` is None before parsing.
-    """
+    """Report a failure and return 70; ``arguments`` may be unparsed."""
     story = _story(error, words)
     # The frames hold what filled the memory.
     traceback.clear_frames(error.__traceback__)
@@ -121,7 +118,7 @@ def end_by_crash(
 
 
 def silence(stream: TextIO) -> None:
-    """Discard a stream's pending output."""
+    """Discard pending output."""
     with suppress(OSError, ValueError, AttributeError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 

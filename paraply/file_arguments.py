@@ -12,7 +12,7 @@ from paraply.reporting.files import APPENDED, claim
 
 
 class InputPath(str):
-    """An input file or folder."""
+    """An input path."""
 
 
 class ClassFile(InputPath):
@@ -60,11 +60,11 @@ class OutputFolder(str):
 
 
 class OutputPath(str):
-    """An output file or folder, which the command checks."""
+    """A file or folder, which the command checks."""
 
 
 def add_force_argument(parser: argparse.ArgumentParser) -> None:
-    """Add ``--force`` to a command."""
+    """Add ``--force``."""
     if any(_writes(action.type) for action in parser._actions):
         parser.add_argument(
             "--force",

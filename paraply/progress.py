@@ -1,4 +1,4 @@
-"""A progress bar on a terminal's standard error, after 2 seconds."""
+"""A progress bar for terminals, after 2 seconds."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ DELAY_S = 2.0
 """Avoids a bar that only flashes."""
 
 Advance = Callable[[float], None]
-"""Called with the amount done, in the unit of the total."""
+"""Takes the amount done."""
 
 
 @contextmanager
@@ -27,7 +27,7 @@ def progress(
 ) -> Iterator[Advance]:
     """Yield a function to call with the amount done.
 
-    ``total`` is None if unknown. The bar needs a terminal on standard error, and disappears at the
+    ``total`` is None if unknown. The bar needs a terminal on standard error and disappears at the
     end.
     """
     drawn_on = console or Console(file=sys.stderr)

@@ -1,9 +1,8 @@
-"""A pytest plugin for the conformance suite: one test item per case.
+"""A pytest plugin for the conformance suite: one item per case.
 
-``pytest --paraply-command "./my-applier"``, or ``paraply_command`` in the ini file. Without an
-applier it does nothing; ``-p no:paraply.pytest_plugin`` disables it. Cases have the marker
-``paraply_`` plus family letter. Unknown and skipped cases are skipped, expected failures xfail.
-Each pytest-xdist worker starts its own applier.
+``pytest --paraply-command "./my-applier"``, or ``paraply_command`` in the ini file; without an
+applier it does nothing. Cases have the marker ``paraply_`` plus family letter. Unknown cases are
+skipped, expected failures xfail. Each pytest-xdist worker starts an applier.
 """
 
 from __future__ import annotations
@@ -72,7 +71,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Add the families' markers, given an applier."""
+    """Add the families' markers."""
     if not _is_wanted(config):
         return
     from paraply.adapters.conformance.cases import FAMILIES
@@ -83,7 +82,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_sessionstart(session: pytest.Session) -> None:
-    """Start the applier first; a usage error if impossible."""
+    """Start the applier; else a usage error."""
     config = session.config
     if not _is_wanted(config) or config.option.collectonly or hasattr(config, "workerinput"):
         return
@@ -101,7 +100,7 @@ def pytest_sessionstart(session: pytest.Session) -> None:
 def pytest_collection_modifyitems(
     session: pytest.Session, config: pytest.Config, items: list[pytest.Item]
 ) -> None:
-    """Add an item per case, before marker selection."""
+    """Add the cases, before marker selection."""
     if not _is_wanted(config):
         return
     from paraply.adapters.conformance.cases import cases_named, suite
@@ -144,7 +143,7 @@ class CaseItem(pytest.Item):
         self.case = case
 
     def runtest(self) -> None:
-        """Run the case; skip it if it shows nothing."""
+        """Run the case, or skip it."""
         from paraply.conforming.suite import Result
         from paraply.vocabulary.errors import ParaplyError
 
@@ -163,7 +162,7 @@ class CaseItem(pytest.Item):
             pytest.skip(f"{result.result.value}: {result.reason}")
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException]) -> str:  # type: ignore[override]
-        """Return the failure report instead of a traceback."""
+        """Return the failure without traceback."""
         from paraply.reporting.conform.text import failure_lines
 
         if isinstance(excinfo.value, CaseFailedError):

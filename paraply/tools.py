@@ -31,7 +31,7 @@ def program(name: str) -> str:
 
 
 def first_line_of(name: str, *arguments: str) -> str:
-    """Return a program's first output line on any stream, or empty."""
+    """Return a program's first output line, or empty."""
     path = program(name)
     if not path:
         return ""

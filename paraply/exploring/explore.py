@@ -21,8 +21,7 @@ from paraply.vocabulary.verdict import Verdict, combine
 class Finding:
     """A campaign's result for one property.
 
-    ``is_sought``: the subject is known to break the property in this dialect or with these options,
-    so the campaign should find a breach.
+    ``is_sought``: the subject should break it in this dialect or with these options.
     """
 
     tally: Tally
@@ -36,19 +35,19 @@ class Finding:
 
     @property
     def is_expected(self) -> bool:
-        """Return whether breaches were found, each with an expected cause."""
+        """Return whether every breach has an expected cause."""
         return 0 < self.tally.violated == self.tally.expected
 
     @property
     def verdict(self) -> Verdict:
-        """Return the verdict; a missing known breach gives UNKNOWN, not HOLDS."""
+        """Return the verdict; a missing sought breach gives UNKNOWN."""
         if self.is_sought and not self.tally.violated:
             return Verdict.UNKNOWN
         return self.tally.verdict
 
     @property
     def note(self) -> str:
-        """Return a remark beside the verdict."""
+        """Return a remark."""
         if self.is_expected:
             return "expected of this dialect"
         if self.tally.expected:
@@ -66,8 +65,8 @@ class Finding:
 class Result:
     """One judged exploration.
 
-    ``set_aside`` names properties without events in any history, or with situations that the
-    subject declares unreachable. ``is_cut``: not all of the requested schedules were run.
+    ``set_aside`` properties lack events in any history, or have declared unreachable situations.
+    ``is_cut``: some requested schedules were not run.
     """
 
     subject: Subject
@@ -79,14 +78,14 @@ class Result:
 
     @property
     def options_off(self) -> tuple[str, ...]:
-        """Return options of 0 or false, which prevent situations."""
+        """Return 0 or false options, which prevent situations."""
         options = self.subject.options_of(self.workload)
         return tuple(name for name, value in options.items() if not value)
 
     def verdict(self, *, allow_expected: bool = False) -> Verdict:
-        """Return the gravest verdict; ``allow_expected`` ignores known breaches.
+        """Return the gravest verdict, UNKNOWN at best if cut.
 
-        A cut exploration is UNKNOWN at best.
+        ``allow_expected`` ignores known breaches.
         """
         verdicts = [Verdict.UNKNOWN] if self.is_cut else []
         verdicts += [
@@ -116,10 +115,9 @@ def explore(
     is_named: bool = False,
     on_run: Callable[[int], None] | None = None,
 ) -> Result:
-    """Run the subject on every schedule, judge it, and shrink every breach.
+    """Run every schedule, judge, and shrink breaches.
 
-    ``seed`` is for the shrinking. With ``is_named`` the user chose the properties, so none is set
-    aside.
+    ``seed`` is for shrinking. ``is_named`` keeps all properties.
     """
     campaign = run_campaign(
         system_of(subject, workload),

@@ -1,7 +1,7 @@
-"""Healthy runs of every subject and dialect over drawn options must not break a property.
+"""Healthy runs over drawn options must not break a property.
 
-``python -m paraply.exploring.healthy --histories 100000 --seed 1`` prints each unexplained breach
-with its replay command, and exits with 1 if there is one.
+``python -m paraply.exploring.healthy --histories 100000 --seed 1`` prints unexplained breaches with
+replay commands and exits with 1 for any.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from paraply.vocabulary.history import OptionValue
 from paraply.vocabulary.schedule import SeededSchedule
 
 ABOVE_DEFAULT = 2
-"""Limit of drawn numbers above the default, unless NUMBER_MAX is greater."""
+"""Limit of drawn numbers above the default, or NUMBER_MAX."""
 NUMBER_MAX = 4
 SIZES_MAX = {"transactions": 8, "rows": 4, "members": 4}
 SEEDS = 2**32
@@ -34,7 +34,7 @@ SEEDS = 2**32
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FalseAlarm:
-    """An unexplained breach by a healthy subject."""
+    """An unexplained healthy breach."""
 
     subject: Subject
     workload: Workload
@@ -49,7 +49,7 @@ class FalseAlarm:
 
 
 def drawn_workload(subject: Subject, dialect: str, choices: random.Random) -> Workload:
-    """Return random sizes and options; half of the options keep their default."""
+    """Draw a workload; half of the options keep their default."""
     options = {
         option.name: drawn_value(option, choices)
         for option in subject.options
@@ -60,7 +60,7 @@ def drawn_workload(subject: Subject, dialect: str, choices: random.Random) -> Wo
 
 
 def drawn_value(option: Option, choices: random.Random) -> OptionValue:
-    """Return a random allowed value."""
+    """Draw an allowed value."""
     if isinstance(option.default, bool):
         return choices.random() < 0.5
     if isinstance(option.default, int):
@@ -99,7 +99,7 @@ def false_alarms(
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run healthy histories of every subject and dialect; 1 for an unexpected breach."""
+    """Run every subject and dialect; 1 for a false alarm."""
     parser = argparse.ArgumentParser(
         prog="python -m paraply.exploring.healthy", description=__doc__
     )

@@ -1,7 +1,6 @@
-"""Mutation testing: a seeded fault's named property must catch it, and no healthy run.
+"""Mutation testing: the named property must catch a fault, and no healthy run.
 
-A search must find a history that breaks the property, and the subject without the fault must keep
-it in as many runs. An equivalent mutant must not be caught at all.
+Nothing may catch an equivalent mutant.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from paraply.registries import property_named, subject_named
 from paraply.vocabulary.verdict import Verdict
 
 RUNS_OF_AN_EQUIVALENT = 500
-"""Runs of an equivalent mutant, which none may catch."""
+"""Others need fewer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,7 +26,6 @@ class MutantResult:
     """The result of one mutant.
 
     Attributes:
-        smallest: smallest history in which its property catches it, if any.
         caught_by_others: properties that catch an allegedly equivalent mutant.
         runs: until it was found, or in all.
         seconds: including shrinking.
@@ -41,16 +39,16 @@ class MutantResult:
 
     @property
     def is_as_stated(self) -> bool:
-        """Return whether it was caught, or, if equivalent, was not."""
+        """Return whether it was caught, or not if equivalent."""
         if self.mutant.survives_because:
             return not self.caught_by_others
         return self.smallest is not None
 
 
 def try_mutant(mutant: Mutant, *, seed: int = 0, runs_max: int = RUNS_MAX) -> MutantResult:
-    """Search for a history in which the named property catches the mutant.
+    """Search for a history in which the property catches it.
 
-    ``runs_max`` counts runs of the mutant's whole workload; smaller ones come before.
+    ``runs_max`` counts full workloads; smaller ones come before.
     """
     started = time.perf_counter()
     if mutant.survives_because:
@@ -93,10 +91,9 @@ def safety_properties_broken_by(mutant: Mutant, *, seed: int, runs: int) -> tupl
 def original_breaks(
     mutant: Mutant, prop: Property, *, seed: int = 0, runs: int
 ) -> Counterexample | None:
-    """Return a run in which the subject without the fault breaks the property, if any.
+    """Return a breaking run of the subject without the fault, if any.
 
-    Runs use the mutant's workload. None are made if the subject is known to break the property in
-    this dialect, because this is no evidence against it.
+    A known breach of this dialect is no evidence against the property, so it is not sought.
     """
     original = subject_named(mutant.subject.name)
     workload = replace(mutant.workload, dialect=original.dialect_of(mutant.workload))

@@ -1,17 +1,15 @@
 """Enumerate every reachable state of a subject once.
 
-Breadth first, so the first way to a state is a shortest one. A state includes what its *watch* has
-seen: the readers' and clients' knowledge that properties need. Every step out of every state is
-judged.
+Breadth first, so ways are shortest. A state includes its *watch*: what readers and clients have
+seen, for the properties. Every step out of every state is judged.
 
-Two sound reductions; ``is_reduced=False`` omits them and finds the same breaches:
+Two sound reductions, without which (``is_reduced=False``) breaches are the same:
 
-- *Symmetry*: a state has the multiset of its replicas, not their names. Replicas start equal, and
-  names only break ties between equal ones.
-- *Partial order*: a replica's apply step commutes with every other step. Nobody reads at a replica
-  before its promotion, promotion waits for all applies, and a restart keeps the relay log. So such
-  a step runs first and alone, unless relay logs are discarded or the cluster disallows it
-  (``applying_is_private``).
+- *Symmetry*: a state has the multiset of its replicas, not their names. They start equal, and names
+  only break ties between equal ones.
+- *Partial order*: an apply step commutes with every other. Nobody reads at a replica before
+  promotion, which waits for all applies, and a restart keeps the relay log. So it runs first and
+  alone, unless relay logs are discarded or the cluster clears ``applying_is_private``.
 """
 
 from __future__ import annotations
@@ -38,13 +36,13 @@ STATES_MAX = 200_000
 
 
 class Way(NamedTuple):
-    """A shortest way to a state; a None choice had one option."""
+    """A shortest way; a None choice had one option."""
 
     before: Way | None
     choice: int | None
 
     def program(self) -> tuple[int, ...]:
-        """Return the way's choices as a schedule records them."""
+        """Return the way's choices for a schedule."""
         choices = []
         way: Way | None = self
         while way is not None:
@@ -56,7 +54,7 @@ class Way(NamedTuple):
 
 @dataclass(slots=True)
 class Node:
-    """A state, its watch, and its way; left states are dropped."""
+    """A state with watch and way; left states are dropped."""
 
     state: Cluster
     watch: Watch
@@ -69,11 +67,10 @@ class StateSpace:
 
     Attributes:
         states: of source, replicas and pending faults.
-        watched: states together with what was seen, confirmed and abandoned.
+        watched: states with watches.
         steps: transitions, also to known states.
         ends: states without next step.
         breaches: each with the first state after it.
-        is_complete: whether no state was omitted.
     """
 
     subject: SemiSyncSubject
@@ -87,7 +84,7 @@ class StateSpace:
 
     @property
     def stalls(self) -> list[Node]:
-        """Return ends with an unanswered client although the source survives."""
+        """Return ends with an unanswered client and a surviving source."""
         return [n for n in self.ends if not (n.state.is_at_rest or n.state.is_lost)]
 
     def run(self, node: Node) -> History:
@@ -98,7 +95,6 @@ class StateSpace:
         return len(self.breaches) + len(self.ends)
 
     def __iter__(self) -> Iterator[RecordedSchedule]:
-        """Yield a schedule for every breach and end."""
         for node in (*self.breaches.values(), *self.ends):
             yield RecordedSchedule(node.way.program())
 
@@ -118,10 +114,9 @@ def state_space(
     is_reduced: bool = True,
     on_state: Callable[[int], None] = lambda count: None,
 ) -> StateSpace:
-    """Visit every state of a subject in a small scope.
+    """Visit every state of a small scope.
 
-    Other options keep their defaults. It stops after ``states_max``, and reports progress to
-    ``on_state``. Raises ParaplyError P310 for a subject without state names.
+    ``on_state`` gets the number so far. Raises ParaplyError P310 for a subject without state names.
     """
     if not isinstance(subject, SemiSyncSubject):
         raise ParaplyError(NO_STATES, subject=subject.name)
@@ -177,9 +172,9 @@ def _after(node: Node, index: int, count: int, space: StateSpace) -> Node:
 
 
 def _names(node: Node, *, is_reduced: bool) -> tuple[Hashable, Hashable]:
-    """Return the state's name, alone and with the watch.
+    """Return names of the state alone and with its watch.
 
-    64-bit digests: among a million states the collision probability is below 1 in ten million.
+    64 bits: a million states collide with probability below 1 in ten million.
     """
     state, watch = node.state, node.watch
     replicas = [hash(state.name_of(one)) for one in state.replicas]

@@ -21,10 +21,10 @@ class AuditReport:
 
     Attributes:
         verdict: whether the metadata is well-formed and safe to apply in parallel.
-        violations: conflicting pairs that the metadata allows to overlap.
-        findings: faults and oddities of the metadata.
+        violations: conflicting pairs that may overlap.
+        findings: faults of the metadata.
         unknown_because: undecided parts and remedies.
-        parallelism: parallelism of this log by each reading of the metadata.
+        parallelism: by each reading of the metadata.
         document: the whole result (docs/audit-json.md).
     """
 
@@ -46,7 +46,7 @@ def audit(
     appliers: Iterable[str] = APPLIERS,
     engine: str = "auto",
 ) -> AuditReport:
-    """Audit the files as one stream; ``ParaplyError`` for an unreadable file."""
+    """Audit the files as one stream; else ``ParaplyError``."""
     result = run_audit(
         AuditRequest(
             files=tuple(map(str, files)),

@@ -24,17 +24,14 @@ from paraply.vocabulary.history import History
 from paraply.vocabulary.verdict import Verdict
 
 PropertyName = str | Property | Callable[..., Any]
-"""A property by name or as its registered function."""
+"""A name or a registered function."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckReport:
     """Verdicts of a history.
 
-    Attributes:
-        verdict: the gravest of the rows that count.
-        title: the judged history, in a line.
-        rows: each property, phenomenon or level, with its breaches as sentences.
+    ``rows`` are properties, phenomena or levels, with breaches as sentences.
     """
 
     verdict: Verdict
@@ -42,7 +39,7 @@ class CheckReport:
     rows: tuple[Row, ...]
 
     def row(self, name: str | Callable[..., Any]) -> Row:
-        """Return the row of a property; ``KeyError`` if not judged."""
+        """Return a property's row; ``KeyError`` if not judged."""
         wanted = name_of(name)
         for one in self.rows:
             if one.name == wanted:
@@ -62,12 +59,12 @@ def check(
 
     Args:
         history: of paraply, Jepsen or Elle.
-        properties: only these; by default all for the history's subject.
+        properties: by default all for the subject.
         level: deciding isolation level of a client history.
-        log: source log of a client history, as JSON Lines.
+        log: its source log as JSON Lines.
         total: sum of all accounts of a bank.
 
-    Raises ``ParaplyError`` for an unreadable file or an unsuitable option.
+    Raises ``ParaplyError`` for an unreadable file or unsuitable option.
     """
     names = [name_of(one) for one in properties]
     if isinstance(history, History):

@@ -32,10 +32,9 @@ class ConformedCase:
 
     Attributes:
         id: like ``B-prefix-01``.
-        fact: correct behaviour of an applier.
+        fact: correct behaviour.
         result: ``pass``, ``fail``, ``skip`` or ``unknown``.
         reason: in a line; empty for a pass.
-        is_expected: whether the failure is expected.
     """
 
     id: str
@@ -47,12 +46,9 @@ class ConformedCase:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConformReport:
-    """The result of a suite run.
+    """The result of a run; unexpected failures are VIOLATED.
 
-    Attributes:
-        verdict: VIOLATED if a case fails unexpectedly.
-        applier: the applier's own name.
-        fault: protocol fault; empty if none.
+    ``fault`` is the protocol fault, if any.
     """
 
     verdict: Verdict
@@ -62,7 +58,7 @@ class ConformReport:
 
     @property
     def failed(self) -> tuple[ConformedCase, ...]:
-        """Return the unexpectedly failed cases."""
+        """Return the unexpected failures."""
         return tuple(one for one in self.cases if one.result == "fail" and not one.is_expected)
 
 
@@ -79,12 +75,12 @@ def conform(
     """Run the suite against an applier in child processes.
 
     Args:
-        applier: ``FILE:CLASS``, ``MODULE:CLASS``, or the words of a command.
-        cases: ids, prefixes of ids, or family letters.
-        schedules: runs of each case.
-        timeout: seconds to wait for an answer.
+        applier: ``FILE:CLASS``, ``MODULE:CLASS``, or a command's words.
+        cases: ids, prefixes, or family letters.
+        schedules: runs per case.
+        timeout: seconds per answer.
         expected_failures: TOML file of known failures.
-        strict: unknown and skipped cases, and unexpected passes, fail.
+        strict: unknown, skipped and unexpectedly passed cases fail.
 
     Raises ``ParaplyError`` for an unknown class, command or case.
     """

@@ -1,4 +1,4 @@
-"""``paraply.explore``: run a subject on many schedules, and judge every history."""
+"""``paraply.explore``: run a subject on many schedules and judge them."""
 
 from __future__ import annotations
 
@@ -22,15 +22,14 @@ SubjectClass = TypeVar("SubjectClass", bound=type[Subject])
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExploredProperty:
-    """The result of one property.
+    """The result of one property over all runs.
 
     Attributes:
-        verdict: of all runs together.
-        reached: histories with the property's situation.
+        reached: histories with its situation.
         broken: histories that break it.
-        is_expected: whether the subject is known to break it.
-        breaches: sentences about the smallest breaking history.
-        smallest: that history, if any.
+        is_expected: whether the breach is known.
+        breaches: sentences about ``smallest``.
+        smallest: the smallest breaking history, if any.
     """
 
     name: str
@@ -48,7 +47,6 @@ class ExploreReport:
     """The result of an exploration.
 
     Attributes:
-        verdict: the gravest of all properties.
         runs: number of schedules.
         histories: number of distinct histories.
         is_complete: whether every schedule was run.
@@ -62,7 +60,7 @@ class ExploreReport:
 
 
 def subject(definition: SubjectClass) -> SubjectClass:
-    """Register the decorated class as a subject under its ``name``."""
+    """Register the decorated class under its ``name``."""
     register_subject(definition())
     return definition
 
@@ -81,18 +79,17 @@ def explore(
     members: int = 2,
     options: Mapping[str, OptionValue] | None = None,
 ) -> ExploreReport:
-    """Run a subject on random schedules, or on every schedule, and judge the histories.
+    """Run a subject on random schedules, or all, and judge.
 
     Args:
         subject: name, instance or class.
-        properties: only these; by default all for the subject.
+        properties: by default all for the subject.
         schedules: number of random schedules.
         exhaustive: run all schedules; UNKNOWN at best beyond ``runs_max``.
         dialect: by default the subject's first.
-        transactions: number submitted.
         rows: number of writable rows.
-        members: servers, if the subject has several.
-        options: the subject's own options.
+        members: servers, if several.
+        options: the subject's own.
 
     Raises ``ParaplyError`` for an unknown name, dialect, option or size.
     """

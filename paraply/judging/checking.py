@@ -1,4 +1,4 @@
-"""Judge a recorded history: ours by properties, a client history by isolation."""
+"""Judge recorded histories: ours by properties, clients' by isolation."""
 
 from __future__ import annotations
 
@@ -18,29 +18,28 @@ from paraply.vocabulary.verdict import Verdict, combine
 
 DEFAULT_LEVEL = "serializable"
 BREACHES_KEPT_MAX = 20
-"""Kept sentences per row; all breaches are counted."""
+"""As sentences; all are counted."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """The result of one property, phenomenon or level."""
+    """One judged property, phenomenon or level."""
 
     group: str
     """``property``, ``situation``, ``phenomenon`` or ``level``."""
     name: str
     label: str = ""
-    """Name in the literature."""
+    """In the literature."""
     meaning: str = ""
     verdict: Verdict
     reason: str = ""
-    """Why it is UNKNOWN, or the refutation of a level."""
+    """Of UNKNOWN, or of a refuted level."""
     counts: bool = True
     """Whether it decides the overall verdict."""
     broken: int = 0
     breaches: tuple[str, ...] = ()
-    """The first breaches as sentences."""
+    """The first as sentences."""
     evidence: Evidence = NO_EVIDENCE
-    """Decidable situations of a property."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,13 +50,13 @@ class Checked:
     title: str
     rows: tuple[Row, ...]
     level: str = ""
-    """Requested isolation level; empty for our own histories."""
+    """As requested; empty for our own histories."""
     silent: tuple[str, ...] = ()
-    """Areas without evidence in the history."""
+    """Areas without evidence."""
 
     @property
     def verdict(self) -> Verdict:
-        """Return the gravest verdict of the counting rows."""
+        """Return the gravest counting verdict."""
         return combine(row.verdict for row in self.rows if row.counts)
 
 
@@ -100,9 +99,9 @@ class _Tally:
 
 
 def check_histories(name: str, histories: Iterable[History], names: Sequence[str]) -> Checked:
-    """Judge our own histories by named properties, or all for their subject.
+    """Judge our own histories by named or all properties.
 
-    Without names, an area counts only if the histories have evidence of it; others are ``silent``.
+    Without names, only areas with evidence count; others are ``silent``.
     """
     tallies: dict[str, _Tally] = {}
     count, transactions, events, broken_off = 0, 0, 0, 0
@@ -137,7 +136,7 @@ def check_histories(name: str, histories: Iterable[History], names: Sequence[str
 
 
 def properties_of_history(history: History, names: Sequence[str] = ()) -> list[Property]:
-    """Return the named properties, or all for the history's subject."""
+    """Return the named properties, or the subject's."""
     if names:
         return [property_named(name) for name in dict.fromkeys(names)]
     live = live_properties_of(history)
@@ -156,7 +155,7 @@ def properties_of_history(history: History, names: Sequence[str] = ()) -> list[P
 
 
 def check_clients(name: str, history: ClientHistory, level: str) -> Checked:
-    """Judge a history of lists or registers; the requested level decides."""
+    """Judge lists or registers; the requested level decides."""
     result = judge(history)
     (asked,) = (one for one in result.levels if one.level.name == level)
     rows = [
@@ -181,7 +180,7 @@ def check_clients(name: str, history: ClientHistory, level: str) -> Checked:
 
 
 def check_bank(name: str, history: BankHistory, level: str | None, *, total: int | None) -> Checked:
-    """Judge the totals of a bank; only a requested level decides."""
+    """Judge bank totals; only a requested level decides."""
     totals = [(one.reader, sum(one.balances.values())) for one in history.reads]
     finding, levels = judge_bank(totals, expected=total)
     rows = [

@@ -1,4 +1,4 @@
-"""Detect and read history files: ours, Jepsen's and Elle's."""
+"""Detect and read history files of paraply, Jepsen and Elle."""
 
 from __future__ import annotations
 
@@ -28,12 +28,11 @@ LOG_NOT_APPLICABLE = register(
 )
 
 CHARACTERS_MAX = 1 << 30
-"""Longest client history; memory keeps the whole text."""
+"""Client histories are kept in memory."""
 HEAD_CHARACTERS = 65_536
 HISTORY_BEGINS = "{[(#;"
-"""A map, vector, list, tag or remark."""
+"""Map, vector or list, tag, remark."""
 PARQUET_MAGIC = b"PAR1"
-"""First bytes of Parquet files."""
 
 
 class FileKind(Enum):
@@ -46,7 +45,7 @@ class FileKind(Enum):
 
 
 def kind_of(name: str) -> FileKind:
-    """Return a path's kind by its first line, not its name; P360 if unreadable or empty."""
+    """Return the kind by the first line; P360 if unreadable or empty."""
     path = Path(name)
     if path.is_dir() or _is_parquet(path):
         return FileKind.PARQUET
@@ -78,7 +77,7 @@ def _is_parquet(path: Path) -> bool:
 
 
 def own_histories(name: str, kind: FileKind) -> Iterator[History]:
-    """Yield our own histories of a file; P360 if none."""
+    """Yield our own histories; P360 if none."""
     if kind is FileKind.PARQUET:
         # Imported only here: Arrow takes half a second to load.
         from paraply.adapters.history_parquet import read_parquet
@@ -103,7 +102,7 @@ def _from_lines(name: str) -> Iterator[History]:
 
 
 def clients_history(name: str, kind: FileKind, log: str | None) -> ClientHistory | BankHistory:
-    """Return a client history, optionally with the source's log."""
+    """Return a client history, perhaps with the source's log."""
     text = _read(name, CHARACTERS_MAX)
     operations = read_operations(text, is_json=kind is FileKind.JSON, name=name)
     history = client_history(operations, name=name)

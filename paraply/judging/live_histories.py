@@ -12,16 +12,16 @@ _KIND = "live"
 
 
 def live_target_of(history: History) -> LiveTarget | None:
-    """Return the live target that recorded a history, if any."""
+    """Return the recording live target, if any."""
     kind, _, rest = history.header.subject.partition(" ")
     name = rest.partition(" ")[0]
     return next((one for one in TARGETS if kind == _KIND and one.name == name), None)
 
 
 def live_properties_of(history: History) -> list[Property] | None:
-    """Return the recording target's properties; None for histories of other origin.
+    """Return the recording target's properties, if any.
 
-    No other properties apply: an unobserved row is not missing.
+    No others apply: an unobserved row is not missing.
     """
     target = live_target_of(history)
     return None if target is None else [property_named(name) for name in target.properties]

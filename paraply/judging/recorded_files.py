@@ -16,12 +16,12 @@ FILE_NOT_READ = register(
 
 
 def history_files(path: Path) -> list[Path]:
-    """Return the file, or every ``.jsonl`` below the folder, by name."""
+    """Return the file, or every ``.jsonl`` below the folder."""
     return sorted(path.rglob("*.jsonl")) if path.is_dir() else [path]
 
 
 def histories_in(file: Path) -> list[History]:
-    """Return the histories of a file; P321 if unreadable, P5xx for a wrong line."""
+    """Return the histories; P321 if unreadable, P5xx if wrong."""
     try:
         with file.open(encoding="utf-8") as stream:
             return list(read_histories(bounded_lines(stream), name=str(file)))

@@ -1,4 +1,4 @@
-"""Recorded appliers as systems of a campaign: run n is the n-th history of a file."""
+"""Recorded appliers as campaign systems: run n is history n."""
 
 from __future__ import annotations
 
@@ -32,15 +32,13 @@ RECORDING_CHANGED = register(
 
 KIND = "recorded"
 SEED_MAX = (1 << 63) - 1
-"""Greatest value of the seed column."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class RecordedSystem(ForeignSystem):
-    """Histories of one file, or of a folder of Parquet files, each judged once.
+    """Histories of a file, or of a folder of Parquet files.
 
-    Workers read ``file`` themselves. ``digest`` ensures that a campaign resumes with the same
-    bytes.
+    Workers read ``file`` themselves. ``digest`` ensures resumption with the same bytes.
     """
 
     file: str = ""
@@ -54,21 +52,21 @@ class RecordedSystem(ForeignSystem):
 
     @property
     def options(self) -> Mapping[str, OptionValue]:
-        """Return the file, the only option."""
+        """Return the file."""
         return {"file": self.file}
 
     @property
     def goals(self) -> frozenset[str]:
-        """Return no goals: no breach is known."""
+        """Return no known breaches."""
         return frozenset()
 
     @property
     def situations(self) -> frozenset[str]:
-        """Return the breakable situations that judges require."""
+        """Return the breakable situations of all judges."""
         return frozenset(prop.name for prop in self.properties if not is_situation(prop))
 
     def situations_given(self, met: Set[str]) -> frozenset[str]:
-        """Return situations of areas with evidence, like ``paraply check``."""
+        """Return situations of areas with evidence."""
         areas = {prop.area for prop in self.properties if prop.name in met}
         return frozenset(
             prop.name
@@ -78,9 +76,9 @@ class RecordedSystem(ForeignSystem):
 
     @contextmanager
     def opened(self) -> Iterator[MakeHistory]:
-        """Yield a lookup by history number; rising numbers need one pass.
+        """Yield a lookup by number; one pass if rising.
 
-        Raises ``ParaplyError`` P324 if the file has changed.
+        Raises ``ParaplyError`` P324 for a changed file.
         """
         if digest_of(self.file) != self.digest:
             raise ParaplyError(RECORDING_CHANGED, where=self.file)
@@ -98,11 +96,11 @@ class RecordedSystem(ForeignSystem):
         yield find
 
     def minimised(self, prop: Property, found: Counterexample, run: int) -> SmallOfSystem:
-        """Return the found history; a recording cannot be run again."""
+        """Return the found history unchanged."""
         return SmallOfSystem(system=self, counterexample=found)
 
     def replay_command(self, prop: Property, choices: tuple[int, ...], run: int, file: str) -> str:
-        """Return the command that judges the history again."""
+        """Return the command that judges it again."""
         return shlex.join(["paraply", "check", file, "--property", prop.name])
 
     def whose_fault(self) -> str:
@@ -110,7 +108,7 @@ class RecordedSystem(ForeignSystem):
         return "The applier's that was recorded, unless the property asks too much of it."
 
     def as_json(self) -> dict[str, Any]:
-        """Return plain values for :func:`recorded_from_json`."""
+        """Return values for :func:`recorded_from_json`."""
         return {
             "kind": KIND,
             "subject": self.subject,
@@ -139,10 +137,10 @@ register_kind(KIND, recorded_from_json)
 
 
 def recorded_system(file: str) -> RecordedSystem:
-    """Return the system of a history file, after one pass to count.
+    """Return the system after one pass to count.
 
-    Every property for any of the histories judges them. Raises ``ParaplyError`` P360 or P5xx for an
-    unreadable file, P301 for client histories.
+    All properties for any history judge them. Raises ``ParaplyError`` P360 or P5xx if unreadable,
+    P301 for client histories.
     """
     kind = kind_of(file)
     if kind not in (FileKind.OURS, FileKind.PARQUET):
@@ -164,7 +162,7 @@ def recorded_system(file: str) -> RecordedSystem:
 
 
 def digest_of(file: str) -> str:
-    """Return a digest of a file, or of a folder's Parquet files by name."""
+    """Return a digest of a file, or a folder's Parquet files."""
     path = Path(file)
     digest = hashlib.sha256()
     folder = path.parent if path.suffix == ".parquet" else path
