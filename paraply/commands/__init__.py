@@ -1,7 +1,7 @@
 """The subcommands of ``paraply``, one module each.
 
-``configure(parser)`` adds options, description and example; ``run(arguments)`` returns the exit
-code. To add a command, write its module and name it in :data:`COMMANDS`, which imports lazily.
+To add one, write a module with ``configure(parser)`` and ``run(arguments)``, and name it in
+:data:`COMMANDS`, which imports lazily.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ class CommandModule(Protocol):
     """Interface of a command module."""
 
     def configure(self, parser: argparse.ArgumentParser) -> None:
-        """Add description, options and an epilog with an example."""
+        """Add description, options and an example."""
 
     def run(self, arguments: argparse.Namespace) -> int:
-        """Return the exit code; wrong input raises ``ParaplyError``."""
+        """Return the exit code."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Command:
-    """A subcommand: name, summary and module."""
+    """Name, summary and module."""
 
     name: str
     summary: str

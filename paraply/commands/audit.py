@@ -40,7 +40,7 @@ WORKERS_MAX = 1024
 """MySQL's limit for replica_parallel_workers."""
 
 WIDTH_IN_PIPES = 100
-"""Suits log files and mail."""
+"""For log files and mail."""
 
 DESCRIPTION = """\
 Read binary logs (MySQL 5.6 to 9.x, MariaDB 5.5 to 11), relay logs or the text that
@@ -317,16 +317,16 @@ def _audit_tables(request: AuditRequest, arguments: argparse.Namespace) -> int:
 
 
 def are_tables(files: Sequence[str]) -> bool:
-    """Return whether the input is Parquet tables of transactions, not logs."""
+    """Return whether the input is Parquet tables."""
     return all(file.endswith(".parquet") for file in files)
 
 
 def terminal_report(
     result: AuditResult, stream: TextIO, *, plain: bool, details: bool = True, seconds: float = 0
 ) -> str:
-    """Return the report with colour on terminals and ASCII as a fallback.
+    """Return a coloured report, or ASCII.
 
-    ``seconds`` is the audit's duration, 0 if unknown.
+    ``seconds`` is 0 if unknown.
     """
     is_terminal = stream.isatty()
     colour = is_terminal and "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb"
@@ -350,7 +350,7 @@ def _speed(result: AuditResult, seconds: float) -> str:
 
 
 def exit_code(result: AuditResult, *, strict: bool) -> int:
-    """Return the verdict's exit code; ``strict`` turns any imperfection into 1."""
+    """Return the exit code; ``strict`` fails any imperfection."""
     doubtful = result.verdict is Verdict.UNKNOWN or any(
         finding.severity == "warning" for finding in result.lint
     )
@@ -360,7 +360,7 @@ def exit_code(result: AuditResult, *, strict: bool) -> int:
 
 
 def memory_bytes(text: str) -> int:
-    """Return the bytes of ``512M`` or ``4G``."""
+    """Parse ``512M`` or ``4G``."""
     match = re.fullmatch(r"(\d{1,9})([KMGT]?)", text.strip(), re.IGNORECASE)
     size = int(match[1]) << 10 * " KMGT".index(match[2].upper() or " ") if match else 0
     if size < MEMORY_BYTES_MIN:
@@ -369,7 +369,7 @@ def memory_bytes(text: str) -> int:
 
 
 def parse_workers(text: str) -> tuple[int, ...]:
-    """Return comma-separated worker counts, ascending and distinct."""
+    """Parse worker counts, ascending and distinct."""
     counts = set()
     for part in text.split(","):
         if not part.strip().isdecimal() or not part.strip().isascii():
@@ -386,7 +386,7 @@ def parse_workers(text: str) -> tuple[int, ...]:
 
 
 def parse_appliers(text: str | None) -> tuple[str, ...]:
-    """Return comma-separated appliers in canonical order; all by default."""
+    """Parse appliers in canonical order; all by default."""
     if text is None:
         return APPLIERS
     names = {part.strip() for part in text.split(",")}

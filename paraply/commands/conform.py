@@ -167,7 +167,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Run the cases, print, and return the gravest exit code."""
+    """Run the cases and return the gravest exit code."""
     role = Role(arguments.role)
     cases = cases_named(arguments.case, role)
     if arguments.self_test:

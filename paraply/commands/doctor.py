@@ -1,4 +1,4 @@
-"""``paraply doctor``: installed and missing requirements of each part."""
+"""``paraply doctor``: requirements of each part."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ class Finding:
 
     Attributes:
         part: command or make target.
-        found: version or place; empty if missing.
-        is_needed: whether the part fails without it, instead of doing less.
+        found: version or place, or empty.
+        is_needed: without it the part fails instead of doing less.
     """
 
     part: str
@@ -48,7 +48,7 @@ class Finding:
 
     @property
     def is_there(self) -> bool:
-        """Return whether the requirement is met."""
+        """Return whether it was found."""
         return bool(self.found)
 
 
@@ -60,7 +60,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Look, print, and return 3 if a requirement of every command is missing."""
+    """Look, print, and return 3 if all commands need something missing."""
     found = findings()
     if arguments.json is not None:
         records = [{**asdict(one), "is_there": one.is_there} for one in found]

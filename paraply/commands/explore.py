@@ -1,4 +1,4 @@
-"""``paraply explore``: run a subject on many schedules and judge every history."""
+"""``paraply explore``: judge a subject on many schedules."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Explore, print, and return the gravest exit code."""
+    """Explore, print, and return the exit code."""
     subject = subject_named(arguments.subject)
     workload = workload_of(arguments, subject)
     if arguments.exhaustive or arguments.states:
@@ -183,7 +183,7 @@ def _how(arguments: argparse.Namespace, exploration: Exploration | StateSpace | 
 
 
 def replay_commands(result: Result, folder: Path | None) -> dict[str, str]:
-    """Return each breach's replay command, after writing its file to a given folder."""
+    """Return replay commands and perhaps write their files."""
     commands = {}
     for finding in result.findings:
         if finding.smallest is None:

@@ -1,4 +1,4 @@
-"""``paraply live``: run real servers under load and faults, and judge them."""
+"""``paraply live``: judge real servers under load and faults."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Run every requested mode and fault; return the gravest exit code."""
+    """Run all modes and faults; return the gravest exit code."""
     if arguments.list:
         sys.stdout.write(targets_text(TARGETS))
         return 0
@@ -221,7 +221,7 @@ def _rounds(target: LiveTarget, request: LiveRequest) -> Generator[LiveRound, No
 
 
 def keep_history(folder: Path, name: str, history: History) -> Path:
-    """Write a history to a new file and return the file."""
+    """Write a history to a new file."""
     make_folder(str(folder))
     file = folder / f"{name}.jsonl"
     write_report(str(file), "".join(f"{line}\n" for line in write_history(history)))

@@ -1,4 +1,4 @@
-"""``paraply mine``: run subjects and mutants by the million; keep the smallest breaches."""
+"""``paraply mine``: run millions of histories; keep the smallest breaches."""
 
 from __future__ import annotations
 
@@ -34,10 +34,9 @@ from paraply.vocabulary.verdict import Verdict
 OUT = "out/mine"
 CLUSTERS = 3
 SPARK_PAYS_FROM = 100_000
-"""Histories from which Spark is faster than one process: two cores make about 2,000 histories a
-second, a JVM start costs 5 to 10 s."""
+"""Break-even: two cores make about 2,000 histories a second, a JVM start costs 5 to 10 s."""
 FAST_TIMES = 50
-"""Rough speed-up of ``--fast``, which postpones Spark accordingly."""
+"""Rough speed-up of ``--fast``; Spark pays that much later."""
 REGRESSIONS = "tests/regressions"
 SCOPE_MAX = 7
 """Eight transactions take ten uninterruptible minutes."""
@@ -138,7 +137,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Run, report or promote; return the gravest exit code."""
+    """Run, report or promote; return the exit code."""
     is_instead = (
         arguments.scope
         or arguments.promote
@@ -230,8 +229,7 @@ def _scope(arguments: argparse.Namespace) -> int:
 def engine_for(master: str, histories: int, conf: Mapping[str, str] | None = None) -> Engine:
     """Return the batch engine.
 
-    ``auto`` takes Spark under ``spark-submit``, with Spark settings, or where it can start and
-    pays.
+    ``auto`` takes Spark under ``spark-submit``, with settings, or where it can start and pays.
     """
     if master == "auto":
         is_wanted = is_submitted() or bool(conf)
@@ -254,7 +252,7 @@ def _spark_can_start() -> bool:
 def minimised(arguments: argparse.Namespace, progress: Progress, engine: Engine) -> list[Filed]:
     """Write small counterexamples, unless unwanted.
 
-    One time limit covers all; ``--resume`` continues with the reported rest.
+    One time limit covers all; ``--resume`` continues.
     """
     if arguments.minimise == "none":
         return []

@@ -1,4 +1,4 @@
-"""``paraply mutants``: seed every fault and show which property catches it."""
+"""``paraply mutants``: show which property catches each fault."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Try every requested mutant; 1 if one differs from its statement."""
+    """Try the mutants; 1 if one differs from its statement."""
     mutants = [mutant_named(name) for name in dict.fromkeys(arguments.names)]
     mutants = mutants or list(registered_mutants())
     results = []
@@ -80,7 +80,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def mutant_lines(results: Sequence[MutantResult], *, with_times: bool = True) -> list[str]:
-    """Return the table by family: each mutant, its catcher and source."""
+    """Return each family's mutants with catcher and source."""
     heading = ("mutant", "trx", "steps", "runs", "s" if with_times else "")
     rows = [
         (
@@ -124,7 +124,7 @@ def _size(result: MutantResult) -> tuple[str, str]:
 
 
 def story_lines(result: MutantResult) -> list[str]:
-    """Return the fault in a sentence, and its smallest history."""
+    """Return the fault and its smallest history."""
     mutant = result.mutant
     lines = ["", "", f"{mutant.name}: {mutant.fault}"]
     if mutant.survives_because:
@@ -150,7 +150,7 @@ def _command(result: MutantResult) -> str:
 
 
 def summary(results: Sequence[MutantResult], *, seed: int, with_times: bool = True) -> str:
-    """Return the number caught, in one line."""
+    """Return the number caught."""
     equivalent = [result for result in results if result.mutant.survives_because]
     caught = sum(result.smallest is not None for result in results)
     text = f"{caught} of {len(results) - len(equivalent)} caught by the property they name"

@@ -80,7 +80,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def chosen(ids: Sequence[str]) -> list[Theorem | Counterexample]:
-    """Return the named entries, or all; an unknown name is a usage error."""
+    """Return the named entries, or all."""
     if not ids:
         return [*THEOREMS, *COUNTEREXAMPLES]
     found = [theorem(identifier) for identifier in ids]
@@ -96,7 +96,7 @@ def chosen(ids: Sequence[str]) -> list[Theorem | Counterexample]:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Prove and refute; 0 if all are as stated, 2 if some are undecided."""
+    """Prove and refute; 0 if as stated, 2 if undecided."""
     entries = chosen(arguments.ids)
     if arguments.export is not None:
         # Made first, since the JSON may go there, too.
@@ -207,7 +207,7 @@ def _print_list(entries: Sequence[Theorem | Counterexample], json_file: str | No
 
 
 def lint_lines(entries: Sequence[Theorem | Counterexample]) -> list[str]:
-    """Return lint warnings of the theorems' systems, one per line."""
+    """Return lint warnings of the systems."""
     built = [build() for e in entries if isinstance(e, Theorem) for build in e.systems]
     found = {system.name: lint(system) for system in built}
     lines = [f"     {name}: {warned}" for name, warnings in found.items() for warned in warnings]
@@ -215,7 +215,7 @@ def lint_lines(entries: Sequence[Theorem | Counterexample]) -> list[str]:
 
 
 def replayed(entry: Counterexample) -> Refutation:
-    """Replay a counterexample's stored run on plain values, without a solver."""
+    """Replay a counterexample on plain values."""
     system = entry.system()
     breach = breach_of(safety_statement(system, entry.statement))
     run = replay(system, breach, stored_runs()[entry.id])
@@ -223,7 +223,7 @@ def replayed(entry: Counterexample) -> Refutation:
 
 
 def export(entries: Sequence[Theorem | Counterexample], folder: Path) -> int:
-    """Write one SMT-LIB 2 file per obligation; ``unsat`` means proved."""
+    """Write SMT-LIB 2 obligations; ``unsat`` means proved."""
     written: set[str] = set()
     for entry in entries:
         if isinstance(entry, Counterexample):

@@ -73,7 +73,7 @@ class Request:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Replay every requested history; return the gravest exit code."""
+    """Replay the histories; return the gravest exit code."""
     verdicts: list[Verdict] = []
     documents = []
     for request in requests_of(arguments):
@@ -123,7 +123,7 @@ def _title(request: Request, mutant: str | None) -> str:
 
 
 def requests_of(arguments: argparse.Namespace) -> list[Request]:
-    """Return the runs of the file, or the program's run."""
+    """Return the runs of the file or program."""
     if (arguments.file is None) == (arguments.program is None):
         raise ParaplyError(USAGE, reason="give either FILE or --program", command="paraply replay")
     if arguments.file is not None:

@@ -183,7 +183,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def rules_of(arguments: argparse.Namespace) -> Rules:
-    """Return the mapping of file and options together."""
+    """Return the mapping of file and options."""
     rules = Rules() if arguments.map_file is None else load_rules(arguments.map_file)
     return replace(
         rules,

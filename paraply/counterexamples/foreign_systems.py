@@ -1,4 +1,4 @@
-"""Campaign systems from outside: minimisation and blame."""
+"""Campaign systems from outside."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from paraply.reference_impl.subject import Workload
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SmallOfSystem:
-    """A small counterexample with its system and workload."""
+    """A small counterexample with system and workload."""
 
     system: System
     counterexample: Counterexample
@@ -25,26 +25,26 @@ class SmallOfSystem:
 
 
 class ForeignSystem(System):
-    """A system with histories from outside and unknown breaches."""
+    """A system with unknown breaches."""
 
     is_ours: ClassVar[bool] = False
 
     @property
     def known_breaches(self) -> frozenset[str]:
-        """Return none: every breach is news."""
+        """Return none."""
         return frozenset()
 
     @abstractmethod
     def minimised(self, prop: Property, found: Counterexample, run: int) -> SmallOfSystem:
-        """Return a smaller breaking run, or the found one."""
+        """Return a smaller breaking run, if possible."""
 
     @abstractmethod
     def replay_command(self, prop: Property, choices: tuple[int, ...], run: int, file: str) -> str:
-        """Return the command that shows a counterexample; ``file`` has its history."""
+        """Return the command that shows ``file``."""
 
     @abstractmethod
     def whose_fault(self) -> str:
-        """Return a breach's origin in a sentence."""
+        """Return a breach's origin."""
 
 
 def smallest_of_system(
@@ -56,9 +56,9 @@ def smallest_of_system(
     seed: int,
     faster: Callable[[Workload, Oracle], Oracle] | None,
 ) -> SmallOfSystem:
-    """Return a small breaking run of a campaign's system (``clusters.Minimiser``).
+    """Return a small breaking run (``clusters.Minimiser``).
 
-    Subjects and mutants shrink by workload and choices, others by their own method.
+    Subjects and mutants shrink by workload and choices.
     """
     if isinstance(system, ForeignSystem):
         return system.minimised(prop, found, run)

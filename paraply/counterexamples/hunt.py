@@ -1,4 +1,4 @@
-"""Search for a mutant's breach of its property, and shrink it."""
+"""Search for a mutant's breach, and shrink it."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from paraply.vocabulary.history import History
 from paraply.vocabulary.schedule import Schedule
 
 RUNS_MAX = 20_000
-"""Random runs at the full workload size; the rarest mutant shows in one of some thousand."""
+"""At full workload; the rarest mutant shows in one of some thousand."""
 RUNS_BELOW = 60
-"""Random runs at each smaller number of transactions."""
+"""At each smaller number of transactions."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,12 +28,12 @@ class Quarry:
     workload: Workload
     counterexample: Counterexample
     runs: int
-    """All search runs, at all sizes."""
+    """At all sizes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spotted:
-    """A breaking run, its workload, and the search runs."""
+    """A breaking run, its workload, and the runs made."""
 
     workload: Workload
     run: BreakingRun
@@ -41,15 +41,15 @@ class Spotted:
 
 
 OracleOf = Callable[[Workload], Oracle]
-"""Returns the judge of a workload's runs."""
+"""Judges a workload's runs."""
 Faster = Callable[[Workload, Oracle], Oracle]
-"""Returns a faster oracle with equal answers."""
+"""A faster oracle with equal answers."""
 
 
 def hunt(mutant: Mutant, prop: Property, *, seed: int = 0) -> Quarry | None:
-    """Return the smallest found history in which ``prop`` catches ``mutant``, if any.
+    """Return the smallest found history in which ``prop`` catches ``mutant``.
 
-    Sizes rise from one transaction to the mutant's workload, with random runs from ``seed``.
+    Runs are random from ``seed``, from one transaction to the mutant's workload.
     """
     return hunt_subject(mutant.subject, mutant.workload, prop, seed=seed)
 
@@ -72,7 +72,7 @@ def hunt_subject(
 
 
 def hunt_runs(ask: OracleOf, workload: Workload, *, seed: int, runs_max: int) -> Spotted | None:
-    """Return the smallest run of a hunt, by its choices."""
+    """Return the smallest run by its choices."""
     runs = 0
     for transactions in range(1, workload.transactions + 1):
         smaller = replace(workload, transactions=transactions)
@@ -86,7 +86,7 @@ def hunt_runs(ask: OracleOf, workload: Workload, *, seed: int, runs_max: int) ->
 
 
 def oracles_of(subject: Subject, prop: Property, faster: Faster | None = None) -> OracleOf:
-    """Return a subject's oracles by workload."""
+    """Return oracles by workload."""
     known: dict[str, Oracle] = {}
 
     def ask(workload: Workload) -> Oracle:
@@ -100,7 +100,7 @@ def oracles_of(subject: Subject, prop: Property, faster: Faster | None = None) -
 
 
 def system_of(subject: Subject, workload: Workload) -> Callable[[Schedule], History]:
-    """Return a subject at one size as a function for searches."""
+    """Return a subject at one size for searches."""
     return lambda schedule: subject.run(schedule, workload)
 
 

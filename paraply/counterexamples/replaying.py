@@ -1,4 +1,4 @@
-"""Replay a run, record every question, and compare."""
+"""Replay a run and compare."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from paraply.vocabulary.schedule import RecordedSchedule
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """One question and its answer: option ``index`` of ``count``."""
+    """Option ``index`` of ``count``."""
 
     label: str
     index: int
@@ -24,7 +24,7 @@ class Question:
 
 
 class QuestionedSchedule(RecordedSchedule):
-    """A recorded schedule that keeps its questions."""
+    """A recorded schedule that notes questions."""
 
     __slots__ = ("questions",)
 
@@ -33,7 +33,7 @@ class QuestionedSchedule(RecordedSchedule):
         self.questions: list[Question] = []
 
     def choose_index(self, count: int, label: str = "") -> int:
-        """Return the recorded answer and note each real question."""
+        """Answer and note real questions."""
         index = super().choose_index(count, label)
         if count > 1:
             self.questions.append(Question(label=label, index=index, count=count))
@@ -42,7 +42,7 @@ class QuestionedSchedule(RecordedSchedule):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Replay:
-    """A repeated run; ``difference`` from the recording is empty if equal or not compared."""
+    """A repeated run; ``difference`` is empty if equal or not compared."""
 
     history: History
     questions: tuple[Question, ...]
@@ -52,9 +52,9 @@ class Replay:
 def replay(
     subject: Subject, workload: Workload, program: str, recorded: History | None = None
 ) -> Replay:
-    """Run the subject on a program; compare with a recorded history, if any.
+    """Run a program; compare with a recorded history, if any.
 
-    Raises ``ParaplyError`` P503 for a malformed program, P501 for one of another subject.
+    Raises ``ParaplyError`` P503 for a malformed program, P501 for another subject's.
     """
     choices = decode_program(parse_program(program))
     schedule = QuestionedSchedule(choices)
@@ -69,7 +69,7 @@ def replay(
 
 
 def difference_of(recorded: History, replayed: History) -> str:
-    """Return where two histories first differ in transactions or events; else empty."""
+    """Return the first difference, or empty."""
     for what, before, after in (
         ("transaction", recorded.transactions, replayed.transactions),
         ("event", recorded.events, replayed.events),
@@ -85,7 +85,7 @@ def difference_of(recorded: History, replayed: History) -> str:
 def replay_command(
     subject: Subject, smallest: Smallest, prop: Property, *, file: str = "", mutant: str = ""
 ) -> str:
-    """Return the replay command, from a file or the program alone."""
+    """Return the replay command for a file or program."""
     words = ["paraply", "replay"]
     if mutant:
         words.append(f"--mutant={mutant}")

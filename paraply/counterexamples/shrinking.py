@@ -29,14 +29,14 @@ from paraply.vocabulary.errors import ParaplyError
 from paraply.vocabulary.programs import encode_program, format_program
 
 CUT_LENGTH_MAX = 6
-"""Approximate choices per transaction, removed together."""
+"""Approximate choices per transaction."""
 CHECK_RUNS_MAX = 2_000
 CHECK_CHOICES_MAX = 150
-"""Longer programs exceed the check's runs."""
+"""Longer programs need too many runs."""
 RUNS_BELOW_MAX = 2_000
 SIZES = ("transactions", "rows", "members")
 ATTEMPTS_MAX = 200
-"""Runs per smaller size, with all or some of the found choices."""
+"""Runs per smaller size."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,7 +46,7 @@ class Minimality:
     Attributes:
         is_one_minimal: no single removed or lowered choice gives a smaller breaking run.
         runs_below: enumerated runs of one transaction less.
-        is_exhausted: those are all runs, and none breaks the property.
+        is_exhausted: those are all, and none breaks the property.
     """
 
     is_one_minimal: bool
@@ -74,7 +74,7 @@ class Smallest:
 
     @property
     def program(self) -> str:
-        """Return the choices as text for a command line."""
+        """Return the choices as text."""
         return format_program(encode_program(self.counterexample.choices))
 
 
@@ -87,9 +87,9 @@ def make_small(
     seed: int,
     faster: Faster | None = None,
 ) -> Smallest:
-    """Return a small run that breaks the property.
+    """Return a small breaking run.
 
-    It first tries random runs of fewer transactions from ``seed``, then cuts the found run.
+    It tries random runs of fewer transactions from ``seed``, then cuts.
     """
     work = Shrinking(subject, oracles_of(subject, prop, faster))
     spotted = None
@@ -113,7 +113,7 @@ def make_small(
 
 
 def shrink_workload(subject: Subject, smallest: Smallest, prop: Property) -> Smallest:
-    """Reduce the workload while some of the choices still break the property."""
+    """Reduce the workload while it still breaks."""
     work = Shrinking(subject, oracles_of(subject, prop))
     before = _spotted(smallest)
     after = work.in_smaller_workloads(before)
@@ -138,10 +138,9 @@ class Shrinking:
     ask: OracleOf
 
     def in_smaller_workloads(self, smallest: Spotted) -> Spotted:
-        """Reduce each size in turn until a whole round changes nothing.
+        """Reduce sizes until a whole round changes nothing.
 
-        Transactions come first, then rows, members, and numeric options (workers, crashes,
-        time-outs).
+        Transactions, rows, members, then numeric options (workers, crashes, time-outs).
         """
         sizes = [*SIZES, *(one.name for one in self.subject.options if _is_number(one))]
         in_vain = 0
@@ -154,7 +153,7 @@ class Shrinking:
         return smallest
 
     def enumerated_below(self, smallest: Spotted) -> Enumerated:
-        """Enumerate runs of one transaction less; shrink any breach."""
+        """Enumerate one transaction less; shrink breaches."""
         transactions = smallest.workload.transactions - 1
         if not transactions:
             return Enumerated(None, 0, False)
@@ -163,7 +162,7 @@ class Shrinking:
         return below if below.run is None else below._replace(run=shrink_run(oracle, below.run))
 
     def minimality(self, smallest: Spotted, below: Enumerated) -> Minimality:
-        """Return the minimality, apart from the enumeration below."""
+        """Return the minimality without enumeration."""
         run = smallest.run
         again = shrink_run(self.ask(smallest.workload), run, runs_max=CHECK_RUNS_MAX)
         return Minimality(

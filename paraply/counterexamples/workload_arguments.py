@@ -1,4 +1,4 @@
-"""Command-line options for a subject and its workload."""
+"""Options for a subject and its workload."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ DEFAULT = Workload()
 
 
 def add_workload_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add dialect, sizes and the subject's own options."""
+    """Add dialect, sizes and subject options."""
     parser.add_argument("--dialect", default="", metavar="D", help="default: the subject's first")
     for name, meaning in (
         ("transactions", "how many are submitted"),
@@ -45,7 +45,7 @@ def add_workload_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def workload_of(arguments: argparse.Namespace, subject: Subject) -> Workload:
-    """Return the workload of the command line.
+    """Return the requested workload.
 
     Raises ``ParaplyError`` P320 for a malformed option, P404 to P407 for an unsupported dialect,
     option or size.
@@ -61,13 +61,13 @@ def workload_of(arguments: argparse.Namespace, subject: Subject) -> Workload:
 
 
 def checked(subject: Subject, workload: Workload) -> Workload:
-    """Return the workload with its dialect's name, checked for the subject."""
+    """Return the checked workload with its dialect's name."""
     subject.options_of(workload)
     return replace(workload, dialect=subject.dialect_of(workload))
 
 
 def parse_options(texts: Iterable[str], known: Iterable[Option]) -> dict[str, OptionValue]:
-    """Parse ``name=value`` words by the options' types."""
+    """Parse ``name=value`` by the options' types."""
     defaults = {option.name: option.default for option in known}
     values: dict[str, OptionValue] = {}
     for text in texts:
@@ -94,7 +94,7 @@ def _value(text: str, value: str, default: OptionValue) -> OptionValue:
 
 
 def workload_words(subject: Subject, workload: Workload) -> list[str]:
-    """Return command-line words for :func:`workload_of`."""
+    """Return words for :func:`workload_of`."""
     words = [f"--dialect={workload.dialect}"] if workload.dialect else []
     for name in _SIZES:
         if getattr(workload, name) != getattr(DEFAULT, name):
@@ -107,17 +107,17 @@ def workload_words(subject: Subject, workload: Workload) -> list[str]:
 
 
 def option_text(value: OptionValue) -> str:
-    """Return a value in command-line spelling."""
+    """Spell a value for the command line."""
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def command_line(words: Iterable[str]) -> str:
-    """Return the words as a quoted shell command."""
+    """Quote words for a shell."""
     return shlex.join(words)
 
 
 def workload_of_header(header: HistoryHeader) -> Workload:
-    """Return the workload of a recorded history's header."""
+    """Return a recorded history's workload."""
     return Workload(
         **{name: _size(header.options, name) for name in _SIZES},
         dialect=header.dialect,

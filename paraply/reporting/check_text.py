@@ -21,7 +21,7 @@ LABELS_SHOWN_MAX = 2
 
 
 def check_text(checked: Checked) -> str:
-    """Return the verdicts, breaches, and what decides."""
+    """Return the verdicts, breaches and reasons."""
     lines = [f"{visible(checked.name)}: {visible(checked.title)}", ""]
     if checked.level or any(row.group == "level" for row in checked.rows):
         lines += _isolation_lines(checked)
@@ -152,7 +152,7 @@ def _row_json(row: Row) -> dict[str, Any]:
 
 
 def check_junit(checked: Checked) -> str:
-    """Return JUnit XML, a test case per row; unknown and non-deciding rows are skipped."""
+    """Return JUnit XML; unknown and non-deciding rows are skipped."""
     root = ElementTree.Element("testsuites", name="paraply check")
     suite = ElementTree.SubElement(root, "testsuite", name="paraply check")
     failures = skipped = 0

@@ -1,4 +1,4 @@
-"""A counterexample as text: transactions, events in lanes, breaches."""
+"""A counterexample as text."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ BREACHES_SHOWN_MAX = 5
 
 
 def history_lines(history: History, properties: Sequence[Property]) -> list[str]:
-    """Return tables of a history, with a mark at each property's first breach."""
+    """Return a history's tables with marked breaches."""
     marks: dict[int, list[str]] = {}
     for prop in properties:
         moment = first_breaking_event(history, prop)
@@ -27,7 +27,7 @@ def history_lines(history: History, properties: Sequence[Property]) -> list[str]
 
 
 def breach_lines(prop: Property, history: History) -> list[str]:
-    """Return the first breaches as sentences, and the number of others."""
+    """Return the first breaches and the number left."""
     violations = prop.violations(history)
     lines: list[str] = []
     for violation in violations[:BREACHES_SHOWN_MAX]:
@@ -40,7 +40,7 @@ def breach_lines(prop: Property, history: History) -> list[str]:
 
 
 def counterexample_lines(prop: Property, history: History) -> list[str]:
-    """Return the full description of one breach."""
+    """Return the full description."""
     return [
         *textwrap.wrap(
             f"{prop.name}: {visible(prop.meaning)}", page().width, subsequent_indent="  "

@@ -17,7 +17,7 @@ SHOWN_LENGTH_MAX = 200
 
 
 def visible(text: str) -> str:
-    """Return ``text`` with all but plainly visible characters escaped."""
+    """Escape all but plainly visible characters."""
     # isprintable() is False for exactly the categories above and the odd spaces (Zs but U+0020).
     if text.isprintable():
         return text
@@ -25,7 +25,7 @@ def visible(text: str) -> str:
 
 
 def shortened(text: str, length: int = SHOWN_LENGTH_MAX) -> str:
-    """Return :func:`visible` text cut to ``length`` characters, with the number cut."""
+    """Return :func:`visible` text, cut to ``length``."""
     if len(text) <= length:
         return visible(text)
     return f"{visible(text[:length])}… ({len(text) - length:,} more characters)"

@@ -13,7 +13,7 @@ _OBSERVED_MAX = 4
 
 
 def event_words(event: Event, history: History) -> str:
-    """Return the event, as ``insert a: waits for T1``, escaped."""
+    """Return an escaped ``insert a: waits for T1``."""
     words = _SPECIAL.get(event.kind, _plain)(event, history)
     if event.attempt > 1 and event.kind is EventKind.BEGUN:
         words += f" (attempt {event.attempt})"
@@ -21,7 +21,7 @@ def event_words(event: Event, history: History) -> str:
 
 
 def items_text(items: WriteSet) -> str:
-    """Return items sorted, separated by commas."""
+    """Return sorted items with commas."""
     return ", ".join(format_item(item) for item in sorted_items(items))
 
 

@@ -1,4 +1,4 @@
-"""An exploration as text and JSON: verdicts and small counterexamples."""
+"""An exploration as text and JSON."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ def explore_text(
 ) -> str:
     """Return the report.
 
-    ``how`` is like ``500 schedules of seed 0``. ``commands`` has the replay command of each broken
-    property. With ``allow_expected``, known breaches do not change the verdict.
+    ``how`` is like ``500 schedules of seed 0``; ``commands`` are replay commands by property. With
+    ``allow_expected`` known breaches keep the verdict.
     """
     lines = [*heading_lines(result), f"{how}: {covered(result)}", ""]
     lines += plain_table(
@@ -88,7 +88,7 @@ def covered(result: Result) -> str:
 
 
 def summary(result: Result, *, allow_expected: bool) -> str:
-    """Return the verdict and its reason in one line."""
+    """Return the verdict and its reason."""
     counts = dict.fromkeys(Verdict, 0)
     expected = 0
     for finding in result.findings:
@@ -158,7 +158,7 @@ def _finding_json(finding: Finding, commands: Mapping[str, str]) -> dict[str, An
 
 
 def evidence_json(evidence: Evidence) -> dict[str, Any]:
-    """Return counts of relevant and decidable situations, and missing evidence."""
+    """Return counts of situations, and missing evidence."""
     return {
         "relevant": evidence.relevant,
         "decided": evidence.decided,
@@ -167,5 +167,5 @@ def evidence_json(evidence: Evidence) -> dict[str, Any]:
 
 
 def history_records(history: History) -> list[Any]:
-    """Return the JSON lines of a history as values."""
+    """Return a history's JSON records."""
     return [json.loads(line) for line in write_history(history)]

@@ -1,7 +1,7 @@
-"""Atomic writes of outputs, which never replace a file of the user.
+"""Atomic writes of outputs, which never replace a user's file.
 
-A command may replace an empty file, or one that an earlier run of paraply wrote with the same kind.
-``--force`` allows others except inputs of the run. The first bytes give the kind (:data:`KINDS`).
+A command may replace an empty file, or one of paraply of the same kind. ``--force`` allows others,
+except the run's inputs.
 """
 
 from __future__ import annotations
@@ -43,13 +43,10 @@ KINDS: Mapping[str, re.Pattern[bytes]] = {
     "group trace": re.compile(rb'\{"format_version":\d+,"server_version":"[^"]*","group_name":'),
     "SMT-LIB": re.compile(rb"; paraply "),
 }
-"""First bytes of each kind, of compressed files those of the content.
-
-Parquet has paraply in the metadata at the end.
-"""
+"""First bytes by kind, decompressed; Parquet's are metadata at the end."""
 
 APPENDED = "appended"
-"""In place of a kind: text is appended."""
+"""Instead of a kind: text is appended."""
 
 _HEAD = 4096
 _TAIL = 1 << 16
@@ -69,7 +66,7 @@ _USERS_TO_MEND = frozenset(
         errno.EROFS,
     }
 )
-"""Another file name fixes these. A full or broken disk is exit code 70."""
+"""Fixed by another name; a full or broken disk is exit code 70."""
 
 _FileId = tuple[int, int]
 
@@ -97,13 +94,12 @@ def claim(
     inputs: Iterable[str] = (),
     force: bool = False,
 ) -> None:
-    """Check the outputs of a run before its work, and set what it may replace.
+    """Check the outputs of a run before its work.
 
-    ``outputs`` maps option to file name and kind; ``folders`` are outputs; ``inputs`` may name
-    other things, which are ignored.
+    ``outputs`` maps option to file name and kind. ``inputs`` that are no files are ignored.
 
-    Raises ``ParaplyError``: P302 cannot be written, P306 or P313 two outputs in one file, P311 an
-    input, P312 not written by paraply.
+    Raises ``ParaplyError``: P302 unwritable, P306 or P313 two outputs in one file, P311 an input,
+    P312 not from paraply.
     """
     global _claim
     read = [Path(os.path.realpath(name)) for name in inputs if os.path.exists(name)]
@@ -136,10 +132,10 @@ def claim(
 
 
 def write_report(name: str, text: str) -> None:
-    """Write ``text`` atomically to the file ``name``, or to standard output if it is ``-``.
+    """Write ``text`` atomically to ``name``, or to standard output for ``-``.
 
     A pipe or device is written directly. Standard output waits for :func:`release`, so that a later
-    failure leaves no verdict there. Raises P302, P311 or P312 as :func:`claim`.
+    failure leaves no verdict there. Raises P302, P311 or P312.
     """
     if name == STANDARD_OUTPUT:
         _held.append(text)
@@ -167,7 +163,7 @@ def drop_held() -> None:
 
 
 def reset() -> None:
-    """Forget claims and held output of an earlier run in this process."""
+    """Forget an earlier run in this process."""
     global _claim
     _claim = Claim()
     _held.clear()
@@ -184,9 +180,9 @@ def discard(name: str, text: str) -> None:
 
 @contextmanager
 def replacing(name: str, kind: str) -> Iterator[Path]:
-    """Yield a path to write; the file replaces ``name`` at the end.
+    """Yield a path; its file replaces ``name`` at the end.
 
-    Raises ``ParaplyError`` as :func:`write_report`.
+    Raises P302, P311 or P312.
     """
     target = Path(os.path.realpath(name))
     _require_ours(name, target, kind)
@@ -210,12 +206,12 @@ def write_reports(folder: str, files: Mapping[str, str]) -> None:
 
 
 def kind_of(head: bytes) -> str:
-    """Return the kind of a file by its first bytes; else empty."""
+    """Return the kind by first bytes; else empty."""
     return next((kind for kind, form in KINDS.items() if form.match(head[:_HEAD])), "")
 
 
 def require_writable(name: str, kind: str) -> None:
-    """Raise P302, P311 or P312 if a file of ``kind`` cannot be written."""
+    """Raise P302, P311 or P312 for an unwritable file."""
     target = Path(os.path.realpath(name))
     if target.is_dir():
         raise ParaplyError(REPORT_NOT_WRITTEN, where=name, reason="it is a folder")
@@ -231,7 +227,7 @@ def require_writable(name: str, kind: str) -> None:
 
 
 def require_folder(name: str) -> None:
-    """Raise P302 if a folder is missing and cannot be made later."""
+    """Raise P302 if a folder cannot exist."""
     folder = Path(os.path.realpath(name))
     while not folder.exists():
         folder = folder.parent

@@ -31,8 +31,8 @@ _REMARKS = {
 def transaction_table(history: History) -> list[str]:
     """Return the table ``Trx | WS | trx.LC | trx.SN`` with other differences.
 
-    The timestamp is from the source's log, or from certification, by member if they differ. A
-    single certifier's purges appear between the transactions, as in the document.
+    Timestamps are the source log's, else certification's, by member if different. A single
+    certifier's purges appear between transactions, as in the document.
     """
     stamps = _stamps(history)
     lines: list[tuple[str, str, str, str, str]] = []
@@ -49,9 +49,9 @@ def transaction_table(history: History) -> list[str]:
 
 
 def lanes(history: History, marks: Mapping[int, str] | None = None) -> list[str]:
-    """Return the events in order, one column per lane, with their steps.
+    """Return the events by lane, with steps.
 
-    ``marks`` maps an event's index to a remark on the next line.
+    ``marks`` adds remarks below events by index.
     """
     columns = _lanes_of(history.events)
     names = _lane_names(columns)

@@ -1,7 +1,7 @@
-"""The audit as one self-contained HTML page: no network, light and dark, readable without colour.
+"""The audit as one HTML page: no network, light and dark, readable without colour.
 
-Against hostile logs, every text passes ``visible`` and autoescaping, and a content security policy
-allows only the page's own style and script, by hash.
+Against hostile logs, texts pass ``visible`` and autoescaping, and a content security policy allows
+only the page's style and script, by hash.
 """
 
 from __future__ import annotations
@@ -24,13 +24,10 @@ from paraply.version import VERSION
 from paraply.vocabulary.audit_result import AuditResult
 
 CARDS_MAX = 200
-"""More violations make the page slow."""
 
 LEGEND_LENGTH_MAX = 48
-"""Enough to distinguish statements."""
 
 BARS_MAX = 16
-"""Bars that can be labelled side by side."""
 
 
 def render_html(result: AuditResult) -> str:
@@ -66,7 +63,7 @@ def render_html(result: AuditResult) -> str:
 
 @cache
 def template_environment() -> Environment:
-    """Return a template environment that makes all output visible and escaped."""
+    """Return an environment that escapes all output."""
     environment = Environment(
         loader=PackageLoader("paraply.reporting", "templates"),
         autoescape=True,
@@ -160,7 +157,7 @@ def resource(name: str) -> str:
 
 
 def content_policy(style: str, script: str) -> Markup:
-    """Return the content security policy for one style and one script, by hash."""
+    """Return a policy for one style and one script, by hash."""
     return Markup(
         f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; "
         "base-uri 'none'; form-action 'none'"

@@ -1,7 +1,6 @@
-"""The audit as JUnit XML.
+"""The audit as JUnit XML, a test case per property and subject.
 
-One test case per property and subject (applier, file, table). ``unknown`` is skipped with its
-reason; under ``--strict``, unknown and warnings fail.
+``unknown`` is skipped with its reason; ``--strict`` fails unknown and warnings.
 """
 
 from __future__ import annotations

@@ -54,7 +54,7 @@ def result_text(result: LiveResult) -> str:
 
 
 def result_json(result: LiveResult) -> dict[str, Any]:
-    """Return JSON values of one mode and fault; field names are stable."""
+    """Return JSON values; field names are stable."""
     request = dataclasses.asdict(result.request)
     for name in ("say", "basedir", "keep", "servers"):
         request.pop(name, None)
@@ -87,7 +87,7 @@ def result_json(result: LiveResult) -> dict[str, Any]:
 
 
 def targets_text(targets: Sequence[LiveTarget]) -> str:
-    """Return the targets with modes, workloads and faults."""
+    """Return targets with modes, workloads and faults."""
     lines: list[str] = []
     for target in targets:
         lines += [f"{target.name}: {target.summary}", f"  modes: {', '.join(target.modes)}"]

@@ -26,8 +26,8 @@ def mining_text(
 ) -> str:
     """Return the report of a campaign.
 
-    ``engine`` is empty if the campaign was read from its folder. Without ``with_times``, equal
-    campaigns give equal text.
+    ``engine`` is empty for a stored campaign. Without ``with_times``, equal campaigns give equal
+    text.
     """
     lines = heading_lines(progress, engine=engine, with_times=with_times)
     lines += ["", *subject_lines(results), *mutant_lines(results, with_times=with_times)]
@@ -85,7 +85,7 @@ def subject_lines(results: Sequence[SystemResult]) -> list[str]:
 
 
 def mutant_lines(results: Sequence[SystemResult], *, with_times: bool) -> list[str]:
-    """Return the mutation table: histories until each fault was found."""
+    """Return the histories until each fault was found."""
     mutants = [result for result in results if result.system.mutant]
     if not mutants:
         return []
@@ -110,7 +110,7 @@ def _milliseconds(result: SystemResult) -> str:
 
 
 def curve_lines(progress: Progress) -> list[str]:
-    """Return the discovery curve by histories of each system."""
+    """Return the discovery curve."""
     sought, reachable = progress.found[1], progress.reached[1]
     return plain_table(
         ("histories of each", f"breaches of {sought:,}", f"situations of {reachable:,}"),
@@ -122,7 +122,7 @@ def curve_lines(progress: Progress) -> list[str]:
 
 
 def cluster_lines(filed: Sequence[Filed]) -> list[str]:
-    """Return the clusters with their smallest counterexamples' sizes."""
+    """Return the clusters with counterexample sizes."""
     if not filed:
         return []
     lines = [
@@ -147,7 +147,7 @@ def cluster_lines(filed: Sequence[Filed]) -> list[str]:
 
 
 def summary(progress: Progress, results: Sequence[SystemResult]) -> str:
-    """Return the verdict and its reason in one line."""
+    """Return the verdict and its reason."""
     subjects = [result for result in results if not result.system.mutant]
     mutants = [result for result in results if result.system.goals and result.system.mutant]
     parts = []

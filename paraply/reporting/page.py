@@ -18,9 +18,9 @@ _END = "\x1b[0m"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Page:
-    """The layout of printed text.
+    """The layout of printed text; ``width`` in columns.
 
-    ``width`` is in columns. ``is_plain`` gives sentences without columns, for screen readers.
+    ``is_plain`` gives sentences without columns.
     """
 
     width: int = WIDTH_IN_PIPES

@@ -9,7 +9,7 @@ from paraply.reporting.escape import visible
 from paraply.reporting.page import page
 
 LAST_WIDTH_MIN = 36
-"""A narrower last column makes the table wider than the page instead."""
+"""Below it, tables exceed the page."""
 GAP = "  "
 
 
@@ -45,7 +45,7 @@ def plain_table(
 def entries(items: Iterable[tuple[str, str, Sequence[str]]]) -> list[str]:
     """Return titled entries under group headings.
 
-    Each item is group, title and paragraphs; equal groups are adjacent.
+    Items are group, title and paragraphs; equal groups are adjacent.
     """
     lines: list[str] = []
     last = None

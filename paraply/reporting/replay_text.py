@@ -19,7 +19,7 @@ Judged = Sequence[tuple[Property, Verdict]]
 def replay_text(
     done: Replay, judged: Judged, *, title: str, was_recorded: bool, with_choices: bool
 ) -> str:
-    """Return the run step by step, its difference from the recording, and all verdicts.
+    """Return steps, difference from the recording, and verdicts.
 
     Inapplicable properties are only counted.
     """

@@ -1,4 +1,4 @@
-"""The exploration of a small scope as text and JSON."""
+"""A small scope's exploration as text and JSON."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ PROPERTY = "conflicting_transactions_never_overlap"
 
 
 def scope_text(result: ScopeResult, *, transactions: int, fault: str) -> str:
-    """Return the verdict, the coverage, and the first breaking schedule."""
+    """Return verdict, coverage, and first breaking schedule."""
     lines = [
         f"{PROPERTY}: {result.verdict.name.lower()}",
         f"  every history of {counted(transactions, 'transaction')} on {ROWS} rows"

@@ -1,4 +1,4 @@
-"""One history as a self-contained HTML page to step through."""
+"""One history as an HTML page to step through."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ BROKEN_EDGES_MAX = 5
 
 
 def show_html(shown: Shown, *, verdict: Verdict | None = None) -> str:
-    """Return the page; the verdict is VIOLATED for any breach."""
+    """Return the page; any breach is VIOLATED."""
     document = document_of(shown)
     if verdict is None:
         verdict = Verdict.VIOLATED if document["breaches"] else Verdict.UNKNOWN

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A cell of text, perhaps with link or verdict badge; sorts by ``key`` or text."""
+    """Text, perhaps with link or badge; sorts by ``key``."""
 
     text: str
     href: str = ""
@@ -26,7 +26,7 @@ class Column:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Table:
-    """A table whose first column names the row; ``id`` is unique in its page."""
+    """The first column names the row; ``id`` is unique."""
 
     id: str
     caption: str
@@ -35,12 +35,12 @@ class Table:
 
 
 def columns(*names: str) -> list[Column]:
-    """Return headings by name; a leading # marks numbers."""
+    """Return headings; a leading # marks numbers."""
     return [Column(name=name.removeprefix("#"), is_number=name.startswith("#")) for name in names]
 
 
 def number(value: float | None, digits: int = 0) -> Cell:
-    """Return a number with separators; None is a dash and sorts last."""
+    """Return a number; None is a dash and sorts last."""
     if value is None:
         return Cell("-", key="9e99")
     return Cell(f"{value:,.{digits}f}", key=repr(float(value)))

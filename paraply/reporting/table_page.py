@@ -17,7 +17,7 @@ from paraply.vocabulary.verdict import Verdict
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Section:
-    """A heading, sentences, an optional picture with legend, a table."""
+    """Heading, sentences, optional picture, table."""
 
     table: Table
     title: str = ""
@@ -37,8 +37,7 @@ def table_page(
 ) -> str:
     """Return the page.
 
-    ``headline`` is one sentence below the title; ``verdict`` colours the head; ``figures`` are
-    labels and values of large numbers; ``command`` repeats the run.
+    ``figures`` are labels and values of large numbers; ``command`` repeats the run.
     """
     style = resource("audit.css") + "\n" + resource("show.css")
     script = resource("sortable.js")
@@ -62,9 +61,9 @@ def table_page(
 
 
 def index_html(title: str, headline: str, verdict: Verdict, rows: Sequence[dict[str, Any]]) -> str:
-    """Return an index with a row per page: ``href``, ``name``, ``verdict`` and ``cells``.
+    """Return an index with a row per page.
 
-    All rows have the same cells, whose names are the headings.
+    All rows have the same cells, named like the headings.
     """
     names = list(rows[0]["cells"]) if rows else []
     table = Table(

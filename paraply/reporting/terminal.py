@@ -31,10 +31,10 @@ from paraply.reporting.words import MARKS
 from paraply.vocabulary.audit_result import AuditResult
 
 WIDTH_MIN = 40
-"""Minimum for a readable table of numbers."""
+"""For readable tables."""
 
 LEAD_WIDTH_MAX = 32
-"""Longer lead words are broken."""
+"""Longer words are broken."""
 
 NAME_WIDTH_MIN = 16
 """Shorter names are never broken."""
@@ -58,9 +58,9 @@ def render_terminal(
     details: bool = True,
     speed: str = "",
 ) -> str:
-    """Return the report, at most ``width`` columns wide; one screen without ``details``.
+    """Return the report; one screen without ``details``.
 
-    ``colour`` adds ANSI colours; ``plain`` gives ASCII sentences without tables, boxes or charts.
+    ``colour`` adds ANSI colours; ``plain`` gives ASCII sentences.
     """
     outline = audit_outline(result) if details else summary_outline(result, speed=speed)
     width = max(WIDTH_MIN, width)

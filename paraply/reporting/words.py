@@ -1,4 +1,4 @@
-"""Shared words of all report forms: verdicts, models, places, counts."""
+"""Shared words of all report forms."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ _VERSION = re.compile(r"\d+(\.\d+)+")
 
 
 def share(part: float) -> str:
-    """Return a share as a percentage; nonzero shares never show as 0."""
+    """Return a percentage; nonzero shares never show as 0."""
     return f"{part:.0%}" if part >= 0.01 or part == 0 else "<1%"
 
 
 def timestamp(reference: TransactionRef) -> str:
-    """Return a transaction's parallelism metadata in words, or empty."""
+    """Return a transaction's metadata, or empty."""
     if reference.sequence_number is not None:
         return (
             f"last_committed={reference.last_committed} sequence_number={reference.sequence_number}"
@@ -50,17 +50,17 @@ def timestamp(reference: TransactionRef) -> str:
 
 
 def name_of(reference: TransactionRef) -> str:
-    """Return a transaction's GTID, else its ordinal."""
+    """Return the GTID, else the ordinal."""
     return reference.gtid or f"anonymous transaction {reference.ordinal:,}"
 
 
 def place_of_finding(finding: LintFinding) -> str:
-    """Return ``file:offset`` of a finding, empty for the whole log."""
+    """Return ``file:offset``, empty for the whole log."""
     return f"{finding.file}:{finding.offset}" if finding.file else ""
 
 
 def drawable_widths(result: AuditResult) -> list[tuple[int, float]]:
-    """Return the widths over the log, empty if only one."""
+    """Return the widths, empty if only one."""
     return result.width_over_time if len(result.width_over_time) > 1 else []
 
 
@@ -70,9 +70,9 @@ def place_of(reference: TransactionRef) -> str:
 
 
 def server_of(file: FileSummary) -> str:
-    """Return the product and version that wrote a file, if recorded.
+    """Return the product and version, if recorded.
 
-    Omits packagers' suffixes and MariaDB's ``5.5.5-`` prefix for MySQL-only clients.
+    Omits packagers' suffixes and MariaDB's ``5.5.5-`` prefix.
     """
     product = {"mysql": "MySQL", "mariadb": "MariaDB", "text": "text dump"}.get(
         file.format, file.format
@@ -83,25 +83,25 @@ def server_of(file: FileSummary) -> str:
 
 
 def metadata_model(result: AuditResult) -> Parallelism | None:
-    """Return the parallelism by the log's metadata, if any."""
+    """Return the parallelism by metadata, if any."""
     models = {model.model: model for model in result.parallelism}
     return next((models[name] for name in METADATA_MODELS if name in models), None)
 
 
 def safety_word(model: Parallelism) -> str:
-    """Return whether a model keeps this log's conflicts in order, and its losses."""
+    """Return whether conflicts stay in order."""
     if model.safe is Verdict.VIOLATED:
         return f"no: {counted(model.conflicting_pairs_apart, 'pair')}"
     return "yes" if model.safe is Verdict.HOLDS else "unknown"
 
 
 def distance_label(power: int) -> str:
-    """Return the SN-LC range of one histogram bar."""
+    """Return one bar's SN-LC range."""
     return str(power) if power <= 1 else f"{power}–{2 * power - 1}"
 
 
 def why_they_may_overlap(violation: SafetyViolation) -> str:
-    """Return why the metadata lets B start before A commits."""
+    """Return why B may start before A commits."""
     earlier, later = violation.earlier, violation.later
     if earlier.sequence_number is not None and later.last_committed is not None:
         if earlier.sequence_number <= later.last_committed:
@@ -125,7 +125,7 @@ def what_they_share(violation: SafetyViolation) -> str:
 
 
 def consequence_of(violation: SafetyViolation) -> str:
-    """Return the consequence, with A and B for GTIDs."""
+    """Return it with A and B for GTIDs."""
     text = violation.consequence
     for letter, reference in (("A", violation.earlier), ("B", violation.later)):
         if reference.gtid:
@@ -135,7 +135,7 @@ def consequence_of(violation: SafetyViolation) -> str:
 
 
 def size_bars(sizes: dict[int, int], bars_max: int) -> list[tuple[str, int]]:
-    """Return group sizes as labelled bars; the largest share the last."""
+    """Return labelled bars; the largest sizes share one."""
     bars = [(str(size), number) for size, number in sorted(sizes.items())]
     if len(bars) <= bars_max:
         return bars
@@ -144,7 +144,7 @@ def size_bars(sizes: dict[int, int], bars_max: int) -> list[tuple[str, int]]:
 
 
 def headline(result: AuditResult) -> str:
-    """Return the verdict's reason in one or two sentences."""
+    """Return the verdict's reason."""
     reasons = _breaches(result)
     if result.verdict is Verdict.VIOLATED and reasons:
         return " ".join(reasons)

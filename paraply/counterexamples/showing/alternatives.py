@@ -18,7 +18,7 @@ System = Callable[[Schedule], History]
 
 
 class ProbingSchedule(RecordedSchedule):
-    """A recorded schedule that keeps each question's label and option count."""
+    """A recorded schedule that notes labels and counts."""
 
     __slots__ = ("questions",)
 
@@ -27,7 +27,7 @@ class ProbingSchedule(RecordedSchedule):
         self.questions: list[tuple[str, int]] = []
 
     def choose_index(self, count: int, label: str = "") -> int:
-        """Return the recorded answer and note each real question."""
+        """Answer and note real questions."""
         index = super().choose_index(count, label)
         if count > 1:
             self.questions.append((label, count))
@@ -40,8 +40,7 @@ class Alternative:
 
     Attributes:
         position: of the choice, from 0.
-        taken: the run's option.
-        option: the alternative.
+        option: the alternative to ``taken``.
         first: index of the first different event.
         verdict: of the property on ``history``.
         changed: number of different events.
@@ -67,7 +66,7 @@ class Alternatives:
 
     @property
     def nearest_passing(self) -> Alternative | None:
-        """Return the passing one that differs least, preferably with the situation reached."""
+        """Return the least different passing one, preferably with the situation."""
         passing = [one for one in self.found if one.verdict is not Verdict.VIOLATED]
         return min(
             passing,
@@ -84,7 +83,7 @@ def alternatives_of(
     runs_max: int = RUNS_MAX,
     seconds_max: float = SECONDS_MAX,
 ) -> Alternatives:
-    """Run the system once per untaken option, and judge each run."""
+    """Run and judge each untaken option."""
     probe = ProbingSchedule(choices)
     original = system(probe)
     made = tuple(probe.choices)

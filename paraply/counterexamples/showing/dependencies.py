@@ -1,7 +1,7 @@
 """The dependency graph of a history.
 
-A conflict, timestamp or session edge has its premise. A broken edge, where conflicting transactions
-may overlap, names the broken rule and its numbers.
+Edges have their premises. Where conflicting transactions may overlap, it names the broken rule and
+numbers.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _ITEMS_SHOWN_MAX = 4
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """``later`` follows ``earlier``; ``broken`` is a sentence if nothing enforces it."""
+    """``broken`` is a sentence if nothing enforces the order."""
 
     earlier: TransactionId
     later: TransactionId
@@ -34,8 +34,8 @@ class Edge:
 def dependency_edges(history: History, named: Collection[int] = ()) -> list[Edge]:
     """Return at most ``EDGES_MAX`` edges, by later transaction.
 
-    Between transactions ``named`` in a breach, they include waits for a prefix: last_committed
-    above the earlier sequence_number.
+    For transactions ``named`` in a breach, they include waits for a prefix: last_committed above
+    the earlier sequence_number.
     """
     stamps = stamps_by_member(history)
     edges = list(_prefix_edges(history, stamps, named))
@@ -49,7 +49,7 @@ def dependency_edges(history: History, named: Collection[int] = ()) -> list[Edge
 def stamps_by_member(
     history: History,
 ) -> dict[TransactionId, dict[str, LogicalTimestamp]]:
-    """Return each member's timestamps; the log's have an empty name."""
+    """Return timestamps by member, the log's under ""."""
     found: dict[TransactionId, dict[str, LogicalTimestamp]] = {
         one.id: {"": one.timestamp} if one.timestamp else {} for one in history.transactions
     }

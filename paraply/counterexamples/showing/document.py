@@ -20,7 +20,7 @@ from paraply.vocabulary.history import History
 from paraply.vocabulary.write_set import format_item, sorted_items
 
 CONTINUATION_MAX = 60
-"""Events shown of an alternative."""
+"""Events of an alternative."""
 BREACHES_MAX = 20
 _NAMED = re.compile(r"\bT(\d+)\b")
 
@@ -30,11 +30,9 @@ class Shown:
     """A history and its annotations.
 
     Attributes:
-        broken: broken properties, the headline's first.
-        alternatives: if the run can be repeated.
+        broken: properties, the headline's first.
         replay: replay command, or empty.
         test: replaying pytest function, or empty.
-        minimal: known minimality.
     """
 
     history: History

@@ -1,4 +1,4 @@
-"""Pages of judged histories and their index."""
+"""Pages of judged histories."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from paraply.vocabulary.verdict import Verdict, combine
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Page:
-    """A history's page and its index entry."""
+    """A history's page and index entry."""
 
     name: str
     html: str
@@ -47,11 +47,10 @@ def page_of(
     """Judge a history and return its page.
 
     Args:
-        name: of the page, without ending.
-        file: the history's file, for the replay command.
-        mutant: the mutant that ran, if any.
-        properties: by default all for the subject.
-        with_alternatives: run untaken choices, if the run can be repeated.
+        name: without ending.
+        file: for the replay command.
+        properties: by default the subject's.
+        with_alternatives: run untaken choices if possible.
     """
     subject = _subject(history, mutant)
     judges = _properties(history, subject, properties)
@@ -79,7 +78,7 @@ def page_of(
 
 
 def write_pages(folder: Path, pages: Sequence[Page]) -> Path:
-    """Write pages and index into a folder; return the index."""
+    """Write pages and index; return the index."""
     rows = []
     for page in pages:
         rows.append(

@@ -1,4 +1,4 @@
-"""A history as SQL to run by hand: tables, then each session's statements."""
+"""A history as SQL to run by hand."""
 
 from __future__ import annotations
 
@@ -14,10 +14,9 @@ _SIZED = ("varchar", "char", "varbinary", "binary")
 
 
 def sql_schedule(history: History) -> str:
-    """Return SQL with sessions; empty if rows are unknown.
+    """Return SQL by session; empty without known rows.
 
-    Run each session's lines (``w1>``) in one connection, in order. Lock waits recur as in the
-    history.
+    Each session (``w1>``) is one connection. Lock waits recur as in the history.
     """
     tables = {table.name: table for table in history.header.schema}
     if not tables or not any(one.rows for one in history.transactions):

@@ -1,6 +1,6 @@
 """Members' states beside each event, derived from events alone.
 
-Only differences are kept, with their previous values, so a reader steps both ways.
+Differences have previous values, so a reader steps both ways.
 """
 
 from __future__ import annotations
@@ -15,14 +15,11 @@ from paraply.vocabulary.transactions import Transaction, TransactionId
 from paraply.vocabulary.write_set import Item, format_item, sorted_items
 
 GROUP = "group"
-"""Member name for the common state."""
+"""Member name of the common state."""
 
 
 class Difference(NamedTuple):
-    """One changed entry.
-
-    ``after`` is None for a removal, ``before`` for an addition.
-    """
+    """``after`` is None for a removal, ``before`` for an addition."""
 
     member: str
     section: str

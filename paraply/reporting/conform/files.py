@@ -73,9 +73,9 @@ def _case_json(
 
 
 def conform_junit(results: Sequence[CaseResult], expected: Expected, *, strict: bool) -> str:
-    """Return JUnit XML; unknown cases are skipped with the reason.
+    """Return JUnit XML; unknown cases are skipped.
 
-    With ``strict``, unknown and skipped cases and unexpected passes fail.
+    ``strict`` fails unknown and skipped cases and unexpected passes.
     """
     root = ElementTree.Element("testsuites", name="paraply conform")
     suite = ElementTree.SubElement(root, "testsuite", name="paraply conform")

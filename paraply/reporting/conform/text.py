@@ -1,4 +1,4 @@
-"""A conformance result as text: families, then notable cases."""
+"""A conformance result as text."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def reason_lines(title: str, results: Sequence[CaseResult]) -> list[str]:
 
 
 def precision_line(precision: Precision) -> str:
-    """Return the share of independent pairs that a tracker leaves free."""
+    """Return the freed share of independent pairs."""
     if not precision.independent:
         return "precision: unknown, no two transactions of the cases are independent"
     share = 100 * precision.free / precision.independent

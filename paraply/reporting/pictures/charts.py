@@ -18,7 +18,7 @@ def resampled(values: Sequence[float], width: int) -> list[float]:
 
 
 def curve(values: Sequence[float], width: int, top: float | None = None) -> str:
-    """Return ``values`` as block characters, from zero to ``top`` (their maximum)."""
+    """Return block characters from zero to ``top``."""
     shown = resampled(values, width)
     highest = top if top is not None else max(shown, default=0.0)
     if highest <= 0:
@@ -30,7 +30,7 @@ def curve(values: Sequence[float], width: int, top: float | None = None) -> str:
 
 
 def bar(value: float, top: float, width: int) -> str:
-    """Return a bar of at most ``width`` characters; any positive value shows."""
+    """Return a bar; any positive value shows."""
     if value <= 0 or top <= 0:
         return ""
     eighths = max(1, round(value / top * width * 8))

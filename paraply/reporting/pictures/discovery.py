@@ -1,4 +1,4 @@
-"""A campaign's discovery curve: shares found by number of histories."""
+"""A campaign's discovery curve."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The critical path as a picture: transactions in log order, arcs for waits."""
+"""The critical path as arcs between transactions."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ def reason_colour(link: PathLink, named: Sequence[str]) -> int:
 
 
 def path_picture(links: Sequence[PathLink]) -> Markup:
-    """Return arcs from each transaction to the one it waits for, with links into the list.
+    """Return arcs from each transaction to the one it waits for, with links.
 
-    An omitted middle of a long path shows as a gap.
+    An omitted middle shows as a gap.
     """
     named = reasons_by_frequency(links)
     first, last = links[0].transaction.ordinal, links[-1].transaction.ordinal

@@ -1,7 +1,6 @@
-"""Inline SVG pictures: frame, axes and grid; the page's style sheet has the colours.
+"""Inline SVG: frame, axes and grid, without colours.
 
-Pictures have a title and description for screen readers; marks have hover titles. ``Markup.format``
-escapes texts, so callers pass plain strings.
+Pictures have titles and descriptions for screen readers. ``Markup.format`` escapes texts.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ class Axis:
         return self.start + (value - self.low) / span * (self.end - self.start)
 
     def ticks(self, wanted: int = 5, step_min: float = 0.0) -> list[float]:
-        """Return about ``wanted`` round values, at least ``step_min`` apart."""
+        """Return about ``wanted`` round values."""
         step = max(step_min, _round_step((self.high - self.low) / max(1, wanted)))
         first = math.ceil(self.low / step - 1e-9)
         last = math.floor(self.high / step + 1e-9)
@@ -50,7 +49,7 @@ def picture(
     *,
     has_links: bool = False,
 ) -> Markup:
-    """Return an SVG element, read as one image or, with links, part by part."""
+    """Return an element, read as one image unless linked."""
     return Markup(
         '<svg viewBox="0 0 {} {}" role="{}" aria-label="{}"><title>{}</title><desc>{}</desc>{}'
         "</svg>"
@@ -81,7 +80,7 @@ def vertical_axis(
     right: float = WIDTH - RIGHT,
     ticks: Sequence[tuple[float, str]] | None = None,
 ) -> Markup:
-    """Return the axis's grid, ticks and name; ``ticks`` replaces round values."""
+    """Return the axis; ``ticks`` replaces round values."""
     if ticks is None:
         ticks = [(tick, f"{round(tick, 6):,g}") for tick in axis.ticks(step_min=1)]
     lines = Markup("").join(

@@ -1,4 +1,4 @@
-"""SVG charts of the audit: area, bars, speed-up curves."""
+"""SVG charts of the audit."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from paraply.reporting.pictures.svg import (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bar:
-    """One bar with a short ``label`` below and a hover ``meaning``."""
+    """A short ``label`` and a hover ``meaning``."""
 
     label: str
     meaning: str
@@ -36,7 +36,7 @@ class Bar:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Series:
-    """One named curve; ``marked`` is a highlighted x value."""
+    """``marked`` is a highlighted x value."""
 
     name: str
     points: Sequence[tuple[float, float]]
@@ -109,7 +109,7 @@ def bar_chart(bars: Sequence[Bar], *, title: str, description: str, x: str, y: s
 
 
 def speedup_chart(curves: Sequence[Series], *, title: str, description: str) -> Markup:
-    """Return speed-up by workers on two log scales; knees are ringed.
+    """Return speed-up by workers on log scales with ringed knees.
 
     Perfect scaling is a diagonal.
     """
