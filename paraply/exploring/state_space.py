@@ -7,7 +7,7 @@ Two sound reductions, without which (``is_reduced=False``) breaches are the same
 
 - *Symmetry*: a state has the multiset of its replicas, not their names. They start equal, and names
   only break ties between equal ones.
-- *Partial order*: an apply step commutes with every other. Nobody reads at a replica before
+- *Partial order*: an apply step commutes with every other. No read happens at a replica before
   promotion, which waits for all applies, and a restart keeps the relay log. So it runs first and
   alone, unless relay logs are discarded or the cluster clears ``applying_is_private``.
 """

@@ -20,7 +20,6 @@ class AuditReport:
     """The result of an audit.
 
     Attributes:
-        verdict: whether the metadata is well-formed and safe to apply in parallel.
         violations: conflicting pairs that may overlap.
         findings: faults of the metadata.
         unknown_because: undecided parts and remedies.

@@ -28,8 +28,7 @@ class ExploredProperty:
         reached: histories with its situation.
         broken: histories that break it.
         is_expected: whether the breach is known.
-        breaches: sentences about ``smallest``.
-        smallest: the smallest breaking history, if any.
+        breaches: of ``smallest``, as sentences.
     """
 
     name: str
@@ -46,10 +45,7 @@ class ExploredProperty:
 class ExploreReport:
     """The result of an exploration.
 
-    Attributes:
-        runs: number of schedules.
-        histories: number of distinct histories.
-        is_complete: whether every schedule was run.
+    ``histories`` counts distinct ones among ``runs``.
     """
 
     verdict: Verdict
@@ -83,11 +79,10 @@ def explore(
 
     Args:
         subject: name, instance or class.
-        properties: by default all for the subject.
-        schedules: number of random schedules.
-        exhaustive: run all schedules; UNKNOWN at best beyond ``runs_max``.
+        properties: by default the subject's.
+        schedules: number of random ones.
+        exhaustive: run all; UNKNOWN at best beyond ``runs_max``.
         dialect: by default the subject's first.
-        rows: number of writable rows.
         members: servers, if several.
         options: the subject's own.
 

@@ -96,7 +96,7 @@ def claim(
 ) -> None:
     """Check the outputs of a run before its work.
 
-    ``outputs`` maps option to file name and kind. ``inputs`` that are no files are ignored.
+    ``outputs`` maps option to file name and kind. Missing ``inputs`` are ignored.
 
     Raises ``ParaplyError``: P302 unwritable, P306 or P313 two outputs in one file, P311 an input,
     P312 not from paraply.

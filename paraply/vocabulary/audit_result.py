@@ -1,4 +1,4 @@
-"""The result of a log audit, for every report and from both engines."""
+"""The result of a log audit, for every report."""
 
 from __future__ import annotations
 
@@ -36,7 +36,6 @@ class LintFinding:
     """A metadata fault."""
 
     rule: str
-    """Like ``sequence_number_increases``."""
     severity: str
     """``violation``, ``warning`` or ``note``; others keep the verdict."""
     message: str
@@ -50,9 +49,7 @@ class SafetyViolation:
     """Conflicting transactions that may overlap by metadata."""
 
     property: str
-    """Like ``conflicting_transactions_are_ordered``."""
     applier: str
-    """Like ``logical-clock``."""
     earlier: TransactionRef
     later: TransactionRef
     table: str
@@ -89,9 +86,9 @@ class ReplayResult:
     final_rows: int = 0
     rows_without_key: int = 0
     rows_forgotten: int = 0
-    """Dropped from the bounded state, later treated as unseen."""
+    """Dropped from the bounded state."""
     rows_in_doubt: int = 0
-    """Mismatches that an unlogged foreign key cascade may explain."""
+    """Perhaps changed by an unlogged foreign key cascade."""
     findings_dropped: int = 0
     findings: list[ReplayFinding] = field(default_factory=list)
     tables: dict[str, int] = field(default_factory=dict)
@@ -102,7 +99,7 @@ class ReplayResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parallelism:
-    """Parallelism of one scheduling model.
+    """One scheduling model's parallelism.
 
     ``n`` row changes are ``1 + n`` steps of work. ``transactions_on_path`` is the longest chain;
     ``steps`` counts rounds with unbounded workers.
@@ -112,12 +109,11 @@ class Parallelism:
     """``logical-clock``, ``commit-group``, ``row-conflicts``, ``by-table``, ``by-schema``,
     ``by-primary-key``."""
     safe: Verdict
-    """Whether conflicts stay in order."""
     conflicting_pairs_apart: int
-    """Unordered conflicting pairs."""
+    """Left unordered."""
     work: int
     critical_path: int
-    """Longest dependency chain, in steps."""
+    """In steps of work."""
     transactions_on_path: int
     steps: int
     width_max: int
@@ -125,7 +121,7 @@ class Parallelism:
     ideal_speedup: float
     """``work / critical_path``: T1/T-infinity."""
     speedup: dict[int, float]
-    """By workers, under list scheduling in log order."""
+    """Under list scheduling in log order."""
     knee: int
     """Doubling more workers gains less than 10 %."""
 
@@ -145,7 +141,7 @@ class Blocker:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableSummary:
-    """A table and its known keys."""
+    """A table and its keys."""
 
     name: str
     inserts: int
@@ -159,7 +155,7 @@ class TableSummary:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PathLink:
-    """A transaction on the critical path and its reason."""
+    """A critical transaction and its reason."""
 
     transaction: TransactionRef
     waits_for: int
@@ -170,12 +166,11 @@ class PathLink:
 
 @dataclass(slots=True, kw_only=True)
 class FileSummary:
-    """An input file and the extent read."""
+    """An input file."""
 
     name: str
     server: str = ""
     format: str = ""
-    """``mysql``, ``mariadb`` or ``text``."""
     checksum: str = ""
     bytes_read: int = 0
     transactions: int = 0
@@ -184,7 +179,7 @@ class FileSummary:
     events: dict[str, int] = field(default_factory=dict)
     skipped_event_types: dict[str, int] = field(default_factory=dict)
     stopped: str = ""
-    """Where and why reading stopped early."""
+    """Where and why, if early."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -201,11 +196,10 @@ class AuditResult:
     commit_group_sizes: dict[int, int] = field(default_factory=dict)
     """Counts by size; a group shares an LC (MySQL) or commit id."""
     pairs_allowed_to_overlap: int = 0
-    """Conflicting or not."""
     conflicting_pairs_ordered: int = 0
-    """Neighbour pairs: evidence of coverage."""
+    """Neighbours only: evidence of coverage."""
     may_wait: int = 0
-    """Pairs with one result in either order and a row lock wait (child and parent row)."""
+    """Pairs with row lock waits (child and parent), but one result."""
     lint: list[LintFinding] = field(default_factory=list)
     lint_dropped: int = 0
     """Beyond the list's limit; they count for the verdict."""
@@ -216,8 +210,8 @@ class AuditResult:
     clock_distance: dict[int, int] = field(default_factory=dict)
     """SN-LC by power of two: key 4 counts 4..7."""
     width_over_time: list[tuple[int, float]] = field(default_factory=list)
-    """(first round, transactions per round) of at most 400 equal slices, except the last. A
-    transaction runs one round after the latest that it waits for."""
+    """(first round, transactions per round) of at most 400 slices. A transaction runs one round
+    after the latest that it waits for."""
     blockers: list[Blocker] = field(default_factory=list)
     critical_path: list[PathLink] = field(default_factory=list)
     """Under exact row conflicts; first and last 100 links."""

@@ -32,7 +32,6 @@ class DataType(Enum):
     LIST = "list-append"
     """A read shows the order of all earlier versions."""
     REGISTER = "rw-register"
-    """A read shows one version."""
 
 
 class AccessKind(Enum):
@@ -65,19 +64,16 @@ class ClientTransaction(NamedTuple):
     """T1 is the first invoked."""
 
     number: int
-    """From 1, in invocation order."""
     ending: Ending
     accesses: tuple[Access, ...]
     """In execution order; uncommitted ones lack reads."""
     session: str = ""
-    """Client; empty if unknown."""
     invoked: int = 0
     """Place in the recording."""
     completed: int = 0
     line: int = 0
     """From 1, of the completion; 0 if none."""
     label: str = ""
-    """Name in messages; else the number."""
 
     @property
     def name(self) -> str:
@@ -92,13 +88,13 @@ class ClientHistory:
     data_type: DataType
     transactions: tuple[ClientTransaction, ...]
     log: tuple[int, ...] | None = None
-    """Numbers of the writers in source log order."""
+    """Writers in source log order."""
     has_times: bool = True
-    """Whether the places give the real-time order."""
+    """Whether places give real-time order."""
 
 
 def check_log(history: ClientHistory, *, where: str = "") -> ClientHistory:
-    """Return the history; P509 if its log does not list each committed writer once."""
+    """Return the history; P509 unless its log lists committed writers once."""
     if history.log is None:
         return history
     listed = set(history.log)

@@ -1,6 +1,6 @@
 """A recorded run of a replication group.
 
-Values are recorded, never computed, so a certifier can be compared with them.
+Nothing is computed, so a certifier can be compared with it.
 """
 
 from __future__ import annotations
@@ -29,8 +29,7 @@ class LoggedDecision:
 class TransactionDelivered:
     """A transaction as sent, and the logging members.
 
-    Members missing in ``decided`` refused it or were absent. ``items`` are server hashes (base64),
-    possibly repeated.
+    Others refused it or were absent. ``items`` are server hashes (base64), possibly repeated.
     """
 
     origin: MemberUuid

@@ -57,10 +57,7 @@ def encode_gtid_set(gtid_set: GtidSet, *, with_tags: bool | None = None) -> byte
 
 
 def decode_gtid_set(data: bytes | memoryview, *, where: str = "") -> GtidSet:
-    """Return the set in ``data``, within its memory.
-
-    Raises ParaplyError P004 with byte offset.
-    """
+    """Return the set, within the memory of ``data``; else P004."""
     return _Decoder(bytes(data), where).gtid_set()
 
 

@@ -36,7 +36,7 @@ class Clock(Enum):
 
 
 class EvidenceTier(Enum):
-    """Evidence, which limits possible conclusions (ARCHITECTURE.md)."""
+    """Evidence limits conclusions (ARCHITECTURE.md)."""
 
     SOURCE_LOG = "T0"
     """The source's log without events."""
@@ -62,7 +62,7 @@ class HistoryHeader:
     seed: int | None = None
     """Of the random schedule."""
     program: str = ""
-    """Choices as base64url text (``paraply.vocabulary.programs``)."""
+    """Choices as base64url text (``vocabulary.programs``)."""
     options: Mapping[str, OptionValue] = field(default_factory=dict)
     """By name, like ``workers``."""
     schema: tuple[TableSchema, ...] = ()
@@ -113,10 +113,10 @@ class History:
                 yield event
 
     def check(self, *, where: str = "") -> History:
-        """Return the consistent history; else raise ``ParaplyError`` P504.
+        """Return the history, or raise ``ParaplyError`` P504.
 
         Transaction numbers rise from 1 and times do not fall. Events match transactions and their
-        kinds' fields and outcomes.
+        kinds.
         """
         for fault in self.faults():
             raise ParaplyError(INCONSISTENT_HISTORY, where=where, reason=fault)

@@ -12,9 +12,9 @@ from paraply.vocabulary.schema import TableSchema
 class ConflictKey:
     """One value of a PRIMARY or UNIQUE key.
 
-    ``values`` are folded by the parts' collations, so equal keys are equal objects. ``shown`` is
-    the logged value; comparisons ignore it. Keys with a NULL part do not exist, because NULLs do
-    not collide. A foreign key adds the parent's key to the child's transaction.
+    ``values`` are folded by collation, so equal keys are equal objects. ``shown`` is the logged
+    value; comparisons ignore it. Keys with a NULL part do not exist, because NULLs do not collide.
+    A foreign key adds the parent's key to the child's transaction.
     """
 
     table: str

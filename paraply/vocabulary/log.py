@@ -85,7 +85,7 @@ class LoggedKind(Enum):
 class LogPosition:
     """File name as given and byte offset.
 
-    In a compressed payload the payload event's offset; in a text dump the dump's ``at N``.
+    A payload's offset if compressed; ``at N`` in a text dump.
     """
 
     file: str
@@ -149,8 +149,8 @@ class LoggedTransaction:
     shared_keys: frozenset[ConflictKey] = frozenset()
     """Parent rows that a foreign key reads: only writers (``keys``) conflict."""
     unkeyed_tables: frozenset[str] = frozenset()
-    """Changed tables with unknown keys: no schema, or no unique key without NULL. Two transactions
-    with a common one may conflict."""
+    """Changed tables without a known unique key free of NULL. Two transactions with a common
+    table may conflict."""
     partly_keyed_tables: frozenset[str] = frozenset()
     """Changed tables with possibly missing ``keys``: unknown UNIQUE keys, minimal row images, or
     incomparable values. The transaction may conflict with any that changes the table."""
@@ -162,7 +162,7 @@ class LoggedTransaction:
     with an unrecorded or incomparable key. The transaction may conflict with one that changes the
     table's rows, not with one that only reaches it. An :func:`aspect` here matches ``aspects``."""
     aspects: frozenset[str] = frozenset()
-    """Its changes to tables that the reach of others may depend on."""
+    """Its table changes that the reach of others may depend on."""
     uncertain_keys: frozenset[ConflictKey] = frozenset()
     """Those that rest on an assumption (coarse collation)."""
     undecoded_tables: frozenset[str] = frozenset()

@@ -50,8 +50,7 @@ def parse_mariadb_gtid(text: str, *, where: str = "") -> MariadbGtid:
 class MariadbPosition:
     """At most one GTID per domain. Immutable.
 
-    ``covers`` and ``<=`` compare only sequence numbers, like the server, so holes and other servers
-    count.
+    Comparison uses only sequence numbers, like the server, so holes and other servers count.
     """
 
     __slots__ = ("_by_domain",)
@@ -117,8 +116,7 @@ def parse_position(text: str, *, where: str = "") -> MariadbPosition:
 class MariadbBinlogState:
     """The last logged GTIDs by domain and server. Immutable.
 
-    ``counters`` are greatest sequence numbers, for :meth:`next_sequence`. Parsing uses the greatest
-    in the text, which lacks them.
+    ``counters`` are greatest sequence numbers, for :meth:`next_sequence`; text lacks them.
     """
 
     __slots__ = ("_counters", "_last", "_state")
@@ -175,7 +173,7 @@ class MariadbBinlogState:
         return logged is not None and gtid.sequence <= logged.sequence
 
     def is_out_of_order(self, gtid: MariadbGtid) -> bool:
-        """Return whether strict mode refuses ``gtid`` (error 1950)."""
+        """Return whether strict mode refuses it (error 1950)."""
         recent = self._last.get(gtid.domain)
         return recent is not None and gtid.sequence <= recent.sequence
 

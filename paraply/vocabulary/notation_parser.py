@@ -37,7 +37,7 @@ _OPERATIONS = {sign: operation for operation, sign in ROW_SIGNS.items()}
 def parse_history(text: str) -> History:
     """Parse a history.
 
-    Raises ParaplyError P507 with the place of a syntax error, P504 for inconsistent parts.
+    Raises ParaplyError P507 for a syntax error, P504 for inconsistent parts.
 
     >>> parse_history("T1{a} 1<0 | begun T1@w2").transaction(1).timestamp
     LogicalTimestamp(last_committed=0, sequence_number=1)

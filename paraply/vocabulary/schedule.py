@@ -1,7 +1,6 @@
 """All nondeterminism of a subject goes through a ``Schedule``.
 
-It picks among options and records its picks: the *program*, which replays the run with the same
-workload. One option is no question.
+Its recorded picks, the *program*, replay the run with the same workload.
 """
 
 from __future__ import annotations
@@ -46,7 +45,7 @@ class Schedule(ABC):
     def choose(self, options: Sequence[T], label: str = "") -> T: ...
 
     def choose(self, options: Sequence[T] | int, label: str = "") -> T | int:
-        """Return one of ``options``, or a number in ``[0, options)``."""
+        """Return an option, or a number in ``[0, options)``."""
         if isinstance(options, int):
             return self.choose_index(options, label)
         return options[self.choose_index(len(options), label)]
@@ -106,8 +105,8 @@ class SeededSchedule(Schedule):
 class RecordedSchedule(Schedule):
     """Picks the recorded choices, then first options.
 
-    An invalid choice raises ``ParaplyError`` P501 if ``strict``; else it is taken modulo the count
-    and clears ``is_faithful``.
+    Invalid choices raise ``ParaplyError`` P501 if ``strict``; else they are taken modulo the count
+    and clear ``is_faithful``.
     """
 
     __slots__ = ("_adjusted", "_answered", "_program", "_strict")
@@ -121,12 +120,12 @@ class RecordedSchedule(Schedule):
 
     @property
     def program(self) -> tuple[int, ...]:
-        """Return the given choices."""
+        """Return the choices."""
         return self._program
 
     @property
     def is_exhausted(self) -> bool:
-        """Return whether questions exceeded the choices."""
+        """Return whether the choices ran out."""
         return self._answered > len(self._program)
 
     @property
@@ -164,7 +163,7 @@ class DrawnSchedule(Schedule):
         self._draw = draw
 
     def choose_index(self, count: int, label: str = "") -> int:
-        """Return the drawn index; ``ValueError`` if out of range."""
+        """Return the drawn index."""
         if count < 2:
             _refuse_empty(count, label)
             return 0
@@ -186,7 +185,7 @@ class ExhaustiveSchedule(Schedule):
         self._counts = counts
         self._bound = bound
         self.skipped_at: int | None = None
-        """Number of choices before the skip."""
+        """Choices before the skip."""
         self.was_cut = False
         """Whether a bound cut the choices."""
 
@@ -224,8 +223,8 @@ class Exploration:
     >>> exploration.count, exploration.is_complete
     (4, True)
 
-    ``prefix`` fixes first choices. ``runs_max`` limits runs, ``choices_max`` branching questions.
-    Limits clear ``is_complete``; skipped subtrees do not.
+    ``choices_max`` limits branching questions. Reached limits clear ``is_complete``; skipped
+    subtrees do not.
     """
 
     def __init__(
@@ -241,7 +240,6 @@ class Exploration:
         self.count = 0
         self.skipped = 0
         self.is_complete = False
-        """True only after the last run."""
 
     def __iter__(self) -> Iterator[ExhaustiveSchedule]:
         self.count = self.skipped = 0

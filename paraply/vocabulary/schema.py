@@ -17,10 +17,10 @@ class SchemaSource(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Column:
-    """``type_name`` is the SQL type in lower case.
+    """``type_name`` is lower-case SQL.
 
-    ``collation`` is ``binary`` for byte strings. ``length`` is in characters (bytes for binary), 0
-    if not applicable.
+    ``collation`` is ``binary`` for byte strings. ``length`` is in characters (bytes for binary), or
+    0.
     """
 
     name: str
@@ -54,10 +54,7 @@ class UniqueKey:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ForeignKey:
-    """``parent`` is ``schema.table``.
-
-    ``on_delete`` and ``on_update`` are ``RESTRICT``, ``CASCADE``, ``SET NULL``, ``NO ACTION``.
-    """
+    """``parent`` is ``schema.table``; ``on_*`` like ``SET NULL``."""
 
     name: str
     columns: tuple[int, ...]
@@ -73,8 +70,8 @@ class ForeignKey:
 class TableSchema:
     """A table definition, possibly partial.
 
-    Without ``keys_known`` only types are known (minimal table maps). Without ``keys_complete`` more
-    UNIQUE keys may exist (full table maps have only the primary key).
+    Without ``keys_known`` only types are known (minimal table maps). Without ``keys_complete``
+    UNIQUE keys may be missing (full table maps).
     """
 
     name: str

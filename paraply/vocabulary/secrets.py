@@ -1,7 +1,7 @@
 """Remove passwords from output.
 
-Data source names are ``SCHEME://USER[:PASSWORD]@HOST[:PORT][/][?OPTION=VALUE&...]``. User and
-password may contain any character, so the host follows the first ``@`` with a well-formed rest.
+In ``SCHEME://USER[:PASSWORD]@HOST[:PORT][/][?OPTION=VALUE&...]`` user and password may contain any
+character, so the host follows the first ``@`` with a well-formed rest.
 """
 
 from __future__ import annotations

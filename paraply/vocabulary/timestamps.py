@@ -21,16 +21,15 @@ CommitId = NewType("CommitId", int)
 """MariaDB's, from 1: equal ids were prepared together."""
 
 LogicalTime = NewType("LogicalTime", int)
-"""A history's own clock: steps, or microseconds if stated."""
+"""Steps, or microseconds if stated."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogicalTimestamp:
     """The window in which a transaction may overlap with others.
 
-    It may start once the clock run's prefix up to ``last_committed`` has committed. (0, 0) is a
-    view change. Construction raises ``ParaplyError`` P003 unless ``0 <= last_committed <
-    sequence_number``.
+    It may start after the clock run's prefix up to ``last_committed``. (0, 0) is a view change.
+    Construction raises ``ParaplyError`` P003 unless ``0 <= last_committed < sequence_number``.
     """
 
     last_committed: SequenceNumber
@@ -90,9 +89,8 @@ def may_start(
 ) -> bool:
     """Return whether the transaction may start.
 
-    This clock run has committed up to ``low_water_mark``, or nothing at 0. ``is_idle``: all
-    scheduled before have committed, as view changes require. Source: ``clock_leq`` and
-    ``get_lwm_timestamp`` of MySQL's coordinator.
+    Up to ``low_water_mark`` all have committed; ``is_idle``: all scheduled ones. Source:
+    ``clock_leq`` and ``get_lwm_timestamp`` of MySQL's coordinator.
     """
     if timestamp.is_view_change:
         return is_idle

@@ -38,17 +38,15 @@ class TransactionKind(Enum):
 class RowWrite:
     """One changed row; an insert has no ``before``, a delete no ``after``.
 
-    A value is None (NULL), a number, text or bytes; ``paraply.vocabulary.log.ABSENT`` if
-    unrecorded. Other SQL types are client text.
+    Values in table order are None (NULL), a number, text, bytes or
+    ``paraply.vocabulary.log.ABSENT``; other SQL types are client text.
     """
 
     table: str
     """``schema.table``, or any name in models."""
     operation: Operation
     before: RowImage | None = None
-    """Values in table order."""
     after: RowImage | None = None
-    """Values in table order."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,7 +68,7 @@ class Transaction:
     write_set: WriteSet = EMPTY_WRITE_SET
     """Numbers first, then text."""
     snapshot_version: SnapshotVersion | None = None
-    """Certified prefix it read."""
+    """Certified prefix."""
     snapshot_gtids: str = ""
     """GTID set it read."""
     timestamp: LogicalTimestamp | None = None
@@ -82,7 +80,7 @@ class Transaction:
     domain: int | None = None
     """MariaDB's."""
     flags: frozenset[str] = frozenset()
-    """In the source's log, like ``allow_parallel`` or ``may_have_sbr``."""
+    """In the source's log, like ``allow_parallel``."""
     rows: tuple[RowWrite, ...] = ()
     """In source order."""
     statement: str = ""
@@ -97,7 +95,7 @@ class Transaction:
 
     @property
     def is_barrier(self) -> bool:
-        """Return whether it must run alone, without items to decide."""
+        """Return whether it must run alone."""
         return self.kind is not TransactionKind.ROWS or not self.write_set
 
     def conflicts_with(self, other: Transaction) -> bool:
