@@ -96,7 +96,7 @@ def _code_of(run: _Run) -> int:
         return EXIT_INTERRUPTED
     except BrokenPipeError as error:
         return EXIT_BROKEN_PIPE if _reader_is_gone(sys.stdout) else run.crashed(error)
-    except BaseException as error:  # Whatever it is, it must not end with the code of a verdict.
+    except BaseException as error:  # Never end with a verdict's code.
         return run.crashed(error)
 
 

@@ -57,7 +57,7 @@ def is_of_the_machine(error: BaseException) -> bool:
 
 @contextmanager
 def faults_of_threads_raised() -> Iterator[None]:
-    """Raise a thread's first exception at the end; Python prints it."""
+    """Raise a thread's first exception at the end; Python only prints it."""
     found: list[BaseException] = []
 
     def collect(arguments: threading.ExceptHookArgs) -> None:
@@ -103,7 +103,7 @@ def end_by_crash(
 ) -> int:
     """Report a failure and return 70; ``arguments`` may be unparsed."""
     story = _story(error, words)
-    # The frames hold what filled the memory.
+    # The frames reference what filled the memory.
     traceback.clear_frames(error.__traceback__)
     what = _what(error)
     line = (

@@ -153,7 +153,7 @@ class CaseItem(pytest.Item):
             conformance = self.config.stash[_SUITE].conformance
             result = conformance.with_hindsight(conformance.run_case(self.case))
         except (ApplierGoneError, ParaplyError) as error:
-            # No later case can do better.
+            # No later case can succeed.
             self.session.shouldstop = f"paraply: {error}"
             raise ApplierGoneError(str(error)) from None
         if result.result is Result.FAIL:

@@ -171,7 +171,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.schema is not None:
         reason = "--schema and --dsn both give definitions"
         raise ParaplyError(USAGE, reason=reason, command="paraply audit")
-    # Imported only here: most audits ask no server.
+    # Imported late: most audits need no server.
     from paraply.auditing.server_schema import schema_file
 
     with schema_file(arguments.dsn) as (arguments.schema, server):
@@ -261,7 +261,7 @@ def _require_spark(request: AuditRequest, arguments: argparse.Namespace) -> None
 
 
 def _audit_on_spark(request: AuditRequest, arguments: argparse.Namespace) -> AuditResult:
-    # Imported only here: a plain audit needs neither Spark nor Arrow.
+    # Imported late: a plain audit needs neither Spark nor Arrow.
     from paraply.auditing.on_spark import VIOLATIONS_FILE, SparkRequest, audit_on_spark
 
     if arguments.out is not None:

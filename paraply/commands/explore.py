@@ -120,7 +120,7 @@ def run(arguments: argparse.Namespace) -> int:
         if exploration is None
         else exploration
     )
-    # How many schedules there are is known only at the end; the bar runs towards the bound.
+    # The number of schedules is known only at the end; the bar runs to the bound.
     total = arguments.runs_max if arguments.exhaustive else arguments.schedules
     if isinstance(exploration, StateSpace):
         total = len(exploration)

@@ -138,7 +138,7 @@ def run(arguments: argparse.Namespace) -> int:
                     sys.stdout.write(result_text(results[-1]))
                     sys.stdout.flush()
     finally:
-        # What was learnt before an interruption or an error is not thrown away.
+        # Keep results from before an interruption or error.
         if pages is not None:
             pages.write_index(results)
         if arguments.json is not None:
@@ -216,7 +216,7 @@ def _run_rounds(
 
 
 def _rounds(target: LiveTarget, request: LiveRequest) -> Generator[LiveRound, None, None]:
-    # A generator of its own, so that closing it closes the target's, which stops the servers.
+    # Closing this generator closes the target's, which stops the servers.
     yield from target.run(request)
 
 

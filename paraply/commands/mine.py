@@ -34,7 +34,7 @@ from paraply.vocabulary.verdict import Verdict
 OUT = "out/mine"
 CLUSTERS = 3
 SPARK_PAYS_FROM = 100_000
-"""Break-even: two cores make about 2,000 histories a second, a JVM start costs 5 to 10 s."""
+"""Break-even in histories: two cores make about 2,000 a second, a JVM start costs 5 to 10 s."""
 FAST_TIMES = 50
 """Rough speed-up of ``--fast``; Spark pays that much later."""
 REGRESSIONS = "tests/regressions"
@@ -192,7 +192,7 @@ def _promote(folder: str, *names: str, regressions: Path) -> int:
 
 
 def _sql(arguments: argparse.Namespace) -> int:
-    # Here and not above: no other way through this command needs DuckDB.
+    # Imported late: only this path needs DuckDB.
     from paraply.mining.sql import query_campaign
 
     columns, rows = query_campaign(arguments.out, arguments.sql)
@@ -210,7 +210,7 @@ def _plain(value: object) -> object:
 
 
 def _scope(arguments: argparse.Namespace) -> int:
-    # Here and not above: no other way through this command compiles.
+    # Imported late: only this path compiles.
     from paraply.mining.small_scope import explore_scope
     from paraply.reporting.scope_text import scope_json, scope_text
 

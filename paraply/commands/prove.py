@@ -99,7 +99,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Prove and refute; 0 if as stated, 2 if undecided."""
     entries = chosen(arguments.ids)
     if arguments.export is not None:
-        # Made first, since the JSON may go there, too.
+        # Made first, because the JSON may go there.
         make_folder(str(arguments.export))
     if arguments.list:
         _print_list(entries, arguments.json)
@@ -178,7 +178,7 @@ def _require_solvers(
     if not any(isinstance(entry, Theorem) for entry in entries):
         solvers = set()
     if any(isinstance(entry, Counterexample) for entry in entries):
-        solvers.add("z3")  # It looks for the runs, whoever proves.
+        solvers.add("z3")  # It finds the runs for every prover.
     for solver in sorted(solvers):
         installed(solver)
 

@@ -72,7 +72,7 @@ def run(arguments: argparse.Namespace) -> int:
     path = Path(arguments.path)
     out = None if arguments.out is None else Path(arguments.out)
     if (path / PLAN_FILE).is_file():
-        # Imported only here: a campaign is read with Arrow.
+        # Imported late: only campaigns need Arrow.
         from paraply.campaigning.pages import write_campaign_pages
 
         folder = out or _beside(path, is_alone=False)

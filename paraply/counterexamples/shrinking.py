@@ -207,7 +207,7 @@ def _lowered(subject: Subject, workload: Workload, size: str) -> Iterator[Worklo
         return
     value = int(subject.options_of(workload)[size])
     (least,) = (one.least for one in subject.options if one.name == size)
-    # A size like 25,000 must not be counted down.
+    # Do not count down sizes like 25,000.
     for smaller in sorted({least, (least + value) // 2, value - 1}):
         if smaller < value:
             yield replace(workload, options={**workload.options, size: smaller})

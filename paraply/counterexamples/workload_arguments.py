@@ -76,7 +76,7 @@ def parse_options(texts: Iterable[str], known: Iterable[Option]) -> dict[str, Op
             raise ParaplyError(MALFORMED_OPTION, text=text, reason="it has no name=value")
         if name in values:
             raise ParaplyError(MALFORMED_OPTION, text=text, reason=f"{name} is given twice")
-        # An option that is not known keeps its text; the subject says which ones it has.
+        # An unknown option stays text; the subject rejects it.
         values[name] = _value(text, value, defaults.get(name, ""))
     return values
 

@@ -18,7 +18,7 @@ from paraply.registries import property_named, subject_named
 from paraply.vocabulary.verdict import Verdict
 
 RUNS_OF_AN_EQUIVALENT = 500
-"""Others need fewer."""
+"""Runs that must not catch an equivalent mutant; others need fewer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,7 +46,7 @@ class MutantResult:
 
 
 def try_mutant(mutant: Mutant, *, seed: int = 0, runs_max: int = RUNS_MAX) -> MutantResult:
-    """Search for a history in which the property catches it.
+    """Search for a history in which the property catches the mutant.
 
     ``runs_max`` counts full workloads; smaller ones come before.
     """
@@ -76,7 +76,7 @@ def try_mutant(mutant: Mutant, *, seed: int = 0, runs_max: int = RUNS_MAX) -> Mu
 
 
 def safety_properties_broken_by(mutant: Mutant, *, seed: int, runs: int) -> tuple[str, ...]:
-    """Return safety properties that only the mutant breaks."""
+    """Return broken safety properties that the subject is not known to break."""
     known = mutant.subject.known_breaches(mutant.workload)
     judged = [
         prop

@@ -62,7 +62,7 @@ def kind_of(name: str) -> FileKind:
     if first_line.lstrip()[0] not in HISTORY_BEGINS:
         reason = f"no history begins with {first_line.strip()[:40]!r}"
         raise ParaplyError(HISTORY_NOT_READ, where=name, reason=reason)
-    # In JSON the first map's first key is a text; in EDN nearly never, and then ":type" is not.
+    # In JSON the first key is text; in EDN rarely, and then ":type" is not.
     inside = head.partition("{")[2].lstrip()
     is_json = inside[:1] in ('"', "}") if inside else path.suffix != ".edn"
     return FileKind.JSON if is_json else FileKind.EDN
@@ -73,16 +73,16 @@ def _is_parquet(path: Path) -> bool:
         with path.open("rb") as stream:
             return stream.read(len(PARQUET_MAGIC)) == PARQUET_MAGIC
     except OSError:
-        return False  # What cannot be opened is refused, with the reason, as text.
+        return False  # Reading it as text reports the reason.
 
 
 def own_histories(name: str, kind: FileKind) -> Iterator[History]:
     """Yield our own histories; P360 if none."""
     if kind is FileKind.PARQUET:
-        # Imported only here: Arrow takes half a second to load.
+        # Imported late: Arrow takes half a second to load.
         from paraply.adapters.history_parquet import read_parquet
 
-        # One file of the folder stands for it: none of the three says anything alone.
+        # One file represents the folder: all three belong together.
         path = Path(name)
         found = read_parquet(path if path.is_dir() else path.parent)
     else:

@@ -18,7 +18,7 @@ SHOWN_LENGTH_MAX = 200
 
 def visible(text: str) -> str:
     """Escape all but plainly visible characters."""
-    # isprintable() is False for exactly the categories above and the odd spaces (Zs but U+0020).
+    # isprintable() is False for exactly these categories and odd spaces (Zs but U+0020).
     if text.isprintable():
         return text
     return "".join(map(_visible_character, text))

@@ -47,7 +47,7 @@ def render_html(result: AuditResult) -> str:
             overlap_picture=overlap_picture,
             violations=result.violations[:CARDS_MAX],
             violations_more=len(result.violations[CARDS_MAX:]) + result.violations_dropped,
-            # One worker is as fast as one worker, for every model.
+            # With one worker all models are equal.
             workers=sorted(
                 {number for model in result.parallelism for number in model.speedup} - {1}
             ),
@@ -70,7 +70,7 @@ def template_environment() -> Environment:
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
-        # Whatever a template prints has its hidden characters spelled out before it is escaped.
+        # Spell out hidden characters before escaping.
         finalize=_finalize,
     )
     environment.filters["short"] = shortened
@@ -97,7 +97,7 @@ def _pictures(result: AuditResult) -> dict[str, Markup]:
         for model in result.parallelism
         if model.speedup
     ]
-    # Flat lines at one say what the table says in less room.
+    # Flat lines at one only repeat the table.
     if any(speed > 1 for curve in curves for _, speed in curve.points):
         pictures["speedup"] = speedup_chart(
             curves,

@@ -75,7 +75,7 @@ def render_junit(result: AuditResult, *, strict: bool = False) -> str:
 
 
 def _cases(result: AuditResult) -> Iterator[_Case]:
-    # First the verdict as a whole: it must be there even when nothing could be judged.
+    # The overall verdict exists even when nothing could be judged.
     yield _Case(
         group="verdict",
         name="the log is safe to apply in parallel",

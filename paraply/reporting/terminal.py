@@ -97,7 +97,7 @@ def drawn(outline: Outline, width: int, *, colour: bool) -> str:
         for position, block in enumerate(_gathered(section.blocks)):
             is_apart = position > 0 and not isinstance(block, Line)
             console.print(Padding(_drawn_block(block, width - 4), (int(is_apart), 0, 0, 2)))
-    # Cells are padded to the column; a pipe has no use for that.
+    # Remove cell padding at line ends.
     return "\n".join(line.rstrip() for line in sink.getvalue().splitlines()) + "\n"
 
 
@@ -194,7 +194,7 @@ def _drawn_table(table: Table) -> Grid:
     for number, row in enumerate(table.rows):
         style = _STYLES[table.tones[number]] if table.tones else ""
         cells = [Text(visible(cell)) for cell in row]
-        # Colour goes on the cell that carries the word, so that it only repeats what is written.
+        # Colour only repeats the word in its cell.
         if style and len(cells) > 1:
             cells[1].stylize(style)
         if table.curves:
@@ -268,7 +268,7 @@ def _number(value: float) -> str:
 
 
 def _wrapped(text: str, width: int) -> list[str]:
-    # What ASCII lacks is spelled: a screen reader says "\u00e9" better than it says nothing.
+    # Spell what ASCII lacks: a screen reader can read "\u00e9".
     spelled = text.replace("−", "-").replace("–", "-").replace("…", "...").replace("≥", ">=")
     ascii_text = visible(spelled).encode("ascii", "backslashreplace").decode("ascii")
     return textwrap.wrap(ascii_text, width, subsequent_indent="  ") or [""]

@@ -165,7 +165,7 @@ def headline(result: AuditResult) -> str:
 def sentence(text: str) -> str:
     """Return ``text`` with capital and full stop."""
     first_word = text.partition(" ")[0].rstrip(",:")
-    # A name (P104, shop.orders, 0-1-7) stays as it is written.
+    # Names (P104, shop.orders, 0-1-7) stay unchanged.
     is_word = first_word.isalpha() and first_word.islower()
     start = text[:1].upper() + text[1:] if is_word else text
     return start if start.endswith((".", "!", "?")) else f"{start}."

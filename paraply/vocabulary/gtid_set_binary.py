@@ -69,7 +69,7 @@ class _Decoder:
 
     def gtid_set(self) -> GtidSet:
         is_tagged, count = self._format_and_count()
-        # A hostile count must not be believed before the bytes for it are seen.
+        # Do not trust a count before its bytes.
         least = count * (_SOURCE_BYTES_MIN_TAGGED if is_tagged else _SOURCE_BYTES_MIN)
         if least > len(self._data) - self._at:
             self._refuse(f"{count} sources need {least} bytes or more")
@@ -102,7 +102,7 @@ class _Decoder:
     def _tag(self) -> str:
         start = self._at
         (head,) = self._take(1)
-        # A variable-length number: the lowest bit is 0 where it is one byte long.
+        # A variable-length number: lowest bit 0 means one byte.
         length = head >> 1
         if head & 1 or length > TAG_LENGTH_MAX:
             self._at = start

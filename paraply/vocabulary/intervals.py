@@ -156,7 +156,7 @@ class IntervalSet:
 
 
 def _merged(a: IntervalSet, b: IntervalSet) -> Iterable[tuple[int, int]]:
-    # Sorting two sorted runs is one linear merge, and quicker than heapq.merge.
+    # Sorting two sorted runs is one linear merge, faster than heapq.merge.
     return sorted([*a, *b])
 
 

@@ -112,7 +112,7 @@ def format_event(event: Event, *, after: int = 0) -> str:
 def _place(member: str | None, worker: int | None) -> str:
     if member is None:
         return "" if worker is None else f"@{_worker(worker)}"
-    # A member whose name reads as a worker, or ends where a worker would begin, is quoted.
+    # Quote members that read as a worker, or end where one would begin.
     plain = BARE.fullmatch(member) and not WORKER.fullmatch(member) and not set("/@#") & set(member)
     name = member if plain else json.dumps(member)
     return f"@{name}" if worker is None else f"@{name}/{_worker(worker)}"

@@ -74,7 +74,7 @@ def parse_program(text: str) -> bytes:
         program = base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
     except (binascii.Error, ValueError):
         program = b""
-    # Python reads past characters that are not of the alphabet, so compare with the one spelling.
+    # Python skips foreign characters, so compare with the canonical text.
     if format_program(program) != text:
         raise _malformed("not base64url")
     return program

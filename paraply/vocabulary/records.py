@@ -80,7 +80,7 @@ def decode_record(cls: Any, value: object, path: str = "") -> Any:
             decoded[name] = entry.codec.decode(value[name], f"{path}.{name}" if path else name)
         elif entry.is_required:
             raise MalformedRecordError(f"{_at(path)}field '{name}' is missing")
-    # What a log or a faulty subject said is kept for the properties to judge.
+    # Keep faulty numbers for the properties to judge.
     build = LogicalTimestamp.as_recorded if cls is LogicalTimestamp else cls
     return build(**decoded)
 
@@ -191,7 +191,7 @@ def _encode_sql_value(value: Any) -> Any:
         return {}
     if isinstance(value, bytes):
         return {"hex": value.hex()}
-    # A mapping is a form of JSON only, and no value of a column.
+    # Mappings occur only in JSON, never as column values.
     return _decode_sql_value([] if isinstance(value, dict) else value, "")
 
 

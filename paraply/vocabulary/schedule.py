@@ -89,7 +89,7 @@ class SeededSchedule(Schedule):
     def __init__(self, seed: int) -> None:
         super().__init__()
         self.seed = seed
-        # Random.random() is the one method whose sequence the language promises to keep.
+        # Python guarantees only the sequence of Random.random().
         self._uniform = Random(seed).random
 
     def choose_index(self, count: int, label: str = "") -> int:

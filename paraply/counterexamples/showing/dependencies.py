@@ -1,7 +1,7 @@
 """The dependency graph of a history.
 
-Edges have their premises. Where conflicting transactions may overlap, it names the broken rule and
-numbers.
+Edges have their premises. Where conflicting transactions may overlap, the edge names the broken
+rule and its numbers.
 """
 
 from __future__ import annotations

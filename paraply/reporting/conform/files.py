@@ -123,7 +123,7 @@ def conform_tap(results: Sequence[CaseResult], expected: Expected) -> str:
         if result.result is Result.SKIP:
             line += f" # SKIP {visible(result.reason)}"
         elif known or result.result is Result.UNKNOWN:
-            # A known failure and an undecided case do not fail the run, and are not green either.
+            # Known failures and undecided cases neither fail the run nor pass.
             reason = expected[result.case.id].reason if known else f"unknown: {result.reason}"
             line += f" # TODO {visible(reason)}"
         lines.append(line)

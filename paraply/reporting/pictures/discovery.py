@@ -50,7 +50,7 @@ def discovery_picture(curves: Sequence[tuple[str, Sequence[tuple[int, float]]]])
     ]
     for index, (name, points) in enumerate(curves):
         placed = [(math.log10(histories), share) for histories, share in points]
-        # Where curves end together the second name stands below the first.
+        # If curves end together, the second name is below the first.
         name_y = vertical.at(placed[-1][1]) + 4 + 16 * index
         parts.append(
             Markup(

@@ -45,7 +45,7 @@ def path_picture(links: Sequence[PathLink]) -> Markup:
         return _MARGIN + (ordinal - first) / span * (WIDTH - 2 * _MARGIN)
 
     shown = {link.transaction.ordinal for link in links}
-    # Half an ellipse each; a long wait rises high, but not out of the picture.
+    # Half an ellipse each; long waits rise high inside the picture.
     rises = {
         link.transaction.ordinal: min(
             _RISE_MAX, 14 + (across(link.transaction.ordinal) - across(link.waits_for)) * 0.6

@@ -75,7 +75,7 @@ def bar_chart(bars: Sequence[Bar], *, title: str, description: str, x: str, y: s
     top = max((bar.value for bar in bars), default=0)
     vertical = Axis(low=0, high=top * 1.12 or 1, start=height - BOTTOM, end=TOP, label=y)
     room = (full_width - LEFT - RIGHT) / max(1, len(bars))
-    # Few bars stay slim and to the left, rather than becoming walls.
+    # Few bars stay slim, at the left.
     slot = min(room, 70)
     width = slot * 0.72
     parts = [
@@ -141,7 +141,7 @@ def speedup_chart(curves: Sequence[Series], *, title: str, description: str) -> 
         )
         for worker in workers
     ]
-    # Perfect scaling, for the eye to compare with, as far as it stays inside the picture.
+    # Perfect scaling for comparison, inside the picture.
     diagonal_end = min(horizontal.high, vertical.high)
     if diagonal_end > horizontal.low:
         parts.append(
@@ -224,5 +224,5 @@ def _spread(positions: Sequence[float], gap: float, highest: float) -> list[floa
 
 
 def _log2(speed: float) -> float:
-    # List scheduling never loses against one worker; rounding might, by a hair.
+    # List scheduling never loses against one worker, but rounding might.
     return math.log2(max(1.0, speed))
