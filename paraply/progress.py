@@ -11,10 +11,8 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
 DELAY_S = 2.0
-"""Avoids a bar that only flashes."""
 
 Advance = Callable[[float], None]
-"""Takes the amount done."""
 
 
 @contextmanager

@@ -40,7 +40,6 @@ WORKERS_MAX = 1024
 """MySQL's limit for replica_parallel_workers."""
 
 WIDTH_IN_PIPES = 100
-"""For log files and mail."""
 
 DESCRIPTION = """\
 Read binary logs (MySQL 5.6 to 9.x, MariaDB 5.5 to 11), relay logs or the text that

@@ -25,7 +25,7 @@ class SmallOfSystem:
 
 
 class ForeignSystem(System):
-    """A system with unknown breaches."""
+    """A system from outside, without known breaches."""
 
     is_ours: ClassVar[bool] = False
 

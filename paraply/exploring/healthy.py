@@ -26,7 +26,7 @@ from paraply.vocabulary.history import OptionValue
 from paraply.vocabulary.schedule import SeededSchedule
 
 ABOVE_DEFAULT = 2
-"""Limit of drawn numbers above the default, unless NUMBER_MAX is greater."""
+"""Limit of drawn numbers, unless NUMBER_MAX is greater."""
 NUMBER_MAX = 4
 SIZES_MAX = {"transactions": 8, "rows": 4, "members": 4}
 SEEDS = 2**32

@@ -32,7 +32,6 @@ from paraply.vocabulary.history import History, HistoryHeader
 from paraply.vocabulary.schedule import RecordedSchedule
 
 STATES_MAX = 200_000
-"""About a minute."""
 
 
 class Way(NamedTuple):
@@ -68,7 +67,6 @@ class StateSpace:
     Attributes:
         states: of source, replicas and pending faults.
         watched: states with watches.
-        steps: transitions, also to known states.
         ends: states without next step.
         breaches: each with the first state after it.
     """

@@ -20,10 +20,10 @@ class AuditReport:
     """The result of an audit.
 
     Attributes:
+        verdict: whether the metadata is well-formed and safe to apply in parallel.
         violations: conflicting pairs that may overlap.
         findings: faults of the metadata.
         unknown_because: undecided parts and remedies.
-        parallelism: by each reading of the metadata.
         document: the whole result (docs/audit-json.md).
     """
 

@@ -34,7 +34,6 @@ class ConformedCase:
         id: like ``B-prefix-01``.
         fact: correct behaviour.
         result: ``pass``, ``fail``, ``skip`` or ``unknown``.
-        reason: in a line; empty for a pass.
     """
 
     id: str

@@ -24,11 +24,8 @@ SubjectClass = TypeVar("SubjectClass", bound=type[Subject])
 class ExploredProperty:
     """The result of one property over all runs.
 
-    Attributes:
-        reached: histories with its situation.
-        broken: histories that break it.
-        is_expected: whether the breach is known.
-        breaches: of ``smallest``, as sentences.
+    ``reached`` histories have its situation. ``breaches`` are sentences about ``smallest``, the
+    smallest history among those ``broken``.
     """
 
     name: str
@@ -83,7 +80,6 @@ def explore(
         schedules: number of random ones.
         exhaustive: run all; UNKNOWN at best beyond ``runs_max``.
         dialect: by default the subject's first.
-        members: servers, if several.
         options: the subject's own.
 
     Raises ``ParaplyError`` for an unknown name, dialect, option or size.

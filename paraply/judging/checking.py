@@ -18,7 +18,7 @@ from paraply.vocabulary.verdict import Verdict, combine
 
 DEFAULT_LEVEL = "serializable"
 BREACHES_KEPT_MAX = 20
-"""As sentences; all are counted."""
+"""Kept sentences; all breaches are counted."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,7 +29,7 @@ class Row:
     """``property``, ``situation``, ``phenomenon`` or ``level``."""
     name: str
     label: str = ""
-    """In the literature."""
+    """Name in the literature."""
     meaning: str = ""
     verdict: Verdict
     reason: str = ""

@@ -43,7 +43,7 @@ KINDS: Mapping[str, re.Pattern[bytes]] = {
     "group trace": re.compile(rb'\{"format_version":\d+,"server_version":"[^"]*","group_name":'),
     "SMT-LIB": re.compile(rb"; paraply "),
 }
-"""First bytes by kind, decompressed; Parquet's are metadata at the end."""
+"""First bytes by kind, decompressed; Parquet names paraply at the end."""
 
 APPENDED = "appended"
 """Instead of a kind: text is appended."""

@@ -31,7 +31,6 @@ from paraply.reporting.words import MARKS
 from paraply.vocabulary.audit_result import AuditResult
 
 WIDTH_MIN = 40
-"""For readable tables."""
 
 LEAD_WIDTH_MAX = 32
 """Longer words are broken."""

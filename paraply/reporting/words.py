@@ -125,7 +125,7 @@ def what_they_share(violation: SafetyViolation) -> str:
 
 
 def consequence_of(violation: SafetyViolation) -> str:
-    """Return it with A and B for GTIDs."""
+    """Return the consequence, with A and B for GTIDs."""
     text = violation.consequence
     for letter, reference in (("A", violation.earlier), ("B", violation.later)):
         if reference.gtid:

@@ -81,7 +81,6 @@ class ReplayResult:
     before_images_found: int = 0
     before_images_missing: int = 0
     before_images_unknown: int = 0
-    """Rows older than the log."""
     duplicate_keys: int = 0
     final_rows: int = 0
     rows_without_key: int = 0
@@ -106,8 +105,7 @@ class Parallelism:
     """
 
     model: str
-    """``logical-clock``, ``commit-group``, ``row-conflicts``, ``by-table``, ``by-schema``,
-    ``by-primary-key``."""
+    """Like ``logical-clock`` or ``row-conflicts``."""
     safe: Verdict
     conflicting_pairs_apart: int
     """Left unordered."""

@@ -69,10 +69,8 @@ class ClientTransaction(NamedTuple):
     """In execution order; uncommitted ones lack reads."""
     session: str = ""
     invoked: int = 0
-    """Place in the recording."""
     completed: int = 0
     line: int = 0
-    """From 1, of the completion; 0 if none."""
     label: str = ""
 
     @property

@@ -16,7 +16,7 @@ class EventKind(Enum):
     """Words of the JSON form and the notation."""
 
     SUBMITTED = "submitted"
-    """The origin executed and sent the transaction."""
+    """The origin executed it and sent its write set."""
     DELIVERED = "delivered"
     """A member received it: total order or relay log."""
     CERTIFIED = "certified"
@@ -70,7 +70,7 @@ class EventKind(Enum):
     POSITION_SAVED = "position_saved"
     """Saved ``position``, ``gtid_set`` or ``transactions``."""
     COMPARED = "compared"
-    """The table in ``note``, against the source at the same place."""
+    """A table (``note``) was compared with the source's at the same place."""
     STARTED = "started"
     """A member or its applier started."""
     STOPPED = "stopped"
@@ -78,7 +78,7 @@ class EventKind(Enum):
     CRASHED = "crashed"
     """Non-durable state is lost."""
     RECOVERED = "recovered"
-    """After a crash, with ``transactions``."""
+    """Returned after a crash with ``transactions``."""
 
 
 class Outcome(Enum):

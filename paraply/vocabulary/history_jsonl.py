@@ -27,7 +27,7 @@ UNKNOWN_HISTORY_VERSION = register(
 )
 
 LINE_CHARACTERS_MAX = 64 * 1024 * 1024
-"""Far above a million rows."""
+"""Far above a transaction of a million rows."""
 
 RECORDS = {"history": HistoryHeader, "transaction": Transaction, "event": Event}
 """By the line's ``record`` word."""

@@ -139,7 +139,6 @@ class MariadbBinlogState:
         self._counters = greatest
 
     def __iter__(self) -> Iterator[MariadbGtid]:
-        """Yield by domain and server, the most recent last."""
         return iter(
             sorted(
                 self._state.values(),

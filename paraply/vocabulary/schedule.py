@@ -187,7 +187,6 @@ class ExhaustiveSchedule(Schedule):
         self.skipped_at: int | None = None
         """Choices before the skip."""
         self.was_cut = False
-        """Whether a bound cut the choices."""
 
     def choose_index(self, count: int, label: str = "") -> int:
         """Return this run's index."""

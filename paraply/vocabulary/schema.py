@@ -17,10 +17,9 @@ class SchemaSource(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Column:
-    """``type_name`` is lower-case SQL.
+    """A column; ``type_name`` is the lower-case SQL type.
 
-    ``collation`` is ``binary`` for byte strings. ``length`` is in characters (bytes for binary), or
-    0.
+    ``collation`` is ``binary`` for byte strings. ``length`` is in characters, or bytes for binary.
     """
 
     name: str
@@ -38,7 +37,7 @@ class Column:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeyPart:
-    """``position`` from 0; ``prefix_length`` in characters or bytes, 0 for all."""
+    """An indexed column, from 0; ``prefix_length`` in characters or bytes, 0 for all."""
 
     column: int
     prefix_length: int = 0
@@ -46,7 +45,7 @@ class KeyPart:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UniqueKey:
-    """The primary key's name is ``PRIMARY``."""
+    """A key; the primary key's name is ``PRIMARY``."""
 
     name: str
     parts: tuple[KeyPart, ...]
@@ -54,7 +53,7 @@ class UniqueKey:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ForeignKey:
-    """``parent`` is ``schema.table``; ``on_*`` like ``SET NULL``."""
+    """A foreign key to ``parent`` (``schema.table``)."""
 
     name: str
     columns: tuple[int, ...]

@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 
 HIDDEN = "***"
 _SHORTEST = 4
-"""Shorter ones occur in words."""
 
 _DSN = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*)://(?P<rest>.*)", re.DOTALL)
 _PLACE = re.compile(

@@ -68,7 +68,7 @@ class Transaction:
     write_set: WriteSet = EMPTY_WRITE_SET
     """Numbers first, then text."""
     snapshot_version: SnapshotVersion | None = None
-    """Certified prefix."""
+    """Length of the certified prefix read."""
     snapshot_gtids: str = ""
     """GTID set it read."""
     timestamp: LogicalTimestamp | None = None

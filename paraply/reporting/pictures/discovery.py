@@ -22,7 +22,6 @@ from paraply.reporting.pictures.svg import (
 )
 
 LABELS_ROOM = 150
-"""Pixels at the right for curve names."""
 
 
 def discovery_picture(curves: Sequence[tuple[str, Sequence[tuple[int, float]]]]) -> Markup:

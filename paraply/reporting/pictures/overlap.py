@@ -14,7 +14,7 @@ _BOUND, _A, _B = 300, 430, 560
 
 
 def overlap_picture(violation: SafetyViolation) -> Markup | None:
-    """Return the scheme under MySQL's logical clock."""
+    """Return the scheme under MySQL's logical clock, else None."""
     earlier, later = violation.earlier, violation.later
     if earlier.sequence_number is None or later.last_committed is None:
         return None
