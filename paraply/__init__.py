@@ -1,6 +1,6 @@
-"""Judge, explore and test parallel replication appliers: the stable interface (docs/python.md).
+"""Judge, explore and test parallel replication appliers (docs/python.md).
 
-Names are imported when they are first used, so that ``import paraply`` is cheap.
+Names are imported on first use, so ``import paraply`` is cheap.
 """
 
 from __future__ import annotations

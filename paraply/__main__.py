@@ -8,10 +8,7 @@ from collections.abc import Sequence
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run ``paraply`` and return its exit code, also where it cannot be imported or cannot report.
-
-    ``paraply.cli`` reports all other failures.
-    """
+    """Run ``paraply`` and return its exit code, even if import or reporting fails."""
     # Nothing here multiplies large matrices, and each thread of OpenBLAS takes memory.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:

@@ -1,7 +1,7 @@
-"""The command line: find the command, run it, and turn what happened into an exit code.
+"""The command line: find and run the command, and return an exit code.
 
-Exit codes: 0 holds, 1 violated, 2 unknown, 3 wrong usage or unreadable input, 70 internal error,
-130 interrupted, 141 the reader of standard output went away (as a shell reports SIGPIPE).
+0 holds, 1 violated, 2 unknown, 3 wrong usage or unreadable input, 70 internal error, 130
+interrupted, 141 closed standard output (as a shell reports SIGPIPE).
 """
 
 from __future__ import annotations
@@ -49,10 +49,10 @@ example:
 
 
 class Parser(argparse.ArgumentParser):
-    """An argument parser whose errors are registered errors, with a remedy."""
+    """A parser with registered errors and remedies."""
 
     def error(self, message: str) -> NoReturn:
-        """Raise the usage error instead of printing and exiting with 2, which means unknown."""
+        """Raise the error; argparse would exit with 2, unknown."""
         raise ParaplyError(USAGE, reason=message, command=self.prog)
 
     def _print_message(self, message: str, file: Any = None) -> None:
@@ -96,19 +96,16 @@ def _code_of(run: _Run) -> int:
         return EXIT_INTERRUPTED
     except BrokenPipeError as error:
         return EXIT_BROKEN_PIPE if _reader_is_gone(sys.stdout) else run.crashed(error)
-    except BaseException as error:  # Whatever it is, it must not end with the code of a verdict.
+    except BaseException as error:  # Never end with a verdict's code.
         return run.crashed(error)
 
 
 class _Run:
-    """One run of the command line, from words to exit code."""
-
     def __init__(self, words: Sequence[str]) -> None:
         self._words = words
         self._arguments: argparse.Namespace | None = None
 
     def code(self) -> int:
-        """Parse, claim the outputs, run the command, and return its exit code."""
         if sys.stdout is None:
             raise OSError(errno.EBADF, "standard output is closed")
         reset()
@@ -135,18 +132,17 @@ class _Run:
         return code
 
     def crashed(self, error: BaseException) -> int:
-        """Report a failure of the run and return exit code 70."""
         return end_by_crash(error, self._words, self._arguments)
 
 
 def report(error: ParaplyError, stream: TextIO) -> None:
-    """Print an error of the user's input: code, place, message, and on a second line the remedy."""
+    """Print an input error and its remedy."""
     print(f"paraply: {visible(without_secrets(error.text))}", file=stream)
     print(f"  remedy: {visible(without_secrets(error.remedy))}", file=stream)
 
 
 def build_parser(arguments: Sequence[str], commands: Sequence[Command] = COMMANDS) -> Parser:
-    """Return the parser; only commands named in ``arguments`` are imported and configured."""
+    """Return the parser; only commands in ``arguments`` are loaded."""
     parser = Parser(
         prog="paraply",
         description="Is it safe to apply these transactions in parallel, and can you prove it?",
@@ -181,7 +177,6 @@ def build_parser(arguments: Sequence[str], commands: Sequence[Command] = COMMAND
 
 
 def _versions() -> str:
-    """Return what decides whether a run can be made again: ours, and those of the formats."""
     return (
         f"paraply {VERSION} (Python {platform.python_version()}, history format {FORMAT_VERSION}, "
         f"conformance protocol {PROTOCOL_VERSION})"
@@ -189,7 +184,6 @@ def _versions() -> str:
 
 
 def _reader_is_gone(stream: TextIO) -> bool:
-    """Return whether the pipe behind a stream has no reader left."""
     try:
         poll = select.poll()
         poll.register(stream.fileno(), select.POLLOUT)

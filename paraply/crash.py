@@ -1,7 +1,7 @@
-"""A run that fails by a fault of paraply or of the machine: exit code 70, never a verdict.
+"""Failures of paraply or the machine: exit code 70, never a verdict.
 
-One line on standard error names the failure, the file with the traceback, and where to report it.
-JSON, JUnit and TAP outputs that the run was asked for say ``error``.
+Standard error names the failure, the traceback's file, and where to report. Requested JSON, JUnit
+and TAP outputs contain ``error``.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from paraply.vocabulary.errors import ParaplyError
 from paraply.vocabulary.secrets import without_secrets
 
 EXIT_INTERNAL = 70
-"""As EX_SOFTWARE of sysexits.h."""
+"""EX_SOFTWARE of sysexits.h."""
 
 _OF_THE_MACHINE = frozenset(
     {
@@ -48,7 +48,7 @@ _WHAT_CHARACTERS_MAX = 300
 
 
 def is_of_the_machine(error: BaseException) -> bool:
-    """Return whether a full disk, or the lack of memory or handles, is behind an error."""
+    """Return whether disk, memory or handles ran out."""
     return any(
         isinstance(one, MemoryError) or (isinstance(one, OSError) and one.errno in _OF_THE_MACHINE)
         for one in _chain(error)
@@ -57,7 +57,7 @@ def is_of_the_machine(error: BaseException) -> bool:
 
 @contextmanager
 def faults_of_threads_raised() -> Iterator[None]:
-    """Raise the first uncaught exception of a thread at the end; Python only prints it."""
+    """Raise a thread's first exception at the end; Python only prints it."""
     found: list[BaseException] = []
 
     def collect(arguments: threading.ExceptHookArgs) -> None:
@@ -75,15 +75,15 @@ def faults_of_threads_raised() -> Iterator[None]:
 
 
 class MemoryForNumpy:
-    """Raises ``MemoryError`` where memory is too short for numpy, on its first import.
+    """Raises ``MemoryError`` if memory is short for numpy.
 
-    Its library OpenBLAS would end the process with exit code 1, which means "violated".
+    OpenBLAS would exit with 1, which means "violated".
     """
 
     needed = 256 << 20
 
     def find_spec(self, name: str, path: object = None, target: object = None) -> None:
-        """Find nothing; check the memory when numpy is looked for."""
+        """Check the memory for numpy."""
         if name == "numpy":
             sys.meta_path.remove(self)
             try:
@@ -92,7 +92,7 @@ class MemoryForNumpy:
                 raise MemoryError(f"numpy needs {self.needed >> 20} MB of memory") from None
 
     def install(self) -> None:
-        """Check from now on, unless numpy is loaded."""
+        """Install unless numpy is loaded."""
         is_there = any(isinstance(one, MemoryForNumpy) for one in sys.meta_path)
         if "numpy" not in sys.modules and not is_there:
             sys.meta_path.insert(0, self)
@@ -101,15 +101,9 @@ class MemoryForNumpy:
 def end_by_crash(
     error: BaseException, words: Sequence[str], arguments: argparse.Namespace | None
 ) -> int:
-    """Report a failure of the run and return exit code 70.
-
-    Args:
-        error: what was raised.
-        words: the command line.
-        arguments: the same parsed, None before it was.
-    """
+    """Report a failure and return 70; ``arguments`` may be unparsed."""
     story = _story(error, words)
-    # The frames hold what filled the memory.
+    # The frames reference what filled the memory.
     traceback.clear_frames(error.__traceback__)
     what = _what(error)
     line = (
@@ -124,7 +118,7 @@ def end_by_crash(
 
 
 def silence(stream: TextIO) -> None:
-    """Let what a stream still holds go to nowhere."""
+    """Discard pending output."""
     with suppress(OSError, ValueError, AttributeError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
@@ -157,7 +151,6 @@ def _story(error: BaseException, words: Sequence[str]) -> str:
 
 
 def _kept(story: str) -> str:
-    """Write the traceback to a private folder, and return where it is."""
     try:
         file = Path(tempfile.mkdtemp(prefix="paraply-crash-")) / "traceback.txt"
         file.write_text(story, encoding="utf-8", errors="backslashreplace")
@@ -210,7 +203,6 @@ def _write_errors(
 
 
 def _asked(option: str, words: Sequence[str], arguments: argparse.Namespace | None) -> str | None:
-    """Return the file that an output was asked for in; None if it was not."""
     if arguments is not None:
         name = getattr(arguments, option, None)
         return None if name is None else str(name)
@@ -219,7 +211,6 @@ def _asked(option: str, words: Sequence[str], arguments: argparse.Namespace | No
 
 
 def _sarif(what: str) -> str:
-    """Return a SARIF log of a run that failed: it has no results."""
     driver = {"name": "paraply", "version": VERSION}
     note = {"level": "error", "message": {"text": f"internal error, no verdict: {what}"}}
     ended = {

@@ -1,4 +1,4 @@
-"""Errors of the command line: wrong usage, missing input, reports that cannot be written."""
+"""Command-line errors: usage, missing input, unwritable reports."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Types of options that name files: what a command reads, and what it writes.
+"""Types of file options.
 
-``type=JsonFile`` declares an output once; :func:`claim_files` checks the outputs of every command.
+``type=JsonFile`` declares an output once; :func:`claim_files` checks all outputs.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from paraply.reporting.files import APPENDED, claim
 
 
 class InputPath(str):
-    """A file or folder that the command reads."""
+    """An input path."""
 
 
 class ClassFile(InputPath):
@@ -20,7 +20,7 @@ class ClassFile(InputPath):
 
 
 class OutputFile(str):
-    """A file that the command writes; ``-`` is standard output."""
+    """An output file; ``-`` is standard output."""
 
     kind = ""
 
@@ -50,21 +50,21 @@ class HtmlFile(OutputFile):
 
 
 class LogFile(OutputFile):
-    """A file to which lines are added."""
+    """A file to append lines to."""
 
     kind = APPENDED
 
 
 class OutputFolder(str):
-    """A folder that the command writes files to."""
+    """An output folder."""
 
 
 class OutputPath(str):
-    """A file or a folder to write to: the command decides which, and checks it."""
+    """A file or folder, which the command checks."""
 
 
 def add_force_argument(parser: argparse.ArgumentParser) -> None:
-    """Add ``--force`` to a command that writes files."""
+    """Add ``--force``."""
     if any(_writes(action.type) for action in parser._actions):
         parser.add_argument(
             "--force",
@@ -74,7 +74,7 @@ def add_force_argument(parser: argparse.ArgumentParser) -> None:
 
 
 def claim_files(arguments: argparse.Namespace) -> None:
-    """Check the outputs of a run against its inputs; ``ParaplyError`` as ``files.claim``."""
+    """Check outputs against inputs; ``ParaplyError`` as ``files.claim``."""
     outputs, folders, inputs = {}, [], []
     for name, value in vars(arguments).items():
         for one in _values(value):

@@ -1,4 +1,4 @@
-"""How options read numbers: ``argparse`` turns a refusal into a usage error."""
+"""``argparse`` types of numbers."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 
 def positive(text: str) -> int:
-    """Return a number from 1 on."""
+    """Parse a number from 1."""
     if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"must be 1 or more, not {text}")
     return int(text)
@@ -17,7 +17,7 @@ def positive(text: str) -> int:
 def within(
     read: type[int] | type[float], least: float, most: float
 ) -> Callable[[str], int | float]:
-    """Return how ``argparse`` reads a number in a range; what is not finite is outside."""
+    """Return a parser of finite numbers in a range."""
     kind = "a whole number" if read is int else "a number"
 
     def number(text: str) -> int | float:
@@ -33,7 +33,7 @@ def within(
 
 
 def positive_seconds(text: str) -> float:
-    """Return a time above 0 that ends."""
+    """Parse a finite time above 0."""
     try:
         number = float(text)
     except ValueError:

@@ -1,4 +1,4 @@
-"""A progress bar for what takes long: on a terminal's standard error, and not before 2 seconds."""
+"""A progress bar for terminals, after 2 seconds."""
 
 from __future__ import annotations
 
@@ -11,10 +11,8 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
 DELAY_S = 2.0
-"""A bar that flashes by tells nothing; after two seconds people wonder."""
 
 Advance = Callable[[float], None]
-"""Called with how much is done by now, in the unit of the total."""
 
 
 @contextmanager
@@ -25,10 +23,10 @@ def progress(
     console: Console | None = None,
     clock: Callable[[], float] = time.monotonic,
 ) -> Iterator[Advance]:
-    """Yield a function to call with the amount done; it draws once ``DELAY_S`` have passed.
+    """Yield a function to call with the amount done.
 
-    ``total`` is None where it is not known. Nothing is drawn unless standard error is a terminal,
-    and what was drawn is removed at the end.
+    ``total`` is None if unknown. The bar needs a terminal on standard error and disappears at the
+    end.
     """
     drawn_on = console or Console(file=sys.stderr)
     if not drawn_on.is_terminal:

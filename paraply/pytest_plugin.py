@@ -1,10 +1,8 @@
-"""A pytest plugin that runs the conformance suite: one test item for each case.
+"""A pytest plugin for the conformance suite: one item per case.
 
-``pytest --paraply-command "./my-applier"``, or ``paraply_command`` in the ini file. The entry point
-loads the plugin, which does nothing without an applier; ``-p no:paraply.pytest_plugin`` stops that.
-Each case has the marker ``paraply_`` and the letter of its family. A case that is unknown
-or skipped is a skipped test with the reason; one that is expected to fail is an xfail. With
-pytest-xdist every worker starts an applier of its own.
+``pytest --paraply-command "./my-applier"``, or ``paraply_command`` in the ini file; without an
+applier it does nothing. Cases have the marker ``paraply_`` plus family letter. Unknown cases are
+skipped, expected failures xfail. Each pytest-xdist worker starts an applier.
 """
 
 from __future__ import annotations
@@ -49,7 +47,7 @@ _OPTIONS: tuple[tuple[str, dict[str, Any]], ...] = (
 
 
 class CaseFailedError(Exception):
-    """A case failed; carries what it showed."""
+    """A case failed."""
 
     def __init__(self, result: CaseResult) -> None:
         super().__init__(result.reason)
@@ -57,11 +55,11 @@ class CaseFailedError(Exception):
 
 
 class ApplierGoneError(Exception):
-    """The applier cannot be started any more."""
+    """The applier cannot be restarted."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add the options of the suite, on the command line and in the ini file."""
+    """Add the suite's options."""
     group = parser.getgroup("paraply", "conformance of a parallel replication applier")
     for name, how in _OPTIONS:
         group.addoption(f"--paraply-{name}", **how)
@@ -73,7 +71,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Add the markers of the families, where an applier is named."""
+    """Add the families' markers."""
     if not _is_wanted(config):
         return
     from paraply.adapters.conformance.cases import FAMILIES
@@ -84,7 +82,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_sessionstart(session: pytest.Session) -> None:
-    """Meet the applier before anything runs; one usage error where there is none."""
+    """Start the applier; else a usage error."""
     config = session.config
     if not _is_wanted(config) or config.option.collectonly or hasattr(config, "workerinput"):
         return
@@ -102,7 +100,7 @@ def pytest_sessionstart(session: pytest.Session) -> None:
 def pytest_collection_modifyitems(
     session: pytest.Session, config: pytest.Config, items: list[pytest.Item]
 ) -> None:
-    """Add an item for each case, where an applier is named; before markers are asked for."""
+    """Add the cases, before marker selection."""
     if not _is_wanted(config):
         return
     from paraply.adapters.conformance.cases import cases_named, suite
@@ -138,14 +136,14 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 
 
 class CaseItem(pytest.Item):
-    """One case of the suite as a test."""
+    """One case as a test."""
 
     def __init__(self, *, case: Case, **options: object) -> None:
         super().__init__(**options)  # type: ignore[arg-type]
         self.case = case
 
     def runtest(self) -> None:
-        """Run the case; skip it where it shows nothing."""
+        """Run the case, or skip it."""
         from paraply.conforming.suite import Result
         from paraply.vocabulary.errors import ParaplyError
 
@@ -155,7 +153,7 @@ class CaseItem(pytest.Item):
             conformance = self.config.stash[_SUITE].conformance
             result = conformance.with_hindsight(conformance.run_case(self.case))
         except (ApplierGoneError, ParaplyError) as error:
-            # No later case can do better.
+            # No later case can succeed.
             self.session.shouldstop = f"paraply: {error}"
             raise ApplierGoneError(str(error)) from None
         if result.result is Result.FAIL:
@@ -164,7 +162,7 @@ class CaseItem(pytest.Item):
             pytest.skip(f"{result.result.value}: {result.reason}")
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException]) -> str:  # type: ignore[override]
-        """Return the story of a failed case instead of a traceback."""
+        """Return the failure without traceback."""
         from paraply.reporting.conform.text import failure_lines
 
         if isinstance(excinfo.value, CaseFailedError):
@@ -174,20 +172,17 @@ class CaseItem(pytest.Item):
         return str(super().repr_failure(excinfo))
 
     def reportinfo(self) -> tuple[Path, int | None, str]:
-        """Return what the report calls the case."""
+        """Return the case's location and name."""
         return self.config.rootpath, None, f"{self.case.id}: {self.case.fact}"
 
 
 @dataclass(frozen=True, slots=True)
 class _Suite:
-    """The one run of this process."""
-
     launcher: CommandLauncher
     conformance: Conformance
 
     @classmethod
     def started(cls, config: pytest.Config) -> _Suite:
-        """Start the applier; ``ApplierGoneError`` if it does not speak the protocol."""
         from paraply.adapters.conformance.host import host_command
         from paraply.adapters.conformance.launching import CommandLauncher
         from paraply.conforming.suite import SCHEDULES, Conformance
@@ -213,7 +208,6 @@ def _is_wanted(config: pytest.Config) -> bool:
 
 
 def _option(config: pytest.Config, name: str) -> Any:
-    """Return what the command line has, else the ini file; None if neither has it."""
     given = config.getoption(f"paraply_{name}")
     return config.getini(f"paraply_{name}") if given is None else given
 

@@ -1,4 +1,4 @@
-"""The registries of subjects, properties and mutants, filled: importing this registers them all."""
+"""Importing this registers all subjects, properties and mutants."""
 
 from __future__ import annotations
 

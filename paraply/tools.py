@@ -1,4 +1,4 @@
-"""External programs: whether they are installed, and their versions."""
+"""External programs and their versions."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ EXTRAS = {
     "pyspark": "mine",
     "z3": "prove",
 }
-"""Imported library -> the extra that installs it; the core needs none of them."""
+"""Library to extra; the core needs none."""
 
 _TIMEOUT_S = 10.0
 
 
 def program(name: str) -> str:
-    """Return the path of a program, empty where there is none."""
+    """Return a program's path, or empty."""
     return shutil.which(name) or ""
 
 
 def first_line_of(name: str, *arguments: str) -> str:
-    """Return the first line that a program prints, on whatever stream; empty without program."""
+    """Return a program's first output line, or empty."""
     path = program(name)
     if not path:
         return ""

@@ -1,8 +1,7 @@
 """The subcommands of ``paraply``, one module each.
 
-A command module has ``configure(parser)``, which adds options, a description and an example, and
-``run(arguments) -> int``, which returns the exit code. To add a command, write the module and name
-it in :data:`COMMANDS`; it is imported only when it is called.
+To add one, write a module with ``configure(parser)`` and ``run(arguments)``, and name it in
+:data:`COMMANDS`, which imports lazily.
 """
 
 from __future__ import annotations
@@ -14,25 +13,25 @@ from typing import Protocol, cast
 
 
 class CommandModule(Protocol):
-    """What the module of a command offers."""
+    """Interface of a command module."""
 
     def configure(self, parser: argparse.ArgumentParser) -> None:
-        """Add description, options and an epilog with an example to ``parser``."""
+        """Add description, options and an example."""
 
     def run(self, arguments: argparse.Namespace) -> int:
-        """Do it and return the exit code; wrong input raises ``ParaplyError``."""
+        """Return the exit code."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Command:
-    """A subcommand: what it is called, what it does in a line, and where it lives."""
+    """Name, summary and module."""
 
     name: str
     summary: str
     module: str
 
     def load(self) -> CommandModule:
-        """Import and return its module."""
+        """Import the module."""
         return cast(CommandModule, importlib.import_module(self.module))
 
 

@@ -1,4 +1,4 @@
-"""``paraply audit``: judge binary logs and report in every form that was asked for."""
+"""``paraply audit``: judge binary logs and write reports."""
 
 from __future__ import annotations
 
@@ -37,10 +37,9 @@ WORKERS_DEFAULT = "1,2,4,8,16,32"
 MEMORY_BYTES_MIN = 16 << 20
 
 WORKERS_MAX = 1024
-"""MySQL's own limit for replica_parallel_workers."""
+"""MySQL's limit for replica_parallel_workers."""
 
 WIDTH_IN_PIPES = 100
-"""Where there is no terminal to ask; the width that a log file or a mail shows well."""
 
 DESCRIPTION = """\
 Read binary logs (MySQL 5.6 to 9.x, MariaDB 5.5 to 11), relay logs or the text that
@@ -64,7 +63,7 @@ examples:
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the options of ``paraply audit``."""
+    """Add the options."""
     parser.description = DESCRIPTION
     parser.epilog = EPILOG
     parser.add_argument(
@@ -171,7 +170,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.schema is not None:
         reason = "--schema and --dsn both give definitions"
         raise ParaplyError(USAGE, reason=reason, command="paraply audit")
-    # Imported only here: most audits ask no server.
+    # Imported late: most audits need no server.
     from paraply.auditing.server_schema import schema_file
 
     with schema_file(arguments.dsn) as (arguments.schema, server):
@@ -243,7 +242,6 @@ def _run(arguments: argparse.Namespace, assumptions: Sequence[str]) -> int:
 
 
 def _require_spark(request: AuditRequest, arguments: argparse.Namespace) -> None:
-    """Raise ``ParaplyError`` P301 for what only ``--spark`` has a use for."""
     reason = next(
         (
             f"--{option.replace('_', '-')} goes with --spark"
@@ -262,7 +260,7 @@ def _require_spark(request: AuditRequest, arguments: argparse.Namespace) -> None
 
 
 def _audit_on_spark(request: AuditRequest, arguments: argparse.Namespace) -> AuditResult:
-    # Imported only here: a plain audit needs neither Spark nor Arrow.
+    # Imported late: a plain audit needs neither Spark nor Arrow.
     from paraply.auditing.on_spark import VIOLATIONS_FILE, SparkRequest, audit_on_spark
 
     if arguments.out is not None:
@@ -318,16 +316,16 @@ def _audit_tables(request: AuditRequest, arguments: argparse.Namespace) -> int:
 
 
 def are_tables(files: Sequence[str]) -> bool:
-    """Return whether the input is tables of transactions in Parquet, not logs."""
+    """Return whether the input is Parquet tables."""
     return all(file.endswith(".parquet") for file in files)
 
 
 def terminal_report(
     result: AuditResult, stream: TextIO, *, plain: bool, details: bool = True, seconds: float = 0
 ) -> str:
-    """Return the report as ``stream`` can show it: colour on a terminal, ASCII where it must be.
+    """Return a coloured report, or ASCII.
 
-    ``seconds`` is how long the audit took, 0 where it is not known.
+    ``seconds`` is 0 if unknown.
     """
     is_terminal = stream.isatty()
     colour = is_terminal and "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb"
@@ -351,7 +349,7 @@ def _speed(result: AuditResult, seconds: float) -> str:
 
 
 def exit_code(result: AuditResult, *, strict: bool) -> int:
-    """Return the verdict's exit code; under ``strict`` whatever is not proper fails with 1."""
+    """Return the exit code; ``strict`` fails any imperfection."""
     doubtful = result.verdict is Verdict.UNKNOWN or any(
         finding.severity == "warning" for finding in result.lint
     )
@@ -361,7 +359,7 @@ def exit_code(result: AuditResult, *, strict: bool) -> int:
 
 
 def memory_bytes(text: str) -> int:
-    """Return the bytes of ``512M`` or ``4G``."""
+    """Parse ``512M`` or ``4G``."""
     match = re.fullmatch(r"(\d{1,9})([KMGT]?)", text.strip(), re.IGNORECASE)
     size = int(match[1]) << 10 * " KMGT".index(match[2].upper() or " ") if match else 0
     if size < MEMORY_BYTES_MIN:
@@ -370,7 +368,7 @@ def memory_bytes(text: str) -> int:
 
 
 def parse_workers(text: str) -> tuple[int, ...]:
-    """Return the worker counts of a comma-separated list, ascending and without repetition."""
+    """Parse worker counts, ascending and distinct."""
     counts = set()
     for part in text.split(","):
         if not part.strip().isdecimal() or not part.strip().isascii():
@@ -387,7 +385,7 @@ def parse_workers(text: str) -> tuple[int, ...]:
 
 
 def parse_appliers(text: str | None) -> tuple[str, ...]:
-    """Return the appliers of a comma-separated list in canonical order; all if there is none."""
+    """Parse appliers in canonical order; all by default."""
     if text is None:
         return APPLIERS
     names = {part.strip() for part in text.split(",")}

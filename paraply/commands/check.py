@@ -1,4 +1,4 @@
-"""``paraply check``: judge a history that somebody recorded."""
+"""``paraply check``: judge a recorded history."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ is not decided, or one is unknown
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the options of ``paraply check``."""
+    """Add the options."""
     parser.description = (
         "Judge a recorded history. One of servers, as paraply writes it, is judged by every\n"
         "applicable property; one of clients, as Jepsen and Elle have it, by the\n"
@@ -78,7 +78,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Judge the history, print, and return the exit code of the verdict."""
+    """Judge, print, and return the verdict's exit code."""
     outputs = [name for name in (arguments.json, arguments.junit) if name is not None]
     checked = check(arguments)
     if STANDARD_OUTPUT not in outputs:
@@ -91,7 +91,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def check(arguments: argparse.Namespace) -> Checked:
-    """Judge the history that the arguments name, by what they ask for."""
+    """Judge the history of the arguments."""
     name = arguments.history
     kind = kind_of(name)
     if kind in (FileKind.OURS, FileKind.PARQUET):

@@ -42,7 +42,7 @@ right is for paraply audit and paraply conform to say.
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the options of ``paraply compare``."""
+    """Add the options."""
     parser.description = (
         "Run one workload through every applier on one simulated clock and one table of costs:\n"
         "ticks, speed-up, what went out of order, and whether one position is enough."
@@ -98,7 +98,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def request_of(arguments: argparse.Namespace) -> CompareRequest:
-    """Return what the command line asks for."""
+    """Return the requested comparison."""
     files = tuple(arguments.files)
     workload = arguments.workload or (BINLOG if files else "hot-keys")
     transactions = arguments.transactions
@@ -118,7 +118,7 @@ def request_of(arguments: argparse.Namespace) -> CompareRequest:
 
 
 def again(request: CompareRequest) -> str:
-    """Return the command line that compares the same again."""
+    """Return the command that repeats the comparison."""
     words = ["paraply", "compare", "--workload", request.workload, "--workers",
              str(request.workers), "--transactions", str(request.transactions)]  # fmt: skip
     if request.workload != BINLOG:

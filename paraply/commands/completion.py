@@ -1,4 +1,4 @@
-"""``paraply completion``: a script that completes commands, options and names in a shell."""
+"""``paraply completion``: a shell completion script."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ examples:
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the options of ``paraply completion``."""
+    """Add the options."""
     parser.description = "Print a script that completes paraply's commands and options in a shell."
     parser.epilog = _EXAMPLE
     parser.add_argument("shell", choices=shtab.SUPPORTED_SHELLS)
@@ -32,7 +32,6 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _can_be_loaded(command: Command) -> bool:
-    """Return whether the libraries of a command are installed."""
     try:
         command.load()
     except ModuleNotFoundError:

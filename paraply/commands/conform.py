@@ -81,7 +81,7 @@ unknown, because its situation never occurred, or every case was skipped
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the options of ``paraply conform``."""
+    """Add the options."""
     parser.description = (
         "Run an applier as a child process: the harness plays source and database, chooses every\n"
         "interleaving, and judges what happens. docs/protocol.md says what is spoken."
@@ -167,7 +167,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Run the cases, print, and return the exit code of the gravest result."""
+    """Run the cases and return the gravest exit code."""
     role = Role(arguments.role)
     cases = cases_named(arguments.case, role)
     if arguments.self_test:
@@ -233,7 +233,6 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _run_budget(conformance: Conformance, arguments: argparse.Namespace) -> list[CaseResult]:
-    """Run generated cases until the time is up, and say which pairs of sizes they cover."""
     covered = read_covered(arguments.covered and Path(arguments.covered))
     known = all_pairs()
     before = len(covered & known)
@@ -279,10 +278,6 @@ def _command(arguments: argparse.Namespace) -> list[str]:
 def _precision(
     command: Sequence[str], cases: Sequence[Case], arguments: argparse.Namespace
 ) -> Precision | None:
-    """Return how much of what is independent in the cases' logs the tracker leaves free.
-
-    None for a tracker that breaks the protocol on them: the cases say how.
-    """
     tracker = Tracker(command, timeout=arguments.timeout)
     try:
         return measure_precision(tracker, (case.log(arguments.seed) for case in cases))
@@ -319,7 +314,6 @@ def _not_met(applier: Applier) -> str:
 
 
 def _again(result: CaseResult, arguments: argparse.Namespace, command: Sequence[str]) -> str:
-    """Return the command that replays the smallest run of a failed case."""
     assert result.breach is not None
     words = ["paraply", "conform", "--case", result.case.id, "--seed", str(result.breach.seed)]
     if result.breach.kept is not None:
@@ -332,7 +326,6 @@ def _again(result: CaseResult, arguments: argparse.Namespace, command: Sequence[
 
 
 def _replay(conformance: Conformance, cases: Sequence[Case], arguments: argparse.Namespace) -> int:
-    """Run one case once, on recorded choices, and show what happens."""
     if len(cases) != 1:
         raise ParaplyError(
             USAGE, reason="--program needs one case by its id", command="paraply conform"

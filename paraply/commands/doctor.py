@@ -1,4 +1,4 @@
-"""``paraply doctor``: what this machine has and lacks, for each part."""
+"""``paraply doctor``: requirements of each part."""
 
 from __future__ import annotations
 
@@ -32,14 +32,12 @@ _GALERA = "/usr/lib/galera/libgalera_smm.so"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """One thing that a part needs.
+    """One requirement of a part.
 
     Attributes:
-        part: the command or the make target that needs it.
-        thing: what it is.
-        found: its version or place, empty where it is not there.
-        remedy: how to get it.
-        is_needed: whether the part does nothing without it; otherwise it does less.
+        part: command or make target.
+        found: version or place, or empty.
+        is_needed: without it the part fails instead of doing less.
     """
 
     part: str
@@ -55,14 +53,14 @@ class Finding:
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the options of ``paraply doctor``."""
+    """Add the options."""
     parser.description = "Say what this machine has and lacks for each part, and how to get it."
     parser.epilog = _EXAMPLE
     parser.add_argument("--json", type=JsonFile, metavar="F", help="write JSON; - is stdout")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Look, print, and return 3 if something is missing that every command needs."""
+    """Look, print, and return 3 if all commands need something missing."""
     found = findings()
     if arguments.json is not None:
         records = [{**asdict(one), "is_there": one.is_there} for one in found]
@@ -73,7 +71,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def lines(found: list[Finding]) -> list[str]:
-    """Return the table, and what it comes to."""
+    """Return the table and its summary."""
     rows = [
         (
             one.part,
@@ -92,7 +90,7 @@ def lines(found: list[Finding]) -> list[str]:
 
 
 def findings() -> list[Finding]:
-    """Return what there is, in the order of the commands."""
+    """Return the findings in command order."""
     return [
         *(
             _library("every command", name, needed=True)
@@ -161,7 +159,6 @@ def _program(part: str, name: str, arguments: tuple[str, ...], remedy: str) -> F
 
 
 def _java() -> str:
-    """Return the version of the Java that Spark would be started with."""
     if program("java"):
         return first_line_of("java", "-version")
     try:

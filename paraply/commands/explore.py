@@ -1,4 +1,4 @@
-"""``paraply explore``: run a subject on many schedules and judge every history."""
+"""``paraply explore``: judge a subject on many schedules."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from paraply.vocabulary.schedule import Exploration, Schedule
 
 SCHEDULES = 500
 RUNS_MAX = 1_000_000
-"""Of an exhaustive exploration: some minutes; what is larger is asked for by name."""
+"""Exhaustive default: some minutes."""
 
 _EXAMPLE = """\
 examples:
@@ -45,7 +45,7 @@ exploration was cut short
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the options of ``paraply explore``."""
+    """Add the options."""
     parser.description = (
         "Run a subject on many schedules, judge each history that differs from the others by\n"
         "every applicable property, and make a small counterexample of every breach."
@@ -104,7 +104,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Explore, print, and return the exit code of the gravest verdict."""
+    """Explore, print, and return the exit code."""
     subject = subject_named(arguments.subject)
     workload = workload_of(arguments, subject)
     if arguments.exhaustive or arguments.states:
@@ -120,7 +120,7 @@ def run(arguments: argparse.Namespace) -> int:
         if exploration is None
         else exploration
     )
-    # How many schedules there are is known only at the end; the bar runs towards the bound.
+    # The number of schedules is known only at the end; the bar runs to the bound.
     total = arguments.runs_max if arguments.exhaustive else arguments.schedules
     if isinstance(exploration, StateSpace):
         total = len(exploration)
@@ -160,7 +160,6 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _states(arguments: argparse.Namespace, subject: Subject, workload: Workload) -> StateSpace:
-    """Return every state of the subject, found in as long as it takes."""
     states_max = min(arguments.runs_max, STATES_MAX)
     with progress(f"states of {subject.name}", total=states_max) as advance:
         return state_space(
@@ -184,7 +183,7 @@ def _how(arguments: argparse.Namespace, exploration: Exploration | StateSpace | 
 
 
 def replay_commands(result: Result, folder: Path | None) -> dict[str, str]:
-    """Return the replay command of every breach, after writing its file where there is a folder."""
+    """Return replay commands and perhaps write their files."""
     commands = {}
     for finding in result.findings:
         if finding.smallest is None:

@@ -1,4 +1,4 @@
-"""``paraply list``: what there is to run, to judge and to seed."""
+"""``paraply list``: subjects, properties and mutants."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ examples:
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the options of ``paraply list``."""
+    """Add the options."""
     parser.description = (
         "List subjects, their dialects, properties, mutants, or cases of the conformance suite."
     )

@@ -1,4 +1,4 @@
-"""``paraply live``: run real servers under load and faults, and judge what they did."""
+"""``paraply live``: judge real servers under load and faults."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ _ALL = "all"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the options of ``paraply live``."""
+    """Add the options."""
     parser.description = (
         "Start real servers on the loopback interface, drive a load, do what a fault says, watch\n"
         "logs, snapshots and row touches, and judge the history by every property that applies.\n"
@@ -105,7 +105,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Run every mode and fault asked for and return the exit code of the gravest verdict."""
+    """Run all modes and faults; return the gravest exit code."""
     if arguments.list:
         sys.stdout.write(targets_text(TARGETS))
         return 0
@@ -138,7 +138,7 @@ def run(arguments: argparse.Namespace) -> int:
                     sys.stdout.write(result_text(results[-1]))
                     sys.stdout.flush()
     finally:
-        # What was learnt before an interruption or an error is not thrown away.
+        # Keep results from before an interruption or error.
         if pages is not None:
             pages.write_index(results)
         if arguments.json is not None:
@@ -155,7 +155,7 @@ def _overall(results: Sequence[LiveResult], arguments: argparse.Namespace) -> Ve
 
 
 def requests_of(target: LiveTarget, arguments: argparse.Namespace) -> list[LiveRequest]:
-    """Return one request for each mode and fault asked for."""
+    """Return one request per mode and fault."""
     modes: Sequence[str] = arguments.mode or target.modes[:1]
     faults: Sequence[str] = arguments.fault
     if _ALL in modes:
@@ -216,12 +216,12 @@ def _run_rounds(
 
 
 def _rounds(target: LiveTarget, request: LiveRequest) -> Generator[LiveRound, None, None]:
-    # A generator of its own, so that closing it closes the target's, which stops the servers.
+    # Closing this generator closes the target's, which stops the servers.
     yield from target.run(request)
 
 
 def keep_history(folder: Path, name: str, history: History) -> Path:
-    """Write a history to a file of its own and return the file."""
+    """Write a history to a new file."""
     make_folder(str(folder))
     file = folder / f"{name}.jsonl"
     write_report(str(file), "".join(f"{line}\n" for line in write_history(history)))
@@ -230,8 +230,6 @@ def keep_history(folder: Path, name: str, history: History) -> Path:
 
 @contextmanager
 def _ended_in_order() -> Iterator[None]:
-    """Let SIGTERM end the run as Ctrl-C does, so that servers and directories go."""
-
     def interrupt(number: int, frame: FrameType | None) -> None:
         raise KeyboardInterrupt
 

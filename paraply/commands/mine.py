@@ -1,4 +1,4 @@
-"""``paraply mine``: run subjects and mutants by the million, keep the smallest breaches."""
+"""``paraply mine``: run millions of histories; keep the smallest breaches."""
 
 from __future__ import annotations
 
@@ -34,13 +34,12 @@ from paraply.vocabulary.verdict import Verdict
 OUT = "out/mine"
 CLUSTERS = 3
 SPARK_PAYS_FROM = 100_000
-"""Histories: below this one process is done before a JVM and its workers have warmed up and paid
-for themselves (two cores make about 2,000 histories a second, a start costs 5 to 10 s)."""
+"""Break-even in histories: two cores make about 2,000 a second, a JVM start costs 5 to 10 s."""
 FAST_TIMES = 50
-"""How many times faster ``--fast`` is, roughly: so much later Spark pays."""
+"""Rough speed-up of ``--fast``; Spark pays that much later."""
 REGRESSIONS = "tests/regressions"
 SCOPE_MAX = 7
-"""Eight transactions take some ten minutes that nothing interrupts."""
+"""Eight transactions take ten uninterruptible minutes."""
 
 _EXAMPLE = """\
 examples:
@@ -63,7 +62,7 @@ reached, a breach that is sought was not found, or the campaign is not complete
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the options of ``paraply mine``."""
+    """Add the options."""
     parser.description = (
         "Run subjects and mutants on random schedules, judge every history by every property,\n"
         "and write one row per history as Parquet. Of each sort of breach the smallest history\n"
@@ -138,7 +137,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Run, report or promote; return the exit code of the gravest verdict."""
+    """Run, report or promote; return the exit code."""
     is_instead = (
         arguments.scope
         or arguments.promote
@@ -182,7 +181,6 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _promote(folder: str, *names: str, regressions: Path) -> int:
-    """Copy the counterexamples named; without names say which there are, and write nothing."""
     if names:
         for path in promote(Path(folder), names, regressions):
             print(path)
@@ -194,7 +192,7 @@ def _promote(folder: str, *names: str, regressions: Path) -> int:
 
 
 def _sql(arguments: argparse.Namespace) -> int:
-    # Here and not above: no other way through this command needs DuckDB.
+    # Imported late: only this path needs DuckDB.
     from paraply.mining.sql import query_campaign
 
     columns, rows = query_campaign(arguments.out, arguments.sql)
@@ -212,7 +210,7 @@ def _plain(value: object) -> object:
 
 
 def _scope(arguments: argparse.Namespace) -> int:
-    # Here and not above: no other way through this command compiles.
+    # Imported late: only this path compiles.
     from paraply.mining.small_scope import explore_scope
     from paraply.reporting.scope_text import scope_json, scope_text
 
@@ -229,10 +227,9 @@ def _scope(arguments: argparse.Namespace) -> int:
 
 
 def engine_for(master: str, histories: int, conf: Mapping[str, str] | None = None) -> Engine:
-    """Return what runs the batches.
+    """Return the batch engine.
 
-    ``auto`` takes Spark where ``spark-submit`` started this process, where there are settings for
-    it, or where it can start and pays.
+    ``auto`` takes Spark under ``spark-submit``, with settings, or where it can start and pays.
     """
     if master == "auto":
         is_wanted = is_submitted() or bool(conf)
@@ -253,9 +250,9 @@ def _spark_can_start() -> bool:
 
 
 def minimised(arguments: argparse.Namespace, progress: Progress, engine: Engine) -> list[Filed]:
-    """Return the counterexamples, made small and written; none if that was not wanted.
+    """Write small counterexamples, unless unwanted.
 
-    The time limit is one for all: what is left over is said, and made small by ``--resume``.
+    One time limit covers all; ``--resume`` continues.
     """
     if arguments.minimise == "none":
         return []

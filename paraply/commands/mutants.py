@@ -1,4 +1,4 @@
-"""``paraply mutants``: seed every fault and show which property catches it, and how small."""
+"""``paraply mutants``: show which property catches each fault."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ by none); 1 not so
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the options of ``paraply mutants``."""
+    """Add the options."""
     parser.description = (
         "Put one fault at a time into a subject and search for a history in which the property\n"
         "that the fault names is broken. A property that catches no fault has shown nothing."
@@ -58,7 +58,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Try every mutant asked for; 1 if one does not come out as stated."""
+    """Try the mutants; 1 if one differs from its statement."""
     mutants = [mutant_named(name) for name in dict.fromkeys(arguments.names)]
     mutants = mutants or list(registered_mutants())
     results = []
@@ -80,7 +80,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def mutant_lines(results: Sequence[MutantResult], *, with_times: bool = True) -> list[str]:
-    """Return the table, family by family: under each mutant what catches it, and its source."""
+    """Return each family's mutants with catcher and source."""
     heading = ("mutant", "trx", "steps", "runs", "s" if with_times else "")
     rows = [
         (
@@ -109,7 +109,7 @@ def mutant_lines(results: Sequence[MutantResult], *, with_times: bool = True) ->
 
 
 def caught_by(result: MutantResult) -> str:
-    """Return the property that catches the mutant, or that it survives."""
+    """Return the catching property, or that the mutant survives."""
     if result.mutant.survives_because:
         others = ", ".join(result.caught_by_others)
         return f"NOT EQUIVALENT, caught by {others}" if others else "equivalent, caught by none"
@@ -118,14 +118,13 @@ def caught_by(result: MutantResult) -> str:
 
 
 def _size(result: MutantResult) -> tuple[str, str]:
-    """Return transactions and steps of the smallest history."""
     assert result.smallest is not None
     history = result.smallest.counterexample.history
     return str(len(history.transactions)), str(steps_of(history))
 
 
 def story_lines(result: MutantResult) -> list[str]:
-    """Return the fault in a sentence, and the smallest history in which it shows."""
+    """Return the fault and its smallest history."""
     mutant = result.mutant
     lines = ["", "", f"{mutant.name}: {mutant.fault}"]
     if mutant.survives_because:
@@ -151,7 +150,7 @@ def _command(result: MutantResult) -> str:
 
 
 def summary(results: Sequence[MutantResult], *, seed: int, with_times: bool = True) -> str:
-    """Return how many were caught, in one line."""
+    """Return the number caught."""
     equivalent = [result for result in results if result.mutant.survives_because]
     caught = sum(result.smallest is not None for result in results)
     text = f"{caught} of {len(results) - len(equivalent)} caught by the property they name"

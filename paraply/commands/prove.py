@@ -1,4 +1,4 @@
-"""``paraply prove``: every theorem by every judge asked for, and every counterexample."""
+"""``paraply prove``: check theorems with judges, and counterexamples."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ example:
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the options of ``paraply prove``."""
+    """Add the options."""
     parser.description = (
         "Prove each theorem by induction, for any number of transactions, rows and steps, and find "
         "each counterexample again. The judges are two solvers and a kernel that checks stored "
@@ -80,7 +80,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def chosen(ids: Sequence[str]) -> list[Theorem | Counterexample]:
-    """Return the entries named, all where none is; an unknown name is a usage error."""
+    """Return the named entries, or all."""
     if not ids:
         return [*THEOREMS, *COUNTEREXAMPLES]
     found = [theorem(identifier) for identifier in ids]
@@ -96,10 +96,10 @@ def chosen(ids: Sequence[str]) -> list[Theorem | Counterexample]:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Prove and refute what was asked for; 0 if all came out as stated, 2 if some are undecided."""
+    """Prove and refute; 0 if as stated, 2 if undecided."""
     entries = chosen(arguments.ids)
     if arguments.export is not None:
-        # Made first, since the JSON may go there, too.
+        # Made first, because the JSON may go there.
         make_folder(str(arguments.export))
     if arguments.list:
         _print_list(entries, arguments.json)
@@ -145,7 +145,6 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _judges(asked: str) -> list[str]:
-    """Return the judges asked for; of all, the kernel alone where no solver is installed."""
     if asked != "all":
         return [asked]
     if any(is_installed(solver) for solver in SOLVERS):
@@ -169,7 +168,6 @@ def _require_solvers(
     entries: Sequence[Theorem | Counterexample],
     judges: Sequence[str],
 ) -> None:
-    """Raise ``ParaplyError`` where solvers are not there, or what only they have is asked for."""
     solvers = {judge for judge in judges if judge in SOLVERS}
     if not solvers:
         for option, default in (("seeds", 1), ("orders", 0)):
@@ -180,7 +178,7 @@ def _require_solvers(
     if not any(isinstance(entry, Theorem) for entry in entries):
         solvers = set()
     if any(isinstance(entry, Counterexample) for entry in entries):
-        solvers.add("z3")  # It looks for the runs, whoever proves.
+        solvers.add("z3")  # It finds the runs for every prover.
     for solver in sorted(solvers):
         installed(solver)
 
@@ -194,7 +192,6 @@ def _claim(entry: Theorem | Counterexample) -> str:
 
 
 def _print_list(entries: Sequence[Theorem | Counterexample], json_file: str | None) -> None:
-    """Print a line for each entry, or write them as JSON."""
     if json_file is not None:
         records = [
             {
@@ -210,7 +207,7 @@ def _print_list(entries: Sequence[Theorem | Counterexample], json_file: str | No
 
 
 def lint_lines(entries: Sequence[Theorem | Counterexample]) -> list[str]:
-    """Return what the lint says of each system of the theorems, a line per warning."""
+    """Return lint warnings of the systems."""
     built = [build() for e in entries if isinstance(e, Theorem) for build in e.systems]
     found = {system.name: lint(system) for system in built}
     lines = [f"     {name}: {warned}" for name, warnings in found.items() for warned in warnings]
@@ -218,7 +215,7 @@ def lint_lines(entries: Sequence[Theorem | Counterexample]) -> list[str]:
 
 
 def replayed(entry: Counterexample) -> Refutation:
-    """Return what the stored run of a counterexample shows on plain values, without a solver."""
+    """Replay a counterexample on plain values."""
     system = entry.system()
     breach = breach_of(safety_statement(system, entry.statement))
     run = replay(system, breach, stored_runs()[entry.id])
@@ -226,7 +223,7 @@ def replayed(entry: Counterexample) -> Refutation:
 
 
 def export(entries: Sequence[Theorem | Counterexample], folder: Path) -> int:
-    """Write one SMT-LIB 2 file per obligation into a folder; ``unsat`` means proved."""
+    """Write SMT-LIB 2 obligations; ``unsat`` means proved."""
     written: set[str] = set()
     for entry in entries:
         if isinstance(entry, Counterexample):
@@ -241,7 +238,6 @@ def export(entries: Sequence[Theorem | Counterexample], folder: Path) -> int:
 
 
 def _proof_lines(proofs: Sequence[Proof], *, matrix: bool) -> list[str]:
-    """Return what one judge said; of several rounds, how many there were and each that failed."""
     word = {Verdict.HOLDS: "proved", Verdict.UNKNOWN: "undecided", Verdict.VIOLATED: "REFUTED"}
     seeds = sum(proof.order == 0 for proof in proofs)
     orders = len(proofs) - seeds

@@ -1,4 +1,4 @@
-"""``paraply replay``: make a recorded run again, step by step, and judge it again."""
+"""``paraply replay``: repeat and judge a recorded run step by step."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ did not occur in this run, or the run is not the one recorded
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the options of ``paraply replay``."""
+    """Add the options."""
     parser.description = (
         "Make a recorded run again, check that it is the same, show it step by step and judge\n"
         "it by every applicable property."
@@ -64,7 +64,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """One run to make again."""
+    """One run to repeat."""
 
     subject: Subject
     workload: Workload
@@ -73,7 +73,7 @@ class Request:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Replay every history asked for and return the exit code of the gravest verdict."""
+    """Replay the histories; return the gravest exit code."""
     verdicts: list[Verdict] = []
     documents = []
     for request in requests_of(arguments):
@@ -123,7 +123,7 @@ def _title(request: Request, mutant: str | None) -> str:
 
 
 def requests_of(arguments: argparse.Namespace) -> list[Request]:
-    """Return the runs to make again: those of the file, or the one of the program."""
+    """Return the runs of the file or program."""
     if (arguments.file is None) == (arguments.program is None):
         raise ParaplyError(USAGE, reason="give either FILE or --program", command="paraply replay")
     if arguments.file is not None:

@@ -1,4 +1,4 @@
-"""``paraply show``: a history as one page that is stepped through in a browser."""
+"""``paraply show``: a history as an HTML page to step through."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ exit codes: 0 the page is written; 3 the file cannot be read
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the options of ``paraply show``."""
+    """Add the options."""
     parser.description = (
         "Write a history as one HTML page, without network or server: lanes over time, the state\n"
         "at every step, dependencies, what is broken and when, and where the run can be made\n"
@@ -66,13 +66,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Write the pages, and say where they are."""
+    """Write the pages and print their paths."""
     for name in arguments.property:
         property_named(name)
     path = Path(arguments.path)
     out = None if arguments.out is None else Path(arguments.out)
     if (path / PLAN_FILE).is_file():
-        # Imported only here: a campaign is read with Arrow.
+        # Imported late: only campaigns need Arrow.
         from paraply.campaigning.pages import write_campaign_pages
 
         folder = out or _beside(path, is_alone=False)

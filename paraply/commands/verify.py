@@ -1,4 +1,4 @@
-"""``paraply verify``: judge what an applier did from the logs of source and target."""
+"""``paraply verify``: judge an applier by the logs of source and target."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ examples:
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the options of ``paraply verify``."""
+    """Add the options."""
     parser.description = DESCRIPTION
     parser.epilog = EPILOG
     parser.add_argument(
@@ -183,7 +183,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def rules_of(arguments: argparse.Namespace) -> Rules:
-    """Return the mapping of file and options together."""
+    """Return the mapping of file and options."""
     rules = Rules() if arguments.map_file is None else load_rules(arguments.map_file)
     return replace(
         rules,

@@ -1,4 +1,4 @@
-"""Systems of a campaign that are no subject of ours: what makes their breaches small, and blame."""
+"""Campaign systems from outside."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from paraply.reference_impl.subject import Workload
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SmallOfSystem:
-    """A small counterexample, and the system with the workload that it is a run of."""
+    """A small counterexample with system and workload."""
 
     system: System
     counterexample: Counterexample
@@ -25,26 +25,26 @@ class SmallOfSystem:
 
 
 class ForeignSystem(System):
-    """A system whose histories come from outside: nobody knows what it is known to break."""
+    """A system from outside, without known breaches."""
 
     is_ours: ClassVar[bool] = False
 
     @property
     def known_breaches(self) -> frozenset[str]:
-        """Return none: a breach is news."""
+        """Return none."""
         return frozenset()
 
     @abstractmethod
     def minimised(self, prop: Property, found: Counterexample, run: int) -> SmallOfSystem:
-        """Return a smaller run that breaks the property too, or the one found."""
+        """Return a smaller breaking run, if possible."""
 
     @abstractmethod
     def replay_command(self, prop: Property, choices: tuple[int, ...], run: int, file: str) -> str:
-        """Return the command that shows a counterexample again; ``file`` holds its history."""
+        """Return the command that shows ``file``."""
 
     @abstractmethod
     def whose_fault(self) -> str:
-        """Return where a breach comes from, in a sentence."""
+        """Return a breach's origin."""
 
 
 def smallest_of_system(
@@ -56,9 +56,9 @@ def smallest_of_system(
     seed: int,
     faster: Callable[[Workload, Oracle], Oracle] | None,
 ) -> SmallOfSystem:
-    """Return a small run of a campaign's system that breaks the property (``clusters.Minimiser``).
+    """Return a small breaking run (``clusters.Minimiser``).
 
-    Subjects and mutants are made small by their workload and choices, others as they know how.
+    Subjects and mutants shrink by workload and choices.
     """
     if isinstance(system, ForeignSystem):
         return system.minimised(prop, found, run)

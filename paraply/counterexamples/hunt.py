@@ -1,4 +1,4 @@
-"""Hunting a mutant: search for a breach of the property that must catch it, and make it small."""
+"""Search for a mutant's breach, and shrink it."""
 
 from __future__ import annotations
 
@@ -16,25 +16,24 @@ from paraply.vocabulary.history import History
 from paraply.vocabulary.schedule import Schedule
 
 RUNS_MAX = 20_000
-"""Random runs at the full size of the workload. The rarest of our mutants shows in one run of some
-thousand, so that no seed is likely to miss any."""
+"""At full workload; the rarest mutant shows in one of some thousand."""
 RUNS_BELOW = 60
-"""Random runs at each smaller number of transactions, for a smaller history."""
+"""At each smaller number of transactions."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Quarry:
-    """What a hunt brought back: the counterexample and the workload it belongs to."""
+    """A counterexample and its workload."""
 
     workload: Workload
     counterexample: Counterexample
     runs: int
-    """All runs that were made to find it, those at other sizes included."""
+    """At all sizes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spotted:
-    """A run that breaks the property, the workload it is a run of, and runs made to find it."""
+    """A breaking run, its workload, and the runs made."""
 
     workload: Workload
     run: BreakingRun
@@ -42,16 +41,15 @@ class Spotted:
 
 
 OracleOf = Callable[[Workload], Oracle]
-"""What judges runs of a subject, by their workload."""
+"""Judges a workload's runs."""
 Faster = Callable[[Workload, Oracle], Oracle]
-"""Returns an oracle that answers as the readable one of a workload does, but faster."""
+"""A faster oracle with equal answers."""
 
 
 def hunt(mutant: Mutant, prop: Property, *, seed: int = 0) -> Quarry | None:
-    """Return the smallest history found in which ``prop`` catches ``mutant``; None if none is.
+    """Return the smallest found history in which ``prop`` catches ``mutant``.
 
-    Sizes rise from one transaction to the mutant's whole workload; at each, runs are random from
-    ``seed``.
+    Runs are random from ``seed``, from one transaction to the mutant's workload.
     """
     return hunt_subject(mutant.subject, mutant.workload, prop, seed=seed)
 
@@ -74,7 +72,7 @@ def hunt_subject(
 
 
 def hunt_runs(ask: OracleOf, workload: Workload, *, seed: int, runs_max: int) -> Spotted | None:
-    """Return the smallest run that a hunt finds, told by its choices."""
+    """Return the smallest run by its choices."""
     runs = 0
     for transactions in range(1, workload.transactions + 1):
         smaller = replace(workload, transactions=transactions)
@@ -88,7 +86,7 @@ def hunt_runs(ask: OracleOf, workload: Workload, *, seed: int, runs_max: int) ->
 
 
 def oracles_of(subject: Subject, prop: Property, faster: Faster | None = None) -> OracleOf:
-    """Return the oracles of a subject, one for each workload asked about."""
+    """Return oracles by workload."""
     known: dict[str, Oracle] = {}
 
     def ask(workload: Workload) -> Oracle:
@@ -102,12 +100,12 @@ def oracles_of(subject: Subject, prop: Property, faster: Faster | None = None) -
 
 
 def system_of(subject: Subject, workload: Workload) -> Callable[[Schedule], History]:
-    """Return a subject at one size as the function that searches take."""
+    """Return a subject at one size for searches."""
     return lambda schedule: subject.run(schedule, workload)
 
 
 def properties_of(subject: Subject, names: Iterable[str] = ()) -> list[Property]:
-    """Return the properties named, or all; P520 for an unknown one."""
+    """Return the named properties, or all; P520 for an unknown one."""
     if names:
         return [property_named(name) for name in dict.fromkeys(names)]
     return properties_about(subject)

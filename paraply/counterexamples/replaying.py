@@ -1,4 +1,4 @@
-"""Replaying a run: the same choices again, every question noted, and a comparison."""
+"""Replay a run and compare."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from paraply.vocabulary.schedule import RecordedSchedule
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """One question that the subject asked, and the answer: option ``index`` of ``count``."""
+    """Option ``index`` of ``count``."""
 
     label: str
     index: int
@@ -24,7 +24,7 @@ class Question:
 
 
 class QuestionedSchedule(RecordedSchedule):
-    """A recorded schedule that keeps what was asked."""
+    """A recorded schedule that notes questions."""
 
     __slots__ = ("questions",)
 
@@ -33,7 +33,7 @@ class QuestionedSchedule(RecordedSchedule):
         self.questions: list[Question] = []
 
     def choose_index(self, count: int, label: str = "") -> int:
-        """Answer as recorded, and note question and answer where there was a choice."""
+        """Answer and note real questions."""
         index = super().choose_index(count, label)
         if count > 1:
             self.questions.append(Question(label=label, index=index, count=count))
@@ -42,11 +42,7 @@ class QuestionedSchedule(RecordedSchedule):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Replay:
-    """A run made again.
-
-    ``difference`` says where it departs from what was recorded; empty if it is the same, or if
-    there was nothing to compare with.
-    """
+    """A repeated run; ``difference`` is empty if equal or not compared."""
 
     history: History
     questions: tuple[Question, ...]
@@ -56,9 +52,9 @@ class Replay:
 def replay(
     subject: Subject, workload: Workload, program: str, recorded: History | None = None
 ) -> Replay:
-    """Run the subject on a program and compare with the history recorded, where there is one.
+    """Run a program; compare with a recorded history, if any.
 
-    Raises ``ParaplyError`` P503 for text that is no program, P501 for one of another subject.
+    Raises ``ParaplyError`` P503 for a malformed program, P501 for another subject's.
     """
     choices = decode_program(parse_program(program))
     schedule = QuestionedSchedule(choices)
@@ -73,7 +69,7 @@ def replay(
 
 
 def difference_of(recorded: History, replayed: History) -> str:
-    """Return where two histories first differ in transactions or events; empty if nowhere."""
+    """Return the first difference, or empty."""
     for what, before, after in (
         ("transaction", recorded.transactions, replayed.transactions),
         ("event", recorded.events, replayed.events),
@@ -89,7 +85,7 @@ def difference_of(recorded: History, replayed: History) -> str:
 def replay_command(
     subject: Subject, smallest: Smallest, prop: Property, *, file: str = "", mutant: str = ""
 ) -> str:
-    """Return the command that replays a counterexample, from a file or from the program alone."""
+    """Return the replay command for a file or program."""
     words = ["paraply", "replay"]
     if mutant:
         words.append(f"--mutant={mutant}")

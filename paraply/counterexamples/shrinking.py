@@ -1,4 +1,4 @@
-"""Making a counterexample small: fewer transactions, rows, members, faults and choices."""
+"""Shrink a counterexample: transactions, rows, members, faults and choices."""
 
 from __future__ import annotations
 
@@ -29,25 +29,24 @@ from paraply.vocabulary.errors import ParaplyError
 from paraply.vocabulary.programs import encode_program, format_program
 
 CUT_LENGTH_MAX = 6
-"""Choices that one transaction takes; to leave one out is to leave about so many out."""
+"""Approximate choices per transaction."""
 CHECK_RUNS_MAX = 2_000
 CHECK_CHOICES_MAX = 150
-"""Leaving out and lowering each of more choices would take more runs than the check may make."""
+"""Longer programs need too many runs."""
 RUNS_BELOW_MAX = 2_000
 SIZES = ("transactions", "rows", "members")
 ATTEMPTS_MAX = 200
-"""Runs at one smaller size, with the choices found so far or with some of them left out."""
+"""Runs per smaller size."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Minimality:
-    """How far it is known that nothing smaller breaks the property.
+    """Known minimality of a counterexample.
 
     Attributes:
-        is_one_minimal: leaving out any one choice, or lowering it, no longer gives a smaller run
-            that breaks it.
-        runs_below: runs of one transaction less that were made, in order of enumeration.
-        is_exhausted: those were all there are, and none breaks it: no smaller workload does.
+        is_one_minimal: no single removed or lowered choice gives a smaller breaking run.
+        runs_below: enumerated runs of one transaction less.
+        is_exhausted: those are all, and none breaks the property.
     """
 
     is_one_minimal: bool
@@ -67,7 +66,7 @@ class Minimality:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Smallest:
-    """The smallest breach found: the run, and the workload that it is a run of."""
+    """The smallest found breaking run and its workload."""
 
     workload: Workload
     counterexample: Counterexample
@@ -75,7 +74,7 @@ class Smallest:
 
     @property
     def program(self) -> str:
-        """Return the choices as text for a command line."""
+        """Return the choices as text."""
         return format_program(encode_program(self.counterexample.choices))
 
 
@@ -88,10 +87,9 @@ def make_small(
     seed: int,
     faster: Faster | None = None,
 ) -> Smallest:
-    """Return a small run that breaks the property.
+    """Return a small breaking run.
 
-    Runs of fewer transactions are tried first, at random from ``seed``; where none of them breaks
-    it, what was found is cut.
+    It tries random runs of fewer transactions from ``seed``, then cuts.
     """
     work = Shrinking(subject, oracles_of(subject, prop, faster))
     spotted = None
@@ -115,7 +113,7 @@ def make_small(
 
 
 def shrink_workload(subject: Subject, smallest: Smallest, prop: Property) -> Smallest:
-    """Take away what the workload allows, as long as some of the choices still break it."""
+    """Reduce the workload while it still breaks."""
     work = Shrinking(subject, oracles_of(subject, prop))
     before = _spotted(smallest)
     after = work.in_smaller_workloads(before)
@@ -126,7 +124,7 @@ def shrink_workload(subject: Subject, smallest: Smallest, prop: Property) -> Sma
 
 
 def minimality_of(subject: Subject, smallest: Smallest, prop: Property) -> Minimality:
-    """Return how far it is known that nothing smaller breaks the property."""
+    """Return the known minimality."""
     work = Shrinking(subject, oracles_of(subject, prop))
     spotted = _spotted(smallest)
     return work.minimality(spotted, work.enumerated_below(spotted))
@@ -134,16 +132,15 @@ def minimality_of(subject: Subject, smallest: Smallest, prop: Property) -> Minim
 
 @dataclass(frozen=True, slots=True)
 class Shrinking:
-    """Makes runs of a subject small: what they are runs of, and what oracles say of others."""
+    """Shrinks runs of a subject."""
 
     subject: Subject
     ask: OracleOf
 
     def in_smaller_workloads(self, smallest: Spotted) -> Spotted:
-        """Take away of each size in turn, until a whole round takes nothing.
+        """Reduce sizes until a whole round changes nothing.
 
-        Transactions go first, then rows, members, and whatever numbers the subject's own options
-        are: workers, crashes, time-outs.
+        Transactions, rows, members, then numeric options (workers, crashes, time-outs).
         """
         sizes = [*SIZES, *(one.name for one in self.subject.options if _is_number(one))]
         in_vain = 0
@@ -156,7 +153,7 @@ class Shrinking:
         return smallest
 
     def enumerated_below(self, smallest: Spotted) -> Enumerated:
-        """Enumerate runs with a transaction less; what breaks the property is shrunk."""
+        """Enumerate one transaction less; shrink breaches."""
         transactions = smallest.workload.transactions - 1
         if not transactions:
             return Enumerated(None, 0, False)
@@ -165,7 +162,7 @@ class Shrinking:
         return below if below.run is None else below._replace(run=shrink_run(oracle, below.run))
 
     def minimality(self, smallest: Spotted, below: Enumerated) -> Minimality:
-        """Return what is known of anything smaller, beside the enumeration below."""
+        """Return the minimality without enumeration."""
         run = smallest.run
         again = shrink_run(self.ask(smallest.workload), run, runs_max=CHECK_RUNS_MAX)
         return Minimality(
@@ -175,7 +172,6 @@ class Shrinking:
         )
 
     def _with_less(self, smallest: Spotted, size: str) -> Spotted | None:
-        """Return a run with less of one size that breaks the property; None if none is found."""
         for workload in _lowered(self.subject, smallest.workload, size):
             choices = smallest.run.choices
             try:
@@ -195,7 +191,6 @@ def _spotted(smallest: Smallest) -> Spotted:
 
 
 def _fewer(smallest: Spotted, run: BreakingRun) -> Spotted:
-    """Return a run of a transaction less."""
     less = replace(smallest.workload, transactions=smallest.workload.transactions - 1)
     return Spotted(workload=less, run=run, runs=smallest.runs)
 
@@ -205,7 +200,6 @@ def _is_number(option: Option) -> bool:
 
 
 def _lowered(subject: Subject, workload: Workload, size: str) -> Iterator[Workload]:
-    """Yield workloads with less of something."""
     if size in SIZES:
         count = getattr(workload, size)
         if count > 1:
@@ -213,14 +207,13 @@ def _lowered(subject: Subject, workload: Workload, size: str) -> Iterator[Worklo
         return
     value = int(subject.options_of(workload)[size])
     (least,) = (one.least for one in subject.options if one.name == size)
-    # A size like 25,000 must not be counted down.
+    # Do not count down sizes like 25,000.
     for smaller in sorted({least, (least + value) // 2, value - 1}):
         if smaller < value:
             yield replace(workload, options={**workload.options, size: smaller})
 
 
 def _shorter(choices: Choices) -> Iterator[Edit]:
-    """Yield the choices as they are, then with a few of them left out, each program once."""
     yield UNCHANGED
     for start in range(len(choices)):
         for length in range(1, min(CUT_LENGTH_MAX, len(choices) - start) + 1):

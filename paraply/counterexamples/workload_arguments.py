@@ -1,4 +1,4 @@
-"""The options by which a command names a subject and the workload it is run with."""
+"""Options for a subject and its workload."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ DEFAULT = Workload()
 
 
 def add_workload_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add dialect, sizes and the subject's own options."""
+    """Add dialect, sizes and subject options."""
     parser.add_argument("--dialect", default="", metavar="D", help="default: the subject's first")
     for name, meaning in (
         ("transactions", "how many are submitted"),
@@ -45,10 +45,10 @@ def add_workload_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def workload_of(arguments: argparse.Namespace, subject: Subject) -> Workload:
-    """Return the workload that the command line describes.
+    """Return the requested workload.
 
-    Raises ``ParaplyError`` P320 for a malformed option, and P404 to P407 for a dialect, option or
-    size that the subject does not have.
+    Raises ``ParaplyError`` P320 for a malformed option, P404 to P407 for an unsupported dialect,
+    option or size.
     """
     workload = Workload(
         transactions=arguments.transactions,
@@ -61,13 +61,13 @@ def workload_of(arguments: argparse.Namespace, subject: Subject) -> Workload:
 
 
 def checked(subject: Subject, workload: Workload) -> Workload:
-    """Return the workload with its dialect by name, once it is known to fit the subject."""
+    """Return the checked workload with its dialect's name."""
     subject.options_of(workload)
     return replace(workload, dialect=subject.dialect_of(workload))
 
 
 def parse_options(texts: Iterable[str], known: Iterable[Option]) -> dict[str, OptionValue]:
-    """Return ``name=value`` words as values of the type that the option has."""
+    """Parse ``name=value`` by the options' types."""
     defaults = {option.name: option.default for option in known}
     values: dict[str, OptionValue] = {}
     for text in texts:
@@ -76,7 +76,7 @@ def parse_options(texts: Iterable[str], known: Iterable[Option]) -> dict[str, Op
             raise ParaplyError(MALFORMED_OPTION, text=text, reason="it has no name=value")
         if name in values:
             raise ParaplyError(MALFORMED_OPTION, text=text, reason=f"{name} is given twice")
-        # An option that is not known keeps its text; the subject says which ones it has.
+        # An unknown option stays text; the subject rejects it.
         values[name] = _value(text, value, defaults.get(name, ""))
     return values
 
@@ -94,7 +94,7 @@ def _value(text: str, value: str, default: OptionValue) -> OptionValue:
 
 
 def workload_words(subject: Subject, workload: Workload) -> list[str]:
-    """Return the words of a command line that :func:`workload_of` reads back."""
+    """Return words for :func:`workload_of`."""
     words = [f"--dialect={workload.dialect}"] if workload.dialect else []
     for name in _SIZES:
         if getattr(workload, name) != getattr(DEFAULT, name):
@@ -107,17 +107,17 @@ def workload_words(subject: Subject, workload: Workload) -> list[str]:
 
 
 def option_text(value: OptionValue) -> str:
-    """Return a value as the command line spells it."""
+    """Spell a value for the command line."""
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def command_line(words: Iterable[str]) -> str:
-    """Return the command line that a shell takes apart into these words."""
+    """Quote words for a shell."""
     return shlex.join(words)
 
 
 def workload_of_header(header: HistoryHeader) -> Workload:
-    """Return the workload that a recorded history names in its header."""
+    """Return a recorded history's workload."""
     return Workload(
         **{name: _size(header.options, name) for name in _SIZES},
         dialect=header.dialect,

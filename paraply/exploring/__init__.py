@@ -1,1 +1,1 @@
-"""Explore a subject: campaigns of schedules, every state once, and its mutants."""
+"""Explore a subject: random schedules, all states, and mutants."""

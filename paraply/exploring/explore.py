@@ -1,4 +1,4 @@
-"""Exploring a subject: a campaign, what it means for the subject, and small counterexamples."""
+"""Explore a subject, judge it, and shrink counterexamples."""
 
 from __future__ import annotations
 
@@ -19,10 +19,9 @@ from paraply.vocabulary.verdict import Verdict, combine
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """What a campaign says about one property of its subject.
+    """A campaign's result for one property.
 
-    ``is_sought`` says that the subject is known to break the property in this dialect, or with
-    these options, so that the campaign should find a breach.
+    ``is_sought``: the subject should break it in this dialect or with these options.
     """
 
     tally: Tally
@@ -36,19 +35,19 @@ class Finding:
 
     @property
     def is_expected(self) -> bool:
-        """Return whether breaches were found and each has a cause for which it is expected."""
+        """Return whether every breach has an expected cause."""
         return 0 < self.tally.violated == self.tally.expected
 
     @property
     def verdict(self) -> Verdict:
-        """Return the verdict; a known breach that was not found makes it UNKNOWN, not HOLDS."""
+        """Return the verdict; a missing sought breach gives UNKNOWN."""
         if self.is_sought and not self.tally.violated:
             return Verdict.UNKNOWN
         return self.tally.verdict
 
     @property
     def note(self) -> str:
-        """Return what a reader should know beside the verdict."""
+        """Return a remark."""
         if self.is_expected:
             return "expected of this dialect"
         if self.tally.expected:
@@ -64,11 +63,10 @@ class Finding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """One exploration, judged.
+    """One judged exploration.
 
-    ``set_aside`` names properties that no history has the events for, and those of which the
-    subject says that no run reaches their situation. ``is_cut`` says that every schedule was asked
-    for and not all were run.
+    ``set_aside`` properties lack events in any history, or have declared unreachable situations.
+    ``is_cut``: some requested schedules were not run.
     """
 
     subject: Subject
@@ -80,14 +78,14 @@ class Result:
 
     @property
     def options_off(self) -> tuple[str, ...]:
-        """Return the options that are 0 or false, and so keep situations from occurring."""
+        """Return 0 or false options, which prevent situations."""
         options = self.subject.options_of(self.workload)
         return tuple(name for name, value in options.items() if not value)
 
     def verdict(self, *, allow_expected: bool = False) -> Verdict:
-        """Return the gravest verdict; known breaches do not count if ``allow_expected``.
+        """Return the gravest verdict, UNKNOWN at best if cut.
 
-        An exploration that was cut short is UNKNOWN at best.
+        ``allow_expected`` ignores known breaches.
         """
         verdicts = [Verdict.UNKNOWN] if self.is_cut else []
         verdicts += [
@@ -98,7 +96,7 @@ class Result:
 
 
 def is_expected(subject: Subject, workload: Workload, prop: Property, history: History) -> bool:
-    """Return whether a cause for which the breach is expected occurred before it showed."""
+    """Return whether an expected cause precedes the breach."""
     causes = subject.causes_of(workload, prop.name)
     if not causes:
         return False
@@ -117,11 +115,9 @@ def explore(
     is_named: bool = False,
     on_run: Callable[[int], None] | None = None,
 ) -> Result:
-    """Run the subject on every schedule, judge it, and make a small history of every breach.
+    """Run every schedule, judge, and shrink breaches.
 
-    Args:
-        seed: of the search for smaller histories.
-        is_named: the user asked for these properties, so none is set aside.
+    ``seed`` is for shrinking. ``is_named`` keeps all properties.
     """
     campaign = run_campaign(
         system_of(subject, workload),

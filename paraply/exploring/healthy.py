@@ -1,7 +1,7 @@
-"""Healthy runs over drawn options: every subject and dialect, and no unexpected breach.
+"""Healthy runs over drawn options must not break a property.
 
-``python -m paraply.exploring.healthy --histories 100000 --seed 1`` runs as many, prints each breach
-that no cause explains with the command that replays it, and exits with 1 if there is one.
+``python -m paraply.exploring.healthy --histories 100000 --seed 1`` prints unexplained breaches with
+replay commands and exits with 1 for any.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from paraply.vocabulary.history import OptionValue
 from paraply.vocabulary.schedule import SeededSchedule
 
 ABOVE_DEFAULT = 2
-"""A drawn number is at most this much above the option's default, or NUMBER_MAX if that is more."""
+"""Limit of drawn numbers, unless NUMBER_MAX is greater."""
 NUMBER_MAX = 4
 SIZES_MAX = {"transactions": 8, "rows": 4, "members": 4}
 SEEDS = 2**32
@@ -34,7 +34,7 @@ SEEDS = 2**32
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FalseAlarm:
-    """A breach by a healthy subject that no cause explains."""
+    """An unexplained healthy breach."""
 
     subject: Subject
     workload: Workload
@@ -43,13 +43,13 @@ class FalseAlarm:
 
     @property
     def command(self) -> str:
-        """Return the command that replays it."""
+        """Return the replay command."""
         smallest = Smallest(workload=self.workload, counterexample=self.counterexample)
         return replay_command(self.subject, smallest, self.prop)
 
 
 def drawn_workload(subject: Subject, dialect: str, choices: random.Random) -> Workload:
-    """Return sizes and options drawn at random; half of the options keep their default."""
+    """Draw a workload; half of the options keep their default."""
     options = {
         option.name: drawn_value(option, choices)
         for option in subject.options
@@ -60,7 +60,7 @@ def drawn_workload(subject: Subject, dialect: str, choices: random.Random) -> Wo
 
 
 def drawn_value(option: Option, choices: random.Random) -> OptionValue:
-    """Return a value that the option allows."""
+    """Draw an allowed value."""
     if isinstance(option.default, bool):
         return choices.random() < 0.5
     if isinstance(option.default, int):
@@ -72,7 +72,7 @@ def drawn_value(option: Option, choices: random.Random) -> OptionValue:
 def false_alarms(
     subject: Subject, dialect: str, *, histories: int, seed: int
 ) -> Iterator[FalseAlarm | None]:
-    """Yield what is wrong in each of so many runs of a dialect: None for a run without."""
+    """Yield each run's false alarm, or None."""
     choices = random.Random(f"{subject.name} {dialect} {seed}")
     judges = [prop for prop in properties_of(subject) if prop.check is not None]
     for _ in range(histories):
@@ -99,7 +99,7 @@ def false_alarms(
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run healthy histories of every subject and dialect; 1 if one has an unexpected breach."""
+    """Run every subject and dialect; 1 for a false alarm."""
     parser = argparse.ArgumentParser(
         prog="python -m paraply.exploring.healthy", description=__doc__
     )

@@ -1,8 +1,6 @@
-"""Mutation testing: every seeded fault must be caught by the property it names, and no other run.
+"""Mutation testing: the named property must catch a fault, and no healthy run.
 
-For each mutant two questions are asked. Does a search find a history in which the named property
-is broken? And does the subject without the fault keep the property in as many runs? Both, or the
-property has shown nothing. A mutant that is said to be equivalent must not be caught at all.
+Nothing may catch an equivalent mutant.
 """
 
 from __future__ import annotations
@@ -20,19 +18,17 @@ from paraply.registries import property_named, subject_named
 from paraply.vocabulary.verdict import Verdict
 
 RUNS_OF_AN_EQUIVALENT = 500
-"""Runs in which a mutant that is said to be equivalent must not be caught; others need fewer."""
+"""Runs that must not catch an equivalent mutant; others need fewer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MutantResult:
-    """What became of one mutant.
+    """The result of one mutant.
 
     Attributes:
-        mutant: the fault.
-        smallest: the smallest history found in which its property catches it; None if none was.
-        caught_by_others: for a mutant that is said to be equivalent, properties that catch it.
-        runs: how many runs were made until it was found, or in all.
-        seconds: how long that took, with making the history small.
+        caught_by_others: properties that catch an allegedly equivalent mutant.
+        runs: until it was found, or in all.
+        seconds: including shrinking.
     """
 
     mutant: Mutant
@@ -43,16 +39,16 @@ class MutantResult:
 
     @property
     def is_as_stated(self) -> bool:
-        """Return whether it was caught, or, if it is said to be equivalent, was not."""
+        """Return whether it was caught, or not if equivalent."""
         if self.mutant.survives_because:
             return not self.caught_by_others
         return self.smallest is not None
 
 
 def try_mutant(mutant: Mutant, *, seed: int = 0, runs_max: int = RUNS_MAX) -> MutantResult:
-    """Search for a history in which the property that the mutant names catches it.
+    """Search for a history in which the property catches the mutant.
 
-    ``runs_max`` counts runs of the mutant's whole workload; smaller ones are tried before.
+    ``runs_max`` counts full workloads; smaller ones come before.
     """
     started = time.perf_counter()
     if mutant.survives_because:
@@ -80,7 +76,7 @@ def try_mutant(mutant: Mutant, *, seed: int = 0, runs_max: int = RUNS_MAX) -> Mu
 
 
 def safety_properties_broken_by(mutant: Mutant, *, seed: int, runs: int) -> tuple[str, ...]:
-    """Return the safety properties that the mutant breaks and its subject is not known to."""
+    """Return broken safety properties that the subject is not known to break."""
     known = mutant.subject.known_breaches(mutant.workload)
     judged = [
         prop
@@ -95,10 +91,9 @@ def safety_properties_broken_by(mutant: Mutant, *, seed: int, runs: int) -> tupl
 def original_breaks(
     mutant: Mutant, prop: Property, *, seed: int = 0, runs: int
 ) -> Counterexample | None:
-    """Return a run in which the subject without the fault breaks the property too; None if none.
+    """Return a breaking run of the subject without the fault, if any.
 
-    The runs are those of the mutant's own workload. A breach that the subject is known for in this
-    dialect is no evidence against the mutant's property, so none is looked for then.
+    A known breach of this dialect is no evidence against the property, so it is not sought.
     """
     original = subject_named(mutant.subject.name)
     workload = replace(mutant.workload, dialect=original.dialect_of(mutant.workload))

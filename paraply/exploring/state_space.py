@@ -1,18 +1,15 @@
-"""Every state that a subject can reach, each once, whatever the number of runs that lead to it.
+"""Enumerate every reachable state of a subject once.
 
-Breadth first, so that the first way to a state is a shortest one. A state is that of the subject
-together with what its *watch* has seen: the readers' and clients' knowledge that properties ask
-for. Every step out of every state is judged, so that nothing is lost by visiting a state once.
+Breadth first, so ways are shortest. A state includes its *watch*: what readers and clients have
+seen, for the properties. Every step out of every state is judged.
 
-Two reductions, both sound; ``is_reduced=False`` does without them and finds the same breaches:
+Two sound reductions, without which (``is_reduced=False``) breaches are the same:
 
-- *Replicas are alike.* A state is named by the multiset of its replicas, not by their names: they
-  start equal and no rule asks for a name, but to break ties between replicas that have the same.
-- *Applying is nobody's business* (partial order). A replica's step of applying what is in its relay
-  log commutes with every other step: nobody reads at a replica before it is promoted, promotion
-  waits until everything is applied, and a restart keeps the relay log. So where one is possible it
-  is taken first and alone. Not done where relay logs are discarded, nor for a cluster that says
-  that applying matters (``applying_is_private``).
+- *Symmetry*: a state has the multiset of its replicas, not their names. They start equal, and names
+  only break ties between equal ones.
+- *Partial order*: an apply step commutes with every other. No read happens at a replica before
+  promotion, which waits for all applies, and a restart keeps the relay log. So it runs first and
+  alone, unless relay logs are discarded or the cluster clears ``applying_is_private``.
 """
 
 from __future__ import annotations
@@ -35,17 +32,16 @@ from paraply.vocabulary.history import History, HistoryHeader
 from paraply.vocabulary.schedule import RecordedSchedule
 
 STATES_MAX = 200_000
-"""About a minute."""
 
 
 class Way(NamedTuple):
-    """One shortest way to a state; a choice is None where there was nothing to choose."""
+    """A shortest way; a None choice had one option."""
 
     before: Way | None
     choice: int | None
 
     def program(self) -> tuple[int, ...]:
-        """Return the choices of the way, as a schedule records them."""
+        """Return the way's choices for a schedule."""
         choices = []
         way: Way | None = self
         while way is not None:
@@ -57,7 +53,7 @@ class Way(NamedTuple):
 
 @dataclass(slots=True)
 class Node:
-    """A state, what was watched, and how it was reached. States that were left are forgotten."""
+    """A state with watch and way; left states are dropped."""
 
     state: Cluster
     watch: Watch
@@ -66,15 +62,13 @@ class Node:
 
 @dataclass
 class StateSpace:
-    """What an enumeration found; iterating over it yields the runs that stand for all of them.
+    """An enumeration; iteration yields representative runs.
 
     Attributes:
-        states: of source, replicas and what may still happen to them.
-        watched: the same together with what was seen, confirmed and given up.
-        steps: from one state to a next one, a known one included.
-        ends: states in which nothing is left to happen.
-        breaches: each breach with the first state after it.
-        is_complete: whether no state was left out.
+        states: of source, replicas and pending faults.
+        watched: states with watches.
+        ends: states without next step.
+        breaches: each with the first state after it.
     """
 
     subject: SemiSyncSubject
@@ -88,24 +82,22 @@ class StateSpace:
 
     @property
     def stalls(self) -> list[Node]:
-        """Return the ends at which some client has no answer and the source is not lost."""
+        """Return ends with an unanswered client and a surviving source."""
         return [n for n in self.ends if not (n.state.is_at_rest or n.state.is_lost)]
 
     def run(self, node: Node) -> History:
-        """Return the run that leads to a state, and on by the first option of each question."""
+        """Return the run to a state, continued by first options."""
         return self.subject.run(RecordedSchedule(node.way.program()), self.workload)
 
     def __len__(self) -> int:
-        """Return how many runs it takes to show every breach and every end."""
         return len(self.breaches) + len(self.ends)
 
     def __iter__(self) -> Iterator[RecordedSchedule]:
-        """Yield a schedule for every breach and for every end."""
         for node in (*self.breaches.values(), *self.ends):
             yield RecordedSchedule(node.way.program())
 
     def in_words(self) -> str:
-        """Return how much there is."""
+        """Return the sizes in words."""
         return (
             f"{self.states:,} states, {self.watched:,} with what readers and clients know, "
             f"{self.steps:,} steps, {len(self.ends):,} ends"
@@ -120,16 +112,9 @@ def state_space(
     is_reduced: bool = True,
     on_state: Callable[[int], None] = lambda count: None,
 ) -> StateSpace:
-    """Visit every state of a subject in a small scope.
+    """Visit every state of a small scope.
 
-    Args:
-        workload: the scope; options not named have their defaults.
-        states_max: gives up after so many.
-        is_reduced: uses the reductions of this module.
-        on_state: called now and then with the number of states so far.
-
-    Raises:
-        ParaplyError: P310 for a subject whose states have no names.
+    ``on_state`` gets the number so far. Raises ParaplyError P310 for a subject without state names.
     """
     if not isinstance(subject, SemiSyncSubject):
         raise ParaplyError(NO_STATES, subject=subject.name)
@@ -164,7 +149,6 @@ def state_space(
 
 
 def _first(subject: SemiSyncSubject, workload: Workload) -> Node:
-    """Return the state before anything has happened."""
     options = subject.options_of(workload)
     dialect = subject.dialect_of(workload)
     state = subject.start(workload, dialect, options, Recorder())
@@ -175,7 +159,6 @@ def _first(subject: SemiSyncSubject, workload: Workload) -> Node:
 
 
 def _after(node: Node, index: int, count: int, space: StateSpace) -> Node:
-    """Return what comes of a step, and note what it breaks."""
     state, watch = node.state.fork(), node.watch.fork()
     state.take(state.steps()[index])
     after = Node(state, watch, Way(node.way, index if count > 1 else None))
@@ -187,10 +170,9 @@ def _after(node: Node, index: int, count: int, space: StateSpace) -> Node:
 
 
 def _names(node: Node, *, is_reduced: bool) -> tuple[Hashable, Hashable]:
-    """Return the name of the state, and that with what was watched.
+    """Return names of the state alone and with its watch.
 
-    Digests of 64 bits stand for names: among a million states two share one with a probability
-    below 1 in ten million.
+    64 bits: a million states collide with probability below 1 in ten million.
     """
     state, watch = node.state, node.watch
     replicas = [hash(state.name_of(one)) for one in state.replicas]

@@ -1,1 +1,1 @@
-"""The functions behind ``from paraply import audit, check, conform, explore``."""
+"""The functions that ``paraply`` exports."""

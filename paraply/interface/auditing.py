@@ -17,18 +17,14 @@ from paraply.vocabulary.verdict import Verdict
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditReport:
-    """What an audit found.
+    """The result of an audit.
 
     Attributes:
         verdict: whether the metadata is well-formed and safe to apply in parallel.
-        reason: the verdict in a sentence.
-        transactions: how many were judged.
-        row_changes: how many rows they change.
-        violations: conflicting pairs that the metadata allows to overlap.
-        findings: faults and oddities of the metadata.
-        unknown_because: what could not be decided, and the remedy.
-        parallelism: how parallel each reading of the metadata can run the log.
-        document: the whole result, as docs/audit-json.md describes it.
+        violations: conflicting pairs that may overlap.
+        findings: faults of the metadata.
+        unknown_because: undecided parts and remedies.
+        document: the whole result (docs/audit-json.md).
     """
 
     verdict: Verdict
@@ -49,10 +45,7 @@ def audit(
     appliers: Iterable[str] = APPLIERS,
     engine: str = "auto",
 ) -> AuditReport:
-    """Return what an audit of the files, as one stream, found.
-
-    Raises ``ParaplyError`` if a file cannot be read.
-    """
+    """Audit the files as one stream; else ``ParaplyError``."""
     result = run_audit(
         AuditRequest(
             files=tuple(map(str, files)),

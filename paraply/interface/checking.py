@@ -24,17 +24,14 @@ from paraply.vocabulary.history import History
 from paraply.vocabulary.verdict import Verdict
 
 PropertyName = str | Property | Callable[..., Any]
-"""A property: by its name, or the function that was registered as one."""
+"""A name or a registered function."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckReport:
-    """What a history shows.
+    """Verdicts of a history.
 
-    Attributes:
-        verdict: the gravest verdict of the rows that count.
-        title: what was judged, in a line.
-        rows: each property, phenomenon or level, with its verdict and its breaches as sentences.
+    ``rows`` are properties, phenomena or levels, with breaches as sentences.
     """
 
     verdict: Verdict
@@ -42,7 +39,7 @@ class CheckReport:
     rows: tuple[Row, ...]
 
     def row(self, name: str | Callable[..., Any]) -> Row:
-        """Return the row of a property; ``KeyError`` if it was not judged."""
+        """Return a property's row; ``KeyError`` if not judged."""
         wanted = name_of(name)
         for one in self.rows:
             if one.name == wanted:
@@ -58,16 +55,16 @@ def check(
     log: str | Path | None = None,
     total: int | None = None,
 ) -> CheckReport:
-    """Return what a history, or a file or folder of histories, shows.
+    """Judge a history, or a file or folder of histories.
 
     Args:
-        history: one of paraply's own, or a file of one, of Jepsen or of Elle.
-        properties: judge only these; without any, all that speak of the history's subject.
-        level: of a history of clients: the isolation level that decides.
-        log: of a history of clients: the source's log as JSON Lines.
-        total: of a bank: the sum of all accounts.
+        history: of paraply, Jepsen or Elle.
+        properties: by default all for the subject.
+        level: deciding isolation level of a client history.
+        log: its source log as JSON Lines.
+        total: sum of all accounts of a bank.
 
-    Raises ``ParaplyError`` if the file cannot be read, or an option does not fit its kind.
+    Raises ``ParaplyError`` for an unreadable file or unsuitable option.
     """
     names = [name_of(one) for one in properties]
     if isinstance(history, History):

@@ -31,11 +31,9 @@ class ConformedCase:
     """The result of one case.
 
     Attributes:
-        id: the case, as ``B-prefix-01``.
-        fact: what a right applier does.
+        id: like ``B-prefix-01``.
+        fact: correct behaviour.
         result: ``pass``, ``fail``, ``skip`` or ``unknown``.
-        reason: why, in a line; empty for a pass.
-        is_expected: whether the failure is one of the expected ones.
     """
 
     id: str
@@ -47,13 +45,9 @@ class ConformedCase:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConformReport:
-    """What the suite found.
+    """The result of a run; unexpected failures are VIOLATED.
 
-    Attributes:
-        verdict: VIOLATED if a case fails that is not expected to.
-        applier: the name that the applier gives itself.
-        fault: why the applier does not speak the protocol; empty if it does.
-        cases: the result of each.
+    ``fault`` is the protocol fault, if any.
     """
 
     verdict: Verdict
@@ -63,7 +57,7 @@ class ConformReport:
 
     @property
     def failed(self) -> tuple[ConformedCase, ...]:
-        """Return the cases that fail and are not expected to."""
+        """Return the unexpected failures."""
         return tuple(one for one in self.cases if one.result == "fail" and not one.is_expected)
 
 
@@ -77,18 +71,17 @@ def conform(
     expected_failures: str | Path | None = None,
     strict: bool = False,
 ) -> ConformReport:
-    """Return what the suite finds in an applier, which runs in child processes.
+    """Run the suite against an applier in child processes.
 
     Args:
-        applier: a class in a file, ``FILE:CLASS`` or ``MODULE:CLASS``, or the words of a command.
-        cases: only these: an id, a family's letter, or how ids begin.
-        schedules: how many are run for each case.
-        seed: of all choices.
-        timeout: seconds to wait for an answer.
+        applier: ``FILE:CLASS``, ``MODULE:CLASS``, or a command's words.
+        cases: ids, prefixes, or family letters.
+        schedules: runs per case.
+        timeout: seconds per answer.
         expected_failures: TOML file of known failures.
-        strict: unknown and skipped cases, and unexpected passes, fail.
+        strict: unknown, skipped and unexpectedly passed cases fail.
 
-    Raises ``ParaplyError`` if there is no such class, command or case.
+    Raises ``ParaplyError`` for an unknown class, command or case.
     """
     is_tracker = isinstance(applier, type) and issubclass(applier, TrackingRule)
     role = Role.TRACKER if is_tracker else Role.APPLIER

@@ -1,4 +1,4 @@
-"""``paraply.explore``: run a subject on many schedules, and judge every history."""
+"""``paraply.explore``: run a subject on many schedules and judge them."""
 
 from __future__ import annotations
 
@@ -22,17 +22,10 @@ SubjectClass = TypeVar("SubjectClass", bound=type[Subject])
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExploredProperty:
-    """What the runs show of one property.
+    """The result of one property over all runs.
 
-    Attributes:
-        name: the property.
-        verdict: of all runs together.
-        reached: histories in which its situation occurred.
-        broken: histories that break it.
-        is_expected: whether the subject is known to break it.
-        note: what to know beside the verdict.
-        breaches: of the smallest history that breaks it, as sentences.
-        smallest: that history, None if none breaks it.
+    ``reached`` histories have its situation. ``breaches`` are sentences about ``smallest``, the
+    smallest history among those ``broken``.
     """
 
     name: str
@@ -47,14 +40,9 @@ class ExploredProperty:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExploreReport:
-    """What an exploration found.
+    """The result of an exploration.
 
-    Attributes:
-        verdict: the gravest of all properties.
-        runs: schedules that were run.
-        histories: histories among them that differ.
-        is_complete: whether every schedule was run.
-        properties: each with what was found of it.
+    ``histories`` counts distinct ones among ``runs``.
     """
 
     verdict: Verdict
@@ -65,7 +53,7 @@ class ExploreReport:
 
 
 def subject(definition: SubjectClass) -> SubjectClass:
-    """Register the decorated class as a subject under its ``name``, and return the class."""
+    """Register the decorated class under its ``name``."""
     register_subject(definition())
     return definition
 
@@ -84,22 +72,17 @@ def explore(
     members: int = 2,
     options: Mapping[str, OptionValue] | None = None,
 ) -> ExploreReport:
-    """Return what runs of a subject on random schedules show, or on every schedule.
+    """Run a subject on random schedules, or all, and judge.
 
     Args:
-        subject: its name, an instance, or its class.
-        properties: judge only these; without any, all that speak of the subject.
-        schedules: how many random schedules are run.
-        seed: of the random choices.
-        exhaustive: run every schedule, at most ``runs_max``, instead of random ones.
-        runs_max: where an exhaustive exploration stops; it is then UNKNOWN at best.
-        dialect: the rules that the subject follows; its first without one.
-        transactions: how many are submitted.
-        rows: how many rows there are to write.
-        members: servers, where the subject has several.
-        options: the subject's own options.
+        subject: name, instance or class.
+        properties: by default the subject's.
+        schedules: number of random ones.
+        exhaustive: run all; UNKNOWN at best beyond ``runs_max``.
+        dialect: by default the subject's first.
+        options: the subject's own.
 
-    Raises ``ParaplyError`` for a name, dialect, option or size that does not exist.
+    Raises ``ParaplyError`` for an unknown name, dialect, option or size.
     """
     one = _instance(subject)
     names = [name_of(prop) for prop in properties]

@@ -1,4 +1,4 @@
-"""Judging a recorded history: one of ours by every property, a client history by isolation."""
+"""Judge recorded histories: ours by properties, clients' by isolation."""
 
 from __future__ import annotations
 
@@ -18,54 +18,50 @@ from paraply.vocabulary.verdict import Verdict, combine
 
 DEFAULT_LEVEL = "serializable"
 BREACHES_KEPT_MAX = 20
-"""Breaches of one row that are kept as sentences; all are counted."""
+"""Kept sentences; all breaches are counted."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """What was found of one property, phenomenon or level."""
+    """One judged property, phenomenon or level."""
 
     group: str
     """``property``, ``situation``, ``phenomenon`` or ``level``."""
     name: str
     label: str = ""
-    """The name of the literature, where there is one."""
+    """Name in the literature."""
     meaning: str = ""
     verdict: Verdict
     reason: str = ""
-    """Why it is UNKNOWN, or what refutes a level."""
+    """Of UNKNOWN, or of a refuted level."""
     counts: bool = True
-    """Whether it decides the verdict of the whole."""
+    """Whether it decides the overall verdict."""
     broken: int = 0
-    """How many breaches there are."""
     breaches: tuple[str, ...] = ()
-    """The first of them as sentences."""
+    """The first as sentences."""
     evidence: Evidence = NO_EVIDENCE
-    """Of a property: how many of its situations were decidable."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Checked:
-    """One file, judged."""
+    """One judged file."""
 
     name: str
     title: str
     rows: tuple[Row, ...]
     level: str = ""
-    """The isolation level that was asked for; empty for histories of our own."""
+    """As requested; empty for our own histories."""
     silent: tuple[str, ...] = ()
-    """Areas of which the history says nothing at all."""
+    """Areas without evidence."""
 
     @property
     def verdict(self) -> Verdict:
-        """Return the gravest verdict of what counts."""
+        """Return the gravest counting verdict."""
         return combine(row.verdict for row in self.rows if row.counts)
 
 
 @dataclass(slots=True)
 class _Tally:
-    """What all histories of a file say of one property."""
-
     prop: Property
     applied: int = 0
     evidence: Evidence = NO_EVIDENCE
@@ -103,10 +99,9 @@ class _Tally:
 
 
 def check_histories(name: str, histories: Iterable[History], names: Sequence[str]) -> Checked:
-    """Judge histories of our own by the properties named, or by all that speak of their subject.
+    """Judge our own histories by named or all properties.
 
-    Without names, an area of properties counts only if the histories say anything of it; of the
-    others it is told that they say nothing.
+    Without names, only areas with evidence count; others are ``silent``.
     """
     tallies: dict[str, _Tally] = {}
     count, transactions, events, broken_off = 0, 0, 0, 0
@@ -141,7 +136,7 @@ def check_histories(name: str, histories: Iterable[History], names: Sequence[str
 
 
 def properties_of_history(history: History, names: Sequence[str] = ()) -> list[Property]:
-    """Return the properties that a history is judged by: those named, or all that speak of it."""
+    """Return the named properties, or the subject's."""
     if names:
         return [property_named(name) for name in dict.fromkeys(names)]
     live = live_properties_of(history)
@@ -160,7 +155,7 @@ def properties_of_history(history: History, names: Sequence[str] = ()) -> list[P
 
 
 def check_clients(name: str, history: ClientHistory, level: str) -> Checked:
-    """Judge a history of lists or registers; the level asked for decides."""
+    """Judge lists or registers; the requested level decides."""
     result = judge(history)
     (asked,) = (one for one in result.levels if one.level.name == level)
     rows = [
@@ -185,7 +180,7 @@ def check_clients(name: str, history: ClientHistory, level: str) -> Checked:
 
 
 def check_bank(name: str, history: BankHistory, level: str | None, *, total: int | None) -> Checked:
-    """Judge the totals of a bank; a level decides only where one is asked for."""
+    """Judge bank totals; only a requested level decides."""
     totals = [(one.reader, sum(one.balances.values())) for one in history.reads]
     finding, levels = judge_bank(totals, expected=total)
     rows = [

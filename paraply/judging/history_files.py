@@ -1,4 +1,4 @@
-"""Which kind of history a file holds, and reading it: ours, or one of Jepsen and Elle."""
+"""Detect and read history files of paraply, Jepsen and Elle."""
 
 from __future__ import annotations
 
@@ -28,16 +28,15 @@ LOG_NOT_APPLICABLE = register(
 )
 
 CHARACTERS_MAX = 1 << 30
-"""Longest client history that is read; it is held in memory as a whole."""
+"""Client histories are kept in memory."""
 HEAD_CHARACTERS = 65_536
 HISTORY_BEGINS = "{[(#;"
-"""A map, a vector or list, a tag, a remark."""
+"""Map, vector or list, tag, remark."""
 PARQUET_MAGIC = b"PAR1"
-"""The first bytes of every Parquet file."""
 
 
 class FileKind(Enum):
-    """What a path holds."""
+    """Content of a path."""
 
     OURS = "paraply"
     PARQUET = "parquet"
@@ -46,11 +45,7 @@ class FileKind(Enum):
 
 
 def kind_of(name: str) -> FileKind:
-    """Return what a path holds, by its first line and not by its name.
-
-    Raises:
-        ParaplyError: P360 where it cannot be opened or holds nothing.
-    """
+    """Return the kind by the first line; P360 if unreadable or empty."""
     path = Path(name)
     if path.is_dir() or _is_parquet(path):
         return FileKind.PARQUET
@@ -67,7 +62,7 @@ def kind_of(name: str) -> FileKind:
     if first_line.lstrip()[0] not in HISTORY_BEGINS:
         reason = f"no history begins with {first_line.strip()[:40]!r}"
         raise ParaplyError(HISTORY_NOT_READ, where=name, reason=reason)
-    # In JSON the first map's first key is a text; in EDN nearly never, and then ":type" is not.
+    # In JSON the first key is text; in EDN rarely, and then ":type" is not.
     inside = head.partition("{")[2].lstrip()
     is_json = inside[:1] in ('"', "}") if inside else path.suffix != ".edn"
     return FileKind.JSON if is_json else FileKind.EDN
@@ -78,16 +73,16 @@ def _is_parquet(path: Path) -> bool:
         with path.open("rb") as stream:
             return stream.read(len(PARQUET_MAGIC)) == PARQUET_MAGIC
     except OSError:
-        return False  # What cannot be opened is refused, with the reason, as text.
+        return False  # Reading it as text reports the reason.
 
 
 def own_histories(name: str, kind: FileKind) -> Iterator[History]:
-    """Yield the histories of a file of ours, one by one; P360 if there is none."""
+    """Yield our own histories; P360 if none."""
     if kind is FileKind.PARQUET:
-        # Imported only here: Arrow takes half a second to load.
+        # Imported late: Arrow takes half a second to load.
         from paraply.adapters.history_parquet import read_parquet
 
-        # One file of the folder stands for it: none of the three says anything alone.
+        # One file represents the folder: all three belong together.
         path = Path(name)
         found = read_parquet(path if path.is_dir() else path.parent)
     else:
@@ -107,7 +102,7 @@ def _from_lines(name: str) -> Iterator[History]:
 
 
 def clients_history(name: str, kind: FileKind, log: str | None) -> ClientHistory | BankHistory:
-    """Return a client history, with the source's log where a file of it is given."""
+    """Return a client history, perhaps with the source's log."""
     text = _read(name, CHARACTERS_MAX)
     operations = read_operations(text, is_json=kind is FileKind.JSON, name=name)
     history = client_history(operations, name=name)
@@ -121,7 +116,6 @@ def clients_history(name: str, kind: FileKind, log: str | None) -> ClientHistory
 
 
 def _read(name: str, characters_max: int) -> str:
-    """Return a file's text, its head only where ``characters_max`` is the head's."""
     try:
         with Path(name).open(encoding="utf-8") as stream:
             text = stream.read(characters_max + 1)

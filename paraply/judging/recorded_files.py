@@ -1,4 +1,4 @@
-"""Files of histories on disk: which there are in a folder, and what is in one."""
+"""History files on disk."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ FILE_NOT_READ = register(
 
 
 def history_files(path: Path) -> list[Path]:
-    """Return the file itself, or every ``.jsonl`` below the folder, in order of their names."""
+    """Return the file, or every ``.jsonl`` below the folder."""
     return sorted(path.rglob("*.jsonl")) if path.is_dir() else [path]
 
 
 def histories_in(file: Path) -> list[History]:
-    """Return the histories of a file; P321 if it cannot be read, P5xx if a line is wrong."""
+    """Return the histories; P321 if unreadable, P5xx if wrong."""
     try:
         with file.open(encoding="utf-8") as stream:
             return list(read_histories(bounded_lines(stream), name=str(file)))

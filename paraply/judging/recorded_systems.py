@@ -1,4 +1,4 @@
-"""Recorded appliers as systems of a campaign: run n is the n-th history of a file."""
+"""Recorded appliers as campaign systems: run n is history n."""
 
 from __future__ import annotations
 
@@ -32,17 +32,13 @@ RECORDING_CHANGED = register(
 
 KIND = "recorded"
 SEED_MAX = (1 << 63) - 1
-"""The greatest that the column of seeds holds."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class RecordedSystem(ForeignSystem):
-    """The histories of one file, or of a folder of Parquet files, each judged once.
+    """Histories of a file, or of a folder of Parquet files.
 
-    Attributes:
-        file: where they are; workers read it themselves.
-        count: how many there are.
-        digest: of the bytes, so that a campaign goes on with the same.
+    Workers read ``file`` themselves. ``digest`` ensures resumption with the same bytes.
     """
 
     file: str = ""
@@ -51,26 +47,26 @@ class RecordedSystem(ForeignSystem):
 
     @property
     def histories_max(self) -> int:
-        """Return how many there are."""
+        """Return the number of histories."""
         return self.count
 
     @property
     def options(self) -> Mapping[str, OptionValue]:
-        """Return the file, which says it all."""
+        """Return the file."""
         return {"file": self.file}
 
     @property
     def goals(self) -> frozenset[str]:
-        """Return none: no breach is known of."""
+        """Return no known breaches."""
         return frozenset()
 
     @property
     def situations(self) -> frozenset[str]:
-        """Return what every judge asks for, as far as it can be broken."""
+        """Return the breakable situations of all judges."""
         return frozenset(prop.name for prop in self.properties if not is_situation(prop))
 
     def situations_given(self, met: Set[str]) -> frozenset[str]:
-        """Return those of areas of which the histories say anything, as ``paraply check`` asks."""
+        """Return situations of areas with evidence."""
         areas = {prop.area for prop in self.properties if prop.name in met}
         return frozenset(
             prop.name
@@ -80,9 +76,9 @@ class RecordedSystem(ForeignSystem):
 
     @contextmanager
     def opened(self) -> Iterator[MakeHistory]:
-        """Yield what finds a history by its number; numbers that rise are read in one pass.
+        """Yield a lookup by number; one pass if rising.
 
-        Raises ``ParaplyError`` P324 where the file is another one now.
+        Raises ``ParaplyError`` P324 for a changed file.
         """
         if digest_of(self.file) != self.digest:
             raise ParaplyError(RECORDING_CHANGED, where=self.file)
@@ -100,19 +96,19 @@ class RecordedSystem(ForeignSystem):
         yield find
 
     def minimised(self, prop: Property, found: Counterexample, run: int) -> SmallOfSystem:
-        """Return the one found: what is recorded cannot be run again."""
+        """Return the found history unchanged."""
         return SmallOfSystem(system=self, counterexample=found)
 
     def replay_command(self, prop: Property, choices: tuple[int, ...], run: int, file: str) -> str:
-        """Return the command that judges the history once more."""
+        """Return the command that judges it again."""
         return shlex.join(["paraply", "check", file, "--property", prop.name])
 
     def whose_fault(self) -> str:
-        """Return that it is the recorded applier's."""
+        """Blame the recorded applier."""
         return "The applier's that was recorded, unless the property asks too much of it."
 
     def as_json(self) -> dict[str, Any]:
-        """Return it as plain values, from which :func:`recorded_from_json` makes it again."""
+        """Return values for :func:`recorded_from_json`."""
         return {
             "kind": KIND,
             "subject": self.subject,
@@ -126,7 +122,7 @@ class RecordedSystem(ForeignSystem):
 
 
 def recorded_from_json(value: Mapping[str, Any]) -> System:
-    """Return the system that :meth:`RecordedSystem.as_json` described."""
+    """Return the system of :meth:`RecordedSystem.as_json`."""
     return RecordedSystem(
         subject=value["subject"],
         workload=Workload(),
@@ -141,10 +137,10 @@ register_kind(KIND, recorded_from_json)
 
 
 def recorded_system(file: str) -> RecordedSystem:
-    """Return the system of a file of histories, which is read once to count them.
+    """Return the system after one pass to count.
 
-    They are judged by every property that speaks of any of them. Raises ``ParaplyError`` P360 or
-    P5xx where it cannot be read, P301 for histories of clients.
+    All properties for any history judge them. Raises ``ParaplyError`` P360 or P5xx if unreadable,
+    P301 for client histories.
     """
     kind = kind_of(file)
     if kind not in (FileKind.OURS, FileKind.PARQUET):
@@ -166,7 +162,7 @@ def recorded_system(file: str) -> RecordedSystem:
 
 
 def digest_of(file: str) -> str:
-    """Return a digest of a file, or of the Parquet files of a folder, by their names."""
+    """Return a digest of a file, or a folder's Parquet files."""
     path = Path(file)
     digest = hashlib.sha256()
     folder = path.parent if path.suffix == ".parquet" else path

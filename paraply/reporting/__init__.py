@@ -1,1 +1,1 @@
-"""Forms of an audit's result: terminal text, JSON, JUnit and one HTML page."""
+"""Report forms: terminal text, JSON, JUnit and HTML."""

@@ -1,4 +1,4 @@
-"""The report of a campaign as a page: findings, their speed, and reached situations."""
+"""The campaign report as an HTML page."""
 
 from __future__ import annotations
 
@@ -24,12 +24,7 @@ def campaign_html(
 ) -> str:
     """Return the page.
 
-    Args:
-        progress: what was counted.
-        results: the verdict of each system.
-        filed: the counterexamples that were written.
-        pages: where the page of each is, by the counterexample's name.
-        command: prints the same as text.
+    ``pages`` has each counterexample's page by name; ``command`` prints the same as text.
     """
     plan = progress.plan
     found, sought = progress.found

@@ -1,4 +1,4 @@
-"""A judged history as text, as JSON and as JUnit XML."""
+"""A judged history as text, JSON and JUnit XML."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ LABELS_SHOWN_MAX = 2
 
 
 def check_text(checked: Checked) -> str:
-    """Return the verdicts, a sentence for each breach, and what decides."""
+    """Return the verdicts, breaches and reasons."""
     lines = [f"{visible(checked.name)}: {visible(checked.title)}", ""]
     if checked.level or any(row.group == "level" for row in checked.rows):
         lines += _isolation_lines(checked)
@@ -49,7 +49,6 @@ def _isolation_lines(checked: Checked) -> list[str]:
 
 
 def _first_labels(row: Row) -> str:
-    """Return what refutes a level, the most telling first; the rest is mostly implied by it."""
     labels = row.reason.split(", ") if row.verdict is Verdict.VIOLATED else [row.reason]
     more = f" and {len(labels) - LABELS_SHOWN_MAX} more" if labels[LABELS_SHOWN_MAX:] else ""
     return ", ".join(labels[:LABELS_SHOWN_MAX]) + more
@@ -93,7 +92,6 @@ def _property_lines(checked: Checked) -> list[str]:
 
 
 def _breach_lines(row: Row, told: set[str]) -> list[str]:
-    """Return the first sentences of a row that no row before it has said."""
     fresh = [sentence for sentence in row.breaches if sentence not in told]
     told.update(fresh)
     if not fresh:
@@ -126,7 +124,7 @@ def _summary(checked: Checked) -> str:
 
 
 def check_json(checked: Checked) -> str:
-    """Return the same as JSON."""
+    """Return the result as JSON."""
     return json_document(
         {
             "file": checked.name,
@@ -154,10 +152,7 @@ def _row_json(row: Row) -> dict[str, Any]:
 
 
 def check_junit(checked: Checked) -> str:
-    """Return JUnit XML: a test case for each row, unknown ones skipped with the reason.
-
-    What does not decide never fails: a phenomenon that the level permits is skipped.
-    """
+    """Return JUnit XML; unknown and non-deciding rows are skipped."""
     root = ElementTree.Element("testsuites", name="paraply check")
     suite = ElementTree.SubElement(root, "testsuite", name="paraply check")
     failures = skipped = 0

@@ -1,4 +1,4 @@
-"""A comparison as text and as JSON: one line per applier, the bounds above, what it means below."""
+"""A comparison of appliers as text and JSON."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ LEGEND = (
 
 
 def compare_text(result: Comparison, *, command: str) -> str:
-    """Return the report; ``command`` is the command line that makes it again."""
+    """Return the report; ``command`` repeats the comparison."""
     bounds = result.bounds
     lines = [*heading_lines(result), ""]
     lines += plain_table(COLUMNS, [_cells(line, result) for line in result.lines])
@@ -46,7 +46,7 @@ def compare_text(result: Comparison, *, command: str) -> str:
 
 
 def heading_lines(result: Comparison) -> list[str]:
-    """Return what was compared."""
+    """Return the compared workload."""
     request = result.request
     made = (
         ", ".join(visible(name) for name in request.files)
@@ -76,7 +76,7 @@ def _cells(line: Compared, result: Comparison) -> tuple[object, ...]:
 
 
 def notes(line: Compared, result: Comparison) -> Iterable[str]:
-    """Yield what a reader must not miss."""
+    """Yield warnings."""
     what = line.measured
     if what.makespan is None:
         yield f"after {what.applied:,} of {result.transactions:,}"
@@ -89,7 +89,7 @@ def notes(line: Compared, result: Comparison) -> Iterable[str]:
 
 
 def compare_json(result: Comparison) -> str:
-    """Return the comparison as a JSON document; equal input gives an equal document."""
+    """Return JSON; equal input gives an equal document."""
     request, bounds = result.request, result.bounds
     return json_document(
         {

@@ -1,4 +1,4 @@
-"""A counterexample for a reader: the transactions, the events in lanes, and what is broken."""
+"""A counterexample as text."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ BREACHES_SHOWN_MAX = 5
 
 
 def history_lines(history: History, properties: Sequence[Property]) -> list[str]:
-    """Return tables of a history, with a mark where each of the properties is first broken."""
+    """Return a history's tables with marked breaches."""
     marks: dict[int, list[str]] = {}
     for prop in properties:
         moment = first_breaking_event(history, prop)
@@ -27,7 +27,7 @@ def history_lines(history: History, properties: Sequence[Property]) -> list[str]
 
 
 def breach_lines(prop: Property, history: History) -> list[str]:
-    """Return the sentences of the breaches, at most a few, and how many more there are."""
+    """Return the first breaches and the number left."""
     violations = prop.violations(history)
     lines: list[str] = []
     for violation in violations[:BREACHES_SHOWN_MAX]:
@@ -40,7 +40,7 @@ def breach_lines(prop: Property, history: History) -> list[str]:
 
 
 def counterexample_lines(prop: Property, history: History) -> list[str]:
-    """Return the full description of one breach."""
+    """Return the full description."""
     return [
         *textwrap.wrap(
             f"{prop.name}: {visible(prop.meaning)}", page().width, subsequent_indent="  "

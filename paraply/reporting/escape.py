@@ -1,8 +1,7 @@
-"""Make text from a log safe to show: nothing a key or a table name holds may act on the reader.
+"""Escape text from a log for display.
 
-A log is written by strangers. A value may hold terminal escape sequences (recolour or rewrite
-what is on the screen), bidirectional overrides (show another text than the one compared),
-or characters that XML forbids. All of them are shown, as ``\\x1b`` or ``\\u202e``; none is sent.
+A log is untrusted. Values may contain terminal escape sequences, bidirectional overrides, or
+characters that XML forbids. All are shown as ``\\x1b`` or ``\\u202e``.
 """
 
 from __future__ import annotations
@@ -14,26 +13,26 @@ import unicodedata
 _HIDDEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 
 SHOWN_LENGTH_MAX = 200
-"""A key may be a 16 kB blob; a reader recognises it by its beginning."""
+"""A key may be a 16 kB blob."""
 
 
 def visible(text: str) -> str:
-    """Return ``text`` with every character that is not plainly visible written as an escape."""
-    # isprintable() is False for exactly the categories above and the odd spaces (Zs but U+0020).
+    """Escape all but plainly visible characters."""
+    # isprintable() is False for exactly these categories and odd spaces (Zs but U+0020).
     if text.isprintable():
         return text
     return "".join(map(_visible_character, text))
 
 
 def shortened(text: str, length: int = SHOWN_LENGTH_MAX) -> str:
-    """Return :func:`visible` text cut to ``length`` characters, saying how much was cut."""
+    """Return :func:`visible` text, cut to ``length``."""
     if len(text) <= length:
         return visible(text)
     return f"{visible(text[:length])}… ({len(text) - length:,} more characters)"
 
 
 def ascii_escaped(text: str) -> str:
-    """Return JSON text in which hidden characters are ``\\uXXXX``: safe to print, equal to read."""
+    """Return JSON text with hidden characters as ``\\uXXXX``."""
     # JSON escapes every ASCII control but the last.
     if text.isascii() and "\x7f" not in text:
         return text

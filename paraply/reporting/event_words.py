@@ -1,4 +1,4 @@
-"""What an event is called in a few words, for the lane it happened in."""
+"""Short names of events for their lanes."""
 
 from __future__ import annotations
 
@@ -10,11 +10,10 @@ from paraply.vocabulary.history import History
 from paraply.vocabulary.write_set import WriteSet, format_item, sorted_items
 
 _OBSERVED_MAX = 4
-"""A reader that saw more is described by the versions that it found, not by those it did not."""
 
 
 def event_words(event: Event, history: History) -> str:
-    """Return what happened, as ``insert a: waits for T1``; nothing in it acts on a terminal."""
+    """Return an escaped ``insert a: waits for T1``."""
     words = _SPECIAL.get(event.kind, _plain)(event, history)
     if event.attempt > 1 and event.kind is EventKind.BEGUN:
         words += f" (attempt {event.attempt})"
@@ -22,7 +21,7 @@ def event_words(event: Event, history: History) -> str:
 
 
 def items_text(items: WriteSet) -> str:
-    """Return items in one order, separated by commas."""
+    """Return sorted items with commas."""
     return ", ".join(format_item(item) for item in sorted_items(items))
 
 

@@ -1,4 +1,4 @@
-"""An exploration as text and as JSON: every property with its verdict, every breach made small."""
+"""An exploration as text and JSON."""
 
 from __future__ import annotations
 
@@ -21,12 +21,10 @@ from paraply.vocabulary.verdict import Verdict
 def explore_text(
     result: Result, *, how: str, commands: Mapping[str, str], allow_expected: bool
 ) -> str:
-    """Return the report of an exploration.
+    """Return the report.
 
-    Args:
-        how: what was run, as ``500 schedules of seed 0``.
-        commands: name of a broken property -> the command that replays its counterexample.
-        allow_expected: whether known breaches leave the verdict alone.
+    ``how`` is like ``500 schedules of seed 0``; ``commands`` are replay commands by property. With
+    ``allow_expected`` known breaches keep the verdict.
     """
     lines = [*heading_lines(result), f"{how}: {covered(result)}", ""]
     lines += plain_table(
@@ -62,7 +60,7 @@ def explore_text(
 
 
 def heading_lines(result: Result) -> list[str]:
-    """Return subject, dialect, sizes, and the options that were set."""
+    """Return subject, dialect, sizes and options."""
     workload = result.workload
     of_dialect = f", dialect {workload.dialect}" if workload.dialect else ""
     sizes = ", ".join(
@@ -81,7 +79,7 @@ def heading_lines(result: Result) -> list[str]:
 
 
 def covered(result: Result) -> str:
-    """Return how much was covered."""
+    """Return the coverage."""
     campaign = result.campaign
     return (
         f"{campaign.runs:,} runs, {campaign.histories:,} distinct histories, "
@@ -90,7 +88,7 @@ def covered(result: Result) -> str:
 
 
 def summary(result: Result, *, allow_expected: bool) -> str:
-    """Return the verdict in one line, and how it comes about."""
+    """Return the verdict and its reason."""
     counts = dict.fromkeys(Verdict, 0)
     expected = 0
     for finding in result.findings:
@@ -111,7 +109,7 @@ def explore_json(
     commands: Mapping[str, str],
     allow_expected: bool,
 ) -> str:
-    """Return the same as a JSON document; equal input gives an equal document."""
+    """Return JSON; equal input gives an equal document."""
     workload = result.workload
     return json_document(
         {
@@ -160,7 +158,7 @@ def _finding_json(finding: Finding, commands: Mapping[str, str]) -> dict[str, An
 
 
 def evidence_json(evidence: Evidence) -> dict[str, Any]:
-    """Return how many situations were relevant, how many decidable, and what was missing."""
+    """Return counts of situations, and missing evidence."""
     return {
         "relevant": evidence.relevant,
         "decided": evidence.decided,
@@ -169,5 +167,5 @@ def evidence_json(evidence: Evidence) -> dict[str, Any]:
 
 
 def history_records(history: History) -> list[Any]:
-    """Return the lines of a history's JSON form as values."""
+    """Return a history's JSON records."""
     return [json.loads(line) for line in write_history(history)]

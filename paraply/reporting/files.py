@@ -1,8 +1,7 @@
-"""Files that a command writes: whole or not at all, and never over a file of the user.
+"""Atomic writes of outputs, which never replace a user's file.
 
-A command may replace a file only if an earlier run of paraply wrote one of the same kind, or if the
-file is empty. ``--force`` allows any other file except an input of the same run. The kind of a file
-is known by its first bytes (:data:`KINDS`).
+A command may replace an empty file, or one of paraply of the same kind. ``--force`` allows others,
+except the run's inputs.
 """
 
 from __future__ import annotations
@@ -44,13 +43,10 @@ KINDS: Mapping[str, re.Pattern[bytes]] = {
     "group trace": re.compile(rb'\{"format_version":\d+,"server_version":"[^"]*","group_name":'),
     "SMT-LIB": re.compile(rb"; paraply "),
 }
-"""How each kind of file that paraply writes begins, of compressed files what is in them.
-
-Of Parquet the metadata at the end names paraply.
-"""
+"""First bytes by kind, decompressed; Parquet names paraply at the end."""
 
 APPENDED = "appended"
-"""In place of a kind: text is added to the file, which keeps what it has."""
+"""Instead of a kind: text is appended."""
 
 _HEAD = 4096
 _TAIL = 1 << 16
@@ -70,19 +66,16 @@ _USERS_TO_MEND = frozenset(
         errno.EROFS,
     }
 )
-"""What another file name mends. A full or broken disk is a failure of the run (exit code 70)."""
+"""Fixed by another name; a full or broken disk is exit code 70."""
 
 _FileId = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
-    """What one run may not replace, and what it may.
+    """What one run may replace.
 
-    Attributes:
-        inputs: device and inode of each input file.
-        folders: real paths of input folders.
-        force: whether files that paraply did not write may be replaced.
+    ``inputs`` are device and inode of each input file, ``folders`` real paths.
     """
 
     inputs: frozenset[_FileId] = frozenset()
@@ -101,16 +94,12 @@ def claim(
     inputs: Iterable[str] = (),
     force: bool = False,
 ) -> None:
-    """Check the outputs of a run before its work, and set what :func:`write_report` may replace.
+    """Check the outputs of a run before its work.
 
-    Args:
-        outputs: option -> (file name, kind).
-        folders: folders that will be made, and written to.
-        inputs: files and folders that the run reads; names of other things are ignored.
-        force: replace files that paraply did not write.
+    ``outputs`` maps option to file name and kind. Missing ``inputs`` are ignored.
 
-    Raises ``ParaplyError``: P302 cannot be written, P306 or P313 two outputs in one file, P311
-    names an input, P312 names a file that paraply did not write.
+    Raises ``ParaplyError``: P302 unwritable, P306 or P313 two outputs in one file, P311 an input,
+    P312 not from paraply.
     """
     global _claim
     read = [Path(os.path.realpath(name)) for name in inputs if os.path.exists(name)]
@@ -143,11 +132,10 @@ def claim(
 
 
 def write_report(name: str, text: str) -> None:
-    """Write ``text`` to the file ``name``, or to standard output if it is ``-``.
+    """Write ``text`` atomically to ``name``, or to standard output for ``-``.
 
-    The file is replaced at once, when all of the text is on the disk. A pipe or a device is written
-    to directly; standard output when :func:`release` ends the run, so that a later failure leaves
-    no verdict there. Raises ``ParaplyError`` P302, P311 or P312 as :func:`claim` does.
+    A pipe or device is written directly. Standard output waits for :func:`release`, so that a later
+    failure leaves no verdict there. Raises P302, P311 or P312.
     """
     if name == STANDARD_OUTPUT:
         _held.append(text)
@@ -164,25 +152,25 @@ def write_report(name: str, text: str) -> None:
 
 
 def release() -> None:
-    """Write what :func:`write_report` holds for standard output."""
+    """Write the held standard output."""
     held, _held[:] = "".join(_held), []
     sys.stdout.write(held)
 
 
 def drop_held() -> None:
-    """Forget what is held for standard output."""
+    """Drop the held standard output."""
     _held.clear()
 
 
 def reset() -> None:
-    """Forget what an earlier run in this process claimed and holds."""
+    """Forget an earlier run in this process."""
     global _claim
     _claim = Claim()
     _held.clear()
 
 
 def discard(name: str, text: str) -> None:
-    """Remove an earlier report of the kind of ``text``."""
+    """Remove an earlier report of the same kind."""
     target = Path(os.path.realpath(name))
     with suppress(OSError, ParaplyError):
         if name != STANDARD_OUTPUT and target.is_file() and target.stat().st_size:
@@ -192,9 +180,9 @@ def discard(name: str, text: str) -> None:
 
 @contextmanager
 def replacing(name: str, kind: str) -> Iterator[Path]:
-    """Yield a path to write a file of ``kind`` to; it takes the place of ``name`` at the end.
+    """Yield a path; its file replaces ``name`` at the end.
 
-    Raises ``ParaplyError`` as :func:`write_report` does.
+    Raises P302, P311 or P312.
     """
     target = Path(os.path.realpath(name))
     _require_ours(name, target, kind)
@@ -208,7 +196,7 @@ def replacing(name: str, kind: str) -> Iterator[Path]:
 
 
 def write_reports(folder: str, files: Mapping[str, str]) -> None:
-    """Write files of a folder, after a check that each of them may be written."""
+    """Write files of a folder after checking all."""
     make_folder(folder)
     for name, text in files.items():
         path = os.path.join(folder, name)
@@ -218,12 +206,12 @@ def write_reports(folder: str, files: Mapping[str, str]) -> None:
 
 
 def kind_of(head: bytes) -> str:
-    """Return the kind of a file of paraply by its first bytes; empty for any other."""
+    """Return the kind by first bytes; else empty."""
     return next((kind for kind, form in KINDS.items() if form.match(head[:_HEAD])), "")
 
 
 def require_writable(name: str, kind: str) -> None:
-    """Raise ``ParaplyError`` P302, P311 or P312 where a file of ``kind`` cannot be written."""
+    """Raise P302, P311 or P312 for an unwritable file."""
     target = Path(os.path.realpath(name))
     if target.is_dir():
         raise ParaplyError(REPORT_NOT_WRITTEN, where=name, reason="it is a folder")
@@ -239,7 +227,7 @@ def require_writable(name: str, kind: str) -> None:
 
 
 def require_folder(name: str) -> None:
-    """Raise ``ParaplyError`` P302 where a folder is not there and cannot be made later."""
+    """Raise P302 if a folder cannot exist."""
     folder = Path(os.path.realpath(name))
     while not folder.exists():
         folder = folder.parent
@@ -248,7 +236,7 @@ def require_folder(name: str) -> None:
 
 
 def make_folder(name: str) -> None:
-    """Make a folder that files can be written to; raise ``ParaplyError`` P302 otherwise."""
+    """Make a writable folder; else P302."""
     require_folder(name)
     os.makedirs(os.path.realpath(name), exist_ok=True)
 
@@ -282,7 +270,6 @@ def _kind_of_file(target: Path) -> str:
 
 
 def _take_standard_output(taken: dict[object, str]) -> None:
-    """Count the file to which a shell redirected standard output as taken."""
     try:
         found = os.fstat(sys.stdout.fileno())
     except (AttributeError, OSError, ValueError):
@@ -303,7 +290,6 @@ def _write_all(handle: int, data: bytes) -> None:
 
 @contextmanager
 def _users_faults(name: str) -> Iterator[None]:
-    """Turn what another file name mends into ``ParaplyError`` P302."""
     try:
         yield
     except OSError as error:

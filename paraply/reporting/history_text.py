@@ -1,7 +1,4 @@
-"""A history as text: the transactions as WL#8440 tabulates them, the events in lanes.
-
-Transactions are called T and their number in the history, as in the sentences of violations.
-"""
+"""A history as text: transactions in the table of WL#8440, events in lanes."""
 
 from __future__ import annotations
 
@@ -21,7 +18,7 @@ ITEMS_LENGTH_MAX = 40
 COORDINATOR = 0
 
 Lane = tuple[str, int | None, str]
-"""Member, worker (0 is the coordinator, None nobody in particular) and client session."""
+"""Member, worker (0 is the coordinator, None unassigned) and client session."""
 
 _REMARKS = {
     TransactionKind.NO_WRITE_SET: "no write set",
@@ -32,11 +29,10 @@ _REMARKS = {
 
 
 def transaction_table(history: History) -> list[str]:
-    """Return the table ``Trx | WS | trx.LC | trx.SN`` with further differences between
-    transactions.
+    """Return the table ``Trx | WS | trx.LC | trx.SN`` with other differences.
 
-    The timestamp is from the source's log, or from certification; if members differ, each is named.
-    With a single certifier, a purge appears between the transactions, as in the document.
+    Timestamps are the source log's, else certification's, by member if different. A single
+    certifier's purges appear between transactions, as in the document.
     """
     stamps = _stamps(history)
     lines: list[tuple[str, str, str, str, str]] = []
@@ -53,9 +49,9 @@ def transaction_table(history: History) -> list[str]:
 
 
 def lanes(history: History, marks: Mapping[int, str] | None = None) -> list[str]:
-    """Return the events in order, each in the column of who did it, with the step it belongs to.
+    """Return the events by lane, with steps.
 
-    ``marks`` maps the index of an event to a remark that is put on a line of its own below it.
+    ``marks`` adds remarks below events by index.
     """
     columns = _lanes_of(history.events)
     names = _lane_names(columns)
@@ -94,7 +90,6 @@ def _one_lane(
     step_width: int,
     marks: Mapping[int, str],
 ) -> list[str]:
-    """Return one column of events that begin with who did it, where too many did something."""
     width = max(len(names[column]) for column in columns)
     lines = [f"{'step':>{step_width}}  {'who':<{width}}  what"]
     for index, event in enumerate(history.events):
@@ -111,7 +106,6 @@ def _sentences(
     words: Sequence[str],
     marks: Mapping[int, str],
 ) -> list[str]:
-    """Return a sentence for each event, to be heard one after the other."""
     lines = []
     for index, event in enumerate(history.events):
         lines.append(f"Step {event.time}, {names[lane_of(event)]}: {words[index]}.")
@@ -129,7 +123,6 @@ def _mark(text: str, step_width: int) -> list[str]:
 
 
 def _lanes_of(events: Iterable[Event]) -> list[Lane]:
-    """Return the lanes in which something happens: by member as first named, workers in order."""
     found = list(dict.fromkeys(lane_of(event) for event in events))
     members = list(dict.fromkeys(member for member, _, _ in found))
     return sorted(
@@ -144,13 +137,13 @@ def _lanes_of(events: Iterable[Event]) -> list[Lane]:
 
 
 def lane_of(event: Event) -> Lane:
-    """Return who did it."""
+    """Return the event's lane."""
     is_reading = event.kind in (EventKind.READ, EventKind.CLIENT_ACKNOWLEDGED)
     return event.member, event.worker, event.session if is_reading else ""
 
 
 def lane_names_of(history: History) -> dict[Lane, str]:
-    """Return the lanes of a history from left to right, with their names."""
+    """Return the lanes from left to right, with names."""
     return _lane_names(_lanes_of(history.events))
 
 
@@ -173,7 +166,6 @@ def _lane_widths(
     events: Sequence[Event],
     room: int,
 ) -> dict[Lane, int] | None:
-    """Return a width for each lane so that all fit, or None if they cannot."""
     widths = {column: len(names[column]) for column in columns}
     for event, text in zip(events, words, strict=True):
         widths[lane_of(event)] = max(widths[lane_of(event)], len(text))
@@ -187,7 +179,6 @@ def _lane_widths(
 
 
 def _purges_of_a_single_certifier(history: History) -> list[Event]:
-    """Return what one member certified and purged; nothing if several members certify."""
     certified = list(history.events_of(EventKind.CERTIFIED))
     if len({event.member for event in certified}) != 1:
         return []
@@ -199,7 +190,6 @@ def _purges_of_a_single_certifier(history: History) -> list[Event]:
 
 
 def _stamps(history: History) -> dict[TransactionId, dict[str, LogicalTimestamp | str]]:
-    """Return by transaction what each member gave it: a timestamp, ``refused`` or ``local``."""
     stamps: dict[TransactionId, dict[str, LogicalTimestamp | str]] = {
         transaction.id: {"": transaction.timestamp} if transaction.timestamp else {}
         for transaction in history.transactions
@@ -240,7 +230,6 @@ def _table_line(
 
 
 def _agreed(values: Mapping[str, str]) -> str:
-    """Return the value that all gave, or each with who gave it."""
     if len(set(values.values())) <= 1:
         return next(iter(values.values()), "")
     return ", ".join(f"{member} {value}" for member, value in values.items() if member)

@@ -1,7 +1,7 @@
-"""The report as one self-contained HTML page: no network, light and dark, readable without colour.
+"""The audit as one HTML page: no network, light and dark, readable without colour.
 
-Two layers keep a hostile log from acting on the reader: every text passes ``visible`` and then
-autoescaping, and a content security policy allows only the style and script of this page, by hash.
+Against hostile logs, texts pass ``visible`` and autoescaping, and a content security policy allows
+only the page's style and script, by hash.
 """
 
 from __future__ import annotations
@@ -24,13 +24,10 @@ from paraply.version import VERSION
 from paraply.vocabulary.audit_result import AuditResult
 
 CARDS_MAX = 200
-"""A page with more violations than this is read by nobody and slow for everybody."""
 
 LEGEND_LENGTH_MAX = 48
-"""A statement in a legend only has to be told from its neighbours."""
 
 BARS_MAX = 16
-"""As many bars as can be labelled side by side."""
 
 
 def render_html(result: AuditResult) -> str:
@@ -50,7 +47,7 @@ def render_html(result: AuditResult) -> str:
             overlap_picture=overlap_picture,
             violations=result.violations[:CARDS_MAX],
             violations_more=len(result.violations[CARDS_MAX:]) + result.violations_dropped,
-            # One worker is as fast as one worker, for every model.
+            # With one worker all models are equal.
             workers=sorted(
                 {number for model in result.parallelism for number in model.speedup} - {1}
             ),
@@ -66,14 +63,14 @@ def render_html(result: AuditResult) -> str:
 
 @cache
 def template_environment() -> Environment:
-    """Return what renders pages: everything printed is made visible and escaped."""
+    """Return an environment that escapes all output."""
     environment = Environment(
         loader=PackageLoader("paraply.reporting", "templates"),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
-        # Whatever a template prints has its hidden characters spelled out before it is escaped.
+        # Spell out hidden characters before escaping.
         finalize=_finalize,
     )
     environment.filters["short"] = shortened
@@ -85,7 +82,6 @@ def template_environment() -> Environment:
 
 
 def _pictures(result: AuditResult) -> dict[str, Markup]:
-    """Return the pictures that this result has data for, by name."""
     pictures: dict[str, Markup] = {}
     widths = words.drawable_widths(result)
     if widths:
@@ -101,7 +97,7 @@ def _pictures(result: AuditResult) -> dict[str, Markup]:
         for model in result.parallelism
         if model.speedup
     ]
-    # Flat lines at one say what the table says in less room.
+    # Flat lines at one only repeat the table.
     if any(speed > 1 for curve in curves for _, speed in curve.points):
         pictures["speedup"] = speedup_chart(
             curves,
@@ -151,7 +147,7 @@ def _finalize(value: object) -> object:
 
 
 def resource(name: str) -> str:
-    """Return a style sheet or a script of the pages."""
+    """Return a style sheet or script."""
     return (
         resources.files("paraply.reporting")
         .joinpath("templates", name)
@@ -161,7 +157,7 @@ def resource(name: str) -> str:
 
 
 def content_policy(style: str, script: str) -> Markup:
-    """Return the content security policy that allows one style and one script, by hash."""
+    """Return a policy for one style and one script, by hash."""
     return Markup(
         f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; "
         "base-uri 'none'; form-action 'none'"

@@ -1,4 +1,4 @@
-"""JSON documents: each is an object that begins with the version of paraply."""
+"""JSON documents, which begin with the version of paraply."""
 
 from __future__ import annotations
 
@@ -9,5 +9,5 @@ from paraply.version import VERSION
 
 
 def json_document(fields: Mapping[str, object]) -> str:
-    """Return the text of a document with these fields, in this order."""
+    """Return a document with these fields in order."""
     return json.dumps({"paraply": VERSION, **fields}, indent=2, ensure_ascii=True) + "\n"

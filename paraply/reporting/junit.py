@@ -1,7 +1,6 @@
-"""The audit as JUnit XML, so that a build server shows it beside the tests.
+"""The audit as JUnit XML, a test case per property and subject.
 
-One test case per property and what it is about (applier, file, table). ``unknown`` is a skipped
-case with its reason, or a failure under ``--strict``; so are warnings.
+``unknown`` is skipped with its reason; ``--strict`` fails unknown and warnings.
 """
 
 from __future__ import annotations
@@ -76,7 +75,7 @@ def render_junit(result: AuditResult, *, strict: bool = False) -> str:
 
 
 def _cases(result: AuditResult) -> Iterator[_Case]:
-    # First the verdict as a whole: it must be there even when nothing could be judged.
+    # The overall verdict exists even when nothing could be judged.
     yield _Case(
         group="verdict",
         name="the log is safe to apply in parallel",

@@ -1,4 +1,4 @@
-"""The result of a live run as text and as JSON."""
+"""A live run's result as text and JSON."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _COUNTS = {
 
 
 def result_text(result: LiveResult) -> str:
-    """Return the result of one mode and fault: counts, table, findings."""
+    """Return counts, table and findings of one mode and fault."""
     request = result.request
     server = result.evidence.get("server", "")
     lines = [
@@ -54,7 +54,7 @@ def result_text(result: LiveResult) -> str:
 
 
 def result_json(result: LiveResult) -> dict[str, Any]:
-    """Return one mode and one fault as values for JSON; field names are stable."""
+    """Return JSON values; field names are stable."""
     request = dataclasses.asdict(result.request)
     for name in ("say", "basedir", "keep", "servers"):
         request.pop(name, None)
@@ -87,7 +87,7 @@ def result_json(result: LiveResult) -> dict[str, Any]:
 
 
 def targets_text(targets: Sequence[LiveTarget]) -> str:
-    """Return every target with its modes, workloads and faults."""
+    """Return targets with modes, workloads and faults."""
     lines: list[str] = []
     for target in targets:
         lines += [f"{target.name}: {target.summary}", f"  modes: {', '.join(target.modes)}"]

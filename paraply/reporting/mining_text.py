@@ -1,4 +1,4 @@
-"""A campaign as text and as JSON: systems, speed, and findings by cluster."""
+"""A campaign as text and JSON."""
 
 from __future__ import annotations
 
@@ -26,12 +26,8 @@ def mining_text(
 ) -> str:
     """Return the report of a campaign.
 
-    Args:
-        progress: what was counted.
-        results: the verdict of each system.
-        filed: the counterexamples that were written.
-        engine: who ran it; empty where the campaign is read from its folder.
-        with_times: False leaves out whatever differs between equal campaigns.
+    ``engine`` is empty for a stored campaign. Without ``with_times``, equal campaigns give equal
+    text.
     """
     lines = heading_lines(progress, engine=engine, with_times=with_times)
     lines += ["", *subject_lines(results), *mutant_lines(results, with_times=with_times)]
@@ -41,7 +37,7 @@ def mining_text(
 
 
 def heading_lines(progress: Progress, *, engine: str, with_times: bool) -> list[str]:
-    """Return how much was run, and how fast."""
+    """Return totals and speed."""
     plan = progress.plan
     guided = "guided" if plan.is_guided else "fast" if plan.is_fast else "blind"
     lines = [
@@ -89,7 +85,7 @@ def subject_lines(results: Sequence[SystemResult]) -> list[str]:
 
 
 def mutant_lines(results: Sequence[SystemResult], *, with_times: bool) -> list[str]:
-    """Return the mutation table: after how many histories each fault was found."""
+    """Return the histories until each fault was found."""
     mutants = [result for result in results if result.system.mutant]
     if not mutants:
         return []
@@ -114,7 +110,7 @@ def _milliseconds(result: SystemResult) -> str:
 
 
 def curve_lines(progress: Progress) -> list[str]:
-    """Return the discovery curve: what was known after so many histories of each system."""
+    """Return the discovery curve."""
     sought, reachable = progress.found[1], progress.reached[1]
     return plain_table(
         ("histories of each", f"breaches of {sought:,}", f"situations of {reachable:,}"),
@@ -126,7 +122,7 @@ def curve_lines(progress: Progress) -> list[str]:
 
 
 def cluster_lines(filed: Sequence[Filed]) -> list[str]:
-    """Return the clusters, with the size of the smallest counterexample of each."""
+    """Return the clusters with counterexample sizes."""
     if not filed:
         return []
     lines = [
@@ -151,7 +147,7 @@ def cluster_lines(filed: Sequence[Filed]) -> list[str]:
 
 
 def summary(progress: Progress, results: Sequence[SystemResult]) -> str:
-    """Return the verdict in one line, and how it comes about."""
+    """Return the verdict and its reason."""
     subjects = [result for result in results if not result.system.mutant]
     mutants = [result for result in results if result.system.goals and result.system.mutant]
     parts = []
@@ -179,7 +175,7 @@ def mining_json(
     engine: str,
     with_times: bool,
 ) -> str:
-    """Return the same as a JSON document; ``with_times`` false leaves seconds null."""
+    """Return JSON; seconds are null without ``with_times``."""
     plan = progress.plan
     worked = round(sum(progress.seconds_per_system), 3)
     return json_document(

@@ -1,4 +1,4 @@
-"""A report as an outline: sections of blocks that a terminal draws and plain text reads out."""
+"""A report as an outline of sections."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from paraply.vocabulary.verdict import Verdict
 
 
 class Tone(Enum):
-    """How a line feels; a tone is always backed by a word or a mark, never by colour alone."""
+    """A word or mark repeats the colour."""
 
     GOOD = "good"
     UNSURE = "unsure"
@@ -25,7 +25,7 @@ TONES = {Verdict.HOLDS: Tone.GOOD, Verdict.UNKNOWN: Tone.UNSURE, Verdict.VIOLATE
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Line:
-    """One paragraph; ``lead`` is a word set before it (``violation``, ``1.``)."""
+    """One paragraph; ``lead`` is like ``violation`` or ``1.``."""
 
     text: str
     lead: str = ""
@@ -34,7 +34,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Facts:
-    """Named values, one per line, under an optional title: a card."""
+    """A card: named values under an optional title."""
 
     rows: Sequence[tuple[str, str]]
     title: str = ""
@@ -43,7 +43,7 @@ class Facts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Table:
-    """Rows under column titles; the first column names the row, ``left`` says which are text."""
+    """The first column names the row; ``left`` marks text."""
 
     columns: Sequence[str]
     rows: Sequence[Sequence[str]]
@@ -51,7 +51,7 @@ class Table:
     tones: Sequence[Tone] = ()
     """One per row, or empty."""
     curves: Sequence[Sequence[float]] = ()
-    """One small curve per row, on one scale, after the last column; the cells say the same."""
+    """One per row on one scale; cells repeat it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,7 +64,7 @@ class Bars:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Curve:
-    """A series over the length of the log, drawn as a small area; ``summary`` says it in words."""
+    """A series over the log with a summary."""
 
     caption: str
     values: Sequence[float]
@@ -84,7 +84,7 @@ class Section:
 
 @dataclass(slots=True, kw_only=True)
 class Outline:
-    """A whole report: verdict with its reason first, then sections."""
+    """Verdict and reason, then sections."""
 
     verdict: Verdict
     headline: str

@@ -1,4 +1,4 @@
-"""How text is laid out: as wide as the terminal, with colour only there, or plain for a reader."""
+"""Text layout: width, colour on terminals, or plain for screen readers."""
 
 from __future__ import annotations
 
@@ -18,12 +18,9 @@ _END = "\x1b[0m"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Page:
-    """The layout of what is printed.
+    """The layout of printed text; ``width`` in columns.
 
-    Attributes:
-        width: columns.
-        is_plain: sentences one below the other, no columns: for screen readers.
-        has_colour: whether ANSI colours may be used.
+    ``is_plain`` gives sentences without columns.
     """
 
     width: int = WIDTH_IN_PIPES
@@ -31,7 +28,7 @@ class Page:
     has_colour: bool = False
 
     def alarm(self, text: str) -> str:
-        """Return text in the colour of what is broken."""
+        """Return text in the alarm colour."""
         return f"{_RED}{text}{_END}" if self.has_colour and text else text
 
 
@@ -39,12 +36,12 @@ _PAGE: ContextVar[Page] = ContextVar("page")
 
 
 def page() -> Page:
-    """Return the layout of this program run."""
+    """Return this run's layout."""
     return _PAGE.get(Page())
 
 
 def page_for(stream: TextIO, environment: Mapping[str, str] = os.environ) -> Page:
-    """Return the layout that suits a stream: a terminal's width, or that of a pipe."""
+    """Return the layout for a terminal or pipe."""
     if not stream.isatty():
         return Page()
     columns = shutil.get_terminal_size((WIDTH_IN_PIPES, 24)).columns
@@ -53,12 +50,12 @@ def page_for(stream: TextIO, environment: Mapping[str, str] = os.environ) -> Pag
 
 
 def use_page(chosen: Page) -> None:
-    """Lay out everything from here on as given."""
+    """Set the layout."""
     _PAGE.set(chosen)
 
 
 def add_plain_argument(parser: argparse.ArgumentParser) -> None:
-    """Add ``--plain`` to a command that shows histories."""
+    """Add ``--plain`` to a command."""
     parser.add_argument(
         "--plain",
         action="store_true",
@@ -67,6 +64,6 @@ def add_plain_argument(parser: argparse.ArgumentParser) -> None:
 
 
 def use_plain(arguments: argparse.Namespace) -> None:
-    """Lay out plainly where ``--plain`` was given."""
+    """Apply ``--plain`` if given."""
     if getattr(arguments, "plain", False):
         use_page(replace(page(), is_plain=True, has_colour=False))

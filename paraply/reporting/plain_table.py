@@ -1,4 +1,4 @@
-"""Tables of plain text: columns side by side, the last one wrapped under itself."""
+"""Plain text tables whose last column wraps."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from paraply.reporting.escape import visible
 from paraply.reporting.page import page
 
 LAST_WIDTH_MIN = 36
-"""Narrower than this a sentence is torn to pieces; then the table is wider than the page."""
+"""Below it, tables exceed the page."""
 GAP = "  "
 
 
@@ -19,7 +19,7 @@ def plain_table(
     *,
     indent: str = "",
 ) -> list[str]:
-    """Return the lines of a table under its heading; numbers stand to the right."""
+    """Return the table; numbers align right."""
     cells = [[visible(_text(value)) for value in row] for row in rows]
     is_number = [
         bool(rows) and all(isinstance(row[place], int | float) for row in rows)
@@ -43,9 +43,9 @@ def plain_table(
 
 
 def entries(items: Iterable[tuple[str, str, Sequence[str]]]) -> list[str]:
-    """Return entries under the heading of their group: a title, and below it what there is to say.
+    """Return titled entries under group headings.
 
-    Each item is group, title and paragraphs; equal groups follow each other.
+    Items are group, title and paragraphs; equal groups are adjacent.
     """
     lines: list[str] = []
     last = None

@@ -1,4 +1,4 @@
-"""Proofs and counterexamples as text: the matrix invariant x action, the run as a table."""
+"""Proofs and counterexamples as text."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _MARK = {Answer.PROVED: "ok", Answer.UNDECIDED: "UNDECIDED", Answer.REFUTED: "RE
 
 
 def matrix_text(proof: Proof) -> str:
-    """Return one line per system and statement: each step it was proved for, and how."""
+    """Return proved steps and methods per statement."""
     lines: dict[tuple[str, str], list[str]] = {}
     for judgment in proof.judgments:
         cell = f"{judgment.obligation.step} {_MARK[judgment.answer]}"
@@ -29,7 +29,7 @@ def matrix_text(proof: Proof) -> str:
 
 
 def counterexample_text(found: Refutation, *, table: bool) -> str:
-    """Return the claim and its result; with ``table`` the run step by step."""
+    """Return claim and result; ``table`` adds the run."""
     wanted = found.counterexample
     head = f"{wanted.id}  {wanted.title}"
     if found.undecided:
@@ -46,7 +46,7 @@ def counterexample_text(found: Refutation, *, table: bool) -> str:
 
 
 def run_lines(run: Run) -> list[str]:
-    """Return the workload, then one line per step with what it changed."""
+    """Return the workload and each step's changes."""
     lines = ["     workload  " + (_workload(run) or "nothing")]
     before = run.start
     for number, step in enumerate(run.steps, start=1):
@@ -71,7 +71,6 @@ def _changes(run: Run, before: World, after: World) -> list[str]:
 
 
 def _workload(run: Run) -> str:
-    """Return what no step changes: what is true, and every number."""
     cells = []
     for function in run.system.functions:
         if not function.rigid:

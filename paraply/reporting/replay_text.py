@@ -1,4 +1,4 @@
-"""A replay as text and as JSON."""
+"""A replay as text and JSON."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ Judged = Sequence[tuple[Property, Verdict]]
 def replay_text(
     done: Replay, judged: Judged, *, title: str, was_recorded: bool, with_choices: bool
 ) -> str:
-    """Return the run step by step, whether it equals the recorded one, and every verdict.
+    """Return steps, difference from the recording, and verdicts.
 
-    Properties that do not apply to this run are only counted.
+    Inapplicable properties are only counted.
     """
     broken = [prop for prop, verdict in judged if verdict is Verdict.VIOLATED]
     lines = [visible(title), ""]
@@ -48,7 +48,7 @@ def replay_text(
 
 
 def choice_lines(done: Replay) -> list[str]:
-    """Return every choice with the number of options it was made among."""
+    """Return every choice with its number of options."""
     rows = [
         (number, question.index, question.count, question.label)
         for number, question in enumerate(done.questions, start=1)
@@ -57,7 +57,7 @@ def choice_lines(done: Replay) -> list[str]:
 
 
 def replay_json(done: Replay, judged: Judged) -> dict[str, Any]:
-    """Return the same as values for JSON."""
+    """Return JSON values."""
     return {
         "difference": done.difference,
         "properties": [

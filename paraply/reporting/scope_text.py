@@ -1,4 +1,4 @@
-"""What the exploration of a small scope met, as text and as JSON."""
+"""A small scope's exploration as text and JSON."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ PROPERTY = "conflicting_transactions_never_overlap"
 
 
 def scope_text(result: ScopeResult, *, transactions: int, fault: str) -> str:
-    """Return the verdict, what was explored, and the first schedule that breaks."""
+    """Return verdict, coverage, and first breaking schedule."""
     lines = [
         f"{PROPERTY}: {result.verdict.name.lower()}",
         f"  every history of {counted(transactions, 'transaction')} on {ROWS} rows"
@@ -33,7 +33,7 @@ def scope_text(result: ScopeResult, *, transactions: int, fault: str) -> str:
 
 
 def scope_json(result: ScopeResult, *, transactions: int, fault: str) -> str:
-    """Return the same as a JSON document."""
+    """Return JSON."""
     found = {"property": PROPERTY, "verdict": result.verdict.name.lower(), "fault": fault or None}
     scope = {"transactions": transactions, "rows": ROWS}
     witness = words(result.witness) if result.witness else None

@@ -1,4 +1,4 @@
-"""One history as a self-contained HTML page that is stepped through."""
+"""One history as an HTML page to step through."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ BROKEN_EDGES_MAX = 5
 
 
 def show_html(shown: Shown, *, verdict: Verdict | None = None) -> str:
-    """Return the page of one history; the verdict is VIOLATED where something is broken."""
+    """Return the page; any breach is VIOLATED."""
     document = document_of(shown)
     if verdict is None:
         verdict = Verdict.VIOLATED if document["breaches"] else Verdict.UNKNOWN
@@ -69,6 +69,5 @@ def _nearest(shown: Shown, document: dict[str, Any]) -> dict[str, Any] | None:
 
 
 def _as_script(document: dict[str, Any]) -> str:
-    """Return JSON that cannot end its script element."""
     text = json.dumps(document, separators=(",", ":"))
     return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")

@@ -1,4 +1,4 @@
-"""Tables of a page that sort by a heading and keep the rows that have a text."""
+"""HTML tables that sort and filter."""
 
 from __future__ import annotations
 
@@ -8,10 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One cell: text, perhaps a link or the badge of a verdict's word.
-
-    ``key`` is what the cell sorts by, where that is not its text.
-    """
+    """Text, perhaps with link or badge; sorts by ``key``."""
 
     text: str
     href: str = ""
@@ -21,7 +18,7 @@ class Cell:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Column:
-    """A heading; numbers stand to the right."""
+    """A heading; numbers align right."""
 
     name: str
     is_number: bool = False
@@ -29,7 +26,7 @@ class Column:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Table:
-    """A table: its first column names the row. ``id`` is unique in its page."""
+    """The first column names the row; ``id`` is unique."""
 
     id: str
     caption: str
@@ -38,17 +35,17 @@ class Table:
 
 
 def columns(*names: str) -> list[Column]:
-    """Return headings by name; those that begin with # are of numbers."""
+    """Return headings; a leading # marks numbers."""
     return [Column(name=name.removeprefix("#"), is_number=name.startswith("#")) for name in names]
 
 
 def number(value: float | None, digits: int = 0) -> Cell:
-    """Return a number with separators that sorts as one; None is a dash, and sorts last."""
+    """Return a number; None is a dash and sorts last."""
     if value is None:
         return Cell("-", key="9e99")
     return Cell(f"{value:,.{digits}f}", key=repr(float(value)))
 
 
 def verdict_cell(word: str) -> Cell:
-    """Return the badge of a verdict."""
+    """Return a verdict's badge."""
     return Cell(word, badge=word)

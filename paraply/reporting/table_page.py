@@ -1,4 +1,4 @@
-"""Pages of tables that sort and filter: an index of pages, the report of a campaign."""
+"""Pages of sortable tables."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from paraply.vocabulary.verdict import Verdict
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Section:
-    """A part of the page: a heading, sentences, perhaps a picture with its legend, a table."""
+    """Heading, sentences, optional picture, table."""
 
     table: Table
     title: str = ""
@@ -37,9 +37,7 @@ def table_page(
 ) -> str:
     """Return the page.
 
-    Args: title: its heading, next to the verdict. headline: one sentence below it. verdict: colours
-    the head of the page. sections: its parts, each with a table. figures: label and value of large
-    numbers below the headline. command: repeats the page or its run.
+    ``figures`` are labels and values of large numbers; ``command`` repeats the run.
     """
     style = resource("audit.css") + "\n" + resource("show.css")
     script = resource("sortable.js")
@@ -63,9 +61,9 @@ def table_page(
 
 
 def index_html(title: str, headline: str, verdict: Verdict, rows: Sequence[dict[str, Any]]) -> str:
-    """Return a page with a row for each page: ``href``, ``name``, ``verdict`` and ``cells``.
+    """Return an index with a row per page.
 
-    All rows have the same cells, whose names are the headings.
+    All rows have the same cells, named like the headings.
     """
     names = list(rows[0]["cells"]) if rows else []
     table = Table(

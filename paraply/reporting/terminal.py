@@ -1,4 +1,4 @@
-"""The report on a terminal: drawn with colour and small charts, or read out as plain text."""
+"""The report on a terminal, drawn or as plain text."""
 
 from __future__ import annotations
 
@@ -31,13 +31,12 @@ from paraply.reporting.words import MARKS
 from paraply.vocabulary.audit_result import AuditResult
 
 WIDTH_MIN = 40
-"""Minimum width for a readable table of numbers."""
 
 LEAD_WIDTH_MAX = 32
-"""A longer word before a paragraph is broken rather than squeezing the paragraph."""
+"""Longer words are broken."""
 
 NAME_WIDTH_MIN = 16
-"""A name shorter than this is never broken over two lines to make room for other columns."""
+"""Shorter names are never broken."""
 
 _STYLES = {
     Tone.GOOD: "green",
@@ -58,10 +57,9 @@ def render_terminal(
     details: bool = True,
     speed: str = "",
 ) -> str:
-    """Return the report as text at most ``width`` columns wide; one screen without ``details``.
+    """Return the report; one screen without ``details``.
 
-    ``colour`` adds ANSI colours; ``plain`` gives ASCII sentences without tables, boxes or
-    charts, for screen readers and for terminals that cannot show more.
+    ``colour`` adds ANSI colours; ``plain`` gives ASCII sentences.
     """
     outline = audit_outline(result) if details else summary_outline(result, speed=speed)
     width = max(WIDTH_MIN, width)
@@ -69,7 +67,7 @@ def render_terminal(
 
 
 def drawn(outline: Outline, width: int, *, colour: bool) -> str:
-    """Return an outline as a terminal shows it."""
+    """Return an outline as drawn on a terminal."""
     sink = io.StringIO()
     console = Console(
         file=sink,
@@ -98,12 +96,11 @@ def drawn(outline: Outline, width: int, *, colour: bool) -> str:
         for position, block in enumerate(_gathered(section.blocks)):
             is_apart = position > 0 and not isinstance(block, Line)
             console.print(Padding(_drawn_block(block, width - 4), (int(is_apart), 0, 0, 2)))
-    # Cells are padded to the column; a pipe has no use for that.
+    # Remove cell padding at line ends.
     return "\n".join(line.rstrip() for line in sink.getvalue().splitlines()) + "\n"
 
 
 def _gathered(blocks: Sequence[Block]) -> list[Block | list[Line]]:
-    """Return the blocks with neighbouring led lines together, so that their texts align."""
     gathered: list[Block | list[Line]] = []
     for block in blocks:
         if not isinstance(block, Line) or not block.lead:
@@ -196,7 +193,7 @@ def _drawn_table(table: Table) -> Grid:
     for number, row in enumerate(table.rows):
         style = _STYLES[table.tones[number]] if table.tones else ""
         cells = [Text(visible(cell)) for cell in row]
-        # Colour goes on the cell that carries the word, so that it only repeats what is written.
+        # Colour only repeats the word in its cell.
         if style and len(cells) > 1:
             cells[1].stylize(style)
         if table.curves:
@@ -226,7 +223,7 @@ def _drawn_bars(bars: Bars, width: int) -> Grid:
 
 
 def spoken(outline: Outline, width: int) -> str:
-    """Return an outline as ASCII sentences in reading order: no tables, boxes or charts."""
+    """Return an outline as ASCII sentences in reading order."""
     lines = [f"Verdict: {outline.verdict.word}.", *_wrapped(outline.headline, width)]
     lines += _wrapped(f"Read: {outline.subtitle}.", width)
     for section in outline.sections:
@@ -270,7 +267,7 @@ def _number(value: float) -> str:
 
 
 def _wrapped(text: str, width: int) -> list[str]:
-    # What ASCII lacks is spelled: a screen reader says "\u00e9" better than it says nothing.
+    # Spell what ASCII lacks: a screen reader can read "\u00e9".
     spelled = text.replace("−", "-").replace("–", "-").replace("…", "...").replace("≥", ">=")
     ascii_text = visible(spelled).encode("ascii", "backslashreplace").decode("ascii")
     return textwrap.wrap(ascii_text, width, subsequent_indent="  ") or [""]

@@ -1,4 +1,4 @@
-"""The words every form of the report uses for the same thing: verdicts, models, places, counts."""
+"""Shared words of all report forms."""
 
 from __future__ import annotations
 
@@ -27,20 +27,19 @@ MODEL_MEANINGS = {
 }
 
 METADATA_MODELS = ("logical-clock", "commit-group")
-"""The models that the log itself prescribes, the more telling first; the others ask what could
-be."""
+"""Models that the log prescribes; the others are hypothetical."""
 
 
 _VERSION = re.compile(r"\d+(\.\d+)+")
 
 
 def share(part: float) -> str:
-    """Return a part of one as a percentage that never rounds something to nothing."""
+    """Return a percentage; nonzero shares never show as 0."""
     return f"{part:.0%}" if part >= 0.01 or part == 0 else "<1%"
 
 
 def timestamp(reference: TransactionRef) -> str:
-    """Return the parallelism metadata of one transaction in words, or an empty text."""
+    """Return a transaction's metadata, or empty."""
     if reference.sequence_number is not None:
         return (
             f"last_committed={reference.last_committed} sequence_number={reference.sequence_number}"
@@ -51,17 +50,17 @@ def timestamp(reference: TransactionRef) -> str:
 
 
 def name_of(reference: TransactionRef) -> str:
-    """Return the GTID of a transaction, or its ordinal where the log gives it none."""
+    """Return the GTID, else the ordinal."""
     return reference.gtid or f"anonymous transaction {reference.ordinal:,}"
 
 
 def place_of_finding(finding: LintFinding) -> str:
-    """Return ``file:offset`` of a finding, or nothing for one about the whole log."""
+    """Return ``file:offset``, empty for the whole log."""
     return f"{finding.file}:{finding.offset}" if finding.file else ""
 
 
 def drawable_widths(result: AuditResult) -> list[tuple[int, float]]:
-    """Return the widths over the log, or none where there is but one, which is no curve."""
+    """Return the widths, empty if only one."""
     return result.width_over_time if len(result.width_over_time) > 1 else []
 
 
@@ -71,10 +70,9 @@ def place_of(reference: TransactionRef) -> str:
 
 
 def server_of(file: FileSummary) -> str:
-    """Return the product and version that wrote a file, as far as recorded.
+    """Return the product and version, if recorded.
 
-    The version excludes packagers' suffixes, and MariaDB's ``5.5.5-`` prefix for MySQL-only
-    clients.
+    Omits packagers' suffixes and MariaDB's ``5.5.5-`` prefix.
     """
     product = {"mysql": "MySQL", "mariadb": "MariaDB", "text": "text dump"}.get(
         file.format, file.format
@@ -85,25 +83,25 @@ def server_of(file: FileSummary) -> str:
 
 
 def metadata_model(result: AuditResult) -> Parallelism | None:
-    """Return how parallel the log is by its own metadata, None where it has none."""
+    """Return the parallelism by metadata, if any."""
     models = {model.model: model for model in result.parallelism}
     return next((models[name] for name in METADATA_MODELS if name in models), None)
 
 
 def safety_word(model: Parallelism) -> str:
-    """Return whether a model keeps the conflicts of this log in order, with the number it loses."""
+    """Return whether conflicts stay in order."""
     if model.safe is Verdict.VIOLATED:
         return f"no: {counted(model.conflicting_pairs_apart, 'pair')}"
     return "yes" if model.safe is Verdict.HOLDS else "unknown"
 
 
 def distance_label(power: int) -> str:
-    """Return the range of SN-LC distances that one bar of the histogram counts."""
+    """Return one bar's SN-LC range."""
     return str(power) if power <= 1 else f"{power}–{2 * power - 1}"
 
 
 def why_they_may_overlap(violation: SafetyViolation) -> str:
-    """Return which part of the metadata lets B start before A has committed, as a sentence."""
+    """Return why B may start before A commits."""
     earlier, later = violation.earlier, violation.later
     if earlier.sequence_number is not None and later.last_committed is not None:
         if earlier.sequence_number <= later.last_committed:
@@ -118,7 +116,7 @@ def why_they_may_overlap(violation: SafetyViolation) -> str:
 
 
 def what_they_share(violation: SafetyViolation) -> str:
-    """Return what makes A and B conflict: a key, a table's definition, or an XA transaction."""
+    """Return the shared key, table definition or XA transaction."""
     if violation.index == "DDL":
         return f"the definition of {violation.table}: {violation.key}"
     if violation.index == "XA":
@@ -127,7 +125,7 @@ def what_they_share(violation: SafetyViolation) -> str:
 
 
 def consequence_of(violation: SafetyViolation) -> str:
-    """Return what would go wrong, with A and B in place of their GTIDs."""
+    """Return the consequence, with A and B for GTIDs."""
     text = violation.consequence
     for letter, reference in (("A", violation.earlier), ("B", violation.later)):
         if reference.gtid:
@@ -137,7 +135,7 @@ def consequence_of(violation: SafetyViolation) -> str:
 
 
 def size_bars(sizes: dict[int, int], bars_max: int) -> list[tuple[str, int]]:
-    """Return a histogram of group sizes as labelled bars; the largest sizes share the last."""
+    """Return labelled bars; the largest sizes share one."""
     bars = [(str(size), number) for size, number in sorted(sizes.items())]
     if len(bars) <= bars_max:
         return bars
@@ -146,7 +144,7 @@ def size_bars(sizes: dict[int, int], bars_max: int) -> list[tuple[str, int]]:
 
 
 def headline(result: AuditResult) -> str:
-    """Return the verdict's reason in one or two sentences, the gravest first."""
+    """Return the verdict's reason."""
     reasons = _breaches(result)
     if result.verdict is Verdict.VIOLATED and reasons:
         return " ".join(reasons)
@@ -165,9 +163,9 @@ def headline(result: AuditResult) -> str:
 
 
 def sentence(text: str) -> str:
-    """Return ``text`` beginning with a capital where it is a word, and ending in a full stop."""
+    """Return ``text`` with capital and full stop."""
     first_word = text.partition(" ")[0].rstrip(",:")
-    # A name (P104, shop.orders, 0-1-7) stays as it is written.
+    # Names (P104, shop.orders, 0-1-7) stay unchanged.
     is_word = first_word.isalpha() and first_word.islower()
     start = text[:1].upper() + text[1:] if is_word else text
     return start if start.endswith((".", "!", "?")) else f"{start}."

@@ -1,1 +1,1 @@
-"""The words everybody shares; standard library only (ARCHITECTURE.md)."""
+"""Vocabulary of all rooms; standard library only (ARCHITECTURE.md)."""

@@ -1,4 +1,4 @@
-"""The result of a log audit: the single input of every report, filled by both engines."""
+"""The result of a log audit, for every report."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from paraply.vocabulary.verdict import Verdict
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TransactionRef:
-    """A transaction; ``position`` is ``file:offset`` of its GTID event."""
+    """``position`` is ``file:offset`` of the GTID event."""
 
     ordinal: int
     gtid: str
@@ -22,23 +22,22 @@ class TransactionRef:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reason:
-    """Why a part of the verdict is unknown, and the remedy."""
+    """An undecided part of the verdict, and the remedy."""
 
     property: str
     reason: str
     remedy: str
     subject: str = ""
-    """The table, file or applier it is about."""
+    """Table, file or applier."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LintFinding:
-    """A fault or oddity of the metadata."""
+    """A metadata fault."""
 
     rule: str
-    """Stable name of the rule, e.g. ``sequence_number_increases``."""
     severity: str
-    """``violation``, ``warning`` or ``note``; only a violation changes the verdict."""
+    """``violation``, ``warning`` or ``note``; others keep the verdict."""
     message: str
     file: str
     offset: int
@@ -47,22 +46,19 @@ class LintFinding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SafetyViolation:
-    """Two conflicting transactions that the metadata allows to overlap."""
+    """Conflicting transactions that may overlap by metadata."""
 
     property: str
-    """Name of the property broken, e.g. ``conflicting_transactions_are_ordered``."""
     applier: str
-    """Which applier would overlap them: ``logical-clock``, ``commit-group``, ..."""
     earlier: TransactionRef
     later: TransactionRef
     table: str
     index: str
     key: str
-    """The shared key for display, e.g. ``uk_email('a@b')``."""
+    """Like ``uk_email('a@b')``."""
     consequence: str
-    """What would go wrong, in one sentence."""
     certain: bool = True
-    """False if the shared key rests on an assumption; the verdict is then unknown."""
+    """False if the key is assumed; the verdict is then unknown."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,46 +76,42 @@ class ReplayFinding:
 
 @dataclass(slots=True, kw_only=True)
 class ReplayResult:
-    """Row images applied in log order to a keyed state."""
+    """Row images applied in log order."""
 
     before_images_found: int = 0
     before_images_missing: int = 0
     before_images_unknown: int = 0
-    """Rows that existed before the log began, adopted at first sight."""
     duplicate_keys: int = 0
     final_rows: int = 0
     rows_without_key: int = 0
     rows_forgotten: int = 0
-    """Rows dropped from the bounded state; touched again, they count as never seen."""
+    """Dropped from the bounded state."""
     rows_in_doubt: int = 0
-    """Mismatches on rows that an unlogged foreign key cascade may have changed."""
+    """Perhaps changed by an unlogged foreign key cascade."""
     findings_dropped: int = 0
     findings: list[ReplayFinding] = field(default_factory=list)
     tables: dict[str, int] = field(default_factory=dict)
-    """Rows per table at the end of the log, unless a later statement made them unknown."""
+    """Row counts, unless a statement made them unknown."""
     cascaded_tables: list[str] = field(default_factory=list)
-    """Tables where an unlogged cascade may have deleted rows: ``tables`` is an upper bound."""
+    """Unlogged cascades make ``tables`` an upper bound."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parallelism:
-    """How parallel a scheduling model can run this log.
+    """One scheduling model's parallelism.
 
-    Work is counted in steps: a transaction of ``n`` row changes has ``1 + n``.
-    ``transactions_on_path`` is the length of the longest chain; ``steps`` is the number of rounds
-    with unbounded workers.
+    ``n`` row changes are ``1 + n`` steps of work. ``transactions_on_path`` is the longest chain;
+    ``steps`` counts rounds with unbounded workers.
     """
 
     model: str
-    """``logical-clock``, ``commit-group``, ``row-conflicts``, ``by-table``, ``by-schema``,
-    ``by-primary-key``."""
+    """Like ``logical-clock`` or ``row-conflicts``."""
     safe: Verdict
-    """Whether the model keeps the conflicts of this log in order."""
     conflicting_pairs_apart: int
-    """Conflicting pairs that this model leaves unordered."""
+    """Left unordered."""
     work: int
     critical_path: int
-    """Work on the longest chain of dependent transactions, in steps."""
+    """In steps of work."""
     transactions_on_path: int
     steps: int
     width_max: int
@@ -127,58 +119,56 @@ class Parallelism:
     ideal_speedup: float
     """``work / critical_path``: T1/T-infinity."""
     speedup: dict[int, float]
-    """By number of workers, under list scheduling in log order."""
+    """Under list scheduling in log order."""
     knee: int
-    """The number of workers beyond which doubling gains less than 10 %."""
+    """Doubling more workers gains less than 10 %."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Blocker:
-    """A part of the critical path: a hot key, a table, a DDL statement."""
+    """A part of the critical path."""
 
     kind: str
     """``key``, ``table``, ``ddl``, ``statement`` or ``metadata``."""
     name: str
     transactions: int
-    """Links of the critical path that it causes."""
+    """Caused links."""
     share: float
-    """Part of the critical path, 0..1."""
+    """0..1 of the path."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableSummary:
-    """One table of the log and its known keys."""
+    """A table and its keys."""
 
     name: str
     inserts: int
     updates: int
     deletes: int
     keys: tuple[str, ...]
-    """Key names with their columns, e.g. ``PRIMARY(id)``."""
+    """Like ``PRIMARY(id)``."""
     keys_known: bool
     sources: tuple[str, ...]
-    """Sources of the keys, as :class:`SchemaSource` words."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PathLink:
-    """A transaction on the critical path and its reason to wait for the previous one."""
+    """A critical transaction and its reason."""
 
     transaction: TransactionRef
     waits_for: int
-    """Ordinal of the transaction it waits for, 0 for the first."""
+    """Ordinal, 0 for the first."""
     because: str
     work: int
 
 
 @dataclass(slots=True, kw_only=True)
 class FileSummary:
-    """One input file and how far it was read."""
+    """An input file."""
 
     name: str
     server: str = ""
     format: str = ""
-    """``mysql``, ``mariadb`` or ``text``."""
     checksum: str = ""
     bytes_read: int = 0
     transactions: int = 0
@@ -187,12 +177,12 @@ class FileSummary:
     events: dict[str, int] = field(default_factory=dict)
     skipped_event_types: dict[str, int] = field(default_factory=dict)
     stopped: str = ""
-    """Where and why reading stopped early; empty if the file was read completely."""
+    """Where and why, if early."""
 
 
 @dataclass(slots=True, kw_only=True)
 class AuditResult:
-    """Everything one audit found."""
+    """The whole result."""
 
     verdict: Verdict = Verdict.UNKNOWN
     unknown_because: list[Reason] = field(default_factory=list)
@@ -202,30 +192,27 @@ class AuditResult:
     kinds: dict[str, int] = field(default_factory=dict)
     tables: list[TableSummary] = field(default_factory=list)
     commit_group_sizes: dict[int, int] = field(default_factory=dict)
-    """Number of commit groups by size; a group shares an LC (MySQL) or a commit id."""
+    """Counts by size; a group shares an LC (MySQL) or commit id."""
     pairs_allowed_to_overlap: int = 0
-    """Pairs of transactions that the metadata lets overlap, conflicting or not."""
     conflicting_pairs_ordered: int = 0
-    """Conflicting neighbour pairs that the metadata keeps in order: evidence of coverage."""
+    """Neighbours only: evidence of coverage."""
     may_wait: int = 0
-    """Pairs that may overlap in either order with one result, while one waits for a row lock of
-    the other (a child row beside another change of its parent row)."""
+    """Pairs with row lock waits (child and parent), but one result."""
     lint: list[LintFinding] = field(default_factory=list)
     lint_dropped: int = 0
-    """Findings beyond the limit of the list; they count for the verdict."""
+    """Beyond the list's limit; they count for the verdict."""
     violations: list[SafetyViolation] = field(default_factory=list)
     violations_dropped: int = 0
     replay: ReplayResult = field(default_factory=ReplayResult)
     parallelism: list[Parallelism] = field(default_factory=list)
     clock_distance: dict[int, int] = field(default_factory=dict)
-    """Histogram of SN-LC by power of two: key 4 counts distances 4..7."""
+    """SN-LC by power of two: key 4 counts 4..7."""
     width_over_time: list[tuple[int, float]] = field(default_factory=list)
-    """(first round, transactions per round) of at most 400 equal slices of the rounds. A
-    transaction runs one round after the latest that it waits for. The last slice may be shorter.
-    """
+    """(first round, transactions per round) of at most 400 slices. A transaction runs one round
+    after the latest that it waits for."""
     blockers: list[Blocker] = field(default_factory=list)
     critical_path: list[PathLink] = field(default_factory=list)
-    """The longest chain under exact row conflicts, at most the first and last 100 links."""
+    """Under exact row conflicts; first and last 100 links."""
     assumptions: list[str] = field(default_factory=list)
     engine: str = "readable"
-    """``readable`` or ``compiled``; all else is identical."""
+    """``readable`` or ``compiled``, with equal results."""

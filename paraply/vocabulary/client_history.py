@@ -1,6 +1,6 @@
-"""Histories of database clients in the manner of Jepsen: transactions of reads and writes.
+"""Client histories in the manner of Jepsen.
 
-Each value is written to a key once, so a value identifies its writer.
+Each value is written to a key once, so it identifies its writer.
 """
 
 from __future__ import annotations
@@ -24,20 +24,18 @@ LOG_UNLIKE_HISTORY = register(
 )
 
 Key = Hashable
-"""A key: any comparable value."""
 
 
 class DataType(Enum):
-    """The type of the values, which determines the information in a read."""
+    """Determines the information in a read."""
 
     LIST = "list-append"
-    """Append-only lists: a read shows the order of all earlier versions."""
+    """A read shows the order of all earlier versions."""
     REGISTER = "rw-register"
-    """Registers that are overwritten: a read shows one version."""
 
 
 class AccessKind(Enum):
-    """The kind of an access, in the words of Jepsen's micro-operations."""
+    """In Jepsen's words."""
 
     APPEND = "append"
     WRITE = "w"
@@ -48,64 +46,53 @@ class Access(NamedTuple):
     """One micro-operation."""
 
     kind: AccessKind
-    """What was done."""
     key: Key
-    """To which key."""
     value: Any
-    """The written or read value: a tuple for a list, None for no version."""
+    """A tuple for a list, None for no version."""
 
 
 class Ending(Enum):
-    """The outcome of a transaction, as its client knows it."""
+    """Outcome at the client."""
 
     COMMITTED = "ok"
     ABORTED = "fail"
     INDETERMINATE = "info"
-    """Unknown outcome: without reads; its writes may have happened."""
+    """Without reads; its writes may have happened."""
 
 
 class ClientTransaction(NamedTuple):
-    """One transaction; T1 is the first that was invoked."""
+    """T1 is the first invoked."""
 
     number: int
-    """From 1, in the order of invocation."""
     ending: Ending
     accesses: tuple[Access, ...]
-    """In execution order; without reads unless it committed."""
+    """In execution order; uncommitted ones lack reads."""
     session: str = ""
-    """The client, which runs one transaction at a time; empty if unknown."""
     invoked: int = 0
-    """Place of the invocation in the recording."""
     completed: int = 0
-    """Place of the completion in the recording."""
     line: int = 0
-    """Line of its completion in the file, from 1; 0 if none."""
     label: str = ""
-    """Name in messages, if its number means nothing to the reader."""
 
     @property
     def name(self) -> str:
-        """Return what sentences call it."""
+        """Return its name in messages."""
         return self.label or f"T{self.number}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClientHistory:
-    """All transactions of one run in the order of invocation."""
+    """All transactions of one run."""
 
     data_type: DataType
     transactions: tuple[ClientTransaction, ...]
     log: tuple[int, ...] | None = None
-    """Numbers of the writers in the order of the source's log, if known."""
+    """Writers in source log order."""
     has_times: bool = True
-    """Whether ``invoked`` and ``completed`` give the real-time order."""
+    """Whether places give real-time order."""
 
 
 def check_log(history: ClientHistory, *, where: str = "") -> ClientHistory:
-    """Return the history if its log, if any, lists each committed writer once.
-
-    Raises: ParaplyError: P509 otherwise.
-    """
+    """Return the history; P509 unless its log lists committed writers once."""
     if history.log is None:
         return history
     listed = set(history.log)

@@ -1,10 +1,10 @@
-"""Numbers with their nouns, in the number they need."""
+"""Numbers with singular or plural nouns."""
 
 from __future__ import annotations
 
 
 def counted(number: int, one: str, more: str = "") -> str:
-    """Return ``number`` and what there is of it; ``more`` where an ``s`` does not make the plural.
+    """Return ``number`` with its noun; ``more`` is an irregular plural.
 
     >>> counted(1, "pair"), counted(1200, "pair"), counted(0, "key rests", "keys rest")
     ('1 pair', '1,200 pairs', '0 keys rest')
@@ -20,6 +20,5 @@ class Counted(int):
     """
 
     def __format__(self, format_spec: str) -> str:
-        """Return the number with the singular or the plural that ``format_spec`` offers."""
         one, bar, more = format_spec.partition("|")
         return counted(int(self), one, more) if bar else format(int(self), format_spec)

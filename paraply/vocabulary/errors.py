@@ -1,6 +1,6 @@
-"""The registry of user-facing errors: stable codes, messages and remedies.
+"""The registry of user-facing errors.
 
-Invalid input is reported without a traceback. Any other exception is a bug and keeps its traceback.
+Any other exception is a bug and keeps its traceback.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ErrorCode:
-    """An error: stable ``code``, ``str.format`` template ``message``, and one ``remedy``."""
+    """``message`` is a ``str.format`` template."""
 
     code: str
     message: str
@@ -21,7 +21,7 @@ _REGISTRY: dict[str, ErrorCode] = {}
 
 
 def register(code: str, message: str, remedy: str) -> ErrorCode:
-    """Register an error; a used code raises ``ValueError``."""
+    """Register an error; ``ValueError`` for a used code."""
     if code in _REGISTRY:
         raise ValueError(f"error code {code} is registered twice")
     entry = ErrorCode(code=code, message=message, remedy=remedy)
@@ -30,12 +30,12 @@ def register(code: str, message: str, remedy: str) -> ErrorCode:
 
 
 def registered_errors() -> tuple[ErrorCode, ...]:
-    """Return every registered error, ordered by code."""
+    """Return all errors by code."""
     return tuple(_REGISTRY[code] for code in sorted(_REGISTRY))
 
 
 class ParaplyError(Exception):
-    """Invalid input; ``where`` is file and offset or line (``bin.000001:1234``), or empty."""
+    """Invalid input at ``where``, e.g. ``bin.000001:1234``."""
 
     def __init__(self, error: ErrorCode, /, *, where: str = "", **details: object) -> None:
         self.error = error
@@ -45,13 +45,13 @@ class ParaplyError(Exception):
 
     @property
     def text(self) -> str:
-        """Return the one-line message: code, place, what is wrong."""
+        """Return code, place and message."""
         place = f"{self.where}: " if self.where else ""
         return f"{self.error.code} {place}{self.error.message.format(**self.details)}"
 
     @property
     def remedy(self) -> str:
-        """Return what to do about it."""
+        """Return the remedy."""
         return self.error.remedy.format(**self.details)
 
 

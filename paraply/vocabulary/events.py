@@ -1,4 +1,4 @@
-"""Events: what happened to transactions, members and readers, one small fact each."""
+"""Events of transactions, members and readers."""
 
 from __future__ import annotations
 
@@ -10,166 +10,158 @@ from paraply.vocabulary.transactions import TransactionId
 from paraply.vocabulary.write_set import EMPTY_WRITE_SET, Item, WriteSet
 
 DEFAULT_MEMBER = "r1"
-"""The member of events in histories with only one."""
 
 
 class EventKind(Enum):
-    """What happened; the words are those of the JSON form and of the notation."""
+    """Words of the JSON form and the notation."""
 
     SUBMITTED = "submitted"
-    """The origin executed the transaction, took its snapshot and sent its write set."""
+    """The origin executed it and sent its write set."""
     DELIVERED = "delivered"
-    """A member received the transaction: from the total order, or into its relay log."""
+    """A member received it: total order or relay log."""
     CERTIFIED = "certified"
-    """A member decided the transaction; a positive one has its timestamp and GTID there."""
+    """A member decided; a positive event has its timestamp and GTID."""
     EXECUTED_SET_BROADCAST = "executed_set_broadcast"
-    """A member told the group which transactions it has executed."""
+    """A member reported its executed transactions."""
     GARBAGE_COLLECTED = "garbage_collected"
-    """A member purged certification info of the stable set; ``items`` are those purged."""
+    """Stable ``items`` left certification info."""
     VIEW_INSTALLED = "view_installed"
     """A member installed a view of the group."""
     ONLINE = "online"
-    """A member learned which members of its view have recovered; ``members`` lists them."""
+    """A member learned the recovered ``members``."""
     SCHEDULED = "scheduled"
-    """The coordinator gave the transaction to a worker."""
+    """The coordinator chose a worker."""
     SLEPT = "slept"
-    """A thread sleeps until others have done enough; it does not wake on its own."""
+    """A thread sleeps until signalled."""
     WOKEN = "woken"
-    """A thread that slept was signalled, and looks again."""
+    """A sleeping thread checks again."""
     BEGUN = "begun"
-    """A worker began an attempt to apply the transaction."""
+    """A worker began an attempt."""
     ROW_APPLIED = "row_applied"
-    """An attempt changed, or failed to change, one row."""
+    """An attempt changed one row, or failed."""
     ROLLED_BACK = "rolled_back"
-    """An attempt was undone; none of its row changes remain."""
+    """An attempt was undone."""
     RETRIED = "retried"
-    """The transaction was taken up again; its next attempt follows."""
+    """The next attempt follows."""
     SKIPPED = "skipped"
-    """The transaction was passed over without execution: it was executed already."""
+    """It was already executed."""
     FAILED = "failed"
-    """The transaction was given up for good, and the applier with it."""
+    """The applier fails with it."""
     PREPARED = "prepared"
-    """The storage engine prepared the transaction: it survives a crash, undecided."""
+    """It survives a crash, undecided."""
     FLUSHED = "flushed"
-    """The transaction was written to the binary log, in this order, not yet synced."""
+    """Written to the binary log in this order, unsynced."""
     SYNCED = "synced"
-    """The transaction's part of the binary log is durable."""
+    """Durable in the binary log."""
     ACKNOWLEDGED = "acknowledged"
-    """The member named, a replica, acknowledged receipt of the transaction."""
+    """The named replica acknowledged receipt."""
     WAIT_ABANDONED = "wait_abandoned"
-    """A commit stopped waiting for acknowledgement and continues; ``note`` is the reason."""
+    """The wait for acknowledgement ended; ``note`` is the reason."""
     ENGINE_COMMITTED = "engine_committed"
-    """The storage engine committed the transaction: its changes are final at this member."""
+    """Final at this member."""
     VISIBLE = "visible"
-    """From here on a new snapshot at this member sees the transaction."""
+    """New snapshots at this member include it."""
     CLIENT_ACKNOWLEDGED = "client_acknowledged"
-    """The client received OK for its transaction."""
+    """The client received OK."""
     READ = "read"
-    """A reader saw, in one snapshot, the versions in ``observed``."""
+    """A reader saw ``observed`` in one snapshot."""
     RELAY_ROTATED = "relay_rotated"
-    """Reading continues in a new log file; sequence numbers may start again."""
+    """A new log file; sequence numbers may restart."""
     POSITION_SAVED = "position_saved"
-    """The applier's position was saved, in ``position``, ``gtid_set`` or ``transactions``."""
+    """Saved ``position``, ``gtid_set`` or ``transactions``."""
     COMPARED = "compared"
-    """A member's table, named in ``note``, was compared with the source's at the same place."""
+    """A table (``note``) was compared with the source's at the same place."""
     STARTED = "started"
-    """A member, or an applier on it, started."""
+    """A member or its applier started."""
     STOPPED = "stopped"
-    """A member, or an applier on it, stopped in good order."""
+    """Orderly stop of a member or its applier."""
     CRASHED = "crashed"
-    """A member lost whatever was not durable."""
+    """Non-durable state is lost."""
     RECOVERED = "recovered"
-    """A member came back after a crash; ``transactions`` are those it then has."""
+    """Returned after a crash with ``transactions``."""
 
 
 class Outcome(Enum):
-    """How a decision or a row change ended."""
+    """Result of a decision or row change."""
 
     POSITIVE = "positive"
     """Certification: no conflict."""
     NEGATIVE = "negative"
-    """Certification: a conflict; the transaction is rolled back everywhere."""
+    """Certification: conflict, rolled back everywhere."""
     OK = "ok"
-    """Row: changed as the source changed it."""
+    """Row: changed like the source."""
     MISSING_BEFORE_IMAGE = "missing_before_image"
-    """Row: the row to change or delete is not there, or differs from the before image."""
+    """Row: missing or different."""
     DUPLICATE_KEY = "duplicate_key"
-    """Row: another row holds the key."""
+    """Row: another row has the key."""
     MISSING_PARENT = "missing_parent"
-    """Row: a foreign key points to, or is pointed at by, a row that forbids the change."""
+    """Row: foreign key violation."""
     LOCK_WAIT = "lock_wait"
-    """Row: another transaction holds the lock (``other``); the attempt waits."""
+    """Row: waits for ``other``."""
     DIFFERENT = "different"
-    """Comparison: the table's rows are not those of the source."""
+    """Comparison: unlike the source."""
     DISCARDED = "discarded"
-    """Row: left as it is, because conflict resolution found the row to be newer."""
+    """Row: unchanged, conflict resolution found it newer."""
     DEADLOCK = "deadlock"
-    """Row: waiting would close a cycle; the attempt is the victim."""
+    """Row: deadlock victim."""
     ERROR = "error"
-    """Any other error; ``note`` has it."""
+    """Other error, in ``note``."""
 
 
 class Observation(NamedTuple):
-    """One row version that a reader saw."""
+    """One observed row version."""
 
     item: Item
-    """The row, by its write-set item."""
     writer: TransactionId
-    """The transaction that wrote the version; 0 for the initial state."""
+    """0 is the initial state."""
 
 
 class Event(NamedTuple):
-    """One thing that happened, at one member, at one moment.
+    """One event at one member.
 
-    Build it with keywords. It is a named tuple because a run makes millions of them: a frozen
-    dataclass of this width takes four times as long to build.
+    Build it with keywords. A named tuple builds four times faster than a frozen dataclass.
     """
 
     kind: EventKind
-    """What happened."""
     time: LogicalTime
-    """When, on the history's clock; never smaller than that of the event before."""
+    """Never decreases."""
     member: str = DEFAULT_MEMBER
-    """The server it happened at: source, replica or group member."""
+    """Source, replica or group member."""
     worker: int | None = None
-    """The worker thread, from 1; 0 is the coordinator; absent if irrelevant."""
+    """From 1; 0 is the coordinator."""
     transaction: TransactionId | None = None
-    """The transaction it happened to."""
     attempt: int = 1
-    """Which attempt to apply the transaction, from 1; each retry is one more."""
+    """From 1."""
     outcome: Outcome | None = None
-    """How it ended."""
     row: int | None = None
-    """Which of the transaction's rows, from 0."""
+    """Index of the row, from 0."""
     items: WriteSet = EMPTY_WRITE_SET
-    """The items concerned: of the row, or those purged."""
+    """Of the row, or purged."""
     other: TransactionId | None = None
-    """The other transaction: the lock's holder, the winner of the conflict, the deadlock's."""
+    """Lock holder, or conflict or deadlock winner."""
     timestamp: LogicalTimestamp | None = None
-    """The last_committed and sequence_number that this member gave the transaction."""
+    """Given by this member."""
     gtid: str = ""
-    """The GTID that this member gave the transaction."""
+    """Given by this member."""
     gtid_set: str = ""
-    """A GTID set or position in the dialect's notation: executed, stable, saved."""
+    """Executed, stable or saved; also a position."""
     transactions: tuple[TransactionId, ...] = ()
-    """The same set as transactions of this history, where the subject counts them; of BEGUN: what
-    was merged into one job, to be applied and committed as one."""
+    """The same set as numbers. BEGUN: merged into one job."""
     version: SnapshotVersion | None = None
-    """Length of the certified prefix that was read or reached."""
+    """Certified prefix read or reached."""
     view: int | None = None
-    """Number of the view."""
     members: tuple[str, ...] = ()
-    """The members of the view."""
+    """Of the view."""
     group: int | None = None
-    """The commit group, from 1 at each member, that passed the stage together."""
+    """Commit group at this stage, from 1 at each member."""
     session: str = ""
-    """The client session that read or received the answer."""
+    """Client session of the read or answer."""
     observed: tuple[Observation, ...] = ()
-    """What a reader saw, in one snapshot."""
+    """Versions in one snapshot."""
     position: str = ""
-    """A place in a log, as ``file:offset``."""
+    """``file:offset`` in a log."""
     note: str = ""
-    """Why, in a few words."""
+    """Reason."""
 
 
 _OF_A_TRANSACTION = ("transaction",)
@@ -208,7 +200,7 @@ REQUIRED_FIELDS: dict[EventKind, tuple[str, ...]] = {
     EventKind.CRASHED: (),
     EventKind.RECOVERED: (),
 }
-"""The fields, beside kind and time, without which an event of the kind says nothing."""
+"""Besides kind and time."""
 
 OUTCOMES: dict[EventKind, frozenset[Outcome]] = {
     EventKind.CERTIFIED: frozenset({Outcome.POSITIVE, Outcome.NEGATIVE}),
@@ -216,4 +208,4 @@ OUTCOMES: dict[EventKind, frozenset[Outcome]] = {
     - {Outcome.POSITIVE, Outcome.NEGATIVE, Outcome.DIFFERENT},
     EventKind.COMPARED: frozenset({Outcome.OK, Outcome.DIFFERENT}),
 }
-"""The outcomes that an event of the kind may have; kinds not named here have none."""
+"""Other kinds have none."""

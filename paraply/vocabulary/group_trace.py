@@ -1,6 +1,6 @@
-"""A recorded run of a replication group: deliveries in total order, and each member's decisions.
+"""A recorded run of a replication group.
 
-All values are recorded, none is computed, so a certifier can be compared with them.
+Nothing is computed, so a certifier can be compared with it.
 """
 
 from __future__ import annotations
@@ -15,10 +15,9 @@ MemberUuid = str
 
 @dataclass(frozen=True, slots=True)
 class LoggedDecision:
-    """A positive decision in the log of one member.
+    """A positive decision in a member's log.
 
-    ``last_committed`` and ``sequence_number`` are None at the origin, whose own log has other
-    numbers.
+    The numbers are None at the origin, whose own log has others.
     """
 
     gtid: Gtid
@@ -28,10 +27,9 @@ class LoggedDecision:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TransactionDelivered:
-    """A transaction as sent, and the members that logged it.
+    """A transaction as sent, and the logging members.
 
-    A member missing in ``decided`` refused it or was absent. ``items`` are the servers' hashes
-    (base64), possibly repeated.
+    Others refused it or were absent. ``items`` are server hashes (base64), possibly repeated.
     """
 
     origin: MemberUuid
@@ -39,15 +37,15 @@ class TransactionDelivered:
     items: tuple[str, ...]
     specified: Gtid | None = None
     is_create_select: bool = False
-    """CREATE TABLE ... SELECT: the origin marks it with (0, 0)."""
+    """The origin marks CREATE TABLE ... SELECT with (0, 0)."""
     is_empty: bool = False
-    """It changes nothing: the origin marks it with last_committed -1 (seen in 9.7)."""
+    """The origin marks it with last_committed -1 (seen in 9.7)."""
     decided: Mapping[MemberUuid, LoggedDecision] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExecutedSetDelivered:
-    """A member's report for garbage collection."""
+    """A report for garbage collection."""
 
     sender: MemberUuid
     executed: GtidSet
@@ -55,7 +53,7 @@ class ExecutedSetDelivered:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ViewInstalled:
-    """A new view; ``executed`` are the sets that its members reported."""
+    """A new view with reported sets."""
 
     members: tuple[MemberUuid, ...]
     joined: tuple[MemberUuid, ...]
@@ -65,14 +63,14 @@ class ViewInstalled:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemberRecovered:
-    """A joiner is online from here on."""
+    """A joiner is online."""
 
     member: MemberUuid
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InfoDonated:
-    """Certification info as of the last view, for joiners."""
+    """The last view's certification info, for joiners."""
 
     extracted: GtidSet
     info: Mapping[str, GtidSet]
@@ -83,7 +81,7 @@ Step = TransactionDelivered | ExecutedSetDelivered | ViewInstalled | MemberRecov
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupTrace:
-    """A group run from the first view with two members.
+    """A group run from two members on.
 
     ``block_size`` is group_replication_gtid_assignment_block_size.
     """
@@ -94,9 +92,9 @@ class GroupTrace:
     members: tuple[MemberUuid, ...]
     steps: tuple[Step, ...]
     is_multi_primary: bool = True
-    """Conflicts are detected only then, or while a new primary applies its backlog."""
+    """Else only a new primary with backlog detects conflicts."""
 
     @property
     def transactions(self) -> list[TransactionDelivered]:
-        """Return the transactions, in the order of delivery."""
+        """Return them in delivery order."""
         return [step for step in self.steps if isinstance(step, TransactionDelivered)]

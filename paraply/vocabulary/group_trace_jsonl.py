@@ -1,7 +1,7 @@
-"""Recorded group runs as JSON Lines, gzip-compressed if the name ends in .gz.
+"""Recorded group runs as JSON Lines, gzip-compressed for names in .gz.
 
-A header line (version, server, group, members, items), one line per step, and a last line with the
-count. Members and items are indexes into the header's lists.
+A header (version, server, group, members, items), the steps, and a count. Members and items are
+indexes into the header.
 """
 
 from __future__ import annotations
@@ -34,21 +34,17 @@ MALFORMED_GROUP_TRACE = register(
 )
 FORMAT_VERSION = 1
 TEXT_BYTES_MAX = 1 << 29
-"""A run of a million transactions stays below it."""
+"""Enough for a million transactions."""
 
 
 def write_group_trace(trace: GroupTrace, path: Path) -> None:
-    """Write a run; equal runs give equal bytes."""
+    """Write a run reproducibly."""
     text = "".join(line + "\n" for line in _lines(trace)).encode("utf-8")
     path.write_bytes(gzip.compress(text, 9, mtime=0) if path.suffix == ".gz" else text)
 
 
 def read_group_trace(path: Path) -> GroupTrace:
-    """Return a run from its file.
-
-    Raises:
-        ParaplyError: P530 with the line, or without one if the file is cut off.
-    """
+    """Read a run; P530, with the line unless cut off."""
     number = 0
     try:
         with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as stream:

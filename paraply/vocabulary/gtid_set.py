@@ -1,7 +1,4 @@
-"""MySQL GTIDs and GTID sets as values, including tagged ones (8.3): ``uuid:1-5:7``.
-
-A source is a UUID and a tag (empty if untagged); its numbers are 1 to 2**63-2.
-"""
+"""MySQL GTIDs and GTID sets, including tagged ones (8.3): ``uuid:1-5:7``."""
 
 from __future__ import annotations
 
@@ -12,24 +9,21 @@ from typing import NamedTuple
 from paraply.vocabulary.intervals import EMPTY_INTERVALS, IntervalSet
 
 GTID_NUMBER_MAX = (1 << 63) - 2
-"""The last number that a source can give."""
 
 TAG_LENGTH_MAX = 32
-"""Longest tag, in characters."""
 
 
 class GtidSource(NamedTuple):
-    """The origin of a GTID: server UUID, and tag (empty if untagged)."""
+    """Origin of a GTID."""
 
     uuid: str
-    """36 characters, in lower case."""
     tag: str = ""
-    """Lower-case letters, digits and underscore; the first is no digit."""
+    """Lower-case letters, digits and underscore, no digit first."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class Gtid:
-    """One GTID with its number in [1, 2**63-2]."""
+    """The number is in [1, 2**63-2]."""
 
     source: GtidSource
     number: int
@@ -39,12 +33,11 @@ class Gtid:
             raise ValueError(f"a GTID's number lies in [1, 2**63-2]: got {self.number}")
 
     def __str__(self) -> str:
-        """Return ``uuid:number`` or ``uuid:tag:number``."""
         return ":".join([*filter(None, self.source), str(self.number)])
 
 
 class GtidInterval(NamedTuple):
-    """A range of GTIDs of one source, both ends included."""
+    """Both ends are included."""
 
     source: GtidSource
     first: int
@@ -52,16 +45,15 @@ class GtidInterval(NamedTuple):
 
 
 class GtidSet:
-    """An immutable set of GTIDs: union ``|``, intersection ``&``, difference ``-``, subset ``<=``.
+    """An immutable set: ``|``, ``&``, ``-``, subset ``<=``.
 
-    Operations are linear in the intervals of both sets; lookup is logarithmic. ``len()`` fails
-    above ``sys.maxsize``; :attr:`count` does not. Iteration yields intervals.
+    Operations are linear in the intervals; lookup is logarithmic. Iteration yields intervals.
+    ``len()`` fails above ``sys.maxsize``; :attr:`count` does not.
     """
 
     __slots__ = ("_numbers",)
 
     def __init__(self, numbers: Mapping[GtidSource, IntervalSet] | None = None) -> None:
-        """Take the numbers of each source; ``ValueError`` if one lies outside [1, 2**63-2]."""
         kept = {source: held for source, held in sorted((numbers or {}).items()) if held}
         for source, held in kept.items():
             least, greatest = held.bounds
@@ -71,7 +63,7 @@ class GtidSet:
 
     @classmethod
     def of(cls, gtids: Iterable[Gtid]) -> GtidSet:
-        """Return the set of some GTIDs."""
+        """Return a set of GTIDs."""
         numbers: dict[GtidSource, list[tuple[int, int]]] = {}
         for gtid in gtids:
             numbers.setdefault(gtid.source, []).append((gtid.number, gtid.number))
@@ -79,27 +71,26 @@ class GtidSet:
 
     @property
     def sources(self) -> tuple[GtidSource, ...]:
-        """Return the sources by UUID, then tag, untagged first."""
+        """Return them by UUID, then tag, untagged first."""
         return tuple(self._numbers)
 
     def numbers_of(self, source: GtidSource) -> IntervalSet:
-        """Return the numbers of one source, empty if there are none."""
+        """Return one source's numbers."""
         return self._numbers.get(source, EMPTY_INTERVALS)
 
     def __iter__(self) -> Iterator[GtidInterval]:
-        """Yield the intervals, in the order in which the server prints them."""
         for source, held in self._numbers.items():
             for first, last in held:
                 yield GtidInterval(source, first, last)
 
     @property
     def count(self) -> int:
-        """Return how many GTIDs are in the set."""
+        """Return the number of GTIDs."""
         return sum(held.count for held in self._numbers.values())
 
     @property
     def interval_count(self) -> int:
-        """Return how many intervals it takes."""
+        """Return the number of intervals."""
         return sum(held.interval_count for held in self._numbers.values())
 
     def __len__(self) -> int:
@@ -132,29 +123,26 @@ class GtidSet:
         return GtidSet({s: held - other.numbers_of(s) for s, held in self._numbers.items()})
 
     def __le__(self, other: GtidSet) -> bool:
-        """Return whether this is a subset of the other or equal to it."""
         return all(held <= other.numbers_of(s) for s, held in self._numbers.items())
 
     def __lt__(self, other: GtidSet) -> bool:
-        """Return whether this is a subset of the other, and not the same."""
         return self <= other and self != other
 
     def isdisjoint(self, other: GtidSet) -> bool:
-        """Return whether no GTID is in both."""
+        """Return whether both share nothing."""
         return all(held.isdisjoint(other.numbers_of(s)) for s, held in self._numbers.items())
 
     def add(self, gtid: Gtid) -> GtidSet:
-        """Return the set with one GTID more."""
+        """Return the set with ``gtid``."""
         return GtidSet(self._numbers | {gtid.source: self.numbers_of(gtid.source).add(gtid.number)})
 
     def __str__(self) -> str:
-        """Return the set as ``@@gtid_executed`` shows it, but on one line."""
         return self.format(",")
 
     def format(self, separator: str = ",\n") -> str:
-        """Return the set as ``@@gtid_executed`` shows it: one UUID a line.
+        """Format like ``@@gtid_executed``: one UUID a line.
 
-        Tags of a UUID follow its untagged numbers: ``uuid:1-5:tag:1-3:other:7``.
+        Tags follow untagged numbers: ``uuid:1-5:tag:1-3:other:7``.
         """
         lines: dict[str, list[str]] = {}
         for (uuid, tag), held in self._numbers.items():
@@ -169,4 +157,3 @@ class GtidSet:
 
 
 EMPTY_GTID_SET = GtidSet()
-"""The set without a GTID."""

@@ -1,10 +1,9 @@
 """GTID sets as bytes: the body of PREVIOUS_GTIDS, and the snapshot of TRANSACTION_CONTEXT.
 
-Little endian. First eight bytes: the format in the highest byte, 0 plain or 1 with tags; the
-number of sources in the seven lower bytes, or, with tags, in the six in the middle, the lowest
-repeating the format. Then, for each source: 16 bytes of UUID; with tags the tag's length (a
-variable-length number) and its bytes; the number of intervals (8 bytes); and for each interval
-its first number and the number after its last (8 bytes each).
+Little endian. First eight bytes: the highest is the format, 0 plain or 1 with tags. The others
+count the sources; with tags only the middle six, and the lowest repeats the format. Each source: 16
+bytes of UUID; with tags the tag's length (variable-length number) and bytes; the number of
+intervals; each interval's first number and number after its last (8 bytes each).
 
 Source: ``Gtid_set::encode`` of MySQL 5.6 and, for tags, of 8.3.
 """
@@ -35,9 +34,9 @@ _SOURCE_BYTES_MIN_TAGGED = _SOURCE_BYTES_MIN + 1
 
 
 def encode_gtid_set(gtid_set: GtidSet, *, with_tags: bool | None = None) -> bytes:
-    """Return a set as bytes, in the format with tags if it has any or ``with_tags`` is True.
+    """Return a set as bytes, by default with tags if it has any.
 
-    ``with_tags=False`` leaves tagged GTIDs out, as for a server before 8.3.
+    ``with_tags=False`` omits tagged GTIDs, as before 8.3.
     """
     is_tagged = with_tags
     if is_tagged is None:
@@ -58,10 +57,7 @@ def encode_gtid_set(gtid_set: GtidSet, *, with_tags: bool | None = None) -> byte
 
 
 def decode_gtid_set(data: bytes | memoryview, *, where: str = "") -> GtidSet:
-    """Return the set in ``data``; memory stays within that of ``data``.
-
-    Raises: ParaplyError: P004 with the byte offset in ``data`` and the reason.
-    """
+    """Return the set, within the memory of ``data``; else P004."""
     return _Decoder(bytes(data), where).gtid_set()
 
 
@@ -73,7 +69,7 @@ class _Decoder:
 
     def gtid_set(self) -> GtidSet:
         is_tagged, count = self._format_and_count()
-        # A hostile count must not be believed before the bytes for it are seen.
+        # Do not trust a count before its bytes.
         least = count * (_SOURCE_BYTES_MIN_TAGGED if is_tagged else _SOURCE_BYTES_MIN)
         if least > len(self._data) - self._at:
             self._refuse(f"{count} sources need {least} bytes or more")
@@ -106,7 +102,7 @@ class _Decoder:
     def _tag(self) -> str:
         start = self._at
         (head,) = self._take(1)
-        # A variable-length number: the lowest bit is 0 where it is one byte long.
+        # A variable-length number: lowest bit 0 means one byte.
         length = head >> 1
         if head & 1 or length > TAG_LENGTH_MAX:
             self._at = start

@@ -1,9 +1,8 @@
-"""Reads GTIDs and GTID sets as text, as the server prints them and as people write them.
+"""Parse GTIDs and GTID sets.
 
-Blanks and line ends may stand around every part, commas may be left over, UUIDs may be written
-without hyphens or in braces and in any case, intervals in any order and overlapping, and a UUID
-may come twice: the server reads all that. An interval that ends before it starts, which the
-server takes for an empty one, is refused here: it is a slip of the pen.
+Like the server, it accepts blanks, extra commas, UUIDs in any case, without hyphens or in braces,
+repeated UUIDs, and unordered or overlapping intervals. It rejects reversed intervals, which the
+server reads as empty.
 """
 
 from __future__ import annotations
@@ -29,10 +28,7 @@ _SHOWN_MAX = 60
 
 
 def parse_gtid_set(text: str, *, where: str = "") -> GtidSet:
-    """Return the GTID set that a text stands for; the empty text is the empty set.
-
-    Raises:
-        ParaplyError: P001 with the reason and the character where it begins.
+    """Parse a GTID set, perhaps empty; else P001 with the character.
 
     >>> parse_gtid_set("3e11fa47-71ca-11e1-9e33-c80aa9429562:7:1-5:tag:2").count
     7
@@ -41,7 +37,7 @@ def parse_gtid_set(text: str, *, where: str = "") -> GtidSet:
 
 
 def parse_gtid(text: str, *, where: str = "") -> Gtid:
-    """Return the one GTID that a text stands for: ``uuid:7`` or ``uuid:tag:7``; else P001."""
+    """Parse ``uuid:7`` or ``uuid:tag:7``; else P001."""
     parser = _Parser(text, where)
     intervals = list(parser.gtid_set())
     if len(intervals) != 1 or intervals[0].first != intervals[0].last:
@@ -117,7 +113,6 @@ class _Parser:
         self._at = match.end()
 
     def refuse(self, reason: str) -> NoReturn:
-        """Raise P001, with the text about the place where reading stopped."""
         start = max(0, self._at - _SHOWN_MAX // 2)
         shown = self._text[start : start + _SHOWN_MAX]
         head = "..." if start else ""

@@ -1,7 +1,4 @@
-"""A history: one run, recorded or simulated, as read by every property, report and campaign.
-
-It has a header with its origin, the transactions in source order, and the events in time order.
-"""
+"""A history: one recorded or simulated run."""
 
 from __future__ import annotations
 
@@ -16,7 +13,7 @@ from paraply.vocabulary.schema import TableSchema
 from paraply.vocabulary.transactions import Transaction, TransactionId
 
 FORMAT_VERSION = 1
-"""Version of the history format; a reader rejects a greater one."""
+"""A reader rejects a greater version."""
 
 INCONSISTENT_HISTORY = register(
     "P504",
@@ -25,69 +22,63 @@ INCONSISTENT_HISTORY = register(
 )
 
 OptionValue = str | int | bool
-"""The value of one option of a subject."""
 
 
 class Clock(Enum):
-    """What the time of an event counts."""
+    """Unit of event times."""
 
     STEPS = "steps"
-    """Steps of a simulated or controlled run; equal times happened in one step."""
+    """Equal times are one step."""
     MICROSECONDS = "us"
-    """Microseconds of one server's clock, from any start."""
+    """Of one server, from any start."""
     ORDER = "order"
-    """Only the order is known (a log): one event each."""
+    """Order only, one event each."""
 
 
 class EvidenceTier(Enum):
-    """The available evidence, which limits the possible conclusions (ARCHITECTURE.md)."""
+    """Evidence limits conclusions (ARCHITECTURE.md)."""
 
     SOURCE_LOG = "T0"
-    """The source's log only, perhaps with a schema: no events."""
+    """The source's log without events."""
     COMMIT_ORDER = "T1"
-    """And the replica's own log, or the order in which it committed."""
+    """Adds the replica's commit order."""
     COMMIT_WINDOWS = "T2"
-    """And when each transaction began and committed."""
+    """Adds begins and commits."""
     ROW_OUTCOMES = "T3"
-    """And what each row change did."""
+    """Adds row outcomes."""
     CONTROLLED_RUN = "T4"
-    """The harness played the database, on a schedule of its choice."""
+    """The harness acts as the database."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HistoryHeader:
-    """The origin of a history, and how to repeat it."""
+    """The origin of a history, for repetition."""
 
     format_version: int = FORMAT_VERSION
-    """Version of this format; 1."""
     subject: str = ""
-    """What ran: the name of a reference subject, of an applier, or of a server and version."""
+    """Subject, applier, or server and version."""
     dialect: str = ""
-    """Which rules it follows (``wl8440``, ``mysql_8_0``, ``mariadb_10_11``)."""
+    """Like ``wl8440`` or ``mariadb_10_11``."""
     seed: int | None = None
-    """Seed of the random schedule, where there was one."""
+    """Of the random schedule."""
     program: str = ""
-    """The choices of the run, as base64url text (``paraply.vocabulary.programs``)."""
+    """Choices as base64url text (``vocabulary.programs``)."""
     options: Mapping[str, OptionValue] = field(default_factory=dict)
-    """Options of the subject by name (``workers``, ``preserve_commit_order``)."""
+    """By name, like ``workers``."""
     schema: tuple[TableSchema, ...] = ()
-    """The tables, as far as they are known."""
     members: tuple[str, ...] = ()
-    """The servers that took part, the source first; empty where the events name them all."""
+    """Source first; empty if the events name all."""
     clock: Clock = Clock.STEPS
-    """What the time of an event counts."""
     tier: EvidenceTier = EvidenceTier.CONTROLLED_RUN
-    """What the evidence can show."""
     recorded_by: str = ""
-    """The program that wrote it, with its version."""
+    """Program and version."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class History:
-    """A header, the transactions in source order, and the events in time order.
+    """A header, transactions in source order, and events in time order.
 
-    Equal parts make equal histories. :meth:`check` validates the parts. ``is_complete`` is False if
-    the recording broke off; missing events are then no evidence.
+    If not ``is_complete``, missing events are no evidence.
     """
 
     header: HistoryHeader = field(default_factory=HistoryHeader)
@@ -100,39 +91,39 @@ class History:
         return {transaction.id: transaction for transaction in self.transactions}
 
     def transaction(self, transaction_id: TransactionId | int) -> Transaction:
-        """Return a transaction by its number; ``KeyError`` if the history has none such."""
+        """Return a transaction by number; else ``KeyError``."""
         return self._by_id[TransactionId(transaction_id)]
 
     @cached_property
     def members(self) -> tuple[str, ...]:
-        """Return the members: those of the header, then others as events first name them."""
+        """Return the header's members, then others by first event."""
         return tuple(
             dict.fromkeys([*self.header.members, *(event.member for event in self.events)])
         )
 
     @cached_property
     def kinds(self) -> frozenset[EventKind]:
-        """Return the kinds of events that the history has."""
+        """Return the kinds of its events."""
         return frozenset(event.kind for event in self.events)
 
     def events_of(self, *kinds: EventKind, member: str | None = None) -> Iterator[Event]:
-        """Yield the events of the kinds given, at one member where one is named, in order."""
+        """Yield events of some kinds, optionally at one member."""
         for event in self.events:
             if event.kind in kinds and (member is None or event.member == member):
                 yield event
 
     def check(self, *, where: str = "") -> History:
-        """Return the history if its parts are consistent; else raise ``ParaplyError`` P504.
+        """Return the history, or raise ``ParaplyError`` P504.
 
-        Transaction numbers rise from 1 or more, times do not fall, events name existing
-        transactions and have the fields and outcomes of their kind.
+        Transaction numbers rise from 1 and times do not fall. Events match transactions and their
+        kinds.
         """
         for fault in self.faults():
             raise ParaplyError(INCONSISTENT_HISTORY, where=where, reason=fault)
         return self
 
     def faults(self) -> Iterator[str]:
-        """Yield what does not fit, as one sentence each."""
+        """Yield inconsistencies as sentences."""
         previous = 0
         for transaction in self.transactions:
             if transaction.id <= previous:

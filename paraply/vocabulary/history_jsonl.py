@@ -1,7 +1,6 @@
-"""Histories as JSON Lines: one record per line, written and read one history at a time.
+"""Histories as JSON Lines (docs/history-format.md).
 
-A header line, the transactions, the events, and a line with their counts. Without that last line
-``is_complete`` is False. See docs/history-format.md.
+A header, transactions, events, and their counts. Without the counts ``is_complete`` is False.
 """
 
 from __future__ import annotations
@@ -28,14 +27,14 @@ UNKNOWN_HISTORY_VERSION = register(
 )
 
 LINE_CHARACTERS_MAX = 64 * 1024 * 1024
-"""Longest line that is read; one transaction of a million rows stays far below it."""
+"""Far above a transaction of a million rows."""
 
 RECORDS = {"history": HistoryHeader, "transaction": Transaction, "event": Event}
-"""The word that each line bears as ``record``, and what the line then holds."""
+"""By the line's ``record`` word."""
 
 
 def write_history(history: History) -> Iterator[str]:
-    """Yield the lines of one history, without line ends."""
+    """Yield lines without ends."""
     header = {"format_version": history.header.format_version, **encode_record(history.header)}
     yield _line("history", header)
     for transaction in history.transactions:
@@ -54,21 +53,19 @@ def _line(record: str, value: dict[str, Any]) -> str:
 
 
 def bounded_lines(stream: TextIO) -> Iterator[str]:
-    """Yield the lines of a stream, longer ones in pieces of LINE_CHARACTERS_MAX.
+    """Yield lines, longer ones in pieces of LINE_CHARACTERS_MAX, which the reader rejects.
 
-    A file without line ends therefore cannot fill the memory: the reader rejects its first piece.
+    So a file without line ends cannot fill the memory.
     """
     while line := stream.readline(LINE_CHARACTERS_MAX + 1):
         yield line
 
 
 def read_histories(lines: Iterable[str], *, name: str = "") -> Iterator[History]:
-    """Yield the histories of a file; empty lines are skipped.
+    """Yield the histories of :func:`bounded_lines`.
 
-    Args: lines: of the file, best by :func:`bounded_lines`. name: of the file, for messages.
-
-    Raises: ParaplyError: P505 with file and line for an invalid record, P506 for a later format,
-    P504 for inconsistent parts.
+    ``name`` is the file in messages. Raises ParaplyError P505 for an invalid record, P506 for a
+    later format, P504 for inconsistent parts.
     """
     reader = _HistoryReader(name)
     for number, line in enumerate(lines, start=1):
@@ -82,8 +79,6 @@ def read_histories(lines: Iterable[str], *, name: str = "") -> Iterator[History]
 
 
 class _HistoryReader:
-    """Gathers the records of one history after the other."""
-
     def __init__(self, name: str) -> None:
         self._name = name
         self._line = 0
@@ -93,7 +88,6 @@ class _HistoryReader:
         self._events: list[Event] = []
 
     def take(self, number: int, line: str) -> History | None:
-        """Add one line; return the history that it ends, if it ends one."""
         self._line = number
         value = self._parse(line)
         record = value.pop("record", None)
@@ -122,7 +116,6 @@ class _HistoryReader:
         return None
 
     def finish(self, *, is_complete: bool) -> History | None:
-        """Return the history gathered so far, None if there is none, and begin anew."""
         if self._header is None:
             return None
         history = History(

@@ -1,4 +1,4 @@
-"""Documents from outside: read up to a size, and refused where they are nested too deeply."""
+"""Outside documents, limited in size and nesting."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ TOO_DEEP = "it is nested too deeply"
 
 
 def read_bounded(path: str | os.PathLike[str], bytes_max: int) -> bytes:
-    """Return what a file holds; ``ValueError`` if it is larger, also for an endless device."""
+    """Return the content; ``ValueError`` if too large or endless."""
     with Path(path).open("rb") as stream:
         data = stream.read(bytes_max + 1)
     if len(data) > bytes_max:
@@ -21,7 +21,7 @@ def read_bounded(path: str | os.PathLike[str], bytes_max: int) -> bytes:
 
 
 def parse_json(text: str | bytes) -> Any:
-    """Return the value of a JSON text; ``ValueError`` if it is not JSON or too deep."""
+    """Parse JSON; ``ValueError`` if invalid or too deep."""
     try:
         return json.loads(text)
     except RecursionError:
@@ -29,7 +29,7 @@ def parse_json(text: str | bytes) -> Any:
 
 
 def read_toml(path: str | os.PathLike[str], bytes_max: int = 1 << 24) -> dict[str, Any]:
-    """Return a TOML document; ``ValueError`` if it is none, too deep or too large."""
+    """Parse TOML; ``ValueError`` if invalid, too deep or too large."""
     try:
         return tomllib.loads(read_bounded(path, bytes_max).decode())
     except RecursionError:

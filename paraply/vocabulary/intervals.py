@@ -1,7 +1,6 @@
-"""Sets of integers as sorted, disjoint, non-adjacent closed intervals.
+"""Immutable sets of integers as sorted, disjoint, non-adjacent closed intervals.
 
-Immutable. Merging is linear in the intervals, lookup is a bisection, and equal sets are equal
-objects.
+Merging is linear, lookup is a bisection, and equal sets are equal objects.
 """
 
 from __future__ import annotations
@@ -11,10 +10,7 @@ from collections.abc import Iterable, Iterator
 
 
 class IntervalSet:
-    """A set of whole numbers, held as the first and last number of each interval.
-
-    ``len()`` fails on more than ``sys.maxsize`` numbers; :attr:`count` does not.
-    """
+    """``len()`` fails above ``sys.maxsize``; :attr:`count` does not."""
 
     __slots__ = ("_firsts", "_lasts")
 
@@ -22,7 +18,7 @@ class IntervalSet:
     _lasts: tuple[int, ...]
 
     def __init__(self, intervals: Iterable[tuple[int, int]] = ()) -> None:
-        """Take closed intervals in any order, overlapping or not; ``ValueError`` if one is empty.
+        """Intervals may overlap; ``ValueError`` if one is empty.
 
         >>> IntervalSet([(7, 9), (1, 3), (4, 5)])
         IntervalSet([(1, 5), (7, 9)])
@@ -35,28 +31,26 @@ class IntervalSet:
 
     @classmethod
     def _of(cls, firsts: tuple[int, ...], lasts: tuple[int, ...]) -> IntervalSet:
-        """Return the set of intervals that are in order and apart already."""
         made = object.__new__(cls)
         made._firsts, made._lasts = firsts, lasts
         return made
 
     def __iter__(self) -> Iterator[tuple[int, int]]:
-        """Yield the first and last number of each interval, in order."""
         return zip(self._firsts, self._lasts, strict=True)
 
     @property
     def interval_count(self) -> int:
-        """Return how many intervals it takes."""
+        """Return the number of intervals."""
         return len(self._firsts)
 
     @property
     def count(self) -> int:
-        """Return how many numbers are in the set."""
+        """Return the number of integers."""
         return sum(self._lasts) - sum(self._firsts) + len(self._firsts)
 
     @property
     def bounds(self) -> tuple[int, int]:
-        """Return the least and the greatest number; ``IndexError`` if the set is empty."""
+        """Return least and greatest number; ``IndexError`` if empty."""
         return self._firsts[0], self._lasts[-1]
 
     def __len__(self) -> int:
@@ -124,7 +118,6 @@ class IntervalSet:
         return IntervalSet._of(tuple(firsts), tuple(lasts))
 
     def __le__(self, other: IntervalSet) -> bool:
-        """Return whether every number of this set is in the other."""
         theirs = iter(other)
         b = next(theirs, None)
         for first, last in self:
@@ -135,11 +128,11 @@ class IntervalSet:
         return True
 
     def isdisjoint(self, other: IntervalSet) -> bool:
-        """Return whether no number is in both."""
+        """Return whether both share nothing."""
         return not self & other
 
     def add(self, number: int) -> IntervalSet:
-        """Return the set with one number more.
+        """Return the set with ``number``.
 
         >>> IntervalSet([(1, 3), (5, 7)]).add(4)
         IntervalSet([(1, 7)])
@@ -163,13 +156,11 @@ class IntervalSet:
 
 
 def _merged(a: IntervalSet, b: IntervalSet) -> Iterable[tuple[int, int]]:
-    """Return the intervals of both in order."""
-    # Sorting two sorted runs is one linear merge, and quicker than heapq.merge.
+    # Sorting two sorted runs is one linear merge, faster than heapq.merge.
     return sorted([*a, *b])
 
 
 def _coalesce(ordered: Iterable[tuple[int, int]]) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Return firsts and lasts of intervals ordered by their first number, joined where they can."""
     firsts: list[int] = []
     lasts: list[int] = []
     reach: int | None = None
@@ -185,4 +176,3 @@ def _coalesce(ordered: Iterable[tuple[int, int]]) -> tuple[tuple[int, ...], tupl
 
 
 EMPTY_INTERVALS = IntervalSet()
-"""The set without a number."""

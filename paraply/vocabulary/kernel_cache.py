@@ -1,7 +1,7 @@
-"""Compiled kernels on disk, and their invalidation.
+"""Invalidation of compiled kernels on disk.
 
-numba recompiles a function when its module changes, but not when an imported constant or function
-changes. So all kernels of a folder are dropped if one of its modules is newer than a stored kernel.
+numba ignores changes of imported constants and functions, so a newer module drops all kernels of
+its folder.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ _CODE = "*.nbc"
 
 
 def drop_stale_kernels(folder: Path) -> int:
-    """Delete the kernels in ``folder`` if one of its modules is newer; return how many files.
+    """Delete stale kernels; return the number of files.
 
-    A read-only folder is left unchanged: numba then stores its kernels elsewhere.
+    A read-only folder stays: numba stores its kernels elsewhere.
     """
     kept = folder / "__pycache__"
     indexes = [path.stat().st_mtime_ns for path in kept.glob(_INDEX)]
@@ -35,5 +35,5 @@ def drop_stale_kernels(folder: Path) -> int:
 
 
 def has_kernels(folder: Path) -> bool:
-    """Return whether kernels of ``folder`` are kept, so that using them needs no compiling."""
+    """Return whether ``folder`` needs no compiling."""
     return any((folder / "__pycache__").glob(_INDEX))

@@ -10,12 +10,11 @@ from paraply.vocabulary.schema import TableSchema
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConflictKey:
-    """One value of one PRIMARY or UNIQUE key of one table.
+    """One value of a PRIMARY or UNIQUE key.
 
-    ``values`` has one comparable value per key part, folded by the part's collation, so that equal
-    keys are equal objects. ``shown`` is the logged value for reports, and is ignored in
-    comparisons. Keys with a NULL part are never built, because NULLs do not collide. A foreign key
-    adds the parent's key to the child's transaction.
+    ``values`` are folded by collation, so equal keys are equal objects. ``shown`` is the logged
+    value; comparisons ignore it. Keys with a NULL part do not exist, because NULLs do not collide.
+    A foreign key adds the parent's key to the child's transaction.
     """
 
     table: str
@@ -36,15 +35,15 @@ class ConflictKey:
 
 
 class RowKeys(Protocol):
-    """Knows the tables of a log at the current transaction (the key builder)."""
+    """The key builder at the current transaction."""
 
     def keys_of(self, table: str, image: tuple[object, ...]) -> tuple[ConflictKey, ...] | None:
-        """Return the PRIMARY and UNIQUE keys of one row image, PRIMARY first.
+        """Return a row image's keys, PRIMARY first; None if unknown.
 
-        Keys with a NULL or unrecorded part are omitted. None: the keys of the table are unknown.
+        Keys with a NULL or unrecorded part are omitted.
         """
         ...
 
     def schema_of(self, table: str) -> TableSchema | None:
-        """Return what is known of ``schema.table`` now, None if nothing is."""
+        """Return the current schema, if known."""
         ...

@@ -1,10 +1,9 @@
-"""MariaDB GTIDs, positions and binlog states: ``domain-server-sequence``, as values.
+"""MariaDB GTIDs (``domain-server-sequence``), positions and binlog states.
 
 A *position* (``gtid_slave_pos``, ``gtid_current_pos``, ``gtid_binlog_pos``) has one GTID per
-domain, the last applied or logged one. A *binlog state* (``gtid_binlog_state``) has one per domain
-and server, the most recent of a domain last. Sequence numbers rise within a domain with legal
-holes, but only ``gtid_strict_mode`` enforces it: otherwise a smaller number may follow, and a
-position goes back to it.
+domain, a *binlog state* (``gtid_binlog_state``) one per domain and server, the most recent of a
+domain last. Sequence numbers may fall, and positions with them, unless ``gtid_strict_mode``; holes
+are legal.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ _SHOWN_MAX = 60
 
 @dataclass(frozen=True, slots=True, order=True)
 class MariadbGtid:
-    """One GTID: domain and server of 32 bits, sequence number of 64; order is by domain first."""
+    """32-bit domain and server, 64-bit sequence number."""
 
     domain: int
     server: int
@@ -37,12 +36,11 @@ class MariadbGtid:
                 raise ValueError(f"{value} of {self} lies outside [0, {greatest}]")
 
     def __str__(self) -> str:
-        """Return ``domain-server-sequence``."""
         return f"{self.domain}-{self.server}-{self.sequence}"
 
 
 def parse_mariadb_gtid(text: str, *, where: str = "") -> MariadbGtid:
-    """Return the GTID that a text stands for; else P002."""
+    """Parse a GTID; else P002."""
     gtids = _parse_list(text, where)
     if len(gtids) != 1:
         raise _malformed(text, f"expected one GTID, got {len(gtids)}", where)
@@ -50,16 +48,14 @@ def parse_mariadb_gtid(text: str, *, where: str = "") -> MariadbGtid:
 
 
 class MariadbPosition:
-    """One GTID per domain, for example the last applied one. Immutable.
+    """At most one GTID per domain. Immutable.
 
-    ``covers`` and ``<=`` compare sequence numbers, as the server does: a number in a hole, or of
-    another server, counts as reached.
+    Comparison uses only sequence numbers, like the server, so holes and other servers count.
     """
 
     __slots__ = ("_by_domain",)
 
     def __init__(self, gtids: Iterable[MariadbGtid] = ()) -> None:
-        """Take one GTID per domain; a domain given twice raises ``ValueError``."""
         by_domain: dict[int, MariadbGtid] = {}
         for gtid in sorted(gtids):
             if gtid.domain in by_domain:
@@ -70,11 +66,9 @@ class MariadbPosition:
         self._by_domain = by_domain
 
     def __iter__(self) -> Iterator[MariadbGtid]:
-        """Yield the GTIDs, by domain."""
         return iter(self._by_domain.values())
 
     def __len__(self) -> int:
-        """Return the number of domains."""
         return len(self._by_domain)
 
     def __getitem__(self, domain: int) -> MariadbGtid:
@@ -92,23 +86,19 @@ class MariadbPosition:
         return hash(tuple(self._by_domain.values()))
 
     def covers(self, gtid: MariadbGtid) -> bool:
-        """Return whether the position has come as far as ``gtid`` in its domain."""
+        """Return whether it reaches ``gtid`` in its domain."""
         reached = self._by_domain.get(gtid.domain)
         return reached is not None and gtid.sequence <= reached.sequence
 
     def __le__(self, other: MariadbPosition) -> bool:
-        """Return whether the other has come as far or further in each domain of this."""
         return all(other.covers(gtid) for gtid in self)
 
     def advance(self, gtid: MariadbGtid) -> MariadbPosition:
-        """Return the position after ``gtid`` was applied: it replaces its domain's.
-
-        This includes smaller sequence numbers, as in the server without strict mode.
-        """
+        """Return the next position; numbers may fall (no strict mode)."""
         return MariadbPosition([*(g for g in self if g.domain != gtid.domain), gtid])
 
     def __str__(self) -> str:
-        """Return the position as ``@@gtid_slave_pos`` shows it, by domain."""
+        """Format like ``@@gtid_slave_pos``."""
         return ",".join(map(str, self))
 
     def __repr__(self) -> str:
@@ -116,7 +106,7 @@ class MariadbPosition:
 
 
 def parse_position(text: str, *, where: str = "") -> MariadbPosition:
-    """Return the position that a text stands for, the empty one for empty text; else P002."""
+    """Parse a position, perhaps empty; else P002."""
     try:
         return MariadbPosition(_parse_list(text, where))
     except ValueError as fault:
@@ -124,11 +114,9 @@ def parse_position(text: str, *, where: str = "") -> MariadbPosition:
 
 
 class MariadbBinlogState:
-    """The last logged GTID of each domain and server, and the most recent. Immutable.
+    """The last logged GTIDs by domain and server. Immutable.
 
-    ``counters`` has the greatest sequence number ever seen in each domain, from which
-    :meth:`next_sequence` continues. Text does not contain it, so parsing uses the greatest named
-    number.
+    ``counters`` are greatest sequence numbers, for :meth:`next_sequence`; text lacks them.
     """
 
     __slots__ = ("_counters", "_last", "_state")
@@ -136,10 +124,7 @@ class MariadbBinlogState:
     def __init__(
         self, gtids: Iterable[MariadbGtid] = (), *, counters: Mapping[int, int] | None = None
     ) -> None:
-        """Take one GTID per domain and server, the last of a domain being the most recent.
-
-        A pair given twice raises ``ValueError``.
-        """
+        """The last of a domain is its most recent; duplicates raise ``ValueError``."""
         state: dict[tuple[int, int], MariadbGtid] = {}
         last: dict[int, MariadbGtid] = {}
         greatest = dict(counters or {})
@@ -154,7 +139,6 @@ class MariadbBinlogState:
         self._counters = greatest
 
     def __iter__(self) -> Iterator[MariadbGtid]:
-        """Yield the GTIDs by domain, in each by server but the most recent last."""
         return iter(
             sorted(
                 self._state.values(),
@@ -163,7 +147,6 @@ class MariadbBinlogState:
         )
 
     def __len__(self) -> int:
-        """Return the number of pairs of domain and server."""
         return len(self._state)
 
     def __eq__(self, other: object) -> bool:
@@ -180,49 +163,35 @@ class MariadbBinlogState:
 
     @property
     def position(self) -> MariadbPosition:
-        """Return ``gtid_binlog_pos``: the most recent GTID of each domain."""
+        """Return ``gtid_binlog_pos``."""
         return MariadbPosition(self._last.values())
 
     def has_logged(self, gtid: MariadbGtid) -> bool:
-        """Return whether ``gtid`` counts as logged.
-
-        Sequence numbers are compared per domain and server, so a never logged number in a hole
-        counts too.
-        """
+        """Return whether ``gtid`` counts as logged; holes count."""
         logged = self._state.get((gtid.domain, gtid.server))
         return logged is not None and gtid.sequence <= logged.sequence
 
     def is_out_of_order(self, gtid: MariadbGtid) -> bool:
-        """Return whether strict mode refuses to log ``gtid`` next (error 1950).
-
-        It does unless the sequence number is greater than that of the domain's most recent.
-        """
+        """Return whether strict mode refuses it (error 1950)."""
         recent = self._last.get(gtid.domain)
         return recent is not None and gtid.sequence <= recent.sequence
 
     def next_sequence(self, domain: int) -> int:
-        """Return the sequence number of the domain's next local transaction: greatest seen + 1."""
+        """Return the domain's next local number."""
         return self._counters.get(domain, 0) + 1
 
     def log(self, gtid: MariadbGtid) -> MariadbBinlogState:
-        """Return the state after ``gtid`` was logged.
-
-        Like the server without strict mode it accepts a smaller number, while the counter stays;
-        see :meth:`is_out_of_order`.
-        """
+        """Return the next state; numbers may fall (no strict mode)."""
         others = [g for g in self if (g.domain, g.server) != (gtid.domain, gtid.server)]
         return MariadbBinlogState([*others, gtid], counters=self._counters)
 
     def count_applied(self, gtid: MariadbGtid) -> MariadbBinlogState:
-        """Return the state after ``gtid`` was applied and not logged (log_slave_updates=0).
-
-        Only the counter knows of it.
-        """
+        """Count an unlogged ``gtid`` (log_slave_updates=0) for next_sequence only."""
         seen = max(self._counters.get(gtid.domain, 0), gtid.sequence)
         return MariadbBinlogState(self, counters=self._counters | {gtid.domain: seen})
 
     def __str__(self) -> str:
-        """Return the state as ``@@gtid_binlog_state`` shows it, by domain."""
+        """Format like ``@@gtid_binlog_state``."""
         return ",".join(map(str, self))
 
     def __repr__(self) -> str:
@@ -230,7 +199,7 @@ class MariadbBinlogState:
 
 
 def parse_binlog_state(text: str, *, where: str = "") -> MariadbBinlogState:
-    """Return the binlog state that a text stands for, the empty one for empty text; else P002."""
+    """Parse a binlog state, perhaps empty; else P002."""
     try:
         return MariadbBinlogState(_parse_list(text, where))
     except ValueError as fault:
@@ -240,10 +209,10 @@ def parse_binlog_state(text: str, *, where: str = "") -> MariadbBinlogState:
 def compute_current_position(
     applied: MariadbPosition, logged: MariadbBinlogState, server: int
 ) -> MariadbPosition:
-    """Return ``gtid_current_pos`` of a server: what it applied, or logged itself after that.
+    """Return a server's ``gtid_current_pos``.
 
-    In each domain the most recent logged GTID counts only if this ``server`` wrote it and its
-    sequence number is greater than that of the one applied.
+    A logged GTID counts only if it is its domain's most recent, from this ``server``, and above the
+    applied one.
     """
     position = applied
     for gtid in logged.position:

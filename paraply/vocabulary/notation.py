@@ -1,4 +1,4 @@
-"""Histories in a few words, to be pasted into a test, a report or a mail, and read back.
+"""A short notation of histories for tests and reports.
 
 ::
 
@@ -9,25 +9,24 @@
     | begun T1@w1 ; begun T2@w2 ; row_applied T2@w2 {b} duplicate_key
     ; rolled_back T2@w2 ; engine_committed T1@r2 time=9 ; read @r2 session=c1 [a=T1 b=T0]
 
-Sections are set apart by ``|``: an optional header, each transaction, and last the events, which
-are set apart by ``;``. Line ends are blanks. Every field of the JSON form can be given as
-``name=value`` under its own name; the ones used most have a shorthand:
+``|`` separates an optional header, each transaction, and the events; ``;`` separates events. Line
+ends are blanks. JSON fields are ``name=value``; some have a shorthand:
 
 =====================  ====================================================================
 ``T2``                 transaction 2; ``T0`` in a reading is the initial state
-``T2:ddl``             its kind, left out for ``rows``
+``T2:ddl``             its kind, omitted for ``rows``
 ``{a 7 "x y"}``        items: of a write set, of a row, or purged
-``3<2``                a timestamp: sequence_number 3, last_committed 2
+``3<2``                sequence_number 3, last_committed 2
 ``+t[1,"x"]``          row inserted (``-`` deleted, ``~t[before][after]`` updated), as JSON
 ``@r2/w1``             member r2, worker 1; ``@r2`` no worker, ``@w1`` worker of member r1
 ``#2``                 the second attempt
-``ok``                 an outcome, by its own word
+``ok``                 an outcome
 ``[a=T1 b=T0]``        versions that a reader saw
-``time=9``             when; left out where it is one more than before (the first is 1)
+``time=9``             omitted for one more than before (the first is 1)
 ``complete=false``     in the header: the recording broke off
 =====================  ====================================================================
 
-A bare value is letters, digits and ``_.:/+@*#-``; anything else is a JSON value: ``"two words"``,
+A bare value is letters, digits and ``_.:/+@*#-``; others are JSON: ``"two words"``,
 ``["r1","r2"]``. A list of bare values may be written ``r1,r2``.
 """
 
@@ -50,9 +49,9 @@ ROW_SIGNS = {"insert": "+", "delete": "-", "update": "~"}
 
 
 def format_history(history: History, *, lines: bool = False) -> str:
-    """Return the notation of a history, on one line, or one section and event a line.
+    """Return a history's notation on one line, or in lines.
 
-    ``paraply.vocabulary.notation_parser.parse_history`` reads either back to an equal history.
+    ``paraply.vocabulary.notation_parser.parse_history`` reads it back.
     """
     sections = []
     header = encode_record(history.header)
@@ -71,7 +70,7 @@ def format_history(history: History, *, lines: bool = False) -> str:
 
 
 def format_transaction(transaction: Transaction) -> str:
-    """Return the notation of one transaction."""
+    """Return a transaction's notation."""
     fields = encode_record(transaction)
     words = [f"T{fields.pop('id')}"]
     if "kind" in fields:
@@ -89,7 +88,7 @@ def format_transaction(transaction: Transaction) -> str:
 
 
 def format_event(event: Event, *, after: int = 0) -> str:
-    """Return the notation of one event; ``after`` is the time of the event before."""
+    """Return an event's notation; ``after`` is the previous time."""
     fields = encode_record(event)
     words = [fields.pop("kind")]
     if fields["time"] == after + 1:
@@ -113,7 +112,7 @@ def format_event(event: Event, *, after: int = 0) -> str:
 def _place(member: str | None, worker: int | None) -> str:
     if member is None:
         return "" if worker is None else f"@{_worker(worker)}"
-    # A member whose name reads as a worker, or ends where a worker would begin, is quoted.
+    # Quote members that read as a worker, or end where one would begin.
     plain = BARE.fullmatch(member) and not WORKER.fullmatch(member) and not set("/@#") & set(member)
     name = member if plain else json.dumps(member)
     return f"@{name}" if worker is None else f"@{name}/{_worker(worker)}"
@@ -138,7 +137,6 @@ def _item(item: str | int) -> str:
 
 
 def _row(row: dict[str, Any]) -> str:
-    """Return the shorthand of a row, or nothing if its images do not fit its operation."""
     before, after = row.get("before"), row.get("after")
     operation = row["operation"]
     if (before is None) is not (operation == "insert"):

@@ -1,4 +1,4 @@
-"""Reads the notation of ``paraply.vocabulary.notation`` back into a history."""
+"""Parse the notation of ``paraply.vocabulary.notation``."""
 
 from __future__ import annotations
 
@@ -35,11 +35,9 @@ _OPERATIONS = {sign: operation for operation, sign in ROW_SIGNS.items()}
 
 
 def parse_history(text: str) -> History:
-    """Return the history that a notation stands for.
+    """Parse a history.
 
-    Raises:
-        ParaplyError: P507 with the place where it is not the notation, P504 where its parts do
-            not fit.
+    Raises ParaplyError P507 for a syntax error, P504 for inconsistent parts.
 
     >>> parse_history("T1{a} 1<0 | begun T1@w2").transaction(1).timestamp
     LogicalTimestamp(last_committed=0, sequence_number=1)
@@ -48,8 +46,6 @@ def parse_history(text: str) -> History:
 
 
 class _Parser:
-    """Walks over the text once; each method takes what it is named for, or refuses."""
-
     def __init__(self, text: str) -> None:
         self._text = text
         self._at = 0
@@ -265,7 +261,6 @@ class _Parser:
         return self._next() in ("", "|", ";")
 
     def _take_separator(self, separator: str) -> None:
-        """Take one separator, unless the text ends; anything else is not for us to judge."""
         if self._next() == separator:
             self._at += 1
             self._skip_blanks()
@@ -297,7 +292,6 @@ class _Parser:
 
 
 def _json_types(schema: Any) -> set[str]:
-    """Return the JSON types that a field accepts."""
     if "anyOf" in schema:
         return set().union(*(_json_types(each) for each in schema["anyOf"]))
     return {"string"} if "enum" in schema else {schema.get("type", "object")}

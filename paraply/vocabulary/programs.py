@@ -1,8 +1,7 @@
-"""A program: the choices of one run as bytes, and as text for command lines and reports.
+"""Programs: the choices of one run.
 
-Each choice is an unsigned LEB128 number (seven bits a byte, least significant first, the high
-bit set on all but the last), so that a choice among up to 128 options is one byte. As text the
-bytes are base64url without padding.
+Choices are unsigned LEB128 numbers (seven bits a byte, least significant first). Text is unpadded
+base64url.
 """
 
 from __future__ import annotations
@@ -20,11 +19,11 @@ MALFORMED_PROGRAM = register(
 )
 
 CHOICE_BYTES_MAX = 9
-"""Longest encoding of one choice: 63 bits, far more options than any question has."""
+"""63 bits."""
 
 
 def encode_program(choices: Iterable[int]) -> bytes:
-    """Return ``choices`` as bytes; one outside ``[0, 2**63)`` raises ``ValueError``.
+    """Encode choices; ``ValueError`` outside ``[0, 2**63)``.
 
     >>> encode_program([0, 3, 300]).hex()
     '0003ac02'
@@ -41,7 +40,7 @@ def encode_program(choices: Iterable[int]) -> bytes:
 
 
 def decode_program(program: bytes) -> tuple[int, ...]:
-    """Return the choices of a program; P503 names the byte where it is malformed."""
+    """Decode choices; P503 names the malformed byte."""
     choices: list[int] = []
     value = shift = 0
     for offset, byte in enumerate(program):
@@ -61,7 +60,7 @@ def decode_program(program: bytes) -> tuple[int, ...]:
 
 
 def format_program(program: bytes) -> str:
-    """Return a program as base64url text, without padding.
+    """Return a program as text.
 
     >>> format_program(encode_program([0, 3, 300]))
     'AAOsAg'
@@ -70,12 +69,12 @@ def format_program(program: bytes) -> str:
 
 
 def parse_program(text: str) -> bytes:
-    """Return the bytes of a program written by :func:`format_program`; else P503."""
+    """Parse :func:`format_program` text; else P503."""
     try:
         program = base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
     except (binascii.Error, ValueError):
         program = b""
-    # Python reads past characters that are not of the alphabet, so compare with the one spelling.
+    # Python skips foreign characters, so compare with the canonical text.
     if format_program(program) != text:
         raise _malformed("not base64url")
     return program

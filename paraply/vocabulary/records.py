@@ -1,7 +1,7 @@
-"""Records as JSON values, driven by the types of the fields.
+"""JSON form of records (dataclasses or named tuples), driven by the field types.
 
-A record is a dataclass or named tuple. Default values are omitted. An unknown, missing or mistyped
-field raises :class:`MalformedRecordError`. The JSON Schema is derived from the same types.
+Default values are omitted. Malformed fields raise :class:`MalformedRecordError`. The JSON Schema
+comes from the same types.
 """
 
 from __future__ import annotations
@@ -18,27 +18,26 @@ from paraply.vocabulary.log import ABSENT
 from paraply.vocabulary.timestamps import LogicalTimestamp
 
 INTEGER_MIN, INTEGER_MAX, UNSIGNED_MAX = -(1 << 63), (1 << 63) - 1, (1 << 64) - 1
-"""Numbers of a record have 64 bits, signed; items and column values may be unsigned as well."""
+"""Items and column values may be unsigned."""
 
 
 class MalformedRecordError(ValueError):
-    """A JSON value that is not the record it should be; the text says which field and why."""
+    """The text names the field and the reason."""
 
 
 @dataclass(frozen=True, slots=True)
 class Codec:
-    """How values of one type are written, read and described."""
+    """Encoder, decoder and schema of one type."""
 
     encode: Callable[[Any], Any]
     decode: Callable[[Any, str], Any]
-    """Takes the JSON value and the path to it, for messages."""
+    """The text is the value's path."""
     schema: Mapping[str, object]
-    """The JSON Schema of the type."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordField:
-    """One field of a record."""
+    """One field."""
 
     name: str
     hint: Any
@@ -47,15 +46,15 @@ class RecordField:
     default: Any
 
     def is_default(self, value: object) -> bool:
-        """Return whether the field holds its default, so that it need not be written."""
+        """Return whether the field is omitted."""
         return not self.is_required and bool(value == self.default)
 
 
 def encode_record(record: Any, *, with_defaults: bool = False) -> dict[str, Any]:
-    """Return a record as a JSON object, without fields at their default.
+    """Return a JSON object without default fields.
 
-    ``with_defaults`` keeps those of the record itself, not of nested records. Unreadable values (a
-    number of more than 64 bits, a lone surrogate) raise MalformedRecordError.
+    ``with_defaults`` keeps those of the outer record. Numbers over 64 bits and lone surrogates
+    raise MalformedRecordError.
     """
     encoded = {}
     cls: Any = type(record)
@@ -67,7 +66,7 @@ def encode_record(record: Any, *, with_defaults: bool = False) -> dict[str, Any]
 
 
 def decode_record(cls: Any, value: object, path: str = "") -> Any:
-    """Return the record of type ``cls`` that a JSON object holds; else MalformedRecordError."""
+    """Return the record; else MalformedRecordError."""
     if not isinstance(value, dict):
         raise _fault(path, "an object", value)
     entries = {entry.name: entry for entry in record_fields(cls)}
@@ -81,14 +80,14 @@ def decode_record(cls: Any, value: object, path: str = "") -> Any:
             decoded[name] = entry.codec.decode(value[name], f"{path}.{name}" if path else name)
         elif entry.is_required:
             raise MalformedRecordError(f"{_at(path)}field '{name}' is missing")
-    # What a log or a faulty subject said is kept for the properties to judge.
+    # Keep faulty numbers for the properties to judge.
     build = LogicalTimestamp.as_recorded if cls is LogicalTimestamp else cls
     return build(**decoded)
 
 
 @cache
 def record_fields(cls: Any) -> tuple[RecordField, ...]:
-    """Return the fields of a dataclass or named tuple, in order."""
+    """Return the fields in order."""
     hints = get_type_hints(cls)
     if is_dataclass(cls):
         defaults = {
@@ -113,7 +112,7 @@ def record_fields(cls: Any) -> tuple[RecordField, ...]:
 
 @cache
 def codec_of(hint: Any) -> Codec:
-    """Return how values of a type are written and read; ``TypeError`` for a type not foreseen."""
+    """Return a type's codec; else ``TypeError``."""
     if isinstance(hint, NewType):
         return codec_of(hint.__supertype__)
     if hint in _SCALARS:
@@ -192,7 +191,7 @@ def _encode_sql_value(value: Any) -> Any:
         return {}
     if isinstance(value, bytes):
         return {"hex": value.hex()}
-    # A mapping is a form of JSON only, and no value of a column.
+    # Mappings occur only in JSON, never as column values.
     return _decode_sql_value([] if isinstance(value, dict) else value, "")
 
 
@@ -296,7 +295,6 @@ def _mapping_codec(inner: Any) -> Codec:
 
 
 def _union_codec(arguments: tuple[Any, ...]) -> Codec:
-    """Return the codec of ``A | None`` or of a choice among JSON scalars."""
     others = [argument for argument in arguments if argument is not type(None)]
     if len(others) == 1:
         one = codec_of(others[0])

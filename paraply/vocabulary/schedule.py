@@ -1,7 +1,6 @@
-"""The single source of choice: every nondeterministic step of a subject asks a ``Schedule``.
+"""All nondeterminism of a subject goes through a ``Schedule``.
 
-The subject offers options, and the schedule picks one and records it. The list of picks is a
-*program*, which replays the run with the same workload. A question with one option is not recorded.
+Its recorded picks, the *program*, replay the run with the same workload.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ SUBJECT_NOT_DETERMINISTIC = register(
 
 
 class Schedule(ABC):
-    """Picks among options and records each pick in ``choices``, one index per real question."""
+    """``choices`` has one index per real question."""
 
     __slots__ = ("choices",)
 
@@ -37,10 +36,7 @@ class Schedule(ABC):
 
     @abstractmethod
     def choose_index(self, count: int, label: str = "") -> int:
-        """Return an index in ``[0, count)``; ``count`` below 1 raises ``ValueError``.
-
-        ``label`` describes the choice in messages.
-        """
+        """Return an index in ``[0, count)``; ``ValueError`` if empty."""
 
     @overload
     def choose(self, options: int, label: str = "") -> int: ...
@@ -49,7 +45,7 @@ class Schedule(ABC):
     def choose(self, options: Sequence[T], label: str = "") -> T: ...
 
     def choose(self, options: Sequence[T] | int, label: str = "") -> T | int:
-        """Return one of ``options``, or a number in ``[0, options)``."""
+        """Return an option, or a number in ``[0, options)``."""
         if isinstance(options, int):
             return self.choose_index(options, label)
         return options[self.choose_index(len(options), label)]
@@ -86,18 +82,18 @@ def _not_deterministic(position: int, count: int, counts: list[int], label: str)
 
 
 class SeededSchedule(Schedule):
-    """Picks at random, uniformly; equal seeds give equal picks on any Python."""
+    """Picks uniformly, reproducibly on any Python."""
 
     __slots__ = ("_uniform", "seed")
 
     def __init__(self, seed: int) -> None:
         super().__init__()
         self.seed = seed
-        # Random.random() is the one method whose sequence the language promises to keep.
+        # Python guarantees only the sequence of Random.random().
         self._uniform = Random(seed).random
 
     def choose_index(self, count: int, label: str = "") -> int:
-        """Return a random index in ``[0, count)``."""
+        """Return a random index."""
         if count < 2:
             _refuse_empty(count, label)
             return 0
@@ -107,10 +103,10 @@ class SeededSchedule(Schedule):
 
 
 class RecordedSchedule(Schedule):
-    """Picks the recorded choices, then the first option of each question.
+    """Picks the recorded choices, then first options.
 
-    A choice out of range raises ``ParaplyError`` P501 if ``strict``; otherwise it is taken modulo
-    the number of options. ``is_faithful`` is then False, as with missing or unused choices.
+    Invalid choices raise ``ParaplyError`` P501 if ``strict``; else they are taken modulo the count
+    and clear ``is_faithful``.
     """
 
     __slots__ = ("_adjusted", "_answered", "_program", "_strict")
@@ -124,21 +120,21 @@ class RecordedSchedule(Schedule):
 
     @property
     def program(self) -> tuple[int, ...]:
-        """Return the choices that were given."""
+        """Return the choices."""
         return self._program
 
     @property
     def is_exhausted(self) -> bool:
-        """Return whether a question was asked after the last recorded choice."""
+        """Return whether the choices ran out."""
         return self._answered > len(self._program)
 
     @property
     def is_faithful(self) -> bool:
-        """Return whether exactly the recorded choices were used."""
+        """Return whether exactly the choices were used."""
         return self._answered == len(self._program) and not self._adjusted
 
     def choose_index(self, count: int, label: str = "") -> int:
-        """Return the recorded index, or 0 when the program has run out."""
+        """Return the recorded index, or 0 after the last."""
         if count < 2:
             _refuse_empty(count, label)
             return 0
@@ -155,10 +151,9 @@ class RecordedSchedule(Schedule):
 
 
 class DrawnSchedule(Schedule):
-    """Delegates to ``draw(count, label)``, which returns an index in ``[0, count)``.
+    """Delegates to ``draw(count, label)``.
 
-    With Hypothesis: ``DrawnSchedule(lambda count, label: data.draw(integers(0, count - 1)))``.
-    Shrinking tends towards the first option.
+    Hypothesis: ``lambda count, label: data.draw(integers(0, count - 1))``.
     """
 
     __slots__ = ("_draw",)
@@ -168,7 +163,7 @@ class DrawnSchedule(Schedule):
         self._draw = draw
 
     def choose_index(self, count: int, label: str = "") -> int:
-        """Return what was drawn; an index outside ``[0, count)`` raises ``ValueError``."""
+        """Return the drawn index."""
         if count < 2:
             _refuse_empty(count, label)
             return 0
@@ -180,7 +175,7 @@ class DrawnSchedule(Schedule):
 
 
 class ExhaustiveSchedule(Schedule):
-    """One run of an :class:`Exploration`: a prefix of choices, then first options."""
+    """One run of an :class:`Exploration`."""
 
     __slots__ = ("_bound", "_counts", "_prefix", "_reported", "skipped_at", "was_cut")
 
@@ -190,12 +185,11 @@ class ExhaustiveSchedule(Schedule):
         self._counts = counts
         self._bound = bound
         self.skipped_at: int | None = None
-        """Number of choices made before the rest was skipped; None if not skipped."""
+        """Choices before the skip."""
         self.was_cut = False
-        """Whether a question beyond the bound took its first option."""
 
     def choose_index(self, count: int, label: str = "") -> int:
-        """Return the index that this run is to take at this question."""
+        """Return this run's index."""
         if count < 2:
             _refuse_empty(count, label)
             return 0
@@ -214,17 +208,13 @@ class ExhaustiveSchedule(Schedule):
         return index
 
     def skip_subtree(self) -> None:
-        """Skip all continuations of the present choices.
-
-        The caller ends its run, and no other run with this prefix follows. Used for visited states
-        and symmetry.
-        """
+        """Skip this prefix, for visited states and symmetry; the caller ends its run."""
         if self.skipped_at is None:
             self.skipped_at = len(self.choices)
 
 
 class Exploration:
-    """Depth-first enumeration of every sequence of choices: iterate and run each.
+    """Depth-first enumeration of every sequence of choices.
 
     >>> exploration = Exploration()
     >>> [(s.choose(2), s.choose("ab")) for s in exploration]
@@ -232,9 +222,8 @@ class Exploration:
     >>> exploration.count, exploration.is_complete
     (4, True)
 
-    ``prefix`` fixes the first choices. ``runs_max`` limits the runs, and ``choices_max`` the
-    branching questions; a reached limit makes the exploration incomplete. Subtrees of
-    ``skip_subtree`` count in ``skipped`` and leave it complete.
+    ``choices_max`` limits branching questions. Reached limits clear ``is_complete``; skipped
+    subtrees do not.
     """
 
     def __init__(
@@ -248,14 +237,10 @@ class Exploration:
         self._runs_max = runs_max
         self._choices_max = choices_max
         self.count = 0
-        """Runs handed out so far."""
         self.skipped = 0
-        """Runs that ended in ``skip_subtree``."""
         self.is_complete = False
-        """Whether all sequences were run or skipped; True only after the last run."""
 
     def __iter__(self) -> Iterator[ExhaustiveSchedule]:
-        """Start again from the first sequence."""
         self.count = self.skipped = 0
         self.is_complete = False
         prefix = list(self._fixed)
@@ -279,7 +264,6 @@ class Exploration:
 
 
 def _successor(made: list[int], counts: list[int], fixed: int) -> tuple[list[int], list[int]]:
-    """Return the next prefix in depth-first order and its option counts; empty when done."""
     for position in range(len(made) - 1, fixed - 1, -1):
         if made[position] + 1 < counts[position]:
             return [*made[:position], made[position] + 1], counts[: position + 1]

@@ -1,7 +1,7 @@
-"""Passwords in data source names, and how they are kept out of all that is printed.
+"""Remove passwords from output.
 
-``SCHEME://USER[:PASSWORD]@HOST[:PORT][/][?OPTION=VALUE&...]``. User and password may hold any
-character, so the part before the host ends at the first ``@`` after which the rest is well-formed.
+In ``SCHEME://USER[:PASSWORD]@HOST[:PORT][/][?OPTION=VALUE&...]`` user and password may contain any
+character, so the host follows the first ``@`` with a well-formed rest.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 
 HIDDEN = "***"
 _SHORTEST = 4
-"""A shorter secret is also part of ordinary words."""
 
 _DSN = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*)://(?P<rest>.*)", re.DOTALL)
 _PLACE = re.compile(
@@ -25,7 +24,7 @@ _secrets: set[str] = set()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DsnParts:
-    """A data source name in parts, not decoded; ``password`` is None where there is none."""
+    """A data source name, undecoded."""
 
     scheme: str
     user: str
@@ -35,7 +34,7 @@ class DsnParts:
 
 
 def split_dsn(text: str) -> DsnParts | None:
-    """Return the parts of a data source name; None if it has no scheme."""
+    """Split a data source name; None without scheme."""
     found = _DSN.fullmatch(text)
     if found is None:
         return None
@@ -52,7 +51,7 @@ def split_dsn(text: str) -> DsnParts | None:
 
 
 def dsn_without_password(text: str) -> str:
-    """Return a data source name as it may be printed.
+    """Return a data source name without its password.
 
     >>> dsn_without_password("mysql://me:s3cret@db1:3306/")
     'mysql://me@db1:3306/'
@@ -64,12 +63,12 @@ def dsn_without_password(text: str) -> str:
 
 
 def keep_secret(*secrets: str) -> None:
-    """Let :func:`without_secrets` remove these, too."""
+    """Register secrets for :func:`without_secrets`."""
     _secrets.update(one for one in secrets if len(one) >= _SHORTEST)
 
 
 def without_secrets(text: str) -> str:
-    """Return a text without passwords: those of data source names, and those kept secret."""
+    """Remove secrets and data source passwords from text."""
     text = _OPTION.sub(rf"\1{HIDDEN}", _IN_TEXT.sub(rf"\1:{HIDDEN}@", text))
     for secret in sorted(_secrets, key=len, reverse=True):
         text = text.replace(secret, HIDDEN)

@@ -1,4 +1,4 @@
-"""The table in which WL#8440 shows logical timestamps: Trx | WS | trx.LC | trx.SN."""
+"""Logical timestamps in WL#8440's table: Trx | WS | trx.LC | trx.SN."""
 
 from __future__ import annotations
 
@@ -12,10 +12,9 @@ HEADING = "Trx  | WS       | trx.LC  | trx.SN"
 
 
 def format_timestamp_table(history: History, member: str, *, boot: bool = True) -> str:
-    """Return the timestamps of ``member`` in the table format of WL#8440.
+    """Return the timestamps of ``member`` as a table.
 
-    T numbers exclude view changes. ``boot`` adds the document's first line. Refused and local
-    transactions have no numbers.
+    ``boot`` adds the document's first line. Refused and local transactions have no numbers.
     """
     names = transaction_names(history)
     lines = [RULE, HEADING, RULE]
@@ -28,7 +27,7 @@ def format_timestamp_table(history: History, member: str, *, boot: bool = True) 
 
 
 def transaction_names(history: History) -> dict[int, str]:
-    """Return transaction number -> ``T1``, ``T2``, ... as the document counts them."""
+    """Return T1, T2, ... by number, without view changes."""
     names: dict[int, str] = {}
     for transaction in history.transactions:
         if transaction.kind is not TransactionKind.VIEW_CHANGE:

@@ -1,7 +1,7 @@
-"""Logical time: last_committed and sequence_number, and the overlaps that they allow.
+"""Logical time and the overlaps that it allows.
 
-Source: WL#8440 and WL#7165 (logical clock of the binary log). Numbers restart at rotation and
-restart, so numbers of two clock runs are not comparable.
+Source: WL#8440 and WL#7165. Rotation and restart reset the numbers, so clock runs are not
+comparable.
 """
 
 from __future__ import annotations
@@ -12,26 +12,24 @@ from typing import NewType
 from paraply.vocabulary.errors import MALFORMED_TIMESTAMP, ParaplyError
 
 SequenceNumber = NewType("SequenceNumber", int)
-"""Position of a transaction in a run of the logical clock, from 1; 0 is unassigned."""
+"""In a logical clock run, from 1; 0 is unassigned."""
 
 SnapshotVersion = NewType("SnapshotVersion", int)
-"""Length of the certified prefix that a transaction read, from 0."""
+"""Length of the certified prefix read, from 0."""
 
 CommitId = NewType("CommitId", int)
-"""MariaDB's group commit id, from 1: transactions with one id were prepared together."""
+"""MariaDB's, from 1: equal ids were prepared together."""
 
 LogicalTime = NewType("LogicalTime", int)
-"""Time on a history's own clock: steps, or microseconds if stated."""
+"""Steps, or microseconds if stated."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogicalTimestamp:
     """The window in which a transaction may overlap with others.
 
-    It may start once every transaction of this clock run up to and including ``last_committed`` has
-    committed: a prefix, never one transaction only. (0, 0) is a view change. Construction raises
-    ``ParaplyError`` P003 unless ``0 <= last_committed < sequence_number``; :meth:`as_recorded`
-    accepts any numbers.
+    It may start after the clock run's prefix up to ``last_committed``. (0, 0) is a view change.
+    Construction raises ``ParaplyError`` P003 unless ``0 <= last_committed < sequence_number``.
     """
 
     last_committed: SequenceNumber
@@ -48,7 +46,7 @@ class LogicalTimestamp:
 
     @classmethod
     def of(cls, last_committed: int, sequence_number: int) -> LogicalTimestamp:
-        """Return the checked timestamp of two plain numbers."""
+        """Return a checked timestamp."""
         return cls(
             last_committed=SequenceNumber(last_committed),
             sequence_number=SequenceNumber(sequence_number),
@@ -64,12 +62,12 @@ class LogicalTimestamp:
 
     @property
     def is_well_formed(self) -> bool:
-        """Return whether last_committed lies in [0, sequence_number), or both are 0."""
+        """Return whether it is (0, 0) or passes construction."""
         return 0 <= self.last_committed < self.sequence_number or self.is_view_change
 
     @property
     def is_view_change(self) -> bool:
-        """Return whether this is (0, 0), which runs alone in log order."""
+        """Return whether this is (0, 0), which runs alone."""
         return self.last_committed == 0 == self.sequence_number
 
     def _fault(self) -> str:
@@ -80,12 +78,10 @@ class LogicalTimestamp:
         return "a transaction would wait for a later one"
 
     def __str__(self) -> str:
-        """Return ``sequence_number<last_committed``, as the history notation writes it."""
         return f"{self.sequence_number}<{self.last_committed}"
 
 
 VIEW_CHANGE = LogicalTimestamp.of(0, 0)
-"""The timestamp of a view change, which runs alone."""
 
 
 def may_start(
@@ -93,10 +89,8 @@ def may_start(
 ) -> bool:
     """Return whether the transaction may start.
 
-    ``low_water_mark`` is the greatest number up to which all transactions of this clock run have
-    committed, 0 for none. ``is_idle``: all earlier scheduled transactions have committed; only this
-    starts a view change. Source: ``clock_leq`` and ``get_lwm_timestamp`` of MySQL's logical-clock
-    coordinator.
+    Up to ``low_water_mark`` all have committed; ``is_idle``: all scheduled ones. Source:
+    ``clock_leq`` and ``get_lwm_timestamp`` of MySQL's coordinator.
     """
     if timestamp.is_view_change:
         return is_idle
@@ -104,10 +98,9 @@ def may_start(
 
 
 def may_overlap(earlier: LogicalTimestamp, later: LogicalTimestamp) -> bool:
-    """Return whether ``later`` may start before ``earlier`` has committed, by timestamps alone.
+    """Return whether ``later`` may start before ``earlier`` commits, by timestamps alone.
 
-    Both belong to one clock run, in log order. An applier may allow less: MySQL also fences at
-    gaps, last_committed 0 and transactions without write set.
+    Both belong to one clock run. MySQL also fences at gaps, last_committed 0 and empty write sets.
     """
     if earlier.is_view_change or later.is_view_change:
         return False

@@ -1,4 +1,4 @@
-"""Transactions as a history lists them: who wrote what, and with which logical time."""
+"""Transactions of a history."""
 
 from __future__ import annotations
 
@@ -11,99 +11,93 @@ from paraply.vocabulary.timestamps import CommitId, LogicalTimestamp, SnapshotVe
 from paraply.vocabulary.write_set import EMPTY_WRITE_SET, WriteSet, share_items
 
 TransactionId = NewType("TransactionId", int)
-"""Which transaction of a history. Counts from 1 in source order; 0 is the initial state."""
+"""From 1 in source order; 0 is the initial state."""
 
 INITIAL_STATE = TransactionId(0)
-"""The writer of every row that no transaction of the history has written yet."""
 
 ISOLATED = "isolated"
-"""Flag of a transaction that ran in Galera's total order isolation: a change of a schema."""
+"""A schema change in Galera's total order isolation."""
 
 
 class TransactionKind(Enum):
-    """What sort of transaction it is; all but ROWS are barriers to parallel apply."""
+    """All but ROWS are barriers."""
 
     ROWS = "rows"
-    """Row changes with a write set: conflicts are decided by its items."""
+    """Row changes with a write set."""
     NO_WRITE_SET = "no_write_set"
-    """Changes of which no write set is known (a keyless table, a statement, an empty group)."""
+    """A keyless table, a statement or an empty group."""
     DDL = "ddl"
-    """A statement that changes a schema, an account or a server object."""
+    """Also changes of accounts and server objects."""
     CTAS = "ctas"
-    """CREATE TABLE ... SELECT: has a write set, and is a barrier all the same."""
+    """CREATE TABLE ... SELECT: a barrier despite its write set."""
     VIEW_CHANGE = "view_change"
-    """A change of the group's members, logged with the timestamp (0, 0)."""
+    """A group change, logged with (0, 0)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RowWrite:
-    """One changed row; ``before`` is None for an insert, ``after`` is None for a delete.
+    """One changed row; an insert has no ``before``, a delete no ``after``.
 
-    A value is None (NULL), a number, text or bytes; ``paraply.vocabulary.log.ABSENT`` stands where
-    the source did not record the column. Other SQL types are given as the text a client would see.
+    Values in table order are None (NULL), a number, text, bytes or
+    ``paraply.vocabulary.log.ABSENT``; other SQL types are client text.
     """
 
     table: str
-    """``schema.table``, or any name in a small model."""
+    """``schema.table``, or any name in models."""
     operation: Operation
-    """The operation on the row."""
     before: RowImage | None = None
-    """The row that the source changed or deleted, one value per column in table order."""
     after: RowImage | None = None
-    """The row as the source left it, one value per column in table order."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Transaction:
-    """One transaction of the workload, as its origin executed or logged it.
+    """One transaction, as its origin executed or logged it.
 
-    What a member decided about it (its verdict, its own timestamp, its GTID) is in the events;
-    ``timestamp`` and ``gtid`` here are those that the source's log gave it.
+    ``timestamp`` and ``gtid`` are the source's; events have the members' own.
     """
 
     id: TransactionId
-    """Number of the transaction, from 1 in source order."""
+    """From 1 in source order."""
     kind: TransactionKind = TransactionKind.ROWS
-    """What sort of transaction it is."""
     gtid: str = ""
-    """Its GTID in the dialect's own notation, empty where it has none."""
+    """In the dialect's notation."""
     origin: str = ""
-    """The member that executed it first; empty if irrelevant."""
+    """First executing member."""
     session: str = ""
-    """The client session that issued it; transactions of one session keep their order."""
+    """Transactions of a session keep their order."""
     write_set: WriteSet = EMPTY_WRITE_SET
-    """The items it wrote; numbers first, then text."""
+    """Numbers first, then text."""
     snapshot_version: SnapshotVersion | None = None
-    """Length of the certified prefix it read, in transactions."""
+    """Length of the certified prefix read."""
     snapshot_gtids: str = ""
-    """The GTID set it read, where the snapshot is one."""
+    """GTID set it read."""
     timestamp: LogicalTimestamp | None = None
-    """Its last_committed and sequence_number in the source's log."""
+    """In the source's log."""
     clock: int = 0
-    """Run of the logical clock, from 0: sequence numbers start again with each run."""
+    """Logical clock run, from 0; numbers restart."""
     commit_id: CommitId | None = None
-    """MariaDB's group commit id, absent for a group of one."""
+    """MariaDB's; absent for a group of one."""
     domain: int | None = None
-    """MariaDB's replication domain."""
+    """MariaDB's."""
     flags: frozenset[str] = frozenset()
-    """Flags of the source's log (``allow_parallel``, ``waited``, ``may_have_sbr``)."""
+    """In the source's log, like ``allow_parallel``."""
     rows: tuple[RowWrite, ...] = ()
-    """Its row changes in the order the source made them."""
+    """In source order."""
     statement: str = ""
-    """The statement, for DDL and statement-based changes."""
+    """Of DDL and statement-based changes."""
     position: str = ""
-    """Where the log has it, as ``file:offset``."""
+    """``file:offset`` in the log."""
 
     @property
     def keyless_tables(self) -> WriteSet:
-        """Return the tables whose rows have no key; the table itself is then the item."""
+        """Return the tables without key, which are items themselves."""
         return self.write_set & {row.table for row in self.rows}
 
     @property
     def is_barrier(self) -> bool:
-        """Return whether its conflicts cannot be decided by items, so that it must run alone."""
+        """Return whether it must run alone."""
         return self.kind is not TransactionKind.ROWS or not self.write_set
 
     def conflicts_with(self, other: Transaction) -> bool:
-        """Return whether the order of the two matters: a common item, or either is a barrier."""
+        """Return whether order matters: a common item, or a barrier."""
         return self.is_barrier or other.is_barrier or share_items(self.write_set, other.write_set)

@@ -1,4 +1,4 @@
-"""Three-valued verdicts and how they combine (docs/decisions/0002)."""
+"""Three-valued verdicts (docs/decisions/0002)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from enum import IntEnum
 
 
 class Verdict(IntEnum):
-    """The result of a check; a larger value outranks a smaller one."""
+    """The larger value wins."""
 
     HOLDS = 0
     UNKNOWN = 1  # Too little evidence, a bound, a clock or a solver gave up; never shown as HOLDS.
@@ -15,17 +15,16 @@ class Verdict(IntEnum):
 
     @property
     def word(self) -> str:
-        """Return the word for reports and JSON."""
+        """Return the word for reports."""
         return self.name.lower()
 
     @property
     def exit_code(self) -> int:
-        """Return the process exit code: 0 holds, 1 violated, 2 unknown (3 is unreadable input)."""
+        """Return 0 holds, 1 violated, or 2 unknown."""
         return {Verdict.HOLDS: 0, Verdict.VIOLATED: 1, Verdict.UNKNOWN: 2}[self]
 
 
 EXIT_UNREADABLE = 3
-"""Exit code for wrong usage and unreadable input."""
 
 
 def combine(verdicts: Iterable[Verdict]) -> Verdict:

@@ -1,4 +1,4 @@
-"""Files that appear whole or not at all."""
+"""Atomic file writes."""
 
 from __future__ import annotations
 
@@ -9,15 +9,14 @@ from contextlib import contextmanager
 from pathlib import Path
 
 PART = ".part-"
-"""How the name of an unfinished file begins."""
 
 
 @contextmanager
 def appearing(path: Path) -> Iterator[Path]:
-    """Yield a temporary name in the folder of ``path``; the file then replaces ``path``.
+    """Yield a temporary name that replaces ``path`` at the end.
 
-    It is synced first and gets the permissions of the replaced file. After an exception it is
-    removed. A missing folder is created. The temporary name keeps the suffix of ``path``.
+    It is synced first and gets the replaced file's permissions and suffix. An exception removes it.
+    A missing folder is created.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_name(f"{PART}{secrets.token_hex(4)}-{path.name}"[-255:])

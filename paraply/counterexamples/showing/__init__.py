@@ -1,1 +1,1 @@
-"""What a reader is shown of one history: states, dependencies, other choices, as one document."""
+"""One history for a reader: states, dependencies, alternatives."""

@@ -1,4 +1,4 @@
-"""The choices that a run did not take: what each would have led to, and the nearest that passes."""
+"""Consequences of the choices that a run did not take."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ System = Callable[[Schedule], History]
 
 
 class ProbingSchedule(RecordedSchedule):
-    """A recorded schedule that keeps how many options each question had, and its label."""
+    """A recorded schedule that notes labels and counts."""
 
     __slots__ = ("questions",)
 
@@ -27,7 +27,7 @@ class ProbingSchedule(RecordedSchedule):
         self.questions: list[tuple[str, int]] = []
 
     def choose_index(self, count: int, label: str = "") -> int:
-        """Answer as recorded, and note the question where there was a choice."""
+        """Answer and note real questions."""
         index = super().choose_index(count, label)
         if count > 1:
             self.questions.append((label, count))
@@ -36,17 +36,14 @@ class ProbingSchedule(RecordedSchedule):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Alternative:
-    """One choice taken otherwise, everything else as it was.
+    """One different choice, all else equal.
 
     Attributes:
-        position: which choice, from 0.
-        label: what was being chosen.
-        taken: the option that the run took.
-        option: the option taken instead.
-        first: index of the first event that differs.
-        history: what then happens.
-        verdict: of the property on it.
-        changed: how many events differ in all.
+        position: of the choice, from 0.
+        option: the alternative to ``taken``.
+        first: index of the first different event.
+        verdict: of the property on ``history``.
+        changed: number of different events.
     """
 
     position: int
@@ -61,7 +58,7 @@ class Alternative:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Alternatives:
-    """Every other choice that was tried; ``is_complete`` unless there were too many."""
+    """The tried choices; ``is_complete`` unless there were too many."""
 
     choices: tuple[int, ...]
     found: tuple[Alternative, ...]
@@ -69,7 +66,7 @@ class Alternatives:
 
     @property
     def nearest_passing(self) -> Alternative | None:
-        """Return the one that passes and differs least; one that reached the situation first."""
+        """Return the least different passing one, preferably with the situation."""
         passing = [one for one in self.found if one.verdict is not Verdict.VIOLATED]
         return min(
             passing,
@@ -86,7 +83,7 @@ def alternatives_of(
     runs_max: int = RUNS_MAX,
     seconds_max: float = SECONDS_MAX,
 ) -> Alternatives:
-    """Run the system once for each option not taken, and judge each run."""
+    """Run and judge each untaken option."""
     probe = ProbingSchedule(choices)
     original = system(probe)
     made = tuple(probe.choices)
@@ -136,7 +133,6 @@ def _first_difference(one: History, other: History) -> int | None:
 
 
 def _changed(one: History, other: History) -> int:
-    """Return how many events are not in common, times left aside."""
     before = [event._replace(time=one.events[0].time) for event in one.events]
     after = [event._replace(time=one.events[0].time) for event in other.events]
     common = _counts(before)

@@ -1,7 +1,7 @@
-"""The dependency graph of a history: which transaction must follow which, and by what rule.
+"""The dependency graph of a history.
 
-For a conflict, a timestamp or a session each edge has its premise; where two transactions conflict
-and their timestamps let them overlap all the same, it says which rule is broken, with its numbers.
+Edges have their premises. Where conflicting transactions may overlap, the edge names the broken
+rule and its numbers.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _ITEMS_SHOWN_MAX = 4
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """``later`` follows ``earlier``; ``broken`` is the sentence where nothing makes it wait."""
+    """``broken`` is a sentence if nothing enforces the order."""
 
     earlier: TransactionId
     later: TransactionId
@@ -32,10 +32,10 @@ class Edge:
 
 
 def dependency_edges(history: History, named: Collection[int] = ()) -> list[Edge]:
-    """Return the edges in the order of the later transaction, at most ``EDGES_MAX``.
+    """Return at most ``EDGES_MAX`` edges, by later transaction.
 
-    Between transactions that are ``named`` (in a breach) waiting for a prefix is shown as well,
-    where last_committed lies above the earlier one's sequence_number.
+    For transactions ``named`` in a breach, they include waits for a prefix: last_committed above
+    the earlier sequence_number.
     """
     stamps = stamps_by_member(history)
     edges = list(_prefix_edges(history, stamps, named))
@@ -49,7 +49,7 @@ def dependency_edges(history: History, named: Collection[int] = ()) -> list[Edge
 def stamps_by_member(
     history: History,
 ) -> dict[TransactionId, dict[str, LogicalTimestamp]]:
-    """Return the timestamps that each member gave; the log's own under an empty name."""
+    """Return timestamps by member, the log's under ""."""
     found: dict[TransactionId, dict[str, LogicalTimestamp]] = {
         one.id: {"": one.timestamp} if one.timestamp else {} for one in history.transactions
     }

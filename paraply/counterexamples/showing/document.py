@@ -1,4 +1,4 @@
-"""One history as the document that a page shows: plain values, ready for JSON."""
+"""One history as the JSON values of a page."""
 
 from __future__ import annotations
 
@@ -20,22 +20,19 @@ from paraply.vocabulary.history import History
 from paraply.vocabulary.write_set import format_item, sorted_items
 
 CONTINUATION_MAX = 60
-"""Events shown of what another choice leads to."""
+"""Events of an alternative."""
 BREACHES_MAX = 20
 _NAMED = re.compile(r"\bT(\d+)\b")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shown:
-    """A history and what is said of it.
+    """A history and its annotations.
 
     Attributes:
-        history: the run.
-        broken: the properties that it breaks, the headline's first.
-        alternatives: other choices and what they lead to, where the run can be made again.
-        replay: the command that makes the run again, empty where there is none.
-        test: a pytest function that does, empty where there is none.
-        minimal: what is known of how small it is.
+        broken: properties, the headline's first.
+        replay: replay command, or empty.
+        test: replaying pytest function, or empty.
     """
 
     history: History
@@ -47,7 +44,7 @@ class Shown:
 
 
 def document_of(shown: Shown) -> dict[str, Any]:
-    """Return everything that the page shows."""
+    """Return the page's content."""
     history = shown.history
     names = lane_names_of(history)
     columns = {lane: place for place, lane in enumerate(names)}
@@ -156,10 +153,6 @@ def _breach(history: History, prop: Property) -> dict[str, Any]:
 
 
 def _moments(history: History, moment: int | None, sentence: str) -> list[int]:
-    """Return the two moments that break it: the breaking event, and the one it collides with.
-
-    The other is the last event before it of another transaction that the sentence names.
-    """
     if moment is None:
         return []
     mine = history.events[moment].transaction

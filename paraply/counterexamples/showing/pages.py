@@ -1,4 +1,4 @@
-"""Pages of recorded histories: each judged, shown, and listed in an index."""
+"""Pages of judged histories."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from paraply.vocabulary.verdict import Verdict, combine
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Page:
-    """The page of one history, and what an index says of it."""
+    """A history's page and index entry."""
 
     name: str
     html: str
@@ -47,12 +47,10 @@ def page_of(
     """Judge a history and return its page.
 
     Args:
-        name: of the page, without ending.
-        file: where the history was read from, for the command that replays it.
-        history: what is shown.
-        mutant: what made the run, where it was no subject itself.
-        properties: names of those that judge; without any, all that a subject of this kind has.
-        with_alternatives: run the choices that were not taken, where the run can be made again.
+        name: without ending.
+        file: for the replay command.
+        properties: by default the subject's.
+        with_alternatives: run untaken choices if possible.
     """
     subject = _subject(history, mutant)
     judges = _properties(history, subject, properties)
@@ -80,7 +78,7 @@ def page_of(
 
 
 def write_pages(folder: Path, pages: Sequence[Page]) -> Path:
-    """Write the pages and an index of them into a folder, and return the index."""
+    """Write pages and index; return the index."""
     rows = []
     for page in pages:
         rows.append(

@@ -1,4 +1,4 @@
-"""A history as SQL to run by hand: the tables, then each session's statements in their order."""
+"""A history as SQL to run by hand."""
 
 from __future__ import annotations
 
@@ -14,10 +14,9 @@ _SIZED = ("varchar", "char", "varbinary", "binary")
 
 
 def sql_schedule(history: History) -> str:
-    """Return SQL statements with the session that runs each; empty where rows are not known.
+    """Return SQL by session; empty without known rows.
 
-    Every line that begins with a session (``w1>``) is run in a connection of its own, in order.
-    What waited for a lock in the history waits there too.
+    Each session (``w1>``) is one connection. Lock waits recur as in the history.
     """
     tables = {table.name: table for table in history.header.schema}
     if not tables or not any(one.rows for one in history.transactions):
@@ -39,7 +38,6 @@ def _setup(history: History) -> Iterator[str]:
 
 
 def _parents_first(tables: Iterable[TableSchema]) -> Iterator[TableSchema]:
-    """Yield tables after those that they refer to; a ring of them in the order given."""
     left = {table.name: table for table in tables}
     while left:
         ready = [

@@ -1,6 +1,6 @@
-"""The state beside each event, told from events alone: what every member knew, held and had.
+"""Members' states beside each event, derived from events alone.
 
-Only differences are kept, each with what it replaces, so that a reader steps both ways.
+Differences have previous values, so a reader steps both ways.
 """
 
 from __future__ import annotations
@@ -15,14 +15,11 @@ from paraply.vocabulary.transactions import Transaction, TransactionId
 from paraply.vocabulary.write_set import Item, format_item, sorted_items
 
 GROUP = "group"
-"""The member under whose name the state of all together stands."""
+"""Member name of the common state."""
 
 
 class Difference(NamedTuple):
-    """One entry that an event sets, changes or removes.
-
-    ``after`` is None for one that is removed, ``before`` for one that was not there.
-    """
+    """``after`` is None for a removal, ``before`` for an addition."""
 
     member: str
     section: str
@@ -32,14 +29,12 @@ class Difference(NamedTuple):
 
 
 def state_differences(history: History) -> list[list[Difference]]:
-    """Return, for each event, what it changes in the state."""
+    """Return each event's state changes."""
     teller = _Teller(history)
     return [teller.tell(event) for event in history.events]
 
 
 class _Teller:
-    """Keeps the state, and notes what changes."""
-
     def __init__(self, history: History) -> None:
         self._transactions = {one.id: one for one in history.transactions}
         self._state: dict[tuple[str, str], dict[str, str]] = {}
@@ -50,7 +45,6 @@ class _Teller:
         self._executed: dict[str, set[TransactionId]] = {}
 
     def tell(self, event: Event) -> list[Difference]:
-        """Take an event in."""
         self._found = []
         handler = _HANDLERS.get(event.kind)
         if handler is not None:
@@ -207,7 +201,6 @@ class _Teller:
         self._set(event.member, "executed", "transactions", _list(sorted(executed)) or "none")
 
     def _end(self, event: Event) -> None:
-        """Forget what an attempt held."""
         number = self._transaction(event).id
         self._set(event.member, "waits for a lock", f"T{number}", None)
         for section in ("under way", "row locks"):
@@ -216,7 +209,6 @@ class _Teller:
                     self._set(event.member, section, key, None)
 
     def _raise_mark(self, member: str) -> None:
-        """Set the low-water mark: up to it every transaction received has committed."""
         mark = None
         for number in self._received.get(member, ()):
             stamp = self._stamp_of(member, number)

@@ -1,1 +1,1 @@
-"""Reports of the conformance suite."""
+"""Conformance reports."""

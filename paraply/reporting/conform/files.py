@@ -1,4 +1,4 @@
-"""The result of a conformance run for machines: JSON, JUnit XML and TAP."""
+"""A conformance result as JSON, JUnit XML and TAP."""
 
 from __future__ import annotations
 
@@ -73,9 +73,9 @@ def _case_json(
 
 
 def conform_junit(results: Sequence[CaseResult], expected: Expected, *, strict: bool) -> str:
-    """Return the result as JUnit XML: a test case each, unknown ones skipped with the reason.
+    """Return JUnit XML; unknown cases are skipped.
 
-    With ``strict``, unknown and skipped cases and unexpected passes are failures.
+    ``strict`` fails unknown and skipped cases and unexpected passes.
     """
     root = ElementTree.Element("testsuites", name="paraply conform")
     suite = ElementTree.SubElement(root, "testsuite", name="paraply conform")
@@ -113,7 +113,7 @@ def conform_junit(results: Sequence[CaseResult], expected: Expected, *, strict: 
 
 
 def conform_tap(results: Sequence[CaseResult], expected: Expected) -> str:
-    """Return the result in the Test Anything Protocol, version 14."""
+    """Return the result in TAP version 14."""
     lines = ["TAP version 14", f"1..{len(results)}"]
     for number, result in enumerate(results, start=1):
         known = result.case.id in expected
@@ -123,7 +123,7 @@ def conform_tap(results: Sequence[CaseResult], expected: Expected) -> str:
         if result.result is Result.SKIP:
             line += f" # SKIP {visible(result.reason)}"
         elif known or result.result is Result.UNKNOWN:
-            # A known failure and an undecided case do not fail the run, and are not green either.
+            # Known failures and undecided cases neither fail the run nor pass.
             reason = expected[result.case.id].reason if known else f"unknown: {result.reason}"
             line += f" # TODO {visible(reason)}"
         lines.append(line)
@@ -133,7 +133,6 @@ def conform_tap(results: Sequence[CaseResult], expected: Expected) -> str:
 
 
 def _problem(result: CaseResult, expected: Expected, *, strict: bool) -> str:
-    """Return why a case fails the run, empty if it does not."""
     is_known = result.case.id in expected
     if result.result is Result.FAIL:
         return "" if is_known else result.reason

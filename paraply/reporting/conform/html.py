@@ -1,4 +1,4 @@
-"""The result of a conformance run as pages: a table of cases, and a page for each that fails."""
+"""A conformance result as HTML pages."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def write_conform_pages(
     others: Mapping[str, Alternatives],
     verdict: Verdict,
 ) -> Path:
-    """Write the pages and return the path of the table; ``others`` by the case's id."""
+    """Write the pages; return the table's path."""
     pages: dict[str, str] = {}
     rows: list[dict[str, Any]] = []
     for result in results:

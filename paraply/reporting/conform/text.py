@@ -1,4 +1,4 @@
-"""The result of a conformance run as text: a table of families, then every case that matters."""
+"""A conformance result as text."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def conform_text(
 
 
 def reason_lines(title: str, results: Sequence[CaseResult]) -> list[str]:
-    """Return each reason once, with the cases that have it."""
+    """Return each reason once with its cases."""
     ids: dict[str, list[str]] = {}
     for result in results:
         ids.setdefault(result.reason, []).append(result.case.id)
@@ -75,7 +75,7 @@ def reason_lines(title: str, results: Sequence[CaseResult]) -> list[str]:
 
 
 def precision_line(precision: Precision) -> str:
-    """Return how much of what is independent a tracker leaves free."""
+    """Return the freed share of independent pairs."""
     if not precision.independent:
         return "precision: unknown, no two transactions of the cases are independent"
     share = 100 * precision.free / precision.independent
@@ -86,7 +86,7 @@ def precision_line(precision: Precision) -> str:
 
 
 def family_table(results: Sequence[CaseResult]) -> list[str]:
-    """Return how many cases of each family passed, failed, are unknown or were skipped."""
+    """Return the counts of each family."""
     rows = []
     for letter, what in FAMILIES.items():
         counts = Counter(one.result for one in results if one.case.family == letter)
@@ -99,7 +99,7 @@ def family_table(results: Sequence[CaseResult]) -> list[str]:
 def failure_lines(
     result: CaseResult, command: str, expected: Mapping[str, ExpectedFailure]
 ) -> list[str]:
-    """Return what a failed case shows, and how to see it again."""
+    """Return a failed case and its replay command."""
     case = result.case
     lines = [f"FAIL {case.id}: {case.fact}", f"  source: {case.source}"]
     if case.id in expected:

@@ -1,1 +1,1 @@
-"""Pictures in reports, as SVG."""
+"""SVG pictures of reports."""

@@ -1,4 +1,4 @@
-"""Small charts made of text: a curve in one line, bars that end in eighths."""
+"""Text charts."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _EIGHTHS = " ▏▎▍▌▋▊▉█"
 
 
 def resampled(values: Sequence[float], width: int) -> list[float]:
-    """Return at most ``width`` means of equal neighbouring slices of ``values``."""
+    """Return at most ``width`` means of equal slices."""
     if len(values) <= width:
         return list(values)
     edges = [round(slot * len(values) / width) for slot in range(width + 1)]
@@ -18,7 +18,7 @@ def resampled(values: Sequence[float], width: int) -> list[float]:
 
 
 def curve(values: Sequence[float], width: int, top: float | None = None) -> str:
-    """Return ``values`` as one line of block characters, from zero to ``top`` (their maximum)."""
+    """Return block characters from zero to ``top``."""
     shown = resampled(values, width)
     highest = top if top is not None else max(shown, default=0.0)
     if highest <= 0:
@@ -30,7 +30,7 @@ def curve(values: Sequence[float], width: int, top: float | None = None) -> str:
 
 
 def bar(value: float, top: float, width: int) -> str:
-    """Return a horizontal bar of at most ``width`` characters; anything above zero shows."""
+    """Return a bar; any positive value shows."""
     if value <= 0 or top <= 0:
         return ""
     eighths = max(1, round(value / top * width * 8))

@@ -1,4 +1,4 @@
-"""The discovery curve of a campaign: shares found against the number of histories."""
+"""A campaign's discovery curve."""
 
 from __future__ import annotations
 
@@ -22,11 +22,10 @@ from paraply.reporting.pictures.svg import (
 )
 
 LABELS_ROOM = 150
-"""Pixels at the right, for the names of the curves."""
 
 
 def discovery_picture(curves: Sequence[tuple[str, Sequence[tuple[int, float]]]]) -> Markup:
-    """Return shares against the number of histories, on a logarithmic scale."""
+    """Return the curves on a logarithmic scale."""
     height = 260
     most = max(histories for histories, _ in curves[0][1])
     decades = max(1, math.ceil(math.log10(max(most, 2))))
@@ -50,7 +49,7 @@ def discovery_picture(curves: Sequence[tuple[str, Sequence[tuple[int, float]]]])
     ]
     for index, (name, points) in enumerate(curves):
         placed = [(math.log10(histories), share) for histories, share in points]
-        # Where curves end together the second name stands below the first.
+        # If curves end together, the second name is below the first.
         name_y = vertical.at(placed[-1][1]) + 4 + 16 * index
         parts.append(
             Markup(

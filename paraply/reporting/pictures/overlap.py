@@ -1,4 +1,4 @@
-"""Why two transactions may overlap, as a picture: what B waits for, and where A stands."""
+"""Why two transactions may overlap, as a picture."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from paraply.vocabulary.audit_result import SafetyViolation
 
 _HEIGHT, _LINE = 86, 46
 _BOUND, _A, _B = 300, 430, 560
-"""The order is exact, distances are not: the picture is a scheme."""
+"""The order is exact; distances are not."""
 
 
 def overlap_picture(violation: SafetyViolation) -> Markup | None:
-    """Return the scheme of one violation under MySQL's logical clock, None for other metadata."""
+    """Return the scheme under MySQL's logical clock, else None."""
     earlier, later = violation.earlier, violation.later
     if earlier.sequence_number is None or later.last_committed is None:
         return None

@@ -1,4 +1,4 @@
-"""The critical path as a picture: transactions along the log, an arc for each that had to wait."""
+"""The critical path as arcs between transactions."""
 
 from __future__ import annotations
 
@@ -14,27 +14,26 @@ from paraply.vocabulary.audit_result import PathLink
 from paraply.vocabulary.counting import counted
 
 NAMED_REASONS_MAX = 5
-"""Number of distinguishable colours; further reasons share one."""
+"""Distinguishable colours; further reasons share one."""
 
 _MARGIN, _BELOW, _RISE_MAX = 24, 36, 150
 
 
 def reasons_by_frequency(links: Sequence[PathLink]) -> list[str]:
-    """Return the most frequent reasons for waiting, which get separate colours."""
+    """Return the most frequent reasons for waiting."""
     counted = Counter(link.because for link in links if link.waits_for)
     return [reason for reason, _ in counted.most_common(NAMED_REASONS_MAX)]
 
 
 def reason_colour(link: PathLink, named: Sequence[str]) -> int:
-    """Return the number of the colour of a link's reason; the last one is for all others."""
+    """Return a reason's colour number; the last is for all others."""
     return named.index(link.because) if link.because in named else NAMED_REASONS_MAX
 
 
 def path_picture(links: Sequence[PathLink]) -> Markup:
-    """Return arcs from each transaction to the one it waits for, linked to its entry in the list.
+    """Return arcs from each transaction to the one it waits for, with links.
 
-    The picture is drawn in log order; where the middle of a long path was left out, an arc is
-    missing and the gap shows.
+    An omitted middle shows as a gap.
     """
     named = reasons_by_frequency(links)
     first, last = links[0].transaction.ordinal, links[-1].transaction.ordinal
@@ -46,7 +45,7 @@ def path_picture(links: Sequence[PathLink]) -> Markup:
         return _MARGIN + (ordinal - first) / span * (WIDTH - 2 * _MARGIN)
 
     shown = {link.transaction.ordinal for link in links}
-    # Half an ellipse each; a long wait rises high, but not out of the picture.
+    # Half an ellipse each; long waits rise high inside the picture.
     rises = {
         link.transaction.ordinal: min(
             _RISE_MAX, 14 + (across(link.transaction.ordinal) - across(link.waits_for)) * 0.6

@@ -1,7 +1,6 @@
-"""Pictures as inline SVG: the frame, axes and grid. Colours come from the page's style sheet.
+"""Inline SVG: frame, axes and grid, without colours.
 
-Every picture has a title and a description for screen readers, and each mark a title that
-browsers show on hover. Texts are escaped by ``Markup.format``; callers pass plain strings.
+Pictures have titles and descriptions for screen readers. ``Markup.format`` escapes texts.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ LEFT, RIGHT, TOP, BOTTOM = 60, 16, 14, 44
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Axis:
-    """A linear scale from a value to a pixel, with round tick values."""
+    """A linear scale from value to pixel."""
 
     low: float
     high: float
@@ -34,7 +33,7 @@ class Axis:
         return self.start + (value - self.low) / span * (self.end - self.start)
 
     def ticks(self, wanted: int = 5, step_min: float = 0.0) -> list[float]:
-        """Return about ``wanted`` round values inside the scale, ``step_min`` apart or more."""
+        """Return about ``wanted`` round values."""
         step = max(step_min, _round_step((self.high - self.low) / max(1, wanted)))
         first = math.ceil(self.low / step - 1e-9)
         last = math.floor(self.high / step + 1e-9)
@@ -50,7 +49,7 @@ def picture(
     *,
     has_links: bool = False,
 ) -> Markup:
-    """Return an SVG element that a screen reader reads as one image, or part by part with links."""
+    """Return an element, read as one image unless linked."""
     return Markup(
         '<svg viewBox="0 0 {} {}" role="{}" aria-label="{}"><title>{}</title><desc>{}</desc>{}'
         "</svg>"
@@ -66,7 +65,7 @@ def picture(
 
 
 def frame(horizontal: Axis, vertical: Axis) -> Markup:
-    """Return grid, tick values and names of two linear axes."""
+    """Return grid, ticks and names of two linear axes."""
     ticks = Markup("").join(
         Markup('<text x="{}" y="{}" text-anchor="middle">{:,.0f}</text>').format(
             pixel(horizontal.at(tick)), pixel(vertical.start + 16), tick
@@ -81,7 +80,7 @@ def vertical_axis(
     right: float = WIDTH - RIGHT,
     ticks: Sequence[tuple[float, str]] | None = None,
 ) -> Markup:
-    """Return grid lines, tick values and the name of the axis; ``ticks`` replaces round values."""
+    """Return the axis; ``ticks`` replaces round values."""
     if ticks is None:
         ticks = [(tick, f"{round(tick, 6):,g}") for tick in axis.ticks(step_min=1)]
     lines = Markup("").join(
@@ -105,14 +104,14 @@ def vertical_axis(
 
 
 def x_label(text: str, height: float, room_right: float = 0) -> Markup:
-    """Return the name of the horizontal axis, below its tick values."""
+    """Return the name below the horizontal axis."""
     return Markup('<text class="axis" x="{}" y="{}" text-anchor="middle">{}</text>').format(
         pixel((LEFT + WIDTH - RIGHT - room_right) / 2), pixel(height - 8), text
     )
 
 
 def polyline_points(points: Sequence[tuple[float, float]], horizontal: Axis, vertical: Axis) -> str:
-    """Return the points attribute of a line through values."""
+    """Return the points attribute of a line."""
     return " ".join(f"{pixel(horizontal.at(a))},{pixel(vertical.at(b))}" for a, b in points)
 
 
@@ -124,5 +123,5 @@ def _round_step(step: float) -> float:
 
 
 def pixel(value: float) -> str:
-    """Return a coordinate as short as it can be drawn."""
+    """Return a short coordinate."""
     return f"{value:.1f}".removesuffix(".0")

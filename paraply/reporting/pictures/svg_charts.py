@@ -1,4 +1,4 @@
-"""The charts of the audit as inline SVG: an area over the log, bars, speed-up curves."""
+"""SVG charts of the audit."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from paraply.reporting.pictures.svg import (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bar:
-    """One bar; ``label`` stands below it and must be short, ``meaning`` is said on hover."""
+    """A short ``label`` and a hover ``meaning``."""
 
     label: str
     meaning: str
@@ -36,7 +36,7 @@ class Bar:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Series:
-    """One named curve of points; ``marked`` is the x value to point out."""
+    """``marked`` is a highlighted x value."""
 
     name: str
     points: Sequence[tuple[float, float]]
@@ -46,7 +46,7 @@ class Series:
 def area_chart(
     points: Sequence[tuple[float, float]], *, title: str, description: str, x: str, y: str
 ) -> Markup:
-    """Return a filled curve over ``points`` in order of x, with its mean as a dashed line."""
+    """Return a filled curve with its mean as a dashed line."""
     height = 230
     horizontal, vertical = _axes(points, height, x, y)
     line = " ".join(f"{pixel(horizontal.at(a))},{pixel(vertical.at(b))}" for a, b in points)
@@ -70,12 +70,12 @@ def area_chart(
 
 
 def bar_chart(bars: Sequence[Bar], *, title: str, description: str, x: str, y: str) -> Markup:
-    """Return vertical bars, each with its label below and its value above, at half width."""
+    """Return vertical bars with labels and values, at half width."""
     height, full_width = 230, 480
     top = max((bar.value for bar in bars), default=0)
     vertical = Axis(low=0, high=top * 1.12 or 1, start=height - BOTTOM, end=TOP, label=y)
     room = (full_width - LEFT - RIGHT) / max(1, len(bars))
-    # Few bars stay slim and to the left, rather than becoming walls.
+    # Few bars stay slim, at the left.
     slot = min(room, 70)
     width = slot * 0.72
     parts = [
@@ -109,9 +109,9 @@ def bar_chart(bars: Sequence[Bar], *, title: str, description: str, x: str, y: s
 
 
 def speedup_chart(curves: Sequence[Series], *, title: str, description: str) -> Markup:
-    """Return speed-up against workers, both doubling per tick; the knee of each curve is ringed.
+    """Return speed-up by workers on log scales with ringed knees.
 
-    On two logarithmic scales perfect scaling is a diagonal, and a curve that leaves it shows where.
+    Perfect scaling is a diagonal.
     """
     height, names_room = 320, 150
     workers = sorted({worker for curve in curves for worker, _ in curve.points})
@@ -141,7 +141,7 @@ def speedup_chart(curves: Sequence[Series], *, title: str, description: str) -> 
         )
         for worker in workers
     ]
-    # Perfect scaling, for the eye to compare with, as far as it stays inside the picture.
+    # Perfect scaling for comparison, inside the picture.
     diagonal_end = min(horizontal.high, vertical.high)
     if diagonal_end > horizontal.low:
         parts.append(
@@ -211,10 +211,6 @@ def _axes(
 
 
 def _spread(positions: Sequence[float], gap: float, highest: float) -> list[float]:
-    """Return positions moved apart so that labels do not cover each other, order kept.
-
-    The labels end at ``highest`` at the latest, and move up where there is no room below.
-    """
     order = sorted(range(len(positions)), key=lambda index: positions[index])
     placed = list(positions)
     last = -math.inf
@@ -228,5 +224,5 @@ def _spread(positions: Sequence[float], gap: float, highest: float) -> list[floa
 
 
 def _log2(speed: float) -> float:
-    # List scheduling never loses against one worker; rounding might, by a hair.
+    # List scheduling never loses against one worker, but rounding might.
     return math.log2(max(1.0, speed))
