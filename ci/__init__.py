@@ -1,1 +1,1 @@
-"""What `make` and `.ci/run` call; imported by nothing else."""
+"""Programs behind `make` and `.ci/run`."""

@@ -1,4 +1,4 @@
-"""`make check`: run every static check, even if one fails, and print all findings."""
+"""`make check`: run every static check."""
 
 from __future__ import annotations
 
@@ -29,14 +29,12 @@ GENERATED_PAGES = (
     "ci.pages.protocol",
     "ci.pages.commands",
 )
-"""Modules that write a page with ``--write`` and compare it with ``--check``."""
+"""Modules with ``--write`` and ``--check``."""
 
 TYPED = ("paraply", "ci")
 
 
 def _tool(*command: str) -> Callable[[], list[str]]:
-    """Return a check that runs a program in this environment and reports its output if it fails."""
-
     def run() -> list[str]:
         done = subprocess.run(
             [sys.executable, "-m", *command], cwd=ROOT, capture_output=True, text=True, check=False
@@ -47,7 +45,7 @@ def _tool(*command: str) -> Callable[[], list[str]]:
 
 
 def checks(write: bool) -> list[tuple[str, Callable[[], Sequence[str]]]]:
-    """Return every check by name; ``write`` writes generated pages instead of comparing them."""
+    """Return every check; ``write`` writes pages."""
     mode = "--write" if write else "--check"
     return [
         ("format", _tool("ruff", "format", "--check", ".")),
@@ -61,7 +59,7 @@ def checks(write: bool) -> list[tuple[str, Callable[[], Sequence[str]]]]:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run all checks; exit code 1 if any found something."""
+    """Run all checks; exit code 1 for findings."""
     parser = argparse.ArgumentParser(prog="make check", description=__doc__)
     parser.add_argument("--write", action="store_true", help="write generated pages again")
     arguments = parser.parse_args(argv)

@@ -1,11 +1,8 @@
-"""`make cluster-test`: a campaign and an audit on a Spark cluster of this machine.
+"""`make cluster-test`: a campaign and an audit on a local Spark cluster.
 
-A standalone master and two workers are started from the pip package, on the loopback interface,
-with free ports and a temporary folder. The campaign runs on them, into a relative folder; when some
-files are written one worker and its executor are killed with SIGKILL, and a third worker joins. The
-rows must be those of a campaign in one process, each once. Then the same log is audited in one
-process and on the cluster, by workers that import the archive sent to them: the results must be
-equal. Everything started is stopped by its own process group, whatever happens.
+During a campaign, SIGKILL ends one of two workers and its executor, and a third joins. The rows
+must equal those of one process. Then an audit with an archive sent to the workers must equal a
+local one.
 """
 
 from __future__ import annotations
@@ -37,7 +34,7 @@ WORKER = "org.apache.spark.deploy.worker.Worker"
 START_S = 60.0
 CAMPAIGN_S = 600.0
 KILLED_AFTER = 3
-"""Files that are written when the worker is killed: some of its work is done by then."""
+"""Number of written files."""
 
 CAMPAIGN = [
     "mine", "--subjects", "applier,write_sets", "--histories", "300", "--batch", "30", "--seed",
@@ -47,7 +44,7 @@ CAMPAIGN = [
 
 
 def main() -> int:
-    """Run the test; 0 if the tables are equal and the worker was killed in the middle of it."""
+    """Run the test; 0 for equal tables after the kill."""
     parser = argparse.ArgumentParser(prog="make cluster-test", description=__doc__)
     parser.add_argument("--keep", metavar="DIR", type=Path, help="keep logs and tables in DIR")
     arguments = parser.parse_args()
@@ -80,7 +77,7 @@ def _test(folder: Path) -> int:
         first = worker("worker-1")
         worker("worker-2")
         wait_for(lambda: registered(folder) >= 2, START_S, "both workers at the master")
-        # A relative folder: what workers made of it was lost once.
+        # Workers once lost files in a relative folder.
         campaign = stack.enter_context(
             started_campaign(folder, environment, "--master", url, "--out", clustered.name)
         )
@@ -105,7 +102,6 @@ def _test(folder: Path) -> int:
 
 
 def _compare_tables(alone: Path, clustered: Path) -> bool:
-    """Return whether the tables differ, and print which rows."""
     expected, found = (rows_of(place) for place in (alone, clustered))
     runs = [(row["system"], row["run"]) for row in found]
     is_equal = found == expected and len(set(runs)) == len(runs)
@@ -115,7 +111,6 @@ def _compare_tables(alone: Path, clustered: Path) -> bool:
 
 
 def _audit(folder: Path, environment: dict[str, str], url: str) -> bool:
-    """Return whether an audit on the cluster, by the archive sent to workers, says otherwise."""
     log = folder / "hot.000001"
     hot_log(log, size_bytes=1_500_000, seed=5, block_transactions=40)
     results = []
@@ -133,7 +128,7 @@ def _audit(folder: Path, environment: dict[str, str], url: str) -> bool:
 
 
 def run_paraply(*arguments: str, environment: dict[str, str] | None = None) -> None:
-    """Run a command of paraply to its verdict; any other end ends this test."""
+    """Run a paraply command to its verdict."""
     done = subprocess.run(
         [sys.executable, "-m", "paraply", *arguments],
         cwd=ROOT, env=environment, capture_output=True, text=True, check=False, timeout=CAMPAIGN_S,
@@ -146,7 +141,7 @@ def run_paraply(*arguments: str, environment: dict[str, str] | None = None) -> N
 def started_campaign(
     folder: Path, environment: dict[str, str], *arguments: str
 ) -> Iterator[subprocess.Popen[bytes]]:
-    """Run a campaign in a process of its own; it is killed if it is still there at the end."""
+    """Run a campaign; kill it at the end."""
     command = [sys.executable, "-m", "paraply", *CAMPAIGN, *arguments]
     with open(folder / "campaign.log", "wb") as log:
         process = subprocess.Popen(
@@ -163,7 +158,7 @@ def started_campaign(
 def running(
     folder: Path, environment: dict[str, str], name: str, *command: str
 ) -> Iterator[subprocess.Popen[bytes]]:
-    """Run a part of Spark in a process group of its own, and kill the group at the end."""
+    """Run a process group of Spark; kill it at the end."""
     with open(folder / f"{name}.log", "wb") as log:
         process = subprocess.Popen(
             [str(SPARK_HOME / "bin" / "spark-class"), *command],
@@ -176,7 +171,7 @@ def running(
 
 
 def stop(process: subprocess.Popen[bytes]) -> None:
-    """Kill the process group that a process was started with, and wait for its end."""
+    """Kill a process group and wait."""
     if process.poll() is None:
         os.killpg(process.pid, signal.SIGTERM)
         try:
@@ -187,7 +182,7 @@ def stop(process: subprocess.Popen[bytes]) -> None:
 
 
 def environment_of(folder: Path) -> dict[str, str]:
-    """Return the environment of the cluster: loopback only, and nothing outside the folder."""
+    """Return an environment with loopback alone."""
     return {
         **os.environ,
         "JAVA_HOME": str(ensure_java_home()),
@@ -201,7 +196,6 @@ def environment_of(folder: Path) -> dict[str, str]:
 
 
 def _python_without_us(folder: Path) -> Path:
-    """Return a Python that has our libraries, and paraply only from the archive sent to it."""
     script = folder / "python"
     libraries = Path(pyspark.__file__).resolve().parents[1]
     # Without site, no .pth file of an editable installation is read.
@@ -214,7 +208,7 @@ def _python_without_us(folder: Path) -> Path:
 
 
 def free_port() -> int:
-    """Return a free port of the loopback interface."""
+    """Return a free loopback port."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
@@ -231,7 +225,7 @@ def wait_for_port(port: int) -> None:
 
 
 def wait_for(condition: Callable[[], bool], seconds: float, what: str) -> None:
-    """Wait until a condition is true; give up with a message."""
+    """Wait for a condition; raise after ``seconds``."""
     until = time.monotonic() + seconds
     while not condition():
         if time.monotonic() > until:
@@ -240,18 +234,18 @@ def wait_for(condition: Callable[[], bool], seconds: float, what: str) -> None:
 
 
 def registered(folder: Path) -> int:
-    """Return how many workers the master's log has registered."""
+    """Return the master's number of workers."""
     log = (folder / "master.log").read_text(encoding="utf-8", errors="replace")
     return log.count("Registering worker")
 
 
 def files_written(folder: Path) -> int:
-    """Return how many files of rows workers have written."""
+    """Return the number of row files."""
     return len(list((folder / "rows").glob("*.parquet")))
 
 
 def rows_of(folder: Path) -> list[dict[str, Any]]:
-    """Return the rows of a campaign in order."""
+    """Return a campaign's rows in order."""
     rows: list[dict[str, Any]] = read_rows(str(folder)).to_pylist()
     return sorted(rows, key=lambda row: (row["system"], row["run"]))
 

@@ -1,6 +1,6 @@
-"""`make demo`: audit the recorded logs of real servers and write the reports to ``out/demo``.
+"""`make demo`: audit recorded logs and write reports to ``out/demo``.
 
-Ends with one log into which a fault was forged, so that a violation can be seen as well.
+The last log has a forged fault.
 """
 
 from __future__ import annotations
@@ -26,21 +26,21 @@ SHOWN = (
     "mariadb-10.11.19/compressed",
     "mariadb-10.11.19/domains",
 )
-"""Scenarios with something to see: safe logs, unknown ones with the reason, several files."""
+"""Safe logs, unknown ones, several files."""
 
 FORGED = "mysql-9.7.4/load-full-metadata"
-"""The log that is forged: real concurrent load on a few hot rows."""
+"""Concurrent load on a few hot rows."""
 
 
 def log_files(scenario: str) -> list[Path]:
-    """Return the source's binary logs of a scenario in order, as its manifest names them."""
+    """Return a scenario's source logs in order."""
     folder = LOGS / scenario
     manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
     return [folder / entry["file"] for entry in manifest["logs"]["source"]["files"]]
 
 
 def overlap_neighbours(path: Path, copy: Path) -> Path:
-    """Write a copy in which every transaction may overlap with the one before it."""
+    """Let each transaction overlap its predecessor."""
     log = ForgedLog.read(path)
     for ordinal in range(3, len(log) + 1):
         log.set_timestamp(ordinal, last_committed=ordinal - 2)
@@ -48,7 +48,7 @@ def overlap_neighbours(path: Path, copy: Path) -> Path:
 
 
 def audit(name: str, files: list[Path], schema: Path, *, shown: bool) -> int:
-    """Audit some files with the tool itself; return its exit code."""
+    """Audit files; return the exit code."""
     report = OUT / name.replace("/", "-")
     command = [
         sys.executable, "-m", "paraply", "audit", *(str(file.relative_to(ROOT)) for file in files),
@@ -62,7 +62,7 @@ def audit(name: str, files: list[Path], schema: Path, *, shown: bool) -> int:
 
 
 def main() -> int:
-    """Run the demo; 0 when every audit ran and the forged log was found out."""
+    """Run the demo; 0 after detecting the forgery."""
     OUT.mkdir(parents=True, exist_ok=True)
     words = {0: "holds", 1: "violated", 2: "unknown"}
     print("Real binary logs, recorded from MySQL and MariaDB servers:\n", flush=True)

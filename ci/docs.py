@@ -1,7 +1,6 @@
-"""`make docs`: build every page as a static site in build/site, and check its links.
+"""`make docs`: build a static site in build/site, and check its links.
 
-Pages are copied into one folder. Links to code and data become plain text. A broken link fails the
-build.
+Links to code and data become plain text.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ _LINK = re.compile(r"(?<!!)\[([^\]\n]+)\]\(([^)\s]+)\)")
 
 
 def pages() -> dict[Path, Path]:
-    """Return every page by its path in the site, README.md as the first."""
+    """Return pages by site path, README.md first."""
     found = {Path("index.md" if name == "README.md" else name): ROOT / name for name in _ALONE}
     for folder in _FOLDERS:
         for path in sorted((ROOT / folder).rglob("*")):
@@ -35,10 +34,9 @@ def pages() -> dict[Path, Path]:
 
 
 def gathered(text: str, page: Path, known: set[Path]) -> tuple[str, list[str]]:
-    """Return a page with the links of the site, and the broken links.
+    """Return a page with site links, and broken links.
 
-    ``page`` is its path in the source tree, ``known`` all paths of the site, both relative to the
-    root.
+    ``page`` and ``known`` are relative to the root.
     """
     broken: list[str] = []
 
@@ -68,7 +66,6 @@ def _inside(path: Path) -> Path | None:
 
 
 def _outside_of_code(text: str, change: Callable[[str], str]) -> str:
-    """Apply a change to the lines that are in no fenced block."""
     lines: list[str] = []
     is_code = False
     for line in text.splitlines(keepends=True):
@@ -81,7 +78,7 @@ def _outside_of_code(text: str, change: Callable[[str], str]) -> str:
 
 
 def gather(folder: Path) -> list[str]:
-    """Write the pages below a folder, and return every link that leads nowhere."""
+    """Write all pages; return broken links."""
     found = pages()
     known = {path.relative_to(ROOT) for path in found.values()}
     faults: list[str] = []
@@ -99,7 +96,7 @@ def gather(folder: Path) -> list[str]:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Build the site; exit code 1 where a link leads nowhere."""
+    """Build; exit code 1 for broken links."""
     parser = argparse.ArgumentParser(prog="make docs", description=__doc__)
     parser.add_argument("--check", action="store_true", help="only check the links")
     arguments = parser.parse_args(argv)
@@ -114,7 +111,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         [sys.executable, "-m", "mkdocs", "build", "--quiet", "--strict", "--clean",
          "--config-file", str(CONFIGURATION), "--site-dir", str(site)],
         cwd=ROOT,
-        # Its notice about its own future is not about these pages.
+        # Hides a notice about the tool's own future.
         env={**os.environ, "NO_MKDOCS_2_WARNING": "1"},
         check=False,
     )  # fmt: skip

@@ -1,8 +1,7 @@
-"""Check the English that people read: spelling, plain words, sentence length and word counts.
+"""Check the project's English: spelling, plain words, sentence length and word counts.
 
-``python -m ci.english`` prints hits per 1,000 words for each area; ``--list AREA`` prints the hits.
-Areas are README.md, other Markdown, command help, error texts and docstrings. codespell, proselint
-and the project's own patterns make the hits. Code, links and generated blocks are not checked.
+``python -m ci.english`` prints hits per 1,000 words by area, ``--list AREA`` one area's hits. It
+uses codespell, proselint and own patterns, outside code, links and generated blocks.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ from paraply.vocabulary.errors import registered_errors
 ROOT = Path(__file__).resolve().parent.parent
 
 SENTENCE_WORDS_MAX = 40
-"""The aim is 25; a sentence above this limit is a hit."""
+"""The aim is 25."""
 
 PATTERNS = tuple(re.compile(pattern, re.IGNORECASE) for pattern in (
     # Vague actors.
@@ -52,10 +51,10 @@ PATTERNS = tuple(re.compile(pattern, re.IGNORECASE) for pattern in (
     r"\bnot (only )?[^.,;:]{1,40}, but\b", r"\bwhat [^.,;:]{1,30} (makes?|made) of\b",
     r"\bin the world\b", r"\b(behind|beside) (it|them)\b", r"\bwont\b", r"\bbe held against\b",
 ))  # fmt: skip
-"""Words that the project does not use in prose; ``CONTRIBUTING.md`` has the rules behind them."""
+"""Banned words; see ``CONTRIBUTING.md``."""
 
 SPELLED = "edn,toi,fo,ist,ot,sting"
-"""Words of the field that codespell takes for slips."""
+"""Terms that codespell misreads."""
 
 PROSELINT_OFF = (
     "typography",
@@ -64,15 +63,15 @@ PROSELINT_OFF = (
     "annotations",
     "uncomparables",
 )
-"""Checks that do not fit: *applier*, ASCII punctuation, code between words, *least ideal*."""
+"""Unsuitable checks: *applier*, ASCII punctuation, code, *least ideal*."""
 
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """The most that an area may have; lower a number when the area has become better."""
+    """An area's maximum; lower it after improvements."""
 
     hits: float
-    """Per 1,000 words; the aim is 1 everywhere."""
+    """Per 1,000 words; the aim is 1."""
     words: int
 
 
@@ -84,12 +83,12 @@ LIMITS = {
     "docstrings": Limit(6.5, 150_000),
 }
 MARKDOWN_WORDS_MAX = 90_000
-"""README and docs together; generated blocks do not count."""
+"""README and docs without generated blocks."""
 
 
 @dataclass(frozen=True, slots=True)
 class Prose:
-    """The text of one source with code blanked out; lines are numbered as in the source."""
+    """A source's text without code, with line numbers."""
 
     area: str
     source: str
@@ -116,14 +115,13 @@ _WORD = re.compile(r"[A-Za-z][\w'’-]*")
 
 
 def _blanked(pattern: re.Pattern[str], text: str, filler: str = " ") -> str:
-    """Return the text with each match replaced by filler, its line breaks kept."""
     return pattern.sub(lambda match: re.sub(r"[^\n]", filler, match.group()), text)
 
 
 def markdown_prose(text: str, *, is_generated: bool) -> tuple[str, int]:
-    """Return a page without code and generated blocks, and its words with code.
+    """Return a page without code, and its words with code.
 
-    A page that is generated as a whole loses its table rows.
+    Fully generated pages lose their table rows.
     """
     text = _blanked(_GENERATED, text)
     if is_generated:
@@ -135,7 +133,7 @@ def markdown_prose(text: str, *, is_generated: bool) -> tuple[str, int]:
 
 
 def docstring_prose(source: str) -> tuple[str, int]:
-    """Return the docstrings of a module at their lines, and their words."""
+    """Return a module's docstrings and their words."""
     lines = source.splitlines()
     kept = [""] * len(lines)
     words = 0
@@ -149,7 +147,7 @@ def docstring_prose(source: str) -> tuple[str, int]:
 
 
 def help_texts() -> Iterator[tuple[str, str]]:
-    """Yield the help of each command by its name."""
+    """Yield each command's help by name."""
     yield "paraply", "\n\n".join(f"{command.summary}." for command in COMMANDS)
     parser = build_parser([command.name for command in COMMANDS])
     for action in parser._actions:
@@ -160,7 +158,7 @@ def help_texts() -> Iterator[tuple[str, str]]:
 
 
 def error_texts() -> Iterator[tuple[str, str]]:
-    """Yield the message and the remedy of each error by its code."""
+    """Yield each error's message and remedy."""
     for module in registering_modules():
         importlib.import_module(module)
     for error in registered_errors():
@@ -168,7 +166,7 @@ def error_texts() -> Iterator[tuple[str, str]]:
 
 
 def prose_of(root: Path) -> Iterator[Prose]:
-    """Yield everything that is checked."""
+    """Yield every checked text."""
     for path in tracked(root):
         source = path.relative_to(root).as_posix()
         if path.suffix == ".md" and not source.startswith("tests/"):
@@ -184,7 +182,7 @@ def prose_of(root: Path) -> Iterator[Prose]:
 
 
 def banned_hits(prose: Prose) -> Iterator[Hit]:
-    """Yield each use of a banned pattern and each sentence that is too long."""
+    """Yield banned patterns and too long sentences."""
     for pattern in PATTERNS:
         for match in pattern.finditer(prose.text):
             words = " ".join(match.group().split())
@@ -199,7 +197,6 @@ _SENTENCE_END = re.compile(r"[.!?:;](?=\s|$)|\n\s*\n|\n\s*(?:[-*#>|]|\d+\.)(?=\s
 
 
 def _sentences(text: str) -> Iterator[tuple[int, int]]:
-    """Yield where each sentence, item or cell starts and how many words it has."""
     start = 0
     for end in (*(match.end() for match in _SENTENCE_END.finditer(text)), len(text)):
         yield start, len(_WORD.findall(text, start, end))
@@ -207,7 +204,7 @@ def _sentences(text: str) -> Iterator[tuple[int, int]]:
 
 
 def linted_hits(proses: Sequence[Prose]) -> Iterator[Hit]:
-    """Yield what codespell and proselint find."""
+    """Yield the findings of codespell and proselint."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         sources: dict[str, str] = {}
@@ -246,7 +243,7 @@ def _proselint(folder: Path, sources: Mapping[str, str]) -> Iterator[Hit]:
 
 
 def over_the_limit(area: str, hits: int, words: int, limit: Limit) -> list[str]:
-    """Return what breaks the limit of an area."""
+    """Return an area's breaches of its limit."""
     found = []
     rate = 1_000 * hits / max(words, 1)
     if rate > limit.hits:
@@ -257,7 +254,7 @@ def over_the_limit(area: str, hits: int, words: int, limit: Limit) -> list[str]:
 
 
 def measured(root: Path) -> dict[str, tuple[list[Hit], int]]:
-    """Return the hits and the words of each area."""
+    """Return each area's hits and words."""
     proses = list(prose_of(root))
     area_of = {prose.source: prose.area for prose in proses}
     found: dict[str, list[Hit]] = {area: [] for area in LIMITS}
@@ -271,7 +268,7 @@ def measured(root: Path) -> dict[str, tuple[list[Hit], int]]:
 
 
 def report(areas: Mapping[str, tuple[list[Hit], int]]) -> tuple[list[str], list[str]]:
-    """Return a line per area, and what is over its limit."""
+    """Return a line per area, and breaches."""
     lines, faults = [], []
     for area, (hits, words) in areas.items():
         lines.append(
@@ -285,13 +282,13 @@ def report(areas: Mapping[str, tuple[list[Hit], int]]) -> tuple[list[str], list[
 
 
 def violations(root: Path) -> list[str]:
-    """Return what is over its limit, with the measured lines if anything is."""
+    """Return breaches of limits with measurements."""
     lines, faults = report(measured(root))
     return [*faults, *lines, "`python -m ci.english --list AREA` lists the hits"] if faults else []
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Print the areas, or the hits of one; exit code 1 if a limit is broken."""
+    """Print areas or hits; exit code 1 for breaches."""
     parser = argparse.ArgumentParser(prog="python -m ci.english", description=__doc__)
     parser.add_argument(
         "--list", choices=LIMITS, metavar="AREA", help=f"one of {', '.join(LIMITS)}"

@@ -1,7 +1,4 @@
-"""Servers for ``paraply live --dsn``: a source and two replicas of a family, at fixed sockets.
-
-The commands that name them are the same each time, wherever the servers' own directories are.
-"""
+"""Servers for ``paraply live --dsn`` at fixed sockets."""
 
 from __future__ import annotations
 
@@ -19,24 +16,23 @@ _FAMILIES = {
     "mariadb": (find_mariadb, ("--slave-parallel-threads=8", "--slave-parallel-mode=optimistic")),
     "mysql": (find_mysql, (*WINDOW_OPTIONS, "--replica-parallel-workers=8")),
 }
-"""How each is found, and what its servers are started with besides."""
+"""Search function and start options."""
 _OPTIONS = ("--sync-binlog=0", "--innodb-flush-log-at-trx-commit=2", "--binlog-row-metadata=FULL")
 _NAMES = ("source", "replica1", "replica2")
 _FOLDER = Path("out", "live-servers")
-"""Of the sockets, from the root of the repository."""
 
 
 def data_source_names() -> Iterator[tuple[str, ...]]:
-    """Yield the names of the servers of each family, the source first."""
+    """Yield each family's servers, source first."""
     for family in _FAMILIES:
         yield tuple(f"mysql://root@/?socket={_socket(family, name)}" for name in _NAMES)
 
 
 @contextmanager
 def servers_named_in(command: str) -> Iterator[None]:
-    """Have the servers that a command names, if it names any of these.
+    """Start the servers in a command.
 
-    Raises ``ParaplyError`` P601 where they are not installed.
+    Raises ``ParaplyError`` P601 if they are not installed.
     """
     with ExitStack() as stack:
         for family, (find, options) in _FAMILIES.items():

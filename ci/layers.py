@@ -1,8 +1,7 @@
-"""Who may import whom, enforced (the table in ARCHITECTURE.md).
+"""Enforce the import table of ARCHITECTURE.md.
 
-Two absences matter most: ``properties`` never imports ``reference_impl`` (the judge is not built
-from the accused), and ``models`` imports neither (agreement is evidence only while they are
-independent).
+``properties`` never imports ``reference_impl``, and ``models`` imports neither, so they are
+independent evidence.
 """
 
 from __future__ import annotations
@@ -18,12 +17,11 @@ import networkx
 PACKAGE = "paraply"
 
 SPECIFYING = "vocabulary properties reference_impl models adapters mining"
-"""The rooms that know nothing of the tool."""
+"""Rooms independent of the tool."""
 SHARED = (
     f"{SPECIFYING} errors progress file_arguments number_arguments registries version tools "
     "reporting"
 )
-"""What every job room may use."""
 COUNTEREXAMPLES = f"{SHARED} counterexamples judging"
 JOBS = "auditing exploring conforming campaigning observing proving verifying"
 ALL = f"{COUNTEREXAMPLES} {JOBS} commands cli crash"
@@ -31,9 +29,9 @@ ALL = f"{COUNTEREXAMPLES} {JOBS} commands cli crash"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Layer:
-    """What one folder may import: rooms of ours, and third-party libraries.
+    """Allowed imports of one folder.
 
-    The most specific folder that contains a module decides for it.
+    The most specific folder decides.
     """
 
     folder: str
@@ -91,11 +89,10 @@ LAYERS = (
     _layer("interface", ALL),
     _layer("__init__.py", f"{ALL} interface"),
 )
-"""The table, most general first; of two layers of one folder, the later counts."""
+"""The later of two equal folders counts."""
 
 
 def _layer_of(relative: str) -> Layer | None:
-    """Return the most specific layer that contains ``relative``; None where the table has none."""
     found = None
     for layer in LAYERS:
         inside = relative == layer.folder or relative.startswith(layer.folder + "/")
@@ -105,7 +102,6 @@ def _layer_of(relative: str) -> Layer | None:
 
 
 def _imports(tree: ast.AST) -> Iterator[tuple[int, str]]:
-    """Yield line and full name of every import, wherever it is in the module."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             for alias in node.names:
@@ -118,9 +114,9 @@ def _imports(tree: ast.AST) -> Iterator[tuple[int, str]]:
 
 
 def module_violations(relative: str, source: str) -> list[str]:
-    """Return what one module imports against the table, a line each.
+    """Return one module's forbidden imports.
 
-    ``relative`` is the path of the module below the package.
+    ``relative`` is below the package.
     """
     layer = _layer_of(relative)
     if layer is None:
@@ -147,7 +143,6 @@ def _module_name(relative: str) -> str:
 
 
 def _loaded_at_import(tree: ast.Module) -> Iterator[str]:
-    """Yield what the module imports while it is loaded: not inside functions, not for types."""
     todo: list[ast.stmt] = list(tree.body)
     while todo:
         node = todo.pop()
@@ -160,9 +155,9 @@ def _loaded_at_import(tree: ast.Module) -> Iterator[str]:
 
 
 def circles(sources: Mapping[str, str]) -> list[str]:
-    """Return each circle of modules that import each other while they are loaded, a line each.
+    """Return import cycles at load time.
 
-    ``sources`` has the text of each module by its path below the package.
+    ``sources`` has texts by path below the package.
     """
     modules = {_module_name(relative): relative for relative in sources}
     graph = networkx.DiGraph()
@@ -176,7 +171,7 @@ def circles(sources: Mapping[str, str]) -> list[str]:
 
 
 def violations(root: Path) -> list[str]:
-    """Return every import below ``root`` that breaks the table, and every circle."""
+    """Return forbidden imports and cycles."""
     folder = root / PACKAGE
     sources = {
         path.relative_to(folder).as_posix(): path.read_text(encoding="utf-8")

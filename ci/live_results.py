@@ -1,11 +1,9 @@
 """Run every live target and store the results.
 
-``python -m ci.live_results [--only TARGET...] [--list] [--out DIR]`` takes over an hour with all
-servers. Each mode runs healthy for at least 20,000 transactions, then with several domains and
-replicas, then under every fault of the target; ``--list`` only prints the commands. Servers for
-``--dsn`` are started first, at sockets of fixed names. Results go into docs/live-results.jsonl, and
-its page is written again; histories with a violation stay in the folder. Targets without a server
-are named and skipped.
+``python -m ci.live_results [--only TARGET...] [--list] [--out DIR]`` takes over an hour; ``--list``
+only prints the commands. Each mode runs at least 20,000 healthy transactions, then several domains
+and replicas, then every fault. Results go to docs/live-results.jsonl; violating histories
+stay in the folder.
 """
 
 from __future__ import annotations
@@ -31,7 +29,7 @@ _HEALTHY: dict[str, dict[str, int]] = {
     "mysql-semisync": {"rounds": 9, "transactions": 3_000},
 }
 _HEALTHY_USUAL = {"rounds": 11}
-"""Rounds that make 20,000 transactions: a source that is lost is lost midway."""
+"""For 20,000 transactions; the source's loss ends rounds midway."""
 _STRUCK: dict[str, dict[str, int]] = {
     "galera": {"transactions": 1_500},
     # Three rounds strike each member once.
@@ -51,10 +49,10 @@ _STRUCK: dict[str, dict[str, int]] = {
     # Every worker that is rolled back sleeps a second or more.
     "mysql/forged-idempotent": {"transactions": 300},
 }
-"""What differs from the usual under faults, by target or by target and fault."""
+"""Options under faults."""
 _STRUCK_USUAL = {"transactions": 1_000}
 _WIDER: dict[str, Any] = {"replicas": 2, "domains": 3, "rounds": 3}
-"""What is run besides of each mode, healthy: 6,000 transactions in several domains or databases."""
+"""Also run healthy: 6,000 transactions in several domains."""
 _OF_PAIRS = ("mariadb", "mysql")
 _SEED, _WIDER_SEED, _STRUCK_SEED = 100, 200, 300
 _NO_SERVER = 3
@@ -62,7 +60,7 @@ _EXISTING_ROUNDS = 3
 
 
 def requests(target: LiveTarget, mode: str) -> Iterator[LiveRequest]:
-    """Yield what is run of one mode of a target: healthy, in several domains, every fault."""
+    """Yield one mode's runs."""
     if target is EXISTING:
         for names in data_source_names():
             yield LiveRequest(mode=mode, seed=_SEED, rounds=_EXISTING_ROUNDS, servers=names)
@@ -80,7 +78,7 @@ def requests(target: LiveTarget, mode: str) -> Iterator[LiveRequest]:
 
 
 def commands(only: list[str]) -> Iterator[str]:
-    """Yield the command of all that is stored, of the targets named or of all."""
+    """Yield the commands, by default of all targets."""
     for target in TARGETS:
         if not only or target.name in only:
             for mode in target.modes:
@@ -89,7 +87,6 @@ def commands(only: list[str]) -> Iterator[str]:
 
 
 def _store(command: str, number: int, out: Path) -> int:
-    """Run one command and store its result at once; return its exit code."""
     result = out / f"{number}.json"
     print(command, flush=True)
     try:
@@ -116,7 +113,7 @@ def _stored(command: str, result: Path, out: Path) -> int:
 
 
 def main() -> int:
-    """Run all, store the results; exit code 1 if something broke that is not documented to."""
+    """Run all; exit code 1 for undocumented breaches."""
     parser = argparse.ArgumentParser(prog="python -m ci.live_results", description=__doc__)
     parser.add_argument("--only", nargs="+", metavar="TARGET", default=[])
     parser.add_argument("--list", action="store_true", help="print the commands and end")

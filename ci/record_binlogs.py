@@ -2,9 +2,8 @@
 
 python -m ci.record_binlogs [--seed 1] [--only SCENARIO ...] [--flavour mariadb|mysql]
 
-Writes ``tests/fixtures/binlogs/<server-version>/<scenario>/``; the README there describes the
-files. The seed determines the clients' statements but not their interleaving, so a new recording
-has the same kinds of transactions in another order.
+It writes ``tests/fixtures/binlogs/<server-version>/<scenario>/``. The interleaving varies despite
+the seed.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ OUT = Path(__file__).resolve().parent.parent / "tests" / "fixtures" / "binlogs"
 
 
 def record(scenario: Scenario, installation: Installation, seed: int, out: Path) -> int:
-    """Record one scenario on a fresh server; return how many bytes it takes."""
+    """Record one scenario; return its bytes."""
     folder = out / installation.slug / scenario.name
     shutil.rmtree(folder, ignore_errors=True)
     with ServerRoom() as room:
@@ -72,7 +71,6 @@ def record(scenario: Scenario, installation: Installation, seed: int, out: Path)
 def _keep_node(
     scenario: Scenario, server: Server, folder: Path, role: str, manifest: dict[str, Any]
 ) -> None:
-    """Copy a node's logs and the truth about its data; the node ends here."""
     prefix = "" if role == "source" else f"{role}-"
     rows = truth.final_rows(server)
     (folder / f"{prefix}schema.sql").write_text(truth.schema_dump(server), encoding="utf-8")
@@ -108,7 +106,7 @@ def _keep_log(
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Record the chosen scenarios on every server that is there."""
+    """Record scenarios on every available server."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

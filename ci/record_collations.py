@@ -1,11 +1,8 @@
-"""Record the equalities of collations from a live MariaDB and a live MySQL.
+"""Record collation equalities from a live MariaDB and MySQL (ten minutes).
 
-Writes ``paraply/adapters/binlog/collation_data/``; the README there documents the format. Every
-number comes from ``WEIGHT_STRING`` of a server, none from Unicode tables.
+It writes ``paraply/adapters/binlog/collation_data/`` from ``WEIGHT_STRING`` alone.
 
 python -m ci.record_collations [--mariadb-basedir DIR] [--mysql-basedir DIR] [--out DIR]
-
-It takes about ten minutes.
 """
 
 from __future__ import annotations
@@ -41,14 +38,13 @@ TAILORING_WINDOWS = (
     range(0x1000, 0x10A0),
     range(0x3041, 0x3100),
 )
-"""Where a language's own contractions lie: Latin, Greek and Cyrillic, Sinhala, Myanmar, Kana."""
+"""Latin, Greek and Cyrillic, Sinhala, Myanmar, Kana."""
 
 
 def by_representative(weights: dict[int, Weight]) -> dict[int, Weight]:
-    """Return each character's weight as the least code point that weighs the same.
+    """Return the least code point per weight.
 
-    For Asian character sets: there a weight is one character of the set itself, so equal strings
-    stay equal and others do not become so, and the table packs to a tenth.
+    For Asian sets, this preserves equality and packs to a tenth.
     """
     least: dict[Weight, int] = {}
     for code in sorted(weights):
@@ -57,7 +53,7 @@ def by_representative(weights: dict[int, Weight]) -> dict[int, Weight]:
 
 
 def family_of(name: str) -> tuple[str, str]:
-    """Return (file, base collation) of a utf8mb4 collation, from its name."""
+    """Return a utf8mb4 collation's (file, base)."""
     if "_uca1400_" in name:
         return "uca1400", f"utf8mb4_uca1400_{name[-5:]}"
     if "_0900_" in name:
@@ -73,7 +69,7 @@ def family_of(name: str) -> tuple[str, str]:
 
 
 class Recorder:
-    """Collects tables over both servers; equal tables of both are stored once."""
+    """Collects both servers' tables, equal ones once."""
 
     def __init__(self) -> None:
         self.tables: dict[str, tuple[str, Table]] = {}
@@ -232,7 +228,7 @@ def _order(collation: ServerCollation, names: set[str]) -> tuple[int, bool, bool
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Measure both servers and write the data; exit 3 where one of them cannot be had."""
+    """Measure and write; exit 3 without a server."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

@@ -1,6 +1,6 @@
-"""Record the logs of a round on a Galera cluster: ``python -m ci.record_galera_logs FOLDER``.
+"""Record a Galera round's logs: ``python -m ci.record_galera_logs FOLDER``.
 
-Of the error logs only the lines that are read are kept. Needs MariaDB and Galera (ci/servers).
+Requires MariaDB and Galera (ci/servers).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _READ = re.compile(
 
 
 def main() -> int:
-    """Record one round; exit 0 once it is written, 3 if it cannot be recorded."""
+    """Record one round; exit 3 on failure."""
     parser = argparse.ArgumentParser(prog="python -m ci.record_galera_logs", description=__doc__)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--transactions", type=int, default=400)

@@ -1,6 +1,6 @@
-"""Record a run of a real group: ``python -m ci.record_group_trace FILE.jsonl.gz``.
+"""Record a real group's run: ``python -m ci.record_group_trace FILE.jsonl.gz``.
 
-Needs a MySQL server (ci/servers) and the right to capture frames of the loopback interface.
+Requires MySQL (ci/servers) and the right to capture loopback frames.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from paraply.vocabulary.group_trace_jsonl import write_group_trace
 
 
 def main() -> int:
-    """Record one run; exit 0 once it is written, 3 if it cannot be recorded."""
+    """Record one run; exit 3 on failure."""
     parser = argparse.ArgumentParser(prog="python -m ci.record_group_trace", description=__doc__)
     parser.add_argument("file", type=Path, help="compressed if its name ends in .gz")
     parser.add_argument("--mysql-basedir", type=Path)

@@ -1,4 +1,4 @@
-"""House rules that no linter knows: sizes, banned words, dead type markers, pinned hosts."""
+"""Check house rules: sizes, banned words, type markers, hosts."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ import subprocess
 from pathlib import Path
 
 MODULE_LINES_MAX = 500
-"""The aim is 60 to 250. A module is split when it holds two ideas, not because of its length."""
+"""The aim is 60 to 250."""
 
 TEST_LINES_MAX = 600
-"""A module of tests is read case by case, so it may be longer."""
+"""Readers take one case at a time."""
 
 # Spelled in two halves, so that this file does not contain what it bans.
 BANNED = {
@@ -25,7 +25,7 @@ TEXT = {".py", ".md", ".toml", ".lock", ".sh", ".yml", ".cfg", ".html", ".css", 
 
 
 def tracked(root: Path) -> list[Path]:
-    """Return the files git tracks or would track; every file where this is no checkout."""
+    """Return files for git, or all without it."""
     listed = subprocess.run(
         ["git", "ls-files", "--cached", "--others", "--exclude-standard"],
         cwd=root, capture_output=True, text=True, check=False,
@@ -36,7 +36,7 @@ def tracked(root: Path) -> list[Path]:
 
 
 def violations(root: Path) -> list[str]:
-    """Return each broken house rule as ``file:line: what``."""
+    """Return each broken rule as ``file:line: what``."""
     found = []
     for path in tracked(root):
         relative = path.relative_to(root).as_posix()

@@ -1,1 +1,1 @@
-"""Benchmarks: ``python -m ci.bench NAME`` (see ``runner``)."""
+"""Benchmarks: ``python -m ci.bench NAME``."""

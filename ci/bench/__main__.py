@@ -1,7 +1,7 @@
 """``python -m ci.bench [NAME ...]``: run benchmarks and print the measurements.
 
-Numbers are medians over interleaved rounds (A, B, A, B, ...). Goals are marked PASS or MISS. The
-exit code is 0 unless ``--strict``, because a shared machine proves nothing about speed.
+Numbers are medians over interleaved rounds (A, B, A, B, ...). Only ``--strict`` affects the exit
+code, since shared machines vary in speed.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ MODULES = (
     "ci.bench.traces",
     "ci.bench.verify",
 )
-"""Modules that register benchmarks; add yours."""
+"""Modules that register benchmarks."""
 
 
 def render(report: Report) -> str:
@@ -49,7 +49,7 @@ def render(report: Report) -> str:
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Run the named benchmarks, all of them by default."""
+    """Run the named benchmarks, by default all."""
     for module in MODULES:
         importlib.import_module(module)
     parser = argparse.ArgumentParser(prog="python -m ci.bench", description=__doc__)

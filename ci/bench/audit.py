@@ -1,9 +1,7 @@
-"""Benchmark ``audit``: a whole audit beside mariadb-binlog -v and beside a naive checker.
+"""Benchmark ``audit``: a whole audit against mariadb-binlog -v and a naive checker.
 
-The audit does everything (checksums, rows, keys, lint, safety, replay, parallelism under six
-models); ``mariadb-binlog -v`` decodes and prints the same file to /dev/null; the naive checker is
-handed transactions that are already decoded and keyed, and builds a networkx graph of every
-conflicting pair, as the definition has it.
+The audit does everything. ``mariadb-binlog -v`` decodes the same file to /dev/null. The naive
+checker builds a networkx graph of conflicts from keyed transactions.
 """
 
 from __future__ import annotations
@@ -26,7 +24,7 @@ from paraply.vocabulary.log import LoggedTransaction
 
 DECODER = "mariadb-binlog"
 SPEED_GOAL = 0.5
-"""Bytes per second of the audit, as a part of the decoder's."""
+"""Bytes per second, relative to the decoder."""
 NAIVE_GOAL = 50.0
 MEMORY_GOAL_MB = 300.0
 SMALL_MEGABYTES = 50.0
@@ -35,7 +33,6 @@ _HOLDS_OR_UNKNOWN = frozenset({0, 2})
 
 
 def _log(options: Options, megabytes: float) -> Path:
-    """Return a generated log, made if it is not there."""
     path = options.folder / f"audit-{megabytes:g}mb-seed{options.seed}.000001"
     if not path.exists():
         made = path.with_suffix(".part")
@@ -54,10 +51,6 @@ def _decode(path: Path, options: Options) -> Run:
 
 
 def _transactions(path: Path, count: int) -> list[LoggedTransaction]:
-    """Return the last of the log's first transactions that change rows, keyed.
-
-    What fills the tables at the start would make the pairs of a slice unlike those of the log.
-    """
     registry = SchemaRegistry()
 
     def on_table_map(table: TableMap) -> None:
@@ -75,7 +68,6 @@ def _transactions(path: Path, count: int) -> list[LoggedTransaction]:
 
 
 def _naive_rates(path: Path) -> list[tuple[int, float]]:
-    """Return transactions per second of the naive checker, by the size of the slice."""
     transactions = _transactions(path, NAIVE_SLICES[-1])
     rates = []
     for size in NAIVE_SLICES:
@@ -87,7 +79,7 @@ def _naive_rates(path: Path) -> list[tuple[int, float]]:
 
 @benchmark("audit")
 def audit(options: Options) -> Report:
-    """Measure a whole audit of one large log."""
+    """Audit one large log."""
     path = _log(options, options.megabytes)
     size = path.stat().st_size
     count = _count(path)
@@ -95,7 +87,7 @@ def audit(options: Options) -> Report:
         benchmark="audit",
         input=f"{size:,} bytes, {count:,} transactions (MariaDB format, seed {options.seed})",
     )
-    # The first run compiles the kernels and keeps them; what is measured is every later run.
+    # The first run compiles the kernels; only later runs count.
     _audit(_log(options, min(SMALL_MEGABYTES, options.megabytes)), options)
     contestants = {"audit": lambda: _audit(path, options)}
     if shutil.which(DECODER):
@@ -127,7 +119,6 @@ def audit(options: Options) -> Report:
 
 
 def _count(path: Path) -> int:
-    """Return the number of transactions: the number in the log's last XID event."""
     with path.open("rb") as log:
         log.seek(-200, 2)
         tail = log.read()

@@ -1,4 +1,4 @@
-"""Conformance: cases and schedules a second against the sample appliers, and how fast it starts."""
+"""Conformance: cases and schedules per second."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ START_SECONDS_MAX = 1.0
 
 @benchmark("conform")
 def conform(options: Options) -> Report:
-    """Run every case that needs no crash against each applier, in turn."""
+    """Run every crash-free case against each applier."""
     cases = tuple(case for case in cases_named([]) if not case.crashes)
     commands = _commands(options.folder)
     report = Report(
@@ -56,7 +56,6 @@ def conform(options: Options) -> Report:
 
 
 def _commands(folder: Path) -> Mapping[str, Sequence[str]]:
-    """Return the appliers to run; the Go sample is built first."""
     found: dict[str, Sequence[str]] = {
         "rule class": host_command("paraply.adapters.conformance.rules.correct:LogicalClock"),
         "python": [sys.executable, "-I", "-S", str(SAMPLES / "python" / "lc_sn_threads.py")],
@@ -74,7 +73,6 @@ def _commands(folder: Path) -> Mapping[str, Sequence[str]]:
 
 
 def _start_seconds() -> float:
-    """Return how long the command takes for one case on one schedule."""
     rule = "paraply.adapters.conformance.rules.correct:LogicalClock"
     words = ["conform", "--case", "B-prefix-01", "--schedules", "1", "--applier", rule]
     started = time.perf_counter()

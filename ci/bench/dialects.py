@@ -1,4 +1,4 @@
-"""How MariaDB 10.11 and MySQL 8.0 write the events of the benchmark's transactions."""
+"""Benchmark events of MariaDB 10.11 and MySQL 8.0."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ STATEMENT_END = b"\x01\x00"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableShape:
-    """One table as its table map describes it; columns are NOT NULL."""
+    """One table map; columns are NOT NULL."""
 
     number: int
     name: str
@@ -24,14 +24,14 @@ class TableShape:
     types: bytes
     metadata: bytes
     signedness: bytes
-    """One bit per numeric column, set where unsigned."""
+    """One bit per numeric column."""
     collations: tuple[int, ...]
     """One per character column."""
     key: tuple[int, ...]
     ddl: str
 
     def table_map(self) -> Event:
-        """Return the table map event with ``binlog_row_metadata=FULL``."""
+        """Return the event with ``binlog_row_metadata=FULL``."""
 
         def field(kind: int, data: bytes) -> bytes:
             return bytes([kind, len(data)]) + data
@@ -83,14 +83,14 @@ TABLES = (*SBTEST, ACCOUNT, LEDGER)
 
 
 def query_body(sql: str, status: bytes, schema: str = SCHEMA) -> bytes:
-    """Return the body of a query event of connection 7, without error."""
+    """Return a query event's body."""
     name = schema.encode()
     head = struct.pack("<IIBHH", 7, 0, len(name), 0, len(status))
     return head + status + name + b"\0" + sql.encode()
 
 
 class Dialect(Protocol):
-    """What differs between the two servers' logs."""
+    """Differences between the two servers' logs."""
 
     name: str
     server_id: int
@@ -99,26 +99,26 @@ class Dialect(Protocol):
     delete: int
 
     def format_body(self, created_s: int) -> bytes:
-        """Return the body of the format description event, with the checksum algorithm."""
+        """Return the format description's body."""
 
     def preamble(self, file_name: str) -> Sequence[Event]:
-        """Return the events between the format description and the first transaction."""
+        """Return the events before the first transaction."""
 
     def begin(self, *, grouped: bool, ddl: bool = False) -> Sequence[Event]:
-        """Return the events that open a transaction; ``length`` is the whole's, in bytes."""
+        """Return a transaction's first events; ``length`` is in bytes."""
 
     def statement(self, text: Sequence[Part]) -> Sequence[Event]:
-        """Return what the log keeps of a statement's text."""
+        """Return a statement's text events."""
 
     def rows(self, table: TableShape, operation: int, images: Sequence[Part]) -> Event:
-        """Return one rows event holding ``images``, one row (or pair of rows) after another."""
+        """Return a rows event."""
 
     def query_status(self) -> bytes:
-        """Return the status variables of a query event."""
+        """Return a query event's status variables."""
 
 
 class MariaDb:
-    """MariaDB 10.11 with ``binlog_row_metadata=FULL`` and statements annotated."""
+    """MariaDB 10.11 with ``binlog_row_metadata=FULL`` and annotated statements."""
 
     name = "mariadb"
     server_id = 1

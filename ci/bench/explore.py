@@ -1,8 +1,6 @@
-"""Histories and steps per second of the reference implementation, against state machines.
+"""Speed of the reference implementation against Hypothesis state machines.
 
-Each contestant runs and judges the same number of histories by the subject's properties: random
-schedules of one seed, and a Hypothesis machine without shrinking. Running without judging is
-measured separately.
+Both run and judge equally many histories; a separate measurement omits the judging.
 """
 
 from __future__ import annotations
@@ -25,11 +23,11 @@ from paraply.registries import registered_subjects, subject_named
 from paraply.vocabulary.schedule import Exploration
 
 HISTORIES = 300
-"""Enough for a second or two of each contestant."""
+"""A second or two per contestant."""
 EXAMPLES = 100
 RUNS_EXHAUSTIVE = 1_000
 TIMES_FASTER_MIN = 1.0
-"""A random schedule costs no more than an example that Hypothesis draws and judges."""
+"""Relative to a Hypothesis example."""
 
 MACHINE_SETTINGS = settings(
     max_examples=EXAMPLES,
@@ -42,7 +40,7 @@ MACHINE_SETTINGS = settings(
 
 
 def machines() -> dict[str, type[RuleBasedStateMachine]]:
-    """Return the machine of each subject that has one, bound to the reference by its test."""
+    """Return each subject's state machine."""
     applier, certifier, group = (
         importlib.import_module(f"tests.machines.test_{name}_machine")
         for name in ("applier", "certifier", "group")
@@ -56,7 +54,7 @@ def machines() -> dict[str, type[RuleBasedStateMachine]]:
 
 @benchmark("explore")
 def explore(options: Options) -> Report:
-    """Histories, steps and events a second, subject by subject."""
+    """Measure histories, steps and events per second."""
     report = Report(
         benchmark="explore",
         input=f"{HISTORIES} random schedules of 4 transactions and 3 rows, seed {options.seed}; "
@@ -96,7 +94,6 @@ def explore(options: Options) -> Report:
 
 
 def _add_exhaustive(report: Report, options: Options) -> None:
-    """Add what enumerating costs beside running at random."""
     subject = subject_named("certifier")
     judged = properties_of(subject)
     system = system_of(subject, Workload())
@@ -110,10 +107,10 @@ def _add_exhaustive(report: Report, options: Options) -> None:
 
 
 def campaign_of(subject: Subject, judged: list[Property], seed: int) -> Campaign:
-    """Run the subject's default workload on the schedules of a seed."""
+    """Run a seed's schedules of the default workload."""
     return run_campaign(system_of(subject, Workload()), judged, random_schedules(seed, HISTORIES))
 
 
 def run_machine(machine: type[RuleBasedStateMachine]) -> None:
-    """Run the examples of a machine; a breach raises."""
+    """Run a machine's examples; a breach raises."""
     run_state_machine_as_test(machine, settings=MACHINE_SETTINGS)

@@ -1,8 +1,6 @@
-"""Write a large, valid and deterministic binary log: ``python -m ci.bench.generate_log OUT``.
+"""Write a large, valid, deterministic binary log: ``python -m ci.bench.generate_log OUT``.
 
-The log creates its tables, fills them, and then runs the mix of :mod:`ci.bench.workload`. It is
-meant to be read: dependencies, commit groups, row images and checksums are those that a server
-would have written, so an audit of it does real work and must find nothing wrong.
+It runs the mix of :mod:`ci.bench.workload` after filling tables. An audit must find no fault.
 """
 
 from __future__ import annotations
@@ -46,7 +44,6 @@ WIDTHS = {
 
 
 def _texts(rng: np.random.Generator, length: int) -> Bytes:
-    """Return sysbench's filler: groups of digits, with the one-byte length in front."""
     text = rng.integers(ord("0"), ord("9") + 1, (workload.TEXTS, length)).astype(np.uint8)
     text[:, 11::12] = ord("-")
     return np.concatenate([np.full((len(text), 1), length, np.uint8), text], axis=1)
@@ -54,8 +51,6 @@ def _texts(rng: np.random.Generator, length: int) -> Bytes:
 
 @dataclass(slots=True)
 class _Encoder:
-    """Turns column values into the bytes of a row image."""
-
     c: Bytes
     pad: Bytes
 
@@ -85,7 +80,6 @@ _ImageOf = Callable[[Dialect, str, int], list[Part]]
 
 
 def _image(dialect: Dialect, *columns: tuple[str, str, int]) -> list[Part]:
-    """Return one row image; a column is (type, field, slot)."""
     nulls = b"\xf0" if dialect.name == "mariadb" else b"\x00"
     return [nulls, *(Gap(f"{name}.{slot}", WIDTHS[kind]) for kind, name, slot in columns)]
 
@@ -122,7 +116,6 @@ def _change(
 
 
 def _body(dialect: Dialect, kind: Kind, table: int) -> list[Event]:
-    """Return the events of one shape of transaction between its begin and its XID."""
     shape = SBTEST[table]
     name = shape.name.encode()
     if kind is Kind.OLTP:
@@ -177,7 +170,7 @@ def _body(dialect: Dialect, kind: Kind, table: int) -> list[Event]:
 
 @dataclass(slots=True)
 class LogWriter:
-    """Writes the log from its first byte; ``number`` is that of the next transaction."""
+    """Writes the log; ``number`` is the next transaction's."""
 
     out: BinaryIO
     dialect: Dialect
@@ -188,7 +181,7 @@ class LogWriter:
     shapes: dict[tuple[int, int, bool], Template] = field(default_factory=dict)
 
     def write(self, size_bytes: int) -> int:
-        """Write at least ``size_bytes`` and return how many transactions the log holds."""
+        """Write at least ``size_bytes``; return the number of transactions."""
         rng = np.random.default_rng(self.seed)
         encoder = _Encoder(_texts(rng, C_BYTES), _texts(rng, PAD_BYTES))
         state = State.initial(rng, self.now_us)
@@ -227,7 +220,6 @@ class LogWriter:
         }
 
     def _write_one(self, events: list[Event], fields: dict[str, Bytes]) -> None:
-        """Write a transaction that waits for the one before it."""
         template = Template(events, server_id=self.dialect.server_id)
         number = np.array([self.number])
         now = np.array([self.now_us])
@@ -245,7 +237,6 @@ class LogWriter:
             self._write_one([*self.dialect.begin(grouped=False, ddl=True), event], {})
 
     def _load(self, encoder: _Encoder, state: State) -> None:
-        """Insert every row, a hundred to a transaction."""
         rows = {"id": np.arange(workload.SBTEST_ROWS) + 1}
         for table, shape in enumerate(SBTEST):
             mine = slice(table * workload.SBTEST_ROWS, (table + 1) * workload.SBTEST_ROWS)
@@ -350,18 +341,18 @@ def _column(field_name: str) -> str:
 
 
 def rotate_body(next_file: str) -> bytes:
-    """Return the body of a rotate event to the first event of ``next_file``."""
+    """Return a rotate event's body for ``next_file``."""
     return (4).to_bytes(8, "little") + next_file.encode()
 
 
 def generate(path: Path, *, dialect: str, size_bytes: int, seed: int = 0) -> int:
-    """Write a log to ``path`` and return its number of transactions."""
+    """Write a log; return its number of transactions."""
     with path.open("wb") as out:
         return LogWriter(out=out, dialect=DIALECTS[dialect](), seed=seed).write(size_bytes)
 
 
 def main() -> None:
-    """Write one log, as the command line says."""
+    """Write a log from the command line."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("out", type=Path)
     parser.add_argument("--dialect", choices=sorted(DIALECTS), default="mariadb")

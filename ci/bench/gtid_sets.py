@@ -1,4 +1,4 @@
-"""GTID sets of ten thousand intervals: sorted intervals against a plain set of tuples."""
+"""GTID sets of ten thousand intervals against plain sets."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from paraply.vocabulary.intervals import IntervalSet
 
 INTERVALS = 10_000
 INTERVAL_LENGTH_MAX = 40
-"""So the plain set holds some 200,000 tuples: what ten thousand gaps of a replica look like."""
+"""The plain set gets some 200,000 tuples."""
 
 LOOKUPS = 10_000
 TIMES_FASTER_MIN = 4.0
-"""Of a union; about ten times were measured, a few milliseconds on an idle core."""
+"""For a union; about ten times on an idle core."""
 
 SOURCE = GtidSource("3e11fa47-71ca-11e1-9e33-c80aa9429562")
 
@@ -25,7 +25,7 @@ NaiveSet = frozenset[tuple[str, str, int]]
 
 
 def draw_intervals(random_source: random.Random) -> list[tuple[int, int]]:
-    """Return intervals apart from each other, with gaps as long as themselves."""
+    """Return separate intervals with equal gaps."""
     intervals = []
     at = 1
     for _ in range(INTERVALS):
@@ -38,7 +38,7 @@ def draw_intervals(random_source: random.Random) -> list[tuple[int, int]]:
 
 @benchmark("gtid_sets")
 def gtid_sets(options: Options) -> Report:
-    """Union, intersection, difference, subset and lookup on two sets, and reading the text."""
+    """Measure set operations, lookup and parsing."""
     chance = random.Random(options.seed)
     drawn = [draw_intervals(chance) for _ in range(2)]
     a, b = (GtidSet({SOURCE: IntervalSet(pairs)}) for pairs in drawn)
@@ -78,14 +78,14 @@ def gtid_sets(options: Options) -> Report:
 
 
 def naive(intervals: list[tuple[int, int]]) -> NaiveSet:
-    """Return the plain set of the same GTIDs."""
+    """Return the plain set."""
     return frozenset(
         (*SOURCE, number) for first, last in intervals for number in range(first, last + 1)
     )
 
 
 def naive_of_text(text: str) -> NaiveSet:
-    """Read the text of a set without tags into a plain set."""
+    """Parse an untagged plain set."""
     found: set[tuple[str, str, int]] = set()
     for part in text.split(","):
         uuid, *intervals = part.split(":")
@@ -96,7 +96,7 @@ def naive_of_text(text: str) -> NaiveSet:
 
 
 def check_equal(name: str, ours: object, plain: object) -> None:
-    """Raise ``RuntimeError`` unless both contestants found the same: a wrong answer is not fast."""
+    """Raise ``RuntimeError`` unless both contestants agree."""
     if isinstance(ours, GtidSet):
         pairs = [(interval.first, interval.last) for interval in ours]
         ours = naive(pairs)

@@ -1,9 +1,8 @@
-"""Benchmark ``history_scale``: are conflicting transactions ordered, over tables in Parquet?
+"""Benchmark ``history_scale``: order of conflicting transactions in Parquet tables.
 
-One question and one input for all contestants, in one run: our kernel in this process and on Spark,
-window functions of Spark SQL, DuckDB and Polars (each where it is installed), the readable check,
-and networkx over all pairs on a small part. All must find the same faults. Histories are of 1,000
-transactions, four items each; ``--transactions`` is their number (10^6; 10^8 needs 3 GB of disk).
+Contestants are the kernel locally and on Spark, Spark SQL, DuckDB and Polars (if installed), the
+readable check, and networkx on a small part. All must find the same faults. ``--transactions`` is
+the total (10^8 needs 3 GB of disk), in histories of 1,000.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ from paraply.properties.tables.timestamps import TableCounts, TableRow, summaris
 from paraply.vocabulary.errors import ParaplyError
 
 SQL_TRANSACTIONS_MAX = 1_000_000
-"""Their time and memory grow at least in proportion."""
+"""SQL time and memory grow proportionally or faster."""
 HISTORY_ROWS, ITEMS_EACH, GROUP_ROWS = 1_000, 4, 200_000
 FAULTS_PER_GROUP = 3
 SMALL_HISTORIES = 5
@@ -57,7 +56,6 @@ RATE_MIN_MILLIONS, MEMORY_MAX_MB, EXPONENT_MAX = 10.0, 1_500.0, 1.05
 
 
 def _timestamps(history: np.ndarray, items: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the lowest right ``lc``, and ``sn``, of rows that each write a line of ``items``."""
     rows = len(history)
     sn = np.arange(rows, dtype=np.int64) - np.searchsorted(history, history) + 1
     row = np.repeat(np.arange(rows), items.shape[1])
@@ -73,14 +71,12 @@ def _timestamps(history: np.ndarray, items: np.ndarray) -> tuple[np.ndarray, np.
 
 
 def _chosen_items(rng: np.random.Generator, rows: int, pool: int) -> np.ndarray:
-    """Return four distinct items per row, the low numbers of a pool more often."""
     part = pool // ITEMS_EACH
     drawn = (rng.random((rows, ITEMS_EACH)) ** 2 * part).astype(np.int64)
     return drawn + np.arange(ITEMS_EACH) * part
 
 
 def _groups(transactions: int, seed: int) -> Iterator[Columns]:
-    """Yield row groups of whole histories: one that is drawn, and its like under other names."""
     rng = np.random.default_rng(seed)
     rows = min(GROUP_ROWS, transactions)
     history = np.arange(rows, dtype=np.int64) // HISTORY_ROWS
@@ -148,7 +144,6 @@ def _rows(columns: Columns) -> list[TableRow]:
 
 
 def _all_pairs(rows: list[TableRow]) -> int:
-    """Return the number of conflicting pairs that may overlap, as a graph of all pairs has them."""
     graph = nx.DiGraph()
     of_history: dict[int, list[TableRow]] = {}
     for row in rows:
@@ -167,7 +162,7 @@ def _expected(path: Path, contestant: str, found: int, wanted: int) -> None:
 
 @benchmark("history_scale")
 def history_scale(options: Options) -> Report:
-    """Check tables of transactions by every engine, side by side."""
+    """Check tables by every engine."""
     transactions = max(GROUP_ROWS, options.transactions // GROUP_ROWS * GROUP_ROWS)
     sizes = sorted({max(GROUP_ROWS, transactions // 100), transactions})
     paths = {size: _table(options, size) for size in sizes}
@@ -197,7 +192,7 @@ def history_scale(options: Options) -> Report:
             contestants[f"kernel on Spark local[2], {size:,}"] = partial(
                 run_sampled, partial(check_files, [name], engine.map, stretches=8)
             )
-    # First alone: what the others load and keep must not count as this memory.
+    # First and alone, so that memory of the others does not count.
     runs = interleave(contestants, options.rounds)
     sql_size = min(SQL_TRANSACTIONS_MAX, transactions)
     sql_path = _table(options, sql_size)
@@ -262,7 +257,6 @@ def history_scale(options: Options) -> Report:
 
 
 def _compare_small(report: Report, path: Path, rounds: int) -> None:
-    """Compare what is too slow for a large table, interleaved on the same rows in memory."""
     group = read_columns(pq.ParquetFile(path), 0, str(path)).slice(
         0, SMALL_HISTORIES * HISTORY_ROWS
     )
@@ -320,7 +314,6 @@ def _add_exponents(report: Report, runs: dict[str, Any], sizes: list[int], best:
 
 
 def _compare_long(report: Report, options: Options, rows: int, engine: OnSpark | None) -> None:
-    """One history: the whole table at once, or chunks whose summaries are merged."""
     rng = np.random.default_rng(options.seed)
     items = _chosen_items(rng, rows, LONG_ITEMS)
     history = np.zeros(rows, np.int64)

@@ -1,9 +1,7 @@
-"""Isolation: operations a second, against the same search written with networkx.
+"""Isolation: operations per second, against the same search in networkx.
 
-An operation is one read or one append of one key; transactions have one to four. Three inputs: a
-serializable history (all phenomena, guarantees and levels are decided), one of a database whose
-snapshots lag (every kind of cycle, thousands of them), and the reads of lagging replicas against
-the order of the log (prefix consistency).
+An operation is one read or append; a transaction has one to four. Inputs are a serializable
+history, one with lagging snapshots (every cycle kind), and lagging replica reads against the log.
 """
 
 from __future__ import annotations
@@ -30,18 +28,18 @@ from paraply.vocabulary.client_history import (
 
 TRANSACTIONS = 20_000
 KEYS = 10
-"""Keys in use at one time; one that has KEY_APPENDS_MAX elements is replaced by a new one."""
+"""Active keys, each up to KEY_APPENDS_MAX elements."""
 KEY_APPENDS_MAX = 32
 SESSIONS = 10
 LAG_MAX = 3
-"""Commits that a lagging snapshot is behind."""
+"""In commits."""
 OPERATIONS_PER_SECOND_MIN = 200_000
 TIMES_FASTER_MIN = 2.0
 
 
 @benchmark("isolation")
 def isolation(options: Options) -> Report:
-    """Decide three histories, with the kernels and with networkx."""
+    """Decide histories by kernels and networkx."""
     report = Report(
         benchmark="isolation",
         input=f"list-append, {TRANSACTIONS:,} transactions of 1 to 4 operations, {KEYS} keys in "
@@ -59,10 +57,9 @@ def isolation(options: Options) -> Report:
 def draw_history(
     chance: random.Random, *, lag_max: int, only_readers_lag: bool = False
 ) -> ClientHistory:
-    """Return what a database shows whose transactions see snapshots up to ``lag_max`` old.
+    """Return a history with snapshots up to ``lag_max`` commits old.
 
-    With ``only_readers_lag`` the writers are on the source and the readers on replicas, one for
-    each session, whose state never goes back.
+    With ``only_readers_lag``, writers use the source and each reader session a monotonic replica.
     """
     lists: dict[int, tuple[int, ...]] = {}
     lengths: dict[int, list[int]] = {}
@@ -107,7 +104,6 @@ def draw_history(
 
 
 def _length_at(places: list[int], place: int) -> int:
-    """Return how many elements a list had after so many transactions of the log."""
     length = len(places)
     while length and places[length - 1] >= place:
         length -= 1
@@ -167,7 +163,7 @@ def _prefixes(history: ClientHistory, options: Options, report: Report) -> None:
 
 
 def explained_by_networkx(history: ClientHistory) -> bool:
-    """Return whether prefixes of the log explain all reads: no cycle with the log's order."""
+    """Return whether log prefixes explain all reads."""
     versions = versions_of(history)
     graph = nx.DiGraph()
     graph.add_edges_from((one.source, one.target) for one in versions.dependencies())
@@ -177,13 +173,11 @@ def explained_by_networkx(history: ClientHistory) -> bool:
 
 
 def _add(contestant: str, runs: Runs, operations: int, report: Report) -> None:
-    """Add wall and CPU speed: both run on one core, which others may want as well."""
     report.add(contestant, "operations", operations / runs.seconds, "1/s")
     report.add(contestant, "operations", operations / runs.cpu_seconds, "1/CPU-s")
 
 
 def _check_equal(name: str, fast: Isolation, plain: Isolation) -> None:
-    """Raise ``RuntimeError`` unless both found the same: a wrong answer is not fast."""
     for one, other in zip(fast.findings, plain.findings, strict=True):
         if one.verdict is not other.verdict or len(one.breaches) != len(other.breaches):
             raise RuntimeError(f"{name}: the contestants disagree on {one.phenomenon.label}")

@@ -1,4 +1,4 @@
-"""Running programs side by side: wall time, CPU time and peak memory of whole processes."""
+"""Wall time, CPU time and peak memory of processes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """One run of one contestant; memory is 0 where it was not measured."""
+    """One contestant's run; memory 0 means not measured."""
 
     seconds: float
     cpu_seconds: float
@@ -48,7 +48,7 @@ class Runs:
 
     @property
     def peak_bytes(self) -> int:
-        """Return the largest peak of resident memory."""
+        """Return the peak of resident memory."""
         return max(run.peak_bytes for run in self.runs)
 
 
@@ -65,11 +65,10 @@ sys.exit(os.waitstatus_to_exitcode(status))
 def run_measured(
     command: Sequence[str], *, exit_codes: frozenset[int] = frozenset({0}), seconds_max: float
 ) -> Run:
-    """Run a program with its output thrown away.
+    """Run a program and discard its output.
 
-    Raises ``RuntimeError`` if it exits with anything but ``exit_codes``: a crash is not fast. A
-    small interpreter starts the program and asks the kernel for its usage: the peak that a fork of
-    this process would inherit must not count.
+    Raises ``RuntimeError`` for other exit codes. A small interpreter starts the program, because a
+    fork of this process would inherit its peak memory.
     """
     start = time.perf_counter()
     process = subprocess.Popen(
@@ -108,10 +107,9 @@ def run_here(work: Callable[[], object]) -> Run:
 
 
 class PeakMemory:
-    """Resident memory of this process and its children, sampled while a block of code runs.
+    """Samples the resident memory of this process and its children.
 
-    What processes share is counted in each, so it is no less than what they take together. A thread
-    of its own looks, and says by ``cpu_seconds`` what that cost.
+    Shared memory counts once per process. ``cpu_seconds`` is the sampling cost.
     """
 
     def __init__(self, *, children: bool) -> None:
@@ -134,7 +132,7 @@ class PeakMemory:
     def _watch(self) -> None:
         tree = [psutil.Process()]
         while not self._is_over.wait(SAMPLE_EVERY_S):
-            # To list all processes costs far more than to ask the known ones.
+            # Listing all processes costs far more than polling the known ones.
             if self._children and self.samples % TREE_EVERY_SAMPLES == 0:
                 tree = process_tree()
             self.bytes = max(self.bytes, sum(map(_resident, tree)))
@@ -143,7 +141,7 @@ class PeakMemory:
 
 
 def process_tree() -> list[psutil.Process]:
-    """Return this process and all that descend from it."""
+    """Return this process with descendants."""
     me = psutil.Process()
     return [me, *me.children(recursive=True)]
 
@@ -156,12 +154,11 @@ def _resident(process: psutil.Process) -> int:
 
 
 def _cpu_of_tree() -> float:
-    """Return the CPU seconds of the tree, and of children that ended and were waited for."""
     return sum(sum(process.cpu_times()[:4]) for process in process_tree())
 
 
 def run_sampled(work: Callable[[], object], *, children: bool = True) -> Run:
-    """Run a function, and sample its memory; with what its children (a JVM, workers) take."""
+    """Run a function and sample memory, children included."""
     start, cpu = time.perf_counter(), _cpu_of_tree() if children else time.process_time()
     with PeakMemory(children=children) as peak:
         work()
@@ -174,7 +171,7 @@ def run_sampled(work: Callable[[], object], *, children: bool = True) -> Run:
 
 
 def interleave(contestants: Mapping[str, Callable[[], Run]], rounds: int) -> dict[str, Runs]:
-    """Run A, B, A, B, ...: a machine that slows down slows both."""
+    """Run A, B, A, B, ... against drift."""
     results = {name: Runs(name) for name in contestants}
     for _ in range(rounds):
         for name, contestant in contestants.items():

@@ -1,8 +1,6 @@
-"""Minimising: how small a counterexample gets and how long it takes, beside Hypothesis' shrinking.
+"""Minimising: counterexample size and time, against Hypothesis' shrinking.
 
-Both start from nothing but the subject with its fault and the property that catches it. Ours
-searches small workloads first and then cuts; Hypothesis draws a program of choices for the same
-workload and shrinks it.
+The minimiser searches small workloads, then cuts; Hypothesis shrinks a program.
 """
 
 from __future__ import annotations
@@ -37,7 +35,7 @@ CHOICE_MAX = 15
 
 @benchmark("minimal")
 def minimal(options: Options) -> Report:
-    """Make the counterexamples of a few mutants small, both ways in turn."""
+    """Minimise a few mutants' counterexamples, both ways."""
     report = Report(
         benchmark="minimal",
         input=f"{len(MUTANTS)} mutants, from their whole workload, seed {options.seed}",

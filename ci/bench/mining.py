@@ -1,4 +1,4 @@
-"""Campaigns: kernels against the reference, Spark against plain processes, and minimising."""
+"""Campaigns: kernels, Spark and minimising."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ MUTANTS_SECONDS_MAX = 600.0
 
 @benchmark("fast_path")
 def fast_path(options: Options) -> Report:
-    """Run and judge histories of 12 transactions on 6 rows with 4 workers, either way."""
+    """Judge histories by kernel and reference."""
     (system,) = systems_of([SUBJECTS[0]], [], LARGE)
     settings = settings_of(system)
     assert settings is not None
@@ -94,7 +94,7 @@ def fast_path(options: Options) -> Report:
 
 @benchmark("campaign")
 def campaign(options: Options) -> Report:
-    """Run, judge and store histories of four subjects: one process, two, and Spark on two cores."""
+    """Measure one process, two, and Spark."""
     plan = Plan(
         systems=systems_of(SUBJECTS, [], {}),
         histories=HISTORIES,
@@ -161,7 +161,7 @@ def _spark(report: Report) -> OnSpark | None:
 
 @benchmark("minimising")
 def minimising(options: Options) -> Report:
-    """Make the same breaches small with the kernels as oracle and with the readable one."""
+    """Minimise breaches with both oracles."""
     plan = Plan(
         systems=systems_of([], C.FAULTS[1:], {}),
         histories=WITNESS_HISTORIES,
@@ -212,7 +212,7 @@ def minimising(options: Options) -> Report:
 
 @benchmark("mutants")
 def mutants(options: Options) -> Report:
-    """Look for every mutant, blind and guided, until the property that must catch it does."""
+    """Search for every mutant, blind and guided."""
     systems = tuple(system for system in systems_of([], ["all"], {}) if system.goals)
     report = Report(
         benchmark="mutants",

@@ -1,4 +1,4 @@
-"""Proofs: how long each judge takes over every obligation, and replays without a solver."""
+"""Proofs: time per judge, and replays without a solver."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from paraply.models.judging.traces import replay, stored_runs
 from paraply.models.language.system import System, obligations
 
 SECONDS_MAX = 60.0
-"""All theorems in Z3, on two cores."""
+"""All theorems in Z3, two cores."""
 KERNEL_SECONDS_MAX = 15.0
-"""All certificates, so that the ordinary tests can check them."""
+"""All certificates."""
 OBLIGATION_SECONDS_MAX = 2.0
 
 
 def all_systems() -> dict[str, System]:
-    """Return every system that a theorem is about, by name."""
+    """Return every theorem's systems by name."""
     return {system.name: system for t in THEOREMS for system in (build() for build in t.systems)}
 
 
 @benchmark("proofs")
 def proofs(options: Options) -> Report:
-    """Ask each judge every obligation, in turn, as many rounds as chosen."""
+    """Run every obligation by each judge."""
     wanted = [part for system in all_systems().values() for part in obligations(system)]
     report = Report(
         benchmark="proofs",
@@ -66,7 +66,6 @@ def proofs(options: Options) -> Report:
 
 
 def _replays_per_second() -> float:
-    """Return how many counterexamples a second are replayed on plain values."""
     runs = stored_runs()
     started = time.perf_counter()
     for entry in COUNTEREXAMPLES:

@@ -1,4 +1,4 @@
-"""The benchmarks by name, and the form in which each tells its result."""
+"""The benchmarks and their results."""
 
 from __future__ import annotations
 
@@ -9,16 +9,15 @@ from pathlib import Path
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """What the command line chose."""
+    """Options of the command line."""
 
     rounds: int
     megabytes: float
     folder: Path
-    """Where inputs are generated and kept for the next run."""
+    """Generated inputs, kept between runs."""
     seed: int
     seconds_max: float
     transactions: int = 1_000_000
-    """Size of the tables of transactions."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,7 +32,7 @@ class Measured:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Goal:
-    """A promised ratio or bound, and the measured one."""
+    """A promised bound with its measurement."""
 
     name: str
     wanted: float
@@ -42,7 +41,7 @@ class Goal:
 
     @property
     def is_met(self) -> bool:
-        """Return whether the promise was kept."""
+        """Return whether the measurement meets the goal."""
         return self.got <= self.wanted if self.at_most else self.got >= self.wanted
 
     @property
@@ -53,14 +52,14 @@ class Goal:
 
 @dataclass(slots=True, kw_only=True)
 class Report:
-    """What one benchmark found."""
+    """The result of one benchmark."""
 
     benchmark: str
     input: str
     measured: list[Measured] = field(default_factory=list)
     goals: list[Goal] = field(default_factory=list)
     remarks: list[str] = field(default_factory=list)
-    """What was skipped or extrapolated, and why."""
+    """Omissions and extrapolations, with reasons."""
 
     def add(self, contestant: str, quantity: str, value: float, unit: str) -> None:
         """Add one number."""
@@ -80,7 +79,7 @@ BENCHMARKS: dict[str, Benchmark] = {}
 
 
 def benchmark(name: str) -> Callable[[Benchmark], Benchmark]:
-    """Register the decorated function as the benchmark ``name``."""
+    """Register the decorated function as benchmark ``name``."""
 
     def register(function: Benchmark) -> Benchmark:
         if name in BENCHMARKS:

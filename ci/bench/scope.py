@@ -1,8 +1,7 @@
 """Benchmark ``scope``: every history of six transactions on three rows, in one core.
 
-All schedules up to a renaming of rows (write sets, garbage collections, two kinds of view change),
-each applied in every order that four workers allow. The counts are pinned: a change of either is a
-change of what was explored.
+It covers all schedules up to renamed rows, in every order of four workers. Pinned counts detect a
+change of the scope.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ SECONDS_MAX = 10.0
 
 @benchmark("scope")
 def scope(options: Options) -> Report:
-    """Explore the scope, and find each fault in the smallest that shows it."""
+    """Explore the scope; find each fault."""
     explore_scope(1)  # Compiles, where that was not done before.
     report = Report(benchmark="scope", input=f"{TRANSACTIONS} transactions, 3 rows, 4 workers")
     taken = []

@@ -1,7 +1,7 @@
-"""Explicit-state search: generated states a second, and the numbers that other checkers know.
+"""Explicit-state search: generated states per second.
 
-TLC was measured at 0.13 to 0.27 million generated states a second and core on two-phase commit,
-Stateright at 0.4 to 5 million, depending on the model.
+TLC reached 0.13 to 0.27 million per second and core on two-phase commit, Stateright 0.4 to 5
+million on various models.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ _SAFETY = (
     "view_change_is_a_barrier",
     "last_committed_is_below",
 )
-"""Not minimality: its ghosts tell states apart that nothing else does."""
+"""Without minimality, whose ghosts multiply the states."""
 
 
 @benchmark("states")
 def states(options: Options) -> Report:
-    """Search two-phase commit and the applier, in turn, in this process."""
+    """Search two-phase commit and the applier."""
     spaces: dict[str, Callable[[], StateSpace]] = {
         "two-phase commit, 7 managers": _commit,
         "applier, 6 transactions, 3 rows": _applier,

@@ -1,7 +1,6 @@
-"""Transactions of one shape, rendered many at a time: constant bytes with gaps to fill in.
+"""Transactions of one shape, rendered as a byte matrix.
 
-All column values of a template have a fixed width, so a thousand transactions of one shape are
-a matrix of bytes in which every gap is a range of columns. Checksums are added last, per event.
+Values have fixed widths. Checksums come last.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ CHECKSUM_BYTES = 4
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """``width`` bytes that differ between transactions, filled from the field ``name``."""
+    """``width`` bytes per transaction from field ``name``."""
 
     name: str
     width: int
@@ -48,25 +47,25 @@ class Event:
 
 
 def little_endian(values: Ints, width: int) -> Bytes:
-    """Return one row of ``width`` bytes per value, least significant byte first."""
+    """Return values in ``width`` little-endian bytes."""
     wide = np.ascontiguousarray(values, "<i8").view(np.uint8).reshape(-1, 8)
     return wide[:, :width]
 
 
 def big_endian(values: Ints, width: int) -> Bytes:
-    """Return one row of ``width`` bytes per value, most significant byte first."""
+    """Return values in ``width`` big-endian bytes."""
     wide = np.ascontiguousarray(values, ">i8").view(np.uint8).reshape(-1, 8)
     return wide[:, 8 - width :]
 
 
 def digits(values: Ints, width: int) -> Bytes:
-    """Return the decimal digits of each value, padded with zeros."""
+    """Return each value's decimal digits, zero-padded."""
     powers = 10 ** np.arange(width - 1, -1, -1)
     return (values.reshape(-1, 1) // powers % 10 + ord("0")).astype(np.uint8)
 
 
 class Template:
-    """The events of one shape of transaction, laid out."""
+    """The event layout of one transaction shape."""
 
     def __init__(self, events: Sequence[Event], *, server_id: int) -> None:
         self.gaps: list[tuple[str, int, int]] = []
@@ -90,7 +89,7 @@ class Template:
         self.length = len(constant)
 
     def render(self, fields: Mapping[str, Bytes], time_s: Ints, starts: Ints) -> Bytes:
-        """Return one row of bytes per transaction, beginning at the file offsets ``starts``."""
+        """Return bytes per transaction, at offsets ``starts``."""
         count = len(starts)
         block = np.tile(self.constant, (count, 1))
         times = little_endian(time_s, 4)
@@ -112,7 +111,7 @@ class Template:
 
 
 def one_event(event: Event, *, time_s: int, server_id: int, start: int) -> bytes:
-    """Return a single event without gaps, complete with header and checksum."""
+    """Return a complete event without gaps."""
     template = Template([event], server_id=server_id)
     rendered = template.render({}, np.array([time_s]), np.array([start]))
     return bytes(rendered[0])

@@ -1,7 +1,6 @@
-"""Trace validation: recorded steps a second that are held against the specifications.
+"""Trace validation: recorded steps per second.
 
-TLC, asked to find each step of a trace among all the successors of a state, was measured at about
-40 events a second; here the step is known, and only what was not seen is searched.
+TLC, which searches among all successors, reached about 40 events per second.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ _CALM: dict[str, OptionValue] = {"joins": 0, "departures": 0}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Traced:
-    """A system, what is read off a run for it, and what is run."""
+    """A system, abstraction function and run."""
 
     system: Callable[[], System]
     reading: Callable[[History], Recorded]
@@ -80,7 +79,7 @@ TRACED = (
 
 @benchmark("traces")
 def traces(options: Options) -> Report:
-    """Follow the same recorded runs with each specification, as many rounds as chosen."""
+    """Follow recorded runs by each specification."""
     report = Report(
         benchmark="traces", input=f"{RUNS} random runs of each subject, seed {options.seed}"
     )

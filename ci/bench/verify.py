@@ -1,4 +1,4 @@
-"""``paraply verify``: row changes of both logs per CPU second, judge alone and with reading."""
+"""``paraply verify``: row changes per CPU second."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ KEYS = 100_000
 ROWS = 3
 MEGABYTES_MAX = 8.0
 JUDGE_MIN, WHOLE_MIN = 60_000, 11_000
-"""Changes per CPU second that a prototype reached."""
+"""A prototype's changes per CPU second."""
 
 
 def made_commits(seed: int) -> list[Commit]:
-    """Return commits of three updated rows each, whose values never repeat."""
+    """Return commits of three updated rows each."""
     chance = Random(seed)
     held: dict[int, int] = {}
     commits = []
@@ -37,7 +37,7 @@ def made_commits(seed: int) -> list[Commit]:
 
 
 def swapped(commits: list[Commit]) -> list[Commit]:
-    """Return the commits with every fourth pair swapped that has no common row."""
+    """Swap every fourth pair without a common row."""
     order = list(commits)
     for at in range(0, COMMITS - 1, 4):
         if not order[at].changes.keys() & order[at + 1].changes.keys():
@@ -46,13 +46,13 @@ def swapped(commits: list[Commit]) -> list[Commit]:
 
 
 def split(commits: list[Commit]) -> list[Commit]:
-    """Return a commit for each row."""
+    """Return a commit per row."""
     return [Commit(changes={key: pair}) for c in commits for key, pair in c.changes.items()]
 
 
 @benchmark("verify")
 def verify_logs(options: Options) -> Report:
-    """Judge made commits and a generated log against itself."""
+    """Judge synthetic commits and a generated log."""
     source = made_commits(options.seed)
     path = options.folder / f"verify-{options.seed}.binlog"
     if not path.exists():

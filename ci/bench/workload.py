@@ -1,10 +1,8 @@
-"""An OLTP mix as arrays: who writes which row, from what to what, and who must wait for whom.
+"""An OLTP mix as arrays.
 
-The mix imitates sysbench's ``oltp_read_write`` (two updates, a delete and an insert of the same
-row), transfers between accounts with two ledger rows, range updates of ten rows, and changes of
-a unique e-mail address. Row images chain: each before-image is the row's last after-image, so an
-audit that replays the log finds every row. All choices come from one seeded generator; a block
-of transactions is made at once with sorts and running maxima instead of a loop per row.
+It imitates sysbench's ``oltp_read_write``, transfers between accounts, range updates of ten rows,
+and changes of a unique e-mail address. Each before-image is the row's last after-image. A seeded
+generator makes blocks of transactions without loops per row.
 """
 
 from __future__ import annotations
@@ -21,10 +19,10 @@ SBTEST_TABLES = 4
 SBTEST_ROWS = 10_000
 ACCOUNTS = 20_000
 TEXTS = 4_096
-"""Distinct values of the filler columns; random text is expensive and tells the audit nothing."""
+"""More random text is expensive."""
 RANGE_ROWS = 10
 HISTORY_SIZE = 25_000
-"""``binlog_transaction_dependency_history_size``: the tracker forgets all beyond this."""
+"""``binlog_transaction_dependency_history_size``."""
 GROUP_MAX = 16
 
 
@@ -44,7 +42,7 @@ ACCOUNT_OPERATIONS = {Kind.TRANSFER: 2, Kind.EMAIL: 1}
 
 @dataclass(slots=True)
 class State:
-    """The rows as they stand between two blocks; row numbers count over all sbtest tables."""
+    """The rows between two blocks."""
 
     k: Ints
     c: Ints
@@ -55,7 +53,7 @@ class State:
     updated: Ints
     """In microseconds since 1970."""
     row_writer: Ints
-    """Sequence number of the last transaction that wrote the row; sbtest rows, then accounts."""
+    """Last writer's number; sbtest rows, then accounts."""
     email_next: int
     ledger_next: int = 1
     keys_written: int = 0
@@ -64,7 +62,7 @@ class State:
 
     @classmethod
     def initial(cls, rng: np.random.Generator, now_us: int) -> State:
-        """Return the rows that the log's first transactions insert."""
+        """Return the log's first rows."""
         rows = SBTEST_TABLES * SBTEST_ROWS
         return cls(
             k=rng.integers(1, SBTEST_ROWS, rows),
@@ -80,11 +78,11 @@ class State:
 
 @dataclass(slots=True)
 class Block:
-    """Some transactions in log order; per kind, matrices of (transaction of the kind, row)."""
+    """Transactions in log order; matrices per kind."""
 
     kinds: Ints
     tables: Ints
-    """Index of the sbtest table, 0 where there is none."""
+    """0 without an sbtest table."""
     committed_us: Ints
     last_committed: Ints
     grouped: NDArray[np.bool_]
@@ -93,30 +91,23 @@ class Block:
 
 
 def _spread(rng: np.random.Generator, size: tuple[int, ...], rows: int) -> Ints:
-    """Draw row numbers: nine in ten uniform, one in ten from the hottest hundredth."""
     uniform = rng.integers(0, rows, size)
     hot = rng.integers(0, max(1, rows // 100), size)
     return np.where(rng.random(size) < 0.1, hot, uniform)
 
 
 def _fill_forward(values: Ints, is_set: NDArray[np.bool_], first: NDArray[np.bool_]) -> Ints:
-    """Carry the last set value of each run forward; ``first`` marks where runs begin.
-
-    The value at a run's begin must be set (the state before the block stands there).
-    """
     source = np.where(is_set | first, np.arange(len(values)), 0)
     return values[np.maximum.accumulate(source)]
 
 
 @dataclass(slots=True)
 class _Chain:
-    """Operations sorted by row, in log order inside a row, each run led by the row's state."""
-
     order: Ints
-    """Positions in the unsorted arrays that ``prepend`` makes."""
+    """After ``prepend``."""
     first: NDArray[np.bool_]
     rows: Ints
-    """Distinct rows, ascending; one run each."""
+    """Distinct and ascending."""
     count: int
 
     @classmethod
@@ -133,7 +124,6 @@ class _Chain:
         return np.concatenate([state[self.rows], values])[self.order]
 
     def _split(self, after: Ints, state: Ints) -> tuple[Ints, Ints]:
-        """Return (before, after) in the order of the operations, and bring ``state`` forward."""
         before_sorted = np.concatenate([after[:1], after[:-1]])
         before = np.empty_like(after)
         before[self.order] = before_sorted
@@ -145,13 +135,11 @@ class _Chain:
         return before[skip:], unsorted_after[skip:]
 
     def assign(self, state: Ints, values: Ints, is_set: NDArray[np.bool_]) -> tuple[Ints, Ints]:
-        """Each operation that sets the field gives it ``values``; others leave it."""
         led = self._lead(state, values)
         set_sorted = np.concatenate([np.ones(len(self.rows), np.bool_), is_set])[self.order]
         return self._split(_fill_forward(led, set_sorted, self.first), state)
 
     def add(self, state: Ints, deltas: Ints) -> tuple[Ints, Ints]:
-        """Each operation adds its delta to the field."""
         led = self._lead(state, deltas)
         total = np.cumsum(led)
         base = np.where(self.first, np.concatenate([[0], total[:-1]]), 0)
@@ -160,7 +148,6 @@ class _Chain:
 
 
 def _depend(state: State, rows: Ints, transactions: Ints, count: int, first_number: int) -> Ints:
-    """Return per transaction the last earlier one that wrote one of its rows (0: none)."""
     chain = _Chain.of(rows)
     numbers = transactions + first_number
     previous, _ = chain.assign(state.row_writer, numbers, np.ones(len(rows), np.bool_))
@@ -171,11 +158,10 @@ def _depend(state: State, rows: Ints, transactions: Ints, count: int, first_numb
 
 
 def _forget(state: State, keys_of: Ints, depends_on: Ints, first_number: int) -> Ints:
-    """Raise dependencies to where the tracker's history begins (MySQL's WRITESET tracker)."""
     written = state.keys_written + np.cumsum(keys_of)
     block_of = np.concatenate([[state.history_block], written // HISTORY_SIZE])
     numbers = first_number + np.arange(len(keys_of))
-    # The transaction that overflows the history is the first that the next history knows.
+    # The next history begins with the transaction that overflows this one.
     floors = np.where(block_of[1:] != block_of[:-1], numbers - 1, state.history_floor)
     floors = np.maximum.accumulate(floors)
     state.keys_written = int(written[-1])
@@ -187,7 +173,6 @@ def _forget(state: State, keys_of: Ints, depends_on: Ints, first_number: int) ->
 def _group(
     rng: np.random.Generator, depends_on: Ints, first_number: int
 ) -> tuple[NDArray[np.bool_], Ints]:
-    """Cut the block into commit groups: nobody joins a group that holds a writer of its rows."""
     limits = rng.geometric(0.25, len(depends_on)).clip(1, GROUP_MAX).tolist()
     starts: list[int] = []
     start, limit = 0, limits[0]
@@ -211,7 +196,6 @@ def _in_log_order(owner: Ints, *arrays: Ints, slot: Ints | None = None) -> tuple
 def _change_sbtest(
     rng: np.random.Generator, state: State, of_kind: dict[Kind, Ints], tables: Ints, fields: Fields
 ) -> tuple[Ints, Ints]:
-    """Fill in the sbtest kinds; return row and transaction of every operation in log order."""
     oltp, wide = of_kind[Kind.OLTP], of_kind[Kind.RANGE]
     picked = _spread(rng, (len(oltp), 3), SBTEST_ROWS)
     begin = rng.integers(0, SBTEST_ROWS - RANGE_ROWS, len(wide))
@@ -252,7 +236,6 @@ def _change_accounts(
     committed_us: Ints,
     fields: Fields,
 ) -> tuple[Ints, Ints]:
-    """Fill in the account kinds; return row and transaction of every operation in log order."""
     transfer, email = of_kind[Kind.TRANSFER], of_kind[Kind.EMAIL]
     payer = _spread(rng, (len(transfer),), ACCOUNTS)
     payee = (payer + 1 + rng.integers(0, ACCOUNTS - 1, len(transfer))) % ACCOUNTS
@@ -303,10 +286,10 @@ def _keep(
 def make_block(
     rng: np.random.Generator, state: State, count: int, first_number: int, start_us: int
 ) -> Block:
-    """Return ``count`` transactions numbered from ``first_number`` and move ``state`` on.
+    """Return ``count`` transactions, and advance ``state``.
 
-    Dependencies are exact within the tracker's history; commit groups hold no two writers of
-    one row, since the servers' row locks would have kept them apart.
+    Dependencies are exact within the tracker's history. A commit group has one writer per row, as
+    with row locks.
     """
     kinds = rng.choice(len(SHARES), count, p=SHARES).astype(np.int64)
     tables = rng.integers(0, SBTEST_TABLES, count)

@@ -1,1 +1,1 @@
-"""Scenarios of ``ci/record_binlogs.py``: the load, and the recorded truth."""
+"""Loads and recorded truth for ``ci/record_binlogs.py``."""

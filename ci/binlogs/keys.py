@@ -1,4 +1,4 @@
-"""Scenarios about keys: collations, prefixes, NULLs, swaps, foreign keys."""
+"""Key scenarios: collations, prefixes, NULLs, swaps, foreign keys."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from ci.binlogs.session import Session
 
 
 def write_keys(session: Session) -> None:
-    """Free and take the same unique values in neighbouring transactions, in many collations."""
+    """Move unique values between transactions."""
     collations = {
         "general_ci": "utf8mb4_general_ci",
         "unicode_ci": "utf8mb4_unicode_ci",
@@ -41,7 +41,7 @@ def write_keys(session: Session) -> None:
         )
         words = ["a", "straße", "Ærø", "résumé", "pad "] if charset != "ascii" else ["a", "pad "]
         for number, word in enumerate(words):
-            # The second row takes a value that only the collation may hold equal to the first.
+            # Only the collation may equate the second row's value with the first.
             other = {"straße": "STRASSE", "Ærø": "AERO", "pad ": "pad"}.get(word, word.upper())
             if charset == "latin1" and word == "résumé":
                 other = "RESUME"
@@ -88,7 +88,7 @@ def write_keys(session: Session) -> None:
 
 
 def write_foreign_keys(session: Session) -> None:
-    """Tie three generations by every foreign key action."""
+    """Use every foreign key action."""
     session.run(
         "CREATE DATABASE kin",
         "CREATE TABLE kin.parent (id INT PRIMARY KEY, code VARCHAR(10) CHARACTER SET latin1"

@@ -1,4 +1,4 @@
-"""Every scenario: which servers, with which options, doing what."""
+"""Every scenario with servers and options."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ GROUPING = {
         "--binlog-group-commit-sync-no-delay-count=4",
     ),
 }
-"""Let transactions wait for company, so that real commit groups have several members."""
+"""Delays commits to form groups."""
 
 
 ROTATED_BYTES = 9_000
@@ -38,15 +38,15 @@ class Scenario:
     flavours: frozenset[Flavour]
     run: Callable[[Session], None]
     options: tuple[str, ...] = ()
-    """For both families."""
+    """Options for both families."""
     mariadb_options: tuple[str, ...] = ()
     mysql_options: tuple[str, ...] = ()
     grouping: bool = False
     version_min: tuple[int, int, int] = (0, 0, 0)
     crash: bool = False
-    """End by SIGKILL, so that the last file stays marked as in use."""
+    """SIGKILL leaves the last file open."""
     readable: bool = True
-    """False for logs that only their server can read."""
+    """False if only the server reads the log."""
 
     def server_options(self, flavour: Flavour) -> tuple[str, ...]:
         """Return the options for a family."""
@@ -277,5 +277,5 @@ SCENARIOS = (
 
 
 def extra_options(scenario: Scenario, directory: Path) -> tuple[str, ...]:
-    """Return options that name files of this recording."""
+    """Return options with files of this recording."""
     return _encryption_options(directory) if not scenario.readable else ()

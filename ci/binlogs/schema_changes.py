@@ -1,4 +1,4 @@
-"""Scenarios about statements that are barriers: DDL, statement format, XA, odd engines."""
+"""Barrier scenarios: DDL, statement format, XA, engines."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ci.binlogs.session import ClientConnection, Session
 
 
 def write_schema_changes(session: Session) -> None:
-    """Change tables between, and beside, transactions that use them."""
+    """Change tables between and beside their users."""
     session.run(
         "CREATE DATABASE moving DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_general_ci",
         "CREATE TABLE moving.t (id INT PRIMARY KEY, a VARCHAR(20)) ENGINE=InnoDB",
@@ -63,7 +63,7 @@ def write_schema_changes(session: Session) -> None:
 
 
 def write_engines_and_savepoints(session: Session) -> None:
-    """Mix engines, roll back to savepoints, and write one transaction of many events."""
+    """Mix engines, savepoints and a large transaction."""
     aria = "Aria" if session.is_mariadb else "MyISAM"
     session.run(
         "CREATE DATABASE mixed",
@@ -102,7 +102,7 @@ def write_engines_and_savepoints(session: Session) -> None:
 
 
 def write_distributed(session: Session) -> None:
-    """Prepare, commit and roll back XA transactions, with others in between."""
+    """Interleave XA transactions with others."""
     session.run(
         "CREATE DATABASE apart",
         "CREATE TABLE apart.t (id INT PRIMARY KEY, v INT, UNIQUE KEY v (v)) ENGINE=InnoDB",
@@ -129,7 +129,7 @@ def write_distributed(session: Session) -> None:
 
 
 def write_statements(session: Session) -> None:
-    """Log statements, and statements and rows mixed, with all that precedes a statement."""
+    """Log statements, also mixed with rows."""
     session.run(
         "CREATE DATABASE said",
         "CREATE TABLE said.t (id INT AUTO_INCREMENT PRIMARY KEY, v VARCHAR(60), r DOUBLE)"
@@ -158,7 +158,7 @@ def write_statements(session: Session) -> None:
 
 
 def write_domains(session: Session) -> None:
-    """Write in three MariaDB replication domains, also beside each other."""
+    """Write in three MariaDB domains, also concurrently."""
     session.run(
         "CREATE DATABASE wide",
         "CREATE TABLE wide.t (domain INT, id INT, v INT, PRIMARY KEY (domain, id)) ENGINE=InnoDB",
@@ -183,7 +183,7 @@ def write_domains(session: Session) -> None:
 
 
 def write_tags(session: Session) -> None:
-    """Commit under tagged GTIDs, given and automatic, and an empty transaction."""
+    """Commit tagged GTIDs and an empty transaction."""
     other = "00000000-1111-2222-3333-444444444444"
     session.run(
         "CREATE DATABASE tagged",

@@ -1,4 +1,4 @@
-"""What a scenario works with: a started server, a seed, and threads of clients."""
+"""A scenario's server, seed and client threads."""
 
 from __future__ import annotations
 
@@ -16,26 +16,26 @@ import pymysql
 from paraply.adapters.servers import Server, ServerRoom
 
 RETRIED = frozenset({1062, 1205, 1213, 1451, 1452, 3101})
-"""Duplicate key, lock wait, deadlock, foreign key, certification: part of a real load."""
+"""Expected errors under load."""
 
 
 def server_uuid(seed: int, scenario: str, role: str) -> str:
-    """Return the server UUID in the GTIDs of a recording."""
+    """Return a recording's server UUID."""
     return str(uuid.uuid5(uuid.NAMESPACE_OID, f"paraply {seed} {scenario} {role}"))
 
 
 Client = Callable[[random.Random, "ClientConnection"], None]
-"""One transaction of one client; an error of RETRIED rolls it back."""
+"""An error of RETRIED rolls it back."""
 
 
 class ClientConnection:
-    """A connection that counts what it ran."""
+    """A connection that counts its statements."""
 
     def __init__(self, server: Server, **arguments: Any) -> None:
         self.raw = server.connect(autocommit=False, **arguments)
 
     def run(self, statement: str, *values: object) -> list[tuple[Any, ...]]:
-        """Run one statement, with ``%s`` places filled in by the driver."""
+        """Run one statement with driver parameters."""
         with self.raw.cursor() as cursor:
             cursor.execute(statement, values or None)
             return list(cursor.fetchall())
@@ -51,16 +51,16 @@ class Session:
     seed: int
     replica: Server | None = None
     relay_logs: list[Path] = field(default_factory=list)
-    """Copies of relay logs, taken while they were there."""
+    """Copied before their removal."""
     notes: list[str] = field(default_factory=list)
 
     @property
     def is_mariadb(self) -> bool:
-        """Return whether the server is MariaDB."""
+        """Return whether MariaDB runs."""
         return self.server.is_mariadb
 
     def run(self, *statements: str, **arguments: Any) -> None:
-        """Run statements one after the other on one autocommit connection."""
+        """Run statements in order with autocommit."""
         self.server.run(list(statements), **arguments)
 
     def load(
@@ -72,10 +72,9 @@ class Session:
         meanwhile: Callable[[], None] | None = None,
         **arguments: Any,
     ) -> None:
-        """Run ``clients`` threads of ``transactions`` each, concurrently with ``meanwhile``.
+        """Run ``clients`` threads of ``transactions`` each, beside ``meanwhile``.
 
-        Each client has its own generator, seeded by the session's seed and its number. The
-        interleaving is not repeatable.
+        Each client has its own seed; the interleaving is not repeatable.
         """
         failures: list[BaseException] = []
 
@@ -112,5 +111,5 @@ class Session:
         self.run("BEGIN", *statements, "COMMIT")
 
     def each(self, statements: Sequence[str]) -> None:
-        """Run each statement as a transaction of its own."""
+        """Run each statement as a transaction."""
         self.run(*statements)

@@ -1,4 +1,4 @@
-"""The load most scenarios share: a shop with every kind of key that ties transactions together."""
+"""The common load: a shop."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ import random
 from ci.binlogs.session import ClientConnection, Session
 
 ACCOUNTS = 40
-"""Few enough that eight clients meet on keys, many enough that most do not."""
+"""For conflicts among eight clients, but not always."""
 
 _REGIONS = ("Ådal", "straße", "STRASSE", "Strasse ", "zürich", "Zurich", "東京", "Ελλάδα", "ελλαδα")
 
 
 def create(session: Session, *, rows: int = ACCOUNTS) -> None:
-    """Create the schema ``shop`` and its first accounts."""
+    """Create schema ``shop`` and its accounts."""
     accent_folding = "utf8mb4_uca1400_ai_ci" if session.is_mariadb else "utf8mb4_0900_ai_ci"
     session.run(
         "CREATE DATABASE shop CHARACTER SET utf8mb4",

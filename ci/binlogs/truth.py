@@ -1,4 +1,4 @@
-"""The truth beside a recorded log: schema, final rows, the server's own text, counts."""
+"""Reference data of a recorded log."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def schemas(server: Server) -> list[str]:
 
 
 def schema_dump(server: Server) -> str:
-    """Return the dump of all user schemas without rows, as the server's dump program prints it."""
+    """Return the dump of user schemas."""
     names = schemas(server)
     if not names:
         return ""
@@ -47,7 +47,7 @@ def schema_dump(server: Server) -> str:
 
 
 def final_rows(server: Server) -> dict[str, Any]:
-    """Return every row of every user table in canonical text, ordered by that text."""
+    """Return every user row, ordered by canonical text."""
     listed = server.query(
         "SELECT table_schema, table_name FROM information_schema.tables WHERE table_type IN"
         f" ('BASE TABLE', 'SYSTEM VERSIONED') AND table_schema NOT IN {SYSTEM_SCHEMAS}"
@@ -79,10 +79,10 @@ def _table_rows(server: Server, schema: str, table: str) -> dict[str, Any]:
 
 
 def canonical_expression(name: str, kind: str) -> str:
-    """Return the SQL expression that shows a column in its canonical text.
+    """Return the SQL expression for a column's canonical text.
 
-    Byte strings, geometries and vectors in lower-case hexadecimal; bits as an unsigned number;
-    floating point as the exact double; everything else as the server prints it, in UTC.
+    Byte strings, geometries and vectors are lower-case hexadecimal, bits unsigned, doubles
+    exact, others the server's text in UTC.
     """
     if kind in _BYTES_TYPES:
         return f"LOWER(HEX(`{name}`))"
@@ -99,7 +99,7 @@ def _canonical(value: object, kind: str) -> str | None:
 
 
 def log_text(installation: Installation, path: Path) -> bytes:
-    """Return what the server's own program prints of one file, rows decoded, times in UTC."""
+    """Return the server program's text, in UTC."""
     done = subprocess.run(
         [
             *installation.binlog_command,
@@ -120,7 +120,7 @@ def log_text(installation: Installation, path: Path) -> bytes:
 
 
 def counts(text: bytes) -> dict[str, int]:
-    """Return how many transactions and row changes a text twin shows."""
+    """Return numbers of transactions and row changes."""
     gtids = rb"^#\d{6} .*?(?:\tGTID(?: |\t)|\tAnonymous_GTID\t)"
     rows = rb"^### (INSERT INTO|UPDATE|DELETE FROM) "
     found = re.findall(rows, text, re.MULTILINE)
@@ -133,7 +133,7 @@ def counts(text: bytes) -> dict[str, int]:
 
 
 def positions(server: Server) -> dict[str, str]:
-    """Return the GTID state that the server reports."""
+    """Return the server's GTID state."""
     names = (
         ("gtid_binlog_state", "gtid_binlog_pos", "gtid_slave_pos")
         if server.is_mariadb
@@ -144,5 +144,5 @@ def positions(server: Server) -> dict[str, str]:
 
 
 def write_gzip(path: Path, data: bytes) -> None:
-    """Write compressed bytes that depend on the data only, not on name or time."""
+    """Write compressed bytes without name or time."""
     path.write_bytes(gzip.compress(data, 9, mtime=0))

@@ -1,4 +1,4 @@
-"""One table per column type, with the edges of its range, and the rows that change them."""
+"""Tables per column type with boundary values."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def number_types() -> dict[str, Values]:
 
 
 def time_types() -> dict[str, Values]:
-    """Return the temporal types, without and with fractions, zero values included."""
+    """Return temporal types, fractions and zeros included."""
     found: dict[str, Values] = {
         "date": ["'1000-01-01'", "'9999-12-31'", "'2024-02-29'", "'0000-00-00'", "'2024-00-00'"],
         "year": ["1901", "2155", "0", "2024"],
@@ -65,7 +65,7 @@ def time_types() -> dict[str, Values]:
 
 
 def text_types() -> dict[str, Values]:
-    """Return character and byte strings of all length classes and several character sets."""
+    """Return strings of all lengths and character sets."""
     found: dict[str, Values] = {}
     for charset, samples in {
         "utf8mb4": ["''", "'a'", "'Ünïcødé €'", "'😀 ß'", "'trailing  '"],
@@ -123,7 +123,7 @@ def spatial_types() -> dict[str, Values]:
 
 
 def json_documents() -> Values:
-    """Return documents of every shape the binary JSON format knows (and wide ones)."""
+    """Return documents of every binary JSON shape."""
     wide = "CONCAT('{', '\"k0\": 0', REPEAT(', \"kx\": \"yyyyyyyyyyyyyyyyyyyy\"', 2), '}')"
     numbers = (
         "0,1,-1,32767,-32768,32768,-32769,2147483647,-2147483648,2147483648,"
@@ -138,11 +138,11 @@ def json_documents() -> Values:
 
 
 LARGE_JSON = f"CONCAT('[', REPEAT('\"{'z' * 90}\", ', 720), '1]')"
-"""Past 64 KiB the binary format takes wider offsets."""
+"""Needs wider offsets above 64 KiB."""
 
 
 def mysql_json_scalars() -> Values:
-    """Return JSON values that only SQL can make: opaque decimals, times and blobs."""
+    """Return opaque JSON decimals, times and blobs."""
     return [
         "CAST(CAST('123456789.987654321' AS DECIMAL(30,9)) AS JSON)",
         "CAST(TIMESTAMP'2024-02-29 12:34:56.789' AS JSON)",
@@ -154,7 +154,7 @@ def mysql_json_scalars() -> Values:
 
 
 def all_types(session: Session) -> dict[str, dict[str, Values]]:
-    """Return the types that this server supports, by table."""
+    """Return the server's supported types, by table."""
     found = {
         "integers": integer_types(),
         "numbers": number_types(),
@@ -189,7 +189,7 @@ def all_types(session: Session) -> dict[str, dict[str, Values]]:
 
 
 def write_all_types(session: Session) -> None:
-    """Create a table per group, and insert, update and delete a row per value."""
+    """Insert, update and delete a row per value."""
     session.run("CREATE DATABASE kinds CHARACTER SET utf8mb4")
     lenient = "SET SESSION sql_mode = 'ALLOW_INVALID_DATES', time_zone = '+00:00'"
     for table, types in all_types(session).items():
@@ -216,7 +216,7 @@ def write_all_types(session: Session) -> None:
 
 
 def update_documents_in_part(session: Session) -> None:
-    """Change JSON documents by the functions that MySQL logs as differences."""
+    """Update JSON by logged differences."""
     session.run(
         "CREATE DATABASE kinds",
         "CREATE TABLE kinds.part (id INT PRIMARY KEY, d JSON, e JSON, v VARCHAR(20))",

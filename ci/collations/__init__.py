@@ -1,1 +1,1 @@
-"""Measures what collations of live servers hold equal; used by ``ci/record_collations.py``."""
+"""Measures equality of strings in server collations."""

@@ -1,8 +1,8 @@
-"""Questions put to one live server about its collations, answered by ``WEIGHT_STRING``.
+"""Collation measurements on one live server by ``WEIGHT_STRING``.
 
-A *weight* is what the server compares instead of the character: one byte string per level
-(level 1 letters, level 2 accents, level 3 case). Two strings are equal exactly when, level by
-level, the weights of their characters strung together are equal (after padding, for PAD SPACE).
+A *weight* is a character's sort key, one byte string per level (1 letters, 2 accents, 3 case).
+Strings are equal exactly if concatenated weights are equal at every level (after padding, for PAD
+SPACE).
 """
 
 from __future__ import annotations
@@ -21,8 +21,7 @@ Weight = tuple[bytes, ...]
 SURROGATES = range(0xD800, 0xE000)
 _BATCH = 20_000
 _PAIR_WINDOW = 128
-"""Scripts sit in blocks that are multiples of 128 (16 for the newest), so both letters of a
-contraction nearly always share a window of this size; marks from 0300 are crossed with all."""
+"""Most scripts fill blocks of 128; marks from 0300 are crossed with all letters."""
 _LETTERLESS = (
     range(0x2190, 0x2C00),  # arrows, mathematics, box drawing, Braille
     range(0x3400, 0xA640),  # ideographs and Yi
@@ -33,7 +32,7 @@ _LETTERLESS = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServerCollation:
-    """One collation as a server lists it; ``pads`` is measured, not read."""
+    """A server's collation; ``pads`` is measured."""
 
     name: str
     number: int
@@ -43,7 +42,7 @@ class ServerCollation:
 
 
 class Asked:
-    """A server that is asked: a connection, and a scratch table of all Unicode characters."""
+    """A connection and a table of Unicode characters."""
 
     def __init__(self, server: Server) -> None:
         self.connection = server.connect()
@@ -63,13 +62,13 @@ class Asked:
         return self.run(statement)[0]
 
     def stream(self, statement: str) -> Iterator[tuple[object, ...]]:
-        """Yield the rows of one statement without holding them all."""
+        """Yield a statement's rows without buffering."""
         with self.connection.cursor(pymysql.cursors.SSCursor) as cursor:
             cursor.execute(statement)
             yield from cursor
 
     def load_characters(self) -> None:
-        """Create the scratch schema with one row per code point, surrogates excepted."""
+        """Create a row per code point without surrogates."""
         self.run("DROP DATABASE IF EXISTS collation_scratch")
         self.run("CREATE DATABASE collation_scratch")
         self.run("USE collation_scratch")
@@ -83,7 +82,7 @@ class Asked:
             self.run("INSERT INTO letter VALUES " + ",".join(rows))
 
     def collations(self) -> list[ServerCollation]:
-        """Return every collation of the server, with its padding measured on ``'a' = 'a '``."""
+        """Return every collation, with padding measured."""
         if self.is_mariadb:
             listed = self.run(
                 "SELECT full_collation_name, id, character_set_name, is_default FROM"
@@ -110,7 +109,7 @@ class Asked:
         return found
 
     def byte_table(self, charset: str) -> list[int]:
-        """Return the code point of each byte of an 8-bit character set, -1 where it has none."""
+        """Return the code points of bytes, or -1."""
         points: list[int] = []
         for byte in range(256):
             text = f"CONVERT(_{charset} X'{byte:02x}' USING utf32)"
@@ -120,9 +119,9 @@ class Asked:
         return points
 
     def level_expressions(self, collation: str, charset: str) -> tuple[str, ...]:
-        """Return MariaDB's ``LEVEL`` clauses for the levels a collation compares, lowest first.
+        """Return MariaDB's ``LEVEL`` clauses, lowest first.
 
-        MySQL has no such clause: its weights name their levels by a zero unit between them.
+        In MySQL, a zero unit separates levels instead.
         """
         if not self.is_mariadb:
             return ("",)
@@ -147,7 +146,7 @@ class Asked:
         return known
 
     def weights(self, collation: str, charset: str, where: str = "TRUE") -> dict[int, Weight]:
-        """Return the weight of each character that the character set has."""
+        """Return the weight of each character."""
         text = "c" if charset == "utf8mb4" else f"CONVERT(c USING {charset})"
         if charset != "utf8mb4":
             where += f" AND BINARY CONVERT({text} USING utf8mb4) = BINARY c"
@@ -162,10 +161,9 @@ class Asked:
         }
 
     def differing(self, collation: str, charset: str, twin: str, twin_charset: str) -> list[int]:
-        """Return the code points, below plane 3, that two collations weigh differently.
+        """Return code points below plane 3 with different weights.
 
-        Between character sets only those below U+3000 are compared: their weights come from
-        the same tables of the server, and a full comparison takes a second each.
+        Between character sets, which share tables, it stops at U+3000 to save time.
         """
         one = "c" if charset == "utf8mb4" else f"CONVERT(c USING {charset})"
         two = "c" if twin_charset == "utf8mb4" else f"CONVERT(c USING {twin_charset})"
@@ -178,7 +176,7 @@ class Asked:
         return [int(str(row[0])) for row in rows]
 
     def hold_levels(self, weights: dict[int, Weight], codes: Iterable[int]) -> None:
-        """Put the measured single-character weights beside the characters, for pair queries."""
+        """Store measured single-character weights for pair queries."""
         self.run("DROP TABLE IF EXISTS held")
         self.run(
             "CREATE TABLE held (code INT PRIMARY KEY, c VARCHAR(1) CHARACTER SET utf8mb4 COLLATE"
@@ -194,7 +192,7 @@ class Asked:
             self.run("INSERT INTO held VALUES " + ",".join(rows[start : start + _BATCH]))
 
     def pair_weights(self, collation: str, pairs: Iterable[str]) -> dict[str, Weight]:
-        """Return the weights of given strings of a utf8mb4 collation, contracting or not."""
+        """Return weights of utf8mb4 strings."""
         multilevel = not self.is_mariadb and is_multilevel(collation)
         levels = self.level_expressions(collation, "utf8mb4")
         found: dict[str, Weight] = {}
@@ -207,9 +205,9 @@ class Asked:
     def contractions(
         self, collation: str, charset: str, left: str, right: str
     ) -> dict[str, Weight]:
-        """Return the pairs whose weight is not that of their characters strung together.
+        """Return pairs with weights other than their concatenation.
 
-        ``left`` and ``right`` are SQL conditions over ``{side}.code`` of the held characters.
+        ``left`` and ``right`` are SQL conditions over ``{side}.code``.
         """
         pair = "CONCAT(a.c, b.c)"
         if charset != "utf8mb4":
@@ -234,19 +232,19 @@ class Asked:
 
 
 def is_multilevel(collation: str) -> bool:
-    """Return whether a MySQL collation separates levels in its weight strings."""
+    """Return whether MySQL weights separate levels."""
     return "_0900_" in collation and level_count(collation) > 1
 
 
 def level_count(collation: str) -> int:
-    """Return how many levels a MySQL 0900 collation compares, from its name."""
+    """Return the levels in a MySQL 0900 name."""
     if collation.endswith("_ks"):
         return 4
     return {"_ai_ci": 1, "_as_ci": 2, "_as_cs": 3}.get(collation[-6:], 1)
 
 
 def split_levels(parts: Sequence[object], separated: bool) -> Weight:
-    """Return one byte string per level: as fetched, or split where a zero unit stands."""
+    """Return byte strings per level, split at zero units."""
     fetched = [part if isinstance(part, bytes) else str(part or "").encode() for part in parts]
     if not separated:
         return tuple(fetched)
@@ -262,7 +260,7 @@ def split_levels(parts: Sequence[object], separated: bool) -> Weight:
 
 
 def pair_windows() -> list[list[int]]:
-    """Return the assigned letters, marks and numbers, in windows that share a script."""
+    """Return letters, marks and numbers by window."""
     windows = []
     for start in (*range(0, 0x10000, _PAIR_WINDOW), *range(0x10000, 0x12000, _PAIR_WINDOW)):
         if any(start in block for block in _LETTERLESS):

@@ -1,4 +1,4 @@
-"""Weight tables as they are stored: runs of code points, tailorings as changes to a base."""
+"""Stored weight tables, whole or as changes to a base."""
 
 from __future__ import annotations
 
@@ -11,16 +11,15 @@ from pathlib import Path
 from ci.collations.measure import Weight
 
 Run = list[int | str]
-"""``[first, weight]`` or ``[first, last, weight, step]``; see the README beside the data."""
+"""``[first, weight]`` or ``[first, last, weight, step]``."""
 
 CONTRACTIONS_MAX = 4_000
-"""More deviating pairs than this and a collation reorders or looks back: not a table's matter.
-The root collations of UCA 9 and 14 have some 900, nearly all Thai and Lao vowel signs."""
+"""More mean reordering; UCA 9 and 14 have some 900, mostly Thai and Lao vowel signs."""
 
 
 @dataclass(slots=True, kw_only=True)
 class Table:
-    """The weights one collation gives, whole or as changes to ``base``."""
+    """A collation's weights, or changes to ``base``."""
 
     name: str
     base: str | None = None
@@ -45,7 +44,7 @@ def _hex(weight: Weight) -> str:
 
 
 def encode_runs(weights: dict[int, Weight]) -> list[Run]:
-    """Join neighbours whose level 1, read as one big-endian number, stays or grows by one."""
+    """Join neighbours with level 1 constant or rising by one."""
     runs: list[Run] = []
     open_run: tuple[int, int, Weight, int | None] | None = None
     last: Weight = ()
@@ -78,7 +77,7 @@ def _close(run: tuple[int, int, Weight, int | None]) -> Run:
 
 
 def decode_runs(runs: Iterable[Run]) -> dict[int, Weight]:
-    """Return what :func:`encode_runs` was given."""
+    """Invert :func:`encode_runs`."""
     weights: dict[int, Weight] = {}
     for run in runs:
         first, last, text, step = run if len(run) == 4 else (run[0], run[0], run[1], 0)
@@ -91,7 +90,7 @@ def decode_runs(runs: Iterable[Run]) -> dict[int, Weight]:
 
 
 def write_compressed(path: Path, tables: Iterable[Table]) -> int:
-    """Write tables as one XZ-compressed JSON document; return its size in bytes."""
+    """Write XZ-compressed JSON; return its bytes."""
     document = {table.name: table.document() for table in tables}
     text = json.dumps(document, separators=(",", ":"), sort_keys=True).encode()
     data = lzma.compress(text, format=lzma.FORMAT_XZ, preset=9 | lzma.PRESET_EXTREME)

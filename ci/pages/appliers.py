@@ -1,7 +1,6 @@
 """The tables of ``docs/appliers.md``.
 
-Every cell is decided by enumerating all runs of small scopes, smaller ones first: a run that breaks
-the level, or the number of runs in which none does.
+Each cell comes from all runs of small scopes: a breaking run, or the number of runs.
 """
 
 from __future__ import annotations
@@ -25,11 +24,11 @@ from paraply.vocabulary.schedule import Exploration
 
 PAGE = "docs/appliers.md"
 RUNS_MAX = 3_000
-"""Runs per scope; larger scopes are cut, and the cell is marked."""
+"""Per scope; the page marks cut scopes."""
 RUNS_ENOUGH = 300
-"""Runs after which a scope ends if all its columns are broken; the shortest run so far counts."""
+"""Enough once all columns are broken."""
 OVERWRITTEN = (0, 2, 0)
-"""First choices of the log T1{a}, T2{a,b}, T3{b}: executed again, T1 stands beside T2."""
+"""For T1{a}, T2{a,b}, T3{b}: T1 repeats beside T2."""
 
 ANY_TIME, MOST, EVENTUAL, DEADLOCK, RESTART, AFTER_RESTART = (
     "any-time", "most of the time", "eventual", "deadlock-free", "crash-restart",
@@ -43,21 +42,20 @@ LEVELS = {
     RESTART: "restart_reaches_the_sources_state",
     AFTER_RESTART: "replica_states_existed_on_the_source",
 }
-"""Column -> the property that decides it."""
+"""Property by column."""
 WITHOUT_A_CRASH, OVER_A_CRASH = (ANY_TIME, MOST, EVENTUAL, DEADLOCK), (RESTART, AFTER_RESTART)
 WORKERS = (1, 2, 4, 8)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """One scheme under one workload, and the levels that the document claims."""
+    """One scheme and workload, with claimed levels."""
 
     dialect: str
     claims: tuple[str, ...]
     conflicts: bool = True
     exec_mode: str = "strict"
     transactions: int = 2
-    """The greatest scope without a crash."""
 
     @property
     def name(self) -> str:
@@ -68,12 +66,12 @@ class Row:
 
 @dataclass(slots=True)
 class Decided:
-    """The result of a row: the smallest run per broken column, and the number of runs."""
+    """The smallest run per broken column, and the number of runs."""
 
     smallest: dict[str, History] = field(default_factory=dict)
     runs: dict[str, int] = field(default_factory=dict)
     cut: set[str] = field(default_factory=set)
-    """Columns with a scope that was cut."""
+    """Columns with a cut scope."""
 
 
 HONOURED = (ANY_TIME, EVENTUAL)
@@ -99,9 +97,9 @@ ROWS = (
 
 
 def decide(row: Row) -> Decided:
-    """Enumerate the row's scopes, smaller ones first, until each column is broken.
+    """Enumerate the row's scopes until each column is broken.
 
-    Readers that hold locks are judged by their reads, all other schemes by every state.
+    Locking readers are judged by reads, others by states.
     """
     decided = Decided()
     by_reads = row.dialect == "p3_serializable"
@@ -118,7 +116,6 @@ def decide(row: Row) -> Decided:
 
 
 def _scope(row: Row, transactions: int, **budget: int) -> Workload:
-    """Return a scope of the row; deletes and a second session add no new case."""
     options: dict[str, OptionValue] = {
         "sessions": 1, "deletes": False, "conflicts": row.conflicts, "exec_mode": row.exec_mode,
         **budget,
@@ -135,7 +132,6 @@ def _explore(
     by_reads: bool,
     prefix: tuple[int, ...] = (),
 ) -> None:
-    """Run one scope for the columns that are not broken yet."""
     properties = {
         column: property_named(
             "readers_see_prefixes" if by_reads and LEVELS[column] == LEVELS[ANY_TIME]
@@ -161,7 +157,6 @@ def _explore(
 
 
 def _run_words(history: History) -> str:
-    """Return the log and the events of a run, without events that occur in every run."""
     dull = (EventKind.STARTED, EventKind.STOPPED, EventKind.SCHEDULED)
     log = ", ".join(
         f"T{one.id}{{{','.join(str(item_of(row)) for row in one.rows)}}}"
@@ -172,7 +167,7 @@ def _run_words(history: History) -> str:
 
 
 def speed_table() -> list[str]:
-    """Return the speed-up table, from the simulated clock."""
+    """Return the speed-ups from the simulated clock."""
     rows = []
     for dialect in SCHEMES:
         cells = []
@@ -186,7 +181,6 @@ def speed_table() -> list[str]:
 
 
 def _speed_up(dialect: str, rows: int, options: dict[str, OptionValue], workers: int) -> str:
-    """Return the speed-up of the workers over none."""
     serial, parallel = (
         timing(dialect, Workload(transactions=60, rows=rows, options={**options, "workers": count}))
         for count in (0, workers)
@@ -229,7 +223,7 @@ def page() -> str:
 
 
 def scope_lines(row: Row) -> list[str]:
-    """Return the commands that repeat a row's runs, without and with a crash."""
+    """Return commands that repeat a row's runs."""
     reads = int(row.dialect == "p3_serializable")
     workloads = [_scope(row, row.transactions, reads=reads), _scope(row, 2, reads=reads, crashes=1)]
     lines = [f"### {row.name}, {_workload(row)}", "", "```"]
@@ -240,12 +234,10 @@ def scope_lines(row: Row) -> list[str]:
 
 
 def _anchor(row: Row) -> str:
-    """Return the anchor of the heading of the row's scope."""
     return f"{row.name}, {_workload(row)}".lower().replace(",", "").replace(" ", "-")
 
 
 def _speed_of(row: Row) -> str:
-    """Return the speed-up of eight workers over none, as in the table of the clock."""
     options: dict[str, OptionValue] = {"conflicts": row.conflicts, "exec_mode": row.exec_mode}
     return _speed_up(row.dialect, 24 if row.conflicts else 64, options, 8)
 

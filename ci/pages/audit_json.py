@@ -1,4 +1,4 @@
-"""``docs/audit-json.md`` and the schema of the audit as JSON."""
+"""``docs/audit-json.md`` and its schema."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SCHEMA_PATH = "paraply/reporting/audit.schema.json"
 
 
 def fields_page(document: type) -> list[str]:
-    """Return a section with the fields of each part of a typed dictionary."""
+    """Return a section per part."""
     lines = []
     for part in parts_of(document):
         lines += [f"## {heading_of(part)}", "", inspect.cleandoc(part.__doc__ or ""), ""]
@@ -31,7 +31,7 @@ def fields_page(document: type) -> list[str]:
 
 
 def pages() -> dict[str, str]:
-    """Return the generated page and schema by path."""
+    """Return page and schema by path."""
     schema = schema_of(AuditDocument, identifier="paraply-audit-1")
     return {
         PAGE_PATH: filled(PAGE_PATH, {"fields": fields_page(AuditDocument)}),

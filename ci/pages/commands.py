@@ -1,4 +1,4 @@
-"""Every command with its options, for ``docs/commands.md``."""
+"""``docs/commands.md``: commands and options."""
 
 from __future__ import annotations
 
@@ -39,7 +39,6 @@ def _section(command: Command, parser: argparse.ArgumentParser) -> Iterator[str]
 
 
 def _name(action: argparse.Action) -> str:
-    """Return an argument with the name of its value."""
     value = ""
     if action.nargs != 0:
         choices = action.choices

@@ -1,4 +1,4 @@
-"""The tables of ``docs/compare.md``: every applier on five workloads and one simulated clock."""
+"""The tables of ``docs/compare.md``."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from paraply.reference_impl.comparison.measures import Measured
 
 PAGE = "docs/compare.md"
 LOG = "tests/fixtures/binlogs/mysql-9.7.4/load-full-metadata/bin.000001"
-"""A log that the project recorded: two schemas, foreign keys, a table without a key."""
+"""Two schemas, foreign keys, a table without key."""
 COUNT = 1_000
 
 
 def comparisons() -> dict[str, Comparison]:
-    """Return the five workloads compared, by the name of their column."""
+    """Return the five workloads by column."""
     names = ("hot-keys", "oltp", "ddl-heavy", "one-huge")
     made = {
         name: compare(CompareRequest(workload=name, transactions=COUNT, workers=WORKERS))

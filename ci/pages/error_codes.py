@@ -28,9 +28,9 @@ _REGISTERS = re.compile(r"^[A-Z_0-9]+ = register\(", re.MULTILINE)
 
 
 def registering_modules() -> list[str]:
-    """Return every module that registers errors, found by its text.
+    """Return modules that register errors, by text search.
 
-    Importing all modules would require every optional library.
+    Importing all modules needs every optional library.
     """
     return sorted(
         ".".join(path.relative_to(ROOT).with_suffix("").parts)
@@ -41,7 +41,7 @@ def registering_modules() -> list[str]:
 
 
 def page() -> str:
-    """Return the page, after importing whatever registers errors."""
+    """Return the page; imports the registering modules."""
     for module in registering_modules():
         importlib.import_module(module)
     lines = []

@@ -1,7 +1,6 @@
 """The tables of ``docs/gtid.md``.
 
-Positions are decided by enumerating every run of small scopes, topologies by enumeration and by
-random runs from fixed seeds.
+They come from all runs of small scopes, and random runs for topologies.
 """
 
 from __future__ import annotations
@@ -27,13 +26,13 @@ from paraply.vocabulary.schedule import Exploration, Schedule
 
 PAGE = "docs/gtid.md"
 SHRINK_RUNS_MAX = 100
-"""Runs that are spent on making one random history smaller."""
+"""Per random history."""
 WORKERS = (1, 2, 4, 8, 16)
 
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """Runs to make: all of them where ``random_runs`` is 0, else as many random ones."""
+    """All runs, or ``random_runs`` random ones."""
 
     transactions: int
     options: Mapping[str, OptionValue]
@@ -49,19 +48,19 @@ class Scope:
 
 @dataclass(slots=True)
 class Decided:
-    """The result of a row: the smallest history per broken property, and the number of runs."""
+    """The smallest history per broken property, and the number of runs."""
 
     smallest: dict[str, History] = field(default_factory=dict)
     runs: int = 0
     reached: set[str] = field(default_factory=set)
-    """Properties whose situation occurred in some run."""
+    """Properties with a reached situation."""
     is_exhaustive: bool = True
 
 
 def decide(
     subject: Subject, dialect: str, properties: Sequence[str], scopes: Sequence[Scope]
 ) -> Decided:
-    """Run the scopes, judge every run, and minimise the breaches of random runs."""
+    """Run and judge; minimise random breaches."""
     decided = Decided()
     judged = [property_named(name) for name in properties]
     for scope in scopes:
@@ -93,13 +92,13 @@ def decide(
 
 @dataclass(slots=True)
 class Stories:
-    """Numbers the smallest runs and collects their descriptions."""
+    """Numbers and describes the smallest runs."""
 
     lines: list[str] = field(default_factory=list)
     count: int = 0
 
     def link(self, title: str, history: History, prop: Property) -> str:
-        """Add a run and return the link to it."""
+        """Add a run; return its link."""
         self.count += 1
         breach = prop.violations(history)[0]
         self.lines += [
@@ -115,7 +114,7 @@ def rows_of(
     scopes: Mapping[str, Sequence[Scope]],
     stories: Stories,
 ) -> Iterator[list[str]]:
-    """Yield one row per dialect; ``columns`` gives the property of each column."""
+    """Yield a row per dialect."""
     for dialect, words in names.items():
         decided = decide(subject, dialect, list(columns.values()), scopes[dialect])
         word = "kept" if decided.is_exhaustive else "not broken"
@@ -194,7 +193,7 @@ _SAME_FOR_MARIADB = (
 
 
 def speed_rows() -> Iterator[list[object]]:
-    """Yield the rows of the table of commits per group."""
+    """Yield the rows about commits per group."""
     for dialect in ("table", "single_row", "binlog"):
         for workers in WORKERS:
             timing = group_timing(dialect, workers=workers, transactions=64)
@@ -209,7 +208,7 @@ def speed_rows() -> Iterator[list[object]]:
 
 
 def no_single_position(history: History) -> list[str]:
-    """Return the cost of each start position, for a run that breaks the property."""
+    """Return each start position's cost."""
     prop = property_named("a_single_position_exists")
     breach = prop.violations(history)[0]
     member, source = getattr(breach, "member", ""), getattr(breach, "source", "")

@@ -8,11 +8,11 @@ from paraply.vocabulary.history import History
 _DULL = frozenset({
     EventKind.ENGINE_COMMITTED, EventKind.POSITION_SAVED, EventKind.SYNCED, EventKind.DELIVERED,
 })  # fmt: skip
-"""Events that follow from others of the same run; a log entry implies its commit."""
+"""Implied events."""
 
 
 def run_words(history: History) -> str:
-    """Return the GTIDs and the events of a run, without events that follow from others."""
+    """Return a run's GTIDs and essential events."""
     log = ", ".join(f"T{one.id} = {_gtid(one.gtid)}" for one in history.transactions)
     has_logs = any(history.events_of(EventKind.FLUSHED))
     words = [
@@ -25,7 +25,6 @@ def run_words(history: History) -> str:
 
 
 def _gtid(gtid: str) -> str:
-    """Return a GTID, of a UUID only the first letter."""
     uuid, colon, number = gtid.partition(":")
     return f"{uuid[0]}:{number}" if colon else gtid
 

@@ -1,4 +1,4 @@
-"""The tables of ``docs/history-format.md``, and the JSON Schema of a line of a history."""
+"""The tables of ``docs/history-format.md``, and its schema."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ LINES: dict[str, tuple[Any, str]] = {
     "transaction": (Transaction, "One transaction of the workload, in the order of the log."),
     "event": (Event, "One event at one member, in time order."),
 }
-"""The records of the format: word of the line, class, purpose."""
+"""Class and purpose by word."""
 
 ENUMS: tuple[type[Enum], ...] = (TransactionKind, Outcome, Clock, EvidenceTier)
 
 
 @cache
 def attribute_docs(cls: Any) -> dict[str, str]:
-    """Return the text under each field or member of a class, as one line each."""
+    """Return attribute docstrings as single lines."""
     body = ast.parse(textwrap.dedent(inspect.getsource(cls))).body[0]
     assert isinstance(body, ast.ClassDef)
     docs: dict[str, str] = {}
@@ -55,7 +55,7 @@ def attribute_docs(cls: Any) -> dict[str, str]:
 
 
 def json_schema() -> dict[str, Any]:
-    """Return the JSON Schema (2020-12) of one line of a history file."""
+    """Return a history line's JSON Schema (2020-12)."""
     definitions: dict[str, Any] = {}
     lines = [_line_schema(word, cls, definitions) for word, (cls, _) in LINES.items()]
     counts = {"transactions": {"type": "integer"}, "events": {"type": "integer"}}
@@ -99,7 +99,6 @@ def _object_schema(properties: dict[str, Any], required: list[str]) -> dict[str,
 
 
 def _records_in(hint: Any) -> Iterator[Any]:
-    """Yield the record classes that a type mentions."""
     if isinstance(hint, type) and not get_args(hint):
         if hasattr(hint, "__dataclass_fields__") or hasattr(hint, "_fields"):
             yield hint
@@ -131,7 +130,6 @@ def _records() -> list[str]:
 
 
 def _nested() -> list[str]:
-    """Return a section for each record class inside the lines, in order of first use."""
     waiting = [cls for cls, _ in LINES.values()]
     found: list[Any] = []
     while waiting:
@@ -187,7 +185,6 @@ def _default(entry: RecordField) -> str:
 
 
 def _type_words(hint: Any) -> str:
-    """Return a type in the words of JSON."""
     if isinstance(hint, NewType):
         return _type_words(hint.__supertype__)
     if hint in _WORDS:
@@ -213,7 +210,7 @@ _WORDS: dict[Any, str] = {
 
 
 def pages() -> dict[str, str]:
-    """Return the page and the schema by path."""
+    """Return page and schema by path."""
     return {PAGE: page(), SCHEMA: json.dumps(json_schema(), indent=2, ensure_ascii=False) + "\n"}
 
 

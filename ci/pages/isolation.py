@@ -1,4 +1,4 @@
-"""The tables of ``docs/isolation.md``, and every phenomenon with a smallest history."""
+"""The tables of ``docs/isolation.md``, with smallest histories."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ PAGE = "docs/isolation.md"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Example:
-    """A smallest history: the operations of each client in time order."""
+    """A smallest history in time order."""
 
     label: str
     does: tuple[str, ...]
-    """``session: micro-operations``; ``fail`` before them for an aborted transaction."""
+    """``session: micro-operations``; ``fail`` aborts."""
     log: str = ""
 
     @property
@@ -95,7 +95,7 @@ EXAMPLES = (
     Example(label="SI-realtime", does=("0: [:w x 1]", "1: [:r x nil]")),
     Example(label="cycle-realtime", does=("0: [:w x 1]", "1: [:r x nil]")),
 )  # fmt: skip
-"""One example per phenomenon; the page fails to build if an example does not show it."""
+"""One per phenomenon; the build checks them."""
 
 LOG = '[["x", 1]]\n[["y", 2]]'
 ROWS = (
@@ -104,7 +104,7 @@ ROWS = (
     ("a reader goes back", "2: [:r x 1] [:r y 2]", "2: [:r x 1] [:r y nil]"),
     ("a stale read, which a replica may show", "2: [:r x 1] [:r y nil]"),
 )
-"""Reads of T1, which writes x, and T2, which writes y, in this order."""
+"""Reads of T1, then T2; T1 writes x, T2 writes y."""
 COMPARED = (
     "snapshot-isolation", "serializable", "strong-session-serializable", "strict-serializable",
     "prefix", "monotonic-prefix",

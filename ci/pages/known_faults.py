@@ -1,4 +1,4 @@
-"""The tables of ``docs/known-faults.md``: faults of servers with their mutants and properties."""
+"""The tables of ``docs/known-faults.md``, from the registries."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ TABLES: dict[str, tuple[KnownFault, ...]] = {
 
 
 def page() -> str:
-    """Return the page; its rows are those of the registries."""
+    """Return the page."""
     faults = [fault for entries in TABLES.values() for fault in entries]
     mutants = {name for fault in faults for name in fault.mutants}
     head = ["known as", "server", "fault", "detected as"]

@@ -1,8 +1,7 @@
-"""The tables of docs/live-results.md, from the stored results.
+"""The tables of docs/live-results.md.
 
-``--add FILE...`` takes results of ``paraply live --json``, each replacing one with the same target,
-mode, fault and layout, and writes the page. Exit code 3 for a file without results; nothing is
-stored then.
+``--add FILE...`` stores results of ``paraply live --json``, replaces those of equal target, mode,
+fault and layout, and writes the page. Exit code 3 for a file without results.
 """
 
 from __future__ import annotations
@@ -32,14 +31,14 @@ Result = dict[str, Any]
 
 
 def read_results(path: Path) -> list[Result]:
-    """Return the stored results, one a line."""
+    """Return the stored results, one per line."""
     if not path.is_file():
         return []
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line]
 
 
 def merged(stored: Sequence[Result], new: Sequence[Result]) -> list[Result]:
-    """Return all results, a new one in place of an old one of the same kind, in a fixed order."""
+    """Return all results in a fixed order."""
     by_key = {_key(one): _trimmed(one) for one in (*stored, *new)}
     return [by_key[key] for key in sorted(by_key)]
 
@@ -53,12 +52,11 @@ def _key(result: Result) -> tuple[str, ...]:
 
 
 def _trimmed(result: Result) -> Result:
-    """Return a result without the files that it left on somebody's disk."""
     return {name: value for name, value in result.items() if name != "findings"}
 
 
 def page(results: Sequence[Result]) -> str:
-    """Return the generated part of the page."""
+    """Return the page's generated part."""
     return "\n".join(_lines(results))
 
 
@@ -91,12 +89,11 @@ def _lines(results: Sequence[Result]) -> Iterator[str]:
 
 
 def is_wider(result: Result) -> bool:
-    """Return whether a result is of more replicas or domains than one."""
+    """Return whether it has several replicas or domains."""
     return bool(_wider(result))
 
 
 def _wider(result: Result) -> list[str]:
-    """Return how many replicas and domains there were, where they were several."""
     given = result["request"]
     return [f"{given[name]} {name}" for name in ("replicas", "domains") if given.get(name, 1) != 1]
 
@@ -173,7 +170,6 @@ def _faults(results: Sequence[Result]) -> Iterator[str]:
 
 
 def _notes(results: Sequence[Result]) -> Iterator[str]:
-    """Yield what was noted under each fault; what differs in numbers alone is shown once."""
     for fault in dict.fromkeys(one["fault"] for one in results):
         notes = [note for one in results if one["fault"] == fault for note in one["notes"]]
         alike: dict[str, list[str]] = {}
@@ -187,7 +183,6 @@ def _notes(results: Sequence[Result]) -> Iterator[str]:
 
 
 def _silent(result: Result) -> list[str]:
-    """Return which documented breaches did not come out; those that take luck, if none did."""
     controls = [each for each in result["properties"] if each["documented"]]
     silent = [each for each in controls if each["verdict"] != "violated"]
     if silent == controls and any(each.get("rare") for each in controls):
@@ -197,7 +192,6 @@ def _silent(result: Result) -> list[str]:
 
 
 def _unknown(found: Sequence[dict[str, Any]]) -> str:
-    """Return the properties that stayed unknown, those of one reason together."""
     names: dict[str, list[str]] = {}
     for each in found:
         names.setdefault(_cell(each["why"]), []).append(f"`{each['name']}`")
@@ -218,16 +212,16 @@ def generated() -> dict[str, str]:
 
 
 def added(files: Sequence[str]) -> list[Result]:
-    """Return the results of files that ``paraply live --json`` wrote.
+    """Return results of ``paraply live --json``.
 
     Raises:
-        ParaplyError: P307, a file cannot be read or has something else in it.
+        ParaplyError: P307 for an unreadable file or other content.
     """
     new: list[Result] = []
     for file in files:
         try:
             found = json.loads(Path(file).read_text(encoding="utf-8"))["results"]
-            # Whatever the page needs of a result is asked for before anything is stored.
+            # A result without the page's fields must fail before anything is stored.
             page(merged([], found))
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
             raise ParaplyError(
@@ -241,7 +235,7 @@ def added(files: Sequence[str]) -> list[Result]:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Take results in (``--add FILE...``), or write or check the page."""
+    """Add results, or write or check the page."""
     parser = Parser(prog=f"python -m {MODULE}", add_help=False)
     parser.add_argument("--add", nargs="+", metavar="FILE", default=[])
     try:

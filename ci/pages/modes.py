@@ -1,7 +1,6 @@
 """The tables of ``docs/mariadb-modes.md``.
 
-Every cell is decided by enumerating all runs of small scopes: a smallest run that breaks the
-property, or the number of runs in which none does.
+Each cell comes from all runs of small scopes: a breaking run, or the number of runs.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ from paraply.vocabulary.transactions import Transaction
 
 PAGE = "docs/mariadb-modes.md"
 RUNS_MAX = 1_000
-"""Runs per scope; larger scopes are cut, and the cell is marked."""
+"""Per scope; the page marks cut scopes."""
 
 COLUMNS = {
     "conflicts": "domains_apply_without_conflict",
@@ -40,7 +39,7 @@ COLUMNS = {
     "never fails": "sound_log_never_fails",
     "never stalls": "replica_never_stalls",
 }
-"""Column -> the property that decides it."""
+"""Property by column."""
 SITUATIONS = {
     "overlap": "two_transactions_overlap",
     "one group of two": "one_group_has_two_of_a_domain",
@@ -50,13 +49,13 @@ SITUATIONS = {
     "retry": "transaction_is_retried",
     "overtaking": "domains_overtake_each_other",
 }
-"""Column of the second table -> the counted situation."""
+"""By column of the second table."""
 LOCKED = "locks beside rows"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scope:
-    """What is enumerated, and which columns it is judged for."""
+    """A scope and its judged columns."""
 
     columns: tuple[str, ...]
     options: dict[str, OptionValue]
@@ -89,11 +88,11 @@ class Decided:
     reached: dict[str, int] = field(default_factory=dict)
     witnessed: set[str] = field(default_factory=set)
     cut: set[str] = field(default_factory=set)
-    """Columns with a scope that was cut."""
+    """Columns with a cut scope."""
 
 
 def workload_of(dialect: str, scope: Scope) -> Workload:
-    """Return the scope's workload: two transactions, two workers."""
+    """Return the workload: two transactions, two workers."""
     plain: dict[str, OptionValue] = {
         "workers": 2, "reads": 0, "stops": 0, "ddl": 0, "marks": 0, "extra_locks": "none",
         "eager": True,
@@ -102,7 +101,7 @@ def workload_of(dialect: str, scope: Scope) -> Workload:
 
 
 def decide(dialect: str) -> Decided:
-    """Enumerate the scopes of one dialect."""
+    """Enumerate one dialect's scopes."""
     decided = Decided(reached=dict.fromkeys(SITUATIONS, 0))
     for name, scope in SCOPES.items():
         workload = workload_of(dialect, scope)
@@ -132,7 +131,7 @@ def _judge(column: str, prop: Property, history: History, decided: Decided) -> N
 
 
 def cell(column: str, decided: Decided) -> str:
-    """Return the text of a cell that is not broken."""
+    """Return the text of an unbroken cell."""
     if column not in decided.witnessed:
         return "–"
     word = "not broken, the first" if column in decided.cut else "kept"
@@ -155,7 +154,7 @@ _DULL = (EventKind.STARTED, EventKind.STOPPED, EventKind.SCHEDULED, EventKind.SY
 
 
 def run_words(history: History) -> str:
-    """Return the log and the events of a run, without events that occur in every run."""
+    """Return a run's log and essential events."""
     log = ", ".join(map(_log_words, history.transactions))
     events = [one for one in history.events if one.kind not in _DULL and one.session != "auditor"]
     return f"{log}: {'; '.join(event_words(one, history) for one in events)}"
@@ -198,11 +197,11 @@ LOGS: dict[str, Callable[[], tuple[Transaction, ...]]] = {
     "hot": lambda: sample_log(Workload(rows=6).row_names, 60),
     "two schemas, hot": lambda: sample_log(Workload(rows=6).row_names, 60, domains="schema"),
 }
-"""Name -> a log of sixty transactions."""
+"""Of sixty transactions."""
 
 
 def speed_table() -> list[str]:
-    """Return the table of speed-up, syncs and retries."""
+    """Return speed-up, syncs and retries."""
     rows = []
     logs = [make() for make in LOGS.values()]
     for mode in Mode:

@@ -1,4 +1,4 @@
-"""The message tables of ``docs/protocol.md``, and the JSON Schema of a message."""
+"""The message tables of ``docs/protocol.md``, and their schema."""
 
 from __future__ import annotations
 
@@ -36,32 +36,25 @@ _SHOWN_MAX = 160
 
 
 class _InProcess(InlineApplier):
-    """A built-in applier in this process; its conversation is recorded."""
-
     def __init__(self) -> None:
         super().__init__(LogicalClock)
         self.conversation: list[tuple[Speaker, bytes]] = []
 
     def send(self, message: Message) -> None:
-        """Deliver a message."""
         self.conversation.append((Speaker.HARNESS, encode(message)))
         super().send(message)
 
     def receive(self, timeout: float | None = None) -> Message:
-        """Return the applier's next message."""
         message = super().receive(timeout)
         self.conversation.append((Speaker.APPLIER, json.dumps(message).encode()))
         return message
 
 
 class _OneProcess:
-    """Launches the applier in this process."""
-
     def __init__(self) -> None:
         self.process = _InProcess()
 
     def start(self) -> _InProcess:
-        """Return the applier."""
         return self.process
 
     def discard(self, process: _InProcess, *, can_reset: bool = False) -> None:
@@ -69,7 +62,7 @@ class _OneProcess:
 
 
 def example_log() -> SourceLog:
-    """Return a log of two transactions that may overlap and a third that waits for the first."""
+    """Return independent transactions and a dependent third."""
     log = empty_log("CREATE TABLE d.t (id INT PRIMARY KEY, v INT)")
     log.transaction(insert("d.t", 1, 10))
     log.transaction(insert("d.other", 1, 20))
@@ -78,7 +71,7 @@ def example_log() -> SourceLog:
 
 
 def example_conversation() -> list[tuple[Speaker, Message]]:
-    """Return the messages of harness and applier on the example."""
+    """Return the messages of the example."""
     launcher = _OneProcess()
     schedule = SeededSchedule(_EXAMPLE_SEED)
     run = Session(launcher, example_log(), schedule, RunOptions(workers=2)).run()
@@ -88,7 +81,7 @@ def example_conversation() -> list[tuple[Speaker, Message]]:
 
 
 def json_schema() -> dict[str, Any]:
-    """Return the JSON Schema (2020-12) of one line in either direction."""
+    """Return the JSON Schema (2020-12)."""
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": f"One line of the conformance protocol, version {PROTOCOL_VERSION}",
@@ -195,7 +188,7 @@ def _field_rows(fields: Iterable[Field]) -> list[tuple[str, str, str]]:
 
 
 def pages() -> dict[str, str]:
-    """Return the text of both files by path."""
+    """Return both files by path."""
     return {PAGE: protocol_page(), SCHEMA: json.dumps(json_schema(), indent=2) + "\n"}
 
 

@@ -1,4 +1,4 @@
-"""The tables of ``docs/appliers.md`` on E1 to E4 and the internal requirements of WL#4648."""
+"""Tables of ``docs/appliers.md`` on E1 to E4 and WL#4648."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def fresh_rows() -> TaskLog:
 
 
 def scaling(log: TaskLog) -> list[list[str]]:
-    """Return the speed-up of each scheme of P1 by number of workers."""
+    """Return P1's speed-ups by number of workers."""
     return [
         [name, *(f"{log.work / APPLIERS[name].run(log, n).makespan:.2f}" for n in WORKERS)]
         for name in ("c0", "c1", "c2", "c3", "c4")
@@ -34,7 +34,7 @@ def scaling(log: TaskLog) -> list[list[str]]:
 
 
 def dealing(log: TaskLog) -> list[list[str]]:
-    """Return the speed-up of C0 and C1 with eight workers, by how many jobs are dealt in a row."""
+    """Return C0's and C1's speed-ups by batch."""
     return [
         [name, *(f"{log.work / make(log, 8, no_news, block=block).run().makespan:.2f}"
                  for block in BLOCKS)]
@@ -43,7 +43,7 @@ def dealing(log: TaskLog) -> list[list[str]]:
 
 
 def naps(log: TaskLog) -> list[list[str]]:
-    """Return how many of 100 ticks of eight workers were spent hungry, by |J| and nap."""
+    """Return eight workers' idle ticks per 100."""
     rows = []
     for jobs in JOBS:
         for adapts in (False, True):

@@ -1,7 +1,6 @@
 """The tables of ``docs/semi-sync.md``.
 
-Every cell is decided by visiting every state of a small scope: a run that shows the loss, or the
-number of states without one.
+Each cell comes from every state of a small scope: a run with the loss, or the number of states.
 """
 
 from __future__ import annotations
@@ -27,14 +26,14 @@ PAGE = "docs/semi-sync.md"
 
 
 class Runs:
-    """Numbers the runs that the tables link to."""
+    """Numbers the tables' runs."""
 
     def __init__(self) -> None:
         self.lines: list[str] = []
         self.count = 0
 
     def link(self, word: str, title: str, space: StateSpace, node: Node) -> str:
-        """Number a run, and return the cell that links to it."""
+        """Number a run; return its cell."""
         self.count += 1
         words = in_words(space.run(node))
         self.lines += [f"### Run {self.count}", "", f"{title}.", "", f"> {words}", ""]
@@ -42,7 +41,7 @@ class Runs:
 
 
 def matrix(runs: Runs) -> list[str]:
-    """Return the losses by wait point and fault."""
+    """Return losses by wait point and fault."""
     rows = []
     for wait_point in WAIT_POINTS:
         for fault in FAULTS:
@@ -63,7 +62,7 @@ def matrix(runs: Runs) -> list[str]:
 
 
 def designs(runs: Runs) -> list[str]:
-    """Return the order that each design keeps."""
+    """Return each design's order."""
     rows = []
     for words, space, answers in design_rows():
         cells = []
@@ -88,7 +87,7 @@ def _nowhere(space: StateSpace) -> str:
 
 
 def in_words(history: History) -> str:
-    """Return the events of a run, without events that occur in every run."""
+    """Return a run's essential events."""
     return "; ".join(_event_in_words(event) for event in history.events if not _is_dull(event))
 
 

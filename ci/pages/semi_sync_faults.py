@@ -1,4 +1,4 @@
-"""The faults of ``docs/semi-sync.md`` and the losses that they cause."""
+"""The faults of ``docs/semi-sync.md`` and their losses."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ CALM: dict[str, OptionValue] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fault:
-    """One row: a fault with its scope; ``replicas`` is the least number that shows it."""
+    """A fault and its least number of ``replicas``."""
 
     name: str
     seen_on_servers: str
@@ -126,19 +126,19 @@ FAULTS = (
 
 
 def visible_but_lost(space: StateSpace, end: Node) -> bool:
-    """Return whether something read on the source is not on the promoted replica."""
+    """Return whether promotion loses data read before."""
     del space
     return end.watch.kept is not None and not end.watch.kept.issuperset(end.watch.seen)
 
 
 def confirmed_but_lost(space: StateSpace, end: Node) -> bool:
-    """Return whether a client received OK for a transaction that the promoted replica lacks."""
+    """Return whether promotion loses a confirmed transaction."""
     del space
     return end.watch.kept is not None and not end.watch.kept.issuperset(end.watch.confirmed)
 
 
 def stalled(space: StateSpace, end: Node) -> bool:
-    """Return whether no step is possible while a client waits."""
+    """Return whether a client waits forever."""
     return any(end is stall for stall in space.stalls)
 
 
@@ -150,7 +150,7 @@ LOSSES: tuple[tuple[str, Callable[[StateSpace, Node], bool]], ...] = (
 
 
 def smallest_losses(space: StateSpace) -> dict[str, Node]:
-    """Return each loss that occurs, with the nearest end that shows it."""
+    """Return each loss with its nearest end."""
     found: dict[str, Node] = {}
     for name, is_lost in LOSSES:
         end = next((end for end in space.ends if is_lost(space, end)), None)

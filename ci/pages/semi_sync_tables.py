@@ -1,4 +1,4 @@
-"""Further tables of ``docs/semi-sync.md``: designs, the old source, pace, faults."""
+"""Further tables of ``docs/semi-sync.md``."""
 
 from __future__ import annotations
 
@@ -34,11 +34,10 @@ ROUND_TRIPS_US = (200, 1_000, 5_000, 20_000)
 COMMITS_EACH = 10
 
 Loss = tuple[str, StateSpace, Node]
-"""Name, state space, and the first state that shows the loss."""
+"""Name, space, and first losing state."""
 
 
 def _design_space(staging: Staging, *, needs_lock_log: bool = False) -> StateSpace:
-    """Visit every state of a design with two transactions, a replica, a crash and a rotation."""
     options = {**CALM, "rotations": 1, "source_crashes": 1}
     if needs_lock_log:
         options |= {"dump_takes_lock_log": True}
@@ -47,7 +46,7 @@ def _design_space(staging: Staging, *, needs_lock_log: bool = False) -> StateSpa
 
 
 def design_rows() -> list[tuple[str, StateSpace, list[tuple[str, Node | None]]]]:
-    """Return name and space of each design, and per column a state that refutes it, if any."""
+    """Return each design's refuting state per column."""
     rows = []
     for staging, words in DESIGN_WORDS.items():
         space = _design_space(staging)
@@ -68,7 +67,7 @@ def _first(space: StateSpace, *kinds: type) -> Node | None:
 
 
 def old_source_rows() -> list[list[str]]:
-    """Return whether an old source is accepted or refused, by its handling of the tail."""
+    """Return whether an old source is accepted."""
     rows = []
     for wait_point in (WaitPoint.AFTER_SYNC, WaitPoint.AFTER_COMMIT):
         for words, cluster, truncates, given_up in (
@@ -100,7 +99,7 @@ def _may(is_seen: bool) -> str:
 
 
 def pace_rows() -> list[list[str]]:
-    """Return commits per simulated second, and how long a group takes in round trips."""
+    """Return commits per second and round trips."""
     rows = []
     for round_trip in ROUND_TRIPS_US:
         for staging, words in DESIGN_WORDS.items():
@@ -114,7 +113,7 @@ def pace_rows() -> list[list[str]]:
 
 
 def timed_run(staging: Staging, clients: int, round_trip: int) -> History:
-    """Return the run on the clock that orders simultaneous events by first choice."""
+    """Return the timed run."""
     workload = Workload(
         transactions=clients * COMMITS_EACH,
         dialect=staging.value,
@@ -124,7 +123,7 @@ def timed_run(staging: Staging, clients: int, round_trip: int) -> History:
 
 
 def round_trips_per_group(history: History, round_trip: int) -> float:
-    """Return the time of the run divided by its commit groups, in round trips."""
+    """Return a group's duration in round trips."""
     groups = {event.group for event in history.events_of(EventKind.ENGINE_COMMITTED)}
     last = max(event.time for event in history.events_of(EventKind.CLIENT_ACKNOWLEDGED))
     return last / len(groups) / round_trip

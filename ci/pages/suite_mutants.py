@@ -1,7 +1,7 @@
-"""The page of the conformance suite's mutants: generated faulty appliers, and which it catches.
+"""The page of generated faulty appliers and their detection.
 
-``python -m ci.pages.suite_mutants --write`` runs the suite on each of them, which takes some twenty
-minutes of processor time, and writes docs/suite-mutants.md; ``--sample N`` runs N at random.
+``python -m ci.pages.suite_mutants --write`` writes docs/suite-mutants.md (twenty minutes of CPU);
+``--sample N`` runs N at random.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _MEANINGS = {
 
 
 def page(judged: Sequence[Judged], total: int) -> str:
-    """Return the page; ``total`` mutants exist, of which ``judged`` were run."""
+    """Return the page; ``total`` mutants exist."""
     valid = [one for one in judged if one.fate is not Fate.INVALID]
     counts = Counter(one.fate for one in valid)
     detected = counts[Fate.CAUGHT] + counts[Fate.NOTICED]

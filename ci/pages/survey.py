@@ -1,6 +1,6 @@
 """The results of ``docs/appliers-survey.md``.
 
-``--write`` runs the suite, which takes a minute; the tests run it again for some of the rules.
+``--write`` runs the suite (a minute).
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def results_of(rule: type[Rule]) -> list[CaseResult]:
 
 
 def table_row(rule: type[Rule], results: list[CaseResult]) -> list[str]:
-    """Return the rule's row of the table."""
+    """Return the rule's table row."""
     cells = [_cell([one for one in results if one.case.family == f]) for f in FAMILIES]
     return [f"[{rule.name}](#{rule.name})", *cells]
 
@@ -68,7 +68,6 @@ def _paragraphs(rule: type[Rule]) -> list[str]:
 
 
 def _findings(results: list[CaseResult]) -> list[str]:
-    """Return one line for the first failed case of each family that failed."""
     lines = []
     for family in FAMILIES:
         failed = [one for one in results if one.case.family == family]

@@ -1,8 +1,4 @@
-"""Pages whose tables come from code: fill their marked blocks, or compare them.
-
-The prose of a page is Markdown in ``docs/``. A block between ``<!-- generated: NAME -->`` and
-``<!-- end -->`` is written by the page's builder; nothing else is.
-"""
+"""Write or compare the blocks between ``<!-- generated: NAME -->`` and ``<!-- end -->``."""
 
 from __future__ import annotations
 
@@ -13,16 +9,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-"""The source tree; pages are generated only there, never in an installed copy."""
 
 _BLOCK = re.compile(r"(<!-- generated: ([\w-]+) -->).*?(<!-- end -->)", re.DOTALL)
 
 
 def filled(path: str, blocks: Mapping[str, Iterable[str]]) -> str:
-    """Return a page with the lines of its blocks, given by name.
+    """Return a page with its blocks filled.
 
     Raises:
-        ValueError: The page lacks a block, or has another one or one twice.
+        ValueError: a block is missing, unknown or repeated.
     """
     text = (ROOT / path).read_text(encoding="utf-8")
     names = [match.group(2) for match in _BLOCK.finditer(text)]
@@ -44,7 +39,7 @@ def table(head: Iterable[str], rows: Iterable[Iterable[object]]) -> list[str]:
 
 
 def stale_pages(pages: Mapping[str, str]) -> list[str]:
-    """Return the paths, relative to the source tree, whose file differs from the generated text."""
+    """Return source paths of stale files."""
     return [
         path
         for path, text in pages.items()
@@ -53,7 +48,7 @@ def stale_pages(pages: Mapping[str, str]) -> list[str]:
 
 
 def pages_main(module: str, pages: Mapping[str, str], argv: Sequence[str] | None = None) -> int:
-    """Run ``python -m module --write|--check`` over pages by path; exit code 1 if any is stale."""
+    """Run ``python -m module --write|--check``; exit code 1 if stale."""
     parser = argparse.ArgumentParser(
         prog=f"python -m {module}", description=f"Generate {', '.join(pages)}."
     )

@@ -1,1 +1,1 @@
-"""Transition systems, their theorems, and one door to the solvers (ARCHITECTURE.md)."""
+"""Transition systems, theorems and solvers (ARCHITECTURE.md)."""

@@ -1,1 +1,1 @@
-"""Checks of the proofs that a reviewer runs."""
+"""Proof checks for reviewers."""

@@ -1,9 +1,7 @@
 """Check every system in Coq: ``python -m paraply.proving.assistant`` (``make coq``).
 
-Each system is written out as definitions, a lemma per obligation and theorems about all runs. Coq
-checks the files one at a time. Then the definitions are compared byte for byte with those of
-``proofs/coq``, the theorems by name, statement and number with ``proofs/coq/claims.txt``, and no
-theorem may rest on an axiom. ``--write`` stores definitions, claims and times instead.
+It rejects axioms, and compares definitions with ``proofs/coq`` (byte for byte) and theorems with
+``proofs/coq/claims.txt``. ``--write`` stores them instead.
 """
 
 from __future__ import annotations
@@ -33,19 +31,17 @@ NO_COQ = register("P713", "coqc is not installed", "apt-get install coq (8.16 in
 STORED = Path(__file__).resolve().parents[1] / "proofs" / "coq"
 CLOSED = "Closed under the global context"
 TIMEOUT_S = 600.0
-"""Wall-clock time that Coq has for one system; the largest takes a few tens of CPU seconds."""
+"""Wall-clock limit per system."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Checked:
-    """What Coq said of one system.
+    """Coq's result for one system.
 
     Attributes:
-        module: the name of its file.
-        theorems: each theorem with its statement, as Coq prints it.
-        problem: why it is refused; empty if it is not.
-        obligations: lemmas, one for each.
-        lines: length of the file.
+        theorems: statements by theorem, as Coq prints them.
+        problem: the reason for a refusal, or empty.
+        obligations: number of lemmas.
         cpu_s: CPU seconds of ``coqc``.
     """
 
@@ -58,7 +54,7 @@ class Checked:
 
 
 def compiled(folder: Path, module: str) -> tuple[str, str, float]:
-    """Return what ``coqc`` prints, its errors and its CPU seconds."""
+    """Return ``coqc``'s output, errors and CPU seconds."""
     if shutil.which("coqc") is None:
         raise ParaplyError(NO_COQ)
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -86,7 +82,7 @@ def prepare(folder: Path) -> None:
 
 
 def check_text(folder: Path, system: System, text: str) -> Checked:
-    """Return what Coq says of a system's file, and what its theorems rest on."""
+    """Check a system's file, axioms included."""
     module = module_name(system)
     folder.joinpath(f"{module}.v").write_text(text, encoding="utf-8")
     _, errors, cpu_s = compiled(folder, module)
@@ -113,7 +109,6 @@ def check_text(folder: Path, system: System, text: str) -> Checked:
 
 
 def _printed(said: str, module: str) -> Iterator[tuple[str, str]]:
-    """Yield the name and the statement of each theorem in Coq's answer to ``Check``."""
     for block in said.split(CLOSED):
         found = re.match(rf"\s*(?:{module}\.)?(\w+)\s*:\s*(.*)", block, re.DOTALL)
         if found:
@@ -121,7 +116,7 @@ def _printed(said: str, module: str) -> Iterator[tuple[str, str]]:
 
 
 def checked(folder: Path, system: System, store: Store) -> Checked:
-    """Write a system's file and have Coq check it."""
+    """Write a system's file and check it."""
     try:
         text = File(system, store).text()
     except (NotWrittenError, NotPrintableError) as refusal:
@@ -130,12 +125,12 @@ def checked(folder: Path, system: System, store: Store) -> Checked:
 
 
 def claims_text(claims: Mapping[str, str]) -> str:
-    """Return the list of claims: each theorem about runs, with its statement."""
+    """Return the list of theorems with statements."""
     return "".join(f"{name}\n  {statement}\n" for name, statement in sorted(claims.items()))
 
 
 def claims_of(text: str) -> dict[str, str]:
-    """Return the claims of a list by name."""
+    """Return claims by name."""
     lines = text.splitlines()
     return {
         name: statement.strip() for name, statement in zip(lines[::2], lines[1::2], strict=True)
@@ -143,7 +138,7 @@ def claims_of(text: str) -> dict[str, str]:
 
 
 def compared(system: System, result: Checked, claims: Mapping[str, str], stored: Path) -> str:
-    """Return how a result differs from what is stored; empty if it does not."""
+    """Return the difference from the stored results."""
     path = stored / f"{result.module}.v"
     if not path.exists() or path.read_text(encoding="utf-8") != definitions(system):
         return f"the definitions differ from {path.name}"
@@ -156,7 +151,7 @@ def compared(system: System, result: Checked, claims: Mapping[str, str], stored:
 
 
 def store_results(results: Sequence[Checked], built: Sequence[System], stored: Path) -> None:
-    """Write definitions, claims and times of some systems; those of the others stay."""
+    """Store some systems' definitions, claims and times."""
     modules = {module_name(system) for system in systems()}
     for path in stored.glob("M_*.v"):
         if path.stem not in modules:
@@ -183,13 +178,13 @@ def store_results(results: Sequence[Checked], built: Sequence[System], stored: P
 
 
 def stored_claims(stored: Path = STORED) -> dict[str, str]:
-    """Return the stored claims; none if there is no list."""
+    """Return the stored claims."""
     path = stored / "claims.txt"
     return claims_of(path.read_text(encoding="utf-8")) if path.exists() else {}
 
 
 def stored_record(stored: Path = STORED) -> dict[str, dict[str, float]]:
-    """Return what was stored of each file; nothing if nothing was."""
+    """Return the stored record."""
     path = stored / "record.json"
     record: dict[str, dict[str, float]] = (
         json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
@@ -198,7 +193,7 @@ def stored_record(stored: Path = STORED) -> dict[str, dict[str, float]]:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Check; exit code 1 if some system is refused."""
+    """Check; exit code 1 for a refusal."""
     parser = argparse.ArgumentParser(
         prog="python -m paraply.proving.assistant", description=__doc__
     )
@@ -241,7 +236,6 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _missing(results: Sequence[Checked]) -> int:
-    """Print what a theorem of the project names and no Coq theorem states; return how many."""
     stated = {result.module: result.theorems for result in results}
     missing = [
         f"{theorem.id}: {module_name(system)}.{name}"

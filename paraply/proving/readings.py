@@ -1,8 +1,7 @@
-"""Are both readings of a step one? ``python -m paraply.proving.readings``
+"""Compare both readings of a step: ``python -m paraply.proving.readings``.
 
-For every statement and action of every system, Z3 proves that the statement is true after a step
-exactly where its weakest precondition is true before it; and every induction obligation again over
-two vocabularies, where nothing is substituted. Some 6,000 obligations, a minute or two of CPU.
+Z3 proves weakest preconditions equivalent to truth after the step, and induction again without
+substitution. It takes a minute or two of CPU for some 6,000 obligations.
 """
 
 from __future__ import annotations
@@ -18,14 +17,14 @@ from paraply.models.language.transition import readings_agree, two_vocabulary_ob
 
 
 def unproved(parts: Iterable[Obligation]) -> tuple[int, list[Obligation], float]:
-    """Return how many obligations there are, those that Z3 does not prove, and CPU seconds."""
+    """Return total, unproved obligations and CPU seconds."""
     judgments = [judge_z3(part) for part in parts]
     left = [one.obligation for one in judgments if one.answer is not Answer.PROVED]
     return len(judgments), left, sum(one.seconds for one in judgments)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Prove; exit code 1 if something is left."""
+    """Prove; exit code 1 for unproved obligations."""
     parser = argparse.ArgumentParser(prog="python -m paraply.proving.readings", description=__doc__)
     parser.add_argument("systems", nargs="*", metavar="SYSTEM", help="names (default: all)")
     chosen = parser.parse_args(argv)

@@ -1,9 +1,7 @@
-"""Are the proofs stable? Every obligation again with other seeds and in other orders.
+"""Repeat every proof with other seeds and orders: ``python -m paraply.proving.stability``.
 
-``python -m paraply.proving.stability`` asks both solvers with ten seeds and ten orders of the
-assertions each (about ten minutes), and the kernel once, and stores what came out in
-``proofs/stability.json``, from which ``proofs/README.md`` is made. A proof that hangs on a seed is
-one that the next version of a solver may lose.
+Both solvers run ten seeds and ten orders (about ten minutes). Results go to
+``proofs/stability.json``. A later solver version may lose a seed-dependent proof.
 """
 
 from __future__ import annotations
@@ -25,14 +23,13 @@ from paraply.models.language.system import Obligation, obligations
 from paraply.number_arguments import within
 
 ROUNDS_MAX = 1_000_000
-"""More seeds or orders than anybody waits for."""
 TIMEOUTS_S = (0.001, 1_000_000)
-"""Solvers count milliseconds, Z3 in 32 bits; 0 would be no limit to one of them."""
+"""Solvers count milliseconds, Z3 in 32 bits."""
 RECORD = Path(__file__).resolve().parents[1] / "proofs" / "stability.json"
 
 
 def rounds(judge: str, seeds: int, orders: int) -> list[tuple[int, int]]:
-    """Return the seeds and orders to ask a judge with; neither means anything to the kernel."""
+    """Return seeds and orders; the kernel ignores both."""
     if judge not in SOLVERS:
         return [(0, 0)]
     return [(seed, 0) for seed in range(seeds)] + [(0, order) for order in range(1, orders + 1)]
@@ -41,7 +38,7 @@ def rounds(judge: str, seeds: int, orders: int) -> list[tuple[int, int]]:
 def measure(
     judge: str, parts: Sequence[Obligation], asked: Sequence[tuple[int, int]], timeout_s: float
 ) -> dict[str, Any]:
-    """Return how a judge fared over all rounds, as JSON-ready data."""
+    """Return a judge's results as JSON-ready data."""
     rounds_s, slowest = [], 0.0
     failed: list[dict[str, object]] = []
     for seed, order in asked:
@@ -90,7 +87,7 @@ def table(record: dict[str, Any]) -> list[str]:
 
 
 def stored() -> dict[str, Any]:
-    """Return what was stored last; empty if nothing was."""
+    """Return the stored record."""
     if not RECORD.exists():
         return {}
     record: dict[str, Any] = json.loads(RECORD.read_text(encoding="utf-8"))
@@ -98,7 +95,7 @@ def stored() -> dict[str, Any]:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Measure and store; exit code 1 if some obligation was not proved in some round."""
+    """Measure and store; exit code 1 if unproved."""
     parser = argparse.ArgumentParser(
         prog="python -m paraply.proving.stability", description=__doc__
     )

@@ -1,9 +1,7 @@
-"""Does a proof fail if a guard, an assumption or an invariant is dropped?
+"""Drop each guard, assumption and invariant, and check that a proof fails.
 
-``python -m ci.pages.proofs.dropping [SYSTEM ...]`` drops each piece of a specification in turn and
-asks Z3 whether an obligation fails without it (half a minute). If none does, it searches a run that
-only this piece forbids. The results are stored in ``proofs/dropping.json``, from which
-``proofs/DROPPING.md`` is made; tests replay the runs.
+``python -m ci.pages.proofs.dropping [SYSTEM ...]`` uses Z3 (half a minute), or searches a run that
+only this piece forbids. It stores ``proofs/dropping.json`` for ``proofs/DROPPING.md``.
 """
 
 from __future__ import annotations
@@ -27,7 +25,7 @@ from paraply.vocabulary.counting import counted
 
 RECORD = Path(__file__).resolve().parents[3] / "proofs" / "dropping.json"
 STEPS_MAX = 2_000_000
-"""Of Z3's own count. What is not proved by then counts as not proved; proofs take far less."""
+"""Z3's own steps, far above every proof."""
 
 REASONS = {
     "run": "no proof needs it, but a stored run ends where only it forbids the next step, so a "
@@ -36,7 +34,7 @@ REASONS = {
     "idle": "a step that only it forbids changes nothing",
     "none": "no proof needs it, and no short run meets it",
 }
-"""Why no proof notices a loss; Z3 shows the second and the third, a replay the first."""
+"""A replay shows the first, Z3 the others."""
 
 SCOPES = (
     Scope(high=1, size=1),
@@ -44,10 +42,10 @@ SCOPES = (
     Scope(high=3, size=2),
     Scope(high=1, size=3),
 )
-"""Where runs are sought, the smallest first."""
+"""Search scopes, smallest first."""
 
 STEPS_SOUGHT_MAX = 5
-"""Most runs take two; five steps in all these scopes take seconds."""
+"""Most runs take two."""
 
 
 def is_proved(obligation: Obligation) -> bool:
@@ -56,7 +54,7 @@ def is_proved(obligation: Obligation) -> bool:
 
 
 def noticed_by(system: System, piece: Piece, proofs: Iterable[tuple[str, str]]) -> str:
-    """Return the first of some proofs that fails without a piece, or nothing."""
+    """Return the first proof that fails."""
     left = {(part.statement, part.step): part for part in obligations(without(system, piece))}
     for name in proofs:
         if name in left and not is_proved(left[name]):
@@ -65,7 +63,7 @@ def noticed_by(system: System, piece: Piece, proofs: Iterable[tuple[str, str]]) 
 
 
 def reason_for(system: System, piece: Piece) -> dict[str, Any]:
-    """Return why no proof notices the loss of a piece, with the run that shows it if one does."""
+    """Return the reason, with its run if any."""
     if is_proved(follows(system, piece)):
         return {"reason": "follows"}
     if piece.kind == "invariant":
@@ -81,7 +79,7 @@ def reason_for(system: System, piece: Piece) -> dict[str, Any]:
 
 
 def measure(system: System) -> list[dict[str, Any]]:
-    """Return, for each piece of a system, what notices that it is gone, or why nothing does."""
+    """Return the failing proof or reason per piece."""
     rows: list[dict[str, Any]] = []
     for piece, proofs in users(system, Store()).items():
         noticed = noticed_by(system, piece, proofs)
@@ -91,7 +89,7 @@ def measure(system: System) -> list[dict[str, Any]]:
 
 
 def stored() -> dict[str, list[dict[str, Any]]]:
-    """Return what was stored last; empty if nothing was."""
+    """Return the stored results."""
     if not RECORD.exists():
         return {}
     record: dict[str, list[dict[str, Any]]] = json.loads(RECORD.read_text(encoding="utf-8"))
@@ -99,9 +97,9 @@ def stored() -> dict[str, list[dict[str, Any]]]:
 
 
 def share_noticed(rows: Iterable[dict[str, Any]]) -> tuple[int, int]:
-    """Return how many independent pieces have a detected loss, and how many pieces are independent.
+    """Return numbers of detected and independent pieces.
 
-    A piece that follows from the rest, or forbids no change, is not independent.
+    Dependent pieces follow from the rest or forbid no change.
     """
     telling = [row for row in rows if row.get("reason") not in ("follows", "idle")]
     return sum(bool(row["noticed"]) or "run" in row for row in telling), len(telling)
@@ -159,7 +157,7 @@ def _because(row: dict[str, Any]) -> str:
 
 
 def main(names: Sequence[str] = ()) -> int:
-    """Measure some systems, by default all, and store them."""
+    """Measure and store systems, by default all."""
     record = {}
     for system in systems():
         if names and system.name not in names:

@@ -1,8 +1,7 @@
 """Find invariants automatically.
 
-``python -m ci.pages.proofs.finding`` searches them for every safety statement of every system (a
-minute or two) and repeats each proof with the found ones instead of the hand-written ones. Results
-are stored in ``proofs/finding.json``, from which ``proofs/FOUND.md`` is made.
+``python -m ci.pages.proofs.finding`` searches them (a minute or two) and repeats each proof with
+them. It stores ``proofs/finding.json`` for ``proofs/FOUND.md``.
 """
 
 from __future__ import annotations
@@ -29,11 +28,11 @@ TIMEOUT_S = 12.0
 """Per statement; most take less than a second."""
 
 CORE = ("certify", "collect_garbage", "start", "finish")
-"""The applier without view changes and local transactions."""
+"""Without view changes and local transactions."""
 
 
 def core_of_the_applier() -> System:
-    """Return LC/SN assignment, garbage collection and scheduling, and nothing else."""
+    """Return LC/SN assignment, garbage collection and scheduling."""
     whole = variant_of_applier(name="wl8440")()
     actions = [action for action in whole.actions if action.name in CORE]
     return replace(whole, name=f"{whole.name}, core", actions=actions)
@@ -51,7 +50,7 @@ def subjects() -> Iterator[tuple[System, Statement]]:
 
 
 def measure(system: System, statement: Statement) -> dict[str, Any]:
-    """Return what was found for one statement, as JSON-ready data."""
+    """Return one statement's result as JSON-ready data."""
     started = time.monotonic()
     row: dict[str, Any] = {"system": system.name, "statement": statement.name, "found": []}
     try:
@@ -69,7 +68,7 @@ def measure(system: System, statement: Statement) -> dict[str, Any]:
 
 
 def stored() -> list[dict[str, Any]]:
-    """Return what was stored last; empty if nothing was."""
+    """Return the stored results."""
     if not RECORD.exists():
         return []
     record: list[dict[str, Any]] = json.loads(RECORD.read_text(encoding="utf-8"))
@@ -112,7 +111,7 @@ def page() -> str:
 
 
 def main() -> int:
-    """Seek and store."""
+    """Search and store."""
     rows = []
     for system, statement in subjects():
         rows.append(row := measure(system, statement))

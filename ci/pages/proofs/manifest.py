@@ -1,4 +1,4 @@
-"""``proofs/manifest.toml``: the facts of every claim, for machines."""
+"""``proofs/manifest.toml``: every claim as machine-readable data."""
 
 from __future__ import annotations
 
@@ -15,15 +15,14 @@ from paraply.proving.stability import stored as stored_stability
 
 
 def obligation_count(entry: Theorem) -> int:
-    """Return how many obligations a theorem has, over all its systems."""
+    """Return a theorem's number of obligations."""
     return sum(1 for build in entry.systems for _ in needed(build(), entry.statements))
 
 
 def seconds_of(entry: Theorem) -> dict[str, float]:
-    """Return what each judge took for all obligations of the theorem's systems.
+    """Return each judge's seconds for a theorem.
 
-    The median over the rounds of the stored measurement (``paraply/proving/stability.py``); a
-    system that was not there then counts as nothing.
+    It is the median of ``paraply/proving/stability.py``; missing systems count 0.
     """
     record = stored_stability()
     names = [build().name for build in entry.systems]
@@ -34,7 +33,7 @@ def seconds_of(entry: Theorem) -> dict[str, float]:
 
 
 def faults_shown(counterexamples: Iterable[str]) -> list[str]:
-    """Return the mutants of the reference, or settings, whose runs break what is claimed."""
+    """Return the mutants or settings of breaches."""
     entries = [RUNS[identifier] for identifier in counterexamples]
     return list(dict.fromkeys(entry.mutant or entry.fault for entry in entries))
 

@@ -1,8 +1,7 @@
-"""The pages of ``proofs/``, made from the models, the stored runs and the reviewer's prose.
+"""The pages of ``proofs/``, from the models, stored runs and prose.
 
-``python -m ci.pages.proofs.pages --check`` compares, ``--write`` writes them again, and
-``--search`` looks for every counterexample afresh and stores the runs it found, for ``--write`` to
-show.
+``python -m ci.pages.proofs.pages --check`` compares, ``--write`` writes, and ``--search`` finds
+every counterexample anew for ``--write``.
 """
 
 from __future__ import annotations
@@ -43,7 +42,7 @@ def _load(name: str) -> dict[str, Any]:
 
 
 def search() -> None:
-    """Find every counterexample again and store its run."""
+    """Find and store every counterexample's run."""
     found: dict[str, Any] = {}
     for wanted in COUNTEREXAMPLES:
         refuted = refute(wanted)
@@ -60,14 +59,13 @@ def _systems(entry: Theorem) -> list[System]:
 
 
 def _reached(system: System) -> str:
-    """Return the situations of a system, each with the length of the run that reaches it."""
     runs = stored_witnesses()[system.name]
     lengths = ((s.name, len(runs[s.name]["steps"])) for s in system.covers)
     return ", ".join(f"`{name}` after {counted(steps, 'step')}" for name, steps in lengths)
 
 
 def theorem_page(entry: Theorem, prose: dict[str, str], assumptions: dict[str, Any]) -> str:
-    """Return the page of one theorem."""
+    """Return a theorem's page."""
     systems = _systems(entry)
     first = systems[0]
     stated = [safety_statement(first, name) for name in entry.statements]
@@ -107,13 +105,12 @@ def theorem_page(entry: Theorem, prose: dict[str, str], assumptions: dict[str, A
 
 
 def _history(entry: Theorem) -> list[str]:
-    """Return what was done to a theorem, in order, a line each."""
     changes = _load("history.toml")["change"]
     return [f"- {one['date']}: {one['what']}" for one in changes if entry.id in one["theorems"]]
 
 
 def counterexample_page(entry: Counterexample, data: dict[str, Any]) -> str:
-    """Return the page of one counterexample, its run replayed while the page is made."""
+    """Return a counterexample's page, replayed."""
     system = entry.system()
     statement = safety_statement(system, entry.statement)
     run = replay(system, breach_of(statement), data)
@@ -219,7 +216,7 @@ def readme_page() -> str:
 
 
 def coq_table() -> list[str]:
-    """Return what Coq checked of each system, as a Markdown table."""
+    """Return Coq's results as a table."""
     lines = [
         "| Coq file | theorems | obligations | lines | CPU s |",
         "| --- | --- | --- | --- | --- |",
@@ -232,7 +229,7 @@ def coq_table() -> list[str]:
 
 
 def pages() -> dict[str, str]:
-    """Return the text of every generated page by its path in the source tree."""
+    """Return every generated page by source path."""
     prose, assumptions, runs = _load("prose.toml"), _load("assumptions.toml"), stored_runs()
     made = {
         "proofs/README.md": readme_page(),
@@ -250,7 +247,7 @@ def pages() -> dict[str, str]:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Check or write the pages, or search afresh; exit code 1 if a page is stale."""
+    """Check, write or search; exit code 1 if stale."""
     arguments = sys.argv[1:] if argv is None else list(argv)
     if arguments == ["--search"]:
         search()

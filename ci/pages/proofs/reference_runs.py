@@ -1,8 +1,7 @@
-"""The run of the reference implementation for each counterexample of the proofs.
+"""The reference implementation's run for each counterexample.
 
-Sizes and options are as small as the fault allows; programs were found by random schedules and
-minimised. ``ci/pages/proofs/replays.py`` checks each row, and ``proofs/REPLAYS.md`` shows the
-results.
+Sizes and options are minimal; programs come from minimised random schedules.
+``ci/pages/proofs/replays.py`` checks them.
 """
 
 from __future__ import annotations
@@ -375,10 +374,9 @@ SAME_FAULT = {
     "C56": "C52", "C57": "C06", "C58": "C48", "C59": "C53", "C60": "C01", "C61": "C04",
     "C62": "C05", "C63": "C48", "C64": "C49", "C65": "C51", "C66": "C05", "C67": "C09",
 }  # fmt: skip
-"""Counterexamples about two models side by side, or two members, whose fault another has, too."""
+"""Another counterexample with the same fault."""
 
 _ASIDE = {"C67": partial(members.two_members, first="r2", second="r1")}
-"""How those are read that are not about two models."""
 
 RUNS |= {
     name: replace(

@@ -1,10 +1,8 @@
-"""The run of the reference implementation for each counterexample, and its check.
+"""The reference implementation's run for each counterexample, and its check.
 
-A counterexample is a run of a faulty specification. Each has a subject with that fault (a dialect,
-an option or a mutant), a workload and a program whose run breaks the corresponding property. If an
-abstraction function reads such runs (``paraply/models/recorded``), the run is compared with the
-specifications: the faulty one allows it until the statement is false, and the proved one rejects
-it.
+A faulty subject's run breaks the corresponding property. If an abstraction function reads it
+(``paraply/models/recorded``), the faulty specification must allow the run up to the breach, and the
+proved one must reject it.
 """
 
 from __future__ import annotations
@@ -30,20 +28,17 @@ Reading = Callable[[History], Recorded]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReferenceRun:
-    """What to run on the reference for one counterexample, and what it must break.
+    """A reference run for one counterexample.
 
     Attributes:
-        subject: its name; empty where ``mutant`` names one.
-        mutant: the mutant with the fault; empty where a dialect or an option is the fault.
-        fault: the dialect or option that is the fault, where no mutant is.
-        workload: sizes, dialect and options; of a mutant, in place of its own.
+        subject: its name, unless ``mutant`` names one.
+        fault: the faulty dialect or option, without ``mutant``.
+        workload: sizes, dialect and options; it replaces a mutant's own.
         breaks: name of the property.
-        reading: the abstraction function, None where runs are not read as steps of this system.
-        unread: why they are not, where there is none.
-        program: the choices, as ``paraply replay --program`` takes them.
-        is_stuck: the run shows a state in which nobody can move, not a step that must not be: the
-            specification of the theorem follows it too, and there somebody can.
-        because: what is to be said of the pair, if anything.
+        unread: the reason for no ``reading``.
+        program: the choices, as for ``paraply replay --program``.
+        is_stuck: a deadlock, in which the theorem's specification has a further step.
+        because: a remark about the pair.
     """
 
     subject: str = ""
@@ -59,7 +54,7 @@ class ReferenceRun:
 
     @property
     def reading_name(self) -> str:
-        """Return the abstraction function as ``module.name``; empty where there is none."""
+        """Return ``reading`` as ``module.name``, or empty."""
         function = getattr(self.reading, "func", self.reading)
         if function is None:
             return ""
@@ -68,12 +63,12 @@ class ReferenceRun:
 
     @property
     def system(self) -> Subject:
-        """Return the subject to run, with its fault."""
+        """Return the faulty subject."""
         return mutant_named(self.mutant).subject if self.mutant else subject_named(self.subject)
 
     @property
     def scope(self) -> Workload:
-        """Return the workload; the mutant's own where none is given, its dialect where none is."""
+        """Return the workload with defaults."""
         own = mutant_named(self.mutant).workload if self.mutant else Workload()
         if self.workload is None:
             return own
@@ -82,21 +77,20 @@ class ReferenceRun:
         return replace(self.workload, dialect=dialect, options=options)
 
     def run(self, schedule: Schedule | None = None) -> History:
-        """Run the program, or a schedule in its place."""
+        """Run the program or a schedule."""
         choices = decode_program(parse_program(self.program))
         return self.system.run(schedule or RecordedSchedule(choices, strict=True), self.scope)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shown:
-    """What a run of the reference shows of a counterexample.
+    """A reference run's evidence for a counterexample.
 
     Attributes:
         violations: the breaches of the property.
-        followed: how the faulty specification follows it; None where there is no reading.
-        sound: by the name of each specification of a theorem, how far it follows; empty where
-            there is no reading, or where what the run lacks is an assumption.
-        assumes: the assumptions that the run itself breaks, by the name of the specification.
+        followed: how far the faulty specification follows; None without a reading.
+        sound: how far each proved specification follows; empty if none applies.
+        assumes: assumptions that the run breaks, by specification.
     """
 
     violations: tuple[Violation, ...]
@@ -107,7 +101,7 @@ class Shown:
 
     @property
     def is_the_same(self) -> bool:
-        """Return whether the specifications see in the run what the counterexample says."""
+        """Return whether the specifications confirm the counterexample."""
         if self.followed is None or self.followed.broken_after is None:
             return False
         if self.is_stuck:
@@ -119,7 +113,7 @@ class Shown:
 
 
 def shown(entry: ReferenceRun, counter: Counterexample, history: History) -> Shown:
-    """Judge a run by the property, and hold it against the specifications."""
+    """Judge a run by property and specifications."""
     violations = property_named(entry.breaks).violations(history)
     if entry.reading is None:
         return Shown(violations=violations)
@@ -146,5 +140,5 @@ def shown(entry: ReferenceRun, counter: Counterexample, history: History) -> Sho
 
 
 def counterexample_named(identifier: str) -> Counterexample:
-    """Return a counterexample by its identifier; ``KeyError`` if there is none."""
+    """Return a counterexample. Raises ``KeyError``."""
     return {counter.id: counter for counter in COUNTEREXAMPLES}[identifier]

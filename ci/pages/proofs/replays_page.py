@@ -1,4 +1,4 @@
-"""``proofs/REPLAYS.md``: each counterexample on the reference implementation."""
+"""``proofs/REPLAYS.md``: counterexamples on the reference implementation."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def _shown(identifier: str) -> Shown:
 
 
 def command(entry: ReferenceRun) -> str:
-    """Return the command that makes the run again."""
+    """Return the command that repeats the run."""
     who = ["--mutant", entry.mutant] if entry.mutant else ["--subject", entry.subject]
     words = workload_words(entry.system, entry.scope)
     choices = ["--program", entry.program, "--property", entry.breaks]
@@ -28,7 +28,7 @@ def command(entry: ReferenceRun) -> str:
 
 
 def reference_section(counter: Counterexample) -> list[str]:
-    """Return the section of a counterexample's page."""
+    """Return a counterexample's section."""
     entry, found = RUNS[counter.id], _shown(counter.id)
     lines = ["## On the reference implementation", "", "```", command(entry), "```", ""]
     lines += [f"Breaks `{entry.breaks}`: {found.violations[0]}.", ""]
@@ -38,7 +38,6 @@ def reference_section(counter: Counterexample) -> list[str]:
 
 
 def _held_against(counter: Counterexample, found: Shown) -> list[str]:
-    """Return the result of each specification for the run."""
     if found.followed is None:
         return [f"Not read as steps of the specification: {RUNS[counter.id].unread}.", ""]
     values = ", ".join(f"{name}={value}" for name, value in found.followed.broken_for.items())
@@ -82,7 +81,6 @@ def replays_page() -> str:
 
 
 def _what(entry: ReferenceRun) -> str:
-    """Return what has the fault: a mutant, or a subject with its dialect and options."""
     if entry.mutant:
         return f"mutant `{entry.mutant}` of `{entry.system.name}`"
     return f"`{entry.subject}` with `{entry.fault}`"

@@ -1,9 +1,7 @@
-"""Runs that reach every step and every situation of the systems that theorems are about.
+"""Runs that reach every step and situation of the theorems' systems.
 
-``python -m ci.pages.proofs.witnesses`` seeks, for each system, a shortest run to each situation
-that makes its proofs worth having, and to a state in which each action is possible (a minute or
-two), and stores them in ``proofs/witnesses.json``. Tests replay them on plain values, and the pages
-say how long they are. A proof says nothing about a step that never happens.
+``python -m ci.pages.proofs.witnesses`` stores shortest runs in ``proofs/witnesses.json`` (a minute
+or two). A proof is vacuous for an unreachable step.
 """
 
 from __future__ import annotations
@@ -29,18 +27,18 @@ SCOPES = (
     Scope(low=-1, high=3, size=1),
     Scope(low=-1, high=2, size=2),
 )
-"""Where runs are sought, the smallest first."""
+"""Search scopes, smallest first."""
 
 
 def wanted(system: System) -> Iterator[Statement]:
-    """Yield the situations that a system must reach: its own, and that each action is possible."""
+    """Yield a system's situations and enabled actions."""
     yield from system.covers
     for action in system.actions:
         yield Statement(f"{action.name} is possible", action.parameters, action.guard)
 
 
 def measure(system: System) -> dict[str, Any]:
-    """Return a run for each situation, by its name; raises ``SystemExit`` if there is none."""
+    """Return a run per situation. Raises ``SystemExit``."""
     found: dict[str, Any] = {}
     for situation in wanted(system):
         runs = (reach(system, situation, scope, STEPS_MAX) for scope in SCOPES)
@@ -52,7 +50,7 @@ def measure(system: System) -> dict[str, Any]:
 
 
 def stored() -> dict[str, dict[str, Any]]:
-    """Return what was stored last; empty if nothing was."""
+    """Return the stored runs."""
     if not RECORD.exists():
         return {}
     record: dict[str, dict[str, Any]] = json.loads(RECORD.read_text(encoding="utf-8"))
@@ -60,7 +58,7 @@ def stored() -> dict[str, dict[str, Any]]:
 
 
 def main() -> int:
-    """Seek and store."""
+    """Search and store."""
     lines = []
     for system in systems():
         runs = measure(system)

@@ -1,8 +1,6 @@
-"""What is claimed: theorems, and statements that a faulty system refutes.
+"""Theorems, and refuted statements of faulty systems.
 
-A theorem is a claim about one or more systems; a counterexample is a statement that is false in a
-faulty system, with the scope in which the shortest run that breaks it is found. Names of statements
-are those of ``properties`` where both judge one thing.
+A name shared with ``properties`` means the same statement.
 """
 
 from __future__ import annotations
@@ -15,7 +13,7 @@ from paraply.models.systems.variants import Build
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Theorem:
-    """A claim, proved by induction for any number of transactions, rows and steps."""
+    """A claim with a proof by induction."""
 
     id: str
     claim: str
@@ -23,13 +21,13 @@ class Theorem:
     statements: tuple[str, ...]
     assumes: tuple[str, ...]
     delimited_by: tuple[str, ...]
-    """Counterexamples that show what breaks without an assumption or a guard."""
+    """Counterexamples without an assumption or guard."""
     source: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Counterexample:
-    """A statement that is false in a faulty system, with the length of the shortest run."""
+    """A false statement about a faulty system."""
 
     id: str
     title: str
@@ -37,12 +35,12 @@ class Counterexample:
     statement: str
     scope: Scope
     steps: int
-    """Length of the shortest run: found at this depth, and at no smaller one."""
+    """Length of the shortest run."""
     source: str
 
 
 SMALL = Scope(high=3, size=1)
-"""Three positions and one row: enough for a pair that conflicts and one more."""
+"""One row; a conflicting pair of positions and one more."""
 
 TWO = Scope(high=0, low=0, size=2)
-"""Two elements of each sort, for systems without positions."""
+"""For systems without positions."""

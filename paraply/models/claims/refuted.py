@@ -1,6 +1,6 @@
-"""Statements that are false in a faulty system, each with the length of the shortest run.
+"""Statements that are false in a faulty system.
 
-They delimit the theorems: each shows what breaks without one guard, assumption or reading.
+Each drops one guard, assumption or reading of a theorem.
 """
 
 from __future__ import annotations
@@ -24,10 +24,8 @@ from paraply.models.systems.variants import (
 )
 
 PAIR = Scope(low=0, high=2, size=1)
-"""Two positions and one row of one table."""
 
 _wherever_ddl_runs = partial(variant_of_end_to_end, ddl_is_apart=False, speaks_of_tables=False)
-"""Faults of the member of which P31 speaks."""
 
 COUNTEREXAMPLES = (
     Counterexample(

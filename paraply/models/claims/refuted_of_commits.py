@@ -1,4 +1,4 @@
-"""Refuted statements about batches, rotation, acknowledging sets and crash points."""
+"""Refuted statements about batches, rotation, sets and crash points."""
 
 from __future__ import annotations
 
@@ -12,10 +12,9 @@ from paraply.models.systems.variants import (
 )
 
 THREE = Scope(low=0, high=2, size=1)
-"""Three groups and one row: two of one batch, and one of the next."""
+"""Two groups of one batch, one of the next."""
 
 SETS = Scope(low=0, high=1, size=2)
-"""Two replicas, two sets of each kind, and one group."""
 
 REFUTED_OF_COMMITS = (
     Counterexample(

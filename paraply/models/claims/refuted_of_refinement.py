@@ -1,4 +1,4 @@
-"""Steps of a faulty model that the other model cannot match."""
+"""Steps of a faulty model without a match."""
 
 from __future__ import annotations
 
@@ -12,9 +12,7 @@ from paraply.models.systems.variants import (
 )
 
 PAIR = Scope(low=0, high=2, size=1)
-"""Two positions and one row of one table."""
 TRIPLE = Scope(low=0, high=3, size=1)
-"""One position more."""
 
 REFUTED_OF_REFINEMENT = (
     Counterexample(

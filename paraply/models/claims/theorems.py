@@ -1,4 +1,4 @@
-"""Every theorem and every refuted statement, by its identifier."""
+"""Every theorem and refuted statement, by identifier."""
 
 from __future__ import annotations
 
@@ -24,30 +24,29 @@ DIALECTS = (
     variant_of_applier(name="mysql_8_3", window="burn", logs_view_change=False),
     variant_of_applier(name="mysql_8_4", logs_view_change=False),
 )
-"""Both safe readings of the window after garbage collection, with view changes logged or not."""
+"""Both safe windows, with and without logged view changes."""
 
 REMEDIES = (
     variant_of_semi_sync(name="semi_sync[waits]"),
     variant_of_semi_sync(name="semi_sync[barred]", recovery="barred"),
 )
-"""Both remedies of MDEV-162 for the hole in crash recovery."""
+"""Both remedies of MDEV-162 in crash recovery."""
 
 RESTARTS = (
     variant_of_restart(name="restart"),
     variant_of_restart(name="restart[in order]", commits_in_order=True),
 )
-"""A replica with GTID auto-skip, out of order and in order."""
+"""A replica with GTID auto-skip."""
 
 IN_ONE_DOMAIN = variant_of_restart(name="position", by_position=True, commits_in_order=True)
-"""A replica with one position, committing in order."""
+"""One position, in order."""
 
 END_TO_END = variant_of_end_to_end(name="end_to_end")
-"""One member, from certification to what is stored."""
 
 ROWS_END_TO_END = variant_of_end_to_end(
     name="end_to_end[rows]", ddl_is_apart=False, speaks_of_tables=False
 )
-"""The same, wherever DDL runs: nothing is said of tables."""
+"""The same without A12 and tables."""
 
 THEOREMS = (
     Theorem(
@@ -295,6 +294,6 @@ THEOREMS = (
 
 
 def theorem(identifier: str) -> Theorem | Counterexample | None:
-    """Return a theorem (``P07``) or a counterexample (``C07``) by its identifier."""
+    """Return a theorem (``P07``) or counterexample (``C07``)."""
     wanted = identifier.upper()
     return next((entry for entry in (*THEOREMS, *COUNTEREXAMPLES) if entry.id == wanted), None)

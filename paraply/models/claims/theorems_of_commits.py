@@ -1,4 +1,4 @@
-"""Theorems about batches, rotation, acknowledging sets and crash points."""
+"""Theorems about batches, rotation, sets and crash points."""
 
 from __future__ import annotations
 
@@ -18,10 +18,9 @@ ROTATIONS = (
     variant_of_rotation(name="rotation"),
     variant_of_rotation(name="rotation[waits]", waits_for_xids=True),
 )
-"""Rotation with MDEV-181, and rotation that waits beside a dump thread that needs no LOCK_log."""
+"""MDEV-181, and a dump thread without LOCK_log."""
 
 QUORUM = variant_of_quorum(name="quorum")
-"""Any number of replicas, acknowledging sets and electing sets."""
 
 THEOREMS_OF_COMMITS = (
     Theorem(

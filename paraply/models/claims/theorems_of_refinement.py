@@ -1,4 +1,4 @@
-"""Theorems that one model does what another does, so that what is proved of one holds of both."""
+"""Theorems that one model simulates another."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from paraply.models.systems.variants import (
 )
 
 DDL_ANYWHERE = Rules(ddl_is_apart=False)
-"""A member that does without assumption A12."""
 
 THEOREMS_OF_REFINEMENT = (
     Theorem(

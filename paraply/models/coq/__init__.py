@@ -1,1 +1,1 @@
-"""Systems and their certificates as Coq: definitions, a proof per obligation, theorems."""
+"""Systems and their certificates as Coq files."""

@@ -1,4 +1,4 @@
-"""A system as Coq definitions: what a reviewer compares with the model, and what theorems state."""
+"""A system as Coq definitions for review."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ from paraply.models.language.terms import (
 
 
 def module_name(system: System) -> str:
-    """Return the name of a system's Coq file."""
+    """Return a system's Coq file name."""
     return "M_" + re.sub(r"\W+", "_", system.name).strip("_")
 
 
 def sorts_of(system: System) -> list[str]:
-    """Return the names of a system's uninterpreted sorts, in order."""
+    """Return uninterpreted sorts in order."""
     sorts = {s for f in system.functions for s in (*f.arguments, f.result)}
     variables = [v for s in statements_of(system) for v in s.variables]
     variables += [v for action in system.actions for v in action.parameters]
@@ -39,12 +39,12 @@ def sorts_of(system: System) -> list[str]:
 
 
 def statements_of(system: System) -> list[Statement]:
-    """Return every statement that the translation holds."""
+    """Return every statement in the translation."""
     return [*system.axioms, *system.initially, *system.invariants, *system.safety]
 
 
 def definitions(system: System) -> str:
-    """Return everything up to the proofs; the section stays open."""
+    """Return the text before the proofs; leaves the section open."""
     gallina = Gallina(system)
     names = [function.name for function in system.functions]
     if clash := sorted({*sorts_of(system)} & {*names}):
@@ -100,24 +100,24 @@ def definitions(system: System) -> str:
 
 
 def conjunction(parts: Iterable[str]) -> str:
-    """Return propositions joined by "and"; of none, ``True``."""
+    """Return the conjunction; ``True`` for no parts."""
     return " /\\ ".join(parts) or "True"
 
 
 def comment(meaning: str) -> list[str]:
-    """Return a comment, if there is anything to say."""
+    """Return a comment, or nothing."""
     return [f"(* {meaning} *)"] if meaning else []
 
 
 def defined(name: str, gallina: Gallina, statement: Statement) -> list[str]:
-    """Return the definition of a statement about one state."""
+    """Return the definition of a state predicate."""
     said = gallina.proposition(statement.closed)
     head = f"Definition {name} ({STATE} : state) : Prop :="
     return [*comment(statement.meaning), head, f"  {said}.", ""]
 
 
 def parameters(gallina: Gallina, action: Action) -> tuple[str, str]:
-    """Return an action's parameters and choices as binders, and as arguments."""
+    """Return parameters as binders and as arguments."""
     typed = [(named(p.name), sort_text(p.sort)) for p in action.parameters]
     typed += [(named(choice_of(f).name), gallina.type_text(f)) for f in action.havoc]
     binders = " ".join(f"({name} : {kind})" for name, kind in typed)
@@ -148,7 +148,6 @@ def _action(system: System, gallina: Gallina, action: Action) -> list[str]:
 def _new_value(
     gallina: Gallina, function: Function, variables: tuple[Variable, ...], value: Term
 ) -> str:
-    """Return the new value of a field; its arguments are called x0, x1, …"""
     fresh = tuple(Variable(f"x{place}", v.sort) for place, v in enumerate(variables))
     body = substitute(value, dict(zip(variables, fresh, strict=True)))
     written = gallina.proposition(body) if function in gallina.relations else boolean(body)

@@ -1,8 +1,7 @@
-"""Terms as Coq text. Nothing is simplified: what is printed is what Coq reduces to.
+"""Terms as Coq text, without simplification.
 
-A formula without quantifiers is a truth value (``bool``); one with quantifiers is a proposition
-over such values. A *relation* is a Boolean function whose update quantifies: its field is a
-proposition.
+A formula without quantifiers is a ``bool``, others are a ``Prop``. The field of a *relation*, a
+Boolean function with a quantified update, is a ``Prop``.
 """
 
 from __future__ import annotations
@@ -36,7 +35,6 @@ from paraply.models.language.terms import (
 T = TypeVar("T")
 
 STATE = "st"
-"""The name of the state in every definition."""
 
 KEPT = frozenset(
     {"as", "at", "cofix", "do", "else", "end", "exists", "exists2", "fix", "for", "forall", "fun"}
@@ -45,35 +43,34 @@ KEPT = frozenset(
     | {"value", "form", "told", "tree", "fits", "decided", "refutes", "refuted", "all_true"}
     | {"is_run", "init", "step", "state", "run", "after", "k", "differs", "Z", "st", "I", "G", "S"}
 )
-"""Words of Coq and of the frame of each file, which no name of a system may be."""
 
 
 class NotPrintableError(Exception):
-    """A system uses what the translation does not have; the text says what."""
+    """The translation lacks this construct."""
 
 
 def named(name: str) -> str:
-    """Return a name as Coq reads it."""
+    """Return a valid Coq name."""
     return name.replace(FRESH, "'") + ("_" if name in KEPT else "")
 
 
 def sort_text(sort: Sort) -> str:
-    """Return a sort as a Coq type."""
+    """Return the Coq type of a sort."""
     return {INT: "Z", BOOL: "bool"}.get(sort) or named(sort.name)
 
 
 def equality(sort: Sort) -> str:
-    """Return the Boolean equality of a sort."""
+    """Return the sort's Boolean equality."""
     return {INT: "Z.eqb", BOOL: "Bool.eqb"}.get(sort) or f"eqb_{named(sort.name)}"
 
 
 def has_quantifier(node: Term) -> bool:
-    """Return whether a term quantifies anywhere."""
+    """Return whether a term contains a quantifier."""
     return any(isinstance(one, Quantified) for one in nodes_in(node))
 
 
 def boolean(node: Term) -> str:
-    """Return a term without quantifiers as Coq text of its type."""
+    """Return a quantifier-free term as Coq text."""
     match node:
         case Literal(bool() as value):
             return "true" if value else "false"
@@ -103,7 +100,7 @@ def boolean(node: Term) -> str:
 
 
 def chain(parts: list[T], join: Callable[[T, T], T], empty: T) -> T:
-    """Return parts joined two at a time, nested to the right."""
+    """Join parts pairwise, nested to the right."""
     if not parts:
         return empty
     made = parts[-1]
@@ -117,10 +114,9 @@ class Disjunction:
     """A disjunction as an implication."""
 
     premises: tuple[Term, ...]
-    """Quantified alternatives that were negated."""
+    """Negated quantified alternatives."""
     plain: tuple[Term, ...]
     conclusion: Term | None
-    """The one quantified alternative."""
 
 
 class Gallina:
@@ -135,7 +131,7 @@ class Gallina:
         )
 
     def is_plain(self, node: Term) -> bool:
-        """Return whether a term is a truth value or an element: no quantifier, no relation."""
+        """Return whether a term is quantifier- and relation-free."""
         return not any(
             isinstance(one, Quantified)
             or (isinstance(one, Apply) and one.function in self.relations)
@@ -143,15 +139,12 @@ class Gallina:
         )
 
     def type_text(self, function: Function) -> str:
-        """Return the type of a function or of its field."""
+        """Return a function's type."""
         result = "Prop" if function in self.relations else sort_text(function.result)
         return " -> ".join([*map(sort_text, function.arguments), result])
 
     def proposition(self, node: Term) -> str:
-        """Return a formula as a proposition.
-
-        A disjunction with quantified parts becomes an implication, see :meth:`disjunction`.
-        """
+        """Return a formula as a proposition."""
         if self.is_plain(node):
             return f"{boolean(node)} = true"
         match node:
@@ -180,7 +173,7 @@ class Gallina:
         raise NotPrintableError(f"no proposition without an axiom: {node!r}")
 
     def disjunction(self, node: Or) -> Disjunction:
-        """Return a disjunction as premises, plain parts and at most one quantified conclusion."""
+        """Return premises, plain parts and a quantified conclusion."""
         quantified = [part for part in node.parts if not self.is_plain(part)]
         positive = [part for part in quantified if not isinstance(part, Not)]
         if len(positive) > 1:

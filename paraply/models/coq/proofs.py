@@ -1,7 +1,6 @@
-"""A Coq proof of each obligation, from the instances that its certificate names.
+"""A Coq proof of each obligation, from its certificate.
 
-The certificate says which hypotheses are needed at which terms. Each becomes a fact about truth
-values; ``refuting`` finds the decisions by which the facts contradict the negated goal.
+Instances become facts; ``refuting`` finds the decisions that contradict the negated goal.
 """
 
 from __future__ import annotations
@@ -33,35 +32,35 @@ from paraply.models.language.terms import (
 
 @dataclass(frozen=True, slots=True)
 class Hypothesis:
-    """Something that a lemma may use: the formula and the Coq term that proves it."""
+    """A formula and its Coq proof."""
 
     formula: Term
     proof: str
 
 
 Place = tuple[str, int]
-"""A quantified variable: its name, and how many of that name came before it."""
+"""A variable's name, and its number among equals."""
 
 Values = Mapping[Place, Term]
 
 
 @dataclass(slots=True)
 class Plan:
-    """What a certificate says: which hypotheses are used, and at which terms."""
+    """The instances that a certificate uses."""
 
     used: dict[int, list[Values]]
-    """Per hypothesis, each instance; the goal has the number after the last."""
+    """By hypothesis; the goal comes after the last."""
     witnesses: dict[str, Place]
-    """The Skolem constants of the goal."""
+    """Skolem constants of the goal."""
 
 
 def conjuncts(formula: Term) -> tuple[Term, ...]:
-    """Return the parts of a conjunction, or the formula."""
+    """Return a conjunction's parts."""
     return formula.parts if isinstance(formula, And) else (formula,)
 
 
 def plan_of(obligation: Obligation, certificate: Certificate) -> Plan:
-    """Return how a certificate uses the hypotheses of its obligation, each a conjunct."""
+    """Return the plan for conjunct hypotheses."""
     found = assertions(obligation)
     places = _places(found)
     functions = {
@@ -91,7 +90,6 @@ def plan_of(obligation: Obligation, certificate: Certificate) -> Plan:
 
 
 def _places(found: Sequence[Assertion]) -> dict[tuple[int, str], Place]:
-    """Return the place of each variable of the normal form."""
     names = {(a.origin, v.name) for a in found for v in a.variables}
     places: dict[tuple[int, str], Place] = {}
     counted: dict[tuple[int, str], int] = {}
@@ -114,7 +112,7 @@ def _applications(node: Term) -> Iterator[Apply]:
 
 
 def plain_substitute(node: Term, values: Mapping[Variable, Term]) -> Term:
-    """Return ``node`` with variables replaced, and nothing simplified."""
+    """Replace variables in ``node`` without simplification."""
     if isinstance(node, Variable):
         return values.get(node, node)
     if isinstance(node, Quantified):
@@ -125,7 +123,7 @@ def plain_substitute(node: Term, values: Mapping[Variable, Term]) -> Term:
 
 
 def plain_post(node: Term, action: Action) -> Term:
-    """Return the weakest precondition as Coq's reduction yields it."""
+    """Return the unsimplified weakest precondition."""
     if isinstance(node, Quantified):
         node = without_capture(node, [action.parameters])
         return Quantified(node.universal, node.variable, plain_post(node.body, action))
@@ -137,19 +135,18 @@ def plain_post(node: Term, action: Action) -> Term:
 
 
 def default(sort: Sort) -> Term:
-    """Return some element of a sort."""
+    """Return an element of a sort."""
     return Literal(0) if sort == INT else Variable(f"some_{sort.name}", sort)
 
 
 @dataclass(slots=True)
 class Prover:
-    """The proof of one obligation while it is written."""
+    """Writes the proof of one obligation."""
 
     gallina: Gallina
     hypotheses: Sequence[Hypothesis]
     plan: Plan
     relations: Mapping[Term, str]
-    """What is known of relations: the atom and its proof."""
     _introduced: dict[Place, Variable] = field(default_factory=dict)
     _counted: dict[str, int] = field(default_factory=dict)
     _assumed: list[Fact] = field(default_factory=list)
@@ -188,7 +185,6 @@ class Prover:
         raise NotPrintableError(f"no proof of {goal!r}")
 
     def _conjunction(self, parts: tuple[Term, ...]) -> list[str]:
-        """Return the proof of each part; the parts stay apart though some are truth values."""
         if len(parts) == 1:
             return self.lines(parts[0])
         first = self._apart(parts[0])
@@ -199,7 +195,6 @@ class Prover:
         return f"{name}{self._names}"
 
     def _apart(self, goal: Term, name: str = "", assumed: Fact | None = None) -> list[str]:
-        """Return the proof of a subgoal in braces, what is assumed for it alone."""
         scope = dict(self._introduced), list(self._assumed), list(self._premises)
         if assumed is not None:
             self._assumed.append(assumed)
@@ -248,7 +243,6 @@ class Prover:
         return any(one.function in self.gallina.relations for one in _applications(node))
 
     def _visible(self, term: Term) -> Term:
-        """Return a certificate's term in the words of the lemma."""
         match term:
             case Apply(function, _) if MARK in function.name:
                 place = self.plan.witnesses[function.name]
@@ -260,7 +254,6 @@ class Prover:
     def _matrix(
         self, node: Term, proof: str, values: Values, counted: dict[str, int]
     ) -> tuple[Term, str]:
-        """Return a hypothesis without its quantifiers, and the tactic that proves it."""
         if self.gallina.is_plain(node):
             return node, f"exact {proof}"
         match node:
@@ -306,7 +299,7 @@ class Prover:
 
 
 def projections(proof: str, count: int) -> list[str]:
-    """Return the proofs of the parts of a conjunction nested to the right."""
+    """Return proofs of a conjunction's parts."""
     found = []
     for place in range(count):
         if place < count - 1:
@@ -320,9 +313,9 @@ def projections(proof: str, count: int) -> list[str]:
 def apart(
     gallina: Gallina, obligation: Obligation, known: Sequence[Hypothesis]
 ) -> tuple[Obligation, list[Hypothesis]]:
-    """Return an obligation with a hypothesis for each conjunct, and what Coq has for each.
+    """Return the obligation with one hypothesis per conjunct, and their proofs.
 
-    A hypothesis that is a truth value stays whole there: that is one fact.
+    A Boolean hypothesis stays whole, as one fact.
     """
     split: list[Term] = []
     shown: list[Hypothesis] = []

@@ -1,8 +1,7 @@
-"""Ground facts that contradict each other, as a tree of decisions that Coq checks.
+"""Refute ground facts by a tree of decisions that Coq checks.
 
-The search is naive on purpose: a formula that is false by now, a decision that is forced, a clause
-of arithmetic or of equality that the decisions break, or a guess. What it finds is checked by
-``refuted`` in ``proofs/coq/Foundation.v``; nothing here is trusted.
+The naive search tries a false formula, a forced decision, a clause of arithmetic or equality, then
+a guess. ``refuted`` in ``proofs/coq/Foundation.v`` checks the tree.
 """
 
 from __future__ import annotations
@@ -37,12 +36,11 @@ from paraply.models.language.terms import (
 )
 
 NODES_MAX = 5_000
-"""A tree with more decisions than this is given up."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """Something true: the formula, and the Coq tactic that proves it."""
+    """A true formula and its Coq tactic."""
 
     formula: Term
     tactic: str
@@ -50,14 +48,14 @@ class Fact:
 
 @dataclass(frozen=True, slots=True)
 class Leaf:
-    """A formula, by number, is false by now."""
+    """The formula with this number is false."""
 
     formula: int
 
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """An atom is true, or it is false."""
+    """A case distinction on an atom."""
 
     atom: int
     yes: Tree
@@ -68,11 +66,11 @@ Tree = Leaf | Split
 
 
 class NotRefutedError(Exception):
-    """The facts do not contradict each other as far as the search can see."""
+    """The search finds no contradiction."""
 
 
 class Refutation:
-    """The search; afterwards ``facts``, ``atoms`` and ``tree`` are what Coq is given."""
+    """The search; fills ``facts``, ``atoms`` and ``tree``."""
 
     def __init__(self, facts: Sequence[Fact]) -> None:
         self.atoms: list[Term] = []
@@ -88,7 +86,6 @@ class Refutation:
         self.tree = self._search({}, list(range(len(self.facts))))
 
     def _add(self, fact: Fact) -> int | None:
-        """Add a fact, and what defines the if-then-else terms in it; None if it is known."""
         if fact.formula in self._seen:
             return None
         self._seen.add(fact.formula)
@@ -125,7 +122,7 @@ class Refutation:
             yield from self._atoms_in(part)
 
     def value(self, node: Term, known: dict[int, bool]) -> bool | None:
-        """Return what ``decided`` of the checker returns."""
+        """Return the result of the checker's ``decided``."""
         match node:
             case Literal(value):
                 return bool(value)
@@ -179,7 +176,6 @@ class Refutation:
         return Split(atom, yes, no) if uses(no, atom, self.in_fact) else no
 
     def _undecided(self, known: dict[int, bool]) -> int:
-        """Return an atom of the open fact with the fewest undecided atoms."""
         best: list[int] = []
         for number, atoms in enumerate(self.in_fact):
             left = [atom for atom in atoms if atom not in known]
@@ -191,7 +187,6 @@ class Refutation:
         return best[0]
 
     def _theory(self, known: dict[int, bool]) -> list[int] | None:
-        """Return the numbers of facts that exclude the decisions; None if there are none."""
         core = self._contradiction("both", known)
         if core is None:
             return None
@@ -225,22 +220,22 @@ class Refutation:
 
 
 def uses(tree: Tree, atom: int, in_fact: list[list[int]]) -> bool:
-    """Return whether some leaf of a tree may depend on a decision."""
+    """Return whether a leaf uses a decision."""
     if isinstance(tree, Leaf):
         return atom in in_fact[tree.formula]
     return uses(tree.yes, atom, in_fact) or uses(tree.no, atom, in_fact)
 
 
 def applications(node: Term) -> Iterator[Term]:
-    """Yield the applications with arguments inside an atom."""
+    """Yield applications with arguments inside an atom."""
     return (one for one in nodes_in(node) if isinstance(one, Apply) and one.arguments)
 
 
-# How Z3 reads atoms, so that a contradiction is one that a Coq tactic can explain.
+# Readings of atoms for Z3, whose contradictions a Coq tactic can explain.
 
 
 class Hidden:
-    """Constants in place of terms, one for each term."""
+    """Constants in place of terms."""
 
     def __init__(self) -> None:
         self._numbers: dict[Term, int] = {}
@@ -251,7 +246,7 @@ class Hidden:
 
 
 def opaque(node: Term, *, kinds: tuple[type[Term], ...], hidden: Hidden) -> Term:
-    """Return an atom with constants for terms of some kinds."""
+    """Return an atom with constants for some terms."""
 
     def inner(part: Term) -> Term:
         is_of_others = isinstance(part, Equal) and part.left.sort != INT
@@ -266,7 +261,7 @@ NUMBER = Sort("Number@")
 
 
 def uninterpreted(node: Term, *, hidden: Hidden) -> Term:
-    """Return an atom in which numbers are elements of some sort, and ``<=`` is any relation."""
+    """Return an atom without arithmetic."""
 
     def inner(part: Term) -> Term:
         match part:
@@ -296,7 +291,7 @@ def _loose(sort: Sort) -> Sort:
 
 
 def plainly(node: Term, visit: Callable[[Term], Term]) -> Term:
-    """Return a node with ``visit`` applied to its parts, without simplifying."""
+    """Apply ``visit`` to parts without simplification."""
     match node:
         case Literal() | Variable():
             return node
@@ -323,14 +318,14 @@ def plainly(node: Term, visit: Callable[[Term], Term]) -> Term:
 
 
 def choice(node: Ite) -> Fact:
-    """Return that an if-then-else is one of its branches."""
+    """Return the fact that defines an if-then-else."""
     formula = Ite(node.condition, Equal(node, node.then), Equal(node, node.otherwise))
     equal = f"refine (proj2 ({true_iff(node.sort)} _ _) eq_refl)"
     return Fact(formula, f"destruct {boolean(node.condition)}; {equal}")
 
 
 Clause = list[tuple[Term, bool]]
-"""Decisions that cannot all be true."""
+"""Contradictory decisions."""
 
 
 def _excluded(clause: Clause) -> Term:
@@ -338,12 +333,12 @@ def _excluded(clause: Clause) -> Term:
 
 
 def by_arithmetic(clause: Clause) -> Fact:
-    """Return that decisions contradict each other by arithmetic alone."""
+    """Return a clause of arithmetic as a fact."""
     return Fact(_excluded(clause), "clear; lia")
 
 
 def by_equality(clause: Clause) -> Fact:
-    """Return that decisions contradict each other by equality alone."""
+    """Return a clause of equality as a fact."""
     steps = []
     for place, (atom, value) in enumerate(clause):
         is_last = place == len(clause) - 1
@@ -365,12 +360,12 @@ def _read_equality(name: str, atom: Term, value: bool) -> Iterator[str]:
 
 
 def true_iff(sort: Sort) -> str:
-    """Return the lemma that a Boolean equality is equality."""
+    """Return the sort's Boolean-equality lemma."""
     return {INT: "Z.eqb_eq", BOOL: "Bool.eqb_true_iff"}.get(sort) or f"eqb_{sort.name}_true"
 
 
 def congruence(first: Term, second: Term) -> Fact | None:
-    """Return that equal arguments give equal results; None if the functions differ."""
+    """Return the congruence of applications, or None."""
     assert isinstance(first, Apply)
     assert isinstance(second, Apply)
     if first.function != second.function:
@@ -389,7 +384,7 @@ def congruence(first: Term, second: Term) -> Fact | None:
 
 
 def form_text(node: Term, numbers: dict[Term, int]) -> str:
-    """Return a formula as the checker's datatype, nested as :func:`boolean` nests it."""
+    """Return a formula as the checker's datatype."""
 
     def inner(part: Term) -> str:
         return form_text(part, numbers)
@@ -411,7 +406,7 @@ def form_text(node: Term, numbers: dict[Term, int]) -> str:
 
 
 def refutation_script(facts: Sequence[Fact]) -> list[str]:
-    """Return the tactics that prove ``False`` from facts."""
+    """Return tactics that prove ``False``."""
     found = Refutation(facts)
     used = sorted(set(_leaves(found.tree)))
     kept = [found.facts[number] for number in used]

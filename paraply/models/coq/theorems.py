@@ -1,4 +1,4 @@
-"""A whole system as a Coq file: definitions, a lemma per obligation, theorems about all runs."""
+"""A system as a Coq file."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ PROOFS_BEGIN = "(* From here on: proofs. Coq checks them; nobody has to read the
 
 
 class NotWrittenError(Exception):
-    """No Coq proof of an obligation was found; the text says which and why."""
+    """An obligation lacks a Coq proof."""
 
 
 class File:
@@ -44,7 +44,7 @@ class File:
         self._actions = {action.name: action for action in system.actions}
 
     def text(self) -> str:
-        """Return the file. Raises :class:`NotWrittenError` where a proof is not found."""
+        """Return the file. Raises :class:`NotWrittenError`."""
         system = self.system
         lines = [
             definitions(system),

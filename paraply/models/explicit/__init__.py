@@ -1,1 +1,1 @@
-"""Explicit-state search: every reachable state of a specification over a small scope, counted."""
+"""Explicit-state search over a small scope."""

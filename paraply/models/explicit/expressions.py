@@ -1,7 +1,6 @@
-"""Terms as Python text over one packed state ``s``, folded as far as the scope decides them.
+"""Terms as Python text over one packed state ``s``.
 
-A conjunction of tests of single values becomes one mask and one comparison; that is what makes a
-search in plain Python fast.
+For speed, a conjunction of simple tests becomes one mask and one comparison.
 """
 
 from __future__ import annotations
@@ -30,27 +29,27 @@ from paraply.models.language.terms import (
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """A value that does not depend on the state."""
+    """A value independent of the state."""
 
     value: int
 
 
 @dataclass(frozen=True, slots=True)
 class Masked:
-    """A truth value: whether the bits in ``mask`` are those of ``value``."""
+    """Whether the bits in ``mask`` equal ``value``."""
 
     mask: int
     value: int
 
     @property
     def text(self) -> str:
-        """Return the test."""
+        """Return the test as Python text."""
         return f"s & {self.mask} == {self.value}"
 
 
 @dataclass(frozen=True, slots=True)
 class Code:
-    """A value that takes an expression."""
+    """A Python expression over the state."""
 
     text: str
 
@@ -60,7 +59,7 @@ TRUE, FALSE = Known(1), Known(0)
 
 
 def text_of(expression: Expression) -> str:
-    """Return an expression in brackets, or a number."""
+    """Return a bracketed expression or a number."""
     if isinstance(expression, Known):
         return str(expression.value)
     return f"({expression.text})"
@@ -68,14 +67,13 @@ def text_of(expression: Expression) -> str:
 
 @dataclass(slots=True)
 class Context:
-    """What is fixed while a term is read.
+    """The environment of a translation.
 
     Attributes:
-        layout: where values lie.
-        rigid: tables of the functions that no action changes.
+        rigid: tables of immutable functions.
         bound: values of variables.
-        chosen: what the environment chose for a havoc function, by function and arguments.
-        fixed: values of constants that the caller has tested already.
+        chosen: values of havoc functions, by function and arguments.
+        fixed: values of tested constants.
     """
 
     layout: Layout
@@ -136,7 +134,7 @@ class Context:
         cases: dict[Expression, list[tuple[int, ...]]] = {}
         for given in self.layout.arguments(function):
             cases.setdefault(self.value_at(function, given), []).append(given)
-        # Outside of the scope a table says 0, as in the concrete reading.
+        # Outside the scope a table is 0, as in the concrete reading.
         result: Expression = FALSE
         for value, places in cases.items():
             if value == FALSE:
@@ -153,7 +151,7 @@ class Context:
         return result
 
     def value_at(self, function: Function, given: tuple[int, ...]) -> Expression:
-        """Return a function's value at arguments that are known."""
+        """Return a function's value at known arguments."""
         layout = self.layout
         if function in self.fixed:
             return Known(self.fixed[function])
@@ -189,7 +187,7 @@ def negated(one: Expression) -> Expression:
 
 
 def all_of(parts: list[Expression]) -> Expression:
-    """Return the conjunction; tests of bits become one."""
+    """Return the conjunction, with bit tests merged."""
     mask = value = 0
     others: dict[str, None] = {}
     for part in parts:
@@ -211,7 +209,7 @@ def all_of(parts: list[Expression]) -> Expression:
 
 
 def equal(left: Expression, right: Expression) -> Expression:
-    """Return the equality; of a value in the state and a number, a test of its bits."""
+    """Return the equality, preferably a bit test."""
     if left == right:
         return TRUE
     if isinstance(left, Known) and isinstance(right, Known):
@@ -226,7 +224,6 @@ def equal(left: Expression, right: Expression) -> Expression:
 
 
 def _is_number(one: Code, number: int) -> Expression:
-    """Return whether a value is a number, as a test of bits where it is one field."""
     text, low = one.text, 0
     if text.startswith("(s ") and ") + " in text:
         inner, _, tail = text[1:].partition(") + ")
@@ -258,7 +255,6 @@ def _plus(left: Expression, constant: int) -> Expression:
 
 
 def _closes_at_the_end(text: str) -> bool:
-    """Return whether the bracket that opens at position 4 closes with the last character."""
     depth = 0
     for position, character in enumerate(text):
         depth += (character == "(") - (character == ")")

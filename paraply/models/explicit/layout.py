@@ -1,4 +1,4 @@
-"""One state as one integer: where each value of each function lies in it."""
+"""One state as one packed integer."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from paraply.models.language.terms import (
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """The bits of one value: ``low`` is the value that all bits at zero stand for."""
+    """One value's bits; zero means ``low``."""
 
     offset: int
     width: int
@@ -30,28 +30,27 @@ class Field:
 
     @property
     def ones(self) -> int:
-        """Return the field's bits, at the right end."""
+        """Return the unshifted mask."""
         return (1 << self.width) - 1
 
     @property
     def mask(self) -> int:
-        """Return the field's bits, where they lie."""
+        """Return the field's bits in place."""
         return self.ones << self.offset
 
     def packed(self, value: int) -> int:
-        """Return a value where it lies."""
+        """Return a value in place."""
         return (value - self.low) << self.offset
 
     def read(self, state: int) -> int:
-        """Return the value that a state has here."""
+        """Return the field's value in a state."""
         return (state >> self.offset & self.ones) + self.low
 
 
 class Layout:
-    """Where everything lies that guards and statements of interest depend on.
+    """The places of all values that guards and statements read.
 
-    Functions that nothing of interest reads (ghosts that only the proof needs, choices of the
-    environment) are left out: they would multiply the states and tell none apart.
+    Others, such as proof ghosts, would only multiply the states.
     """
 
     def __init__(self, system: System, scope: Scope, roots: Iterable[Term]) -> None:
@@ -69,31 +68,31 @@ class Layout:
         self.width = offset
 
     def range_of(self, sort: Sort) -> tuple[int, int]:
-        """Return the least and the greatest value of a sort; named values count from 0."""
+        """Return least and greatest value, from 0 for names."""
         if sort == INT:
             return self.scope.low, self.scope.high
         return (0, 1) if sort == BOOL else (0, self.scope.size - 1)
 
     def values(self, sort: Sort) -> range:
-        """Return every value of a sort as a number."""
+        """Return a sort's values as numbers."""
         low, high = self.range_of(sort)
         return range(low, high + 1)
 
     def arguments(self, function: Function) -> list[tuple[int, ...]]:
-        """Return every argument tuple of a function, as numbers."""
+        """Return every argument tuple as numbers."""
         found: list[tuple[int, ...]] = [()]
         for sort in function.arguments:
             found = [(*one, value) for one in found for value in self.values(sort)]
         return found
 
     def number(self, sort: Sort, value: Value) -> int:
-        """Return the number of a value of the concrete reading."""
+        """Return the number of a concrete value."""
         if isinstance(value, str):
             return self.scope.values(sort).index(value) if value else 0
         return int(value)
 
     def pack(self, tables: Mapping[str, Table]) -> int:
-        """Return the state that tables of the concrete reading describe; what they lack is 0."""
+        """Pack concrete tables; absent entries are 0."""
         state = 0
         for (function, arguments), field in self.fields.items():
             named = tuple(
@@ -105,7 +104,7 @@ class Layout:
         return state
 
     def unpack(self, state: int) -> dict[str, Table]:
-        """Return a state as tables of the concrete reading."""
+        """Return a state as concrete tables."""
         tables: dict[str, Table] = {}
         for (function, arguments), field in self.fields.items():
             named = tuple(
@@ -117,14 +116,13 @@ class Layout:
         return tables
 
     def named(self, sort: Sort, value: int) -> Value:
-        """Return the value of the concrete reading that a number stands for."""
+        """Return the concrete value of a number."""
         if sort == BOOL:
             return bool(value)
         return value if sort == INT else self.scope.values(sort)[value]
 
 
 def _needed(system: System, roots: Iterable[Term]) -> list[Function]:
-    """Return the changeable functions on which the roots and all guards depend, in order."""
     wanted: set[Function] = set()
     todo = [*roots, *(action.guard for action in system.actions)]
     while todo:

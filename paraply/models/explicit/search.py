@@ -1,7 +1,6 @@
-"""Breadth-first search over packed states: how many there are, and the first that breaks a rule.
+"""Breadth-first search over packed states, without a solver.
 
-Successors are generated as Python source from the specification, one function for each value of
-the ``split`` constants, and run by the interpreter; no solver takes part.
+Generated Python code computes successors, a function per value of the ``split`` constants.
 """
 
 from __future__ import annotations
@@ -21,25 +20,24 @@ Successors = Callable[[int, Callable[[int], None]], None]
 
 
 _AT_ONCE = 50_000
-"""States whose successors are kept at once, before they are told apart."""
 
 
 class ScopeExceededError(Exception):
-    """A value left the scope; a larger one is needed, or a bound."""
+    """A value left the scope."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
-    """What a search saw.
+    """The result of a search.
 
     Attributes:
-        distinct: states, up to symmetry where that was used.
-        generated: successors made, those seen before included, and the initial state.
+        distinct: states, up to symmetry if enabled.
+        generated: successors with repetitions, and the initial state.
         depth: steps to the farthest state.
-        broken: name of the first statement broken; empty if none is.
-        trace: the states that lead there, packed; empty if none is broken.
-        is_complete: every reachable state was visited.
-        orbit: how many symmetries there were; 1 without.
+        broken: the first broken statement, or empty.
+        trace: packed states up to the breach.
+        is_complete: whether the search visited all states.
+        orbit: number of symmetries.
     """
 
     distinct: int
@@ -52,15 +50,10 @@ class Found:
 
 
 class StateSpace:
-    """The reachable states of a system with one workload.
+    """A system's reachable states with one workload, ``rigid``.
 
-    Args:
-        system: the specification.
-        scope: how many integers and values of each sort there are.
-        rigid: the workload: tables of the functions that no action changes.
-        bound: states in which this is false are not entered, though they must fit the scope.
-        split: names of constants for whose values successors are specialised.
-        safety: names of the statements to check; all by default.
+    The search enters only states in ``bound``, but all successors must fit the scope. ``split``
+    names constants to specialise, ``safety`` the statements, by default all.
     """
 
     def __init__(
@@ -89,7 +82,7 @@ class StateSpace:
         self._broken = self._compile_statements()
 
     def search(self, *, symmetry: bool = False, states_max: int = 50_000_000) -> Found:
-        """Visit every state; stop after the round that breaks a statement, or at ``states_max``."""
+        """Visit every state up to a breach or ``states_max``."""
         moves = symmetries(self.layout, self.rigid, self.start) if symmetry else []
         canonical = canonical_by(moves)
         start = self.start if canonical is None else canonical(self.start)
@@ -123,7 +116,6 @@ class StateSpace:
     def _trace(
         self, rounds: list[list[int]], last: int, canonical: Callable[[int], int] | None
     ) -> tuple[int, ...]:
-        """Return a shortest run to a state of the last round, found backwards."""
         trace = [last]
         for earlier in reversed(rounds[:-1]):
             for state in earlier:
@@ -159,7 +151,6 @@ class StateSpace:
         return found
 
     def _compile_successors(self) -> Successors:
-        """Return the function that hands every successor of a state to another function."""
         lines = ["def successors(s, add):"]
         choices = [self.layout.values(function.result) for function in self._split]
         for values in product(*choices):
@@ -192,7 +183,6 @@ class StateSpace:
         return lines
 
     def _step(self, action: Action, context: Context) -> Iterator[str]:
-        """Yield the lines that make one successor, where the guard holds."""
         guard = context.read(action.guard)
         if guard == FALSE:
             return
@@ -240,7 +230,6 @@ class StateSpace:
             yield dict(zip(action.parameters, values, strict=True))
 
     def _choices(self, action: Action) -> Iterator[dict[tuple[Function, tuple[int, ...]], int]]:
-        """Yield everything that the environment may choose for the action's havoc functions."""
         places = [
             (choice_of(function), arguments)
             for function in action.havoc

@@ -1,4 +1,4 @@
-"""Symmetries of a workload: renamings of named values that change nothing but names."""
+"""Renamings of values that preserve a workload."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from paraply.models.language.concrete import Table, Value
 from paraply.models.language.terms import BOOL, INT, Sort
 
 Renaming = dict[Sort, tuple[int, ...]]
-"""For each sort of names, the new number of each value."""
+"""New numbers by sort."""
 Move = list[tuple[int, int, int]]
-"""Bits to pick, and by how much to shift them left (or right): mask, left, right."""
+"""Mask, left shift, right shift."""
 
 
 def symmetries(layout: Layout, rigid: Mapping[str, Table], start: int) -> list[Move]:
-    """Return the renamings, but for the identity, that leave workload and start as they are."""
+    """Return renamings, without identity, that preserve workload and start."""
     functions = layout.system.functions
     sorts = {sort for function in functions for sort in (*function.arguments, function.result)} - {
         INT,
@@ -33,7 +33,7 @@ def symmetries(layout: Layout, rigid: Mapping[str, Table], start: int) -> list[M
 
 
 def canonical_by(moves: list[Move]) -> Callable[[int], int] | None:
-    """Return the function to the least of all renamed states; None without symmetries."""
+    """Return the map to the least renaming, or None."""
     if not moves:
         return None
     lines = ["def canonical(s):", " least = s"]
@@ -62,7 +62,6 @@ def _renamings(sorts: list[Sort], size: int) -> Iterator[Renaming]:
 
 
 def _move(layout: Layout, renaming: Renaming) -> Move:
-    """Return where the bits go; those that go equally far go together."""
     by_distance: dict[int, int] = {}
     for (function, arguments), place in layout.fields.items():
         if function.result not in (INT, BOOL):
@@ -81,7 +80,6 @@ def _renamed(renaming: Renaming, sort: Sort, value: int) -> int:
 
 
 def _keeps(layout: Layout, rigid: Mapping[str, Table], renaming: Renaming) -> bool:
-    """Return whether the workload is the same under other names."""
     for function in layout.system.functions:
         table = rigid.get(function.name)
         if table is None:

@@ -1,1 +1,1 @@
-"""Who judges the obligations, and the searches for runs and invariants."""
+"""Judges, and searches for runs and invariants."""

@@ -1,8 +1,6 @@
-"""The bounded reading: the smallest run that reaches a situation or breaks a statement.
+"""Bounded model checking for shortest runs.
 
-Quantifiers are expanded over a small scope and the transition relation is unrolled step by step, so
-the first run found is one of the shortest. Every run is replayed in the concrete reading before it
-is believed.
+It expands quantifiers over a scope, unrolls transitions, and replays each run concretely.
 """
 
 from __future__ import annotations
@@ -45,7 +43,7 @@ from paraply.models.language.transition import at
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One step of a run: the action, its parameters, and the world after it."""
+    """An action, its parameters and its result."""
 
     action: str
     parameters: dict[str, Value]
@@ -54,7 +52,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A run that ends in the situation looked for; ``workload`` holds the rigid functions."""
+    """A run; ``workload`` contains the rigid functions."""
 
     system: System
     start: World
@@ -63,16 +61,16 @@ class Run:
 
 
 MARK = "!"
-"""Ends the name of a scope's element in SMT-LIB text, where no function has it."""
+"""Marks a scope's elements in SMT-LIB text."""
 
 
 def constant_of(sort: Sort, value: Value) -> Term:
-    """Return the term for a value of a scope."""
+    """Return the term for a value."""
     return Literal(value) if isinstance(value, int) else Variable(f"{value}{MARK}", sort)
 
 
 def expand(node: Term, scope: Scope) -> Term:
-    """Return ``node`` with every quantifier expanded over the scope."""
+    """Return ``node`` without quantifiers."""
     if isinstance(node, Quantified):
         parts = [
             expand(substitute(node.body, {node.variable: constant_of(node.variable.sort, value)}),
@@ -84,13 +82,13 @@ def expand(node: Term, scope: Scope) -> Term:
 
 
 class Unrolling:
-    """The assertions that describe all runs of a system of a given length, as SMT-LIB text."""
+    """All runs of a length as SMT-LIB text."""
 
     def __init__(self, system: System, scope: Scope, capacity: Function | None) -> None:
         self.system = system
         self.scope = scope
         self.capacity = capacity
-        """A counter that must not exceed the scope, or lookups would fall outside the tables."""
+        """Bounded, so lookups stay inside the tables."""
         system.require_well_formed()
         chosen = dict.fromkeys(f for action in system.actions for f in action.havoc)
         self._moving = [f for f in system.functions if not f.rigid] + [*map(choice_of, chosen)]
@@ -113,7 +111,7 @@ class Unrolling:
         return f"(declare-fun {name} ({arguments}) {function.result.name})"
 
     def declare(self, moment: int) -> list[str]:
-        """Return the declarations of one moment, and that its values lie inside the scope."""
+        """Return a moment's declarations and bounds."""
         lines = []
         for function in self._moving:
             lines.append(self._declare(function, f"{function.name}@{moment}"))
@@ -124,7 +122,6 @@ class Unrolling:
         return lines
 
     def _inside(self, function: Function, moment: int) -> list[str]:
-        """Return that a function into an uninterpreted sort names one of the scope's values."""
         if function.result in (INT, BOOL):
             return []
         lines = []
@@ -136,20 +133,20 @@ class Unrolling:
         return lines
 
     def start(self) -> list[str]:
-        """Return what is true at moment 0."""
+        """Return the assertions of moment 0."""
         return [
             f"(assert {text(at(expand(statement.closed, self.scope), 0))})"
             for statement in self.system.initially
         ]
 
     def choices(self, action: Action) -> Iterator[dict[Variable, Value]]:
-        """Yield every choice of an action's parameters; integers may be any of the scope."""
+        """Yield every choice of parameters."""
         values = [self.scope.values(parameter.sort) for parameter in action.parameters]
         for chosen in product(*values):
             yield dict(zip(action.parameters, chosen, strict=True))
 
     def transition(self, moment: int) -> list[str]:
-        """Return that some action happens between ``moment`` and the next."""
+        """Return that an action happens after ``moment``."""
         lines, names = [], []
         for number, action in enumerate(self.system.actions):
             for position, chosen in enumerate(self.choices(action)):
@@ -183,7 +180,7 @@ class Unrolling:
         return text(conj(*parts))
 
     def reached(self, situation: Statement, moment: int) -> str:
-        """Return that the situation holds for some values of its variables."""
+        """Return that the situation occurs at ``moment``."""
         body: Term = situation.body
         for variable in situation.variables:
             body = Quantified(False, variable, body)
@@ -191,7 +188,7 @@ class Unrolling:
 
 
 def breach_of(statement: Statement) -> Statement:
-    """Return the situation in which a universal statement is false."""
+    """Return a universal statement's breach."""
     return Statement(f"not {statement.name}", statement.variables, negate(statement.body))
 
 
@@ -203,10 +200,10 @@ def replayed(
     situation: Statement,
     unrolling: Unrolling,
 ) -> Run:
-    """Return the run, after every step of it was checked in the concrete reading.
+    """Return the run after a concrete check.
 
-    ``tables`` holds the solver's tables per moment, ``taken`` the action and choice per step.
-    """  # fmt: skip
+    ``tables`` has the solver's tables per moment, ``taken`` action and choice per step.
+    """
     world = World(scope, tables[0])
     start, steps = world, []
     for statement in (*system.initially, *system.axioms):

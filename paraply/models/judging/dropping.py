@@ -1,8 +1,7 @@
-"""Specifications with one thing left out: would the proofs notice?
+"""Drop a part of a specification and check for failed proofs.
 
-A guard's condition, an assumption, an initial condition or an invariant that no proof misses is
-either said elsewhere, or not needed for what is claimed. What a proof uses is read from its
-certificate; a solver then says whether some obligation fails without it.
+A part without effect is redundant or unnecessary. Certificates show the parts in use; a solver
+decides whether an obligation fails.
 """
 
 from __future__ import annotations
@@ -37,12 +36,12 @@ from paraply.models.language.terms import (
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """One thing that a specification says: which kind, where, and what."""
+    """One part of a specification."""
 
     kind: str
     """``guard``, ``assumption``, ``start`` or ``invariant``."""
     place: str
-    """The action, or the name of the statement."""
+    """The action or statement."""
     term: Term
 
     def __str__(self) -> str:
@@ -52,12 +51,12 @@ class Piece:
 
 
 def conjuncts(term: Term) -> tuple[Term, ...]:
-    """Return the parts of a conjunction, or the term itself."""
+    """Return a conjunction's parts."""
     return term.parts if isinstance(term, And) else (term,)
 
 
 def pieces(system: System) -> Iterator[Piece]:
-    """Yield everything that can be left out of a system."""
+    """Yield every removable part of a system."""
     for action in system.actions:
         if action.guard != TRUE:
             yield from (Piece("guard", action.name, part) for part in conjuncts(action.guard))
@@ -68,7 +67,7 @@ def pieces(system: System) -> Iterator[Piece]:
 
 
 def without(system: System, piece: Piece) -> System:
-    """Return the system with one piece left out."""
+    """Return the system without one piece."""
 
     def others(stated: Iterable[Statement], kind: str) -> list[Statement]:
         return [s for s in stated if (piece.kind, piece.place) != (kind, s.name)]
@@ -89,9 +88,9 @@ def without(system: System, piece: Piece) -> System:
 
 
 def users(system: System, store: Store) -> dict[Piece, list[tuple[str, str]]]:
-    """Return, for each piece, the (statement, step) of every proof that uses it.
+    """Return each piece's users as (statement, step).
 
-    That an invariant is preserved is no reason for it, so its own obligations do not count.
+    An invariant's own preservation does not count.
     """
     found: dict[Piece, list[tuple[str, str]]] = {piece: [] for piece in pieces(system)}
     for obligation in obligations(system):
@@ -116,7 +115,6 @@ def users(system: System, store: Store) -> dict[Piece, list[tuple[str, str]]]:
 
 
 def _used_terms(obligation: Obligation, numbers: set[int]) -> set[Term]:
-    """Return the hypotheses, each conjunct apart, that some assertions come from."""
     apart = tuple(part for given in obligation.hypotheses for part in conjuncts(given))
     found = assertions(replace(obligation, hypotheses=apart))
     used = {found[number].origin for number in numbers}
@@ -124,7 +122,7 @@ def _used_terms(obligation: Obligation, numbers: set[int]) -> set[Term]:
 
 
 def follows(system: System, piece: Piece) -> Obligation:
-    """Return that the rest of the system implies a piece: leaving it out changes nothing."""
+    """Return that the rest implies a piece."""
     rest = without(system, piece)
     goal = replace(_background(rest, piece), statement=f"{piece} follows", goal=piece.term)
     if piece.kind == "start":
@@ -134,7 +132,7 @@ def follows(system: System, piece: Piece) -> Obligation:
 
 
 def is_idle(system: System, piece: Piece) -> Obligation:
-    """Return that a step which only the lack of a guard's condition allows changes nothing."""
+    """Return that newly enabled steps have no effect."""
     goal = _background(without(system, piece), piece)
     action = _action(system, piece)
     same = []
@@ -147,15 +145,14 @@ def is_idle(system: System, piece: Piece) -> Obligation:
 
 
 def forbidden(system: System, piece: Piece) -> tuple[System, Statement]:
-    """Return a system and a situation in it that shows what a piece forbids.
+    """Return a system and a situation that a piece forbids.
 
-    For a guard's condition: a reachable state where the rest of the guard holds and the condition
-    does not. For an assumption or an initial condition: a start without it that breaks it. Raises
-    ``ValueError`` for an invariant, which forbids nothing.
+    It meets a guard's other conditions but not this one, or breaks an assumption or initial
+    condition at the start. Raises ``ValueError`` for an invariant.
     """
     if piece.kind == "guard":
         action = _action(without(system, piece), piece)
-        # Where a function has this value, the step could choose the same value.
+        # With this value, the step could choose the same value.
         body = as_state(conj(action.guard, negate(piece.term)))
         return system, Statement(f"forbidden {piece}", action.parameters, body)
     stated = (*system.axioms, *system.initially)
@@ -170,7 +167,6 @@ def _action(system: System, piece: Piece) -> Action:
 
 
 def _background(rest: System, piece: Piece) -> Obligation:
-    """Return an obligation about a reachable state in which the rest of a guard holds."""
     known = tuple(statement.closed for statement in (*rest.axioms, *rest.invariants))
     parameters: tuple[Variable, ...] = ()
     if piece.kind == "guard":

@@ -1,4 +1,4 @@
-"""Inductive invariants that nobody wrote: found on a projection, lifted, and proved like others."""
+"""Find inductive invariants on a projection, then prove them."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from paraply.models.language.terms import substitute
 def find_invariants(
     system: System, safety: Statement, *, steps_max: int = 0, timeout_s: float = 60.0
 ) -> list[Statement] | None:
-    """Return invariants from which ``safety`` follows, without a look at those of the system.
+    """Return invariants that imply ``safety``, or None for this projection.
 
-    None where none was found: there may be none, or not on this projection. Raises
-    ``NotLiftableError`` where the answer is about more than truth values and differences.
+    It ignores the system's own. Raises ``NotLiftableError`` for an answer beyond truth values and
+    differences.
     """
     found: list[Statement] = []
     for case in cases(safety):
@@ -34,7 +34,7 @@ def find_invariants(
 
 
 def cases(safety: Statement) -> Iterator[Statement]:
-    """Yield a statement about distinct elements, and with each two of one sort made one."""
+    """Yield the statement with distinct and equal elements."""
     yield safety
     for first, second in combinations(safety.variables, 2):
         if first.sort == second.sort:
@@ -44,13 +44,13 @@ def cases(safety: Statement) -> Iterator[Statement]:
 
 
 def says_nothing(statement: Statement) -> bool:
-    """Return whether a statement is true whatever the state, as one about p < p is."""
+    """Return whether a statement is trivially true."""
     asked = Obligation("", statement.name, "says nothing", (), statement.body, statement.variables)
     return judge_z3(asked).answer is Answer.PROVED
 
 
 def with_invariants(system: System, found: list[Statement], safety: Statement) -> System:
-    """Return the system with ``found`` in place of its own invariants, and ``safety`` to prove."""
+    """Return the system with these invariants and goal."""
     return replace(
         system, name=f"{system.name}[found]", invariants=found, safety=[safety], covers=[]
     )

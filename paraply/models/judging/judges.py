@@ -1,4 +1,4 @@
-"""Who judges obligations: two solvers, and a kernel that trusts neither."""
+"""Two solvers and an independent kernel."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ STORE = Store()
 
 
 def judge_kernel(obligation: Obligation, *, timeout_s: float = 10.0, seed: int = 0) -> Judgment:
-    """Check the stored certificate of an obligation; no solver is asked.
+    """Check an obligation's stored certificate without a solver.
 
-    ``timeout_s`` and ``seed`` change nothing: the kernel has a fixed budget and no randomness.
+    The kernel is deterministic and ignores ``timeout_s`` and ``seed``.
     """
     started = time.process_time()
     certificate = STORE.certificate(obligation)
@@ -34,4 +34,3 @@ def judge_kernel(obligation: Obligation, *, timeout_s: float = 10.0, seed: int =
 
 
 JUDGES = {**SOLVERS, "kernel": judge_kernel}
-"""The judges by name."""

@@ -1,9 +1,8 @@
-"""Back from a projection: what a solver said about cells, as invariants of the system.
+"""Lift a solver's answer about cells to invariants.
 
-The solver's answer is SMT-LIB text over numbered variables. Each conjunct becomes a statement about
-all elements in place of the named ones. Elements of an uninterpreted sort were numbers there; an
-order between two of them means nothing, so ``x <= y`` is read as equality and ``x < y`` as false.
-Whether the reading is right need not be believed: the statements are proved like any others.
+Each conjunct of the SMT-LIB answer becomes a statement about all elements. The order of
+uninterpreted elements means nothing, so ``x <= y`` becomes equality and ``x < y`` false. The judges
+prove the result, so the lifting needs no trust.
 """
 
 from __future__ import annotations
@@ -34,11 +33,10 @@ from paraply.models.language.terms import (
 )
 
 Tree = str | list["Tree"]
-"""An s-expression."""
 
 
 class NotLiftableError(Exception):
-    """The solver's answer is not made of truth values and differences."""
+    """The answer exceeds truth values and differences."""
 
 
 def read_tree(text: str) -> Tree:
@@ -56,7 +54,7 @@ def read_tree(text: str) -> Tree:
 
 
 def found_invariants(projection: Projection, answer: str, safety: Statement) -> list[Statement]:
-    """Return the conjuncts of a solver's answer as statements about all elements.
+    """Return an answer's conjuncts as universal statements.
 
     Raises :class:`NotLiftableError` for arithmetic other than differences.
     """
@@ -75,8 +73,6 @@ def found_invariants(projection: Projection, answer: str, safety: Statement) -> 
 
 @dataclass(frozen=True, slots=True)
 class _Sum:
-    """A sum of terms with factors, and a number."""
-
     factors: dict[Term, int]
     constant: int
 
@@ -93,7 +89,6 @@ class _Reader:
         self._known = known
 
     def formula(self, tree: Tree, let: Mapping[str, Tree], positive: bool) -> Term:
-        """Return a formula, or its negation, with negation at atoms only."""
         match tree:
             case "true" | "false":
                 return Literal((tree == "true") == positive)
@@ -144,7 +139,6 @@ class _Reader:
         return tree[0] in ("not", "and", "or", "=", "<=", ">=", "<", ">")
 
     def total(self, tree: Tree, let: Mapping[str, Tree]) -> _Sum:
-        """Return a sum of terms and numbers."""
         match tree:
             case str() if tree in let:
                 return self.total(let[tree], let)
@@ -169,7 +163,6 @@ class _Reader:
 
 
 def _sides(told: _Sum) -> tuple[Term | None, Term | None]:
-    """Return the term that is added and the one that is taken away."""
     added = [term for term, times in told.factors.items() if times == 1]
     taken = [term for term, times in told.factors.items() if times == -1]
     if len(added) > 1 or len(taken) > 1 or len(added) + len(taken) != len(told.factors):

@@ -1,11 +1,8 @@
-"""Find an inductive invariant by machine: project, ask for scalars, lift.
+"""Project a system to a few elements to find an inductive invariant.
 
-The variables of a safety statement name a few elements (two transactions and a row, say). All that
-is kept of a state are its scalars and the cells of its tables at these elements; what lies outside
-is chosen anew whenever it is read, and a quantifier in a guard speaks of the named elements alone.
-So every step of the system is a step of the projection, and an invariant of the projection, which
-is about finitely many numbers and truth values, holds of the system for *all* elements in place of
-the named ones. It is lifted by putting the quantifiers back, and then proved like any other.
+A safety statement's variables name the elements. The projection keeps scalars and cells at these
+elements; other reads yield arbitrary values, and quantifiers in guards range over the elements. It
+simulates every step, so its invariants hold for *all* elements.
 
 Source: Bjørner, McMillan and Rybalchenko, "On solving universally quantified Horn clauses" (2013);
 Spacer (Komuravelli, Gurfinkel and Chaki 2014) solves the projected problem.
@@ -47,20 +44,19 @@ from paraply.models.language.terms import (
 )
 
 INVARIANT = "invariant"
-"""The predicate that is sought."""
 
 
 def scalar(sort: Sort) -> Sort:
-    """Return the sort of a cell: elements of uninterpreted sorts are numbers to compare."""
+    """Return a cell's sort, integers for uninterpreted elements."""
     return BOOL if sort == BOOL else INT
 
 
 class Projection:
-    """A system seen through the elements that the variables of one safety statement name."""
+    """A system projected to a statement's elements."""
 
     def __init__(self, system: System, safety: Statement) -> None:
         self.system = system
-        # A parameter or a bound variable of the same name is somebody else.
+        # A parameter or bound variable of the same name differs.
         self.names = tuple(Variable(f"named_{v.name}", v.sort) for v in safety.variables)
         self._breach = negate(
             substitute(safety.body, dict(zip(safety.variables, self.names, strict=True)))
@@ -69,16 +65,15 @@ class Projection:
         self.cells = {
             term: Variable(f"cell_{number}", scalar(term.sort)) for number, term in enumerate(terms)
         }
-        """What is kept of a state: terms of the system over the names, and the cell of each."""
+        """Cells by kept term."""
         self._fresh = count(1)
         self._outside: dict[Term, Variable] = {}
-        """What was read that is not kept, in the clause that is being written."""
+        """Other terms of the current clause."""
 
     def _named(self, sort: Sort) -> list[Variable]:
         return [name for name in self.names if name.sort == sort]
 
     def _at_names(self) -> Iterator[Term]:
-        """Yield every function that a state is made of, at every choice of names."""
         chosen = {function for action in self.system.actions for function in action.havoc}
         for function in self.system.functions:
             if function not in chosen:
@@ -86,10 +81,7 @@ class Projection:
                     yield function(*place)
 
     def _nested(self) -> Iterator[Term]:
-        """Yield what the actions read by way of another function, such as the writer of a row.
-
-        Only where the inner function yields an element of an uninterpreted sort: numbers move on.
-        """
+        # Only inner functions into uninterpreted sorts matter: numbers change.
         for action in self.system.actions:
             read = [action.guard, *(value for _, value in action.updates.values())]
             for term in (inner for node in read for inner in _applications(node)):
@@ -100,7 +92,7 @@ class Projection:
                         yield substitute(term, dict(zip(free, place, strict=True)))
 
     def value(self, node: Term) -> Term:
-        """Return a term over cells; what is not kept is chosen, once for each clause."""
+        """Return a term over cells and arbitrary values."""
         match node:
             case Literal():
                 return node
@@ -151,9 +143,9 @@ class Projection:
         return self._outside[node]
 
     def holds(self, node: Term, known: Sequence[Term], positive: bool = True) -> Term:
-        """Return what follows for the cells if ``node``, or its negation, holds of the system.
+        """Return the consequences of ``node`` or its negation.
 
-        A universal statement is taken at the terms ``known``; an existential one says nothing.
+        It instantiates universal statements at ``known`` and ignores existential ones.
         """
         match node:
             case Not(body):
@@ -179,10 +171,7 @@ class Projection:
         return found if positive else negate(found)
 
     def horn(self) -> str:
-        """Return the clauses as SMT-LIB: satisfiable if the statement has an invariant over cells.
-
-        A start gives the invariant, a step keeps it, and it excludes a breach of the statement.
-        """
+        """Return SMT-LIB clauses, satisfiable by an inductive invariant over cells."""
         sorts = " ".join(str(scalar(term.sort)) for term in (*self.names, *self.cells))
         clauses = [self._clause([], self.system.initially, self._state())]
         clauses += [self._step(action) for action in self.system.actions]
@@ -191,7 +180,6 @@ class Projection:
         return "\n".join([*header, *clauses]) + "\n"
 
     def _known(self) -> list[Term]:
-        """Return the terms at which universal statements are taken."""
         return [*self.names, *(term for term in self.cells if term.sort not in (INT, BOOL))]
 
     def _step(self, action: Action) -> str:
@@ -215,7 +203,6 @@ class Projection:
         parameters: Sequence[Variable] = (),
         known: Sequence[Term] = (),
     ) -> str:
-        """Return a clause about some state and distinct names, and begin the next one."""
         terms = known or self._known()
         distinct = [negate(eq(self.value(a), self.value(b)))
                     for a, b in combinations(self.names, 2) if a.sort == b.sort]  # fmt: skip
@@ -229,7 +216,6 @@ class Projection:
 
 
 def _applications(node: Term) -> Iterator[Apply]:
-    """Yield every application inside a term, quantifiers included."""
     if isinstance(node, Apply):
         yield node
     for part in children(node):

@@ -1,7 +1,6 @@
-"""Prove theorems: every obligation, by every judge asked for, and every counterexample.
+"""Prove theorems by every selected judge, and refute counterexamples.
 
-A theorem is proved when each of its systems' obligations is: the invariants hold initially, every
-action preserves them, and they imply the statements. One that is undecided leaves it undecided.
+A proof needs every obligation: invariants are initially true, inductive, and imply the statements.
 """
 
 from __future__ import annotations
@@ -21,18 +20,18 @@ from paraply.vocabulary.verdict import Verdict, combine
 
 @dataclass(slots=True)
 class Proof:
-    """What came of one theorem under one judge."""
+    """A theorem's result under one judge."""
 
     theorem: Theorem
     solver: str
     seed: int = 0
     order: int = 0
-    """Which order the assertions were told in; 0 is the order in which they are written."""
+    """Shuffle seed; 0 keeps the order."""
     judgments: list[Judgment] = field(default_factory=list)
 
     @property
     def verdict(self) -> Verdict:
-        """Return HOLDS only if every obligation was proved, UNKNOWN if one is undecided."""
+        """Return HOLDS if everything is proved, UNKNOWN if undecided."""
         said = {
             Answer.PROVED: Verdict.HOLDS,
             Answer.UNDECIDED: Verdict.UNKNOWN,
@@ -42,46 +41,45 @@ class Proof:
 
     @property
     def seconds(self) -> float:
-        """Return the CPU seconds that the judge took over all obligations."""
+        """Return the judge's total CPU seconds."""
         return sum(judgment.seconds for judgment in self.judgments)
 
     @property
     def proved(self) -> int:
-        """Return how many obligations were proved."""
+        """Return the number of proved obligations."""
         return sum(judgment.answer is Answer.PROVED for judgment in self.judgments)
 
     @property
     def slowest_s(self) -> float:
-        """Return the CPU seconds that one obligation took at most."""
+        """Return the slowest obligation's CPU seconds."""
         return max((judgment.seconds for judgment in self.judgments), default=0.0)
 
 
 @dataclass(frozen=True, slots=True)
 class Refutation:
-    """What came of looking for one counterexample."""
+    """The result of a counterexample search."""
 
     counterexample: Counterexample
     run: Run | None
     is_shortest: bool = True
-    """Whether every smaller depth was searched, or a stored run was only replayed."""
+    """False for a replay."""
     undecided: str = ""
-    """Where the solver gave up; then there may be a run or not."""
 
     @property
     def as_expected(self) -> bool:
-        """Return whether a run was found and its length is the recorded one."""
+        """Return whether the run's length is as recorded."""
         return self.run is not None and len(self.run.steps) == self.counterexample.steps
 
     @property
     def verdict(self) -> Verdict:
-        """Return HOLDS if the counterexample is as stated, UNKNOWN if the solver gave up."""
+        """Return HOLDS as expected, UNKNOWN if undecided."""
         if self.undecided:
             return Verdict.UNKNOWN
         return Verdict.HOLDS if self.as_expected else Verdict.VIOLATED
 
 
 class ObligationCache:
-    """Obligations of a system, and each judge's judgment, asked once for all theorems."""
+    """Obligations and judgments, shared by all theorems."""
 
     def __init__(self) -> None:
         self._judged: dict[tuple[str, str, str, str, int, int], Judgment] = {}
@@ -89,7 +87,7 @@ class ObligationCache:
     def judge(
         self, obligation: Obligation, solver: str, *, timeout_s: float, seed: int, order: int = 0
     ) -> Judgment:
-        """Return the judgment, asking the judge only the first time."""
+        """Return the cached or new judgment."""
         key = (obligation.system, obligation.statement, obligation.step, solver, seed, order)
         if key not in self._judged:
             told = obligation.shuffled(order)
@@ -98,7 +96,7 @@ class ObligationCache:
 
 
 def needed(system: System, statements: Sequence[str]) -> Iterator[Obligation]:
-    """Yield all induction obligations of a system, and the safety obligations of ``statements``."""
+    """Yield induction obligations and those of ``statements``."""
     for obligation in obligations(system):
         if obligation.step != "safety" or obligation.statement in statements:
             yield obligation
@@ -113,7 +111,7 @@ def prove(
     seed: int = 0,
     order: int = 0,
 ) -> Proof:
-    """Return the proof of a theorem by one judge."""
+    """Return one judge's proof."""
     proof = Proof(theorem, solver, seed, order)
     for build in theorem.systems:
         system = build()
@@ -129,7 +127,7 @@ def prove(
 
 
 def capacity_of(system: System) -> Function | None:
-    """Return the counter of delivered positions, if the system has one."""
+    """Return the counter of delivered positions."""
     return next((f for f in system.functions if f.name == "n" and not f.arguments), None)
 
 
@@ -139,10 +137,7 @@ def safety_statement(system: System, name: str) -> Statement:
 
 
 def refute(counterexample: Counterexample, *, timeout_s: float = 60.0) -> Refutation:
-    """Look for the shortest run that breaks the statement; depths below are shown to have none.
-
-    ``timeout_s`` is what the solver has for each depth.
-    """
+    """Search the shortest breach; ``timeout_s`` applies per depth."""
     system = counterexample.system()
     breach = breach_of(safety_statement(system, counterexample.statement))
     try:
@@ -156,5 +151,5 @@ def refute(counterexample: Counterexample, *, timeout_s: float = 60.0) -> Refuta
 
 
 def reach(system: System, situation: Statement, scope: Scope, steps_max: int) -> Run | None:
-    """Return a shortest run to a situation that must be reachable, or None within the bound."""
+    """Return a shortest run, or None within the bound."""
     return shortest_run(system, situation, scope, capacity=capacity_of(system), steps_max=steps_max)

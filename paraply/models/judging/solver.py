@@ -1,7 +1,6 @@
-"""The one door to the solvers.
+"""The only interface to the solvers.
 
-It pins seeds and time limits, keeps ``unknown`` apart from both answers, and gives every solver the
-same SMT-LIB text. Nothing else in the project asks a solver anything.
+It pins seeds and time limits, and separates ``unknown`` from both answers.
 """
 
 from __future__ import annotations
@@ -27,11 +26,10 @@ NO_SOLVER = register(
 )
 
 PACKAGES = {"z3": "z3-solver", "cvc5": "cvc5"}
-"""What to install for each solver."""
 
 
 def installed(solver: str) -> Any:
-    """Return the module of a solver; raises ``ParaplyError`` P710 where it is not installed."""
+    """Return a solver's module. Raises ``ParaplyError`` P710."""
     try:
         return import_module(solver)
     except ImportError:
@@ -39,7 +37,7 @@ def installed(solver: str) -> Any:
 
 
 def is_installed(solver: str) -> bool:
-    """Return whether a solver's module can be imported."""
+    """Return whether a solver's module is available."""
     try:
         installed(solver)
     except ParaplyError:
@@ -48,34 +46,33 @@ def is_installed(solver: str) -> bool:
 
 
 class Answer(Enum):
-    """What a solver said about an obligation."""
+    """A solver's answer to an obligation."""
 
     PROVED = "proved"
     REFUTED = "refuted"
-    """There is a state in which the hypotheses hold and the goal does not."""
+    """A counterexample state exists."""
     UNDECIDED = "undecided"
-    """The solver gave up or ran out of time; never to be read as proved."""
+    """The solver gave up; never a proof."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judgment:
-    """One solver's answer to one obligation."""
+    """One solver's judgment of one obligation."""
 
     obligation: Obligation
     solver: str
     answer: Answer
     seconds: float
-    """CPU seconds of this process; the solvers run inside it."""
+    """CPU seconds of this process, solvers included."""
     reason: str = ""
-    """Why it is undecided, in the solver's words."""
 
 
 def judge_z3(
     obligation: Obligation, *, timeout_s: float = 10.0, seed: int = 0, steps_max: int = 0
 ) -> Judgment:
-    """Ask Z3, with default tactics, the given seed and time limit.
+    """Judge by Z3 with default tactics.
 
-    ``steps_max`` bounds Z3's own count of steps, which does not depend on the machine; 0 is none.
+    ``steps_max`` bounds Z3's machine-independent steps; 0 means unlimited.
     """
     z3 = installed("z3")
     started = time.process_time()
@@ -95,7 +92,7 @@ def judge_z3(
 
 
 def judge_cvc5(obligation: Obligation, *, timeout_s: float = 10.0, seed: int = 0) -> Judgment:
-    """Ask cvc5 the same text."""
+    """Judge by cvc5."""
     cvc5 = installed("cvc5")
     started = time.process_time()
     solver = cvc5.Solver()
@@ -121,16 +118,12 @@ def judge_cvc5(obligation: Obligation, *, timeout_s: float = 10.0, seed: int = 0
 
 
 SOLVERS = {"z3": judge_z3, "cvc5": judge_cvc5}
-"""The solvers by name."""
 
 
 def contradicting(
     assertions: Sequence[Term], constants: Sequence[Variable], *, timeout_s: float = 10.0
 ) -> list[int] | None:
-    """Return the numbers of some assertions that contradict each other, few of them.
-
-    None where Z3 finds no contradiction, or gives up.
-    """
+    """Return contradictory assertions, or None."""
     z3 = installed("z3")
 
     marks = [f"mark!{number}" for number in range(len(assertions))]
@@ -150,10 +143,9 @@ def contradicting(
 
 
 class Literals:
-    """Which decisions about ground atoms contradict each other, in Z3's reading of the atoms."""
+    """Z3 contradictions between decisions about ground atoms."""
 
     def __init__(self, atoms: Sequence[Term]) -> None:
-        """Declare everything that the atoms use; their variables are constants."""
         z3 = installed("z3")
         constants = sorted(frozenset[Variable]().union(*(atom.free for atom in atoms)), key=str)
         lines = declarations(atoms, constants)
@@ -166,7 +158,7 @@ class Literals:
         self._atoms = [z3.Bool(f"atom@{number}") for number in range(len(atoms))]
 
     def contradiction(self, decisions: Mapping[int, bool]) -> list[int] | None:
-        """Return a few atoms whose decisions cannot all be true; None if they can, or may."""
+        """Return contradictory decisions, or None."""
         z3 = installed("z3")
         given = {atom: self._atoms[atom] if value else z3.Not(self._atoms[atom])
                  for atom, value in decisions.items()}  # fmt: skip
@@ -177,10 +169,9 @@ class Literals:
 
 
 def solve_horn(clauses: str, *, steps_max: int = 0, timeout_s: float = 60.0) -> str | None:
-    """Return a predicate that satisfies Horn clauses about one, or None if none was found.
+    """Return a predicate that satisfies Horn clauses, or None.
 
-    The predicate is SMT-LIB text over its arguments ``v0``, ``v1``, … without quantifiers. Z3's
-    Spacer looks for it; see ``paraply/models/judging/projection.py``.
+    Z3's Spacer returns quantifier-free SMT-LIB text over ``v0``, ``v1``, …
     """
     z3 = installed("z3")
 
@@ -214,10 +205,9 @@ def shortest_run(
     steps_max: int = 12,
     timeout_s: float = 60.0,
 ) -> Run | None:
-    """Return a shortest run that reaches ``situation`` within the scope; None if there is none.
+    """Return a replayed shortest run to ``situation``, or None.
 
-    Searches depth 0, 1, 2, … up to ``steps_max``; raises ``TimeoutError`` when the solver gives up
-    at some depth, since then neither answer is known. The run is replayed concretely.
+    Raises ``TimeoutError`` if the solver gives up at a depth.
     """
     z3 = installed("z3")
 
@@ -242,7 +232,6 @@ def shortest_run(
 def _read_model(
     model: Any, system: System, scope: Scope, depth: int
 ) -> tuple[list[dict[str, Table]], list[tuple[int, int]]]:
-    """Return the tables of each moment, and which action with which parameters each step took."""
     z3 = installed("z3")
 
     context = model.ctx

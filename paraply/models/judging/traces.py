@@ -1,8 +1,6 @@
-"""Counterexamples as data: written once by a search, replayed ever after without a solver.
+"""Counterexamples as JSON data, replayed without a solver.
 
-A trace holds the scope, the workload (rigid functions), the initial tables, and per step the
-action, its parameters and what the environment chose. Replaying evaluates every guard and update on
-plain Python values; what does not fit raises ``ValueError``.
+A trace has scope, workload, initial tables, and the action, parameters and choices per step.
 """
 
 from __future__ import annotations
@@ -27,7 +25,6 @@ from paraply.models.language.terms import Function, Variable
 
 
 def _written(table: Table) -> list[list[Any]]:
-    """Return a table as rows ``[argument, ..., value]``, without those that hold a default."""
     return [[*arguments, value] for arguments, value in sorted(table.items(), key=repr)
             if value is not False and value != 0 and value != ""]  # fmt: skip
 
@@ -56,9 +53,9 @@ def to_data(run: Run) -> dict[str, Any]:
 
 
 def replay(system: System, situation: Statement, data: dict[str, Any]) -> Run:
-    """Return the run that ``data`` describes, checked step by step against the specification.
+    """Return the run in ``data`` after a check.
 
-    Raises ``ValueError`` where the start, a guard or the situation at the end does not hold.
+    Raises ``ValueError`` if start, guard or situation fails.
     """
     scope = Scope(**data["scope"])
     by_name: dict[str, Function] = {function.name: function for function in system.functions}
@@ -91,6 +88,6 @@ RUNS = Path(__file__).resolve().parents[2] / "proofs" / "counterexamples.json"
 
 
 def stored_runs() -> dict[str, Any]:
-    """Return the stored run of each counterexample, by its identifier."""
+    """Return the stored runs by counterexample identifier."""
     runs: dict[str, Any] = json.loads(RUNS.read_text(encoding="utf-8"))
     return runs

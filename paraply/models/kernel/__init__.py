@@ -1,1 +1,1 @@
-"""A small proof checker that trusts no solver: instances of a certificate, refuted in Python."""
+"""A small certificate checker without a solver."""

@@ -1,11 +1,8 @@
-"""Certificates: which instances of which assertions contradict each other.
+"""Certificates: contradictory instances of an obligation's assertions.
 
-A certificate is a list of steps ``[assertion, term, ...]``: the number of an assertion of the
-obligation's normal form, and a ground term for each of its variables. A ground term is an integer,
-the name of a constant, ``["f", argument, ...]``, or ``["+", term, 1]``. ``any!Row`` is some element
-of the sort ``Row``; there is at least one.
-
-The seal binds a certificate to the text of its obligation: neither can be changed alone.
+A step ``[assertion, term, ...]`` has an assertion's number and a ground term per variable. A term
+is an integer, a constant's name, ``["f", argument, ...]`` or ``["+", term, 1]``. ``any!Row`` is
+some element of ``Row``. The seal binds a certificate to its obligation's text.
 """
 
 from __future__ import annotations
@@ -32,16 +29,16 @@ from paraply.models.language.terms import (
 )
 
 Data = int | str | list["Data"]
-"""A ground term as JSON holds it."""
+"""A ground term in JSON."""
 
 
 class BadCertificateError(Exception):
-    """A certificate does not fit its obligation; the text says why."""
+    """A certificate does not fit its obligation."""
 
 
 @dataclass(frozen=True, slots=True)
 class Instance:
-    """An assertion, by number, with ground terms for its variables."""
+    """An assertion's number with ground terms."""
 
     assertion: int
     terms: tuple[Term, ...]
@@ -49,20 +46,20 @@ class Instance:
 
 @dataclass(frozen=True, slots=True)
 class Certificate:
-    """The steps of a certificate as data, and the seal that binds them to an obligation."""
+    """A certificate's steps and seal."""
 
     seal: str
     steps: tuple[tuple[Data, ...], ...]
 
 
 def seal(obligation: Obligation, steps: Sequence[Sequence[Data]]) -> str:
-    """Return the seal of a certificate: 16 hexadecimal digits over obligation and steps."""
+    """Return 16 hexadecimal digits."""
     text = script(obligation) + json.dumps(steps, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 class Names:
-    """The constants and functions that ground terms may use, by name."""
+    """Constants and functions by name."""
 
     def __init__(self, obligation: Obligation, found: Sequence[Assertion]) -> None:
         self._functions = functions_in(assertion.matrix for assertion in found)
@@ -78,7 +75,7 @@ class Names:
                 self._constants[f"any{MARK}{sort.name}"] = some(sort)
 
     def term(self, data: Data) -> Term:
-        """Return the ground term that ``data`` describes."""
+        """Return the ground term for ``data``."""
         match data:
             case bool():
                 pass
@@ -105,12 +102,12 @@ class Names:
 
 
 def some(sort: Sort) -> Variable:
-    """Return the constant that stands for some element of an uninterpreted sort."""
+    """Return the constant for some element."""
     return Variable(f"any{MARK}{sort.name}", sort)
 
 
 def data_of(term: Term) -> Data:
-    """Return a ground term as JSON holds it."""
+    """Return a ground term as JSON data."""
     match term:
         case Literal(value):
             return value
@@ -128,7 +125,7 @@ def data_of(term: Term) -> Data:
 def instances(
     certificate: Certificate, obligation: Obligation, found: Sequence[Assertion]
 ) -> Iterator[Instance]:
-    """Yield what a certificate says, each term checked against the sort of its variable."""
+    """Yield the certificate's instances, with sorts checked."""
     names = Names(obligation, found)
     for step in certificate.steps:
         match step:

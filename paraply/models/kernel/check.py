@@ -1,8 +1,7 @@
-"""The third judge: does a certificate prove an obligation? No solver is asked.
+"""Check certificates without a solver.
 
-What is asserted follows from the hypotheses and the negated goal, because it is instances of them;
-if it is contradictory, the goal follows from the hypotheses. So no certificate, however wrong, can
-prove what is false: at worst its instances are not contradictory.
+Instances follow from the hypotheses and the negated goal, so their contradiction proves the goal. A
+wrong certificate cannot prove a false statement.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ from paraply.models.language.system import Obligation
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """Whether the obligation is proved; if not, why it is not. Never that it is false."""
+    """Whether the obligation is proved, or why not."""
 
     is_proved: bool
     reason: str = ""
@@ -46,7 +45,7 @@ def check(obligation: Obligation, certificate: Certificate) -> Finding:
 
 
 def check_unsealed(obligation: Obligation, certificate: Certificate) -> Finding:
-    """Return whether the steps of ``certificate`` prove ``obligation``, whatever its seal."""
+    """Check a certificate without its seal."""
     try:
         found = assertions(obligation)
         told = list(instances(certificate, obligation, found))
@@ -65,7 +64,7 @@ def check_unsealed(obligation: Obligation, certificate: Certificate) -> Finding:
 
 
 def refute(found: Sequence[Assertion], told: Iterable[Instance]) -> Outcome:
-    """Return whether instances of assertions contradict each other."""
+    """Return whether instances contradict each other."""
     nodes = Nodes()
     for instance in told:
         assertion = found[instance.assertion]

@@ -1,8 +1,7 @@
-"""Equality of ground terms: equal arguments give equal results. Every answer can be explained.
+"""Congruence closure over ground terms with explanations.
 
-Classes are merged as in Nelson and Oppen, "Fast decision procedures based on congruence closure"
-(1980); the forest of reasons follows Nieuwenhuis and Oliveras, "Proof-producing congruence
-closure" (2005).
+Source: Nelson and Oppen, "Fast decision procedures based on congruence closure" (1980); Nieuwenhuis
+and Oliveras, "Proof-producing congruence closure" (2005), for the forest of reasons.
 """
 
 from __future__ import annotations
@@ -10,11 +9,11 @@ from __future__ import annotations
 from paraply.models.kernel.nodes import Nodes, Symbol
 
 Reason = tuple[int, ...] | None
-"""The literals that made two nodes equal; None where they apply one symbol to equal arguments."""
+"""Literals; None for equal arguments."""
 
 
 class Congruence:
-    """The classes of equal nodes under the equalities told so far."""
+    """Classes of nodes under the merged equalities."""
 
     def __init__(self, nodes: Nodes) -> None:
         self._nodes = nodes
@@ -24,7 +23,7 @@ class Congruence:
         self._users: list[list[int]] = [[] for _ in everything]
         self._known: dict[tuple[Symbol, tuple[int, ...]], int] = {}
         self._towards: list[tuple[int, Reason] | None] = [None] * len(nodes.symbols)
-        """The forest: for a node the next one on the way to its root, and why they are equal."""
+        """Next node towards the root, and reason."""
         for node in everything:
             for argument in nodes.arguments[node]:
                 self._users[argument].append(node)
@@ -32,11 +31,11 @@ class Congruence:
                 self._known[nodes.symbols[node], nodes.arguments[node]] = node
 
     def same(self, left: int, right: int) -> bool:
-        """Return whether two nodes are known to be equal."""
+        """Return whether two nodes are equal."""
         return self.representative[left] == self.representative[right]
 
     def merge(self, left: int, right: int, reason: tuple[int, ...]) -> None:
-        """Make two nodes equal because of ``reason``, and all that follows from it."""
+        """Merge two nodes and all congruent nodes."""
         waiting: list[tuple[int, int, Reason]] = [(left, right, reason)]
         while waiting:
             first, second, why = waiting.pop()
@@ -58,7 +57,6 @@ class Congruence:
             self._users[kept] += self._users[gone]
 
     def _hang(self, node: int, under: int, reason: Reason) -> None:
-        """Make ``node`` the root of its tree, turning the way to the old root, and hang it."""
         link: tuple[int, Reason] | None = (under, reason)
         while link is not None:
             before, self._towards[node] = self._towards[node], link
@@ -66,7 +64,7 @@ class Congruence:
             node = node if before is None else before[0]
 
     def explain(self, left: int, right: int) -> set[int]:
-        """Return literals from which it follows that two nodes of one class are equal."""
+        """Return literals that imply an equality."""
         literals: set[int] = set()
         waiting, done = [(left, right)], set()
         while waiting:
@@ -83,7 +81,6 @@ class Congruence:
         return literals
 
     def _way(self, left: int, right: int) -> list[tuple[int, int, Reason]]:
-        """Return the links of the forest between two nodes of one tree."""
         above = {left: 0}
         upwards: list[tuple[int, int, Reason]] = []
         node = left

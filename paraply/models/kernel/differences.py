@@ -1,7 +1,6 @@
-"""Integer differences: ``left - right <= bound`` are contradictory exactly on a negative cycle.
+"""Decide integer differences by negative cycles.
 
-Bellman, "On a routing problem" (1958): distances that satisfy every edge are a solution; where
-they never settle, some cycle of edges adds up to less than nothing.
+Source: Bellman, "On a routing problem" (1958).
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ Because = TypeVar("Because")
 
 @dataclass(frozen=True, slots=True)
 class Edge(Generic[Because]):
-    """``left - right <= bound``; ``because`` is whatever tells the caller why."""
+    """``left - right <= bound``, with the caller's reason."""
 
     left: int
     right: int
@@ -24,7 +23,7 @@ class Edge(Generic[Because]):
 
 
 def solve(edges: Sequence[Edge[Because]], size: int) -> list[int] | list[Edge[Because]]:
-    """Return a value for each of ``size`` nodes, or a cycle of edges that adds up below zero."""
+    """Return a value per node, or a negative cycle."""
     value = [0] * size
     last: list[Edge[Because] | None] = [None] * size
     changed: int | None = None
@@ -43,7 +42,6 @@ def solve(edges: Sequence[Edge[Because]], size: int) -> list[int] | list[Edge[Be
 
 
 def _cycle(last: Sequence[Edge[Because] | None], start: int) -> list[Edge[Because]]:
-    """Return the cycle that the last improvements run into, going back from ``start``."""
     seen: set[int] = set()
     node = start
     while node not in seen:
@@ -63,5 +61,5 @@ def _edge_into(last: Sequence[Edge[Because] | None], node: int) -> Edge[Because]
 
 
 def total(edges: Iterable[Edge[Because]]) -> int:
-    """Return what a path of edges adds up to."""
+    """Return the total of the edges' bounds."""
     return sum(edge.bound for edge in edges)

@@ -1,9 +1,8 @@
-"""Ground terms as numbered nodes, and ground formulas as clauses over numbered atoms.
+"""Ground terms as numbered nodes, formulas as clauses over numbered atoms.
 
-A node is an application, and equal applications are one node. An integer term is read as a node
-plus an offset. An atom is a predicate that holds, two nodes of an uninterpreted sort that are
-equal, or a difference ``x - y <= k``; every comparison and every equality of integers is made of
-differences. A literal is the number of an atom, negative where the atom is false; 1 is true.
+Equal applications share a node; an integer term is a node plus an offset. An atom is a predicate,
+an equality of uninterpreted nodes, or a difference ``x - y <= k``. A literal is an atom's number,
+negative for its negation; 1 is true.
 """
 
 from __future__ import annotations
@@ -30,7 +29,6 @@ from paraply.models.language.terms import (
 TRUE_LITERAL = 1
 
 ZERO = 0
-"""The node that stands for the integer 0."""
 
 TRUE_NODE = 1
 FALSE_NODE = 2
@@ -38,14 +36,14 @@ FALSE_NODE = 2
 
 @dataclass(frozen=True, slots=True)
 class Holds:
-    """The node, an application of a predicate, is true."""
+    """A predicate application is true."""
 
     node: int
 
 
 @dataclass(frozen=True, slots=True)
 class Same:
-    """Two nodes of one uninterpreted sort are equal."""
+    """Two uninterpreted nodes are equal."""
 
     left: int
     right: int
@@ -53,43 +51,43 @@ class Same:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """``left - right <= bound``; for integers its negation is ``right - left <= -bound - 1``."""
+    """``left - right <= bound`` over integers."""
 
     left: int
     right: int
     bound: int
 
     def negated(self) -> Difference:
-        """Return the difference that holds exactly where this one does not."""
+        """Return the negated difference."""
         return Difference(self.right, self.left, -self.bound - 1)
 
 
 @dataclass(frozen=True, slots=True)
 class Defined:
-    """A name for a subformula; it means nothing to the theories."""
+    """A subformula's name."""
 
     number: int
 
 
 Atom = Holds | Same | Difference | Defined
 Symbol = Function | Variable | tuple[str, int]
-"""What a node applies: a function, a constant, or ``("+", k)`` for a node plus an offset."""
+"""``("+", k)`` is a node plus an offset."""
 
 
 class Nodes:
-    """All ground terms and atoms of one problem, and its clauses."""
+    """A problem's terms, atoms and clauses."""
 
     def __init__(self) -> None:
         self.symbols: list[Symbol] = [("zero", 0), ("true", 0), ("false", 0)]
         self.arguments: list[tuple[int, ...]] = [(), (), ()]
         self.atoms: list[Atom] = [Defined(0), Defined(0)]
-        """By number; the first is not used, and the second is true."""
+        """Index 0 is unused, 1 is true."""
         self.clauses: list[tuple[int, ...]] = [(TRUE_LITERAL,)]
         self._numbers: dict[tuple[Symbol, tuple[int, ...]], int] = {}
         self._literals: dict[Atom, int] = {}
 
     def node(self, term: Term, values: Mapping[Variable, int]) -> int:
-        """Return the node of a term, with nodes for its variables."""
+        """Return a term's node."""
         match term:
             case Variable():
                 return values[term] if term in values else self._node(term, ())
@@ -101,7 +99,7 @@ class Nodes:
         raise TypeError(f"not a ground term: {term!r}")
 
     def linear(self, term: Term, values: Mapping[Variable, int]) -> tuple[int, int]:
-        """Return an integer term as a node and an offset; the node is no sum itself."""
+        """Return an integer term as node and offset."""
         match term:
             case Literal(value):
                 return ZERO, value
@@ -111,7 +109,7 @@ class Nodes:
         return self.without_offset(self.node(term, values))
 
     def without_offset(self, node: int) -> tuple[int, int]:
-        """Return a node that may be a sum as a node that is none, and an offset."""
+        """Split a sum node."""
         match self.symbols[node]:
             case ("+", offset):
                 return self.arguments[node][0], offset
@@ -126,7 +124,7 @@ class Nodes:
         return self._numbers[key]
 
     def holds(self, formula: Term, values: Mapping[Variable, int]) -> None:
-        """Add the clauses that say that a matrix in normal form holds, for nodes as variables."""
+        """Add a normal-form matrix's clauses."""
         match formula:
             case And(parts):
                 for part in parts:
@@ -137,16 +135,12 @@ class Nodes:
                 self.clause([self._literal(formula, values)])
 
     def clause(self, literals: Sequence[int]) -> None:
-        """Add a clause, unless it is true whatever the atoms are."""
+        """Add a clause without tautologies."""
         kept = tuple(dict.fromkeys(x for x in literals if x != -TRUE_LITERAL))
         if TRUE_LITERAL not in kept and not any(-literal in kept for literal in kept):
             self.clauses.append(kept)
 
     def _literal(self, formula: Term, values: Mapping[Variable, int]) -> int:
-        """Return a literal from which ``formula`` follows and which is free where it is true.
-
-        One direction suffices: negation stands at atoms only, so nothing asks for the other.
-        """
         match formula:
             case Literal(value):
                 return TRUE_LITERAL if value else -TRUE_LITERAL
@@ -180,7 +174,7 @@ class Nodes:
     def at_most(
         self, left: tuple[int, int], right: tuple[int, int], *, strictly: bool = False
     ) -> int:
-        """Return the literal of ``left <= right``, or ``left < right``, of nodes with offsets."""
+        """Return the literal of a comparison."""
         bound = right[1] - left[1] - strictly
         if left[0] == right[0]:
             return TRUE_LITERAL if bound >= 0 else -TRUE_LITERAL

@@ -1,11 +1,8 @@
-"""An obligation as a list of assertions without quantifiers, whose variables stand for all values.
+"""Obligations as quantifier-free assertions with universal variables.
 
-The goal is negated and joins the hypotheses: the obligation is proved when all of them together
-are contradictory. Each step keeps that question as it is: negations are pushed to the atoms,
-if-then-else inside atoms becomes a case distinction, an existential variable becomes a Skolem
-function of the universal variables around it, and a universal variable gets a name of its own, so
-that an assertion can be split at its conjunctions. Names are given in order of appearance, so the
-same obligation always yields the same list.
+The assertions include the negated goal; they are contradictory exactly for a valid obligation.
+Negation occurs only at atoms, Skolem functions replace existential variables, and if-then-else
+becomes cases. Names are numbered by appearance, so the result is deterministic.
 """
 
 from __future__ import annotations
@@ -41,19 +38,19 @@ from paraply.models.language.terms import (
 )
 
 MARK = "!"
-"""Part of every name made here and of none that an obligation may bring."""
+"""Marks generated names."""
 
 
 class NotSupportedError(Exception):
-    """The obligation holds something that the kernel does not read; it cannot be judged."""
+    """The kernel does not support this obligation."""
 
 
 @dataclass(frozen=True, slots=True)
 class Assertion:
-    """True for all values of ``variables``; ``matrix`` has no quantifier and no if-then-else.
+    """A quantifier-free ``matrix`` for all values of ``variables``.
 
-    Negation stands at atoms only. Without variables it is a plain fact. ``origin`` is the number of
-    the hypothesis that it is a piece of; the goal comes after the last.
+    It has no if-then-else, and negation only at atoms. ``origin`` is its hypothesis; the goal comes
+    last.
     """
 
     variables: tuple[Variable, ...]
@@ -62,11 +59,10 @@ class Assertion:
 
 
 def assertions(obligation: Obligation) -> tuple[Assertion, ...]:
-    """Return what would hold in a counterexample of the obligation.
+    """Return the assertions of a counterexample.
 
-    Raises :class:`NotSupportedError` for a Boolean argument of a function, a variable that nobody
-    declared and a name that contains the kernel's own mark; :class:`IllFormedError` where one name
-    means two things.
+    Raises :class:`NotSupportedError` for Boolean arguments, undeclared variables or marked names;
+    :class:`IllFormedError` for ambiguous names.
     """
     functions_in((*obligation.hypotheses, obligation.goal))
     maker = _NormalForm(frozenset(obligation.constants))
@@ -79,8 +75,6 @@ def assertions(obligation: Obligation) -> tuple[Assertion, ...]:
 
 
 class _NormalForm:
-    """Reads terms one after another and numbers the names it makes."""
-
     def __init__(self, constants: frozenset[Variable]) -> None:
         for constant in constants:
             _refuse_mark(constant.name)
@@ -94,8 +88,6 @@ class _NormalForm:
         bound: Mapping[Variable, Term],
         universal: tuple[Variable, ...],
     ) -> Term:
-        """Return ``node``, or its negation, with ``bound`` for its variables, in normal form."""
-
         def inner(part: Term, sign: bool) -> Term:
             return self.read(part, sign, bound, universal)
 
@@ -158,7 +150,6 @@ def _refuse_mark(name: str) -> None:
 
 
 def _first_choice(node: Term) -> Ite | None:
-    """Return the first if-then-else inside an atom, outermost first."""
     if isinstance(node, Ite):
         return node
     return next((found for part in parts_of(node) if (found := _first_choice(part))), None)
@@ -169,5 +160,4 @@ def _replaced(node: Term, old: Term, new: Term) -> Term:
 
 
 def _own_variables(node: Term) -> Iterator[Variable]:
-    """Yield the variables that the normal form made, in order of appearance, with repetitions."""
     return (one for one in nodes_in(node) if isinstance(one, Variable) and MARK in one.name)

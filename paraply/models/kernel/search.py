@@ -1,8 +1,7 @@
-"""Search for literals that make every clause true and that the theories can believe.
+"""Conflict-driven clause learning, modulo the theories.
 
-Conflict-driven clause learning: Marques-Silva and Sakallah, "GRASP" (1999), with two watched
-literals per clause as in Moskewicz et al., "Chaff" (2001). A decision is taken only for the sake of
-a clause that is not yet true, so what no clause asks about stays open.
+Source: Marques-Silva and Sakallah, "GRASP" (1999); Moskewicz et al., "Chaff" (2001), for watched
+literals. It decides only for a clause that is not yet true.
 """
 
 from __future__ import annotations
@@ -14,43 +13,38 @@ from paraply.models.kernel.theory import Theory
 
 
 class Outcome(Enum):
-    """What the search established."""
+    """The result of a search."""
 
     REFUTED = "refuted"
-    """No values of the atoms make all clauses true: they are contradictory."""
     NOT_REFUTED = "not refuted"
-    """Some values make all clauses true, as far as the theories can tell."""
+    """The theories accept some assignment."""
     GAVE_UP = "gave up"
-    """More conflicts than allowed."""
 
 
 def search(nodes: Nodes, conflicts_max: int = 20_000) -> Outcome:
-    """Return whether the clauses of ``nodes`` are contradictory."""
+    """Return whether the clauses are contradictory."""
     return _Search(nodes, conflicts_max).run()
 
 
 class _Search:
-    """One search. ``trail`` holds the true literals in order; a level begins at each decision."""
-
     def __init__(self, nodes: Nodes, conflicts_max: int) -> None:
         self._theory = Theory(nodes)
         self._conflicts_max = conflicts_max
         self._meaningful = [not isinstance(atom, Defined) for atom in nodes.atoms]
         self._given = nodes.clauses
         self._clauses: list[list[int]] = []
-        """Clauses of two literals or more; the first two are watched."""
+        """The first two literals are watched."""
         self._watching: dict[int, list[list[int]]] = {}
         self._trail: list[int] = []
         self._read = 0
-        """How much of the trail has been propagated."""
+        """Length of the propagated trail."""
         self._starts: list[int] = []
-        """Where on the trail each level begins, from level 1; what is before has no alternative."""
+        """Start of each level, from 1."""
         self._true: set[int] = set()
         self._level: dict[int, int] = {}
         self._reason: dict[int, tuple[int, ...]] = {}
 
     def run(self) -> Outcome:
-        """Return what the search establishes; every conflict teaches a clause that excludes it."""
         if not all(self._give(clause) for clause in self._given):
             return Outcome.REFUTED
         for _ in range(self._conflicts_max):
@@ -63,7 +57,6 @@ class _Search:
         return Outcome.GAVE_UP
 
     def _give(self, literals: tuple[int, ...]) -> bool:
-        """Add a clause of the problem before anything is decided; False where it is false."""
         clause = sorted(literals, key=lambda literal: -literal in self._true)
         if not clause or -clause[0] in self._true:
             return False
@@ -93,7 +86,6 @@ class _Search:
             self._read = min(self._read, kept)
 
     def _next_conflict(self) -> tuple[int, ...] | None:
-        """Propagate and decide until all of some literals are false that must not be; or None."""
         while True:
             conflict = self._propagate()
             if conflict is not None:
@@ -109,7 +101,6 @@ class _Search:
             self._assign(decision, ())
 
     def _propagate(self) -> tuple[int, ...] | None:
-        """Assign what follows from single clauses; return a clause that is false, if one is."""
         true = self._true
         while self._read < len(self._trail):
             false = -self._trail[self._read]
@@ -137,7 +128,6 @@ class _Search:
         return None
 
     def _decision(self) -> int | None:
-        """Return an open literal of the first clause that is not true yet."""
         true = self._true
         for clause in self._clauses:
             if true.isdisjoint(clause):
@@ -145,11 +135,7 @@ class _Search:
         return None
 
     def _learn(self, conflict: tuple[int, ...]) -> None:
-        """Add the clause that the conflict teaches, and go back to where it says something new.
-
-        Resolves with reasons until one literal of the last level is left (the first unique
-        implication point).
-        """
+        # Resolves to the first unique implication point.
         top = max(self._level[abs(literal)] for literal in conflict)
         self._back_to(top)
         seen: set[int] = set()

@@ -1,8 +1,7 @@
-"""Whether literals can be true together: equality of terms, and differences of integers.
+"""Decide consistency with equality and integer differences.
 
-Each side tells the other what it finds. Nodes that are congruent have one value; nodes with one
-value need not be equal, so where a function is applied to both, the search is asked to decide
-(:meth:`Theory.undecided`). Every contradiction comes with the literals that make it.
+Congruent nodes have equal values, but not conversely: for arguments of one function the search
+decides (:meth:`Theory.undecided`).
 """
 
 from __future__ import annotations
@@ -28,20 +27,15 @@ from paraply.models.language.terms import INT, Variable
 
 @dataclass(frozen=True, slots=True)
 class _Congruent:
-    """An edge holds because two nodes are congruent."""
-
     left: int
     right: int
 
 
 _Because = int | _Congruent | None
-"""Why a difference holds: a literal, congruence, or what a sum is."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Pair:
-    """Two integer arguments of one function, and the literals that make them equal."""
-
     left: int
     right: int
     below: int
@@ -49,7 +43,7 @@ class _Pair:
 
 
 class Theory:
-    """Judges sets of literals of one problem; all its nodes must have been made before."""
+    """Judges literals after creation of all nodes."""
 
     def __init__(self, nodes: Nodes) -> None:
         self._nodes = nodes
@@ -77,14 +71,11 @@ class Theory:
                             self._nodes.at_most(second, first))  # fmt: skip
 
     def contradiction(self, literals: Iterable[int]) -> list[int] | None:
-        """Return some of the literals that cannot be true together, or None if none is found."""
+        """Return some contradictory literals, or None."""
         return self._judge(list(literals))[0]
 
     def undecided(self, literals: Iterable[int]) -> int | None:
-        """Return a literal that must be decided before literals without contradiction are believed.
-
-        It tells whether two integer arguments of one function, now of one value, are equal.
-        """
+        """Return an equality of arguments to decide, or None."""
         given = list(literals)
         found, closure, value = self._judge(given)
         assert found is None, "asked only where there is no contradiction"

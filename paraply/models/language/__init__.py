@@ -1,1 +1,1 @@
-"""The specification language: terms, systems, steps, and their readings."""
+"""The specification language and its readings."""

@@ -1,7 +1,6 @@
-"""The concrete reading: terms evaluated on plain Python values.
+"""Evaluate terms on Python values over a finite scope.
 
-Used to replay every counterexample that a solver finds, and to hold recorded steps against the
-specification. Quantifiers range over a given finite scope.
+Replays and recorded steps use it.
 """
 
 from __future__ import annotations
@@ -37,14 +36,14 @@ Table = dict[tuple[Value, ...], Value]
 
 @dataclass(slots=True)
 class Scope:
-    """The finite world: integers from ``low`` to ``high`` inclusive, and ``size`` of each sort."""
+    """Integers ``low`` to ``high`` inclusive, ``size`` elements per sort."""
 
     high: int
     low: int = -1
     size: int = 1
 
     def values(self, sort: Sort) -> list[Value]:
-        """Return every value of a sort, in a fixed order."""
+        """Return a sort's values in order."""
         if sort == INT:
             return list(range(self.low, self.high + 1))
         if sort == BOOL:
@@ -58,19 +57,19 @@ class Scope:
 
 @dataclass(slots=True)
 class World:
-    """One state: a table per function. What a table lacks is False, 0 or the first of its sort."""
+    """Tables by function; absent values are False, 0 or the first element."""
 
     scope: Scope
     tables: dict[str, Table] = field(default_factory=dict)
 
     def lookup(self, function: Function, arguments: tuple[Value, ...]) -> Value:
-        """Return the value of a function at ``arguments``."""
+        """Return a function's value at ``arguments``."""
         default: Value = {BOOL: False, INT: 0}.get(function.result, "")
         return self.tables.get(function.name, {}).get(arguments, default)
 
 
 def evaluate(node: Term, world: World, bound: Mapping[Variable, Value]) -> Value:
-    """Return the value of a term in a world, given its free variables."""
+    """Return a term's value."""
     match node:
         case Literal(value):
             return value
@@ -107,23 +106,23 @@ def evaluate(node: Term, world: World, bound: Mapping[Variable, Value]) -> Value
 
 
 def choosing(world: World, chosen: Mapping[str, Table]) -> World:
-    """Return the world with the tables that the environment chooses for the next step."""
+    """Return the world with the environment's choices."""
     return World(world.scope, {**world.tables, **{f + FRESH: t for f, t in chosen.items()}})
 
 
 def without_choices(world: World) -> World:
-    """Return the world without what was chosen for a step."""
+    """Return the world without a step's choices."""
     kept = {name: table for name, table in world.tables.items() if not name.endswith(FRESH)}
     return World(world.scope, kept)
 
 
 def is_enabled(action: Action, world: World, bound: Mapping[Variable, Value]) -> bool:
-    """Return whether the action's guard holds; ``world`` has the tables chosen for it."""
+    """Return whether the guard holds after choices."""
     return bool(evaluate(action.guard, world, bound))
 
 
 def step(system: System, action: Action, world: World, bound: Mapping[Variable, Value]) -> World:
-    """Return the world after the action; ``world`` itself stays as it is."""
+    """Return the next world, as a copy."""
     after = without_choices(world)
     for function in system.functions:
         if function not in action.updates:

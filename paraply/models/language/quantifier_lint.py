@@ -1,11 +1,9 @@
-"""Warnings about quantifiers that solvers are known to stumble over.
+"""Warnings about quantifiers that may slow or block a solver.
 
-None of them makes a proof wrong; each is a reason why one may hang, or be lost with the next
-version of a solver. Solvers instantiate a universal statement where its *triggers*, terms that hold
-its variables, meet ground terms; so what matters is which terms there are and what they make.
+Solvers instantiate universal statements where *triggers*, terms with their variables, match ground
+terms. Soundness is unaffected.
 
-Source: the Simplify matching algorithm (Detlefs, Nelson, Saxe 2005); what happened to proofs of
-this project while they were sought.
+Source: the Simplify matching algorithm (Detlefs, Nelson, Saxe 2005); proofs of this project.
 """
 
 from __future__ import annotations
@@ -30,7 +28,7 @@ from paraply.models.language.terms import (
 
 @dataclass(frozen=True, slots=True)
 class NoTrigger:
-    """A universal variable that no function is applied to: nothing says which values to try."""
+    """A universal variable without a trigger."""
 
     statement: str
     variable: str
@@ -41,7 +39,7 @@ class NoTrigger:
 
 @dataclass(frozen=True, slots=True)
 class WitnessDependsOnUniversal:
-    """An existential inside a universal: each instance brings a new term, which may bring more."""
+    """Instances create existential witnesses."""
 
     statement: str
     variable: str
@@ -54,7 +52,7 @@ class WitnessDependsOnUniversal:
 
 @dataclass(frozen=True, slots=True)
 class SortCycle:
-    """Instances of statements make terms of one sort out of the other, and back again."""
+    """Instances create terms of two sorts mutually."""
 
     functions: tuple[str, ...]
 
@@ -66,7 +64,7 @@ class SortCycle:
 
 @dataclass(frozen=True, slots=True)
 class StepMakesTerms:
-    """A function of a variable plus a constant: each instance may ask for the next number."""
+    """Instances create successive numbers."""
 
     statement: str
     function: str
@@ -79,7 +77,7 @@ Warned = NoTrigger | WitnessDependsOnUniversal | SortCycle | StepMakesTerms
 
 
 def lint(system: System) -> tuple[Warned, ...]:
-    """Return warnings about what the proofs of a system assume, each once."""
+    """Return distinct warnings about a system's hypotheses."""
     found: dict[Warned, None] = {}
     edges: dict[tuple[Sort, Sort], set[str]] = {}
     for statement in (*system.axioms, *system.invariants):
@@ -113,14 +111,12 @@ def _of_one(name: str, assertion: Assertion) -> Iterator[Warned]:
 
 
 def _made_of_variables(assertion: Assertion) -> Iterator[Function]:
-    """Yield the functions that instances of an assertion apply to new terms."""
     for node in nodes_in(assertion.matrix):
         if isinstance(node, Apply) and node.sort != BOOL and _variables(node):
             yield node.function
 
 
 def _circles(edges: Mapping[tuple[Sort, Sort], set[str]]) -> Iterator[tuple[str, ...]]:
-    """Yield the functions of each pair of sorts that lead there and back, by way of others too."""
     sorts = sorted({sort for edge in edges for sort in edge}, key=str)
     reach = {pair: set(names) for pair, names in edges.items()}
     for through in sorts:

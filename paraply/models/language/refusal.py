@@ -1,4 +1,4 @@
-"""How ill-formed specifications are refused: with the file and line that wrote them."""
+"""Errors with the specification's file and line."""
 
 from __future__ import annotations
 
@@ -17,14 +17,13 @@ _HERE = str(Path(__file__).parent)
 
 
 class IllFormedError(ParaplyError):
-    """A term, statement, action or system that has no meaning."""
+    """An ill-formed term, statement, action or system."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(ILL_FORMED, where=_place(), reason=reason)
 
 
 def _place() -> str:
-    """Return file and line of the innermost caller outside this package."""
     frame = sys._getframe(1)
     while frame.f_back is not None:
         name = frame.f_code.co_filename

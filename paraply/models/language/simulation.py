@@ -1,13 +1,10 @@
-"""Forward simulation: what one system does another can do, so what is proved of it carries over.
+"""Forward simulation: proofs about the abstract system transfer to the concrete one.
 
-Two systems are run side by side as one. Each step of the *concrete* one comes with the steps of the
-*abstract* one that match it: one, several in turn, or none. The guard of such a joint step is the
-concrete guard; whether the abstract steps are possible is not asked for but noted, and that it is
-always noted has to be proved. Invariants couple the two states: it is an induction like any other.
+A joint step has the *concrete* guard, and zero, one or several *abstract* steps. The joint system
+records whether these are enabled; coupling invariants prove that they always are.
 
-Nothing is written twice: guards and effects are those of the two systems. Source: Lynch and
-Vaandrager, "Forward and backward simulations" (1995); Abadi and Lamport, "The existence of
-refinement mappings" (1991), for what a joint state may remember.
+Source: Lynch and Vaandrager, "Forward and backward simulations" (1995); Abadi and Lamport, "The
+existence of refinement mappings" (1991), for what a joint state may remember.
 """
 
 from __future__ import annotations
@@ -40,26 +37,25 @@ from paraply.models.language.terms import (
 
 
 class Words:
-    """The functions of a system by their names: ``words.started(p)``."""
+    """A system's functions by name: ``words.started(p)``."""
 
     def __init__(self, system: System, prefix: str = "") -> None:
         self._functions = {f.name.removeprefix(prefix): f for f in system.functions}
 
     def __getattr__(self, name: str) -> Function:
-        """Return the function; raises ``AttributeError`` where the system has none of that name."""
         try:
             return self._functions[name]
         except KeyError:
             raise AttributeError(name) from None
 
     def of(self, function: Function) -> Function:
-        """Return the function that has the name of one of another system, or its chosen symbol."""
+        """Return the function of the same name."""
         if function.name.endswith(FRESH):
             return choice_of(self._functions[function.name.removesuffix(FRESH)])
         return self._functions[function.name]
 
     def told(self, node: Term) -> Term:
-        """Return what ``node`` says, of another system, about the functions of the same names."""
+        """Translate another system's term."""
         inner = rebuild(node, self.told)
         if isinstance(inner, Apply):
             return Apply(self.of(inner.function), inner.arguments)
@@ -67,7 +63,7 @@ class Words:
 
 
 def renamed(system: System, prefix: str, shared: Sequence[str] = ()) -> System:
-    """Return the same system, ``prefix`` before every name but those of ``shared`` functions."""
+    """Prefix names, except of ``shared`` functions."""
     functions = [
         function if function.name in shared else replace(function, name=prefix + function.name)
         for function in system.functions
@@ -98,7 +94,7 @@ def renamed(system: System, prefix: str, shared: Sequence[str] = ()) -> System:
 
 
 def taken(system: System, name: str, *arguments: Term) -> Action:
-    """Return an action of a system with terms for its parameters."""
+    """Return an action with terms as parameters."""
     action = next(action for action in system.actions if action.name == name)
     values = dict(zip(action.parameters, arguments, strict=True))
     updates = {f: (at, substitute(value, values)) for f, (at, value) in action.updates.items()}
@@ -108,7 +104,7 @@ def taken(system: System, name: str, *arguments: Term) -> Action:
 
 
 def given(action: Action, chosen: Function, value: Callable[..., Term]) -> Action:
-    """Return an action in which a function is not for the environment to choose, but ``value``."""
+    """Replace the environment's choice by ``value``."""
     symbol = choice_of(chosen)
 
     def told(node: Term) -> Term:
@@ -126,7 +122,7 @@ def given(action: Action, chosen: Function, value: Callable[..., Term]) -> Actio
 
 
 def in_turn(*actions: Action) -> Action:
-    """Return several steps, one after the other, as one; of none, the step that changes nothing."""
+    """Compose steps; without steps, the identity."""
     whole = Action("", (), TRUE, {})
     for action in actions:
         if not set(whole.havoc).isdisjoint(action.havoc):
@@ -145,10 +141,9 @@ def in_turn(*actions: Action) -> Action:
 
 
 class Simulation:
-    """A joint system while it is put together; ``system`` is what it comes to."""
+    """A joint system under construction, in ``system``."""
 
     def __init__(self, name: str, meaning: str, concrete: System, abstract: System) -> None:
-        """Declare both states; ``matched`` remembers whether every step so far was matched."""
         self.system = System(name, meaning)
         for part in (concrete, abstract):
             self.system.functions += [f for f in part.functions if f not in self.system.functions]
@@ -169,9 +164,8 @@ class Simulation:
     ) -> None:
         """Add a joint step.
 
-        ``agreed`` says that both are given the same transaction, and what is assumed of the
-        concrete system beyond its own guards. ``remembered`` are changes of what only the joint
-        state has.
+        ``agreed`` equates transactions and states further assumptions. ``remembered`` updates the
+        joint state alone.
         """
         matching = in_turn(*abstract)
         updates = {**concrete.updates, **matching.updates, **(remembered or {})}
@@ -183,12 +177,12 @@ class Simulation:
         self.system.add(Action(name, tuple(parameters), once, updates, havoc, meaning))
 
     def claim(self) -> None:
-        """State that every step is matched, which is inductive with what has been added before."""
+        """State that every step is matched, inductively."""
         meaning = "whenever the leading model takes a step, the other can take the steps of its own"
         self.system.safe("every_step_is_matched", (), self.matched(), meaning)
         self.system.invariant("every_step_is_matched", (), self.matched(), meaning)
 
     def keep(self, part: System, names: Sequence[str]) -> None:
-        """Take over some of the invariants of one of the two systems."""
+        """Add invariants of one system."""
         known = {statement.name: statement for statement in part.invariants}
         self.system.invariants += [known[name] for name in names]

@@ -1,8 +1,4 @@
-"""Obligations as SMT-LIB 2 text: the form in which every solver reads them.
-
-Both solvers read this text, so there is one translation to trust, and a reviewer can take the
-files to a third one.
-"""
+"""Obligations as SMT-LIB 2 text for all solvers."""
 
 from __future__ import annotations
 
@@ -65,7 +61,7 @@ def text(node: Term) -> str:
 
 
 def declarations(assertions: Sequence[Term], constants: Sequence[Variable]) -> list[str]:
-    """Return the declarations of every sort, function and constant that ``assertions`` use."""
+    """Return declarations of all used names."""
     found, bound = symbols_in(assertions)
     sorts: dict[str, Sort] = {}
     for function in found.values():
@@ -88,7 +84,7 @@ def declarations(assertions: Sequence[Term], constants: Sequence[Variable]) -> l
 
 
 def script(obligation: Obligation) -> str:
-    """Return the obligation negated: ``unsat`` means that it is proved."""
+    """Return the negated obligation: ``unsat`` means proved."""
     assertions = [*obligation.hypotheses, negate(obligation.goal)]
     lines = [
         f"; {obligation.system}: {obligation.statement} / {obligation.step}",

@@ -1,12 +1,9 @@
-"""Transition systems: state, actions with guard and effect, assumptions, invariants, safety.
+"""Transition systems: state, actions, assumptions, invariants and safety.
 
-An action's effect is given as one lambda per changed function; what is not mentioned stays as it
-is, so there are no frame conditions to forget. Invariants and safety are universal statements over
-named variables. A function that the environment chooses anew (``havoc``) is, while the step is
-taken, a symbol of its own, and the function has that value afterwards. The weakest precondition of
-a statement is a substitution (:meth:`Action.post`).
-
-Everything is checked when it is declared; :class:`IllFormedError` has the file and line.
+Unchanged functions need no frame condition. Invariants and safety are universal statements. In a
+step, a separate symbol stands for the chosen value of a ``havoc`` function. The weakest
+precondition is a substitution (:meth:`Action.post`). Ill-formed declarations raise
+:class:`IllFormedError` with file and line.
 """
 
 from __future__ import annotations
@@ -42,29 +39,29 @@ from paraply.models.language.well_formed import (
 )
 
 Updates = dict[Function, Callable[..., Term | int | bool]]
-"""What an action changes: per function, the new value as a lambda over its arguments."""
+"""New values as lambdas over arguments."""
 
 Written = dict[Function, tuple[tuple[Variable, ...], Term]]
-"""What an action changes: per function, argument variables and new value over the old state."""
+"""Argument variables and new value over the old state."""
 
 
 def argument(function: Function, position: int) -> Variable:
-    """Return the variable that an update uses for one of a function's arguments."""
+    """Return an update's variable for one argument."""
     return Variable(f"{function.name}{FRESH}{position}", function.arguments[position])
 
 
 def arguments(function: Function) -> tuple[Variable, ...]:
-    """Return the variables that an update uses for a function's arguments."""
+    """Return an update's variables for all arguments."""
     return tuple(argument(function, position) for position in range(len(function.arguments)))
 
 
 def choice_of(function: Function) -> Function:
-    """Return the symbol for the value that the environment chooses for ``function`` in a step."""
+    """Return the symbol of a function's chosen value."""
     return replace(function, name=function.name + FRESH)
 
 
 def with_choices(node: Term, havoc: Collection[Function]) -> Term:
-    """Return ``node`` with the chosen symbol for each function of ``havoc``."""
+    """Replace ``havoc`` functions by chosen symbols."""
     inner = rebuild(node, lambda part: with_choices(part, havoc)) if havoc else node
     if isinstance(inner, Apply) and inner.function in havoc:
         return Apply(choice_of(inner.function), inner.arguments)
@@ -72,7 +69,7 @@ def with_choices(node: Term, havoc: Collection[Function]) -> Term:
 
 
 def as_state(node: Term) -> Term:
-    """Return ``node`` with the functions themselves for the symbols of their chosen values."""
+    """Replace chosen symbols by their functions."""
     inner = rebuild(node, as_state)
     if isinstance(inner, Apply) and inner.function.name.endswith(FRESH):
         function = replace(inner.function, name=inner.function.name.removesuffix(FRESH))
@@ -82,7 +79,7 @@ def as_state(node: Term) -> Term:
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """A named universal statement about one state: for all ``variables``, ``body``."""
+    """A universal statement: ``body`` for all ``variables``."""
 
     name: str
     variables: tuple[Variable, ...]
@@ -97,11 +94,10 @@ class Statement:
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """One atomic step: it may happen where ``guard`` holds and then changes ``updates``.
+    """One atomic step: requires ``guard``, applies ``updates``.
 
-    ``parameters`` are chosen by the environment; ``havoc`` are functions chosen anew (an arbitrary
-    set of purged rows, say): guard and updates use :func:`choice_of` them, and ``updates`` sets
-    them to it.
+    The environment chooses ``parameters`` and ``havoc`` functions; guard and updates use
+    :func:`choice_of` them.
     """
 
     name: str
@@ -112,7 +108,7 @@ class Action:
     meaning: str = ""
 
     def post(self, node: Term) -> Term:
-        """Return ``node`` of the state after this action, written over the state before it."""
+        """Return the weakest precondition of ``node``."""
         if isinstance(node, Quantified):
             # The values of updates use parameters and argument variables, nothing else.
             node = without_capture(node, [self.parameters])
@@ -125,7 +121,7 @@ class Action:
 
 @dataclass(slots=True)
 class System:
-    """A specification: written once, read symbolically, over a small scope, or concretely."""
+    """A specification with several readings."""
 
     name: str
     meaning: str = ""
@@ -136,14 +132,14 @@ class System:
     invariants: list[Statement] = field(default_factory=list)
     safety: list[Statement] = field(default_factory=list)
     covers: list[Statement] = field(default_factory=list)
-    """Situations that must be reachable; the body is existential over the variables."""
+    """Existential situations that must be reachable."""
 
     def state(self, name: str, *sorts: Sort) -> Function:
-        """Declare a state variable: argument sorts, then the result sort."""
+        """Declare a state variable; the result sort is last."""
         return self._declare(Function(name, tuple(sorts[:-1]), sorts[-1]))
 
     def rigid(self, name: str, *sorts: Sort) -> Function:
-        """Declare a function that no action changes: part of the arbitrary workload."""
+        """Declare an immutable function."""
         return self._declare(Function(name, tuple(sorts[:-1]), sorts[-1], rigid=True))
 
     def _declare(self, function: Function) -> Function:
@@ -152,23 +148,23 @@ class System:
         return function
 
     def starts_with(self, name: str, variables: Sequence[Variable], body: Term) -> None:
-        """State what is true initially."""
+        """State an initial condition."""
         self._state(self.initially, Statement(name, tuple(variables), body))
 
     def assume(self, name: str, variables: Sequence[Variable], body: Term, meaning: str) -> None:
-        """State an assumption about rigid functions; ``meaning`` says what breaks without it."""
+        """State an assumption; ``meaning`` describes its absence."""
         self._state(self.axioms, Statement(name, tuple(variables), body, meaning))
 
     def invariant(self, name: str, variables: Sequence[Variable], body: Term, meaning: str) -> None:
-        """State an inductive invariant with its one-line meaning."""
+        """State an inductive invariant."""
         self._state(self.invariants, Statement(name, tuple(variables), body, meaning))
 
     def safe(self, name: str, variables: Sequence[Variable], body: Term, meaning: str) -> None:
-        """State what is to be proved; it need not be inductive by itself."""
+        """State a safety property."""
         self._state(self.safety, Statement(name, tuple(variables), body, meaning))
 
     def cover(self, name: str, variables: Sequence[Variable], body: Term) -> None:
-        """State a situation that must be reachable, or the proofs say nothing."""
+        """State a situation that must be reachable."""
         self._state(self.covers, Statement(name, tuple(variables), body))
 
     def _state(self, stated: list[Statement], statement: Statement) -> None:
@@ -185,7 +181,7 @@ class System:
         havoc: Sequence[Function] = (),
         meaning: str = "",
     ) -> None:
-        """Add an action; each update is a lambda over the function's arguments."""
+        """Add an action with lambdas as updates."""
         written: Written = {}
         for function, value in (updates or {}).items():
             if function in havoc:
@@ -194,7 +190,7 @@ class System:
         self.add(Action(name, tuple(parameters), guard, written, tuple(havoc), meaning))
 
     def add(self, action: Action) -> None:
-        """Add an action in which functions of ``havoc`` stand for the values chosen for them."""
+        """Add an action; ``havoc`` functions become chosen symbols."""
         written: Written = {
             function: (variables, with_choices(value, action.havoc))
             for function, (variables, value) in action.updates.items()
@@ -208,7 +204,7 @@ class System:
         _require_distinct(one.name for one in self.actions)
 
     def require_well_formed(self) -> None:
-        """Raise :class:`IllFormedError` if some part, however it was added, is ill-formed."""
+        """Raise :class:`IllFormedError` for any ill-formed part."""
         known: list[Function] = []
         for function in self.functions:
             require_function(function, known)
@@ -256,23 +252,20 @@ def _require_distinct(names: Iterable[str]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Obligation:
-    """One thing to prove: ``hypotheses`` imply ``goal``; a cell (statement, action) of a matrix."""
+    """A proof obligation: ``hypotheses`` imply ``goal``."""
 
     system: str
     statement: str
     step: str
-    """An action's name, ``initially`` or ``safety``."""
+    """An action, ``initially`` or ``safety``."""
     hypotheses: tuple[Term, ...]
     goal: Term
     constants: tuple[Variable, ...]
-    """Parameters and Skolem constants that occur free."""
+    """Free parameters and Skolem constants."""
     havoc: tuple[Function, ...] = ()
 
     def shuffled(self, order: int) -> Obligation:
-        """Return the same question with what is asserted in another order; 0 keeps the order.
-
-        The negated goal is shuffled among the hypotheses, so that it is not always the last.
-        """
+        """Shuffle hypotheses and negated goal; 0 keeps the order."""
         if order == 0:
             return self
         asserted = [*self.hypotheses, negate(self.goal)]
@@ -281,13 +274,13 @@ class Obligation:
 
 
 def skolem(statement: Statement) -> tuple[dict[Variable, Term], tuple[Variable, ...]]:
-    """Return a fresh constant for each variable of a statement."""
+    """Return a fresh constant per variable."""
     fresh = tuple(Variable(SKOLEM + v.name, v.sort) for v in statement.variables)
     return dict(zip(statement.variables, fresh, strict=True)), fresh
 
 
 def obligations(system: System) -> list[Obligation]:
-    """Return everything that makes the safety statements true in every reachable state."""
+    """Return all induction and safety obligations."""
     system.require_well_formed()
     found: list[Obligation] = []
     axioms = tuple(axiom.closed for axiom in system.axioms)

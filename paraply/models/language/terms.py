@@ -1,16 +1,8 @@
-"""The small language that specifications are written in: typed first-order terms.
+"""Typed first-order terms of specifications.
 
-A term is data, so one text has several readings: it can be printed as SMT-LIB and proved for any
-number of transactions, expanded over a small scope, or evaluated on plain Python values. Nothing
-here knows a solver.
-
-Sorts are ``INT``, ``BOOL`` and uninterpreted ones (``Sort("Row")``). Functions are declared once
-(:class:`Function`) and applied by calling them. Connectives are the usual ones; ``&``, ``|``, ``~``
-work on Booleans, ``<=``, ``<``, ``+``, ``-`` on integers; equality is :func:`eq`, because ``==``
-compares the terms themselves.
-
-Every constructor checks sorts and raises :class:`IllFormedError`, so an ill-sorted term does not
-exist. Substitution renames bound variables where they would capture.
+Sorts are ``INT``, ``BOOL`` and uninterpreted ones. ``&``, ``|``, ``~`` combine Booleans and ``<=``,
+``<``, ``+``, ``-`` integers; :func:`eq` is equality, because ``==`` compares the terms themselves.
+Constructors raise :class:`IllFormedError` for wrong sorts. Substitution avoids capture.
 """
 
 from __future__ import annotations
@@ -24,7 +16,7 @@ from paraply.models.language.refusal import IllFormedError
 
 @dataclass(frozen=True, slots=True)
 class Sort:
-    """A sort: integers, Booleans, or an uninterpreted set of unknown size, at least one."""
+    """Integers, Booleans, or an uninterpreted non-empty set."""
 
     name: str
 
@@ -44,15 +36,13 @@ def _require(sort: Sort, *terms: Term) -> None:
 
 
 class Term:
-    """A typed term; every subclass has a ``sort``."""
+    """A typed term with a ``sort``."""
 
     __slots__ = ("free",)
     sort: Sort
     free: frozenset[Variable]
-    """The variables that occur free."""
 
     def _has(self, *parts: Term) -> None:
-        """Set ``free`` from the direct parts."""
         free: frozenset[Variable] = _NONE
         for part in parts:
             if part.free and part.free is not free:
@@ -100,7 +90,7 @@ class Literal(Term):
 
     @property
     def sort(self) -> Sort:  # type: ignore[override]
-        """Return BOOL for a truth value, INT for a number."""
+        """Return BOOL or INT."""
         return BOOL if isinstance(self.value, bool) else INT
 
 
@@ -110,7 +100,7 @@ FALSE = Literal(False)
 
 @dataclass(frozen=True, slots=True)
 class Variable(Term):
-    """A bound variable, an action's parameter or a Skolem constant."""
+    """A bound variable, parameter or Skolem constant."""
 
     name: str
     sort: Sort
@@ -121,7 +111,7 @@ class Variable(Term):
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """A declared symbol: a state variable, or a rigid function that no action changes."""
+    """A state variable, or a rigid function."""
 
     name: str
     arguments: tuple[Sort, ...]
@@ -135,7 +125,7 @@ class Function:
 
 @dataclass(frozen=True, slots=True)
 class Apply(Term):
-    """A function applied to arguments; a constant is a function without arguments."""
+    """A function application."""
 
     function: Function
     arguments: tuple[Term, ...]
@@ -167,7 +157,7 @@ class Not(Term):
 
 @dataclass(frozen=True, slots=True)
 class And(Term):
-    """Conjunction of any number of terms; of none, true."""
+    """Conjunction; empty means true."""
 
     parts: tuple[Term, ...]
     sort = BOOL
@@ -179,7 +169,7 @@ class And(Term):
 
 @dataclass(frozen=True, slots=True)
 class Or(Term):
-    """Disjunction of any number of terms; of none, false."""
+    """Disjunction; empty means false."""
 
     parts: tuple[Term, ...]
     sort = BOOL
@@ -204,13 +194,13 @@ class Ite(Term):
 
     @property
     def sort(self) -> Sort:  # type: ignore[override]
-        """Return the sort of the branches."""
+        """Return the branches' sort."""
         return self.then.sort
 
 
 @dataclass(frozen=True, slots=True)
 class Equal(Term):
-    """Equality of two terms of one sort; between Booleans, equivalence."""
+    """Equality within one sort; for Booleans, equivalence."""
 
     left: Term
     right: Term
@@ -223,7 +213,7 @@ class Equal(Term):
 
 @dataclass(frozen=True, slots=True)
 class Compare(Term):
-    """``left <= right`` or ``left < right`` on integers."""
+    """``left <= right`` or ``left < right``."""
 
     operator: str
     left: Term
@@ -239,7 +229,7 @@ class Compare(Term):
 
 @dataclass(frozen=True, slots=True)
 class Plus(Term):
-    """An integer term plus a constant: all the arithmetic that the specifications need."""
+    """An integer term plus a constant."""
 
     left: Term
     constant: int
@@ -270,12 +260,12 @@ class Quantified(Term):
 
 
 def term(value: Term | int | bool) -> Term:
-    """Return a term for a Python number or truth value; a term is returned as it is."""
+    """Return a value as a term."""
     return value if isinstance(value, Term) else Literal(value)
 
 
 def conj(*parts: Term) -> Term:
-    """Return the conjunction, flattened; a false part makes it false."""
+    """Return the flattened, simplified conjunction."""
     flat: list[Term] = []
     for part in parts:
         if part == FALSE:
@@ -288,7 +278,7 @@ def conj(*parts: Term) -> Term:
 
 
 def disj(*parts: Term) -> Term:
-    """Return the disjunction, flattened; a true part makes it true."""
+    """Return the flattened, simplified disjunction."""
     flat: list[Term] = []
     for part in parts:
         if part == TRUE:
@@ -318,7 +308,7 @@ def ite(condition: Term, then: Term | int | bool, otherwise: Term | int | bool) 
 
 
 def eq(left: Term | int, right: Term | int) -> Term:
-    """Return the equality of two terms of one sort."""
+    """Return an equality within one sort."""
     first, second = term(left), term(right)
     _require(first.sort, second)
     return TRUE if first == second else Equal(first, second)
@@ -335,12 +325,12 @@ def exists(variable: Variable, body: Term) -> Term:
 
 
 def forall_many(variables: tuple[Variable, ...], body: Term) -> Term:
-    """Return ``body`` for all values of all ``variables``."""
+    """Quantify over all ``variables``."""
     return reduce(lambda inner, variable: forall(variable, inner), reversed(variables), body)
 
 
 def rebuild(node: Term, visit: Callable[[Term], Term]) -> Term:
-    """Return ``node`` with ``visit`` applied to each direct child."""
+    """Apply ``visit`` to each direct child."""
     match node:
         case Literal() | Variable():
             return node
@@ -366,7 +356,7 @@ def rebuild(node: Term, visit: Callable[[Term], Term]) -> Term:
 
 
 def parts_of(node: Term) -> tuple[Term, ...]:
-    """Return the direct parts of a term or formula."""
+    """Return the direct parts of a term."""
     match node:
         case Literal() | Variable():
             return ()
@@ -382,17 +372,16 @@ def parts_of(node: Term) -> tuple[Term, ...]:
 
 
 def nodes_in(node: Term) -> Iterator[Term]:
-    """Yield a term and all its parts, outermost first, with repetitions."""
+    """Yield a term and its parts, with repetitions."""
     yield node
     for part in parts_of(node):
         yield from nodes_in(part)
 
 
 def symbols_in(nodes: Iterable[Term]) -> tuple[dict[str, Function], dict[Variable, None]]:
-    """Return functions by name and bound variables of ``nodes``, in order of appearance.
+    """Return functions by name and bound variables, in order.
 
-    Raises :class:`IllFormedError` if two functions, or a function and a bound variable, have one
-    name: SMT-LIB text does not distinguish them.
+    Raises :class:`IllFormedError` for a name with two meanings.
     """
     functions: dict[str, Function] = {}
     bound: dict[Variable, None] = {}
@@ -410,16 +399,15 @@ def symbols_in(nodes: Iterable[Term]) -> tuple[dict[str, Function], dict[Variabl
 
 
 def functions_in(nodes: Iterable[Term]) -> dict[str, Function]:
-    """Return the functions that occur in any of ``nodes``, by name, in order of appearance."""
+    """Return functions by name, in order."""
     return symbols_in(nodes)[0]
 
 
 FRESH = "~"
-"""Ends a name made here; no specification may use it."""
 
 
 def substitute(node: Term, values: Mapping[Variable, Term]) -> Term:
-    """Return ``node`` with its free variables replaced; bound variables are renamed as needed."""
+    """Replace free variables without capture."""
     if node.free.isdisjoint(values):
         return node
     if isinstance(node, Variable):
@@ -431,7 +419,7 @@ def substitute(node: Term, values: Mapping[Variable, Term]) -> Term:
 
 
 def without_capture(node: Quantified, free: Iterable[Iterable[Variable]]) -> Quantified:
-    """Return ``node`` with its variable renamed if it has the name of one of ``free``."""
+    """Rename the bound variable if necessary."""
     taken = {variable.name for variables in free for variable in variables}
     name = node.variable.name
     if name not in taken:

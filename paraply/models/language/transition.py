@@ -1,8 +1,7 @@
-"""What a step is: the relation between the state before it and the state after it.
+"""Steps as relations between the states before and after.
 
-Every function has a second name for its value afterwards, given by an equation: the update, the
-chosen value, or the value before. Obligations are made by substitution (``Action.post``) instead;
-:func:`readings_agree` states, for every statement and action, that both readings are one.
+Each function has a second name for its next value. Obligations use substitution (``Action.post``);
+:func:`readings_agree` states the equivalence.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ BEFORE, AFTER = 0, 1
 
 
 def at(node: Term, moment: int) -> Term:
-    """Return ``node`` with every function that a step may change or choose read at ``moment``."""
+    """Return ``node`` read at ``moment``."""
     inner = rebuild(node, lambda part: at(part, moment))
     if isinstance(inner, Apply) and not inner.function.rigid:
         function = inner.function
@@ -43,7 +42,7 @@ def at(node: Term, moment: int) -> Term:
 
 
 def relation(system: System, action: Action) -> Term:
-    """Return that ``action`` leads from the state before to the state after, for its parameters."""
+    """Return the step relation of ``action``."""
     parts = [at(action.guard, BEFORE)]
     for function in system.functions:
         if not function.rigid:
@@ -55,7 +54,7 @@ def relation(system: System, action: Action) -> Term:
 
 
 def two_vocabulary_obligations(system: System) -> Iterator[Obligation]:
-    """Yield, for each invariant and action, that the invariant holds in the state after."""
+    """Yield preservation over two vocabularies."""
     system.require_well_formed()
     known = [axiom.closed for axiom in system.axioms]
     known += [at(statement.closed, BEFORE) for statement in system.invariants]
@@ -69,9 +68,9 @@ def two_vocabulary_obligations(system: System) -> Iterator[Obligation]:
 
 
 def readings_agree(system: System) -> Iterator[Obligation]:
-    """Yield, for each statement and action, that it is true after a step iff its wp is before.
+    """Yield the equivalence of a weakest precondition and truth after the step.
 
-    No invariant is assumed, so this is a question about the generator of obligations alone.
+    Without invariants, it tests the generator of obligations alone.
     """
     system.require_well_formed()
     relations = {action.name: relation(system, action) for action in system.actions}

@@ -1,7 +1,6 @@
-"""Whether statements, actions and systems are well-formed, beyond the sorts of their terms.
+"""Checks beyond the sorts of terms.
 
-A name must mean one thing to Python, SMT-LIB and Coq alike, and names made here (Skolem constants,
-chosen functions, argument names) must never meet names of a specification.
+A name needs one meaning in Python, SMT-LIB and Coq, distinct from generated names.
 """
 
 from __future__ import annotations
@@ -23,7 +22,6 @@ from paraply.models.language.terms import (
 )
 
 SKOLEM = "sk_"
-"""Begins the name of every Skolem constant, and no other."""
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 _RESERVED = frozenset(
@@ -34,7 +32,7 @@ _RESERVED = frozenset(
 
 
 def require_name(name: str) -> None:
-    """Raise :class:`IllFormedError` unless a specification may use ``name``."""
+    """Raise :class:`IllFormedError` for an unusable name."""
     if not _NAME.fullmatch(name):
         raise IllFormedError(f"{name!r} is no name: letters, digits and _ only")
     if name in _RESERVED:
@@ -44,7 +42,7 @@ def require_name(name: str) -> None:
 
 
 def require_function(function: Function, known: Iterable[Function]) -> None:
-    """Raise :class:`IllFormedError` unless ``function`` may be declared beside ``known``."""
+    """Raise :class:`IllFormedError` if ``function`` conflicts with ``known``."""
     require_name(function.name)
     if any(other.name == function.name for other in known):
         raise IllFormedError(f"{function.name} is declared twice")
@@ -56,7 +54,7 @@ def require_function(function: Function, known: Iterable[Function]) -> None:
 
 
 def require_variables(variables: Sequence[Variable], functions: Collection[Function]) -> None:
-    """Raise :class:`IllFormedError` unless the names are usable and distinct."""
+    """Raise :class:`IllFormedError` for bad names."""
     names = [variable.name for variable in variables]
     for name in names:
         require_name(name)
@@ -69,7 +67,7 @@ def require_variables(variables: Sequence[Variable], functions: Collection[Funct
 def require_term(
     node: Term, variables: Collection[Variable], functions: Collection[Function]
 ) -> None:
-    """Raise unless ``node`` uses these variables and functions only."""
+    """Raise :class:`IllFormedError` for unknown names in ``node``."""
     unknown = sorted(variable.name for variable in node.free.difference(variables))
     if unknown:
         raise IllFormedError(f"{unknown[0]} is declared nowhere")
@@ -85,7 +83,7 @@ def require_term(
 def require_formula(
     node: Term, variables: Collection[Variable], functions: Collection[Function]
 ) -> None:
-    """Raise unless ``node`` is a formula over these variables and functions."""
+    """Raise :class:`IllFormedError` unless ``node`` is a formula."""
     if node.sort != BOOL:
         raise IllFormedError(f"expected a formula, got {node.sort}: {node!r}")
     require_term(node, variables, functions)

@@ -1,1 +1,1 @@
-"""Recorded runs read as steps of a specification: one abstraction function per system."""
+"""Abstraction functions from recorded runs to specifications."""

@@ -1,9 +1,7 @@
-"""Whether a recorded run is a run of a specification, with steps in between that nobody saw.
+"""Decide whether a recorded run is a run of a specification.
 
-A record says what was observable: actions, some of their parameters, and values that were seen
-afterwards. What it does not say is tried: every value of a parameter that is not given, and any
-number of hidden actions (a lock that is taken, a mark that advances) before each step. The worlds
-that fit are carried along, so that a refusal means that no run of the specification fits.
+The search tries all unobserved parameters and any number of hidden actions, and tracks every
+fitting world. So a refusal excludes every run of the specification.
 """
 
 from __future__ import annotations
@@ -19,13 +17,13 @@ from paraply.models.language.system import Action, Statement
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordedStep:
-    """One observed step: one of ``actions``, with the parameters that are known.
+    """One observed step with its known parameters.
 
     Attributes:
-        actions: names of the actions that it may have been; one that a system lacks is none.
-        parameters: those that were seen, by name; an action without one of that name ignores it.
-        chosen: tables of what the environment chose (``Action.havoc``).
-        seen: what a function is known to be afterwards: name, arguments, value.
+        actions: possible actions; unknown names do not count.
+        parameters: values by name, ignored by actions without it.
+        chosen: tables of the environment's choices (``Action.havoc``).
+        seen: known values afterwards: function, arguments, value.
     """
 
     actions: tuple[str, ...]
@@ -40,17 +38,13 @@ class RecordedStep:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recorded:
-    """A run as an abstraction function reads it.
+    """A recorded run after abstraction.
 
     Attributes:
-        scope: the positions and elements that occur in it.
-        start: the workload, and whatever is not a default initially.
-        steps: what was observed, in order.
-        hidden: actions that leave no trace in a record and choose nothing.
-        possible_afterwards: actions that may follow the run, though nobody took them: what a
-            replica would be allowed to do.
-        ghosts: functions that no guard reads. Worlds that differ in these alone count as one, as
-            long as no statement is asked about.
+        start: workload and non-default initial values.
+        hidden: unobservable actions without choices.
+        possible_afterwards: actions that may follow the run, though unobserved.
+        ghosts: functions that no guard reads; without a statement, worlds may differ in them.
     """
 
     scope: Scope
@@ -66,11 +60,10 @@ class Followed:
     """How far a specification follows a recorded run.
 
     Attributes:
-        steps: how many steps it allows.
-        refused: the first that it does not allow; None if it allows all.
-        broken_after: after how many steps the statement asked about was first false; None if
-            never.
-        broken_for: values of its variables for which it was.
+        steps: number of allowed steps.
+        refused: the first step not allowed.
+        broken_after: number of steps before the first breach.
+        broken_for: the breach's values of the statement's variables.
     """
 
     steps: int
@@ -80,16 +73,15 @@ class Followed:
 
 
 WORLDS_MAX = 20_000
-"""More worlds than this at once raise ``ValueError``: the record says too little."""
+"""More simultaneous worlds raise ``ValueError``."""
 
 
 def follow(
     reading: CompiledReading, recorded: Recorded, statement: Statement | None = None
 ) -> Followed:
-    """Follow a run step by step, and say when ``statement`` is false in some world that fits.
+    """Follow a run, and find the first breach of ``statement``.
 
-    Raises ``ValueError`` where the run does not begin as the specification does, or where too many
-    worlds fit.
+    Raises ``ValueError`` for a wrong initial state or too many worlds.
     """
     start = World(recorded.scope, dict(recorded.start))
     system = reading.system
@@ -122,7 +114,6 @@ def follow(
 def _stepped(
     reading: CompiledReading, worlds: Iterable[World], step: RecordedStep
 ) -> Iterator[World]:
-    """Return every world after a step, from any of the worlds before it."""
     functions = {function.name: function for function in reading.system.functions}
     actions = [action for action in reading.system.actions if action.name in step.actions]
     for before in worlds:
@@ -136,7 +127,6 @@ def _stepped(
 def _taken(
     reading: CompiledReading, world: World, action: Action, known: Mapping[str, Value]
 ) -> Iterator[World]:
-    """Return the worlds after an action, for each value of the parameters that are not known."""
     names = [parameter.name for parameter in action.parameters]
     values = [
         [known[parameter.name]] if parameter.name in known else world.scope.values(parameter.sort)
@@ -151,7 +141,6 @@ def _taken(
 def _closed(
     reading: CompiledReading, worlds: Iterable[World], hidden: list[Action], telling: list[str]
 ) -> list[World]:
-    """Return the worlds that hidden actions lead to, the given ones among them, each once."""
     found: dict[object, World] = {}
     pending = list(worlds)
     if not hidden and len(pending) < 2:
@@ -170,7 +159,6 @@ def _closed(
 
 
 def _key(world: World, telling: list[str]) -> object:
-    """Return what tells a world from others of the same workload."""
     return frozenset(
         (name, arguments, value)
         for name in telling
@@ -182,7 +170,6 @@ def _key(world: World, telling: list[str]) -> object:
 def _breach(
     reading: CompiledReading, statement: Statement | None, worlds: Iterable[World]
 ) -> dict[str, Value] | None:
-    """Return values for which a statement is false in one of the worlds, None if there are none."""
     if statement is None:
         return None
     for world in worlds:

@@ -1,9 +1,7 @@
-"""Joiners: what was certified before their own view, and which items they import.
+"""Joining members: earlier certifications and imported items.
 
-A joiner certifies from the view change of its joining on. What was certified before that, it gets
-from a donor; in the specifications it certifies that, too, and then forgets the numbers. Which
-LC it would have given is not observed, nor what the donor had purged: all items are imported, which
-refuses most.
+The model certifies the donor's transactions, then forgets their numbers. The donor's purges are
+unobservable, so the joiner imports all items, the strictest reading.
 """
 
 from __future__ import annotations
@@ -20,21 +18,20 @@ from paraply.vocabulary.transactions import Transaction, TransactionId, Transact
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Joining:
-    """How a member came into the group.
+    """How a member joined the group.
 
     Attributes:
-        view: the view change of its joining; None for whoever was there at first, and for a joiner
-            that has yet to recover.
-        before: what the others had certified before it, in that order.
+        view: its view change; None for a founder or before recovery.
+        before: the others' earlier certifications.
     """
 
     view: TransactionId | None = None
     before: tuple[TransactionId, ...] = ()
 
     def has_taken_place(self, event: Event, place: int, delivered: int) -> bool:
-        """Return whether an event is when the member's applier committed what is at ``place``.
+        """Return whether the applier commits ``place``.
 
-        What recovery copied ahead of the certifier counts when the applier passes over it.
+        For transactions copied by recovery, the applier's skip counts.
         """
         if event.kind is EventKind.SKIPPED:
             return True
@@ -42,7 +39,7 @@ class Joining:
         return event.kind is EventKind.ENGINE_COMMITTED and is_applied
 
     def certified_before(self, of: dict[int, Transaction]) -> list[RecordedStep]:
-        """Return the steps in which what came before the view is certified."""
+        """Return the certification steps before the view."""
         kinds = (of[one].kind for one in self.before)
         return [
             RecordedStep(
@@ -52,14 +49,14 @@ class Joining:
         ]
 
     def join(self, of: dict[int, Transaction], rows: Rows) -> RecordedStep:
-        """Return the step in which it joins, with an item for each row that was written before."""
+        """Return the join step with all written rows."""
         items = {item for one in self.before for item in of[one].write_set}
         imported: Table = {(rows.name(item),): True for item in sorted(items)}
         return RecordedStep(actions=("join",), chosen={"imported": imported})
 
 
 def joining_of(history: History, member: str) -> Joining:
-    """Return how a member joined; meant for those that join once."""
+    """Return how a member joined, if once."""
     recovered = any(history.events_of(EventKind.RECOVERED, member=member))
     view = next((event.transaction for event in decisions_of(history, member)), None)
     if not recovered or view is None:
@@ -68,7 +65,6 @@ def joining_of(history: History, member: str) -> Joining:
 
 
 def _before(history: History, view: TransactionId) -> list[tuple[TransactionId, ...]]:
-    """Return what each member that has certified a view change had certified before it."""
     found = []
     for member in history.members:
         certified = [

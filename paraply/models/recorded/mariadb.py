@@ -1,4 +1,4 @@
-"""Runs of a MariaDB replica as steps of its specifications: batches, and crash points."""
+"""Abstraction of MariaDB runs: batches and crash points."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from paraply.vocabulary.events import Event, EventKind, Outcome
 from paraply.vocabulary.history import History
 
 _CHANGES = {Outcome.OK, Outcome.MISSING_BEFORE_IMAGE, Outcome.DUPLICATE_KEY, Outcome.MISSING_PARENT}
-"""Ends of a row change that had the row's lock; what it found there is another matter."""
+"""Row changes that had the lock."""
 
 POSITION_TABLE = "rpl_slave_state"
 
@@ -22,17 +22,14 @@ def _step(action: str, **known: Value) -> RecordedStep:
 
 @dataclass(slots=True)
 class _Waits:
-    """Who waits for whom."""
-
     now: dict[int, int] = field(default_factory=dict)
     given_up: dict[tuple[int, int], int] = field(default_factory=dict)
-    """Who was rolled back, and for whom it waited then -> the number of steps before that."""
+    """(victim, killer) -> steps before the rollback."""
 
     freed: set[int] = field(default_factory=set)
-    """Who has given up its rows without saying so: whoever waited for them has gone on."""
+    """Transactions with unobserved rollbacks."""
 
     def go_on(self, place: int, steps: list[RecordedStep]) -> int | None:
-        """Note that somebody changes a row; return for whom it waited that is still under way."""
         holder = self.now.pop(place, None)
         if holder is not None:
             steps += [_step("wait", w=place, p=holder), _step("roll_back", p=holder)]
@@ -41,15 +38,11 @@ class _Waits:
         return holder
 
     def end(self, place: int) -> None:
-        """Forget a transaction that is done with, and whoever waited for it."""
         self.now = {w: p for w, p in self.now.items() if place not in (w, p)}
 
     def roll_back(self, place: int, killer: int | None, steps: list[RecordedStep]) -> None:
-        """Add what a rollback stands for: a wait with its kill, or an error, before it.
-
-        The kill counts from when it is noticed, unless the killer had begun again by then: it was
-        sent when it waited. Whoever queues for a row behind another waits for the holder unseen.
-        """
+        # A kill counts from its notice, but from the wait if the killer runs again before that.
+        # Queued transactions wait for the lock owner, unobserved.
         waiters = [w for w, p in self.now.items() if p == place][:1] if killer is None else [killer]
         cause = [_step("wait", w=w, p=place) for w in waiters] or [_step("fail", p=place)]
         at = self.given_up.get((waiters[0], place)) if waiters else None
@@ -66,12 +59,10 @@ class _Waits:
 
 
 def batches(history: History) -> Recorded:
-    """Read a run of one domain for ``paraply/models/systems/batches.py``: attempts, row changes,
-    waits, retries.
+    """Read one domain's run for ``paraply/models/systems/batches.py``.
 
-    A batch is a stretch of the log with one commit id. A commit start that is taken back is not
-    observed, nor is a temporary error until it rolls back. A transaction runs again when its new
-    attempt comes past the locks for which the last one waited.
+    A batch is a stretch of the log with one commit id. Revoked commit starts, and temporary errors
+    before rollbacks, are unobservable. A retry counts after it passes the last attempt's locks.
     """
     places, rows = places_of(history), Rows()
     written: Table = {}
@@ -135,11 +126,9 @@ def batches(history: History) -> Recorded:
 
 
 def crash_points(history: History) -> Recorded:
-    """Read a run of one domain for ``paraply/models/systems/crash_points.py``: what is prepared,
-    logged, committed.
+    """Read one domain's run for ``paraply/models/systems/crash_points.py``.
 
-    The position is prepared when the attempt writes its row of the position table, the data when
-    all is prepared. Where the replica begins again is the position that recovery finds.
+    The position is prepared at the write of its row. The recovered position is the restart point.
     """
     places = places_of(history)
     after = {one.gtid: places[one.id] + 1 for one in history.transactions}
@@ -154,7 +143,7 @@ def crash_points(history: History) -> Recorded:
         elif event.transaction is not None:
             place = places[event.transaction]
             if event.note == BY_RECOVERY:
-                # A crash in the sync of a group: recovery finds what of it had reached the disk.
+                # After a crash during a sync, recovery finds the durable part of the group.
                 steps += [_step("log", p=place)] if place not in logged else []
                 continue
             if event.kind is EventKind.SYNCED:
@@ -164,7 +153,6 @@ def crash_points(history: History) -> Recorded:
 
 
 def _of_attempt(event: Event, place: int, saved: set[int]) -> list[RecordedStep]:
-    """Return the steps that an event of an attempt stands for."""
     match event.kind:
         case EventKind.BEGUN if event.attempt == 1:
             begun = RecordedStep(actions=("begin",), seen=(("cursor", (), place + 1),))

@@ -1,4 +1,4 @@
-"""Runs of members of a group as steps of its specifications: certification, AL1, two members."""
+"""Abstraction of group members: certification, AL1, two members."""
 
 from __future__ import annotations
 
@@ -12,12 +12,10 @@ from paraply.vocabulary.transactions import Transaction, TransactionId, Transact
 
 
 def timestamps(history: History, member: str = DEFAULT_MEMBER) -> Recorded:
-    """Read what a member certified for ``paraply/models/systems/applier.py``: AL1, collections,
-    view changes.
+    """Read a member's certifier for ``paraply/models/systems/applier.py``.
 
-    A position is a transaction of another member, or a view change, that was certified here; of a
-    joiner, also what the others had certified before its view. When a worker starts one is not
-    observed; what has committed must have started.
+    A position is a remote transaction or view change, of a joiner also before its view. Worker
+    starts are unobservable; they precede commits.
     """
     of: dict[int, Transaction] = {one.id: one for one in history.transactions}
     joining, rows = joining_of(history, member), Rows()
@@ -75,7 +73,6 @@ def timestamps(history: History, member: str = DEFAULT_MEMBER) -> Recorded:
 def _relay_places(
     history: History, member: str, of: dict[int, Transaction], before: tuple[TransactionId, ...]
 ) -> dict[int, int]:
-    """Return the place of each transaction in the member's relay log, ``before`` at first."""
     certified = [
         event.transaction
         for event in decisions_of(history, member)
@@ -86,9 +83,9 @@ def _relay_places(
 
 
 def certification(history: History, member: str = DEFAULT_MEMBER) -> Recorded:
-    """Read a member's decisions and collections for ``paraply/models/systems/certification.py``.
+    """Read a member's certifier for ``paraply/models/systems/certification.py``.
 
-    A view change counts as a transaction that writes nothing and has seen everything.
+    A view change has an empty write set and a full snapshot.
     """
     names, rows = _names(history), Rows()
     start = _workload(history, names, rows, member)
@@ -113,12 +110,10 @@ def certification(history: History, member: str = DEFAULT_MEMBER) -> Recorded:
 
 
 def two_members(history: History, first: str = "r1", second: str = "r2") -> Recorded:
-    """Read two members for ``paraply/models/systems/members.py``: what they decided, and
-    collections of each.
+    """Read two members for ``paraply/models/systems/members.py``.
 
-    The model delivers to both at once. So a run is read in the order of delivery: what a member
-    collects after its k-th decision comes after the k-th of all. A transaction is decided as the
-    member decided that came to it first.
+    The model delivers to both at once, so collections after a member's k-th decision follow the
+    k-th of all. The first decision of a transaction counts.
     """
     names, rows = _names(history), Rows()
     start = _workload(history, names, rows, first)
@@ -157,7 +152,6 @@ def _names(history: History) -> dict[int, str]:
 
 
 def _workload(history: History, names: dict[int, str], rows: Rows, member: str) -> dict[str, Table]:
-    """Return write sets and snapshots; a view change has seen what was certified before it."""
     written: Table = {
         (names[one.id], rows.name(item)): True
         for one in history.transactions

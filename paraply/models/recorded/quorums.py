@@ -1,4 +1,4 @@
-"""Runs of a source and several replicas as steps of ``paraply/models/systems/quorum.py``."""
+"""Abstraction of several replicas for ``paraply/models/systems/quorum.py``."""
 
 from __future__ import annotations
 
@@ -13,23 +13,20 @@ from paraply.vocabulary.history import History
 from paraply.vocabulary.transactions import TransactionId
 
 _PROMOTED = "promoted"
-"""The session of the first read at the replica that is promoted."""
+"""The session of the first read after promotion."""
 _Seen = tuple[str, tuple[Value, ...], Value]
 _AT_REPLICAS = {
     EventKind.DELIVERED: "receive",
     EventKind.ACKNOWLEDGED: "acknowledge",
     EventKind.ENGINE_COMMITTED: "apply",
 }
-"""Actions of the model by the event at a replica that stands for them."""
 
 
 def quorum(history: History) -> Recorded:
-    """Read a run of a source and its replicas, up to the promotion of one of them.
+    """Read a run of a source and its replicas up to a promotion.
 
-    A group of the model is a transaction, for so replicas receive; it is written when it is synced,
-    or found in the log after a crash. Acknowledging sets are all sets of as many replicas as have
-    to acknowledge; for the sake of which one a wait ended is not observed. The electing set is
-    whoever is at hand when one is promoted.
+    A group is one transaction, written at its sync or by recovery. Acknowledging sets are all sets
+    of the required size. The electing set is every replica available at the promotion.
     """
     names = [name for name in history.members if name != SOURCE]
     reading = _Cluster(names)
@@ -49,7 +46,6 @@ def quorum(history: History) -> Recorded:
 def _sets(
     scope: Scope, names: list[str], acking: list[set[str]], at_hand: set[str]
 ) -> dict[str, Table]:
-    """Return who is in which set, and whom sets have in common; spare names repeat a set."""
     tables: dict[str, Table] = {"acks": {}, "votes": {}, "meet": {}}
     replicas = dict(zip(names, scope.values(REPLICA), strict=False))
     for number, ackers in enumerate(scope.values(ACKERS)):
@@ -64,8 +60,6 @@ def _sets(
 
 
 class _Cluster:
-    """What has happened, and who is at hand."""
-
     def __init__(self, names: list[str]) -> None:
         self.places = {name: f"replica{number}" for number, name in enumerate(names)}
         self.at_hand = set(names)
@@ -77,13 +71,11 @@ class _Cluster:
         self.steps.append(RecordedStep(actions=(action,), parameters=known, seen=seen))
 
     def write(self, count: int) -> None:
-        """Take a step for each transaction that is durable now and was not before."""
         for _ in range(count - self.synced):
             self.take("write")
         self.synced = count
 
     def read(self, event: Event) -> None:
-        """Take the steps that an event stands for."""
         if event.member == SOURCE:
             self.read_source(event)
         elif event.session == _PROMOTED:
@@ -99,7 +91,6 @@ class _Cluster:
             self.take(_AT_REPLICAS[event.kind], k=self.places[event.member])
 
     def read_source(self, event: Event) -> None:
-        """Take the steps that an event at the source stands for."""
         match event.kind:
             case EventKind.FLUSHED if event.transaction is not None:
                 self.log.append(event.transaction)

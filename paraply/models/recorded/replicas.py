@@ -1,8 +1,6 @@
-"""Runs of a replica's applier as steps of its specifications.
+"""Abstraction of a replica's applier runs.
 
-A position of the model is a transaction's place in the relay log, from 0. What is read off a
-history: which transaction was given to a worker, which rows it locked, when it committed in the
-engine, what a reader saw, where the replica crashed.
+A model position is a transaction's place in the relay log, from 0.
 """
 
 from __future__ import annotations
@@ -19,11 +17,9 @@ _LOCKS = {Outcome.OK, Outcome.LOCK_WAIT, Outcome.DEADLOCK}
 
 
 def commit_order(history: History) -> Recorded:
-    """Read a run for ``paraply/models/systems/commit_order.py``: starts, row locks, engine commits,
-    snapshots.
+    """Read a run for ``paraply/models/systems/commit_order.py``.
 
-    A row that a transaction asked for is one that it writes. A run with a rollback has no such
-    reading beyond it: the model's transactions do not retry.
+    The model has no retry, so the reading ends at a rollback.
     """
     places = places_of(history)
     rows = Rows()
@@ -60,11 +56,9 @@ def commit_order(history: History) -> Recorded:
 
 
 def restart(history: History) -> Recorded:
-    """Read a run for ``paraply/models/systems/restart.py``: what is given out, skipped and
-    committed, crashes.
+    """Read a run for ``paraply/models/systems/restart.py``.
 
-    Where a crashed replica begins again is not observed; it shows in what is given out next. What
-    recovery commits was decided when the crash struck: it counts as committed before it.
+    Later starts reveal the restart point. Commits by recovery count as before the crash.
     """
     places = places_of(history)
     given = {
@@ -95,11 +89,9 @@ def restart(history: History) -> Recorded:
 
 
 def low_water_mark(history: History) -> Recorded:
-    """Read a run for ``paraply/models/systems/low_water_mark.py``: what is given out, and what is
-    done.
+    """Read a run for ``paraply/models/systems/low_water_mark.py``.
 
-    Whether the coordinator took what it gives out for the first of a group is not observed, nor
-    when it looks which jobs are done.
+    First jobs of groups and checks of finished jobs are unobservable.
     """
     places = places_of(history)
     steps = []
@@ -124,11 +116,10 @@ def low_water_mark(history: History) -> Recorded:
 
 
 def bounds_on_replica(history: History) -> Recorded:
-    """Read a run for ``paraply/models/systems/trackers.py``: bounds as logged, what starts, what
-    has left.
+    """Read a run for ``paraply/models/systems/trackers.py``.
 
-    The bound is last_committed, a number of the log that counts from 1 without gap; how the source
-    came by it, and when the replica moves its mark, is not observed.
+    The bound is last_committed, counted from 1 without gaps. Its computation and the replica's mark
+    are unobservable.
     """
     places = places_of(history)
     rows, steps = Rows(), []
@@ -156,11 +147,9 @@ def bounds_on_replica(history: History) -> Recorded:
 
 
 def log_and_starts(history: History) -> Recorded:
-    """Read a run for ``paraply/models/systems/applier.py``: AL1 writes the log, then the
-    coordinator starts.
+    """Read a run for ``paraply/models/systems/applier.py``: AL1's log, then starts.
 
-    Meant for logs of one file in which nothing was collected: what a collection purged is not in
-    the log.
+    It requires one log file without garbage collection.
     """
     places = places_of(history)
     rows, steps = Rows(), []
@@ -170,7 +159,7 @@ def log_and_starts(history: History) -> Recorded:
     for one in history.transactions:
         assert one.timestamp is not None
         place = places[one.id]
-        # CREATE TABLE ... SELECT is a barrier; what it wrote is covered by the window it opens.
+        # CREATE TABLE ... SELECT is a barrier; its window covers its writes.
         empty[place,] = one.kind in {TransactionKind.NO_WRITE_SET, TransactionKind.CTAS}
         for item in () if empty[place,] else sorted(one.write_set):
             written[place, rows.name(item)] = True

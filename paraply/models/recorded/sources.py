@@ -1,4 +1,4 @@
-"""Runs of a source as steps of its specifications: group commit, and dependency tracking."""
+"""Abstraction of sources: group commit and dependency tracking."""
 
 from __future__ import annotations
 
@@ -17,17 +17,16 @@ _WITH_THE_LAST = {
     "read": (EventKind.READ, True),
     "answer_client": (EventKind.CLIENT_ACKNOWLEDGED, True),
 }
-"""Actions of the model by the event that stands for them, and whether it happens at the source."""
+"""Model actions with events, and whether the source emits them."""
 
 _OR_ELSE = {"engine_commit": ("release_recovered",)}
 
 
 def semi_sync(history: History) -> Recorded:
-    """Read a run of a source and one replica for ``paraply/models/systems/semi_sync.py``.
+    """Read a run with one replica for ``paraply/models/systems/semi_sync.py``.
 
-    A group of the model is what is flushed together; what happens to it (it is received, committed,
-    seen, answered) happens with the last of its transactions. Which mutexes are held is
-    not observed. The reading ends where the source is lost, for the model has no fail-over.
+    A group is one flush; its last transaction's events count. Mutexes are unobservable. The reading
+    ends at the loss of the source, since the model has no fail-over.
     """
     reading = _Groups()
     for event in history.events:
@@ -43,11 +42,9 @@ def semi_sync(history: History) -> Recorded:
 
 
 def rotation(history: History) -> Recorded:
-    """Read a run of a source and one replica for ``paraply/models/systems/rotation.py``, until the
-    source crashes.
+    """Read a run before a source crash for ``paraply/models/systems/rotation.py``.
 
-    When a rotation takes LOCK_log is not observed, only when the new file is there; nor is a crash
-    of the replica, only what it comes back without.
+    The acquisition of LOCK_log is unobservable. Only the lost tail shows a replica's crash.
     """
     reading = _Groups()
     for event in history.events:
@@ -67,8 +64,6 @@ def rotation(history: History) -> Recorded:
 
 
 class _Groups:
-    """Which transactions form which group, by its place in the binary log."""
-
     def __init__(self) -> None:
         self.steps: list[RecordedStep] = []
         self.groups: list[set[int]] = []
@@ -80,7 +75,6 @@ class _Groups:
         self.steps.append(RecordedStep(actions=actions, parameters=known))
 
     def read(self, event: Event) -> None:
-        """Take the steps that an event stands for."""
         if event.kind is EventKind.READ and event.member == SOURCE:
             for seen in event.observed:
                 self.happened("read", seen.writer)
@@ -88,7 +82,7 @@ class _Groups:
             self.groups = [one for one in self.groups if one <= self.done["sync"]]
             self.take(None, "crash_and_recover")
             if event.note != "waits":
-                # The other ways to recover commit what is in the binary log as part of it.
+                # Other recoveries commit the binary log themselves.
                 self.done["engine_commit"].update(*self.groups)
         elif event.kind is EventKind.FLUSHED and event.transaction is not None:
             if event.time != self.flushed_at:
@@ -102,14 +96,12 @@ class _Groups:
                     self.happened(action, event.transaction)
 
     def lose(self, action: str, kept: set[int], undone_by: str) -> None:
-        """Note of which transactions it is still so, and take a step for each group undone."""
         undone = [group for group in self.groups if group <= self.done[action] and group - kept]
         self.done[action] &= kept
         for _ in undone:
             self.take(None, undone_by)
 
     def happened(self, action: str, transaction: int) -> None:
-        """Note it of one transaction; the group follows when it was the last."""
         place = next((g for g, group in enumerate(self.groups) if transaction in group), None)
         done = self.done[action]
         if place is None or transaction in done:
@@ -120,11 +112,10 @@ class _Groups:
 
 
 def bounds_at_source(history: History) -> Recorded:
-    """Read a run of a source for ``paraply/models/systems/trackers.py``: what is logged, with which
-    bound.
+    """Read a source's bounds for ``paraply/models/systems/trackers.py``.
 
-    Meant for one binary log file; LC 0 makes a replica wait for all before. When the history of
-    writers is emptied is not observed, nor is any replica: what the bounds allow it may follow.
+    It requires one binary log file. LC 0 waits for all earlier transactions. Resets of the history
+    are unobservable.
     """
     logged = [event for event in history.events if event.kind is EventKind.FLUSHED]
     items = {one.id: one.write_set for one in history.transactions}

@@ -1,4 +1,4 @@
-"""Runs of a member of a group as steps of its specification from certification to storage."""
+"""Abstraction of a group member from certification to storage."""
 
 from __future__ import annotations
 
@@ -15,12 +15,11 @@ _ONLY_TABLE = "tab0"
 
 
 def end_to_end(history: History, member: str = DEFAULT_MEMBER) -> Recorded:
-    """Read what a member certified and committed for ``paraply/models/systems/end_to_end.py``.
+    """Read a member's run for ``paraply/models/systems/end_to_end.py``.
 
-    A position is whatever was certified here, local transactions among it, and of a joiner what the
-    others had certified before its view. All rows are of one table, which every DDL alters. When a
-    worker starts and what it has locked is not observed, nor which window a collection opens;
-    numbers that are missing later were left out when it did.
+    A position is any transaction certified here, or by others before a joiner's view. All rows are
+    of one table, which every DDL alters. Worker starts, locks and collection windows are
+    unobservable; missing numbers count as skipped by collections.
     """
     of: dict[int, Transaction] = {one.id: one for one in history.transactions}
     certified = [
@@ -58,7 +57,7 @@ def end_to_end(history: History, member: str = DEFAULT_MEMBER) -> Recorded:
         elif event.kind is EventKind.CERTIFIED:
             delivered += 1
             if event.timestamp is not None and event.timestamp.sequence_number:
-                # Numbers that nobody bears were used up by the last collection.
+                # The last collection used the missing numbers.
                 left_out = event.timestamp.sequence_number - next_number
                 skipped = [RecordedStep(actions=("leave_out_number",))] * left_out
                 steps[collected_at:collected_at] = skipped
@@ -81,7 +80,6 @@ def end_to_end(history: History, member: str = DEFAULT_MEMBER) -> Recorded:
 
 
 def _certified(event: Event, place: int, transaction: Transaction) -> RecordedStep:
-    """Return the step of a positive decision: a view change, a session's, or a remote one."""
     if transaction.kind is TransactionKind.VIEW_CHANGE:
         return RecordedStep(actions=("change_view",))
     if transaction.origin == event.member:

@@ -1,11 +1,10 @@
 """Certification order, LC/SN assignment and the LOGICAL_CLOCK applier of one member.
 
-Positions 0, 1, 2, … are what the group delivered to this member, in total order: transactions of
-other members and view changes. Write sets are arbitrary, so a statement proved here holds for any
-workload, any number of transactions and rows, and any interleaving.
+Positions 0, 1, 2, … are the delivered remote transactions and view changes. Write sets are
+arbitrary, so the proofs cover any workload, size and interleaving.
 
-Source: WL#8440 (AL1, garbage collection, view change); mysql.md section 2 for the two windows that
-servers use; the coordinator is ``Mts_submode_logical_clock::schedule_next_event``.
+Source: WL#8440 (AL1, garbage collection, view change); mysql.md section 2 for the servers' windows;
+``Mts_submode_logical_clock::schedule_next_event``.
 """
 
 from __future__ import annotations
@@ -35,36 +34,40 @@ R = Variable("r", ROW)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dialect:
-    """One reading of the text; each field is one sentence on which text and servers differ."""
+    """Points on which text and servers differ."""
 
     name: str
     fence_without_write_set: bool = True
-    """LC of a transaction without write set is SN-1 (EX4), not the last window (AL1 step 1)."""
+    """LC without write set is SN-1 (EX4), not the window (AL1 step 1)."""
     window: str = "last"
-    """After garbage collection: ``last`` (LC_global = SN-1: EX6, MySQL 8.4), ``burn`` (LC_global =
-    SN, then SN+1: MySQL 8.0), ``literal`` (LC_global = SN) or ``none``."""
+    """LC_global after garbage collection.
+
+    ``last``: SN-1 (EX6, MySQL 8.4); ``burn``: SN, then SN+1 (MySQL 8.0); ``literal``: SN; ``none``.
+    """
     prefix: bool = True
-    """LC means every transaction up to it, not only the one that bears that number."""
+    """LC covers every earlier transaction."""
     barrier: bool = True
-    """A view change runs alone: it waits for all before it, all after it wait for it."""
+    """A view change runs alone."""
     minimal: bool = True
-    """LC is the highest number that must be waited for, not simply the one before."""
+    """LC is the highest necessary number."""
     logs_view_change: bool = True
-    """A view change is a transaction of the relay log, with (0, 0) (MySQL to 8.2). Else nothing of
-    it is logged, and the first remote transaction after a member's start bears (0, 0)."""
+    """The view change is logged with (0, 0) (MySQL to 8.2).
+
+    Otherwise the first remote transaction after a start has (0, 0).
+    """
     local_sees_earlier: bool = True
-    """Assumption A1: a certified local transaction ran after every earlier writer of its rows."""
+    """Assumption A1: certified local transactions follow earlier writers of their rows."""
 
 
 WL8440 = Dialect(name="wl8440")
 MYSQL_8_0 = Dialect(name="mysql_8_0", window="burn")
 MYSQL_8_3 = Dialect(name="mysql_8_3", window="burn", logs_view_change=False)
 MYSQL_8_4 = Dialect(name="mysql_8_4", logs_view_change=False)
-"""And 9.7, where an empty transaction is no barrier: here, one that writes no row."""
+"""Also 9.7, where empty transactions are no barrier."""
 
 
 def parallel_applier(dialect: Dialect = WL8440) -> System:
-    """Return the transition system of one member's certifier and applier under ``dialect``."""
+    """Return one member's certifier and applier."""
     system = System(
         f"parallel_applier[{dialect.name}]",
         "delivery, LC/SN assignment, garbage collection, view changes, LOGICAL_CLOCK scheduling",
@@ -205,7 +208,7 @@ def parallel_applier(dialect: Dialect = WL8440) -> System:
             "no SN",
         )  # fmt: skip
     else:
-        # Collections between the start and this have opened whatever window they did.
+        # Collections since the start may have opened any window.
         number, opened = Variable("number", INT), Variable("opened", INT)
         system.action(
             "certify_first", (number, opened),
@@ -224,7 +227,6 @@ def parallel_applier(dialect: Dialect = WL8440) -> System:
         )  # fmt: skip
 
     def waits_for(q: Term, p: Term) -> Term:
-        """Whether the coordinator holds ``q`` back until ``p`` has committed, both numbered."""
         same_clock = conj(~vc(p), eq(epoch(p), epoch(q)))
         bound = sn(p) <= lc(q) if dialect.prefix else eq(sn(p), lc(q))
         return conj(same_clock, bound)
@@ -273,7 +275,6 @@ def parallel_applier(dialect: Dialect = WL8440) -> System:
         "LC < SN, so that no transaction waits for itself")  # fmt: skip
 
     def bore(p: Term, number: Term) -> Term:
-        """Whether ``p`` bears ``number``, or would have, had it not been the first."""
         bears = eq(sn(p), number)
         return bears if dialect.logs_view_change else disj(bears, vc(p))
 
@@ -283,7 +284,7 @@ def parallel_applier(dialect: Dialect = WL8440) -> System:
     system.safe("last_committed_is_minimal", (Q,), tight,
         "LC is the window, or the number of an earlier writer of a common row")  # fmt: skip
 
-    # Why it holds.
+    # Invariants.
     current = conj(numbered(P), eq(epoch(P), base()))
     same_epoch = conj(both, ~vc(P), ~vc(Q), eq(epoch(P), epoch(Q)))
     system.invariant("counters", (), conj(n() >= 0, base() >= 0, base() <= n(), lc_global() >= 1,

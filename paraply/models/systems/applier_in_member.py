@@ -1,13 +1,9 @@
-"""Whatever the applier does, a whole member can do: the applier's model refines the end-to-end one.
+"""The applier's model refines the end-to-end model; the applier leads.
 
-``paraply/models/systems/applier.py`` knows one dialect's numbers and nothing of sessions, locks and
-storage;
-``paraply/models/systems/end_to_end.py`` knows those, and lets numbers be anything that is no lower
-than it has to be. Here both run side by side, the applier leading.
-
-A local transaction of the applier is certified in a moment, so the member certifies it and commits
-it at once. Between the applier's start and finish the member's worker changes rows and tables, for
-which the applier has no steps; that none of these changes has to wait is stated as well.
+``paraply/models/systems/applier.py`` fixes a dialect's numbers and omits sessions, locks and
+storage. ``paraply/models/systems/end_to_end.py`` includes those and allows any sufficient numbers.
+Local transactions commit at once. The member's worker changes rows and tables within one applier
+step, provably without waits.
 """
 
 from __future__ import annotations
@@ -34,30 +30,30 @@ WHY_APPLIER = (
     "finished_was_started", "started_was_delivered", "epoch_begins_with_a_view_change",
     "old_epoch_lies_before_the_base", "base_is_a_view_change",
 )  # fmt: skip
-"""What has to be known of the applier, from the proof of P01."""
+"""From the proof of P01."""
 
 WHY_MEMBER = (
     "base_is_a_view_change", "phases", "row_lock_is_a_writers", "meta_lock_is_a_ddls",
     "last_is_a_writer", "last_ddl_is_one",
 )  # fmt: skip
-"""What has to be known of the member, from the proof of P31."""
+"""From the proof of P31."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rules:
-    """The applier's dialect, and what is assumed of its runs; each off is an assumption dropped."""
+    """The dialect, and assumptions about its runs."""
 
     dialect: Dialect = WL8440
     purges_executed_only: bool = True
-    """Assumption A11: what is purged as stable has been executed on this member, too."""
+    """Assumption A11: purged transactions are executed here, too."""
     ddl_is_apart: bool = True
-    """Assumption A12: no local transaction runs beside DDL of its tables from another member."""
+    """Assumption A12: no local transaction runs beside remote DDL of its tables."""
     online_first: bool = True
-    """Assumption A13: a joiner's sessions begin when the view change of its joining is applied."""
+    """Assumption A13: a joiner's sessions start after its view change."""
 
 
 def applier_in_member(rules: Rules = Rules()) -> System:
-    """Return applier and member side by side, the applier leading, under ``rules``."""
+    """Return the joint system; the applier leads."""
     joint = SideBySide(
         "applier_in_member", "what the applier does, and the member with it",
         rules.dialect, end_to_end.Rules(), leads="applier",

@@ -1,10 +1,9 @@
-"""MariaDB's conservative batches: commit-start opens the next batch, a retry takes it back.
+"""MariaDB's conservative batches: commit-start opens the next batch, a retry revokes it.
 
-Positions 0, 1, 2, … are the event groups of one domain in relay-log order; consecutive ones with
-one commit id are a batch. A batch may begin when everything before it has started to commit, not
-when it has committed: its rows are locked until then. A transaction for which an earlier one waits
-is killed, rolled back and run again; before the rollback frees its rows it takes back that it
-started to commit.
+Positions 0, 1, 2, … are one domain's event groups in relay-log order; a batch has one commit id. It
+begins after the commit starts of all before it; row locks last until the commit. If an earlier
+transaction waits for a later one, the later one is killed, revokes its commit start, rolls back and
+retries.
 
 Source: ``rpl_parallel.cc`` (``mark_start_commit``, ``unmark_start_commit``, ``retry_event_group``),
 MDEV-7458, MDEV-8302; WL#4648 C2.
@@ -33,31 +32,30 @@ ROW = Sort("Row")
 M, P, Q, W = (Variable(name, INT) for name in "mpqw")
 R = Variable("r", ROW)
 FREE = -1
-"""Waits for nobody."""
+"""No wait."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rules:
-    """The switches of the scheduler; each off is a known fault, or an assumption dropped."""
+    """Scheduler switches; off is a fault or dropped assumption."""
 
     name: str = "conservative_batches"
     revokes: str = "first"
-    """When a retry takes its commit start back: ``first`` (before the rollback frees its rows),
-    ``after`` (the rollback comes first) or ``never``."""
+    """``first``, before the rollback frees rows, ``after`` it, or ``never``."""
     batches_wait: bool = True
-    """A batch begins when everything before it has started to commit."""
+    """A batch waits for all earlier commit starts."""
     batches_share_no_row: bool = True
-    """Assumption A7: what was one commit group on the source did not touch a common row."""
+    """Assumption A7: source commit groups share no row."""
     committing_survives_errors: bool = True
-    """Assumption A8: whoever has started to commit is rolled back only for an earlier waiter."""
+    """Assumption A8: after its commit start, only an earlier waiter forces a rollback."""
     kills_are_noticed: bool = True
-    """Assumption A9: a kill is noticed before the one for whom it was sent runs again."""
+    """Assumption A9: a kill takes effect before its killer continues."""
     waits_are_reported: bool = True
-    """The engine reports who waits for whom, so that the later one is killed."""
+    """The engine reports waits to kill later transactions."""
 
 
 def batches(rules: Rules = Rules()) -> System:
-    """Return the transition system of one domain's workers under ``rules``."""
+    """Return the system of one domain's workers."""
     system = System(rules.name, "batches of equal commit id, row locks, kills and retries")
     ws = system.rigid("ws", INT, ROW, BOOL)
     first = system.rigid("first", INT, INT)
@@ -74,7 +72,7 @@ def batches(rules: Rules = Rules()) -> System:
     waits_for = system.state("waits_for", INT, INT)
     killed = system.state("killed", INT, BOOL)
     undone = system.state("undone", INT, BOOL)
-    # Ghost: for whom a transaction was killed.
+    # Ghost: the killer of a transaction.
     sent_by = system.state("sent_by", INT, INT)
 
     system.starts_with("idle", (P,), conj(~running(P), ~started(P), ~committed(P), ~killed(P),

@@ -1,8 +1,7 @@
 """First certified wins, with garbage collection.
 
-Transactions are elements of a set of any size, in an arbitrary total order; each has a snapshot (a
-set of transactions) and a write set. Certification information maps a row to its last certified
-writer; the stored version of that writer is its snapshot and itself.
+Transactions have an arbitrary total order, a snapshot (a set of transactions) and a write set. A
+row's item is its last certified writer; the stored version adds the writer's snapshot.
 
 Source: WL#8440 (conflict rule, garbage collection), ``Certifier::certify`` and
 ``Certifier::garbage_collect``.
@@ -33,23 +32,21 @@ R = Variable("r", ROW)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rules:
-    """The switches of the certifier; each off is a known fault or a weaker assumption."""
+    """Certifier switches; off is a fault or weaker assumption."""
 
     name: str = "certification"
     collect: bool = True
-    """Garbage collection runs at all."""
     stable_is_seen: bool = True
-    """Assumption A2: whatever is stable is in the snapshot of every transaction still to come."""
+    """Assumption A2: future snapshots include the stable set."""
     own_gtid_in_version: bool = True
-    """The stored version contains the writer itself, not only what it saw."""
     purge_stable_only: bool = True
-    """An item is purged only when the version stored with it is a subset of the stable set."""
+    """A purge requires a stable version."""
     snapshots_are_closed: bool = True
-    """Assumption A4: a snapshot that contains a transaction contains what that one had seen."""
+    """Assumption A4: snapshots are closed under their members' snapshots."""
 
 
 def certification(rules: Rules = Rules()) -> System:
-    """Return the certifier's transition system under ``rules``."""
+    """Return the certifier's system."""
     system = System(rules.name, "delivery in total order, first certified wins, garbage collection")
     snap = system.rigid("snap", TXN, TXN, BOOL)
     ws = system.rigid("ws", TXN, ROW, BOOL)
@@ -77,7 +74,6 @@ def certification(rules: Rules = Rules()) -> System:
         )  # fmt: skip
 
     def in_version(row: Term, txn: Term) -> Term:
-        """Whether ``txn`` is in the stored version of ``row``: its writer's snapshot and itself."""
         own = eq(txn, writer(row)) if rules.own_gtid_in_version else disj()
         return disj(snap(writer(row), txn), own)
 

@@ -1,9 +1,8 @@
 """The commit-order queue with row locks: order, prefixes for readers, and progress.
 
-Positions 0, 1, 2, … are the relay log. A transaction starts when the transactions it depends on
-have committed, takes row locks one at a time, and commits in its turn. What it depends on is
-arbitrary, except that conflicting transactions depend on each other in log order; that this is so
-is proved in ``paraply/models/systems/applier.py``.
+Positions 0, 1, 2, … are the relay log. A transaction waits for its dependencies, locks rows one at
+a time, and commits in order. Dependencies are arbitrary but include conflicts, as proved in
+``paraply/models/systems/applier.py``.
 
 Source: WL#4648 C1 and C3, ``Commit_order_manager`` of MySQL, ``wait_for_prior_commit`` of MariaDB.
 """
@@ -30,21 +29,21 @@ ROW = Sort("Row")
 M, P, Q = Variable("m", INT), Variable("p", INT), Variable("q", INT)
 R = Variable("r", ROW)
 FREE = -1
-"""No transaction holds the row."""
+"""No lock owner."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rules:
-    """The switches of the queue; each off is a known configuration or fault."""
+    """Queue switches; off is a configuration or fault."""
 
     name: str = "commit_order"
     preserve_commit_order: bool = True
     conflicts_wait: bool = True
-    """A transaction starts only after every earlier one that shares a row has committed."""
+    """A transaction waits for earlier conflicting commits."""
 
 
 def commit_order(rules: Rules = Rules()) -> System:
-    """Return the transition system of the queue under ``rules``."""
+    """Return the queue's system."""
     system = System(rules.name, "workers, row locks, and engine commits in the order of the log")
     ws = system.rigid("ws", INT, ROW, BOOL)
     n = system.state("n", INT)
@@ -98,8 +97,8 @@ def commit_order(rules: Rules = Rules()) -> System:
     system.invariant("commit_order_preserved", (P, Q), ordered, "only the head of the queue goes")
     system.invariant("readers_see_prefixes", (P, Q), prefix, "a snapshot is taken of a prefix")
 
-    # Progress: the least uncommitted transaction m can always do something. Its next step is to
-    # start, to lock a row, or to commit; stated as: nobody else holds a row that m writes.
+    # Progress: the least uncommitted transaction m can always start, lock a row or commit, since
+    # no other transaction has locked a row that m writes.
     least = conj(M >= 0, M < n(), ~committed(M),
                  forall(Q, implies(conj(Q >= 0, Q < M), committed(Q))))  # fmt: skip
     system.safe(

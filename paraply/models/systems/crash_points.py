@@ -1,10 +1,9 @@
 """Position and data in two engines: equal after a crash at any point of a commit.
 
-A replica's transaction changes data in one engine and saves its position in another (MariaDB's
-``gtid_slave_pos``, and a table of another engine). Both are prepared, the transaction is written to
-the replica's own binary log, then each engine commits by itself. A crash may strike between any
-two of these; recovery commits what is prepared if the binary log has it, else rolls it back, and
-the replica begins again after the highest position saved.
+A replica's transaction has its data in one engine and its position in another (MariaDB's
+``gtid_slave_pos``). Both prepare, the replica logs, then each engine commits. After a crash,
+recovery commits what the binary log contains and rolls back the rest. The replica restarts after
+the highest saved position.
 
 Source: MariaDB's ``rpl_slave_state`` and two-phase commit with the binary log as coordinator;
 MDEV-6549 (a retried transaction without its position).
@@ -23,19 +22,19 @@ BEGIN = Variable("begin", INT)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rules:
-    """The switches; each off is a known configuration or fault."""
+    """Each switch off is a configuration or fault."""
 
     name: str = "crash_points"
     position_is_transactional: bool = True
-    """The engine of the position table has transactions; off, a row is there once written."""
+    """The position's engine is transactional; off, written rows persist."""
     has_coordinator: bool = True
-    """A binary log decides what is prepared; off, each engine rolls back what it had prepared."""
+    """A binary log decides prepared work; off, engines roll back."""
     retry_saves_position: bool = True
-    """A transaction that is run again saves its position again."""
+    """A retry saves its position again."""
 
 
 def crash_points(rules: Rules = Rules()) -> System:
-    """Return the transition system of one domain of a replica under ``rules``."""
+    """Return one domain of a replica."""
     system = System(rules.name, "two engines, a binary log between them, crashes at any point")
     cursor = system.state("cursor", INT)
     running = system.state("running", INT, BOOL)
@@ -47,12 +46,10 @@ def crash_points(rules: Rules = Rules()) -> System:
     saved = system.state("saved", INT, BOOL)
 
     def after_crash_data(p: Term) -> Term:
-        """Return whether the data would be there after a crash at this moment."""
         decided = conj(data_prepared(p), logged(p))
         return disj(data(p), decided) if rules.has_coordinator else data(p)
 
     def after_crash_saved(p: Term) -> Term:
-        """Return whether the position would be there after a crash at this moment."""
         decided = conj(saved_prepared(p), logged(p))
         return disj(saved(p), decided) if rules.has_coordinator else saved(p)
 

@@ -1,14 +1,10 @@
-"""From certification to storage: every change lands on the version that it was certified against.
+"""From certification to storage: every change applies to its certified version.
 
-One member of a group: remote transactions through LC/SN and the applier, local ones through their
-sessions, garbage collection, view changes, joining, row locks and metadata locks. For each row the
-model knows which transaction wrote the version that is stored, and for each table which DDL. Then
-what is stored when everything has committed depends only on the order of certification, and so is
-the same on every member.
-
-LC is any number that is no lower than it has to be, collection may open any window or none, and
-numbers may be left out: so what is proved holds for every dialect that marks no first transaction
-with (0, 0), as servers from 8.3 on do.
+One group member with remote and local transactions, garbage collection, view changes, joining, row
+locks and metadata locks. The model stores each row's last writer and each table's last DDL. So the
+final state depends only on the certification order. LC may be any sufficient number, and collection
+may open any window. So the proofs cover dialects without (0, 0) for first transactions, as in
+servers from 8.3 on.
 
 Source: WL#8440 (EX1 to EX7, local transactions, DDL); metadata and row locks of the server.
 """
@@ -38,7 +34,7 @@ P, Q, V, ANY = (Variable(name, INT) for name in ("p", "q", "v", "any"))
 R, T = Variable("r", ROW), Variable("t", TABLE)
 LC, WINDOW = Variable("new_lc", INT), Variable("window", INT)
 NONE = -1
-"""No transaction: the version that a row had at the beginning, or a lock that is free."""
+"""An initial version, or a free lock."""
 
 _OF_TABLES = {
     "definitions_are_as_certified", "alterations_are_as_certified", "members_converge",
@@ -46,34 +42,34 @@ _OF_TABLES = {
     "session_keeps_its_tables", "defined_is_committed", "defined_is_the_latest", "last_ddl_is_one",
     "last_ddl_is_the_latest", "ddl_before_is_one", "ddl_before_is_the_latest",
 }  # fmt: skip
-"""What is said of definitions and their locks; some of it is false without A12."""
+"""Statements about definitions; some fail without A12."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rules:
-    """The switches; each off is an assumption dropped, or a known fault."""
+    """Each switch off is a dropped assumption or fault."""
 
     name: str = "end_to_end"
     purges_executed_only: bool = True
-    """Assumption A11: what is purged as stable has been executed on this member, too."""
+    """Assumption A11: purged transactions are executed here, too."""
     ddl_is_apart: bool = True
-    """Assumption A12: no DDL of a table runs on one member beside its users on another."""
+    """Assumption A12: no DDL runs beside its table's users elsewhere."""
     snapshot_is_executed: bool = True
-    """A certified local transaction had seen every version of its rows that is in the info."""
+    """Certified local snapshots include all certified versions of their rows."""
     row_locks: bool = True
-    """A certified local transaction keeps its rows locked until its engine commit."""
+    """Certified local transactions keep row locks until the engine commit."""
     metadata_locks: bool = True
-    """A local DDL keeps its table locked until its engine commit."""
+    """Local DDL keeps its table lock until the engine commit."""
     waits_for_lc: bool = True
-    """A remote transaction waits for everything up to its LC."""
+    """Remote transactions wait for everything up to LC."""
     barrier: bool = True
-    """A view change waits for all before it, and what follows waits for it."""
+    """A view change runs alone."""
     speaks_of_tables: bool = True
-    """Definitions are spoken of, too, which needs A12; what is said of rows alone does not."""
+    """Statements cover definitions, which needs A12."""
 
 
 def end_to_end(rules: Rules = Rules()) -> System:
-    """Return the transition system of one member under ``rules``."""
+    """Return the system of one member."""
     system = System(rules.name, "certification, applier, sessions, and what is stored")
     ws = system.rigid("ws", INT, ROW, BOOL)
     empty = system.rigid("empty", INT, BOOL)
@@ -98,12 +94,12 @@ def end_to_end(rules: Rules = Rules()) -> System:
     base = system.state("base", INT)
     started = system.state("started", INT, BOOL)
     committed = system.state("committed", INT, BOOL)
-    # Storage: who wrote the row's version and the table's definition, and who holds the locks.
+    # Storage: writers of row versions and table definitions, and lock owners.
     stored = system.state("stored", ROW, INT)
     defined = system.state("defined", TABLE, INT)
     row_lock = system.state("row_lock", ROW, INT)
     meta_lock = system.state("meta_lock", TABLE, INT)
-    # Ghosts: the certified writer before each, and what each found when it came to change it.
+    # Ghosts: the certified predecessor of each change, and the version that it found.
     last = system.state("last", ROW, INT)
     last_ddl = system.state("last_ddl", TABLE, INT)
     before = system.state("before", INT, ROW, INT)
@@ -262,7 +258,7 @@ def end_to_end(rules: Rules = Rules()) -> System:
         meaning="its changes are stored and its locks released",
     )  # fmt: skip
 
-    # What is claimed.
+    # Safety.
     holds_row = disj(eq(row_lock(R), Q), committed(Q))
     holds_table = disj(eq(meta_lock(T), Q), committed(Q))
     as_certified = implies(conj(delivered(Q), ws(Q, R), holds_row), eq(found(Q, R), before(Q, R)))
@@ -281,7 +277,7 @@ def end_to_end(rules: Rules = Rules()) -> System:
         eq(defined(table(R)), last_ddl(table(R))))),
         "when all has committed, each row and table is as the last certified left it")  # fmt: skip
 
-    # Why it holds.
+    # Invariants.
     both = conj(delivered(P), delivered(Q), P < Q)
     current = conj(delivered(P), remote(P), eq(epoch(P), base()))
     same_epoch = conj(both, remote(P), remote(Q), eq(epoch(P), epoch(Q)))

@@ -1,9 +1,7 @@
-"""The coordinator with its low-water mark: what it starts, LC allowed.
+"""The coordinator with its low-water mark starts only what LC allows.
 
-``paraply/models/systems/applier.py`` lets a transaction start when everything up to its LC has
-committed. The real coordinator knows less: groups, and within a group the number of the last job of
-the longest prefix that is done. This system shows that what it starts is what LC allows. Numbers
-are arbitrary; they must rise within a group.
+``paraply/models/systems/applier.py`` waits for everything up to LC. The real coordinator has groups
+and the longest finished prefix of jobs in a group. Numbers rise within a group.
 
 Source: ``Mts_submode_logical_clock::schedule_next_event``, ``get_lwm_timestamp``.
 """
@@ -20,17 +18,17 @@ P, Q, J = Variable("p", INT), Variable("q", INT), Variable("j", INT)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rules:
-    """The switches; each off is a known fault."""
+    """Each switch off is a known fault."""
 
     name: str = "low_water_mark"
     is_prefix: bool = True
-    """The mark is the end of the longest prefix that is done, not the highest job done."""
+    """The mark ends the longest finished prefix, not the highest job."""
     groups_wait: bool = True
-    """The first of a group waits for everybody before it."""
+    """A group's first job waits for all before it."""
 
 
 def low_water_mark(rules: Rules = Rules()) -> System:
-    """Return the coordinator's transition system under ``rules``."""
+    """Return the coordinator's system."""
     system = System(rules.name, "groups, jobs, and the longest prefix of jobs that is done")
     sn = system.rigid("sn", INT, INT)
     lc = system.rigid("lc", INT, INT)

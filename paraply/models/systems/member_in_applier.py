@@ -1,12 +1,9 @@
-"""Whatever a whole member does with its relay log, the applier's model does: the other direction.
+"""The applier's model simulates a whole member; the member leads.
 
-The member of ``paraply/models/systems/end_to_end.py`` leads; its numbers are those of one dialect.
-Of what it does,
-``paraply/models/systems/applier.py`` sees what comes from elsewhere, the certification info and the
-sessions that are certified; locks, changes of rows and tables, and the engine commits of sessions
-are hidden. So what is proved of the applier is true of a member with sessions, locks, DDL and
-storage. The applier *assumes* of local transactions that earlier writers of their rows have
-committed (A1); here that is among what is proved.
+The member of ``paraply/models/systems/end_to_end.py`` uses one dialect's numbers.
+``paraply/models/systems/applier.py`` observes remote transactions, the certification info and
+certified sessions, but no locks, changes or local commits. So proofs about the applier cover whole
+members. The applier *assumes* A1, that earlier writers have committed; here it is proved.
 """
 
 from __future__ import annotations
@@ -26,7 +23,7 @@ R, ROW_, TAB = Variable("r", ROW), Variable("row", ROW), Variable("tab", TABLE)
 LC, WITNESS = Variable("new_lc", INT), Variable("witness", ROW)
 
 WHY_APPLIER = ("counters", "finished_was_started", "started_was_delivered")
-"""What has to be known of the applier, from the proof of P01."""
+"""From the proof of P01."""
 
 WHY_MEMBER = (
     "item_is_covered", "row_dependency_is_stamped", "view_change_waited",
@@ -35,7 +32,7 @@ WHY_MEMBER = (
     "session_keeps_its_rows", "writers_follow_each_other", "last_is_a_writer",
     "last_is_the_latest",
 )  # fmt: skip
-"""What has to be known of the member, from the proof of P31."""
+"""From the proof of P31."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,7 +43,7 @@ class Rules:
 
 
 def member_in_applier(rules: Rules = Rules()) -> System:
-    """Return member and applier side by side, the member leading, under ``rules``."""
+    """Return the joint system; the member leads."""
     joint = SideBySide(
         "member_in_applier", "what a member does, and the applier with it",
         WL8440, rules.member, leads="member",

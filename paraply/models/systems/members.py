@@ -1,8 +1,8 @@
-"""Two members decide alike although each collects garbage when it likes.
+"""Two members decide alike despite independent garbage collection.
 
-Both receive the same transactions in the same order; each keeps its own certification info and
-purges items whose version is stable at moments of its own. Source: ``Certifier::certify``; a
-third party reported members that diverged when collection bypassed the order of delivery.
+Both receive one order of transactions; each purges stable items at any time. Source:
+``Certifier::certify``; a third party reported divergence when collection bypassed the order of
+delivery.
 """
 
 from __future__ import annotations
@@ -31,16 +31,16 @@ R = Variable("r", ROW)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rules:
-    """The switches; each off is an assumption dropped."""
+    """Each switch off is a dropped assumption."""
 
     name: str = "members"
     stable_is_seen: bool = True
-    """Assumption A2: whatever is stable is in the snapshot of every transaction still to come."""
+    """Assumption A2: future snapshots include the stable set."""
     purge_stable_only: bool = True
 
 
 def members(rules: Rules = Rules()) -> System:
-    """Return the product of two members under ``rules``."""
+    """Return the product of two members."""
     system = System(rules.name, "one order of delivery, two certification infos, two collections")
     snap = system.rigid("snap", TXN, TXN, BOOL)
     ws = system.rigid("ws", TXN, ROW, BOOL)
@@ -60,7 +60,6 @@ def members(rules: Rules = Rules()) -> System:
         return disj(snap(writer(row), txn), eq(txn, writer(row)))
 
     def refused_on(has: Function, txn: Term, row: Term, missing: Term) -> Term:
-        """Whether a member refuses ``txn`` because of ``missing`` in the version of ``row``."""
         return conj(ws(txn, row), has(row), in_version(row, missing), ~snap(txn, missing))
 
     arrives = conj(~delivered(T), ~snap(T, T), forall(U, implies(snap(T, U), certified(U))))

@@ -1,9 +1,8 @@
-"""Acknowledgements of several replicas, replicas that crash, and the one that is promoted.
+"""Acknowledgements of several replicas, replica crashes, and promotion.
 
-The source makes a group visible when every replica of some *acknowledging set* has it (any N
-replicas, for ``rpl_semi_sync_source_wait_for_replica_count`` N). After the loss of the source, a
-replica is promoted that has the most of some *electing set*. What counts is that each acknowledging
-set meets each electing set; how many replicas there are, and how large the sets, does not matter.
+The source makes a group visible after an *acknowledging set* has it (any N replicas, for
+``rpl_semi_sync_source_wait_for_replica_count`` N). After its loss, the most advanced replica of an
+*electing set* is promoted. Each acknowledging set must meet each electing set.
 
 Source: ``AckContainer`` of MySQL, bug 109829; MariaDB's MDEV-4698 (relay logs discarded).
 """
@@ -35,21 +34,21 @@ A, V = Variable("a", ACKERS), Variable("v", VOTERS)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rules:
-    """The switches of the design; each off is a known configuration or fault."""
+    """Each switch off is a configuration or fault."""
 
     name: str = "quorum"
     sets_meet: bool = True
-    """Assumption A10: each acknowledging set has a replica in common with each electing set."""
+    """Assumption A10: acknowledging and electing sets intersect."""
     all_of_the_set: bool = True
-    """Every replica of the set has acknowledged, not only one of them."""
+    """Every replica of the set has acknowledged."""
     keeps_relay_log: bool = True
-    """A replica that crashes keeps what it received and has not applied."""
+    """A crashed replica keeps its relay log."""
     promotes_the_highest: bool = True
-    """Of the electing set, the replica that has most is promoted."""
+    """The electing set's most advanced replica is promoted."""
 
 
 def quorum(rules: Rules = Rules()) -> System:
-    """Return the transition system of a source and any number of replicas under ``rules``."""
+    """Return a source and any number of replicas."""
     system = System(rules.name, "acknowledging sets, replicas that crash, a promotion")
     acks = system.rigid("acks", REPLICA, ACKERS, BOOL)
     votes = system.rigid("votes", REPLICA, VOTERS, BOOL)
@@ -67,8 +66,8 @@ def quorum(rules: Rules = Rules()) -> System:
     seen = system.state("seen", INT, BOOL)
     lost = system.state("lost", BOOL)
     promoted = system.state("promoted", REPLICA, BOOL)
-    # Ghosts: the set for whose sake the last group was made visible, and whom it had in common with
-    # the set that promoted a replica.
+    # Ghosts: the set that made the last group visible, and its common replica with the electing
+    # set.
     by_set = system.state("by_set", ACKERS)
     common = system.state("common", REPLICA, REPLICA)
 

@@ -1,8 +1,7 @@
-"""Exactly once across restarts, and when one position is enough.
+"""Exactly once across restarts, and conditions for a single saved position.
 
-A replica reads its relay log in order, gives transactions to workers, and commits them; each commit
-saves the position with the data. After a crash it begins again: at a relay log file, passing over
-what was executed, or at the position saved.
+A replica reads its relay log in order, and each commit saves the position with the data. After a
+crash it restarts at a relay log file and skips executed transactions, or at the saved position.
 
 Source: WL#8440, applier recovery and EX7; MariaDB's ``gtid_slave_pos`` (position saved in the
 transaction), one position per domain.
@@ -32,21 +31,21 @@ BEGIN = Variable("begin", INT)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rules:
-    """The switches; each off is a known fault."""
+    """Each switch off is a known fault."""
 
     name: str = "restart"
     by_position: bool = False
-    """Begin again after the position saved, and pass over nothing (a single GTID per domain)."""
+    """Restart after the saved position without skips (single GTID per domain)."""
     commits_in_order: bool = False
     saves_with_data: bool = True
-    """The position is saved in the transaction, not after it."""
+    """The transaction saves the position."""
     begins_before_the_missing: bool = True
-    """Begin at or before the first transaction not executed."""
+    """Restart before the first missing transaction."""
     skips_executed: bool = True
 
 
 def restart(rules: Rules = Rules()) -> System:
-    """Return the replica's transition system under ``rules``."""
+    """Return the replica's system."""
     system = System(rules.name, "a relay log read in order, workers, crashes, a saved position")
     n = system.state("n", INT)
     cursor = system.state("cursor", INT)

@@ -1,10 +1,8 @@
-"""Rotation of the binary log beside commits that wait for an acknowledgement: who can move?
+"""Progress of binary log rotation beside commits that wait for an acknowledgement.
 
-Groups pass LOCK_log, LOCK_semi_sync and LOCK_commit_ordered as in
-``paraply/models/systems/semi_sync.py``; a rotation takes LOCK_log as well, and a dump thread sends
-what is synced, in order. While a group has not committed, somebody can take a step. Each step but
-the beginning of a rotation brings one group nearer to its end or ends the rotation, and no group
-takes more than six. So all commit, if rotations do not begin for ever.
+Groups pass the locks of ``paraply/models/systems/semi_sync.py``. A rotation takes LOCK_log, too; a
+dump thread sends synced groups in order. While a group is uncommitted, some step is possible. A
+group takes at most six steps. So all groups commit if rotations stop.
 
 Source: MDEV-162, "Pending XID issue"; MySQL bug 44058, point 5; MDEV-181.
 """
@@ -31,26 +29,25 @@ from paraply.models.language.terms import (
 
 G, H = Variable("g", INT), Variable("h", INT)
 FREE = -1
-"""Nobody holds the lock."""
 STEPS_MAX = 6
-"""What a group goes through: write, sync, enter_ack, receive, enter_commit, engine_commit."""
+"""Write, sync, enter_ack, receive, enter_commit, engine_commit."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rules:
-    """The switches of the design; each is a known configuration."""
+    """Design switches; each is a known configuration."""
 
     name: str = "rotation"
     waits_for_xids: bool = False
-    """A rotation keeps LOCK_log until every group of the file has committed (before MDEV-181)."""
+    """A rotation keeps LOCK_log until all commits (before MDEV-181)."""
     dump_needs_lock_log: bool = False
-    """The dump thread reads the active file under LOCK_log (before binlog_end_pos)."""
+    """The dump thread needs LOCK_log (before binlog_end_pos)."""
     replica_forgets: bool = False
-    """A replica loses the tail of what it received, and is sent it again."""
+    """A replica loses its received tail and receives it again."""
 
 
 def rotation(rules: Rules = Rules()) -> System:
-    """Return the transition system of a source that rotates, and one replica, under ``rules``."""
+    """Return a rotating source and one replica."""
     system = System(rules.name, "three locks, a rotation, a dump thread")
     n = system.state("n", INT)
     synced = system.state("synced", INT, BOOL)
@@ -69,7 +66,6 @@ def rotation(rules: Rules = Rules()) -> System:
     system.starts_with("no_group", (G,), conj(~synced(G), ~engine(G), eq(steps(G), 0)))
 
     def counted(group: Term) -> Callable[[Term], Term]:
-        """Return the update that counts one step of ``group``."""
         return lambda g: ite(eq(g, group), steps(g) + 1, steps(g))
 
     log_is_free = conj(eq(in_log(), FREE), ~rotating())

@@ -1,10 +1,8 @@
 """Group commit through chained mutexes, semi-synchronous acknowledgement, crash and recovery.
 
-Groups are numbered by their place in the binary log. A group holds ``LOCK_log`` while it is
-written and synced, ``LOCK_semi_sync`` while it waits for a replica, ``LOCK_commit_ordered`` during
-the engine commit, and takes the next lock before it releases the one it holds. One replica receives
-the synced log in order; receiving is acknowledging. A crash drops the locks and whatever was not
-synced.
+A group takes ``LOCK_log`` for write and sync, ``LOCK_semi_sync`` for the wait, and
+``LOCK_commit_ordered`` for the engine commit. It takes the next lock before it releases the last.
+One replica receives the synced log in order, which acknowledges it. A crash loses unsynced groups.
 
 Source: MDEV-162 (stages 1 to 4, the hole and its two remedies); AFTER_SYNC and AFTER_COMMIT as in
 ``rpl_semi_sync_source_wait_point``.
@@ -30,29 +28,31 @@ from paraply.models.language.terms import (
 
 G, H = Variable("g", INT), Variable("h", INT)
 FREE = -1
-"""Nobody holds the lock."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rules:
-    """The switches of the design; each off is a known configuration or fault."""
+    """Design switches; off is a configuration or fault."""
 
     name: str = "semi_sync"
     after_sync: bool = True
-    """Wait before the engine commit (AFTER_SYNC), not after it (AFTER_COMMIT)."""
+    """Wait before the engine commit (AFTER_SYNC)."""
     chained: bool = True
-    """Take the next lock before releasing the one held."""
+    """Take the next lock before releasing the last."""
     wait_stands: bool = True
-    """Assumption A5: nobody abandons the wait (time-out, KILL, switching it off)."""
+    """Assumption A5: no time-out, KILL or switch ends the wait."""
     recovery: str = "waits"
-    """After a crash: ``waits`` (recovered groups are not committed until a replica has them),
-    ``barred`` (no connection until a replica caught up), ``commits`` (the hole), ``none``."""
+    """Recovery after a crash.
+
+    ``waits``: recovered groups wait for a replica; ``barred``: no connection before a replica
+    catches up; ``commits``: the hole; ``none``.
+    """
     send_after_sync: bool = True
-    """Replicas are sent only what is durable at the source."""
+    """Replicas receive only durable groups."""
 
 
 def semi_sync(rules: Rules = Rules()) -> System:
-    """Return the transition system of source and replica under ``rules``."""
+    """Return the system of source and replica."""
     system = System(rules.name, "FLUSH, SYNC, ACK and COMMIT stages; a replica; crashes")
     n = system.state("n", INT)
     synced = system.state("synced", INT, BOOL)

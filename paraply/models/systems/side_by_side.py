@@ -1,9 +1,8 @@
-"""The applier's model and the end-to-end model side by side, and what the two states agree on.
+"""The applier's model and the end-to-end model side by side.
 
-The applier counts what came from elsewhere: its positions are the relay log. The member of the
-end-to-end system counts local transactions, too: its positions are the order of delivery. ``place``
-leads from a position of the relay log to the position of delivery, ``rank`` back. What the two
-models say of one transaction, and of the certifier, is the same, whichever of the two leads.
+The applier's positions are the relay log, the member's the order of delivery with local
+transactions. ``place`` maps relay log to delivery positions, ``rank`` back. Both models agree on
+each transaction and the certifier.
 """
 
 from __future__ import annotations
@@ -40,18 +39,17 @@ P, K, L = Variable("p", INT), Variable("k", INT), Variable("l", INT)
 R = Variable("r", ROW)
 WINDOW = Variable("window", INT)
 PREFIX = "applier_"
-"""Before every name of the applier's model, where both are in one system."""
 CHOSEN = ("purged", "imported")
-"""What the environment chooses for both: rows that are purged, and those that a donor sent."""
+"""Joint choices: purged rows and a donor's rows."""
 
 
 class SideBySide(Simulation):
-    """Both models; ``a`` and ``m`` are their functions, ``alone`` the applier's model by itself."""
+    """Both models: ``a``, ``m``, and the applier ``alone``."""
 
     def __init__(
         self, name: str, meaning: str, dialect: Dialect, rules: end_to_end.Rules, *, leads: str
     ) -> None:
-        """Put them together; ``leads`` says whose guards are asked: ``applier`` or ``member``."""
+        """Combine the models; ``leads`` (``applier`` or ``member``) supplies the guards."""
         self.dialect = dialect
         self.alone = parallel_applier(dialect)
         self.applier = renamed(self.alone, PREFIX, CHOSEN)
@@ -63,15 +61,15 @@ class SideBySide(Simulation):
         self.rank = self.system.state("rank", INT, INT)
 
     def in_log(self, p: Term) -> Term:
-        """Return that ``p`` is a position of the relay log."""
+        """Return that the relay log contains ``p``."""
         return conj(p >= 0, p < self.a.n())
 
     def from_elsewhere(self, k: Term) -> Term:
-        """Return that ``k`` was delivered and is nobody's session here."""
+        """Return that ``k`` is delivered and remote."""
         return conj(k >= 0, k < self.m.n(), ~self.m.local(k))
 
     def same_delivered(self) -> Term:
-        """Return that the next of the relay log and the next that is delivered are the same."""
+        """Return that both deliver the same transaction."""
         log, here = self.a.n(), self.m.n()
         return conj(
             ~self.m.local(here),
@@ -81,7 +79,7 @@ class SideBySide(Simulation):
         )
 
     def delivered(self) -> Written:
-        """Return what is remembered when a transaction from elsewhere is delivered."""
+        """Return the update for a remote delivery."""
         log, here = self.a.n(), self.m.n()
 
         def longer(function: Function, at: Term, to: Term) -> Written:
@@ -91,15 +89,14 @@ class SideBySide(Simulation):
         return {**longer(self.place, log, here), **longer(self.rank, here, log)}
 
     def session(self) -> Action:
-        """Return the applier's step of a local transaction, which writes what the member's does."""
+        """Return the applier's step of a local transaction."""
         certified = taken(self.applier, "certify_local")
         return given(certified, self.a.local_ws, lambda r: self.m.ws(self.m.n(), r))
 
     def collections(self) -> Iterator[tuple[str, Action, Action, Term]]:
-        """Yield, for each window of the servers: a name, both models' collections, the window.
+        """Yield, per server window: a name, both collections, the window.
 
-        The member's collection opens ``WINDOW``, and leaves out a number first where the applier's
-        does; which window that has to be is told in the words of the applier alone.
+        The member's collection opens ``WINDOW`` and skips a number like the applier's.
         """
         for kind in ("last", "burn"):
             alone = parallel_applier(replace(self.dialect, window=kind))
@@ -114,7 +111,7 @@ class SideBySide(Simulation):
             )  # fmt: skip
 
     def couple(self) -> None:
-        """Add the invariants that say what the two states have to do with each other."""
+        """Add the invariants that couple both states."""
         a, m, place, rank = self.a, self.m, self.place, self.rank
         invariant = self.system.invariant
         came = self.from_elsewhere(K)

@@ -1,8 +1,7 @@
 """Dependency tracking at the source: MySQL's WRITESET, and Galera's depends_seqno.
 
-Both remember, per row, the last writer, and tell a replica up to which transaction a new one must
-wait. The replica lets a transaction start once everything up to that bound has left (a contiguous
-mark). The memory may be emptied at any time, if a bound for all that was forgotten takes its place.
+The source sends a bound from the last writers of rows. The replica starts a transaction after
+everything up to the bound. A reset of the history must raise the bound for forgotten rows.
 
 Source: ``Writeset_trx_dependency_tracker`` (history, capacity, history_start, the minimum with the
 commit-order parent); Galera's certification index and apply monitor.
@@ -35,22 +34,24 @@ LOW, PARENT = Variable("low", INT), Variable("parent", INT)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rules:
-    """The switches; each off is a known fault."""
+    """Each switch off is a known fault."""
 
     name: str = "writeset_tracker"
     lowers_to_commit_order: bool = True
-    """Takes the minimum with the commit-order parent, as WRITESET does and Galera does not."""
+    """WRITESET, unlike Galera, takes the minimum with the commit-order parent."""
     reset_raises_start: bool = True
-    """A history that is emptied makes everybody wait for the transaction that emptied it."""
+    """After a reset, everything waits for the resetting transaction."""
     locks_until_commit: bool = True
-    """Assumption A6: a commit-order parent covers every earlier writer of a common row, since row
-    locks are held until the engine commit."""
+    """Assumption A6: row locks last until the engine commit.
+
+    So a commit-order parent covers earlier writers of common rows.
+    """
     contiguous_mark: bool = True
-    """The replica's mark is a prefix: everything up to it has left."""
+    """Everything up to the mark has left."""
 
 
 def tracker(rules: Rules = Rules()) -> System:
-    """Return source tracker and replica under ``rules``."""
+    """Return source tracker and replica."""
     system = System(rules.name, "dependencies from the last writer of each row, and a replica")
     ws = system.rigid("ws", INT, ROW, BOOL)
     n = system.state("n", INT)
@@ -62,7 +63,7 @@ def tracker(rules: Rules = Rules()) -> System:
     left = system.state("left", INT, BOOL)
     mark = system.state("mark", INT)
 
-    # Positions count from 0; a bound of -1 waits for nobody.
+    # Positions count from 0; a bound of -1 means no wait.
     system.starts_with("empty", (), conj(eq(n(), 0), eq(start(), -1), eq(mark(), -1)))
     system.starts_with("nothing_known", (R,), ~known(R))
     system.starts_with("nothing_runs", (P,), conj(~started(P), ~left(P)))

@@ -1,7 +1,6 @@
-"""Two-phase commit, as Gray and Lamport specify it: the yardstick of explicit-state searches.
+"""Two-phase commit with known state counts, the reference for explicit-state searches.
 
-The numbers of its states are known from other checkers, so a search that finds them counts right.
-Messages are never taken back; a message that was sent may be received again.
+Messages persist; receipt may repeat.
 
 Source: Gray and Lamport, Consensus on Transaction Commit (2006), the specification TwoPhase.
 """
@@ -30,7 +29,7 @@ A, B = Variable("a", MANAGER), Variable("b", MANAGER)
 
 
 def two_phase_commit() -> System:
-    """Return the system: resource managers, one transaction manager, and what was sent."""
+    """Return resource managers, transaction manager and messages."""
     system = System("two_phase_commit", "resource managers commit all or none")
     local = system.state("local", MANAGER, INT)
     outcome = system.state("outcome", INT)

@@ -1,4 +1,4 @@
-"""The variants of the systems that theorems and counterexamples are about, one call each."""
+"""Variants of the systems for claims."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from paraply.models.systems import (
 )
 
 Build = Callable[[], System]
-"""Makes a system afresh; systems are mutable, so none is shared."""
+"""Builds a new mutable system."""
 
 
 def variant_of_applier(**switches: object) -> Build:
-    """Return certifier and applier of one member under a dialect's switches."""
+    """Return certifier and applier of one member."""
     return lambda: applier.parallel_applier(applier.Dialect(**switches))  # type: ignore[arg-type]
 
 
@@ -43,22 +43,22 @@ def variant_of_commit_order(**switches: object) -> Build:
 
 
 def variant_of_semi_sync(**switches: object) -> Build:
-    """Return source and replica with acknowledgement and crashes."""
+    """Return source and replica with crashes."""
     return lambda: semi_sync.semi_sync(semi_sync.Rules(**switches))  # type: ignore[arg-type]
 
 
 def variant_of_members(**switches: object) -> Build:
-    """Return two members that collect garbage apart."""
+    """Return two members with independent garbage collection."""
     return lambda: members.members(members.Rules(**switches))  # type: ignore[arg-type]
 
 
 def variant_of_tracker(**switches: object) -> Build:
-    """Return a source's dependency tracker and a replica."""
+    """Return a dependency tracker and a replica."""
     return lambda: trackers.tracker(trackers.Rules(**switches))  # type: ignore[arg-type]
 
 
 def variant_of_restart(**switches: object) -> Build:
-    """Return a replica that crashes and begins again."""
+    """Return a replica that crashes and restarts."""
     return lambda: restart.restart(restart.Rules(**switches))  # type: ignore[arg-type]
 
 
@@ -68,22 +68,22 @@ def variant_of_low_water_mark(**switches: object) -> Build:
 
 
 def variant_of_batches(**switches: object) -> Build:
-    """Return the workers of one MariaDB domain in conservative mode."""
+    """Return one MariaDB domain in conservative mode."""
     return lambda: batches.batches(batches.Rules(**switches))  # type: ignore[arg-type]
 
 
 def variant_of_rotation(**switches: object) -> Build:
-    """Return a source that rotates its binary log."""
+    """Return a rotating source."""
     return lambda: rotation.rotation(rotation.Rules(**switches))  # type: ignore[arg-type]
 
 
 def variant_of_quorum(**switches: object) -> Build:
-    """Return a source that waits for several replicas, and a promotion."""
+    """Return several replicas and a promotion."""
     return lambda: quorum.quorum(quorum.Rules(**switches))  # type: ignore[arg-type]
 
 
 def variant_of_crash_points(**switches: object) -> Build:
-    """Return a replica whose position and data are in two engines."""
+    """Return a replica with two engines."""
     return lambda: crash_points.crash_points(crash_points.Rules(**switches))  # type: ignore[arg-type]
 
 
@@ -93,10 +93,10 @@ def variant_of_end_to_end(**switches: object) -> Build:
 
 
 def variant_of_applier_in_member(**switches: object) -> Build:
-    """Return applier and member side by side, the applier leading."""
+    """Return applier and member, the applier leading."""
     return lambda: applier_in_member.applier_in_member(applier_in_member.Rules(**switches))  # type: ignore[arg-type]
 
 
 def variant_of_member_in_applier(**switches: object) -> Build:
-    """Return member and applier side by side, the member leading."""
+    """Return applier and member, the member leading."""
     return lambda: member_in_applier.member_in_applier(member_in_applier.Rules(**switches))  # type: ignore[arg-type]

@@ -1,1 +1,1 @@
-"""Certificates of proofs: how they are found and where they are kept."""
+"""Generation and storage of certificates."""

@@ -1,7 +1,7 @@
 """``python -m paraply.models.judging.certificates``: make the certificates of all theorems.
 
-What the kernel accepts is kept as it is, unless ``--afresh`` asks otherwise; what belongs to no
-obligation any more is removed. Exit code 1 if some obligation is left without a certificate.
+It keeps valid certificates without ``--afresh``, and removes obsolete ones. Exit code 1 if an
+obligation lacks a certificate.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from paraply.models.language.system import System, obligations
 
 
 def systems() -> list[System]:
-    """Return every system that a theorem is about, once each."""
+    """Return every theorem's systems once."""
     built = (build() for theorem in THEOREMS for build in theorem.systems)
     return list({system.name: system for system in built}.values())
 
 
 def renew(system: System, kept: Certificates) -> tuple[Certificates, list[str], int]:
-    """Return a system's certificates, what has none, and how many were made anew."""
+    """Return certificates, failures and the number of new ones."""
     found: Certificates = {}
     missing, made = [], 0
     for obligation in obligations(system):
@@ -49,7 +49,7 @@ def renew(system: System, kept: Certificates) -> tuple[Certificates, list[str], 
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Make, keep and remove; print a line per system."""
+    """Renew all certificates."""
     parser = argparse.ArgumentParser(
         prog="python -m paraply.models.judging.certificates", description=__doc__
     )

@@ -1,9 +1,8 @@
-"""Make certificates: find few instances that contradict each other, and leave out what can be.
+"""Find small sets of contradictory instances.
 
-Z3 says which assertions a proof needs; these are instantiated with the ground terms at hand, a
-further layer of terms at a time, first only where a term is the argument of the same function; Z3
-says which instances suffice; and then each is dropped without which the kernel still finds the
-contradiction. So whatever is left in a certificate is needed.
+Z3 finds the necessary assertions. Ground terms instantiate them layer by layer, at first only at
+equal arguments of functions. Z3 selects sufficient instances, and the kernel's check drops
+superfluous ones.
 """
 
 from __future__ import annotations
@@ -32,17 +31,17 @@ from paraply.models.language.terms import (
 )
 
 LAYERS_MAX = 2
-"""How often the terms of instances make new instances; no obligation so far needs more than one."""
+"""Rounds over all terms; one suffices so far."""
 
 ROUNDS_MAX = 6
-"""How often instances where terms meet their like make new ones; the hardest so far needs six."""
+"""Rounds over matched terms; the hardest proof needs six."""
 
 INSTANCES_MAX = 6_000
-"""Of all assertions together, per layer; beyond it the solver takes longer than it helps."""
+"""Per layer; more slow the solver."""
 
 
 def make(obligation: Obligation, *, timeout_s: float = 10.0) -> Certificate | None:
-    """Return a certificate that the kernel accepts, or None where none was found."""
+    """Return an accepted certificate, or None."""
     found = assertions(obligation)
     closed = [forall_many(assertion.variables, assertion.matrix) for assertion in found]
     core = contradicting(closed, obligation.constants, timeout_s=timeout_s)
@@ -61,7 +60,7 @@ def make(obligation: Obligation, *, timeout_s: float = 10.0) -> Certificate | No
 
 
 def sealed(obligation: Obligation, kept: Sequence[Instance]) -> Certificate:
-    """Return instances as a certificate of an obligation."""
+    """Return instances as a certificate."""
     steps: list[tuple[Data, ...]] = [
         (instance.assertion, *map(data_of, instance.terms)) for instance in kept
     ]
@@ -69,7 +68,7 @@ def sealed(obligation: Obligation, kept: Sequence[Instance]) -> Certificate:
 
 
 def without_spare(found: Sequence[Assertion], kept: Sequence[Instance]) -> list[Instance] | None:
-    """Return instances of which the kernel needs each one; None if it refutes not even all."""
+    """Return a minimal refutable set, or None."""
     needed = sorted(kept, key=lambda instance: (instance.assertion, repr(instance.terms)))
     if refute(found, needed) is not Outcome.REFUTED:
         return None
@@ -87,15 +86,14 @@ def ground(found: Sequence[Assertion], instance: Instance) -> Term:
 
 
 Place = tuple[Function, int]
-"""Where a term stands: the function and which of its arguments it is."""
+"""A function and argument index."""
 
 
 def matches(found: Sequence[Assertion], core: Sequence[int]) -> Iterator[list[Instance]]:
-    """Yield growing sets of instances of the assertions ``core`` whose terms meet their like.
+    """Yield growing sets of matched instances of ``core``.
 
-    A variable stands for the ground terms that are arguments where it is one: positions for
-    positions, say, though numbers are integers too. That leaves out what stands there only by an
-    equation, and a variable that no function is applied to stands for nothing.
+    A variable ranges over ground terms at its arguments of functions. This excludes positions equal
+    only by an equation, and variables without a function.
     """
     at: dict[Place, dict[Term, None]] = {}
     places = [
@@ -136,9 +134,9 @@ def _arguments_in(node: Term) -> Iterator[tuple[Place, Term]]:
 def layers(
     found: Sequence[Assertion], core: Sequence[int], constants: Iterable[Variable]
 ) -> Iterator[list[Instance]]:
-    """Yield all instances of the assertions ``core`` over a growing pool of ground terms.
+    """Yield all instances of ``core`` over growing terms.
 
-    First the constants, then the ground terms of the assertions, then those of the instances.
+    Constants come first, then terms of assertions, then of instances.
     """
     pool: dict[Sort, dict[Term, None]] = {}
 
@@ -179,16 +177,15 @@ def _default(sort: Sort) -> Term:
 
 
 def _elements(grounded: Iterable[Term]) -> list[Variable]:
-    """Return the constants that stand for some element of a sort."""
     used = (term for formula in grounded for term in terms_in(formula))
     return list(dict.fromkeys(t for t in used if isinstance(t, Variable) and MARK in t.name))
 
 
 def is_ground(term: Term) -> bool:
-    """Return whether no variable of an assertion occurs in ``term``."""
+    """Return whether ``term`` has no assertion variable."""
     return not any(isinstance(t, Variable) and MARK in t.name for t in terms_in(term))
 
 
 def terms_in(node: Term) -> Iterator[Term]:
-    """Yield the terms that are no formulas, outermost first, with repetitions."""
+    """Yield non-formula terms, outermost first, with repetitions."""
     return (one for one in nodes_in(node) if one.sort != BOOL)

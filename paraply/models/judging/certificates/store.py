@@ -1,7 +1,7 @@
-"""Where certificates are kept: a file per system, a line per obligation.
+"""Certificate files: one per system, one line per obligation.
 
-``{"statement/step": ["seal", [assertion, term, ...], ...]}``, as JSON; see
-``paraply/models/kernel/certificate.py`` for what it means.
+``{"statement/step": ["seal", [assertion, term, ...], ...]}`` as JSON; see
+``paraply/models/kernel/certificate.py``.
 """
 
 from __future__ import annotations
@@ -25,24 +25,24 @@ UNREADABLE = register(
 FOLDER = Path(__file__).resolve().parents[3] / "proofs" / "certificates"
 
 Certificates = dict[str, Certificate]
-"""The certificates of one system by ``statement/step``."""
+"""By ``statement/step``."""
 
 
 def name_of(obligation: Obligation) -> str:
-    """Return the name of an obligation within its system."""
+    """Return an obligation's name within its system."""
     return f"{obligation.statement}/{obligation.step}"
 
 
 def path_of(system: str, folder: Path = FOLDER) -> Path:
-    """Return the file that holds the certificates of a system."""
+    """Return the certificate file of a system."""
     plain = system.replace("[", "-").replace("]", "").replace(" ", "_")
     return folder / f"{plain}.json"
 
 
 def read(path: Path) -> Certificates:
-    """Return the certificates in a file; none if it does not exist.
+    """Return a file's certificates, possibly none.
 
-    Raises :class:`ParaplyError` P711 if it is not what :func:`write` writes.
+    Raises :class:`ParaplyError` P711 for a malformed file.
     """
     if not path.exists():
         return {}
@@ -63,7 +63,7 @@ def read(path: Path) -> Certificates:
 
 
 def write(path: Path, certificates: Mapping[str, Certificate]) -> None:
-    """Write certificates, in order of their names."""
+    """Write certificates in order of their names."""
     lines = [
         f"{json.dumps(name)}: " + json.dumps([c.seal, *c.steps], separators=(",", ":"))
         for name, c in sorted(certificates.items())
@@ -74,12 +74,12 @@ def write(path: Path, certificates: Mapping[str, Certificate]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Store:
-    """The certificates of all systems; a file is read once, when it is first asked for."""
+    """All certificates, read on first use."""
 
     folder: Path = FOLDER
 
     def certificate(self, obligation: Obligation) -> Certificate | None:
-        """Return the certificate kept for an obligation, or None."""
+        """Return an obligation's certificate, or None."""
         return _read_once(path_of(obligation.system, self.folder)).get(name_of(obligation))
 
 
