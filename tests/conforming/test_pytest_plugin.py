@@ -82,7 +82,7 @@ def test_without_an_applier_the_suite_is_not_imported(pytester):
         "def test_one(request):\n"
         "    assert request.config.pluginmanager.has_plugin('paraply.pytest_plugin')\n"
         "    ours = {n for n in sys.modules if n.startswith('paraply.')}\n"
-        "    assert ours == {'paraply.pytest_plugin'}\n"
+        "    assert ours <= {'paraply.pytest_plugin', 'paraply.version'}\n"
     )
     result = run_with_plugin(pytester, "--strict-markers")
     result.assert_outcomes(passed=1)

@@ -14,6 +14,7 @@ from paraply.properties.logs.audit import AuditOptions, Auditor
 from paraply.properties.logs.conflict_index import Horizon
 from paraply.properties.logs.naive_conflict_graph import check_all_pairs
 from paraply.properties.logs.overlap_rules import RULES, CommitGroupRule, LogicalClockRule
+from paraply.properties.logs.transaction_facts import is_ddl
 from paraply.vocabulary.verdict import Verdict
 from tests.builders.logged import NotationKeys, log, maria_log
 from tests.properties.logged_strategies import mariadb_logs, mysql_logs
@@ -124,11 +125,11 @@ class TakesEqualForAbove(LogicalClockRule):
         return replace(place, floor=place.floor - 1)
 
 
-class GroupsAcrossDdl(CommitGroupRule):
-    """Lets DDL run with its commit group."""
+class DdlIsAlone(CommitGroupRule):
+    """Takes DDL for alone, also where a forged log puts it into a commit group."""
 
     def place(self, txn):
-        return super().place(replace(txn, kind=dependency_safety.LoggedKind.ROWS))
+        return super().place(replace(txn, commit_id=None) if is_ddl(txn) else txn)
 
 
 class GroupsAcrossDomains(CommitGroupRule):
@@ -210,7 +211,7 @@ MYSQL_MUTANTS = [
     forgets_definitions,
     lists_last_writers_only,
 ]
-MARIADB_MUTANTS = [*map(with_rule, (GroupsAcrossDdl, GroupsAcrossDomains))]
+MARIADB_MUTANTS = [*map(with_rule, (DdlIsAlone, GroupsAcrossDomains))]
 
 
 def smallest_disagreement(strategy, applier):

@@ -92,7 +92,7 @@ def test_huge_transaction_keeps_what_it_may_and_names_the_rest():
     writer.xid()
     write_transaction(writer, 2, 1)
     report = LogReport()
-    huge, small = transactions_of(writer.data, row_bytes_max=100, report=report)
+    huge, small = transactions_of(writer.data, row_bytes_max=300, report=report)
     assert huge.undecoded_tables == {"test.big"}
     assert {row.table for row in huge.rows} == {"test.t"}
     assert huge.complete
