@@ -1,6 +1,6 @@
-"""What a schema statement says, as data: the hand-over from the DDL parser to the registry.
+"""Schema statements as data, from the DDL parser to the registry.
 
-Names are as written; a missing schema is an empty string and means the default schema.
+Names are as written; an empty schema means the default schema.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ class TableName:
     table: str
 
     def within(self, default_schema: str) -> str:
-        """Return ``schema.table``, with the default schema where the statement names none."""
+        """Return ``schema.table``."""
         return f"{self.schema or default_schema}.{self.table}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ColumnDefinition:
-    """One column as defined; ``charset`` and ``collation`` are empty where the table decides."""
+    """One column; empty ``charset`` and ``collation`` come from the table."""
 
     name: str
     type_name: str
@@ -30,7 +30,7 @@ class ColumnDefinition:
     charset: str = ""
     collation: str = ""
     binary_collation: bool = False
-    """The BINARY attribute: the ``_bin`` collation of whatever character set it gets."""
+    """The BINARY attribute: the ``_bin`` collation of the column's character set."""
     nullable: bool = True
     unsigned: bool = False
     generated: bool = False
@@ -45,10 +45,9 @@ class ColumnDefinition:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeyDefinition:
-    """A PRIMARY or UNIQUE key, or any other index (``is_unique`` False) for its name alone.
+    """A key or other index.
 
-    ``parts`` are (column name, prefix length); ``beyond`` says why the key cannot be built from
-    columns (an expression, a period), empty where it can.
+    ``parts`` are (column name, prefix length). ``beyond`` is why columns cannot build the key.
     """
 
     name: str
@@ -60,7 +59,7 @@ class KeyDefinition:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ForeignKeyDefinition:
-    """A foreign key; ``parent_columns`` is empty where it means the parent's PRIMARY key."""
+    """A foreign key; empty ``parent_columns`` means the parent's PRIMARY key."""
 
     name: str
     columns: tuple[str, ...]
@@ -72,7 +71,7 @@ class ForeignKeyDefinition:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CharacterOptions:
-    """DEFAULT CHARACTER SET and COLLATE of a table or database, empty where not given."""
+    """DEFAULT CHARACTER SET and COLLATE of a table or database."""
 
     charset: str = ""
     collation: str = ""
@@ -80,7 +79,7 @@ class CharacterOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CreateTable:
-    """CREATE TABLE; ``like`` copies another table, ``from_query`` has columns it does not name."""
+    """CREATE TABLE; ``from_query`` has columns the statement does not name."""
 
     table: TableName
     if_not_exists: bool = False
@@ -179,7 +178,7 @@ class RenameTo:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChangeCharacterOptions:
-    """DEFAULT CHARACTER SET / COLLATE, or CONVERT TO (``convert``: existing columns too)."""
+    """DEFAULT CHARACTER SET / COLLATE, or CONVERT TO (``convert``)."""
 
     options: CharacterOptions
     convert: bool = False
@@ -202,7 +201,7 @@ AlterAction = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AlterTable:
-    """ALTER TABLE, CREATE INDEX and DROP INDEX: actions in the order written."""
+    """ALTER TABLE, CREATE INDEX and DROP INDEX."""
 
     table: TableName
     actions: tuple[AlterAction, ...]
@@ -224,7 +223,7 @@ class DropTables:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SetDatabase:
-    """CREATE DATABASE or ALTER DATABASE; ``name`` is empty for the default schema."""
+    """CREATE DATABASE or ALTER DATABASE; empty ``name`` means the default schema."""
 
     name: str
     options: CharacterOptions
@@ -248,16 +247,12 @@ class UseDatabase:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NoSchemaChange:
-    """A statement that changes no table definition, or only temporary tables."""
+    """A statement that changes no permanent table definition."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unreadable:
-    """A schema statement beyond the parser.
-
-    ``tables`` are those it is about; empty where not even that is clear, and then every table
-    is in doubt.
-    """
+    """A schema statement beyond the parser; empty ``tables`` means every table."""
 
     tables: tuple[TableName, ...]
     reason: str
