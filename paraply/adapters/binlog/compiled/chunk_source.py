@@ -1,4 +1,4 @@
-"""A log's bytes in a buffer that kernels can see, and a stream for the readable decoder."""
+"""A log's bytes in a buffer for kernels, and as a stream for the decoder."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from paraply.adapters.binlog.source import Source
 
 CHUNK_BYTES = 4 << 20
 BUFFER_BYTES_MAX = 32 << 20
-"""A transaction longer than this is left to the readable decoder, which does not need it whole."""
+"""The readable decoder reads longer transactions piecewise."""
 
 
 class ChunkSource(Source):
-    """Reads ahead of the readable decoder; both consume from one position.
+    """A read-ahead source whose scanner and decoder share one position.
 
-    ``offset`` is the position in the file of the next byte that nobody has consumed.
+    ``offset`` is the file position of the next unread byte.
     """
 
     def __init__(
@@ -34,7 +34,7 @@ class ChunkSource(Source):
         self._bytes_max = max(bytes_max, chunk_bytes)
 
     def read(self, count: int) -> bytes:
-        """Return the next ``count`` bytes, fewer only at the end."""
+        """Return the next ``count`` bytes, fewer at the end."""
         have = min(count, self.end - self.begin)
         data = self.data[self.begin : self.begin + have].tobytes()
         self.begin += have
@@ -47,20 +47,20 @@ class ChunkSource(Source):
         return data
 
     def peek(self, count: int) -> bytes:
-        """Return up to ``count`` of the next bytes without consuming them."""
+        """Return up to ``count`` next bytes without consuming them."""
         if self.end - self.begin < count:
             self.fill()
         return self.data[self.begin : min(self.end, self.begin + count)].tobytes()
 
     def skip_to(self, position: int) -> None:
-        """Consume the buffer up to ``position`` (an index into ``data``)."""
+        """Consume the buffer up to index ``position``."""
         self.offset += position - self.begin
         self.begin = position
 
     def fill(self) -> bool:
-        """Bring more bytes into the buffer; False if there are none or there is no room.
+        """Read more bytes into the buffer; return False at the end or without room.
 
-        Damage to a compressed file is raised as for any source, where the bytes run out.
+        Raises the error of a damaged compressed file only where its bytes run out.
         """
         kept = self.end - self.begin
         size = len(self.data)
@@ -80,5 +80,5 @@ class ChunkSource(Source):
         return bool(data)
 
     def close(self) -> None:
-        """Close the stream below."""
+        """Close the underlying stream."""
         self._inner.close()

@@ -1,8 +1,8 @@
-"""What the scanner must know of tables, as arrays: how to step over columns, how to key rows.
+"""Table descriptors for the scanner: steps over columns and rules for keys.
 
-A table gets keys only if its keys are known completely, no foreign key touches it, and every part
-of every key compares by bytes or by one weight per ASCII character. Any other table is not
-*supported*: transactions that change it go to the readable decoder.
+A table is *supported* only if all its keys are known, no foreign key touches it, and every key part
+compares by bytes or by one weight per ASCII character. The readable decoder reads transactions on
+other tables.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _ASCII = bytes(range(128))
 
 
 def column_step(column: WireColumn) -> tuple[int, int] | None:
-    """Return how to step over a column (operation, width), None if the scanner cannot."""
+    """Return how to skip a column (operation, width), None if unsupported."""
     kind = column.kind
     if kind in _FIXED_BYTES:
         return L.FIXED, _FIXED_BYTES[kind]
@@ -67,7 +67,7 @@ def column_step(column: WireColumn) -> tuple[int, int] | None:
 
 @dataclass(frozen=True, slots=True)
 class PartRule:
-    """How one part of a key is compared; ``collation`` names the weights of text."""
+    """The comparison of one key part; ``collation`` selects the weights."""
 
     column: int
     rule: int
@@ -76,7 +76,6 @@ class PartRule:
 
 
 def _reads_ascii(column: Column, wire: WireColumn) -> bool:
-    """Return whether bytes below 128 are ASCII, for the log's decoder and for the schema's."""
     if text_of(column.charset)(_ASCII) != _ASCII.decode("ascii"):
         return False
     found = text_decoder(wire.collation)(_ASCII)
@@ -84,7 +83,7 @@ def _reads_ascii(column: Column, wire: WireColumn) -> bool:
 
 
 def part_rule(part: KeyPart, column: Column, wire: WireColumn) -> PartRule | None:
-    """Return how the scanner compares a key part, None if only the readable code can."""
+    """Return a key part's comparison, None if unsupported."""
     name = column.type_name.partition(" ")[0]
     if name in INTEGER_BITS:
         fits = _INTEGERS.get(wire.kind) == name
@@ -117,11 +116,10 @@ def part_rule(part: KeyPart, column: Column, wire: WireColumn) -> PartRule | Non
 
 
 def ascii_weights(collation: str) -> NDArray[np.uint32] | None:
-    """Return a weight per ASCII character, equal where the collation holds them equal.
+    """Return a weight per ASCII character, equal where the collation compares equal.
 
-    0 stands for a character without weight; element 128 repeats the space's. None where text
-    does not compare character by character: contractions, expansions, characters that weigh on
-    some levels only.
+    0 means no weight; element 128 repeats the space's. Returns None for contractions, expansions,
+    and characters with weights on some levels only.
     """
     fold = fold_of(collation)
     weights = np.zeros(129, np.uint32)
@@ -152,11 +150,11 @@ def _weights_by_table(table: WeightTable) -> list[int] | None:
 
 
 KeyPlan = tuple[tuple[str, tuple[PartRule, ...]], ...]
-"""Key names with their parts, in the order of the schema: PRIMARY first."""
+"""Key names with their parts, PRIMARY first."""
 
 
 def key_plan(schema: TableSchema, table: TableMap) -> KeyPlan | None:
-    """Return how to key the rows of a table, None if the scanner cannot."""
+    """Return a table's key plan, None if unsupported."""
     if not schema.keys_known or not schema.keys_complete or schema.foreign_keys:
         return None
     if not 0 < len(schema.unique_keys) <= L.KEYS_OF_TABLE_MAX:
@@ -185,7 +183,7 @@ def _seed(table: str, index: str) -> int:
 
 @dataclass(slots=True)
 class Descriptors:
-    """The arrays that kernels read, and the numbers of tables by name."""
+    """Descriptor arrays for kernels, with table numbers by name."""
 
     tables: NDArray[np.int64] = field(
         default_factory=lambda: np.zeros((64, L.TABLE_COLUMNS), np.int64)
@@ -198,28 +196,27 @@ class Descriptors:
     hashes: NDArray[np.uint64] = field(default_factory=lambda: np.zeros(1024, np.uint64))
     slots: NDArray[np.int64] = field(default_factory=lambda: np.zeros(1024, np.int64))
     numbers: dict[str, int] = field(default_factory=dict)
-    """Table name as the log spells it -> number."""
     key_names: list[tuple[str, ...]] = field(default_factory=list)
-    """By table number: its keys, in the order of the digests of a row."""
+    """Key names by table number, in digest order."""
     _weight_rows: dict[str, int] = field(default_factory=dict)
     _used: list[int] = field(default_factory=lambda: [0, 0, 0, 0])
     _known: int = 0
 
     def number_of(self, name: str) -> int:
-        """Return the number of a table, new for a new name."""
+        """Return a table's number, adding new names."""
         number = self.numbers.setdefault(name, len(self.numbers))
         if number == len(self.key_names):
             self.key_names.append(())
         return number
 
     def forget_maps(self) -> None:
-        """Meet every table map anew, because what is known of tables has changed."""
+        """Drop all table maps after a schema change."""
         self.hashes[:] = 0
         self._known = 0
         self._used = [0, 0, 0, 0]
 
     def add(self, digest: int, table: TableMap, plan: KeyPlan | None) -> None:
-        """Remember the table map whose body has ``digest``."""
+        """Add the table map whose body has ``digest``."""
         slot, first_column, first_key, first_part = self._used
         steps = [column_step(column) for column in table.columns]
         supported = plan is not None and not table.undecodable and None not in steps
@@ -251,7 +248,7 @@ class Descriptors:
         self._enter(digest, slot)
 
     def add_malformed(self, digest: int) -> None:
-        """Remember that the table map whose body has ``digest`` cannot be decoded."""
+        """Mark the table map body with ``digest`` as malformed."""
         slot = self._used[0]
         self.tables = _with_room(self.tables, slot + 1)
         self.tables[slot] = 0

@@ -1,11 +1,9 @@
-"""Text made comparable: equal under the server's collation if and only if equal here.
+"""Comparable text: equal if and only if equal under the server's collation.
 
-``fold_of`` gives the fold of a collation. Where the weights of the collation were measured the
-fold is exact. Where the collation is unknown, or its weights are, the coarse fold takes its
-place: it merges whatever any known collation merges, so it may find two texts equal that are
-not (the key is then uncertain), but never the reverse. It is for ASCII text only: over all
-collations together an accented letter equals so many others (ä is a, ae and æ somewhere) that no
-useful class is left, and then the answer is that the text cannot be compared.
+A fold with measured weights is exact. An unknown collation gets the coarse fold, which merges
+whatever any known collation merges. It may merge different texts (the key is then uncertain), but
+never separates equal ones. It supports ASCII only: across collations an accented letter equals too
+many others (ä is a, ae and æ). Other text is incomparable.
 """
 
 from __future__ import annotations
@@ -26,13 +24,13 @@ from paraply.adapters.binlog.keys.collation_weights import (
 ASIAN_CHARSETS = frozenset(
     {"big5", "cp932", "eucjpms", "euckr", "gb18030", "gb2312", "gbk", "sjis", "ujis"}
 )
-"""Their bytes become characters by Python's tables, which differ from the servers' in places."""
+"""Python's tables for these sets differ from the servers' in places."""
 
 
 class Fold:
     """Text to comparable bytes under one collation.
 
-    ``certain`` is False where equal bytes may stand for texts that differ.
+    ``certain`` is False where different texts may share bytes.
     """
 
     certain = True
@@ -40,7 +38,7 @@ class Fold:
     pads = True
 
     def __call__(self, text: str) -> bytes | None:
-        """Return the comparable form; None where the text cannot be compared."""
+        """Return the comparable form; None for incomparable text."""
         raise NotImplementedError
 
 
@@ -57,7 +55,7 @@ class _WeightFold(Fold):
         self.table = table
         self.pads = pads
         self._pads_above = pads_above
-        """Whether the levels above the first are padded."""
+        """Whether padding applies above the first level."""
         self._space = table[" "]
 
     def __call__(self, text: str) -> bytes | None:
@@ -100,13 +98,14 @@ class _WeightFold(Fold):
 
 
 COARSE_CLASSES = {"j": "i", "y": "i", "~": "i", "v": "u", "n": "m"}
-"""Characters that some collation holds equal: i = j and u = v in roman_ci, i = y in lithuanian_ci,
-y = ~ in gbk_chinese_ci, m = n in macce_general_ci."""
+"""Equal in some collation: i = j and u = v in roman_ci, i = y in lithuanian_ci, y = ~ in
+gbk_chinese_ci, m = n in macce_general_ci.
+"""
 COARSE_DROPPED = " `@ehz\x7f" + "".join(map(chr, range(0x20)))
-"""What some collation passes over, alone or by way of others: control characters under UCA, the h
-of ch in lithuanian_ci, z = 0x7F in cp1257_lithuanian_ci, the backtick that is a space in
-cp1251_ukrainian_ci, e in big5_chinese_ci and @ in geostd8_general_ci. What is dropped everywhere
-is dropped as padding too."""
+"""Ignored by some collation: control characters under UCA, the h of ch in lithuanian_ci, z = 0x7F
+in cp1257_lithuanian_ci, backtick as space in cp1251_ukrainian_ci, e in big5_chinese_ci, @ in
+geostd8_general_ci. The coarse fold drops them as padding too.
+"""
 _COARSE = {
     **{ord(letter.upper()): letter for letter in "abcdefghijklmnopqrstuvwxyz"},
     **{ord(letter.upper()): to for letter, to in COARSE_CLASSES.items()},
@@ -127,10 +126,7 @@ COARSE_FOLD: Fold = _CoarseFold()
 
 @cache
 def fold_of(collation: str) -> Fold:
-    """Return the fold of a collation by name; the coarse one where it or its weights are unknown.
-
-    ``binary`` is not for here: byte strings compare as bytes.
-    """
+    """Return a collation's fold, coarse where unknown; not for ``binary``."""
     entry = collation_entries().get(collation)
     if entry is None or entry.table is None:
         return COARSE_FOLD
@@ -146,9 +142,9 @@ Decode = Callable[[bytes], str | None]
 
 @cache
 def text_of(charset: str) -> Decode:
-    """Return what makes text of bytes in a character set, None where they are not text of it.
+    """Return a decoder, which returns None for invalid bytes.
 
-    An unknown character set (empty) is decoded only as far as all of them agree: ASCII.
+    An unknown (empty) character set decodes ASCII only.
     """
     characters = byte_characters(charset)
     if characters is not None:
@@ -174,7 +170,7 @@ def _ascii(data: bytes) -> str | None:
 
 
 def is_exact(collation: str, text: str) -> bool:
-    """Return whether the fold of ``text`` is exact under a collation by name."""
+    """Return whether the fold of ``text`` is exact under ``collation``."""
     if not fold_of(collation).certain:
         return False
     return text.isascii() or charset_of(collation) not in ASIAN_CHARSETS

@@ -1,7 +1,7 @@
-"""Column values made comparable: equal in a key if and only if equal here.
+"""Comparable column values: equal if and only if equal in a key.
 
-Integers, decimals, floats and temporals compare as what they mean (1.0 is 1.00, -0.0 is 0.0,
-12:00:00.500 is 12:00:00.5), byte strings by their bytes, text by its collation.
+Numbers and temporals compare by value (1.0 is 1.00, -0.0 is 0.0, 12:00:00.500 is 12:00:00.5), byte
+strings by bytes, text by collation.
 """
 
 from __future__ import annotations
@@ -15,13 +15,11 @@ from paraply.vocabulary.schema import Column
 
 
 class _Incomparable(Enum):
-    """The type of :data:`INCOMPARABLE`."""
-
     INCOMPARABLE = "INCOMPARABLE"
 
 
 INCOMPARABLE = _Incomparable.INCOMPARABLE
-"""Stands for a value that cannot be compared: its character set or a character is not known."""
+"""A value with an unknown character set or character."""
 
 Comparable = tuple[object, bool]
 """A comparable value, and whether it is exact."""
@@ -38,11 +36,10 @@ _TEMPORAL = frozenset({"date", "time", "datetime", "timestamp"})
 
 
 def folder_of(column: Column, prefix_length: int = 0) -> Folder:
-    """Return what makes values of a column comparable, or a prefix of them.
+    """Return a function that makes a column's values or prefixes comparable.
 
-    Values are as the readers of logs give them: ``int``, ``float``, ``Decimal``, ``str``,
-    ``bytes``; text may come as bytes where the reader did not know its character set. The folder
-    returns (``INCOMPARABLE``, False) for what it cannot compare; None is not for it.
+    Text may be bytes where its character set is unknown. The function returns (``INCOMPARABLE``,
+    False) for incomparable values; it does not accept None.
     """
     kind = column.type_name.partition(" ")[0]
     if kind in INTEGER_BITS:
@@ -121,9 +118,9 @@ def _bytes_folder(prefix_length: int, *, is_fixed: bool) -> Folder:
 
 
 def is_padded_to_length(collation: str) -> bool:
-    """Return whether a CHAR(n) is compared as n characters with the spaces that fill it.
+    """Return whether CHAR(n) compares with its filling spaces.
 
-    MariaDB does so under its NO PAD collations (seen on 10.11); MySQL cuts the spaces.
+    MariaDB does so under NO PAD collations (10.11); MySQL cuts the spaces.
     """
     return "nopad" in collation
 
