@@ -1,4 +1,4 @@
-"""Column types of the wire: what table maps say of them, and how to read one value of each.
+"""Column types of table maps, and readers of their values.
 
 Sources: MySQL "Table_map_event" (binlog event documentation), sql/log_event.cc
 log_event_print_value; MariaDB sql/field.cc for its compressed columns.
@@ -31,7 +31,7 @@ from paraply.adapters.binlog.temporal import (
 
 
 class ColumnType(IntEnum):
-    """Type codes of table maps (enum_field_types; 140 and 141 are MariaDB's)."""
+    """Table-map type codes (enum_field_types; 140 and 141 are MariaDB's)."""
 
     DECIMAL = 0
     TINY = 1
@@ -91,7 +91,7 @@ NUMERIC = frozenset(
         ColumnType.FLOAT, ColumnType.DOUBLE, ColumnType.NEWDECIMAL, ColumnType.YEAR,
     }
 )  # fmt: skip
-"""The types that have a bit in the signedness metadata."""
+"""The types with a bit in the signedness metadata."""
 CHARACTER = frozenset(
     {
         ColumnType.STRING, ColumnType.VAR_STRING, ColumnType.VARCHAR, ColumnType.BLOB,
@@ -99,17 +99,17 @@ CHARACTER = frozenset(
         ColumnType.BLOB_COMPRESSED, ColumnType.VARCHAR_COMPRESSED,
     }
 )  # fmt: skip
-"""The types that hold text or bytes."""
+"""The types of text or bytes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WireColumn:
     """One column of a table map.
 
-    ``size`` and ``scale`` depend on the type: bytes at most of a CHAR, BINARY or VARCHAR; bytes of
-    the length of a BLOB, JSON, GEOMETRY or VECTOR; bits of a BIT; bytes of an ENUM or SET;
-    precision and scale of a DECIMAL; ``scale`` digits of a second.
-    The other fields are optional metadata: None or empty where the log does not tell them.
+    ``size`` is the maximum bytes of a CHAR, BINARY or VARCHAR, the length bytes of a BLOB, JSON,
+    GEOMETRY or VECTOR, the bits of a BIT, or the bytes of an ENUM or SET. A DECIMAL has precision
+    and scale; for temporals ``scale`` is the digits of a second. Other fields are optional
+    metadata, None or empty if not logged.
     """
 
     kind: ColumnType
@@ -127,14 +127,14 @@ class WireColumn:
 
 
 class UnsupportedColumnError(Exception):
-    """A column type whose layout is not known, so neither is that of the columns after it."""
+    """An unknown column type, which also hides the columns after it."""
 
 
 def parse_wire_column(code: int, metadata: Cursor) -> tuple[ColumnType, int, int]:
-    """Consume one column's metadata; return type, size and scale as ``WireColumn`` names them.
+    """Consume one column's metadata; return type, size and scale.
 
-    Raises ``UnsupportedColumnError`` for an unknown type code, ``MalformedError`` for metadata
-    that cannot be.
+    Raises ``UnsupportedColumnError`` for an unknown code, ``MalformedError`` for impossible
+    metadata.
     """
     try:
         kind = ColumnType(code)
@@ -167,9 +167,9 @@ def parse_wire_column(code: int, metadata: Cursor) -> tuple[ColumnType, int, int
 
 
 def _parse_string(kind: ColumnType, first: int, second: int) -> tuple[ColumnType, int, int]:
-    """Resolve CHAR, BINARY, ENUM and SET, which all travel as STRING.
+    """Resolve CHAR, BINARY, ENUM and SET, all logged as STRING.
 
-    The first byte is the real type; two of its bits, inverted, are bits 8 and 9 of the length.
+    The first byte is the real type; two inverted bits of it are bits 8 and 9 of the length.
     """
     if kind is ColumnType.STRING:
         if first & 0x30 != 0x30:
@@ -195,9 +195,9 @@ _STRUCT_CODES = {
 
 
 def struct_code(column: WireColumn) -> str:
-    """Return the ``struct`` code of a column whose value needs no conversion, else empty.
+    """Return the ``struct`` code of a plain column, else empty.
 
-    Integers without signedness metadata read as signed.
+    Integers without signedness metadata are signed.
     """
     if column.kind is ColumnType.FLOAT:
         return "f" if column.size == 4 else ""
@@ -208,9 +208,9 @@ def struct_code(column: WireColumn) -> str:
 
 
 def column_reader(column: WireColumn) -> Reader:
-    """Return the function that reads one value of a column.
+    """Return the reader of a column's values.
 
-    Raises ``UnsupportedColumnError`` for DECIMAL of before 5.0 and floats of strange sizes.
+    Raises ``UnsupportedColumnError`` for pre-5.0 DECIMAL and floats of other sizes.
     """
     kind = column.kind
     simple = _SIMPLE_READERS.get(kind)
@@ -284,7 +284,7 @@ def _bit_reader(width: int) -> Reader:
 
 
 def _enum_reader(width: int, members: tuple[str, ...]) -> Reader:
-    """Read an ENUM: its member, its number where members are unknown; 0 is the error value ''."""
+    """Read an ENUM: member or number; 0 is the error value ''."""
 
     def read(buffer: bytes, position: int) -> tuple[object, int]:
         end = position + width
@@ -299,8 +299,6 @@ def _enum_reader(width: int, members: tuple[str, ...]) -> Reader:
 
 
 def _set_reader(width: int, members: tuple[str, ...]) -> Reader:
-    """Read a SET: its members joined by commas, its bits where members are unknown."""
-
     def read(buffer: bytes, position: int) -> tuple[object, int]:
         end = position + width
         bits = int.from_bytes(buffer[position:end], "little")
@@ -314,10 +312,7 @@ def _set_reader(width: int, members: tuple[str, ...]) -> Reader:
 
 
 def _counted_reader(length_bytes: int, convert: Callable[[bytes], object]) -> Reader:
-    """Read a length of 1 to 4 bytes and that many bytes.
-
-    The slice is checked here because ``convert`` may not understand a part of a value.
-    """
+    """Check the slice here, because ``convert`` may accept a partial value."""
     if length_bytes == 1:
 
         def read_short(buffer: bytes, position: int) -> tuple[object, int]:

@@ -33,8 +33,8 @@ def _uuid_text(data: bytes) -> str:
 def parse_gtid(raw: RawEvent) -> GtidEvent:
     """Decode a GTID or anonymous GTID event of any MySQL version.
 
-    Fields after the GTID came one by one (5.7.5, 8.0.1, 8.0.2, 8.0.14, 8.0.x group replication);
-    each is read only if its bytes are there.
+    The decoder reads later fields if present (5.7.5, 8.0.1, 8.0.2, 8.0.14, 8.0.x group
+    replication).
     """
     cursor = Cursor(raw.body)
     flags = cursor.unsigned(1)
@@ -86,10 +86,9 @@ def _parse_tag(cursor: Cursor) -> str:
 
 
 def parse_tagged_gtid(raw: RawEvent) -> GtidEvent:
-    """Decode a tagged GTID event (type 42, 8.3 and newer): fields with numbers, any may be absent.
+    """Decode a tagged GTID event (type 42, 8.3 and newer) with optional numbered fields.
 
-    A field number this decoder does not know ends the decoding, which is allowed only where the
-    message marks it as ignorable.
+    Decoding ends at an unknown field, which the message must mark as ignorable.
     """
     cursor = Cursor(raw.body)
     version = cursor.varlen()
@@ -150,9 +149,9 @@ def _octet(cursor: Cursor) -> int:
 
 
 def parse_gtid_set(data: bytes) -> str:
-    """Decode a GTID set as PREVIOUS_GTIDS and TRANSACTION_CONTEXT carry it, into its text form.
+    """Decode the GTID set of PREVIOUS_GTIDS or TRANSACTION_CONTEXT into text.
 
-    The count's last byte tells the format: 0 plain, 1 with tags (8.3 and newer). Stored intervals
+    The count's last byte is the format: 0 plain, 1 with tags (8.3 and newer). Stored intervals
     exclude their end.
     """
     cursor = Cursor(data)
@@ -209,17 +208,17 @@ _EXTRA_FLAGS = ((0x02, "start_alter"), (0x04, "commit_alter"), (0x08, "rollback_
 
 
 def format_xid(format_id: int, gtrid: bytes, bqual: bytes) -> str:
-    """Return an XID the way the servers write it into XA statements."""
+    """Return an XID in the servers' XA notation."""
     return f"X'{gtrid.hex()}',X'{bqual.hex()}',{format_id}"
 
 
 def parse_mariadb_gtid(raw: RawEvent) -> MariadbGtidEvent:
-    """Decode a MariaDB GTID event with its optional commit id, XID and extra flags."""
+    """Decode a MariaDB GTID event."""
     return parse_mariadb_gtid_body(raw.header, raw.body)
 
 
 def parse_mariadb_gtid_body(header: EventHeader, body: bytes) -> MariadbGtidEvent:
-    """Decode the body of a MariaDB GTID event; the server id is the header's."""
+    """Decode a MariaDB GTID event's body; the header contains the server id."""
     cursor = Cursor(body)
     sequence = cursor.unsigned(8)
     domain = cursor.unsigned(4)
@@ -257,7 +256,7 @@ def parse_mariadb_gtid_body(header: EventHeader, body: bytes) -> MariadbGtidEven
 
 
 def parse_mariadb_gtid_list(raw: RawEvent) -> MariadbGtidListEvent:
-    """Decode MariaDB's binlog state: the low 28 bits of the count are the count."""
+    """Decode MariaDB's binlog state; the count has 28 bits."""
     cursor = Cursor(raw.body)
     word = cursor.unsigned(4)
     gtids: list[str] = []

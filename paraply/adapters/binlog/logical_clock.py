@@ -1,13 +1,10 @@
-"""Which run of the source's logical clock a transaction belongs to.
-
-Sequence numbers start anew with each file of the source, so numbers of two files do not compare.
-"""
+"""Runs of the source's logical clock; sequence numbers restart in each file."""
 
 from __future__ import annotations
 
 
 class ClockRuns:
-    """Counts the runs of the logical clock, from 0; a run that saw no transaction is not one."""
+    """Counts clock runs with transactions, from 0."""
 
     def __init__(self) -> None:
         self._run = 0
@@ -18,12 +15,11 @@ class ClockRuns:
         self._source_file = ""
 
     def on_new_file(self) -> None:
-        """Note that a file of the source begins: the next transaction starts a new run."""
+        """Start a new run with the next transaction."""
         self._restarts = True
 
     def on_source_file(self, name: str) -> None:
-        """Note which file of the source follows; the same one again (a reconnection) changes
-        nothing."""
+        """Note the next source file; a repeated name (reconnection) changes nothing."""
         if self._source_file and name != self._source_file:
             self._restarts = True
         self._source_file = name
@@ -39,11 +35,10 @@ class ClockRuns:
         return self._run
 
     def of(self, last_committed: int | None, sequence_number: int | None) -> int:
-        """Return the run of a transaction with these numbers, None where the log has none.
+        """Return the run of a transaction with these numbers.
 
-        In a relay log of group replication no file tells the restart: there a (0, 0) marker stands
-        before it, so numbers that fall back after a marker start a new run. Numbers that fall back
-        without one do not: the file was put together from several, which is for lint to say.
+        A group-replication relay log marks the restart only by a (0, 0) transaction. Lower numbers
+        after it start a new run; without it they do not, and lint reports them.
         """
         run = self.of_unnumbered()
         if sequence_number is None:

@@ -1,4 +1,4 @@
-"""Partial JSON updates (MySQL 8.0, binlog_row_value_options=PARTIAL_JSON): diffs instead of values.
+"""Partial JSON updates (MySQL 8.0, binlog_row_value_options=PARTIAL_JSON).
 
 A diff replaces, inserts or removes one value at a path. Format: MySQL sql/json_diff.h and
 Json_diff_vector::read_binary.
@@ -16,7 +16,7 @@ from paraply.adapters.binlog.json_binary import DEPTH_MAX, decode_json, json_tex
 
 
 class DiffOperation(IntEnum):
-    """What one diff does at its path."""
+    """The operation of a diff."""
 
     REPLACE = 0
     INSERT = 1
@@ -25,7 +25,7 @@ class DiffOperation(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class JsonDiff:
-    """One change: the operation, the path (``$.a[1]``), and the new value as JSON text."""
+    """One diff: operation, path (``$.a[1]``), and new value as JSON text."""
 
     operation: DiffOperation
     path: str
@@ -34,7 +34,7 @@ class JsonDiff:
 
 @dataclass(frozen=True, slots=True)
 class PartialJson:
-    """Stands in an after-image for a JSON value of which only the changes were recorded."""
+    """An after-image's JSON value of which only diffs exist."""
 
     diffs: tuple[JsonDiff, ...]
 
@@ -43,7 +43,7 @@ ParsedDiff = tuple[DiffOperation, str, object]
 
 
 def parse_diffs(data: bytes) -> list[ParsedDiff]:
-    """Decode a diff vector into (operation, path, value); the value of a removal is None."""
+    """Decode a diff vector into (operation, path, value or None)."""
     cursor = Cursor(data)
     diffs: list[ParsedDiff] = []
     while cursor.remaining:
@@ -58,7 +58,7 @@ def parse_diffs(data: bytes) -> list[ParsedDiff]:
 
 
 def as_partial(diffs: list[ParsedDiff]) -> PartialJson:
-    """Return diffs that cannot be applied as the value that stands for them."""
+    """Return diffs without their document."""
     return PartialJson(
         tuple(
             JsonDiff(operation, path, "" if operation is DiffOperation.REMOVE else json_text(value))
@@ -70,8 +70,7 @@ def as_partial(diffs: list[ParsedDiff]) -> PartialJson:
 def apply_diffs(document: object, diffs: list[ParsedDiff]) -> object:
     """Return the document after the diffs.
 
-    Raises ``MalformedError`` where a path does not lead to what the operation needs; the
-    server checks that before it writes diffs.
+    Raises ``MalformedError`` for a path unfit for its operation, which the server excludes.
     """
     result = deepcopy(document)
     for operation, path, value in diffs:
@@ -121,14 +120,14 @@ def _change(
 
 
 def _restore_order(members: dict[str, object]) -> None:
-    """Put members in the order the server stores them: shorter names first, then by bytes."""
+    """The server stores shorter names first, then by bytes."""
     ordered = sorted(members.items(), key=lambda item: (len(item[0].encode()), item[0].encode()))
     members.clear()
     members.update(ordered)
 
 
 def parse_path(path: str) -> list[str | int]:
-    """Return the legs of a JSON path: member names and array positions.
+    """Return a JSON path's legs: member names and array positions.
 
     >>> parse_path('$.a[2]."b c"')
     ['a', 2, 'b c']
