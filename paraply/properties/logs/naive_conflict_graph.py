@@ -1,7 +1,6 @@
-"""The safety of a log by its definition: every pair of transactions, one conflict graph.
+"""The safety of a log by definition: one graph over every pair.
 
-Slow on purpose (quadratic in time and memory): the oracle that the linear judge is tested against,
-and the baseline that it is measured against. It reads the metadata anew and shares nothing with
+Quadratic in time and memory: the linear judge's oracle and baseline. It shares no code with
 :mod:`paraply.properties.logs.overlap_rules` or :mod:`paraply.properties.logs.conflict_index`.
 """
 
@@ -19,22 +18,22 @@ LOGICAL_CLOCK = "logical-clock"
 COMMIT_GROUP = "commit-group"
 
 MayOverlap = Callable[[int, int], bool]
-"""Whether the transaction at the second position may start before that at the first commits."""
+"""Whether the second transaction may start before the first commits."""
 
 
 @dataclass(slots=True, kw_only=True)
 class NaiveResult:
-    """What the definition says of a log; pairs are (earlier, later) ordinals."""
+    """The definition's results; pairs are (earlier, later) ordinals."""
 
     allowed: set[tuple[int, int]] = field(default_factory=set)
     violating: set[tuple[int, int]] = field(default_factory=set)
     conflicting: set[tuple[int, int]] = field(default_factory=set)
     critical_path: int = 0
-    """Work on the longest chain of row conflicts, barriers included."""
+    """Work on the longest chain of row conflicts and barriers."""
 
 
 def check_all_pairs(transactions: Sequence[LoggedTransaction], applier: str) -> NaiveResult:
-    """Return every pair that may overlap, that conflicts, and that does both."""
+    """Return every overlapping pair, every conflicting pair, and their intersection."""
     whole = [txn for txn in transactions if txn.complete]
     overlap = _overlap_by_clock if applier == LOGICAL_CLOCK else _overlap_by_group
     may_overlap = overlap(whole)

@@ -1,20 +1,18 @@
-"""How parallel a log is, and how parallel it could be.
+"""A log's parallelism under several models.
 
-Models: ``logical-clock`` (MySQL's timestamps as they are, by the prefix rule), ``commit-group``
-(MariaDB's commit ids as they are; for MySQL, groups of one last_committed), ``row-conflicts``
-(what tracking every key could reach: a transaction waits for the last writers of its keys, a
-writer also for the last foreign-key readers), and the partitionings of change-data consumers and
-of per-schema appliers: ``by-table``, ``by-schema``, ``by-primary-key``.
+Models: ``logical-clock`` (MySQL's timestamps, prefix rule), ``commit-group`` (MariaDB's commit ids,
+or MySQL's last_committed groups), ``row-conflicts`` (a transaction waits for its keys' last
+writers, a writer also for foreign-key readers), and the partitions of change-data consumers and
+per-schema appliers: ``by-table``, ``by-schema``, ``by-primary-key``.
 
-Cost: a transaction is ``1 + rows`` steps. It waits for all it depends on under the model and is
-then given to the worker that is free first (``worker_timeline``). In the models that
-look at rows, DDL, statement-based changes, XA, view changes and incidents run alone.
+A transaction costs ``1 + rows`` steps. After its dependencies it runs on the first free worker
+(``worker_timeline``). In models by rows, DDL, statement-based changes, XA, view changes and
+incidents run alone.
 
-``conflicting_pairs_apart`` counts pairs of a transaction and one it waits for under row conflicts
-(the last writer of a key, a foreign-key reader since; both of row changes) that the model does not
-order by what they share: allowed to overlap by the metadata, or with no table, schema or primary
-key in common. A chain of other transactions may order a pair that shares no partition; a consumer
-that splits transactions has no such chain, so the pair counts.
+``conflicting_pairs_apart`` counts row-conflict waits (a key's last writer, or a foreign-key reader
+since) that the model does not order. Either the metadata allows the overlap, or the pair shares no
+table, schema or primary key. Other transactions may order such a pair, but not for a consumer that
+splits transactions, so it counts.
 """
 
 from __future__ import annotations
@@ -54,14 +52,13 @@ _ROWS, _PRIMARY_KEYS = 0, 1
 """Positions in :attr:`SeenTransaction.finish`."""
 
 _Wait = tuple[int, int, Cause, SeenTransaction | None]
-"""When what is waited for finishes, its ordinal, why, and who it is."""
+"""Finish time, ordinal and cause of a wait, and its transaction."""
 
 
 class ParallelismJudge:
     """Schedules one log under every model in one pass.
 
-    Shares the :class:`ConflictIndex` with the safety judge: ``observe`` is called before the
-    index remembers the transaction.
+    ``observe`` must precede the safety judge's ``remember`` in the shared :class:`ConflictIndex`.
     """
 
     def __init__(self, index: ConflictIndex, workers: Sequence[int]) -> None:
@@ -90,7 +87,7 @@ class ParallelismJudge:
         self.clock_distance: dict[int, int] = {}
 
     def observe(self, txn: LoggedTransaction, seen: SeenTransaction, touches: Touches) -> None:
-        """Schedule ``txn`` under every model and give ``seen`` its finish times."""
+        """Schedule ``txn`` under every model and set the finish times of ``seen``."""
         work = compute_work(txn)
         self._follow_metadata(txn, seen, work)
         barrier = txn.is_barrier
@@ -170,11 +167,10 @@ class ParallelismJudge:
     def _earlier_conflicts(
         self, touches: Touches
     ) -> dict[int, tuple[SeenTransaction, ConflictKey]]:
-        """Return whom a transaction waits for, each with the smallest key they share.
+        """Return the awaited transactions with the smallest shared keys.
 
-        That is the last writer of each key and, for a key it writes, every reader since: readers
-        do not wait for each other, so the newest of them need not finish last. A reader is passed
-        here once, by the next writer.
+        They are each key's last writer and, for a written key, every reader since: the newest
+        reader need not finish last. The next writer passes each reader once.
         """
         index = self._index
         found: dict[int, tuple[SeenTransaction, ConflictKey]] = {}
@@ -227,9 +223,9 @@ class ParallelismJudge:
             apart[BY_PRIMARY_KEY] += primary_keys.isdisjoint(earlier.primary_keys)
 
     def results(self, safety: dict[str, Verdict]) -> list[Parallelism]:
-        """Return one entry per model that the log can be read by.
+        """Return one entry per applicable model.
 
-        ``safety`` holds the verdicts of the safety judge by applier, for the models it judged.
+        ``safety`` has the safety judge's verdicts by applier.
         """
         return [
             self._result(model, safety)

@@ -1,19 +1,15 @@
-"""A part of an audit: what an auditor found between two points of a log, and how parts add up.
+"""Parts of an audit, and their sum.
 
-To judge a part, an auditor is first led through the *approach*, the stretch of the log before the
-part that its memory reaches back to; then everything it has counted and found is dropped
-(:func:`begin_part`) while what it remembers stays; then it judges the part (:func:`end_part`).
-Parts add up (:func:`total`): counts are summed, findings follow each other. The sum is the result
-of one auditor over the whole log where each part's approach was long enough, which the parts
-themselves say (:mod:`paraply.properties.logs.part_borders`).
+An auditor first reads the *approach*, the stretch within its memory's reach. :func:`begin_part`
+drops counts and findings and keeps the memory; :func:`end_part` returns the judged part.
+:func:`total` sums counts and concatenates findings. The sum equals one auditor's result if every
+approach is long enough (:mod:`paraply.properties.logs.part_borders`).
 
-What the replay of rows and the schedules remember has no bounded reach. The replay begins with
-nothing where the part begins, and is done again from what the parts before left
-(:mod:`paraply.properties.logs.replay_borders`). Each part is scheduled after its own approach,
-and counts the time it adds to it: the sums are exact where the workers drain between
-parts, as both readings of the metadata do between files, and otherwise near. So is width over time.
-What blocks and the critical path are those of the parts, one after the other: row conflicts alone
-drain no workers.
+Replay and schedules remember without bound. The replay starts empty and is repeated from the
+earlier parts' end (:mod:`paraply.properties.logs.replay_borders`). Schedules count the time a part
+adds after its approach: exact where workers drain between parts, as at file borders under both
+metadata models, otherwise near, like width over time. Blockers and the critical path concatenate
+the parts': row conflicts drain no workers.
 """
 
 from __future__ import annotations
@@ -51,7 +47,7 @@ _NAMED_BY_ORDINAL = re.compile(r"\btransaction (\d+)\b")
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """Something counted: how often, by how much, and the first that showed it."""
+    """A count and amount, with the first occurrence."""
 
     count: int
     amount: int = 0
@@ -61,30 +57,30 @@ class Seen:
 
 @dataclass(slots=True, kw_only=True)
 class Part:
-    """What one part of a log showed; ordinals count from the part's approach."""
+    """One part's findings; ordinals count from its approach."""
 
     counts: Counter[tuple[object, ...]] = field(default_factory=Counter)
-    """Numbers that add up, by what they count."""
+    """Summable numbers, by meaning."""
     flags: frozenset[tuple[object, ...]] = frozenset()
-    """Facts that hold of a whole if of a part."""
+    """Facts true of a whole if true of a part."""
     seen: dict[tuple[object, ...], Seen] = field(default_factory=dict)
     violations: list[SafetyViolation] = field(default_factory=list)
     lint: list[LintFinding] = field(default_factory=list)
     replayed: ReplayedPart = field(default_factory=ReplayedPart)
     schemas: dict[str, TableSchema | None] = field(default_factory=dict)
     width: WidthOverTime = field(default_factory=WidthOverTime)
-    """By rounds counted from the part's approach."""
+    """By rounds from the part's approach."""
     rounds_before: Counter[str] = field(default_factory=Counter)
     """Rounds of the approach, by model."""
     path: TracedPath = field(default_factory=TracedPath)
     half: LintFinding | None = None
-    """What to say if the log ends here, inside a transaction."""
+    """The finding for a log that ends here, inside a transaction."""
     open_group: int = 0
-    """Members so far of the commit group that may go on after the part."""
+    """Members so far of a commit group that may continue."""
 
 
 class NoRows:
-    """Answers nothing about rows: an auditor that only adds up asks nothing."""
+    """No row knowledge, for summing auditors."""
 
     def keys_of(self, table: str, image: RowImage) -> tuple[ConflictKey, ...] | None:
         """Return None."""
@@ -105,7 +101,7 @@ def _tallies(auditor: Auditor) -> Iterator[Tally]:
 
 
 def begin_part(auditor: Auditor) -> Counter[tuple[object, ...]]:
-    """Drop what ``auditor`` has counted and found; return the times it has reached so far."""
+    """Drop the auditor's counts and findings; return its times."""
     auditor.settle()
     reached = _times(auditor)
     auditor._parallelism.path.begin_at(auditor._transactions + 1)
@@ -153,7 +149,7 @@ def _times(auditor: Auditor) -> Counter[tuple[object, ...]]:
 
 
 def end_part(auditor: Auditor, reached: Counter[tuple[object, ...]]) -> Part:
-    """Return what ``auditor`` has counted and found since :func:`begin_part` gave ``reached``."""
+    """Return counts and findings since :func:`begin_part` returned ``reached``."""
     auditor.settle()
     part = Part()
     counts, seen = part.counts, part.seen
@@ -214,7 +210,7 @@ def end_part(auditor: Auditor, reached: Counter[tuple[object, ...]]) -> Part:
 
 
 def total(parts: Sequence[Part], shifts: Sequence[int], options: AuditOptions) -> AuditResult:
-    """Return the result of parts that follow each other; ``shifts`` are added to their ordinals."""
+    """Return the result of consecutive parts; ``shifts`` move their ordinals."""
     rows: RowKeys = NoRows()
     auditor = Auditor(rows, options)
     counts: Counter[tuple[object, ...]] = Counter()
@@ -348,7 +344,6 @@ def _add_widths(width: WidthOverTime, parts: Sequence[Part], model: str) -> None
 
 
 def _close(auditor: Auditor, last: Part, shift: int) -> None:
-    """Add what only the end of the log settles."""
     groups = auditor._lint.groups
     if last.open_group:
         sizes = groups._sizes

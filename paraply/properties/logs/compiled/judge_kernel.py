@@ -1,8 +1,7 @@
-"""Safety and parallelism of a batch of transactions: the twin of ``DependencySafety`` and
-``ParallelismJudge`` for transactions whose conflicts are decided by written keys alone.
+"""Safety and parallelism of a batch with written keys only.
 
-Helpers take the arrays they need and not the whole state: numba copies every array of a named
-tuple that it hands on, which made both compiling and running three times as slow.
+The twin of ``DependencySafety`` and ``ParallelismJudge``. Helpers take single arrays: numba copies
+all arrays of a named tuple, which made compiling and running three times as slow.
 """
 
 from __future__ import annotations
@@ -38,7 +37,7 @@ Words = NDArray[np.uint64]
 Flags = NDArray[np.bool_]
 
 TIME_MAX = (1 << 31) - 1
-"""Finish times are kept in 32 bits."""
+"""Finish times have 32 bits."""
 
 
 @njit(cache=True)
@@ -51,7 +50,6 @@ def _missing_room(
     ties: Words,
     keys: int,
 ) -> int:
-    """Return which array is too small for a transaction with ``keys`` keys, DONE if none is."""
     ordinal = scalars[C.S_ORDINAL] + 1
     oldest = min(scalars[C.S_OLDEST], ordinal - limits[C.L_LINKS])
     if ordinal + 1 - max(1, oldest) >= len(all_past):
@@ -75,11 +73,10 @@ def judge(
     state: State, batch: Ints, keys: Words, primary: Flags, tables: Ints, heads: Ints,
     placed: Ints, first: int,
 ) -> tuple[int, int, int]:  # fmt: skip
-    """Judge ``batch[first:]`` in order until something needs attention.
+    """Judge ``batch[first:]`` in order until a stop status.
 
-    Returns (status, next transaction, keys of the transaction that lacked room). ``placed``
-    receives per transaction the rank and kind of the last scheduler break, and its run and floor
-    by timestamps. ``heads`` is scratch, as long as ``keys``.
+    Returns (status, next transaction, key count of one without room). ``placed`` gets rank and kind
+    of the last scheduler break, with run and floor by timestamps. ``heads`` is scratch.
     """
     scalars = state.scalars
     limits = state.limits

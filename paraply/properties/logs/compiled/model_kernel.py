@@ -1,4 +1,4 @@
-"""When a transaction runs under the models that look at rows: the twin of ``ParallelismJudge``."""
+"""Schedules under the models that use rows: the twin of ``ParallelismJudge``."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Words = NDArray[np.uint64]
 Flags = NDArray[np.bool_]
 
 WORK_SHIFT = 8
-"""Where the work of a transaction begins in H_META."""
+"""The bit offset of work in H_META."""
 
 
 @njit(cache=True)
@@ -37,7 +37,7 @@ def place_partitions(
     work: int,
     finish: Ints,
 ) -> None:
-    """Schedule by table or by schema: the twin of ``PartitionModel``."""
+    """Schedule by table or schema: the twin of ``PartitionModel``."""
     side = model - C.M_TABLE
     levels_max = limits[C.L_LEVELS]
     barrier = barrier_finish[model]
@@ -103,7 +103,7 @@ def follow_keys(
     primary: Flags,
     heads: Ints,
 ) -> None:
-    """Schedule a transaction behind the last writers of its keys."""
+    """Schedule a transaction after its keys' last writers."""
     ring, size = len(touches.keys), len(all_past)
     row_ready, key_ready = ready_times[0], ready_times[3]
     levels_max = limits[C.L_LEVELS]
@@ -168,10 +168,10 @@ def count_apart(
     primary: Flags,
     heads: Ints,
 ) -> None:
-    """Count the pairs with the last writers of the keys that a model leaves unordered.
+    """Count pairs with last writers that a model leaves unordered.
 
-    Two transactions that share a key share its table and schema, so partitioning by these
-    never separates them.
+    Transactions with a common key share its table and schema, so those partitions never separate
+    them.
     """
     ring, size = len(touches.keys), len(all_past)
     stamp = ordinal * 8 + 4
@@ -194,7 +194,7 @@ def count_apart(
 
 @njit(cache=True)
 def note_path(scalars: Ints, limits: Ints, ordinal: int, finish: int) -> int:
-    """Follow the longest chain; TRACE if its links will be overwritten soon, else DONE."""
+    """Extend the longest chain; return TRACE before an overwrite, else DONE."""
     if finish > scalars[C.S_PATH_TIME]:
         scalars[C.S_PATH_END], scalars[C.S_PATH_TIME] = ordinal, finish
         scalars[C.S_PATH_TRACED] = 0
