@@ -1,7 +1,7 @@
-"""Scheduling rules of the conformance suite on the clock of a comparison.
+"""Scheduling rules of the conformance suite on a comparison's clock.
 
-A rule that computes keys by itself is given those of the log, so that what it does with keys is
-compared, and not how well it computes them: for that there is ``paraply conform``.
+Rules use the log's keys, so only scheduling is compared; ``paraply conform`` checks key
+computation.
 """
 
 from __future__ import annotations
@@ -19,16 +19,18 @@ from paraply.reference_impl.comparison.tasks import Task, TaskLog
 
 KEEP_DEPENDENCIES = frozenset({"write_set", "replica_identity", "forced_global", "causality",
                                "last_common_parent"})  # fmt: skip
-"""Rules that never let conflicting transactions overlap, where keys are as the log has them and no
-foreign key ties two tables."""
+"""Rules that never overlap conflicting transactions, given logged keys and no foreign keys between
+tables.
+"""
 
 QUEUED_MAX = 16
-"""Transactions under way and queued, per worker: a rule that queues without end would have the
-whole log before the first commit, and look at all of it each time."""
+"""Transactions in progress and queued, per worker. Without a limit, a queueing rule receives the
+whole log before the first commit.
+"""
 
 
 class GivenKeys(OwnKeys):
-    """Takes the keys of a row as they are given: the values of its image."""
+    """Uses a row image's values as keys."""
 
     def unique_keys(self, table: Any, image: list[Any]) -> list[Key]:
         """Return each value of the image as a key."""
@@ -37,7 +39,7 @@ class GivenKeys(OwnKeys):
 
 
 class RuleClock(Clock):
-    """A rule decides who runs beside whom; commits are in nobody's order."""
+    """A rule schedules; commits have no order."""
 
     def __init__(self, log: TaskLog, workers: int, advance: Advance, *, rule: type[Rule]) -> None:
         super().__init__(log, workers, advance)
@@ -61,12 +63,12 @@ class RuleClock(Clock):
         return self.rule.place(self.transactions[number]) or 0
 
     def assign(self, worker: int, number: int) -> None:
-        """Keep the rule's queues as the clock's are."""
+        """Copy the assignment to the rule's queues."""
         self.rule.queues[worker].append(self.transactions[number])
         super().assign(worker, number)
 
     def on_done(self, task: Task) -> None:
-        """Tell the rule."""
+        """Report completion to the rule."""
         transaction = self.transactions.pop(task.number)
         self.rule.queues[self.worker_of[task.number]].remove(transaction)
         self.rule.committed.add(task.number)
@@ -74,14 +76,14 @@ class RuleClock(Clock):
 
 
 def made_for(rule: type[Rule]) -> type[Rule]:
-    """Return the rule with the keys of the log in place of its own, if it computes any."""
+    """Return the rule with the log's keys instead of its own."""
     if not issubclass(rule, OwnKeys):
         return rule
     return type(rule.__name__, (rule, GivenKeys), {"__doc__": rule.__doc__})
 
 
 def offered(task: Task) -> Transaction:
-    """Return a task as rules see transactions; a key is its number."""
+    """Return a task as a rule's transaction; a key is its number."""
     stamp = task.stamp
     rows = [
         {"op": "U", "table": row.table, "before": list(row.writes), "after": list(row.writes)}
@@ -113,7 +115,7 @@ def _table(name: str, keys: int) -> dict[str, Any]:
 
 
 def compared_rule(rule: type[Rule]) -> ComparedApplier:
-    """Return a rule as an applier to compare."""
+    """Return a rule as a comparable applier."""
     first = (rule.__doc__ or "").partition("\n")[0]
     return ComparedApplier(
         name="rule-" + rule.name.replace("_", "-"),
@@ -127,4 +129,3 @@ def compared_rule(rule: type[Rule]) -> ComparedApplier:
 
 _COMPARED: tuple[type[Rule], ...] = (WriteSet, *RESTATED)
 RULES = {applier.name: applier for applier in map(compared_rule, _COMPARED)}
-"""The rules by name."""

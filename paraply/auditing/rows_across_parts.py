@@ -1,4 +1,4 @@
-"""Follow rows from one part of a log to the next (``properties.logs.replay_borders``)."""
+"""Row following from part to part (``properties.logs.replay_borders``)."""
 
 from __future__ import annotations
 
@@ -13,38 +13,38 @@ from paraply.properties.logs.replay_borders import ReplayBorder
 from paraply.properties.logs.replayed_part import ReplayedPart, take_replayed
 
 ROUNDS_SIDE_BY_SIDE = 3
-"""After so many rounds what is carried on was guessed wrong again and again: one part at a time."""
+"""Rounds of wrong guesses before following one part at a time."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RowsTask:
-    """One part of a log whose rows are to be followed from what the parts before left."""
+    """One part whose rows continue from the parts before."""
 
     part: PartTask
-    """The part, without an approach; ``border_file`` is where to leave what is carried on."""
+    """The part without approach; ``border_file`` receives its end state."""
     begin_file: str
-    """What is carried on from the parts before."""
+    """State from the parts before."""
     begin: bytes
     """Its fingerprint."""
 
 
 @dataclass(slots=True, kw_only=True)
 class FollowedRows:
-    """What following the rows of one part gave."""
+    """The result of following one part's rows."""
 
     task: RowsTask
     replayed: ReplayedPart
-    """Ordinals count from the beginning of the part."""
+    """Ordinals count from the part's beginning."""
     end: bytes
-    """Fingerprint of what is carried on after the part."""
+    """Fingerprint of the state after the part."""
 
 
 class EngineRefused(Exception):  # noqa: N818 - it asks for the readable engine
-    """The compiled engine judged a part and cannot follow its rows."""
+    """The compiled engine judged a part but cannot follow its rows."""
 
 
 def follow_rows(task: RowsTask) -> FollowedRows | EngineRefused:
-    """Replay one part from what the parts before it left."""
+    """Replay one part from the state before it."""
     reader = reader_of(task.part)
     follower = reader.follower(task.part.options)
     follower.replay.begin_at(read_border(task.begin_file), 0)
@@ -69,8 +69,6 @@ Map = Callable[[Callable[[RowsTask], Followed], Iterable[RowsTask]], Iterable[Fo
 
 @dataclass(slots=True)
 class _Here:
-    """What is carried on at one point of the log, in a file or guessed."""
-
     fingerprint: bytes
     file: str
     guessed: ReplayBorder[Any] | None = None
@@ -80,7 +78,7 @@ class _Here:
 
 
 class RowsAcrossParts:
-    """Has the rows of parts followed, round by round, until what was guessed is what was left."""
+    """Follows rows of parts in rounds until every guess is right."""
 
     def __init__(
         self, folder: str, map_tasks: Map, advance: Callable[[float], None] = lambda _: None
@@ -93,9 +91,9 @@ class RowsAcrossParts:
         self.blocks_read = 0
 
     def follow(self, parts: Sequence[JudgedPart], lessons: Sequence[tuple[Lesson, ...]]) -> None:
-        """Put what following the rows found into ``parts``.
+        """Store the followed rows' findings in ``parts``.
 
-        ``lessons`` are what the log before each part teaches. Raises ``EngineRefused``.
+        ``lessons`` are the table facts before each part. Raises ``EngineRefused``.
         """
         while True:
             tasks = self._sweep(parts, lessons)
@@ -124,7 +122,6 @@ class RowsAcrossParts:
     def _sweep(
         self, parts: Sequence[JudgedPart], lessons: Sequence[tuple[Lesson, ...]]
     ) -> list[RowsTask]:
-        """Go through the parts; return those to be followed from elsewhere than they were."""
         here = _Here(parts[0].border, parts[0].task.border_file)
         tasks: list[RowsTask] = []
         for part, known in zip(parts[1:], lessons[1:], strict=True):

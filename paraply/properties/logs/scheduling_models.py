@@ -1,7 +1,6 @@
-"""The models without keys: the logical clock and commit groups as logged, and partitioning by table
-or schema.
+"""Models without keys: logged clock and commit groups, partitions by table or schema.
 
-Each maps a transaction to its earliest start, and receives its finish time.
+Each maps a transaction to its earliest start and receives its finish.
 """
 
 from __future__ import annotations
@@ -15,17 +14,17 @@ from paraply.properties.logs.overlap_rules import Place
 from paraply.properties.logs.worker_timeline import UNBOUNDED, WorkerTimeline, later_of
 
 WINDOW_MAX = 50_000
-"""Transactions a logical timestamp may reach back; one that reaches further is taken to wait for
-the oldest of them, so the model then understates parallelism."""
+"""Reach of a logical timestamp. Beyond it the model waits for the oldest transaction, and so
+understates parallelism.
+"""
 PARTITIONS_MAX = 100_000
-"""Tables, schemas followed at once; one that comes back after so many others starts afresh."""
+"""Followed tables and schemas; a later return starts afresh."""
 
 
 class PrefixClockModel:
-    """Start once everything with SN <= LC has finished: a prefix maximum of finish times.
+    """Starts once everything with SN <= LC has finished.
 
-    Only times that rise are kept: a transaction that finishes before an earlier one changes no
-    prefix maximum.
+    Stores only rising times, which make the prefix maximum.
     """
 
     def __init__(self, timeline: WorkerTimeline) -> None:
@@ -57,7 +56,7 @@ class PrefixClockModel:
 
 
 class GroupModel:
-    """Start once every earlier group of the lane has finished; groups of one lane follow."""
+    """Starts once all earlier groups of the lane have finished."""
 
     def __init__(self, timeline: WorkerTimeline) -> None:
         self.timeline = timeline
@@ -78,7 +77,7 @@ class GroupModel:
 
 
 class PartitionModel:
-    """Start once the last transaction of each own partition has finished; barriers run alone."""
+    """Starts once its partitions' last transactions have finished; barriers run alone."""
 
     def __init__(self, timeline: WorkerTimeline) -> None:
         self.timeline = timeline
@@ -108,7 +107,7 @@ class PartitionModel:
 
 @dataclass(slots=True)
 class TableFinish:
-    """By when some changes of a table have finished, and which of them finished last."""
+    """When some changes of a table finish, and which finish last."""
 
     finish: tuple[list[int], ...]
     """One time vector per model, as :attr:`SeenTransaction.finish`."""
@@ -129,10 +128,10 @@ class _TableFinishes:
 
 
 class TableOrder:
-    """Keeps in order, table by table, the changes that keys do not order.
+    """Orders a table's changes that keys do not order.
 
-    Two changes with unknown keys follow each other, and a transaction whose touches of a table are
-    only partly known (``blurred``) follows and is followed by every change of that table.
+    Changes with unknown keys follow each other. A partly known (``blurred``) transaction is ordered
+    with every change of the table.
     """
 
     def __init__(self) -> None:
@@ -141,7 +140,7 @@ class TableOrder:
     def waits(
         self, tables: frozenset[str], unkeyed: frozenset[str], blurred: frozenset[str]
     ) -> list[tuple[str, TableFinish]]:
-        """Return what a transaction waits for besides its keys, by table name."""
+        """Return a transaction's waits other than keys, by table."""
         found = []
         for table in sorted(tables | blurred):
             known = self._tables.get(table)
@@ -178,7 +177,7 @@ class TableOrder:
                 known.blurred = _extended(known.blurred, seen)
 
     def clear(self) -> None:
-        """Forget everything: a barrier has been waited for."""
+        """Forget everything after a barrier."""
         self._tables.clear()
 
 

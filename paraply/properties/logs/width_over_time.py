@@ -1,7 +1,6 @@
-"""How wide the log was, from its first round to its last, in bounded memory.
+"""A log's width over its rounds, in bounded memory.
 
-A round is a step of the schedule that starts every transaction as soon as the metadata allows:
-1 for one that waits for nothing, else one more than the latest it waits for.
+A transaction's round is 1 without waits, else one more than the latest it waits for.
 """
 
 from __future__ import annotations
@@ -10,15 +9,13 @@ SLICES_MAX = 400
 
 
 class WidthOverTime:
-    """Transactions per round in equal slices of rounds; slices double when there are too many."""
+    """Transactions per round in equal slices, which double when too many."""
 
     def __init__(self, slices_max: int = SLICES_MAX) -> None:
         self.rounds = 0
-        """The last round so far."""
         self.slice_rounds = 1
         """Rounds per slice, a power of two."""
         self.counts: list[int] = []
-        """Transactions per slice."""
         self._slices_max = slices_max
 
     def observe(self, level: int) -> None:
@@ -27,9 +24,9 @@ class WidthOverTime:
         self.counts[(level - 1) // self.slice_rounds] += 1
 
     def add(self, later: WidthOverTime, shift: int) -> None:
-        """Add what another counted, whose round 1 is round ``1 + shift`` here, at the earliest 1.
+        """Add later counts, whose round 1 is round ``1 + shift``, at least 1.
 
-        A slice is spread evenly over its rounds, which is exact where slices are of one round.
+        Slices spread evenly over their rounds: exact for slices of one round.
         """
         size = later.slice_rounds
         for number, count in enumerate(later.counts):
@@ -62,7 +59,7 @@ class WidthOverTime:
     def slices(self) -> list[tuple[int, float]]:
         """Return (first round, mean transactions per round) per slice, oldest first.
 
-        The last slice is averaged over the rounds it has.
+        The last slice averages over its own rounds.
         """
         size = self.slice_rounds
         return [
