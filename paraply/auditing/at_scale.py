@@ -1,11 +1,10 @@
 """The parallel audit of a log in parts, on local cores or a cluster.
 
-Parts are blocks of whole transactions. The auditor of ``paraply audit`` judges each part after an
-approach as long as its memory (:mod:`paraply.properties.logs.parts`). A part with a short approach
-(:mod:`paraply.properties.logs.part_borders`) or wrong table knowledge is judged again, finally with
-the whole log before it. Then rows are followed across borders
-(:mod:`paraply.auditing.rows_across_parts`). The result equals one auditor's, except for counts in
-:data:`DIFFERENCES`.
+The auditor judges each part after an approach of its memory's reach
+(:mod:`paraply.properties.logs.parts`). Parts with short approaches
+(:mod:`paraply.properties.logs.part_borders`) or wrong table facts are repeated, finally with the
+whole log before. Then rows cross borders (:mod:`paraply.auditing.rows_across_parts`). Results equal
+one auditor's, except :data:`DIFFERENCES`.
 """
 
 from __future__ import annotations
@@ -39,11 +38,11 @@ from paraply.vocabulary.errors import ParaplyError
 from paraply.vocabulary.schema import TableSchema
 
 PART_BLOCKS = 32
-"""A gigabyte, some ten seconds of the compiled engine."""
+"""A gigabyte, ten seconds of the compiled engine."""
 APPROACH_BLOCKS = 8
-"""Initial approach: about the auditor's horizon, 100,000 transactions."""
+"""About the auditor's horizon, 100,000 transactions."""
 WIDENING = 4
-"""Growth of the approach per attempt."""
+"""Approach growth per attempt."""
 
 DIFFERENCES = (
     "audited in parts: each part is scheduled after its own approach, and the times add up; "
@@ -57,7 +56,7 @@ R = TypeVar("R")
 
 
 class Map(Protocol):
-    """Applies a function to tasks, in any order (``paraply.mining.engines.Engine.map``)."""
+    """Maps tasks in any order (``paraply.mining.engines.Engine.map``)."""
 
     def __call__(self, function: Callable[[T], R], items: Iterable[T], /) -> Iterable[R]:
         """Return the results."""
@@ -68,7 +67,7 @@ _Key = tuple[tuple[Block, ...], tuple[Block, ...]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PartSizes:
-    """Sizes of blocks and parts; ``block_bytes`` is a minimum, as transactions stay whole."""
+    """Sizes of blocks (minimum) and parts."""
 
     block_bytes: int = BLOCK_BYTES
     part_blocks: int = PART_BLOCKS
@@ -77,18 +76,18 @@ class PartSizes:
 
 @dataclass(slots=True, kw_only=True)
 class ScaledAudit:
-    """The result and course of an audit in parts."""
+    """Result and course of an audit in parts."""
 
     result: AuditResult
     violations: list[SafetyViolation]
-    """All parts' violations, possibly more than ``result`` lists."""
+    """Of all parts, beyond ``result``."""
     parts: int
     judged_again: dict[str, int] = field(default_factory=dict)
-    """Parts judged repeatedly, by reason."""
+    """Repeated parts by reason."""
     rounds: int = 0
-    """Rounds of row following across borders."""
+    """Rounds of row following."""
     blocks_read: int = 0
-    """Blocks read, including approaches and repeats."""
+    """Including approaches and repeats."""
     blocks: int = 0
 
 
@@ -101,12 +100,11 @@ def audit_in_parts(
     folder: str | None = None,
     advance: Callable[[float], None] = lambda _: None,
 ) -> ScaledAudit:
-    """Audit the files of a request as one stream, in parts that ``map_parts`` judges.
+    """Audit a request's files as one stream, in parts.
 
-    What is carried from part to part goes to files below ``folder``, which must exist and be
-    reached by whoever judges; None is this machine's place for temporary files. ``advance`` is
-    told the share of parts that are done, from 0 to 1. Raises ``ParaplyError`` as
-    :func:`paraply.auditing.pipeline.audit` does, and P329 for what cannot be read twice.
+    Border files go below ``folder``, which all workers must reach (None: local temporary files).
+    ``advance`` gets the share of parts done, from 0 to 1. Raises as
+    :func:`paraply.auditing.pipeline.audit`, and P329 for input that opens only once.
     """
     if "-" in request.files or open_inputs(request.files).is_text:
         raise ParaplyError(NOT_IN_PARTS, reason="only binary logs in files can be cut")
@@ -141,7 +139,6 @@ class _AuditInParts:
         self._engine = request.engine
         self._advance = advance
         self._whole: set[str] = set()
-        """Files to read in one piece."""
         self._judged: dict[_Key, JudgedPart] = {}
         self._again: Counter[str] = Counter()
         self._read = 0
@@ -172,7 +169,7 @@ class _AuditInParts:
             self._read_by_the_readable_engine()
 
     def _read_by_the_readable_engine(self) -> None:
-        """Judge all parts alike: rows do not pass between engines."""
+        """Rows do not pass between engines."""
         self._engine = "readable"
         others = [key for key, part in self._judged.items() if part.engine != "readable"]
         for key in others:
@@ -341,8 +338,7 @@ def _key(task: PartTask) -> _Key:
 def _condensed(lessons: Sequence[Sequence[Lesson]], schema: str | None) -> tuple[Lesson, ...]:
     """Return the fewest equivalent lessons; none if the approach suffices.
 
-    A table map precedes each row change, so earlier ones matter only for comparison with a
-    definition, or for another table's foreign key.
+    Earlier table maps matter only against a definition or for another table's foreign key.
     """
     found: list[Lesson] = []
     last: dict[str, TableSchema] = {}

@@ -1,7 +1,6 @@
 """Files of the replay state between parts.
 
-A million rows take some 40 MB (readable engine: 150 MB), too much for a cluster's driver; workers
-use a shared folder.
+A million rows take some 40 MB (readable engine: 150 MB), too much for a cluster's driver.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ def leave_border(border: ReplayBorder[Any], path: str) -> None:
 
 
 def read_border(path: str) -> ReplayBorder[Any]:
-    """Return the border of a file from :func:`leave_border` in this audit; else P328."""
+    """Return a border of this audit; else raise P328."""
     try:
         with Path(path).open("rb") as file:
             border: ReplayBorder[Any] = pickle.load(file)

@@ -1,7 +1,6 @@
-"""Scheduling rules of the conformance suite on a comparison's clock.
+"""Conformance-suite rules on a comparison's clock.
 
-Rules use the log's keys, so only scheduling is compared; ``paraply conform`` checks key
-computation.
+Rules use logged keys; ``paraply conform`` checks key computation.
 """
 
 from __future__ import annotations
@@ -19,21 +18,17 @@ from paraply.reference_impl.comparison.tasks import Task, TaskLog
 
 KEEP_DEPENDENCIES = frozenset({"write_set", "replica_identity", "forced_global", "causality",
                                "last_common_parent"})  # fmt: skip
-"""Rules that never overlap conflicting transactions, given logged keys and no foreign keys between
-tables.
-"""
+"""Rules that order conflicts, given logged keys without foreign keys."""
 
 QUEUED_MAX = 16
-"""Transactions in progress and queued, per worker. Without a limit, a queueing rule receives the
-whole log before the first commit.
-"""
+"""Limit per worker; queueing rules otherwise receive the whole log first."""
 
 
 class GivenKeys(OwnKeys):
     """Uses a row image's values as keys."""
 
     def unique_keys(self, table: Any, image: list[Any]) -> list[Key]:
-        """Return each value of the image as a key."""
+        """Return each value as a key."""
         del table
         return [(value,) for value in image]
 
@@ -51,7 +46,7 @@ class RuleClock(Clock):
         self.transactions: dict[int, Transaction] = {}
 
     def place(self, number: int) -> int:
-        """Offer the transaction to the rule, once there is room."""
+        """Offer the transaction once there is room."""
         if number - 1 - self.completed >= QUEUED_MAX * self.workers:
             return 0
         if number not in self.transactions:
@@ -76,14 +71,14 @@ class RuleClock(Clock):
 
 
 def made_for(rule: type[Rule]) -> type[Rule]:
-    """Return the rule with the log's keys instead of its own."""
+    """Return the rule with logged keys."""
     if not issubclass(rule, OwnKeys):
         return rule
     return type(rule.__name__, (rule, GivenKeys), {"__doc__": rule.__doc__})
 
 
 def offered(task: Task) -> Transaction:
-    """Return a task as a rule's transaction; a key is its number."""
+    """Return a task as a rule's transaction."""
     stamp = task.stamp
     rows = [
         {"op": "U", "table": row.table, "before": list(row.writes), "after": list(row.writes)}

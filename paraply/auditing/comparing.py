@@ -39,14 +39,14 @@ from paraply.vocabulary.errors import ParaplyError, register
 from paraply.vocabulary.timestamps import LogicalTimestamp
 
 BINLOG = "binlog"
-"""The workload name for the user's log."""
+"""The workload of a user's log."""
 TRANSACTIONS = 2_000
 WORKERS = 8
 WORKERS_MAX = 1024
 FORKS_FROM = 20_000
 """Minimum transactions for several processes."""
 PROCESSES_MAX = 4
-"""Each copies its data: some hundreds of megabytes per 100,000 transactions."""
+"""Each copies some hundreds of megabytes per 100,000 transactions."""
 ALL = {**APPLIERS, **RULES}
 
 UNKNOWN_WORKLOAD = register(
@@ -70,10 +70,9 @@ COMPARISON_OUT_OF_RANGE = register(
 class CompareRequest:
     """What to compare.
 
-    ``workload`` is a generated workload's name or ``binlog``. With 0 ``workers`` each applies
-    serially. ``transactions`` is the number to generate, or a log's maximum (0: all). ``theta`` is
-    the skew of popular keys, in [0, 1). ``appliers`` are names or their beginnings up to a dash
-    (empty: all). ``schema`` is a dump for unlogged keys.
+    ``workload`` is a generated one's name or ``binlog``. 0 ``workers`` apply serially.
+    ``transactions`` is generated, or a log's maximum (0: all). ``theta`` is key skew, in [0, 1).
+    ``appliers`` are names or beginnings up to a dash (empty: all). ``schema`` is a dump.
     """
 
     workload: str
@@ -92,7 +91,7 @@ class Source:
 
     log: TaskLog
     stamps: dict[str, Sequence[LogicalTimestamp | None]]
-    """One stamp per transaction, by applier."""
+    """By applier, one per transaction."""
     has_commit_ids: bool
     remarks: list[str] = field(default_factory=list)
 
@@ -123,9 +122,9 @@ class Comparison:
 def compare(
     request: CompareRequest, advance: Callable[[float], None] = lambda _: None
 ) -> Comparison:
-    """Run one log through the requested appliers; ``advance`` gets the share done.
+    """Run one log through appliers; ``advance`` gets the share done.
 
-    Raises ``ParaplyError`` P304, P330, P331, P332, or errors of log reading.
+    Raises ``ParaplyError`` P304, P330, P331, P332, or reading errors.
     """
     check(request)
     chosen = appliers_named(request.appliers)
@@ -203,7 +202,7 @@ def _share_of(
 
 
 def check(request: CompareRequest) -> None:
-    """Raise ``ParaplyError`` P330, P331 or P332 for an invalid request."""
+    """Raise ``ParaplyError`` P330, P331 or P332 if invalid."""
     known = (*STREAMS, BINLOG)
     if request.workload not in known:
         close = difflib.get_close_matches(request.workload, known, n=1)
@@ -228,7 +227,7 @@ def check(request: CompareRequest) -> None:
 
 
 def appliers_named(names: Sequence[str]) -> list[ComparedApplier]:
-    """Return the named appliers in a fixed order; ``mysql`` means all of MySQL's.
+    """Return the named appliers; ``mysql`` means all of MySQL's.
 
     Raises ``ParaplyError`` P304.
     """
@@ -318,7 +317,7 @@ def _logged(request: CompareRequest) -> Source:
 
 @contextmanager
 def _without_collector() -> Iterator[None]:
-    """Disable cycle collection: a million small objects form no cycle."""
+    """A million small objects form no cycle."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:

@@ -1,6 +1,6 @@
-"""The audit by the compiled engine, in batches.
+"""The audit by the compiled engine.
 
-``NotCompilable`` means that the log requires the readable audit.
+``NotCompilable`` requests the readable one.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class LogQuestions:
         return txn
 
     def keys_with(self, ordinal: int, at: int, digests: frozenset[int]) -> dict[int, ConflictKey]:
-        """Return its keys with one of the digests."""
+        """Return keys with these digests."""
         return self._rereader.keys_with(self.reread(ordinal, at), at, digests)
 
 
@@ -46,11 +46,10 @@ def audit_compiled(
     advance: Callable[[float], None],
     **sizes: int,
 ) -> AuditResult:
-    """Audit files and return the result; fill the report.
+    """Audit files; fill the report.
 
-    ``on_gtids`` gets file, first and last GTID (empty: none). Raises ``NotCompilable`` for the
-    readable engine; the run's results are then invalid. ``sizes`` are :class:`CompiledStream`'s,
-    for tests.
+    ``on_gtids`` gets file, first and last GTID. ``NotCompilable`` invalidates the run. ``sizes``
+    are :class:`CompiledStream`'s, for tests.
     """
     stream = CompiledStream(keys, report, **sizes)
     auditor = CompiledAuditor(keys, LogQuestions(stream.rereader), options)

@@ -43,11 +43,11 @@ class CompiledPartReader(ReadablePartReader):
         return self._batch_judge
 
     def read(self, block: Block) -> Iterator[tuple[str, str]]:
-        """Judge a block; yield first and last GTID of each step."""
+        """Judge a block; yield each step's GTIDs."""
         yield from self._judged(self._scanner.scan_file(block.open()))
 
     def finish(self) -> Iterator[tuple[str, str]]:
-        """Judge what is open at the log's end."""
+        """Judge what is open at the end."""
         yield from self._judged(self._scanner.finish())
 
     def _judged(self, items: Iterator[Batch | LoggedTransaction]) -> Iterator[tuple[str, str]]:

@@ -17,21 +17,21 @@ from paraply.vocabulary.errors import ParaplyError
 STANDARD_INPUT = "-"
 
 HEAD_BYTES = 1024
-"""The first lines identify a text dump."""
+"""First lines identify a text dump."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InputFiles:
-    """One stream's files; those that open only once are open."""
+    """One stream's files; single-open ones are open."""
 
     sources: tuple[str | Source, ...]
     is_text: bool
 
 
 def open_inputs(names: Sequence[str]) -> InputFiles:
-    """Return the files ready to read, in order.
+    """Return the files ready to read.
 
-    Raises ``ParaplyError``: P101 for a mistyped name, immediately; P309 for text dumps mixed with
+    Raises ``ParaplyError`` P101 for a mistyped name, immediately, and P309 for mixed text dumps and
     binary logs.
     """
     for name in names:

@@ -1,4 +1,4 @@
-"""Judging of one log part, locally or on a Spark worker."""
+"""Judging of one log part, local or on Spark."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Statement:
 
 
 Lesson = TableSchema | Statement
-"""A logged fact about tables: a table map's metadata or a statement."""
+"""A table map's metadata or a statement."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,19 +48,19 @@ class PartTask:
     approach: tuple[Block, ...]
     blocks: tuple[Block, ...]
     lessons: tuple[Lesson, ...]
-    """Table facts from the log before the approach."""
+    """From the log before the approach."""
     schema: str | None
     distrusted: tuple[str, ...]
     options: AuditOptions
     engine: str
-    """``readable``, ``compiled``, or ``auto``, which prefers the latter."""
+    """``readable``, ``compiled``, or ``auto``: compiled if possible."""
     border_file: str
-    """Output file of the replay state after the part."""
+    """Receives the replay's end state."""
 
     def without_approach(
         self, lessons: tuple[Lesson, ...], *, engine: str, border_file: str
     ) -> PartTask:
-        """Return the part alone, with the facts before it."""
+        """Return the part alone, with earlier lessons."""
         return replace(self, approach=(), lessons=lessons, engine=engine, border_file=border_file)
 
 
@@ -73,11 +73,11 @@ class JudgedPart:
     borders: PartBorders
     engine: str
     border: bytes
-    """Fingerprint of the replay state after the part, from an empty start."""
+    """Fingerprint of the replay from an empty start."""
     reports: list[FileReport]
     """One per block."""
     gtids: list[tuple[str, str]]
-    """First and last GTID per block."""
+    """First and last, per block."""
     lessons: list[list[Lesson]]
     """Table facts per block."""
     assumptions: tuple[str, ...]
@@ -112,7 +112,7 @@ class _AttentiveRegistry(SchemaRegistry):
 def taught(
     lessons: Iterable[Lesson], schema: str | None, distrusted: tuple[str, ...]
 ) -> _AttentiveRegistry:
-    """Return a registry with a dump, if any, and lessons."""
+    """Return a registry with dump and lessons."""
     registry = _AttentiveRegistry()
     if schema is not None:
         load_schema_file(registry, schema, distrusted)
@@ -140,7 +140,7 @@ class Judge(Protocol):
 
 
 def judge_part(task: PartTask) -> JudgedPart:
-    """Judge one part; P308 if only the compiled engine is allowed and fails."""
+    """Judge one part; P308 if only-compiled fails."""
     if task.engine != "readable":
         try:
             from paraply.auditing.compiled_parts import CompiledPartReader
@@ -195,12 +195,12 @@ class ReadablePartReader:
         return follower
 
     def read(self, block: Block) -> Iterator[tuple[str, str]]:
-        """Judge a block; yield first and last GTID of each step."""
+        """Judge a block; yield each step's GTIDs."""
         for txn in self._stream.read_file(block.open()):
             yield self._take(txn)
 
     def finish(self) -> Iterator[tuple[str, str]]:
-        """Judge what is open at the log's end."""
+        """Judge what is open at the end."""
         for txn in self._stream.finish():
             yield self._take(txn)
 

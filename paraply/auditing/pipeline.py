@@ -1,4 +1,4 @@
-"""The audit: read the log, follow its schema, key rows, judge, summarise."""
+"""The audit: read, follow the schema, key, judge, summarise."""
 
 from __future__ import annotations
 
@@ -25,14 +25,13 @@ from paraply.vocabulary.kernel_cache import has_kernels
 from paraply.vocabulary.verdict import Verdict, combine
 
 APPLIERS = tuple(RULES)
-"""The appliers whose metadata can be judged."""
 
 ENGINES = ("auto", "readable", "compiled")
 
 COMPILED_BYTES_MIN = 16 << 20
-"""Below this the compiled engine loads longer than the readable one runs."""
+"""Below this the compiled engine loads too long."""
 COMPILING_BYTES_MIN = 64 << 20
-"""The same before its kernels are compiled and cached."""
+"""The same with uncompiled kernels."""
 
 _TRANSACTIONS_PER_NEWS = 256
 
@@ -48,15 +47,14 @@ class AuditRequest:
     engine: str = "auto"
     selection: Selection = field(default_factory=Selection)
     distrusted: tuple[str, ...] = ()
-    """Tables whose definition in ``schema`` is ignored."""
+    """Tables to ignore in ``schema``."""
 
 
 def audit(request: AuditRequest, advance: Callable[[float], None] = lambda _: None) -> AuditResult:
-    """Audit a request's files as one stream; ``advance`` gets the bytes read.
+    """Audit a request's files as one stream; ``advance`` gets bytes read.
 
-    A file not read to its end makes the verdict unknown. A log that contradicts the schema is
-    audited again without it. Raises ``ParaplyError`` for a missing file, files without a
-    transaction, or a useless schema.
+    Partly read files make the verdict unknown. A log that contradicts the schema is audited again
+    without it. Raises ``ParaplyError`` for a missing file, no transaction, or a useless schema.
     """
     return trusting_less(request, lambda less: _audit_once(less, advance))
 
@@ -64,7 +62,7 @@ def audit(request: AuditRequest, advance: Callable[[float], None] = lambda _: No
 def trusting_less(
     request: AuditRequest, run: Callable[[AuditRequest], tuple[AuditResult, SchemaDoubts]]
 ) -> AuditResult:
-    """Run an audit, and again without schema parts that the log contradicts."""
+    """Repeat an audit without contradicted schema parts."""
     result, doubts = run(request)
     newer = doubts.newer
     while request.schema is not None and doubts.distrusted - {*request.distrusted}:
@@ -126,11 +124,7 @@ def _wants_compiled_engine(request: AuditRequest, inputs: InputFiles) -> bool:
 def _judged_by_compiled_engine(
     request: AuditRequest, advance: Callable[[float], None]
 ) -> tuple[AuditResult, SchemaDoubts] | None:
-    """Return the compiled engine's result, None where the readable one must run.
-
-    Results differ only in ``engine``. Raises ``ParaplyError`` P308 instead of None for a compiled
-    engine chosen by name.
-    """
+    """Raises ``ParaplyError`` P308 instead of None for a compiled engine chosen by name."""
     by_name = request.engine == "compiled"
     try:
         # Imported only here: it costs most of a second and 90 MB, which a small log does not pay.
@@ -154,7 +148,7 @@ def _judged_by_compiled_engine(
 
 
 def no_compiled_engine(reason: str) -> ParaplyError:
-    """Return the error for a log beyond the requested engine."""
+    """Return the error for the requested engine."""
     return ParaplyError(ENGINE_UNAVAILABLE, engine="compiled", reason=reason)
 
 
@@ -218,7 +212,7 @@ def _judged_by_readable_engine(
 
 
 def nothing_read(report: LogReport) -> ParaplyError:
-    """Return the error for files without a transaction."""
+    """Return the error for no transaction."""
     first = next(report.diagnostics())
     return ParaplyError(NOTHING_READ, reason=first.text, remedy=first.remedy)
 
@@ -244,7 +238,7 @@ def summary_of(file: FileReport, first_gtid: str, last_gtid: str) -> FileSummary
 
 
 def note_what_was_not_read(result: AuditResult, report: LogReport) -> None:
-    """Make a verdict unknown where parts were not read."""
+    """Make a verdict unknown where reading failed."""
     for file in report.files:
         for diagnostic in file.diagnostics:
             result.unknown_because.append(

@@ -13,17 +13,17 @@ from paraply.properties.logs.replay_borders import ReplayBorder
 from paraply.properties.logs.replayed_part import ReplayedPart, take_replayed
 
 ROUNDS_SIDE_BY_SIDE = 3
-"""Rounds of wrong guesses before following one part at a time."""
+"""After them parts are followed singly."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RowsTask:
-    """One part whose rows continue from the parts before."""
+    """A part whose rows continue from before."""
 
     part: PartTask
-    """The part without approach; ``border_file`` receives its end state."""
+    """Without approach; ``border_file`` receives its end."""
     begin_file: str
-    """State from the parts before."""
+    """State from earlier parts."""
     begin: bytes
     """Its fingerprint."""
 
@@ -34,17 +34,17 @@ class FollowedRows:
 
     task: RowsTask
     replayed: ReplayedPart
-    """Ordinals count from the part's beginning."""
+    """Ordinals from the part's beginning."""
     end: bytes
-    """Fingerprint of the state after the part."""
+    """Fingerprint of the end state."""
 
 
 class EngineRefused(Exception):  # noqa: N818 - it asks for the readable engine
-    """The compiled engine judged a part but cannot follow its rows."""
+    """The compiled engine cannot follow the rows."""
 
 
 def follow_rows(task: RowsTask) -> FollowedRows | EngineRefused:
-    """Replay one part from the state before it."""
+    """Replay a part from the state before."""
     reader = reader_of(task.part)
     follower = reader.follower(task.part.options)
     follower.replay.begin_at(read_border(task.begin_file), 0)
@@ -64,7 +64,7 @@ def follow_rows(task: RowsTask) -> FollowedRows | EngineRefused:
 
 Followed = FollowedRows | EngineRefused
 Map = Callable[[Callable[[RowsTask], Followed], Iterable[RowsTask]], Iterable[Followed]]
-"""Applies a function to tasks, in any order (``paraply.mining.engines.Engine.map``)."""
+"""Maps tasks in any order (``paraply.mining.engines.Engine.map``)."""
 
 
 @dataclass(slots=True)
@@ -78,7 +78,7 @@ class _Here:
 
 
 class RowsAcrossParts:
-    """Follows rows of parts in rounds until every guess is right."""
+    """Follows parts in rounds until guesses are right."""
 
     def __init__(
         self, folder: str, map_tasks: Map, advance: Callable[[float], None] = lambda _: None
@@ -91,9 +91,9 @@ class RowsAcrossParts:
         self.blocks_read = 0
 
     def follow(self, parts: Sequence[JudgedPart], lessons: Sequence[tuple[Lesson, ...]]) -> None:
-        """Store the followed rows' findings in ``parts``.
+        """Store the findings in ``parts``.
 
-        ``lessons`` are the table facts before each part. Raises ``EngineRefused``.
+        ``lessons`` precede each part. Raises ``EngineRefused``.
         """
         while True:
             tasks = self._sweep(parts, lessons)

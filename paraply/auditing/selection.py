@@ -22,14 +22,13 @@ GTID_NOT_IN_LOG = register(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Selection:
-    """The judged part of a log; empty values exclude nothing."""
+    """The judged part; empty values exclude nothing."""
 
     start_gtid: str = ""
-    """First transaction; for MariaDB one per domain, comma-separated."""
+    """First GTID; MariaDB: one per domain, comma-separated."""
     stop_gtid: str = ""
     """Last transaction, likewise."""
     domain: int | None = None
-    """The only judged MariaDB domain."""
 
     def __bool__(self) -> bool:
         return bool(self.start_gtid or self.stop_gtid or self.domain is not None)
@@ -61,7 +60,7 @@ class Selector:
         return is_within and (wanted is None or txn.domain == wanted)
 
     def require_found(self) -> None:
-        """Raise ``ParaplyError`` P346 for a GTID missing from the log."""
+        """Raise ``ParaplyError`` P346 for a missing GTID."""
         for option, left in (("--start-gtid", self._starts), ("--stop-gtid", self._stops)):
             for gtid in left.values():
                 raise ParaplyError(GTID_NOT_IN_LOG, gtid=gtid, option=option)

@@ -25,7 +25,7 @@ VARIABLES = (
 
 @dataclass(slots=True)
 class ServerSchema:
-    """The queries to a server, and its definitions as a dump."""
+    """Queries to a server, and its dump."""
 
     text: str = ""
     asked: list[str] = field(default_factory=list)
@@ -33,7 +33,7 @@ class ServerSchema:
 
 
 def read_schema(server: Reachable) -> ServerSchema:
-    """Return the definitions of all tables visible to the account."""
+    """Return definitions visible to the account."""
     found = ServerSchema()
 
     def ask(statement: str) -> list[tuple[object, ...]]:
@@ -65,9 +65,9 @@ def read_schema(server: Reachable) -> ServerSchema:
 
 @contextmanager
 def schema_file(dsn: str) -> Iterator[tuple[str, ServerSchema]]:
-    """Yield a file with a server's definitions, and the queries.
+    """Yield a file with a server's definitions, and queries.
 
-    Raises ``ParaplyError`` P61x for an invalid DSN or unreachable server.
+    Raises ``ParaplyError`` P61x for DSN or connection.
     """
     schema = read_schema(ExistingServer(parse_dsn(dsn), name="server", is_read_only=True))
     with TemporaryDirectory(prefix="paraply-dsn-") as folder:

@@ -1,4 +1,4 @@
-"""``paraply audit --spark`` of transaction tables in Parquet: counts, verdict, words."""
+"""``paraply audit --spark`` of Parquet transaction tables."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from paraply.vocabulary.counting import counted
 from paraply.vocabulary.verdict import Verdict
 
 STRETCHES = 64
-"""Number of tasks: enough to balance a few dozen cores."""
+"""Enough tasks for a few dozen cores."""
 
 
 def audit_tables(
     files: Sequence[str], engine: Engine, violations: Path | None = None
 ) -> tuple[TableCounts, int]:
-    """Check tables as one, in order; raises ``ParaplyError`` P730 or P731.
+    """Check tables as one; raises ``ParaplyError`` P730 or P731.
 
-    Returns the counts and the number of breaches that a second reading writes to ``violations``.
+    Returns counts, and breaches a second reading writes to ``violations``.
     """
     with _side_by_side(engine) as map_stretches:
         counts = check_files(files, map_stretches, stretches=STRETCHES)

@@ -1,9 +1,7 @@
 """Division of log files into independent blocks at transaction boundaries.
 
-A boundary is a GTID event with a consistent end position and checksum, before another consistent
-event. The scan does not read what precedes it. Row data may imitate a boundary on purpose. So the
-reader of the block before must find its last event ending at the boundary, and otherwise read the
-whole file.
+A boundary is a checked GTID event before another checked event. Row data may imitate one on
+purpose. So the last event of the block before must end there; otherwise read the whole file.
 """
 
 from __future__ import annotations
@@ -23,7 +21,7 @@ from paraply.adapters.remote_files import is_url, open_range, open_unbuffered, s
 from paraply.vocabulary.errors import ParaplyError
 
 BLOCK_BYTES = 32 << 20
-"""A third of a second of work for the compiled audit."""
+"""A third of a second for the compiled audit."""
 
 _GTID_CODES = frozenset(
     {EventType.GTID, EventType.ANONYMOUS_GTID, EventType.GTID_TAGGED, EventType.MARIADB_GTID}
@@ -32,16 +30,16 @@ _SCAN_BYTES = 1 << 16
 _HEAD_BYTES_MAX = 1 << 12
 _GTID_BYTES_MAX = 1 << 12
 _POSITIONS = 1 << 32
-"""Events record their end in 32 bits; files may be longer."""
+"""Width of recorded event ends; files may be longer."""
 _LENGTH_AND_END = struct.Struct("<II")
 _CODE_AT, _LENGTH_AT = 4, 9
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Block:
-    """Bytes ``begin`` to ``end`` of a file, with its format description at ``head_end``.
+    """Bytes ``begin`` to ``end`` of a file.
 
-    ``begin`` is 0 or the offset of a GTID event; ``end`` is None at the file's end.
+    ``begin`` is 0 or a GTID event's offset; ``end`` is None at the file's end.
     """
 
     file: str
@@ -50,7 +48,7 @@ class Block:
     head_end: int = 0
 
     def open(self) -> Source:
-        """Open the file, or its head and then the block."""
+        """Open the file, or its head and the block."""
         return open_source(self.file) if self.is_file else BlockSource(self)
 
     @property
@@ -60,7 +58,7 @@ class Block:
 
 
 class BlockSource(Source):
-    """A file's head, then a block; ``offset`` is the file's."""
+    """A file's head and block; ``offset`` is the file's."""
 
     def __init__(self, block: Block) -> None:
         self._block = block
@@ -69,7 +67,7 @@ class BlockSource(Source):
         super().__init__(block.file, _opened(block.file, 0, end))
 
     def read(self, count: int) -> bytes:
-        """Return the next ``count`` bytes, fewer at the block's end."""
+        """Return up to ``count`` next bytes."""
         in_head = self.resumes and self.offset < self._block.head_end
         end = self._block.head_end if in_head else self._block.end
         data = super().read(count if end is None else min(count, end - self.offset))
@@ -89,10 +87,10 @@ def _opened(file: str, begin: int, end: int | None) -> BinaryIO:
 
 
 def cut_file(file: str, block_bytes: int = BLOCK_BYTES) -> list[Block]:
-    """Return a file's blocks, each but the last at least ``block_bytes`` long.
+    """Return blocks of at least ``block_bytes``, except the last.
 
-    Files are one block if compressed, encrypted, without GTID events, or relay logs (formats and
-    clocks change inside).
+    Compressed, encrypted and relay logs (changing formats and clocks) and logs without GTIDs are
+    one block.
     """
     head = head_of(file)
     if head is None:
@@ -115,7 +113,7 @@ def cut_file(file: str, block_bytes: int = BLOCK_BYTES) -> list[Block]:
 
 
 def head_of(file: str) -> tuple[int, bool] | None:
-    """Return the format description's end and whether events have checksums."""
+    """Return the format description's end and the presence of checksums."""
     # The head is short; of a URL no more is fetched.
     head = min(_HEAD_BYTES_MAX, size_of(file)) if is_url(file) else None
     source = source_of_stream(file, _opened(file, 0, head))

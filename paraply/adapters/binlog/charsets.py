@@ -1,7 +1,7 @@
-"""Character sets by collation number: Python codec, widest character, names.
+"""Character sets by collation number.
 
-Numbers are those of MySQL 9.7 and MariaDB 10.11 (``collation_data``). They differ only for five
-Croatian collations, which have MySQL's names here.
+Numbers are those of MySQL 9.7 and MariaDB 10.11 (``collation_data``). Five Croatian collations
+differ and have MySQL's names.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ _CODECS = {
     "utf8mb3": "utf_8",
     "utf8mb4": "utf_8",
 }
-"""dec8, swe7, armscii8, geostd8 and keybcs2 have no codec and stay bytes."""
+"""dec8, swe7, armscii8, geostd8 and keybcs2 stay bytes."""
 
 _CHARACTER_BYTES_MAX = {
     "big5": 2,
@@ -108,12 +108,12 @@ def collation_of(number: int) -> Collation | None:
 
 
 def codec_of(charset: str) -> str:
-    """Return a character set's Python codec, or empty."""
+    """Return a character set's codec, or empty."""
     return _CODECS.get(charset, "")
 
 
 def text_decoder(number: int | None) -> Callable[[bytes], str | bytes]:
-    """Return a decoder of column bytes, which leaves undecodable bytes unchanged."""
+    """Return a column decoder, which leaves undecodable bytes unchanged."""
     collation = collation_of(number) if number is not None else None
     if collation is None or not collation.codec:
         return _unchanged
@@ -135,7 +135,7 @@ def _unchanged(data: bytes) -> bytes:
 
 
 def _decode_latin1(data: bytes) -> str:
-    """The servers' latin1 is cp1252, with its five undefined bytes as control characters."""
+    """latin1 is cp1252, with undefined bytes as control characters."""
     try:
         return data.decode("cp1252")
     except UnicodeDecodeError:

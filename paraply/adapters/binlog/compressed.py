@@ -11,7 +11,7 @@ _ALGORITHM_ZLIB = 0
 
 
 def _inflate_exactly(data: bytes, length: int, window_bits: int) -> bytes:
-    """Inflate to exactly ``length`` bytes; memory follows the data, not ``length``."""
+    """Memory follows the data, not ``length``."""
     BUDGET.require(length)
     unpacker = zlib.decompressobj(window_bits)
     try:
@@ -27,11 +27,11 @@ def _inflate_exactly(data: bytes, length: int, window_bits: int) -> bytes:
 def inflate(data: bytes) -> bytes:
     """Unpack a compressed query or rows event.
 
-    Layout (MariaDB sql/log_event.cc, binlog_buf_uncompress): one byte ``0x80
+    Layout (MariaDB sql/log_event.cc, binlog_buf_uncompress): ``0x80
 
     algorithm << 4
 
-    n``, the inflated length in ``n`` (1 to 4) bytes, most significant first, then zlib.
+    n``, the length in ``n`` (1 to 4) big-endian bytes, zlib.
     """
     cursor = Cursor(data)
     head = cursor.unsigned(1)
@@ -44,15 +44,14 @@ def inflate(data: bytes) -> bytes:
 
 
 def inflate_column(data: bytes) -> bytes:
-    """Unpack one value of a MariaDB COMPRESSED column.
+    """Unpack a MariaDB COMPRESSED column's value.
 
     Layout (MariaDB sql/field.cc): empty for the empty string; 0 and the plain value; or ``method <<
     4
 
     raw << 3
 
-    n``, the length in ``n`` bytes, most significant first, and a zlib stream, without zlib's header
-    if ``raw``.
+    n``, the length in ``n`` big-endian bytes, and zlib, headerless if ``raw``.
     """
     if not data:
         return b""

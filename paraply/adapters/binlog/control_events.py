@@ -24,7 +24,7 @@ from paraply.adapters.binlog.gtid_events import format_xid
 _QUERY_POST_HEADER_WITHOUT_STATUS = 11
 _EXECUTE_LOAD_QUERY_EXTRA = 13
 _SQL_BYTES_MAX = 1 << 16
-"""The decoded part of a statement."""
+"""Decoded part of a statement."""
 
 # Length of each fixed-size status variable; the others are handled by name below. A code that is
 # in neither ends the scan: its length cannot be known.
@@ -89,9 +89,9 @@ def _parse_status(block: bytes) -> tuple[int | None, int | None]:
 
 
 def parse_query(raw: RawEvent, description: FormatDescription) -> QueryEvent:
-    """Decode QUERY, EXECUTE_LOAD_QUERY or MariaDB's compressed query.
+    """Decode a QUERY, EXECUTE_LOAD_QUERY or MariaDB compressed query.
 
-    Text uses the client's character set, with U+FFFD for invalid bytes.
+    The client's character set applies; invalid bytes become U+FFFD.
     """
     cursor = Cursor(raw.body)
     kind = raw.header.type_code
@@ -148,7 +148,7 @@ def parse_xid(raw: RawEvent) -> XidEvent:
 
 
 def parse_xa_prepare(raw: RawEvent) -> XaPrepareEvent:
-    """Decode the end of an XA transaction's first part."""
+    """Decode an XA transaction's first-part end."""
     cursor = Cursor(raw.body)
     one_phase = cursor.unsigned(1)
     format_id = cursor.signed(4)
@@ -172,7 +172,7 @@ def parse_incident(raw: RawEvent) -> IncidentEvent:
 
 
 def parse_annotation(raw: RawEvent) -> AnnotationEvent:
-    """Decode the statement behind rows; MySQL's length byte (invalid past 255) is ignored."""
+    """Decode an annotation; MySQL's length byte fails past 255."""
     text = raw.body[1:] if raw.header.type_code == EventType.ROWS_QUERY else raw.body
     return AnnotationEvent(header=raw.header, sql=text[:_SQL_BYTES_MAX].decode("utf-8", "replace"))
 
@@ -185,7 +185,7 @@ def parse_checkpoint(raw: RawEvent) -> CheckpointEvent:
 
 
 def parse_heartbeat(raw: RawEvent) -> HeartbeatEvent:
-    """Decode a heartbeat: type 27 is a bare file name, type 41 has numbered fields."""
+    """Decode a heartbeat: 27 is a file name, 41 numbered fields."""
     if raw.header.type_code == EventType.HEARTBEAT:
         return HeartbeatEvent(
             header=raw.header,

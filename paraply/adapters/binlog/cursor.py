@@ -8,10 +8,7 @@ class MalformedError(ValueError):
 
 
 class Cursor:
-    """A position in a byte string.
-
-    Raises ``MalformedError`` past the end, so a hostile length allocates no memory.
-    """
+    """A position in bytes; raises ``MalformedError`` past the end."""
 
     __slots__ = ("data", "position")
 
@@ -48,7 +45,7 @@ class Cursor:
         return int.from_bytes(self.take(width), "little", signed=True)
 
     def packed(self) -> int:
-        """Return a length-encoded integer (net_field_length): 1, 3, 4 or 9 bytes."""
+        """Return a length-encoded integer (net_field_length), 1 to 9 bytes."""
         first = self.unsigned(1)
         if first < 251:
             return first
@@ -65,9 +62,9 @@ class Cursor:
         return self.take(self.packed())
 
     def varlen(self) -> int:
-        """Return an unsigned integer of MySQL's serialization library, 1 to 9 bytes.
+        """Return an unsigned integer of MySQL's serialization library.
 
-        The first byte's trailing ones count the following bytes.
+        The first byte's trailing ones count following bytes.
         """
         first = self.unsigned(1)
         follow = 0
@@ -79,12 +76,12 @@ class Cursor:
         return value >> (follow + 1)
 
     def varlen_signed(self) -> int:
-        """Return a zigzag integer of MySQL's serialization library."""
+        """Return a zigzag integer of that library."""
         raw = self.varlen()
         return -(raw >> 1) - 1 if raw & 1 else raw >> 1
 
     def terminated(self) -> bytes:
-        """Return the bytes before the next NUL, and skip it."""
+        """Return and skip the bytes before NUL."""
         end = self.data.find(b"\0", self.position)
         if end < 0:
             raise MalformedError(f"no end of the string at byte {self.position}")

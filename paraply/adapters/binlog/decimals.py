@@ -1,6 +1,6 @@
-"""DECIMAL values: nine digits in four bytes, big-endian, negatives inverted.
+"""DECIMAL values: nine digits in four big-endian bytes, negatives inverted.
 
-Source: MySQL strings/decimal.cc, bin2decimal; JSON uses the same bytes.
+Source: MySQL strings/decimal.cc, bin2decimal; JSON uses them too.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Event type codes of MySQL 5.0 to 9.x and MariaDB 5.1 to 12.x.
 
-Codes 0 to 42 are MySQL's (libs/mysql/binlog/event/binlog_event.h), 160 to 171 MariaDB's
-(sql/log_event.h); they share the first 39.
+Sources: libs/mysql/binlog/event/binlog_event.h (0 to 42), MariaDB sql/log_event.h (160 to 171);
+both share the first 39.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from enum import IntEnum
 
 
 class EventType(IntEnum):
-    """A known event type; the reader skips and counts others."""
+    """A known event type; readers skip others."""
 
     START_V3 = 1
     QUERY = 2
@@ -67,12 +67,12 @@ class HeaderFlag:
     """Flag bits of an event's common header."""
 
     IN_USE = 0x1
-    """Format descriptions only: the server has not closed the file."""
+    """Format descriptions only: the file is open."""
     THREAD_SPECIFIC = 0x4
     ARTIFICIAL = 0x20
-    """Generated for the stream, absent from the source's file."""
+    """Generated, absent from the source's file."""
     RELAY_LOG = 0x40
-    """The replica's own event in its relay log."""
+    """The replica's own event."""
     IGNORABLE = 0x80
 
 

@@ -1,6 +1,6 @@
-"""Decoded events, one frozen record per kind.
+"""Decoded events, one record per kind.
 
-``Event`` is their union. A rows event keeps its rows encoded until ``rows_events.decode_rows``.
+A rows event stays encoded until ``rows_events.decode_rows``.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class FormatDescriptionEvent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RotateEvent:
-    """The next file; ends a closed log, or is generated for the stream."""
+    """The next file; final, or generated for the stream."""
 
     header: EventHeader
     next_file: str
@@ -41,9 +41,9 @@ class StopEvent:
 class GtidEvent:
     """The start of a MySQL transaction: types 33, 34 (anonymous) and 42 (tagged).
 
-    ``gtid`` is ``uuid:number`` or ``uuid:tag:number``, empty if anonymous. ``last_committed`` and
-    ``sequence_number`` are None before 5.7. Times are microseconds since 1970. Times, transaction
-    length (bytes) and server versions (80021) are None before 8.0.
+    ``gtid`` is ``uuid:number`` or ``uuid:tag:number``, empty if anonymous. Logical timestamps are
+    None before 5.7. Times (microseconds since 1970), length (bytes) and server versions (80021) are
+    None before 8.0.
     """
 
     header: EventHeader
@@ -64,8 +64,8 @@ class MariadbGtidEvent:
     """The start of a MariaDB event group (type 162).
 
     ``commit_id`` is None for a group of one. ``flags`` are those of
-    ``paraply.vocabulary.log.LoggedTransaction.flags``. ``xa_id`` is the XID in XA notation.
-    ``extra_flags`` is 0 if absent. ``start_alter_sequence`` belongs to a COMMIT or ROLLBACK ALTER.
+    ``paraply.vocabulary.log.LoggedTransaction.flags``. ``start_alter_sequence`` belongs to COMMIT
+    or ROLLBACK ALTER.
     """
 
     header: EventHeader
@@ -81,7 +81,7 @@ class MariadbGtidEvent:
 
     @property
     def is_standalone(self) -> bool:
-        """Return whether one statement follows, without COMMIT or XID."""
+        """Return whether one statement without COMMIT follows."""
         return "standalone" in self.flags
 
 
@@ -95,7 +95,7 @@ class PreviousGtidsEvent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MariadbGtidListEvent:
-    """MariaDB's binlog state at a file's start; the last GTID per domain counts."""
+    """MariaDB's binlog state; a domain's last GTID counts."""
 
     header: EventHeader
     gtids: tuple[str, ...]
@@ -104,10 +104,7 @@ class MariadbGtidListEvent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueryEvent:
-    """A statement, with the source's ``error_code``.
-
-    ``sql_mode`` and ``client_collation`` are None if not logged.
-    """
+    """A statement, with the source's ``error_code``."""
 
     header: EventHeader
     schema: str
@@ -128,7 +125,7 @@ class XidEvent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class XaPrepareEvent:
-    """The end of an XA transaction's first part; ``one_phase`` commits immediately."""
+    """The end of XA's first part, or ``one_phase`` commit."""
 
     header: EventHeader
     xa_id: str
@@ -148,9 +145,8 @@ class TableMapEvent:
 class RowsEvent:
     """Encoded row changes of one table.
 
-    ``before_columns`` and ``after_columns`` are the images' column bitmaps (bit *i* of byte *i //
-    8*); they differ only for updates. ``table`` is None for the dummy event that ends a statement.
-    ``partial_json`` marks MySQL's type 39.
+    Column bitmaps are bit *i* of byte *i // 8*; they differ only for updates. ``table`` is None for
+    the dummy end of a statement. ``partial_json`` marks MySQL's type 39.
     """
 
     header: EventHeader
@@ -178,7 +174,7 @@ class TransactionPayloadEvent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TransactionContextEvent:
-    """The certified snapshot and write set of group replication (type 36)."""
+    """Group replication's certified snapshot and write set (type 36)."""
 
     header: EventHeader
     server_uuid: str
@@ -191,7 +187,7 @@ class TransactionContextEvent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ViewChangeEvent:
-    """A group membership change (type 37), with certification info."""
+    """A group membership change (type 37)."""
 
     header: EventHeader
     view_id: str
@@ -219,7 +215,7 @@ class IncidentEvent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnnotationEvent:
-    """The statement behind the next rows (types 29 and 160), not executed."""
+    """The statement behind the rows (types 29 and 160)."""
 
     header: EventHeader
     sql: str

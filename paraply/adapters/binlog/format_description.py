@@ -1,8 +1,7 @@
 """The format description event: server and event layout.
 
 Layout: MySQL Internals "FORMAT_DESCRIPTION_EVENT", MariaDB Knowledge Base "5-FORMAT_DESCRIPTION".
-The server version decides whether a checksum byte exists (checksum_version_split and
-checksum_version_split_mariadb).
+The version implies a checksum byte (checksum_version_split and checksum_version_split_mariadb).
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ CHECKSUM_BYTES = 4
 _FIRST_MYSQL_WITH_CHECKSUM = (5, 6, 1)
 _FIRST_MARIADB_WITH_CHECKSUM = (5, 3, 0)
 _EVENT_TYPES_MAX_WITHOUT_CHECKSUM = 34
-"""Servers before checksums list 27 types; 5.6 with checksums lists 35."""
+"""Servers without checksums list 27 types, 5.6 lists 35."""
 
 
 class Checksum(IntEnum):
@@ -28,15 +27,15 @@ class Checksum(IntEnum):
     NONE = 0
     CRC32 = 1
     UNDEFINED = 255
-    """The server has not decided: its events have no checksum."""
+    """Undecided; events have no checksum."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FormatDescription:
     """A decoded format description event.
 
-    ``created_s`` is non-zero in the first file after a server start. ``post_header_lengths[t-1]``
-    is the fixed length of type ``t``. ``has_checksum_field`` is False before checksums.
+    ``created_s`` is non-zero after a server start. ``post_header_lengths[t-1]`` is the fixed length
+    of type ``t``.
     """
 
     server_version: str
@@ -48,13 +47,13 @@ class FormatDescription:
     has_checksum_field: bool
 
     def post_header_length(self, kind: EventType, default: int) -> int:
-        """Return an event type's fixed length, or the default."""
+        """Return a type's fixed length, or the default."""
         index = int(kind) - 1
         return self.post_header_lengths[index] if index < len(self.post_header_lengths) else default
 
 
 def parse_server_version(text: str) -> tuple[int, ...]:
-    """Return a server version's leading numbers, or ``(0, 0, 0)``.
+    """Return a version's leading numbers, or ``(0, 0, 0)``.
 
     >>> parse_server_version("10.11.19-MariaDB-log")
     (10, 11, 19)
@@ -75,10 +74,9 @@ def _has_checksum_field(server_version: str) -> bool:
 
 
 def parse_format_description(body: bytes) -> FormatDescription:
-    """Decode the bytes after the common header, including the checksum field.
+    """Decode the bytes after the common header.
 
-    Raises ``MalformedError`` for a short event, another binlog version or an unknown checksum
-    algorithm.
+    Raises ``MalformedError`` for short events, other binlog versions and unknown checksums.
     """
     cursor = Cursor(body)
     binlog_version = cursor.unsigned(2)

@@ -1,7 +1,7 @@
 """Division of a log into events: magic, headers, lengths, checksums.
 
-Only two event bodies count: a format description sets the following checksums (a relay log may have
-two algorithms), and a start of encryption ends the reading.
+Only format descriptions (checksum algorithm; relay logs may have two) and encryption starts are
+read inside.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from paraply.vocabulary.errors import ErrorCode, ParaplyError
 MAGIC = b"\xfebin"
 MYSQL_ENCRYPTED_MAGIC = b"\xfdbin"
 EVENT_BYTES_MAX = (1 << 30) + (1 << 16)
-"""The servers' largest max_allowed_packet (1 GiB) plus headers."""
+"""The largest max_allowed_packet (1 GiB) plus headers."""
 
 HEADER = struct.Struct("<IBIIIH")
 _CRC = struct.Struct("<I")
@@ -45,8 +45,8 @@ _FLAGS_OFFSET = 17
 class EventHeader(NamedTuple):
     """The common header and file offset of an event.
 
-    A relay log's ``end_position`` is the source's. ``offset`` and ``next_offset`` bound the event,
-    or its payload event, in the file.
+    A relay log's ``end_position`` is the source's. ``offset`` and ``next_offset`` bound the event
+    or its payload.
     """
 
     timestamp_s: int
@@ -74,7 +74,7 @@ class RawEvent(NamedTuple):
 class BinlogReader:
     """Reads one log file's events and verifies checksums.
 
-    ``checksums_seen`` lists the algorithms in order of appearance.
+    ``checksums_seen`` are in order of appearance.
     """
 
     def __init__(self, source: Source, *, event_bytes_max: int = EVENT_BYTES_MAX) -> None:
@@ -89,12 +89,12 @@ class BinlogReader:
         return self.source.name
 
     def error(self, code: ErrorCode, offset: int | None, **details: object) -> ParaplyError:
-        """Return an error at ``offset``, or for the whole file."""
+        """Return an error at ``offset`` or the file."""
         where = self.name if offset is None else f"{self.name}:{offset}"
         return ParaplyError(code, where=where, **details)
 
     def raw_events(self) -> Iterator[RawEvent]:
-        """Yield the events in order; a fault raises ``ParaplyError``.
+        """Yield events until a fault raises ``ParaplyError``.
 
         P102 not a log, P103 encrypted, P104 truncated, P105 checksum, P106 impossible length, P107
         broken format description, P108 too old.

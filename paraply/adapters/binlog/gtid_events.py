@@ -1,7 +1,7 @@
 """GTID events of MySQL (33, 34, 35, 42) and MariaDB (162, 163).
 
 Layouts: MySQL libs/mysql/binlog/event/control_events.h and libs/mysql/serialization; MariaDB
-Knowledge Base "GTID_EVENT" and "GTID_LIST_EVENT", corrected against files of 10.11.
+Knowledge Base "GTID_EVENT" and "GTID_LIST_EVENT", corrected against 10.11.
 """
 
 from __future__ import annotations
@@ -31,10 +31,9 @@ def _uuid_text(data: bytes) -> str:
 
 
 def parse_gtid(raw: RawEvent) -> GtidEvent:
-    """Decode a GTID or anonymous GTID event of any MySQL version.
+    """Decode a GTID or anonymous GTID event.
 
-    The decoder reads later fields if present (5.7.5, 8.0.1, 8.0.2, 8.0.14, 8.0.x group
-    replication).
+    Later fields are optional (5.7.5, 8.0.1, 8.0.2, 8.0.14, 8.0.x group replication).
     """
     cursor = Cursor(raw.body)
     flags = cursor.unsigned(1)
@@ -86,9 +85,9 @@ def _parse_tag(cursor: Cursor) -> str:
 
 
 def parse_tagged_gtid(raw: RawEvent) -> GtidEvent:
-    """Decode a tagged GTID event (type 42, 8.3 and newer) with optional numbered fields.
+    """Decode a tagged GTID event (type 42, 8.3 and newer).
 
-    Decoding ends at an unknown field, which the message must mark as ignorable.
+    Fields are optional; an unknown one ends decoding and must be ignorable.
     """
     cursor = Cursor(raw.body)
     version = cursor.varlen()
@@ -149,10 +148,10 @@ def _octet(cursor: Cursor) -> int:
 
 
 def parse_gtid_set(data: bytes) -> str:
-    """Decode the GTID set of PREVIOUS_GTIDS or TRANSACTION_CONTEXT into text.
+    """Decode a GTID set into text.
 
-    The count's last byte is the format: 0 plain, 1 with tags (8.3 and newer). Stored intervals
-    exclude their end.
+    The count's last byte is the format: 0 plain, 1 tags (8.3 and newer). Intervals exclude their
+    end.
     """
     cursor = Cursor(data)
     count = cursor.unsigned(8)
@@ -181,7 +180,7 @@ def parse_gtid_set(data: bytes) -> str:
 
 
 def parse_previous_gtids(raw: RawEvent) -> PreviousGtidsEvent:
-    """Decode the GTID set of all earlier files."""
+    """Decode all earlier files' GTID set."""
     return PreviousGtidsEvent(header=raw.header, gtid_set=parse_gtid_set(raw.body))
 
 
@@ -208,7 +207,7 @@ _EXTRA_FLAGS = ((0x02, "start_alter"), (0x04, "commit_alter"), (0x08, "rollback_
 
 
 def format_xid(format_id: int, gtrid: bytes, bqual: bytes) -> str:
-    """Return an XID in the servers' XA notation."""
+    """Return an XID in XA notation."""
     return f"X'{gtrid.hex()}',X'{bqual.hex()}',{format_id}"
 
 
@@ -218,7 +217,7 @@ def parse_mariadb_gtid(raw: RawEvent) -> MariadbGtidEvent:
 
 
 def parse_mariadb_gtid_body(header: EventHeader, body: bytes) -> MariadbGtidEvent:
-    """Decode a MariaDB GTID event's body; the header contains the server id."""
+    """Decode a MariaDB GTID event's body."""
     cursor = Cursor(body)
     sequence = cursor.unsigned(8)
     domain = cursor.unsigned(4)
@@ -256,7 +255,7 @@ def parse_mariadb_gtid_body(header: EventHeader, body: bytes) -> MariadbGtidEven
 
 
 def parse_mariadb_gtid_list(raw: RawEvent) -> MariadbGtidListEvent:
-    """Decode MariaDB's binlog state; the count has 28 bits."""
+    """Decode MariaDB's binlog state (28-bit count)."""
     cursor = Cursor(raw.body)
     word = cursor.unsigned(4)
     gtids: list[str] = []

@@ -1,9 +1,9 @@
-"""MySQL's binary JSON as Python values, and as the server's text.
+"""MySQL's binary JSON as Python values and server text.
 
-Objects become dicts in stored order; MySQL-only values (a DECIMAL, a date, bytes) become
-``JsonOpaque``. Format: MySQL sql-common/json_binary.h.
+Dicts keep the stored order; MySQL-only values become ``JsonOpaque``. Format: MySQL
+sql-common/json_binary.h.
 
-Hostile offsets may revisit bytes, so a document may decode at most its own length.
+Hostile offsets may revisit bytes, so a document may decode only its own length.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ _TYPE_DECIMAL = 246
 
 @dataclass(frozen=True, slots=True)
 class JsonOpaque:
-    """A value without JSON type: type code and bytes."""
+    """A non-JSON value: type code and bytes."""
 
     type_code: int
     data: bytes
@@ -147,9 +147,9 @@ class _Document:
 
 
 def decode_json(data: bytes) -> object:
-    """Decode a binary JSON document; empty means null, as in the server.
+    """Decode binary JSON; empty means null, as in the server.
 
-    Raises ``MalformedError`` for invalid documents.
+    Raises ``MalformedError``.
     """
     if not data:
         return None
@@ -160,8 +160,7 @@ def decode_json(data: bytes) -> object:
 def json_text(value: object) -> str:
     """Return a document as the server prints it: ``{"a": [1, 2.5, "x"]}``.
 
-    Doubles are the shortest exact text; the server prints some large ones differently (1e15 for
-    1000000000000000.0).
+    Some large doubles differ (1e15 for 1000000000000000.0).
     """
     if isinstance(value, dict):
         members = (f"{dumps(key, ensure_ascii=False)}: {json_text(v)}" for key, v in value.items())

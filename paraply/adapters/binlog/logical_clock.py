@@ -1,4 +1,4 @@
-"""Runs of the source's logical clock; sequence numbers restart in each file."""
+"""Clock runs; sequence numbers restart in each source file."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ class ClockRuns:
         self._source_file = ""
 
     def on_new_file(self) -> None:
-        """Start a new run with the next transaction."""
+        """Start a new run."""
         self._restarts = True
 
     def on_source_file(self, name: str) -> None:
-        """Note the next source file; a repeated name (reconnection) changes nothing."""
+        """Note the source file; a repeated name (reconnection) changes nothing."""
         if self._source_file and name != self._source_file:
             self._restarts = True
         self._source_file = name
 
     def of_unnumbered(self) -> int:
-        """Return the run of a transaction without a sequence number."""
+        """Return an unnumbered transaction's run."""
         if self._restarts and self._used:
             self._run += 1
             self._sequence_number_last = 0
@@ -35,10 +35,10 @@ class ClockRuns:
         return self._run
 
     def of(self, last_committed: int | None, sequence_number: int | None) -> int:
-        """Return the run of a transaction with these numbers.
+        """Return a numbered transaction's run.
 
-        A group-replication relay log marks the restart only by a (0, 0) transaction. Lower numbers
-        after it start a new run; without it they do not, and lint reports them.
+        Group-replication relay logs mark restarts only by (0, 0). Falling numbers start a run only
+        after it; lint reports others.
         """
         run = self.of_unnumbered()
         if sequence_number is None:

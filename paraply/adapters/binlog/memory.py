@@ -1,4 +1,4 @@
-"""The memory limit of log reading, and its shares for events and rows."""
+"""Memory limits of log reading."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ DEFAULT_BYTES = 1 << 30
 
 
 class EventTooLargeError(MalformedError):
-    """An event whose unpacked size exceeds the memory limit."""
+    """An unpacked event exceeds the memory limit."""
 
 
 @dataclass(slots=True)
 class Budget:
-    """The bytes for reading; one per process, set by ``--memory``."""
+    """Bytes for reading, per process (``--memory``)."""
 
     bytes: int = DEFAULT_BYTES
 
     @property
     def event_bytes(self) -> int:
-        """Return the limit of an unpacked event, which exists several times."""
+        """Return the limit of an event with copies."""
         return self.bytes // 4
 
     @property
     def row_bytes(self) -> int:
         """Return the limit of a transaction's encoded rows.
 
-        A decoded row takes about 20 times its bytes, and more if small.
+        Decoding takes 20 times the bytes, or more.
         """
         return self.bytes // 32
 
@@ -42,4 +42,4 @@ class Budget:
 
 BUDGET = Budget()
 ROW_OVERHEAD_BYTES = 16
-"""A row's extra charge: an object, over :attr:`Budget.row_bytes`'s 20."""
+"""A row's object, over :attr:`Budget.row_bytes`'s 20."""

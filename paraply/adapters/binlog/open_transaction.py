@@ -14,7 +14,7 @@ from paraply.vocabulary.log import (
 )
 
 STATEMENTS_MAX = 1024
-"""The limit of kept statements per transaction."""
+"""Per transaction."""
 
 _RANK = {
     LoggedKind.EMPTY: 0,
@@ -30,7 +30,7 @@ _RANK = {
 class OpenTransaction:
     """Collects a transaction; its most restrictive kind wins.
 
-    With ``begun``, only COMMIT, XID or XA PREPARE ends it.
+    ``begun`` requires COMMIT, XID or XA PREPARE.
     """
 
     def __init__(self, transaction: LoggedTransaction) -> None:
@@ -42,11 +42,11 @@ class OpenTransaction:
 
     @property
     def awaits_begin(self) -> bool:
-        """Return whether only a GTID came, so a BEGIN belongs to it."""
+        """Return whether a BEGIN may still follow."""
         return self._is_bare
 
     def note_kind(self, kind: LoggedKind) -> None:
-        """Set the kind to ``kind`` if more restrictive."""
+        """Set ``kind`` if more restrictive."""
         if kind is LoggedKind.ROWS:
             self._is_bare = False
         if _RANK[kind] > _RANK[self.transaction.kind]:

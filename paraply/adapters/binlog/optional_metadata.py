@@ -1,8 +1,8 @@
-"""A table map's optional metadata: signedness, character sets, names, keys.
+"""A table map's optional metadata.
 
-A field is a type byte, a packed length and a value (Table_map_event, Optional_metadata_field_type).
+A field is a type byte, packed length and value (Table_map_event, Optional_metadata_field_type).
 MINIMAL logs contain signedness, character sets and geometry types; FULL adds names, members, keys
-and visibility. The decoder skips unknown fields.
+and visibility.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ _VECTOR_DIMENSIONS = 13
 _CHOICES = frozenset({ColumnType.ENUM, ColumnType.SET})
 _WITH_CHARSET_MYSQL = CHARACTER | {ColumnType.VECTOR}
 _WITH_CHARSET_MARIADB = CHARACTER | {ColumnType.GEOMETRY}
-"""The types with character set metadata (seen in logs of 9.7 and 10.11)."""
+"""Seen in logs of 9.7 and 10.11."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OptionalMetadata:
-    """The enriched columns, and the primary key if logged."""
+    """Enriched columns, and a logged primary key."""
 
     columns: list[WireColumn]
     primary_key: tuple[KeyPart, ...] | None
@@ -46,9 +46,9 @@ class OptionalMetadata:
 def parse_optional_metadata(
     data: bytes, columns: Sequence[WireColumn], *, is_mariadb: bool
 ) -> OptionalMetadata:
-    """Decode all fields and return the enriched columns.
+    """Decode all fields and return enriched columns.
 
-    Raises ``MalformedError`` for a field that does not fit the columns.
+    Raises ``MalformedError`` for misfits.
     """
     fields: dict[int, bytes] = {}
     cursor = Cursor(data)

@@ -1,7 +1,6 @@
 """Partial JSON updates (MySQL 8.0, binlog_row_value_options=PARTIAL_JSON).
 
-A diff replaces, inserts or removes one value at a path. Format: MySQL sql/json_diff.h and
-Json_diff_vector::read_binary.
+Format: MySQL sql/json_diff.h and Json_diff_vector::read_binary.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ class DiffOperation(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class JsonDiff:
-    """One diff: operation, path (``$.a[1]``), and new value as JSON text."""
+    """Operation, path (``$.a[1]``) and new JSON text."""
 
     operation: DiffOperation
     path: str
@@ -34,7 +33,7 @@ class JsonDiff:
 
 @dataclass(frozen=True, slots=True)
 class PartialJson:
-    """An after-image's JSON value of which only diffs exist."""
+    """A JSON value known only by diffs."""
 
     diffs: tuple[JsonDiff, ...]
 
@@ -43,7 +42,7 @@ ParsedDiff = tuple[DiffOperation, str, object]
 
 
 def parse_diffs(data: bytes) -> list[ParsedDiff]:
-    """Decode a diff vector into (operation, path, value or None)."""
+    """Decode diffs into (operation, path, value or None)."""
     cursor = Cursor(data)
     diffs: list[ParsedDiff] = []
     while cursor.remaining:
@@ -70,7 +69,7 @@ def as_partial(diffs: list[ParsedDiff]) -> PartialJson:
 def apply_diffs(document: object, diffs: list[ParsedDiff]) -> object:
     """Return the document after the diffs.
 
-    Raises ``MalformedError`` for a path unfit for its operation, which the server excludes.
+    Raises ``MalformedError`` for unfit paths, which the server excludes.
     """
     result = deepcopy(document)
     for operation, path, value in diffs:
@@ -127,7 +126,7 @@ def _restore_order(members: dict[str, object]) -> None:
 
 
 def parse_path(path: str) -> list[str | int]:
-    """Return a JSON path's legs: member names and array positions.
+    """Return a JSON path's member names and positions.
 
     >>> parse_path('$.a[2]."b c"')
     ['a', 2, 'b c']

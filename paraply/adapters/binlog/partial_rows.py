@@ -1,6 +1,6 @@
 """Updates with JSON diffs in after-images (type 39, MySQL 8.0).
 
-The decoder applies diffs to a complete before-image; otherwise the value is a ``PartialJson``.
+Diffs apply to complete before-images, else remain ``PartialJson``.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def _raw_reader(column: WireColumn) -> Reader:
 
 
 class PartialUpdateDecoder:
-    """Decodes image pairs whose after-images start with value options."""
+    """Decodes images with value options."""
 
     def __init__(self, table: TableMap, before_columns: bytes, after_columns: bytes) -> None:
         self._json_columns = [
@@ -45,7 +45,7 @@ class PartialUpdateDecoder:
         self._count = table.column_count
 
     def decode(self, data: bytes, position: int) -> tuple[RowImage, RowImage, int]:
-        """Return the before-image, the after-image and the next position."""
+        """Return both images and the next position."""
         before, position = self._before.decode(data, position)
         cursor = Cursor(data, position)
         options = cursor.packed()

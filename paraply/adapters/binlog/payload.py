@@ -1,7 +1,6 @@
-"""Compressed transactions (TRANSACTION_PAYLOAD, MySQL 8.0.20), streamed.
+"""Streamed compressed transactions (TRANSACTION_PAYLOAD, MySQL 8.0.20).
 
-Inner events have common headers but no checksums; the payload event's covers them. They unpack
-singly, so memory does not follow the unpacked size.
+Inner events have no checksums. They unpack singly, to bound memory.
 """
 
 from __future__ import annotations
@@ -42,9 +41,9 @@ class Payload:
 
 
 def parse_payload(raw: RawEvent) -> Payload:
-    """Decode the fields before the payload: (type, length, value) in packed integers.
+    """Decode the fields before the payload.
 
-    Raises ``MalformedError`` for unknown compression or a wrong size.
+    Raises ``MalformedError`` for unknown compression or size.
     """
     cursor = Cursor(raw.body)
     size: int | None = None
@@ -73,10 +72,9 @@ def parse_payload(raw: RawEvent) -> Payload:
 
 
 def inner_events(payload: Payload) -> Iterator[RawEvent]:
-    """Yield a payload's events, with the payload's place in the file.
+    """Yield a payload's events, with its file place.
 
-    Raises ``MalformedError`` for a damaged stream or event, another payload or a format description
-    inside.
+    Raises ``MalformedError`` for damage, nested payloads and format descriptions.
     """
     outer = payload.event.header
     stream: BinaryIO = io.BytesIO(payload.data)
@@ -118,7 +116,7 @@ def inner_events(payload: Payload) -> Iterator[RawEvent]:
 
 
 def _read(stream: BinaryIO, count: int) -> bytes:
-    """Read up to ``count`` bytes; memory follows the data, not ``count``."""
+    """Memory follows the data, not ``count``."""
     chunks: list[bytes] = []
     while count:
         try:

@@ -24,7 +24,7 @@ from paraply.adapters.binlog.table_map import TableMap, parse_table_map
 
 _DEFINITION_BYTES_MAX = 1 << 24
 _DEFINITION_BYTES_MIN = 1 << 12
-"""Memory charge of a small table definition; the decoder keeps 4,096 tables."""
+"""Charge per small definition; 4,096 are kept."""
 _TABLE_IDS_MAX = 1 << 16
 
 _Parse = Callable[[RawEvent], Event]
@@ -70,10 +70,9 @@ _ENDS_TABLE_MAPS = frozenset(
 
 
 class EventDecoder:
-    """Decodes raw events in order; table maps last until their transaction's end.
+    """Decodes raw events of one or more files in order.
 
-    Equal definitions share one ``TableMap``, and so their row plans. One decoder may read several
-    files.
+    Equal table definitions share one ``TableMap`` and its plans.
     """
 
     def __init__(self) -> None:
@@ -82,9 +81,9 @@ class EventDecoder:
         self._definition_bytes = 0
 
     def decode(self, raw: RawEvent, description: FormatDescription) -> Iterator[Event]:
-        """Yield the event, then a transaction payload's inner events.
+        """Yield the event, and a payload's inner events.
 
-        Raises ``MalformedError`` for a body unfit for its type.
+        Raises ``MalformedError``.
         """
         if raw.header.type_code == EventType.TRANSACTION_PAYLOAD:
             payload = parse_payload(raw)
@@ -141,9 +140,9 @@ class EventDecoder:
 
 
 def read_events(reader: BinlogReader, decoder: EventDecoder | None = None) -> Iterator[Event]:
-    """Yield a file's decoded events; a fault raises ``ParaplyError``.
+    """Yield decoded events until a fault raises ``ParaplyError``.
 
-    Share one decoder where a transaction may span files (relay logs).
+    Share ``decoder`` where transactions span files (relay logs).
     """
     decoder = decoder or EventDecoder()
     payload = int(EventType.TRANSACTION_PAYLOAD)

@@ -12,7 +12,7 @@ from paraply.vocabulary.errors import ParaplyError
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Diagnostic:
-    """One fault of a file; ``ends_file`` means reading stopped at ``where``."""
+    """One fault; ``ends_file`` stopped reading at ``where``."""
 
     code: str
     where: str
@@ -36,10 +36,9 @@ def diagnostic_of(error: ParaplyError, *, ends_file: bool) -> Diagnostic:
 class FileReport:
     """One file's content and end.
 
-    ``compression`` is ``plain``, ``gzip`` or ``zstd``. ``checksums`` are in order of appearance (a
-    relay log may have two). ``bytes_read`` counts unpacked bytes. ``closed`` is False without final
-    ROTATE or STOP: open server or crash. ``events`` counts by name, including payloads' inner
-    events; ``unknown_events`` counts unknown type codes.
+    ``compression`` is ``plain``, ``gzip`` or ``zstd``. Relay logs may have two ``checksums``.
+    ``bytes_read`` is unpacked. ``closed`` requires a final ROTATE or STOP. ``events`` include
+    payloads' inner events.
     """
 
     file: str
@@ -55,9 +54,9 @@ class FileReport:
     incomplete_transactions: int = 0
     rows: int = 0
     previous_gtids: str | None = None
-    """MySQL's GTID set of all earlier files."""
+    """All earlier files' GTID set (MySQL)."""
     gtid_list: tuple[str, ...] | None = None
-    """MariaDB's binlog state at the file's start."""
+    """MariaDB's initial binlog state."""
     next_file: str = ""
     diagnostics: list[Diagnostic] = field(default_factory=list)
 
@@ -91,7 +90,7 @@ class LogReport:
 
     @property
     def nothing_read(self) -> bool:
-        """Return whether no file contained an event (exit code 3)."""
+        """Return whether no event was read (exit code 3)."""
         return not any(file.events for file in self.files)
 
     @property

@@ -1,7 +1,6 @@
-"""Row image decoding by plans per table definition, column bitmap and NULL bitmap.
+"""Row image decoding by cached plans per definition and bitmaps.
 
-One ``struct`` call reads neighbouring plain columns; a plan serves thousands of rows with the same
-NULLs.
+One ``struct`` call reads neighbouring plain columns.
 """
 
 from __future__ import annotations
@@ -15,15 +14,15 @@ from paraply.adapters.binlog.temporal import Reader
 from paraply.vocabulary.log import ABSENT, RowImage
 
 _PLAN_STEPS_MAX = 4096
-"""The limit of all kept plans' steps per decoder."""
+"""Limit of steps in a decoder's cached plans."""
 
 Unpack = Callable[[bytes, int], tuple[object, ...]]
 _Step = tuple[Unpack | None, int, Reader | None, tuple[object, ...]]
-"""A run of plain columns (unpack, bytes), or one reader, or constants (NULL, ABSENT)."""
+"""A run of plain columns (unpack, bytes), a reader, or constants."""
 
 
 def present_columns(bitmap: bytes, count: int) -> list[int]:
-    """Return the set bits among the first ``count``, least significant first."""
+    """Return the set bits, least significant first."""
     return [index for index in range(count) if bitmap[index >> 3] >> (index & 7) & 1]
 
 
@@ -43,7 +42,7 @@ class ImageDecoder:
     def decode(self, buffer: bytes, position: int) -> tuple[RowImage, int]:
         """Return one image and the next position.
 
-        Raises ``MalformedError`` past the buffer.
+        Raises ``MalformedError`` past the end.
         """
         start = position + self._null_bytes
         nulls = buffer[position:start]

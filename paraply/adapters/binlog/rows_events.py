@@ -1,7 +1,7 @@
 """Rows events: v0 (20-22), v1 (23-25), v2 (30-32), partial update (39), MariaDB compressed
 (166-171).
 
-Layout: MySQL "Rows_event"; versions differ only in extra data.
+Layout: MySQL "Rows_event".
 """
 
 from __future__ import annotations
@@ -52,20 +52,19 @@ ROWS_SHAPES: Mapping[int, _Shape] = {
     EventType.UPDATE_ROWS_COMPRESSED: _shape(Operation.UPDATE, extra=True, compressed=True),
     EventType.DELETE_ROWS_COMPRESSED: _shape(Operation.DELETE, extra=True, compressed=True),
 }
-"""The operation and layout of each rows event type."""
 
 
 def table_id_bytes(description: FormatDescription) -> int:
-    """Return the width of table ids: 6, or 4 before 5.1.4."""
+    """Return 6, or 4 before 5.1.4."""
     return 4 if description.post_header_length(EventType.TABLE_MAP, 8) == 6 else 6
 
 
 def parse_rows(
     raw: RawEvent, description: FormatDescription, tables: Mapping[int, TableMap]
 ) -> RowsEvent:
-    """Decode a rows event except its rows; ``tables`` is by table id.
+    """Decode a rows event except its rows.
 
-    Raises ``MalformedError`` for a column count other than the table's.
+    Raises ``MalformedError`` for a wrong column count.
     """
     shape = ROWS_SHAPES[raw.header.type_code]
     cursor = Cursor(raw.body)
@@ -105,8 +104,7 @@ def parse_rows(
 def decode_rows(event: RowsEvent, file: str) -> Iterator[RowChange]:
     """Yield an event's rows, with ``file`` in their position.
 
-    Yields nothing without a table (a statement's dummy end) or for an ``undecodable`` one. Raises
-    ``MalformedError`` for invalid bytes.
+    Yields nothing for a dummy event or ``undecodable`` table. Raises ``MalformedError``.
     """
     table = event.table
     if table is None or table.undecodable:

@@ -1,4 +1,4 @@
-"""Log files as bounded byte streams: plain, gzip, zstandard or standard input."""
+"""Log byte streams: plain, gzip, zstandard or standard input."""
 
 from __future__ import annotations
 
@@ -25,12 +25,11 @@ _ZSTD_WINDOW_BYTES_MAX = 1 << 27  # zstd's own default limit for streams
 class Source:
     """A named forward-only byte stream.
 
-    ``offset`` counts decompressed bytes. Damaged compression raises ``ParaplyError`` P109 after all
-    bytes before it.
+    ``offset`` counts decompressed bytes. Damage raises ``ParaplyError`` P109 where it occurs.
     """
 
     resumes = False
-    """Whether it continues another source of the same file."""
+    """Continues another source of the file."""
 
     def __init__(self, name: str, stream: BinaryIO, compression: str = "plain") -> None:
         self.name = name
@@ -40,10 +39,7 @@ class Source:
         self._ahead = b""
 
     def read(self, count: int) -> bytes:
-        """Return the next ``count`` bytes, fewer at the end.
-
-        Memory follows the data, not ``count``.
-        """
+        """Return up to ``count`` next bytes; memory follows the data."""
         if self._ahead:
             data = self._ahead[:count]
             self._ahead = self._ahead[count:]
@@ -54,7 +50,7 @@ class Source:
         return data
 
     def peek(self, count: int) -> bytes:
-        """Return up to ``count`` next bytes without consuming them."""
+        """Return the same bytes without consuming them."""
         if len(self._ahead) < count:
             self._ahead += self._read_stream(count - len(self._ahead))
         return self._ahead[:count]
@@ -105,9 +101,9 @@ def _reason(fault: OSError) -> str:
 
 
 def open_source(name: str) -> Source:
-    """Open a file; ``-`` is standard input; magic bytes select the compression.
+    """Open a file or ``-``; magic bytes select the compression.
 
-    Raises ``ParaplyError`` P101 for a missing or unreadable file.
+    Raises ``ParaplyError`` P101 if unreadable.
     """
     try:
         if name == STANDARD_INPUT:
@@ -118,7 +114,7 @@ def open_source(name: str) -> Source:
 
 
 def source_of_stream(name: str, raw: BinaryIO) -> Source:
-    """Wrap a byte stream, decompressing gzip or zstandard."""
+    """Wrap a byte stream with decompression."""
     buffered = raw if isinstance(raw, io.BufferedReader) else _Rebuffered(raw)
     magic = buffered.peek(4)[:4]
     if magic.startswith(_GZIP_MAGIC):
@@ -134,10 +130,7 @@ def source_of_stream(name: str, raw: BinaryIO) -> Source:
 
 
 class _ZstdFrames(io.RawIOBase):
-    """Unpacks concatenated zstandard frames and, unlike the library's reader, detects a cut one.
-
-    Small input pieces bound the output of each (32 MiB).
-    """
+    """Detects a cut frame, unlike the library's reader; small inputs bound output (32 MiB)."""
 
     def __init__(self, packed: io.BufferedReader) -> None:
         self._packed = packed

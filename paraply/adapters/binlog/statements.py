@@ -1,6 +1,6 @@
 """Effects of logged statements, from their first words.
 
-An unknown statement counts as a change without logged rows.
+Unknown statements count as unlogged row changes.
 """
 
 from __future__ import annotations
@@ -16,19 +16,18 @@ class StatementRole(Enum):
     END = "end"
     ROLL_BACK = "roll back"
     SAVEPOINT = "savepoint"
-    """SAVEPOINT and RELEASE SAVEPOINT, without effect."""
     ROLL_BACK_TO = "roll back to"
-    """ROLLBACK TO SAVEPOINT, which undoes earlier rows."""
+    """Undoes earlier rows."""
     XA_START = "xa start"
     XA_END = "xa end"
     XA_PREPARE = "xa prepare"
     XA_FINISH = "xa finish"
-    """XA COMMIT and XA ROLLBACK of a prepared transaction."""
+    """Ends a prepared transaction."""
     DDL = "ddl"
     CHANGE = "change"
-    """Statement-based row changes, or an unknown statement."""
+    """Statement-based changes, or unknown."""
     NOTHING = "nothing"
-    """Comments only: servers use them for events that replicas ignore."""
+    """Comments that replace ignorable events."""
 
 
 _COMMENT = re.compile(r"/\*(?![!M])(?:[^*]|\*(?!/))*\*/|--[ \t\r\n][^\n]*|#[^\n]*")
@@ -73,7 +72,7 @@ def _first_words(sql: str) -> tuple[list[str], str]:
 
 
 def statement_role(sql: str) -> StatementRole:
-    """Return a logged statement's role, ignoring case and comments.
+    """Return a logged statement's role.
 
     Words in executable comments (``/*!50003 ... */``, ``/*M! ... */``) count.
 
@@ -103,6 +102,6 @@ _XID_TEXT = re.compile(r"\A\s*XA\s+\w+\s+(.*?)(?:\s+ONE\s+PHASE)?\s*;?\s*\Z", re
 
 
 def xid_of_statement(sql: str) -> str:
-    """Return an XA statement's XID as written, or empty."""
+    """Return an XA statement's XID, or empty."""
     found = _XID_TEXT.match(sql[:_HEAD_CHARACTERS])
     return found.group(1) if found else ""

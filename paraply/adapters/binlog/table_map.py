@@ -1,7 +1,6 @@
-"""Table maps: table, column types and, since 8.0 and 10.5, metadata.
+"""Table maps: table, column types and metadata (8.0, 10.5).
 
-Layout: MySQL "Table_map_event" and Optional_metadata_fields; MariaDB's binlog_row_metadata uses the
-same fields.
+Layout: MySQL "Table_map_event" and Optional_metadata_fields; MariaDB binlog_row_metadata.
 """
 
 from __future__ import annotations
@@ -23,18 +22,17 @@ from paraply.adapters.binlog.temporal import Reader
 from paraply.vocabulary.schema import Column, KeyPart, SchemaSource, TableSchema, UniqueKey
 
 COLUMNS_MAX = 4096
-"""The servers' column limit per table."""
+"""The servers' limit."""
 
 _DECODERS_MAX = 16
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class TableMap:
-    """One table definition; equal definitions of a log share one object.
+    """One table definition, shared by equal ones.
 
-    ``undecodable`` is why the rows are undecodable, or empty; ``columns`` then ends before the
-    unknown column. ``primary_key`` is None if unknown (minimal metadata) or if the table has none
-    (``has_names``).
+    ``undecodable`` is a reason or empty; ``columns`` then ends before the unknown one.
+    ``primary_key`` is None if unknown or, with ``has_names``, absent.
     """
 
     schema_name: str
@@ -53,11 +51,11 @@ class TableMap:
 
     @property
     def has_names(self) -> bool:
-        """Return whether the log names the columns (binlog_row_metadata=FULL)."""
+        """Return whether binlog_row_metadata is FULL."""
         return bool(self.columns) and all(column.name for column in self.columns)
 
     def image_decoder(self, bitmap: bytes) -> ImageDecoder:
-        """Return the cached decoder of images with these columns."""
+        """Return the cached decoder for a bitmap."""
         decoder = self._decoders.get(bitmap)
         if decoder is None:
             decoder = ImageDecoder(self.columns, self.readers, bitmap)
@@ -66,7 +64,7 @@ class TableMap:
         return decoder
 
     def table_schema(self) -> TableSchema:
-        """Return the table's schema in the shared vocabulary.
+        """Return the table's schema.
 
         Unnamed columns are ``@1``, ``@2`` ... as in mysqlbinlog. ``keys_complete`` is False.
         """
@@ -109,10 +107,9 @@ def bitmap_bytes(bits: int) -> int:
 
 
 def parse_table_map(body: bytes, *, is_mariadb: bool) -> TableMap:
-    """Decode a table map after its table id and flags.
+    """Decode a table map after id and flags.
 
-    Raises ``MalformedError`` for invalid bytes. An unknown column type only makes the table
-    ``undecodable``.
+    Raises ``MalformedError``; unknown types only make it ``undecodable``.
     """
     cursor = Cursor(body)
     schema_name = cursor.take(cursor.unsigned(1)).decode("utf-8", "replace")

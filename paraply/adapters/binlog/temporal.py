@@ -1,7 +1,7 @@
-"""Dates and times as the server's SQL text; zero dates have no Python value.
+"""Dates and times as server text, since Python lacks zero dates.
 
-TIMESTAMP is in UTC. Formats: MySQL Internals "Date and Time Data Type Representation"; version 2
-types (5.6.4, MariaDB 10.1) are big-endian with an offset.
+TIMESTAMP is UTC. Formats: MySQL Internals "Date and Time Data Type Representation"; version 2
+(5.6.4, MariaDB 10.1) is big-endian with an offset.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from functools import lru_cache
 from paraply.adapters.binlog.cursor import MalformedError
 
 Reader = Callable[[bytes, int], tuple[object, int]]
-"""Maps row bytes and a position to the value and the next position.
+"""Reads a value; returns it with the next position.
 
-A reader may read less of a cut row: the caller checks the final position.
+The caller detects cut rows by the final position.
 """
 
 FRACTION_DIGITS_MAX = 6
@@ -24,7 +24,7 @@ _EPOCH = date(1970, 1, 1)
 
 
 def fraction_bytes(digits: int) -> int:
-    """Return the bytes of a fraction of a second.
+    """Return a fraction's bytes.
 
     Raises ``MalformedError`` above six digits.
     """
@@ -34,7 +34,7 @@ def fraction_bytes(digits: int) -> int:
 
 
 def _fraction_text(raw: int, digits: int) -> str:
-    """Return ``.ffffff`` cut to ``digits``; an odd count has an appended zero."""
+    """An odd digit count is stored with a zero appended."""
     if not digits:
         return ""
     stored_digits = digits + (digits & 1)
@@ -47,7 +47,7 @@ def _day_text(days: int) -> str:
 
 
 def timestamp_text(seconds: int) -> str:
-    """Return 32-bit seconds since 1970 as UTC text; 0 is the zero timestamp."""
+    """Return 32-bit seconds since 1970 as UTC text."""
     if seconds == 0:
         return ZERO_TIMESTAMP
     days, rest = divmod(seconds, 86_400)
@@ -56,12 +56,12 @@ def timestamp_text(seconds: int) -> str:
 
 
 def date_text(packed: int) -> str:
-    """Return a DATE's text: day in 5 bits, month in 4, then year."""
+    """Return a DATE's text (5-bit day, 4-bit month, year)."""
     return f"{packed >> 9:04d}-{packed >> 5 & 15:02d}-{packed & 31:02d}"
 
 
 def datetime_text(packed: int) -> str:
-    """Return the text of a version 2 DATETIME's integer part."""
+    """Return a version 2 DATETIME's integer part."""
     clock = packed & 0x1FFFF
     day = packed >> 17
     year, month = divmod(day >> 5, 13)
@@ -72,7 +72,7 @@ def datetime_text(packed: int) -> str:
 
 
 def time_text(packed: int) -> str:
-    """Return the text of a non-negative version 2 TIME, without fraction."""
+    """Return a non-negative version 2 TIME, without fraction."""
     return f"{packed >> 12 & 1023:02d}:{packed >> 6 & 63:02d}:{packed & 63:02d}"
 
 
@@ -83,7 +83,7 @@ def read_date(buffer: bytes, position: int) -> tuple[object, int]:
 
 
 def read_time_v1(buffer: bytes, position: int) -> tuple[object, int]:
-    """Read a TIME before 5.6.4: decimal hhmmss in 3 bytes."""
+    """Read a pre-5.6.4 TIME: decimal hhmmss, 3 bytes."""
     end = position + 3
     digits = int.from_bytes(buffer[position:end], "little", signed=True)
     hours, rest = divmod(abs(digits), 10_000)
@@ -92,7 +92,7 @@ def read_time_v1(buffer: bytes, position: int) -> tuple[object, int]:
 
 
 def read_datetime_v1(buffer: bytes, position: int) -> tuple[object, int]:
-    """Read a DATETIME before 5.6.4: decimal YYYYMMDDhhmmss in 8 bytes."""
+    """Read a pre-5.6.4 DATETIME: decimal YYYYMMDDhhmmss, 8 bytes."""
     end = position + 8
     day, clock = divmod(int.from_bytes(buffer[position:end], "little"), 1_000_000)
     return (
@@ -102,13 +102,13 @@ def read_datetime_v1(buffer: bytes, position: int) -> tuple[object, int]:
 
 
 def read_timestamp_v1(buffer: bytes, position: int) -> tuple[object, int]:
-    """Read a TIMESTAMP before 5.6.4: 4 bytes, seconds since 1970."""
+    """Read a pre-5.6.4 TIMESTAMP: 4 bytes of seconds."""
     end = position + 4
     return timestamp_text(int.from_bytes(buffer[position:end], "little")), end
 
 
 def read_year(buffer: bytes, position: int) -> tuple[object, int]:
-    """Read a YEAR: 0, or years since 1900."""
+    """Read a YEAR: 0 or years since 1900."""
     year = buffer[position]
     return (1900 + year if year else 0), position + 1
 
@@ -145,7 +145,7 @@ def datetime_reader(digits: int) -> Reader:
 
 
 def time_reader(digits: int) -> Reader:
-    """Return a reader of version 2 TIME(digits); negative times borrow from the fraction."""
+    """Return a version 2 TIME reader; negatives borrow from the fraction."""
     small = fraction_bytes(digits)
     width = 3 + small
     bits = 8 * small

@@ -1,4 +1,4 @@
-"""State of several files as one stream, and each event's effect."""
+"""State of several files as one stream."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ from paraply.vocabulary.errors import ParaplyError
 from paraply.vocabulary.log import LoggedKind, LoggedTransaction, LogPosition, RowChange
 
 ROWS_BATCH = 4096
-"""Maximum rows per ``on_rows`` call."""
+"""Maximum per ``on_rows`` call."""
 
 OnRows = Callable[[LoggedTransaction, Sequence[RowChange]], None]
 OnTableMap = Callable[[TableMap], None]
@@ -74,7 +74,7 @@ class TransactionStream:
         self.skips: set[tuple[str, str]] = set()
         self.file = FileReport(file="")
         self.resumes = False
-        """Whether the current source continues a file."""
+        """Whether the source continues a file."""
         self._handlers: dict[type, Callable[..., Iterable[LoggedTransaction]]] = {
             RowsEvent: self.on_rows_event,
             TableMapEvent: self.on_table_map_event,
@@ -89,7 +89,7 @@ class TransactionStream:
         }
 
     def read_file(self, file: str | Source) -> Iterator[LoggedTransaction]:
-        """Yield the transactions that end in this file."""
+        """Yield transactions that end in this file."""
         source = self.begin_file(file)
         if source is None:
             return
@@ -99,7 +99,7 @@ class TransactionStream:
         yield from self.finish_file()
 
     def begin_file(self, file: str | Source) -> Source | None:
-        """Open a file and start its report; return None on failure."""
+        """Open a file and its report, if possible."""
         self.file = FileReport(file=file if isinstance(file, str) else file.name)
         self.report.files.append(self.file)
         self.skips.clear()
@@ -118,7 +118,7 @@ class TransactionStream:
 
     @contextmanager
     def noting_faults(self, source: Source) -> Iterator[BinlogReader]:
-        """Yield a reader of the source; report faults that end the file."""
+        """Yield a reader; report faults."""
         reader = BinlogReader(source)
         try:
             yield reader
@@ -132,7 +132,7 @@ class TransactionStream:
     def take(
         self, event: Event, source: Source, reader: BinlogReader
     ) -> Iterator[LoggedTransaction]:
-        """Yield the transactions this event ends; raises ``ParaplyError``."""
+        """Yield ended transactions; raises ``ParaplyError``."""
         self.file.bytes_read = source.offset
         try:
             yield from self.on_event(event)
@@ -142,7 +142,7 @@ class TransactionStream:
             ) from None
 
     def finish_file(self) -> Iterator[LoggedTransaction]:
-        """Yield the open transaction at a source file's end."""
+        """Yield the transaction open at file end."""
         # A replica may rotate its relay log inside a transaction; a source never does.
         if not (self.file.is_relay_log and self.file.read_to_end):
             yield from self.finish()
@@ -178,7 +178,7 @@ class TransactionStream:
         return self.open
 
     def opened(self, header: EventHeader, *, beginning_seen: bool) -> OpenTransaction:
-        """Return the open transaction, or open one without GTID."""
+        """Return or open a transaction without GTID."""
         if self.open is None:
             transaction = self.begin(header)
             transaction.transaction.clock = self.clock.of_unnumbered()
@@ -188,7 +188,7 @@ class TransactionStream:
         return self.open
 
     def on_event(self, event: Event) -> Iterable[LoggedTransaction]:
-        """Process one event; return the transactions it ends."""
+        """Process an event; return ended transactions."""
         known = not isinstance(event, SkippedEvent) or event.known
         self.file.count_event(event.header.type_code, known=known)
         handler = self._handlers.get(type(event))
@@ -198,7 +198,7 @@ class TransactionStream:
         return handler(event)
 
     def on_gtid(self, event: GtidEvent | MariadbGtidEvent) -> Iterable[LoggedTransaction]:
-        """Process a GTID; return an earlier transaction without end."""
+        """Process a GTID; return an unended transaction."""
         unfinished = list(self.finish())
         self.begin_with_gtid(event)
         return unfinished
@@ -297,7 +297,7 @@ class TransactionStream:
             transaction.clock = self.clock.of(event.last_committed, event.sequence_number)
 
     def on_query(self, event: QueryEvent) -> Iterator[LoggedTransaction]:
-        """Process a statement; yield transactions it ends or shows incomplete."""
+        """Process a statement; yield ended or incomplete transactions."""
         role = statement_role(event.sql)
         if role is StatementRole.NOTHING:
             return
@@ -309,7 +309,7 @@ class TransactionStream:
             yield self.close(event.header.next_offset)
 
     def announce(self, table: TableMap) -> None:
-        """Call the consumer with a new or changed table definition."""
+        """Report a new or changed table definition."""
         if self.on_table_map is not None and self.current_tables.get(table.name) is not table:
             if len(self.current_tables) >= _TABLES_MAX:
                 self.current_tables.clear()  # Only costs telling of tables again.
@@ -322,7 +322,7 @@ class TransactionStream:
         return ()
 
     def take_rows(self, event: RowsEvent) -> None:
-        """Decode an event's rows to keep or deliver."""
+        """Decode rows to keep or deliver."""
         if event.table is None and event.table_id == _DUMMY_TABLE_ID:
             return
         opened = self.opened(event.header, beginning_seen=False)
@@ -366,7 +366,7 @@ class TransactionStream:
         )
 
     def skip_rows(self, event: RowsEvent, table: str, reason: str) -> None:
-        """Note undecoded rows once per file, table and reason."""
+        """Note undecoded rows, once per reason."""
         assert self.open is not None
         transaction = self.open.transaction
         transaction.undecoded_tables |= {table}

@@ -1,7 +1,6 @@
 """Entry point from logs to transactions.
 
-Memory does not follow file size: the reader keeps one transaction, and at most ``row_bytes_max`` of
-its rows without ``on_rows``.
+Memory is one transaction, with at most ``row_bytes_max`` of rows.
 """
 
 from __future__ import annotations
@@ -29,16 +28,15 @@ def read_transactions(
     on_rows: OnRows | None = None,
     row_bytes_max: int | None = None,
 ) -> Iterator[LoggedTransaction]:
-    """Yield the transactions of binary or relay logs, read as one stream.
+    """Yield the transactions of binary or relay logs as one stream.
 
-    Never raises ``ParaplyError``: the ``report``, filled during iteration, lists unreadable files
-    and faults, and reading continues with the next file. A transaction without its end has
-    ``complete=False``. ``files`` are paths, ``-`` for standard input, or open sources.
+    Never raises ``ParaplyError``: the ``report`` lists faults during iteration, and the next file
+    follows. A transaction without end has ``complete=False``. ``files`` are paths, ``-`` for
+    standard input, or open sources.
 
-    ``on_table_map`` gets each new or changed definition before its first rows. ``on_rows`` gets at
-    most 4,096 rows at a time before their transaction, whose ``rows`` stay empty. ``row_bytes_max``
-    bounds kept encoded rows per transaction (None: the share of ``--memory``); each row counts 16
-    bytes extra. ``undecoded_tables`` names the tables of rows beyond it.
+    ``on_table_map`` gets definitions before their first rows. ``on_rows`` gets at most 4,096 rows
+    at a time; ``rows`` then stay empty. ``row_bytes_max`` bounds kept encoded rows, each plus 16
+    bytes (None: by ``--memory``); ``undecoded_tables`` names tables beyond it.
     """
     stream = TransactionStream(
         report=report if report is not None else LogReport(),

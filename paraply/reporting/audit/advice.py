@@ -1,4 +1,4 @@
-"""Next steps from a result's numbers, most useful first; each step cites its number."""
+"""Next steps, each with its number from the result."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from paraply.vocabulary.counting import counted
 from paraply.vocabulary.verdict import Verdict
 
 GAIN_WORTH_MENTIONING = 1.25
-"""Minimum speed gain worth a DBA's change."""
+"""Minimum speed gain."""
 
 ALWAYS_WRITESET = ("8.4.", "9.")
-"""Servers without binlog_transaction_dependency_tracking, which always use WRITESET."""
+"""Without binlog_transaction_dependency_tracking: always WRITESET."""
 
 SUBJECTS_MAX = 3
 
 SHARE_WORTH_MENTIONING = 0.25
-"""Minimum share of the critical path for a blocker."""
+"""Minimum share of the critical path."""
 
 
 def next_steps(result: AuditResult) -> list[str]:
@@ -44,7 +44,7 @@ def _steps(result: AuditResult) -> Iterator[str]:
 
 
 def grouped(reasons: Sequence[Reason]) -> list[tuple[Reason, list[str]]]:
-    """Merge reasons that differ only in subject; return each with its subjects."""
+    """Merge reasons that differ in subject."""
     found: dict[tuple[str, str], tuple[Reason, list[str]]] = {}
     for reason in reasons:
         remedy = reason.remedy.replace(reason.subject, "") if reason.subject else reason.remedy
@@ -55,7 +55,7 @@ def grouped(reasons: Sequence[Reason]) -> list[tuple[Reason, list[str]]]:
 
 
 def about(subjects: Sequence[str]) -> str:
-    """Return the first names, and the number of others."""
+    """Return first names and the others' number."""
     named = ", ".join(shortened(subject) for subject in subjects[:SUBJECTS_MAX])
     more = len(subjects) - SUBJECTS_MAX
     return f"{named} and {more:,} more" if more > 0 else named

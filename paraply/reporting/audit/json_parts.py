@@ -1,4 +1,4 @@
-"""The parts of an audit's JSON form; these types are its documentation and schema."""
+"""An audit's JSON form: these types are documentation and schema."""
 
 from __future__ import annotations
 
@@ -159,7 +159,7 @@ class PathLinkPart(TypedDict):
 
 
 class WidthPart(TypedDict):
-    """Mean width of one slice of the metadata's rounds.
+    """Mean width of one slice of rounds.
 
     A transaction's round is 1 without waits, else one more than the latest it waits for. All slices
     but the last have equal length.

@@ -1,8 +1,7 @@
 """JSON Schema from typed dictionaries.
 
-A field is ``Annotated[type, "meaning"]``. Its type is ``str``, ``int``, ``float``, ``bool``, a
-``Literal`` of strings, ``list[...]``, ``dict[str, ...]``, a typed dictionary, or one of these ``|
-None``.
+A field is ``Annotated[type, "meaning"]``, of ``str``, ``int``, ``float``, ``bool``, string
+``Literal``, ``list[...]``, ``dict[str, ...]``, a typed dictionary, or these ``| None``.
 """
 
 from __future__ import annotations
@@ -19,14 +18,14 @@ DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 
 def schema_of(document: type, *, identifier: str) -> dict[str, Any]:
-    """Return a typed dictionary's JSON Schema, with parts under ``$defs``."""
+    """Return a typed dictionary's JSON Schema with ``$defs``."""
     definitions = {part.__name__: _object(part) for part in parts_of(document)}
     root = definitions.pop(document.__name__)
     return {"$schema": DIALECT, "$id": identifier, **root, "$defs": definitions}
 
 
 def parts_of(document: type) -> list[type]:
-    """Return ``document`` and its typed dictionaries, in order of first use."""
+    """Return typed dictionaries in order of use."""
     found: list[type] = []
 
     def visit(annotation: Any) -> None:
@@ -44,7 +43,7 @@ def parts_of(document: type) -> list[type]:
 
 
 def fields_of(part: type) -> Iterator[tuple[str, Any, str]]:
-    """Yield each field's name, type and meaning; raises ``TypeError`` without meaning."""
+    """Yield name, type and meaning; ``TypeError`` without meaning."""
     for name, annotation in typing.get_type_hints(part, include_extras=True).items():
         if typing.get_origin(annotation) is not typing.Annotated:
             raise TypeError(f"{part.__name__}.{name} does not say what it means")
@@ -85,7 +84,7 @@ def _schema(annotation: Any) -> dict[str, Any]:
 
 
 def heading_of(part: type) -> str:
-    """Return a part's title: ``CommitGroupsPart`` is "Commit groups"."""
+    """Return a title: ``CommitGroupsPart`` is "Commit groups"."""
     words = "".join(f" {c.lower()}" if c.isupper() else c for c in part.__name__).split()
     return " ".join(word for word in words if word != "part").capitalize()
 

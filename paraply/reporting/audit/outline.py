@@ -37,10 +37,10 @@ from paraply.vocabulary.audit_result import (
 from paraply.vocabulary.counting import counted
 
 CARDS_MAX = 5
-"""A reader fixes the first few; JSON and HTML contain all."""
+"""JSON and HTML contain all."""
 
 ROWS_MAX = 12
-"""Longer tables are in the JSON and HTML reports."""
+"""JSON and HTML contain all."""
 
 _SEVERITY_TONES = {"violation": Tone.BAD, "warning": Tone.WARNING, "note": Tone.QUIET}
 
@@ -141,7 +141,7 @@ def _safety(result: AuditResult) -> Iterator[Block]:
 
 
 def card(violation: SafetyViolation, number: int = 0) -> Facts:
-    """Return a violation as named values; ``number`` counts from 1 (0: unnumbered)."""
+    """Return a violation's values; ``number`` 0 is unnumbered."""
     certain = violation.certain
     rows = (
         (

@@ -17,11 +17,11 @@ from paraply.reporting.words import (
 from paraply.vocabulary.audit_result import AuditResult
 
 ROWS_MAX = 12
-"""Longer lists are in the JSON report."""
+"""JSON contains all."""
 
 
 def parallelism_blocks(result: AuditResult) -> Iterator[Block]:
-    """Yield the log's parallelism per model, with curves and histograms."""
+    """Yield parallelism per model, with curves and histograms."""
     if not result.parallelism:
         return
     yield Table(

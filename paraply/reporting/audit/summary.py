@@ -1,4 +1,4 @@
-"""The audit report on one screen: verdict, worst finding, steps, speed, blockers."""
+"""The one-screen audit report."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ TEXT_MAX = 320
 
 
 def summary_outline(result: AuditResult, *, speed: str = "") -> Outline:
-    """Return the one-screen report; ``speed`` is the reading speed, if known."""
+    """Return the one-screen report with reading ``speed``."""
     sections = {
         "Worst finding": _worst(result),
         "Next": (

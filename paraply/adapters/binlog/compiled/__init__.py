@@ -1,4 +1,4 @@
-"""A compiled scanner for common transactions; the readable decoder reads the rest."""
+"""A compiled scanner for common transactions."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ _SBR = (frozenset[str](), frozenset({"may_have_sbr"}))
 
 @dataclass(slots=True)
 class Arrays:
-    """The arrays of one scan; the next batch overwrites them."""
+    """Arrays of one scan; the next overwrites them."""
 
     transactions: Ints
     rows: Ints
@@ -54,7 +54,7 @@ class Arrays:
 
 @dataclass(slots=True)
 class Touched:
-    """The tables and keys of a batch; ``*_ends`` are exclusive ends per transaction."""
+    """Tables and keys of a batch; ``*_ends`` are exclusive."""
 
     key_ends: Ints
     keys: Words
@@ -75,7 +75,7 @@ class Toucher:
         self._table_seen: Ints = np.zeros(0, np.int64)
 
     def touched(self, arrays: Arrays, descriptors: Descriptors) -> Touched:
-        """Return the keys and tables of the scanned transactions."""
+        """Return the scanned transactions' keys and tables."""
         count = int(arrays.progress[L.TRANSACTIONS])
         keys = 2 * int(arrays.progress[L.KEYS])
         rows = int(arrays.progress[L.ROWS])
@@ -105,9 +105,9 @@ class Toucher:
 
 @dataclass(slots=True)
 class Batch:
-    """Consecutive plain transactions of one file, in one clock run.
+    """Consecutive plain transactions of one file and clock run.
 
-    The arrays belong to the scanner and change with its next step.
+    The scanner's next step changes the arrays.
     """
 
     file: str
@@ -137,7 +137,7 @@ class Batch:
 
     @property
     def commit_id(self) -> Ints:
-        """Return commit ids, -1 for a group of one."""
+        """Return commit ids, -1 for groups of one."""
         return self._column(L.T_COMMIT_ID)
 
     @property
@@ -152,7 +152,7 @@ class Batch:
 
     @property
     def row_ends(self) -> Ints:
-        """Return each transaction's exclusive end in the rows."""
+        """Return each transaction's exclusive row end."""
         return self._column(L.T_ROW_END).copy()
 
     def _row_column(self, column: int) -> Ints:
@@ -160,7 +160,7 @@ class Batch:
 
     @property
     def row_operations(self) -> Ints:
-        """Return 0 (insert), 1 (update) or 2 (delete) per row."""
+        """Return 0 insert, 1 update, 2 delete per row."""
         return self._row_column(L.R_OPERATION)
 
     @property
@@ -175,12 +175,12 @@ class Batch:
 
     @property
     def row_images(self) -> Words:
-        """Return digests of each row before and after, 0 for none."""
+        """Return row digests (before, after), 0 for none."""
         return self.arrays.digests[: int(self.arrays.progress[L.ROWS])]
 
     @property
     def row_keys(self) -> Words:
-        """Return digests of every row's keys before and after, 0 for NULL."""
+        """Return key digests (before, after), 0 for NULL."""
         return self.arrays.keys[: int(self.arrays.progress[L.KEYS])]
 
     @property
@@ -194,7 +194,7 @@ class Batch:
         return self.descriptors.key_names
 
     def gtids(self) -> tuple[str, str]:
-        """Return the first and last GTID, empty for anonymous transactions."""
+        """Return the first and last GTID, empty if anonymous."""
         named = np.flatnonzero(self._column(L.T_TYPE) != _ANONYMOUS)
         if not len(named):
             return "", ""

@@ -1,4 +1,4 @@
-"""A log's bytes in a buffer for kernels, and as a stream for the decoder."""
+"""A log's bytes for kernels and decoder."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from paraply.adapters.binlog.source import Source
 
 CHUNK_BYTES = 4 << 20
 BUFFER_BYTES_MAX = 32 << 20
-"""The readable decoder reads longer transactions piecewise."""
+"""The decoder reads longer transactions piecewise."""
 
 
 class ChunkSource(Source):
-    """A read-ahead source whose scanner and decoder share one position.
+    """A read-ahead source with one position for scanner and decoder.
 
-    ``offset`` is the file position of the next unread byte.
+    ``offset`` is the next unread byte's.
     """
 
     def __init__(
@@ -34,7 +34,7 @@ class ChunkSource(Source):
         self._bytes_max = max(bytes_max, chunk_bytes)
 
     def read(self, count: int) -> bytes:
-        """Return the next ``count`` bytes, fewer at the end."""
+        """Return up to ``count`` next bytes."""
         have = min(count, self.end - self.begin)
         data = self.data[self.begin : self.begin + have].tobytes()
         self.begin += have
@@ -47,7 +47,7 @@ class ChunkSource(Source):
         return data
 
     def peek(self, count: int) -> bytes:
-        """Return up to ``count`` next bytes without consuming them."""
+        """Return the same bytes without consuming them."""
         if self.end - self.begin < count:
             self.fill()
         return self.data[self.begin : min(self.end, self.begin + count)].tobytes()
@@ -58,9 +58,9 @@ class ChunkSource(Source):
         self.begin = position
 
     def fill(self) -> bool:
-        """Read more bytes into the buffer; return False at the end or without room.
+        """Extend the buffer; return False at the end or limit.
 
-        Raises the error of a damaged compressed file only where its bytes run out.
+        Damage raises only where the bytes run out.
         """
         kept = self.end - self.begin
         size = len(self.data)

@@ -22,9 +22,8 @@ def collect(
 ) -> int:  # fmt: skip
     """List each transaction's distinct keys and tables; return the next stamp.
 
-    ``seen_keys`` and ``seen_at`` form a scratch hash table twice the batch's key count; ``stamp``
-    separates transactions. ``table_seen[number]`` is the stamp of the table's last transaction.
-    ``census`` counts inserts, updates and deletes per table.
+    ``seen_keys`` and ``seen_at`` form a scratch hash table twice the key count; ``stamp`` separates
+    transactions. ``table_seen`` has stamps; ``census`` counts operations per table.
     """
     mask = np.int64(len(seen_keys) - 1)
     row, key_count, table_count = 0, 0, 0

@@ -1,8 +1,7 @@
-"""Table descriptors for the scanner: steps over columns and rules for keys.
+"""Table descriptors for the scanner.
 
-A table is *supported* only if all its keys are known, no foreign key touches it, and every key part
-compares by bytes or by one weight per ASCII character. The readable decoder reads transactions on
-other tables.
+A *supported* table has known keys, no foreign keys, and key parts that compare by bytes or by one
+weight per ASCII character. The decoder reads other tables' transactions.
 """
 
 from __future__ import annotations
@@ -44,7 +43,7 @@ _ASCII = bytes(range(128))
 
 
 def column_step(column: WireColumn) -> tuple[int, int] | None:
-    """Return how to skip a column (operation, width), None if unsupported."""
+    """Return a column's skip (operation, width), if supported."""
     kind = column.kind
     if kind in _FIXED_BYTES:
         return L.FIXED, _FIXED_BYTES[kind]
@@ -67,7 +66,7 @@ def column_step(column: WireColumn) -> tuple[int, int] | None:
 
 @dataclass(frozen=True, slots=True)
 class PartRule:
-    """The comparison of one key part; ``collation`` selects the weights."""
+    """A key part's comparison; ``collation`` selects weights."""
 
     column: int
     rule: int
@@ -83,7 +82,7 @@ def _reads_ascii(column: Column, wire: WireColumn) -> bool:
 
 
 def part_rule(part: KeyPart, column: Column, wire: WireColumn) -> PartRule | None:
-    """Return a key part's comparison, None if unsupported."""
+    """Return a key part's comparison, if supported."""
     name = column.type_name.partition(" ")[0]
     if name in INTEGER_BITS:
         fits = _INTEGERS.get(wire.kind) == name
@@ -116,10 +115,10 @@ def part_rule(part: KeyPart, column: Column, wire: WireColumn) -> PartRule | Non
 
 
 def ascii_weights(collation: str) -> NDArray[np.uint32] | None:
-    """Return a weight per ASCII character, equal where the collation compares equal.
+    """Return comparison weights per ASCII character.
 
-    0 means no weight; element 128 repeats the space's. Returns None for contractions, expansions,
-    and characters with weights on some levels only.
+    0 means no weight; element 128 repeats the space's. None for contractions, expansions, and
+    weights on some levels only.
     """
     fold = fold_of(collation)
     weights = np.zeros(129, np.uint32)
@@ -150,11 +149,11 @@ def _weights_by_table(table: WeightTable) -> list[int] | None:
 
 
 KeyPlan = tuple[tuple[str, tuple[PartRule, ...]], ...]
-"""Key names with their parts, PRIMARY first."""
+"""Key names and parts, PRIMARY first."""
 
 
 def key_plan(schema: TableSchema, table: TableMap) -> KeyPlan | None:
-    """Return a table's key plan, None if unsupported."""
+    """Return a table's key plan, if supported."""
     if not schema.keys_known or not schema.keys_complete or schema.foreign_keys:
         return None
     if not 0 < len(schema.unique_keys) <= L.KEYS_OF_TABLE_MAX:
@@ -183,7 +182,7 @@ def _seed(table: str, index: str) -> int:
 
 @dataclass(slots=True)
 class Descriptors:
-    """Descriptor arrays for kernels, with table numbers by name."""
+    """Descriptor arrays, with table numbers by name."""
 
     tables: NDArray[np.int64] = field(
         default_factory=lambda: np.zeros((64, L.TABLE_COLUMNS), np.int64)
@@ -197,7 +196,7 @@ class Descriptors:
     slots: NDArray[np.int64] = field(default_factory=lambda: np.zeros(1024, np.int64))
     numbers: dict[str, int] = field(default_factory=dict)
     key_names: list[tuple[str, ...]] = field(default_factory=list)
-    """Key names by table number, in digest order."""
+    """By table number, in digest order."""
     _weight_rows: dict[str, int] = field(default_factory=dict)
     _used: list[int] = field(default_factory=lambda: [0, 0, 0, 0])
     _known: int = 0
@@ -210,13 +209,13 @@ class Descriptors:
         return number
 
     def forget_maps(self) -> None:
-        """Drop all table maps after a schema change."""
+        """Drop table maps after a schema change."""
         self.hashes[:] = 0
         self._known = 0
         self._used = [0, 0, 0, 0]
 
     def add(self, digest: int, table: TableMap, plan: KeyPlan | None) -> None:
-        """Add the table map whose body has ``digest``."""
+        """Add a table map by its body's digest."""
         slot, first_column, first_key, first_part = self._used
         steps = [column_step(column) for column in table.columns]
         supported = plan is not None and not table.undecodable and None not in steps
@@ -248,7 +247,7 @@ class Descriptors:
         self._enter(digest, slot)
 
     def add_malformed(self, digest: int) -> None:
-        """Mark the table map body with ``digest`` as malformed."""
+        """Mark a table map's digest as malformed."""
         slot = self._used[0]
         self.tables = _with_room(self.tables, slot + 1)
         self.tables[slot] = 0

@@ -1,8 +1,8 @@
 """Checksums and 64-bit digests of byte arrays, for kernels.
 
-The digest is a multiply-and-fold over eight-byte words with SplitMix64's finaliser. It does not
-resist an adversary: among a million rows two collide with probability 3e-8. The readable code
-confirms every finding that rests on equal digests.
+The digest folds eight-byte words, with SplitMix64's finaliser. It does not resist an adversary; a
+million rows collide with probability 3e-8. So the readable code confirms findings from equal
+digests.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def crc32_tables() -> NDArray[np.uint32]:
 
 @njit(cache=True, inline="always")
 def unsigned(data: Bytes, at: int, width: int) -> int:
-    """Return the little-endian integer of up to seven bytes."""
+    """Return a little-endian integer of up to seven bytes."""
     value = 0
     for index in range(width):
         value |= int(data[at + index]) << (8 * index)
@@ -44,7 +44,7 @@ def unsigned(data: Bytes, at: int, width: int) -> int:
 
 @njit(cache=True, inline="always")
 def signed64(data: Bytes, at: int) -> int:
-    """Return the signed little-endian 64-bit integer at ``at``."""
+    """Return a signed little-endian 64-bit integer."""
     low = unsigned(data, at, 7)
     high = int(data[at + 7])
     if high >= 128:
@@ -86,7 +86,7 @@ def mix(state: np.uint64, word: np.uint64) -> np.uint64:
 
 @njit(cache=True, inline="always")
 def finish(state: np.uint64) -> np.uint64:
-    """Spread a digest's bits; never returns 0, which means 'none'."""
+    """Spread a digest's bits; 0 is reserved for 'none'."""
     state = (state ^ (state >> np.uint64(30))) * _FOLD
     state = (state ^ (state >> np.uint64(27))) * _LAST
     state ^= state >> np.uint64(31)
@@ -103,7 +103,7 @@ def _word(data: Bytes, at: int, width: int) -> np.uint64:
 
 @njit(cache=True)
 def mix_bytes(state: np.uint64, data: Bytes, start: int, end: int) -> np.uint64:
-    """Fold ``data[start:end]`` and its length into a digest."""
+    """Fold bytes and their length into a digest."""
     state = mix(state, np.uint64(end - start))
     at = start
     while at + 8 <= end:

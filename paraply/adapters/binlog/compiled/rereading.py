@@ -27,15 +27,15 @@ from paraply.vocabulary.keys import ConflictKey
 from paraply.vocabulary.log import LoggedTransaction, RowImage
 
 OFFSET_BITS = 44
-"""A place is the file number above 44 bits of offset: files up to 16 TiB."""
+"""A place is file number and offset (up to 16 TiB)."""
 
 
 class LogChanged(Exception):  # noqa: N818 - it asks for another engine
-    """The file or its table definitions changed since the scan."""
+    """File or table definitions changed since the scan."""
 
 
 class Rereader:
-    """Rereads transactions by place, with one file open at a time."""
+    """Rereads transactions by place; one file is open."""
 
     def __init__(self, keys: KeyBuilder) -> None:
         self._keys = keys
@@ -51,13 +51,13 @@ class Rereader:
         self._formats.append((file, []))
 
     def note_format(self, offset: int, description: FormatDescription) -> None:
-        """Note the format of events from ``offset`` on."""
+        """Note the event format from ``offset`` on."""
         formats = self._formats[-1][1]
         if not formats or formats[-1][1] is not description:
             formats.append((offset, description))
 
     def place_of(self, offset: int) -> int:
-        """Return the place of an offset in the current file."""
+        """Return an offset's place in the current file."""
         return (len(self._formats) - 1) << OFFSET_BITS | offset
 
     def read(self, place: int) -> LoggedTransaction:
@@ -90,9 +90,9 @@ class Rereader:
     def keys_with(
         self, txn: LoggedTransaction, place: int, digests: frozenset[int]
     ) -> dict[int, ConflictKey]:
-        """Return, by digest, the transaction's first key with it.
+        """Return, by digest, the transaction's first such key.
 
-        The order of rows, keys and sides is the key builder's.
+        The order is the key builder's.
         """
         arrays, known = self._rescan(txn, place)
         found: dict[int, ConflictKey] = {}

@@ -1,4 +1,4 @@
-"""Kernels from full row images to digests of images and keys."""
+"""Kernels that digest full row images and keys."""
 
 from __future__ import annotations
 
@@ -15,17 +15,14 @@ Words = NDArray[np.uint64]
 
 HEADER_BYTES = 19
 FINE = -1
-"""No reason to stop; ``layout`` defines the reasons."""
+"""No reason to stop."""
 
 
 @njit(cache=True)
 def _walk_image(
     data: Bytes, at: int, end: int, first: int, last: int, columns: Ints, places: Ints
 ) -> int:
-    """Note each column's place; return the image's end, -1 if it does not fit.
-
-    ``places[c]`` is (offset, length), offset -1 for NULL.
-    """
+    """``places[c]`` is (offset, length), offset -1 for NULL; returns -1 for a misfit."""
     count = last - first
     here = at + (count + 7) // 8
     if here > end:
@@ -67,10 +64,7 @@ def _image_digest(data: Bytes, at: int, end: int, count: int) -> np.uint64:
 def _text_digest(
     state: np.uint64, data: Bytes, start: int, end: int, rule: int, weights: NDArray[np.uint32]
 ) -> tuple[bool, np.uint64]:
-    """Fold an ASCII string's weights into a digest; return False for other text.
-
-    ``weights[byte]`` is 0 without weight; ``weights[128]`` is the space's.
-    """
+    """``weights[byte]`` is 0 without weight; ``weights[128]`` is the space's."""
     if rule & L.TEXT_CHAR:
         while end > start and data[end - 1] == 32:
             end -= 1
@@ -102,7 +96,7 @@ def _key_digest(
     data: Bytes, key: int, key_table: Ints, seeds: Words, parts: Ints,
     weights: NDArray[np.uint32], places: Ints,
 ) -> tuple[bool, np.uint64]:  # fmt: skip
-    """Return a key's digest, 0 for a NULL part, or False for an unsupported value."""
+    """Return a digest, 0 for a NULL part, or False if unsupported."""
     state = seeds[key]
     for part in range(key_table[key, L.K_PART_START], key_table[key, L.K_PART_END]):
         column = parts[part, L.P_COLUMN]
@@ -130,7 +124,7 @@ def _key_digest(
 
 @njit(cache=True)
 def operation_of(kind: int) -> int:
-    """Return a rows event's operation, -1 if not a v1 or v2 rows event."""
+    """Return a v1 or v2 rows event's operation, else -1."""
     if kind in (23, 30):
         return L.INSERT
     if kind in (24, 31):
@@ -148,7 +142,7 @@ def scan_rows(
     weights: NDArray[np.uint32], places: Ints,
     progress: Ints, rows: Ints, digests: Words, keys: Words,
 ) -> int:  # fmt: skip
-    """Append one event's rows to the batch; return FINE, L.ODD or L.BATCH_FULL."""
+    """Append one event's rows; return FINE, L.ODD or L.BATCH_FULL."""
     body = at + HEADER_BYTES
     if body + 8 > end:
         return L.ODD

@@ -1,9 +1,8 @@
 """The scanner kernel: from log bytes to transactions, rows and key digests.
 
-One call reads whole transactions until a stop code (``layout``: NEED_MORE, ODD, NEED_TABLE,
-BATCH_FULL). It accepts a GTID event, BEGIN, annotations, table maps, full-image rows events and XID
-or COMMIT, with right checksums. It stops before any other transaction, which the readable decoder
-reads. It judges nothing.
+It reads whole transactions of GTID event, BEGIN, annotations, table maps, full-image rows events
+and XID or COMMIT, with right checksums. It stops before any other (``layout``: NEED_MORE, ODD,
+NEED_TABLE, BATCH_FULL).
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ _GTID, _ANONYMOUS, _MARIADB_GTID = 33, 34, 162
 _MAPS_MAX = 64
 _EVENT_BYTES_MAX = (1 << 30) + (1 << 16)
 _MARIADB_PLAIN = 0x02 | 0x04 | 0x08 | 0x10
-"""GROUP_COMMIT_ID, TRANSACTIONAL, ALLOW_PARALLEL, WAITED; any other flag is ODD."""
+"""GROUP_COMMIT_ID, TRANSACTIONAL, ALLOW_PARALLEL, WAITED; other flags are ODD."""
 _LOGICAL_TIMESTAMP = 2
 
 
@@ -169,8 +168,8 @@ def scan(
 ) -> None:  # fmt: skip
     """Scan ``data[progress[POSITION]:end]`` until a stop code of ``layout``.
 
-    ``base`` is the file offset of ``data[0]``. ``words`` holds ``BEGIN`` and ``COMMIT`` in two
-    rows. On return the batch and counts cover everything before progress[POSITION].
+    ``base`` is the file offset of ``data[0]``; ``words`` has rows ``BEGIN`` and ``COMMIT``. On
+    return everything before progress[POSITION] is in the batch or counted.
     """
     map_numbers = np.empty(_MAPS_MAX, np.int64)
     map_slots = np.empty(_MAPS_MAX, np.int64)

@@ -1,8 +1,7 @@
-"""Log reading by the scanner where possible, else by the readable decoder.
+"""Log reading by the scanner, else by the readable decoder.
 
-Both consume one source. The scanner starts only between transactions; after a stop the decoder
-reads until no transaction is open. Counts and callbacks are the same for both, so reports are
-equal.
+Both consume one source. The scanner starts only between transactions. Counts and callbacks are
+equal for both.
 """
 
 from __future__ import annotations
@@ -33,16 +32,16 @@ from paraply.vocabulary.log import LoggedTransaction
 
 TRANSACTIONS_MAX = 8192
 ROWS_MIN, ROWS_MAX = 1 << 16, 1 << 18
-"""The initial row capacity of a batch, and the largest scanned transaction."""
+"""Initial rows of a batch, and of the largest scanned transaction."""
 _FIXED_HEADER_BYTES = 8  # Table id and flags of a table map.
 
 
 class PlanChanged(Exception):  # noqa: N818 - it asks for another engine
-    """A table's key plan changed, so digests no longer compare."""
+    """A table's key plan changed; digests no longer compare."""
 
 
 class CompiledStream(_Stream):
-    """Yields batches of plain transactions, and other transactions singly."""
+    """Yields batches of plain transactions, and single others."""
 
     def __init__(
         self,
@@ -77,18 +76,18 @@ class CompiledStream(_Stream):
         self.keys.registry.observe_table_map(table.table_schema())
 
     def read(self, files: Sequence[str | Source]) -> Iterator[Batch | LoggedTransaction]:
-        """Yield all files in order; never raises, like ``read_transactions``."""
+        """Yield all files in order; never raises."""
         for file in files:
             yield from self.scan_file(file)
         yield from self.finish()
 
     def open_file(self, file: str | Source) -> ChunkSource:
-        """Return the file's bytes in chunks for the scanner."""
+        """Return the file's bytes for the scanner."""
         source = super().open_file(file)
         return ChunkSource(source, chunk_bytes=self._chunk_bytes, bytes_max=self._bytes_max)
 
     def scan_file(self, file: str | Source) -> Iterator[Batch | LoggedTransaction]:
-        """Yield the transactions and batches that end in this file."""
+        """Yield what ends in this file."""
         source = self.begin_file(file)
         if source is None:
             return
@@ -221,9 +220,7 @@ class CompiledStream(_Stream):
         self.descriptors.add(digest, table, self._plan(table))
 
     def _table_of(self, body: bytes, is_mariadb: bool) -> TableMap | None:
-        """Return the readable decoder's own table map; None if malformed, which the decoder
-        reports.
-        """
+        """None for a malformed map, which the decoder reports."""
         definition = body[_FIXED_HEADER_BYTES:]
         known = self.decoder._definitions.get((is_mariadb, definition))
         if known is not None or not definition:

@@ -1,16 +1,16 @@
 """Conflict keys of logged transactions, from row images and table definitions.
 
-Every changed row gives its PRIMARY and UNIQUE keys before and after the change;
+Each changed row gives its PRIMARY and UNIQUE keys before and after;
 :mod:`paraply.adapters.binlog.keys.foreign` adds foreign keys. A NULL part makes no key.
 
-**Images without all columns** (binlog_row_image MINIMAL or NOBLOB). A unique key whose columns an
-UPDATE neither sets nor records needs no key. The row has one value before and after. Another
-transaction conflicts over it only by taking or releasing it. Releasing changes this row, so both
-share its PRIMARY key. Taking requires an earlier release, with which both are ordered.
+**Partial images** (binlog_row_image MINIMAL or NOBLOB). A unique key needs no conflict key if the
+UPDATE neither sets nor records its columns. Others conflict over its constant value only by taking
+or releasing it. Releasing changes this row: both share its PRIMARY key. Taking follows a release,
+with which both are ordered.
 
-The claim excludes three cases, which make the table *partly keyed*. They are a DELETE without the
-unique value it releases, an UPDATE of a unique column without its old value, and an INSERT with a
-defaulted unique column. A row without any key is *unkeyed*.
+Three exceptions make a table *partly keyed*: a DELETE without the released unique value, an UPDATE
+of a unique column without its old value, an INSERT with a defaulted one. A row without key is
+*unkeyed*.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ from paraply.vocabulary.log import (
 from paraply.vocabulary.schema import TableSchema
 
 _BREAKS_OFF = " `"
-"""Ends a cut statement inside a name, so that the parser rejects it."""
+"""Ends a cut statement inside a name, so parsing fails."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ class TablePlan:
     as_child: tuple[ChildTie, ...]
     as_parent: tuple[ParentTie, ...]
     taken: str = ""
-    """The aspect of taking unique values, where a parent's change may cascade."""
+    """The aspect of taking unique values under cascades."""
 
 
 _UNKNOWN = TablePlan((), False, False, False, (), ())
@@ -69,7 +69,7 @@ class TransactionKeys:
     """Collects one transaction's keys, row by row."""
 
     written: dict[ConflictKey, bool] = field(default_factory=dict)
-    """Each key with its certainty; one certain finding suffices."""
+    """Each key's certainty; one certain finding suffices."""
     shared: dict[ConflictKey, bool] = field(default_factory=dict)
     unkeyed: set[str] = field(default_factory=set)
     partly_keyed: set[str] = field(default_factory=set)
@@ -78,11 +78,11 @@ class TransactionKeys:
     aspects: set[str] = field(default_factory=set)
 
     def write(self, built: BuiltKey) -> None:
-        """Add a key that the transaction takes, releases or identifies a row by."""
+        """Add a taken, released or identifying key."""
         self.written[built.key] = self.written.get(built.key, False) or built.certain
 
     def share(self, built: BuiltKey) -> None:
-        """Add a key that the transaction requires unchanged."""
+        """Add a key required unchanged."""
         self.shared[built.key] = self.shared.get(built.key, False) or built.certain
 
     def store(self, txn: LoggedTransaction) -> None:
@@ -100,7 +100,7 @@ class TransactionKeys:
 
 
 class KeyBuilder:
-    """Builds keys from the registry, for transactions in log order.
+    """Builds keys from the registry, in log order.
 
     Implements :class:`paraply.vocabulary.keys.RowKeys`.
     """
@@ -114,7 +114,7 @@ class KeyBuilder:
     # What the judges ask
 
     def keys_of(self, table: str, image: RowImage) -> tuple[ConflictKey, ...] | None:
-        """Return a row image's PRIMARY and UNIQUE keys, PRIMARY first; None if unknown."""
+        """Return a row image's keys, PRIMARY first; None if unknown."""
         plan = self._plan(table)
         if not plan.keys:
             return None
@@ -130,8 +130,7 @@ class KeyBuilder:
     def complete_transaction(self, txn: LoggedTransaction) -> None:
         """Set a transaction's keys and apply its schema statements.
 
-        Call it once per transaction, in log order. Statements come before rows, as in CREATE TABLE
-        ... SELECT.
+        Call once each, in log order. Statements precede rows, as in CREATE TABLE ... SELECT.
         """
         if txn.kind is LoggedKind.DDL or "ddl" in txn.flags:
             for sql in txn.statements:
@@ -151,7 +150,7 @@ class KeyBuilder:
         self._open = None
 
     def take_rows(self, txn: LoggedTransaction, rows: Iterable[RowChange]) -> None:
-        """Collect keys of rows of the next completed transaction (``on_rows``)."""
+        """Collect keys before the transaction completes (``on_rows``)."""
         if self._open is None or self._open[0] != txn.ordinal:
             self._open = (txn.ordinal, TransactionKeys())
         keys = self._open[1]
@@ -201,14 +200,14 @@ class KeyBuilder:
 def follow(
     builder: KeyBuilder, transactions: Iterable[LoggedTransaction]
 ) -> Iterator[LoggedTransaction]:
-    """Yield transactions with their keys, in log order."""
+    """Yield keyed transactions in log order."""
     for txn in transactions:
         builder.complete_transaction(txn)
         yield txn
 
 
 def plan_of(registry: SchemaRegistry, table: str) -> TablePlan:
-    """Return a table's plan, without keys if unknown."""
+    """Return a table's plan, keyless if unknown."""
     schema = registry.table(table)
     if schema is None:
         return _UNKNOWN
@@ -349,10 +348,8 @@ def _is_respelled(plan: KeyPlan, before: RowImage | None, after: RowImage | None
 
 
 def _as_checked(built: BuiltKey, row: RowChange, *, certain: bool = True) -> BuiltKey:
-    """Return a tie, uncertain where the server did not check the foreign key.
-
-    Two unchecked changes do not meet. An unchecked change meets a checked one that looks at it: a
-    deleted parent at its children, a new child at its parent.
+    """Unchecked foreign-key changes meet only checked ones: a deleted parent at its children, a new
+    child at its parent.
     """
     return BuiltKey(built.key, certain and built.certain and not row.unchecked)
 

@@ -13,19 +13,19 @@ _DEFAULTS = {
     "ujis": "ujis_japanese_ci",
 }  # fmt: skip
 _WITHOUT_ONE_DEFAULT = frozenset({"utf8mb4", ""})
-"""utf8mb4: general_ci in MySQL 5.7 and MariaDB 10, 0900_ai_ci in MySQL 8, uca1400 in MariaDB 11."""
+"""MySQL 5.7 and MariaDB 10: general_ci; MySQL 8: 0900_ai_ci; MariaDB 11: uca1400."""
 DUMPED_UTF8MB4_COLLATION = "utf8mb4_general_ci"
-"""The collation of bare utf8mb4 in SHOW CREATE TABLE; servers print any other default."""
+"""SHOW CREATE TABLE prints any other default."""
 
 
 def charset_name(name: str) -> str:
-    """Return the lower-case name, with ``utf8`` resolved as in the servers."""
+    """Return the lower-case name, resolving ``utf8``."""
     name = name.lower()
     return "utf8mb3" if name == "utf8" else name
 
 
 def collation_name(name: str, charset: str = "") -> str:
-    """Return the full name: ``utf8_`` is ``utf8mb3_``, ``uca1400_`` lacks its charset."""
+    """Return the full name of ``utf8_`` and ``uca1400_`` collations."""
     name = name.lower()
     if name.startswith("utf8_"):
         return "utf8mb3_" + name.removeprefix("utf8_")
@@ -47,10 +47,7 @@ def default_collation(charset: str) -> str:
 
 
 def settled_collation(given: CharacterOptions, default: CharacterOptions) -> tuple[str, str]:
-    """Return (charset, collation), completed from the settled ``default``.
-
-    Either may be empty: unknown.
-    """
+    """Return (charset, collation), either possibly empty: unknown."""
     charset = "" if given.charset == "default" else charset_name(given.charset)
     collation = "" if given.collation == "default" else given.collation
     if collation:

@@ -1,6 +1,6 @@
-"""The measured collation weights of the servers, loaded on demand.
+"""The servers' measured collation weights, loaded on demand.
 
-``collation_data/README.md`` documents the data and the rule of equality.
+``collation_data/README.md`` documents them.
 """
 
 from __future__ import annotations
@@ -14,10 +14,9 @@ from importlib.resources import files
 from typing import Any
 
 DATA = files("paraply.adapters.binlog") / "collation_data"
-"""A package resource, readable from a zip archive too."""
+"""A resource, readable from zip archives."""
 
 Weight = tuple[bytes, ...]
-"""One byte string per level."""
 
 
 class UnmeasuredCharacter(KeyError):  # noqa: N818 - it is an answer, not a fault
@@ -38,7 +37,7 @@ class CollationEntry:
 def collation_entries() -> dict[str, CollationEntry]:
     """Return every collation by name.
 
-    Names whose weights differ between the servers (Croatian) have no table.
+    Names with different weights (Croatian) have no table.
     """
     entries: dict[str, CollationEntry] = {}
     for server in _catalogue()["servers"].values():
@@ -65,9 +64,9 @@ def _catalogue() -> dict[str, Any]:
 
 @cache
 def byte_characters(charset: str) -> tuple[str, ...] | None:
-    """Return the characters of an 8-bit character set by byte, None for other sets.
+    """Return an 8-bit character set's characters by byte.
 
-    A byte on which the servers differ has none.
+    Bytes on which servers differ are empty.
     """
     sets = json.loads((DATA / "charsets.json").read_text(encoding="utf-8"))
     if charset not in sets:
@@ -80,9 +79,9 @@ def byte_characters(charset: str) -> tuple[str, ...] | None:
 
 
 class WeightTable(dict[str, Weight]):
-    """Weights by character, loaded from runs on demand.
+    """Weights by character, loaded on demand.
 
-    ``contractions`` maps pairs of characters to their joint weight.
+    ``contractions`` have joint weights of character pairs.
     """
 
     def __init__(
@@ -129,7 +128,7 @@ def _weight(text: str) -> Weight:
 
 @cache
 def weight_table(name: str) -> WeightTable:
-    """Return a weight table by its name in ``collations.json``."""
+    """Return a weight table of ``collations.json``."""
     document = _family(_catalogue()["tables"][name])[name]
     base = weight_table(document["base"]) if document["base"] else None
     return WeightTable(document["runs"], document["contractions"], base)

@@ -1,9 +1,8 @@
 """Comparable text: equal if and only if equal under the server's collation.
 
-A fold with measured weights is exact. An unknown collation gets the coarse fold, which merges
-whatever any known collation merges. It may merge different texts (the key is then uncertain), but
-never separates equal ones. It supports ASCII only: across collations an accented letter equals too
-many others (ä is a, ae and æ). Other text is incomparable.
+Folds with measured weights are exact. The coarse fold for unknown collations merges what any known
+one merges: keys become uncertain, but equal texts stay equal. It supports ASCII only, as ä equals
+a, ae and æ somewhere.
 """
 
 from __future__ import annotations
@@ -24,13 +23,13 @@ from paraply.adapters.binlog.keys.collation_weights import (
 ASIAN_CHARSETS = frozenset(
     {"big5", "cp932", "eucjpms", "euckr", "gb18030", "gb2312", "gbk", "sjis", "ujis"}
 )
-"""Python's tables for these sets differ from the servers' in places."""
+"""Python's and the servers' tables differ."""
 
 
 class Fold:
     """Text to comparable bytes under one collation.
 
-    ``certain`` is False where different texts may share bytes.
+    ``certain`` is False if different texts may share bytes.
     """
 
     certain = True
@@ -38,7 +37,7 @@ class Fold:
     pads = True
 
     def __call__(self, text: str) -> bytes | None:
-        """Return the comparable form; None for incomparable text."""
+        """Return the comparable form, None if incomparable."""
         raise NotImplementedError
 
 
@@ -55,7 +54,7 @@ class _WeightFold(Fold):
         self.table = table
         self.pads = pads
         self._pads_above = pads_above
-        """Whether padding applies above the first level."""
+        """Whether padding applies above level one."""
         self._space = table[" "]
 
     def __call__(self, text: str) -> bytes | None:
@@ -98,13 +97,13 @@ class _WeightFold(Fold):
 
 
 COARSE_CLASSES = {"j": "i", "y": "i", "~": "i", "v": "u", "n": "m"}
-"""Equal in some collation: i = j and u = v in roman_ci, i = y in lithuanian_ci, y = ~ in
-gbk_chinese_ci, m = n in macce_general_ci.
+"""Equal in roman_ci (i = j, u = v), lithuanian_ci (i = y), gbk_chinese_ci (y = ~), macce_general_ci
+(m = n).
 """
 COARSE_DROPPED = " `@ehz\x7f" + "".join(map(chr, range(0x20)))
-"""Ignored by some collation: control characters under UCA, the h of ch in lithuanian_ci, z = 0x7F
-in cp1257_lithuanian_ci, backtick as space in cp1251_ukrainian_ci, e in big5_chinese_ci, @ in
-geostd8_general_ci. The coarse fold drops them as padding too.
+"""Ignored by some collation: control characters (UCA), h of ch (lithuanian_ci), z = 0x7F
+(cp1257_lithuanian_ci), backtick as space (cp1251_ukrainian_ci), e (big5_chinese_ci), @
+(geostd8_general_ci). Dropped as padding too.
 """
 _COARSE = {
     **{ord(letter.upper()): letter for letter in "abcdefghijklmnopqrstuvwxyz"},
@@ -126,7 +125,7 @@ COARSE_FOLD: Fold = _CoarseFold()
 
 @cache
 def fold_of(collation: str) -> Fold:
-    """Return a collation's fold, coarse where unknown; not for ``binary``."""
+    """Return a collation's fold (not for ``binary``)."""
     entry = collation_entries().get(collation)
     if entry is None or entry.table is None:
         return COARSE_FOLD
@@ -144,7 +143,7 @@ Decode = Callable[[bytes], str | None]
 def text_of(charset: str) -> Decode:
     """Return a decoder, which returns None for invalid bytes.
 
-    An unknown (empty) character set decodes ASCII only.
+    An unknown character set decodes ASCII.
     """
     characters = byte_characters(charset)
     if characters is not None:
@@ -170,7 +169,7 @@ def _ascii(data: bytes) -> str | None:
 
 
 def is_exact(collation: str, text: str) -> bool:
-    """Return whether the fold of ``text`` is exact under ``collation``."""
+    """Return whether the fold of ``text`` is exact."""
     if not fold_of(collation).certain:
         return False
     return text.isascii() or charset_of(collation) not in ASIAN_CHARSETS

@@ -1,17 +1,16 @@
-"""Keys that foreign keys add, on the child's and the parent's side.
+"""Keys that foreign keys add, for child and parent.
 
 - *Existence.* A parent row that appears, disappears or changes its referenced columns writes
-  ``REFERENCES(columns)``. A child row that appears, disappears or changes its foreign key reads it.
-  So does any child change that a CASCADE or SET NULL might hit. Reads are shared, so siblings do
-  not conflict (bug 110071).
-- *The locked parent row.* Inserting a child locks the parent's primary key record. A change of the
-  row's other columns waits, and both orders give the same result.
-- *Cascades.* The log omits the engine's own changes. The existence key covers direct children.
-  ``reached`` names the rest: tables further down, and aspects of tables. The aspects are unique
-  values of deleted child rows, rows that lost the parent's value by SET NULL, and deletes from a
-  third table that lost its reference.
+  ``REFERENCES(columns)``. A child row that appears, disappears or changes its foreign key reads it,
+  as does any change that a CASCADE or SET NULL might hit. Shared reads do not conflict (bug
+  110071).
+- *The locked parent row.* Inserting a child locks the parent's primary key record. A change of its
+  other columns waits; both orders give one result.
+- *Cascades.* The log omits them. The existence key covers direct children; ``reached`` names tables
+  further down and aspects. Aspects are unique values of deleted child rows, rows that lost the
+  parent's value by SET NULL, and deletes from a third table that lost its reference.
 
-Rows events with NO_FOREIGN_KEY_CHECKS neither check nor cascade, so their ties are uncertain.
+NO_FOREIGN_KEY_CHECKS makes ties uncertain, without cascades.
 """
 
 from __future__ import annotations
@@ -39,8 +38,8 @@ def existence_index(columns: tuple[str, ...]) -> str:
 class ChildTie:
     """One foreign key from the child's side.
 
-    ``existence`` is None for unknown parent columns: then ``parent`` is reached. ``primary`` is
-    None unless the key refers to the parent's primary key.
+    Without ``existence`` (unknown parent columns) ``parent`` is reached. ``primary`` is for
+    references to the primary key.
     """
 
     columns: tuple[int, ...]
@@ -49,16 +48,16 @@ class ChildTie:
     primary: KeyPlan | None
     may_be_changed_below: bool
     loses_value: bool = False
-    """Whether SET NULL or SET DEFAULT may remove the parent's value."""
+    """Whether SET NULL or SET DEFAULT applies."""
     null_aspect: str = ""
     keeps_deletes: bool = False
     """Whether child rows outlive their parent."""
     always_keeps: bool = False
-    """Whether they also outlive a change of the parent's key."""
+    """Also when the parent's key changes."""
 
 
 def null_aspect(child: str, key: ForeignKey) -> str:
-    """Return the aspect of child rows without a parent by ``key``."""
+    """Return the aspect of parentless child rows."""
     return aspect(child, f"rows without a parent by {key.name}")
 
 
@@ -66,7 +65,7 @@ def null_aspect(child: str, key: ForeignKey) -> str:
 class ParentTie:
     """One set of referenced columns from the parent's side.
 
-    ``reached_by_delete`` and ``reached_by_update`` are tables with unlogged cascades.
+    ``reached_by_*`` tables have unlogged cascades.
     """
 
     existence: KeyPlan
@@ -76,7 +75,7 @@ class ParentTie:
 
 
 def parent_columns_of(key: ForeignKey, parent: TableSchema) -> tuple[int, ...] | None:
-    """Return the referenced columns' positions, None if unknown."""
+    """Return the referenced columns' positions, if known."""
     if not key.parent_columns:
         primary = [k for k in parent.unique_keys if k.name == PRIMARY]
         return tuple(part.column for part in primary[0].parts) if primary else None
@@ -147,7 +146,7 @@ def _primary_plan(
 
 
 def parent_ties(registry: SchemaRegistry, parent: TableSchema) -> tuple[ParentTie, ...]:
-    """Return a table's ties to its children, one per set of referenced columns."""
+    """Return a table's ties, one per referenced columns."""
     referring: dict[tuple[int, ...], list[tuple[str, ForeignKey]]] = {}
     for child, key in registry.referencing(parent.name):
         positions = parent_columns_of(key, parent)
@@ -182,10 +181,7 @@ def parent_ties(registry: SchemaRegistry, parent: TableSchema) -> tuple[ParentTi
 def reached_by_cascade(
     registry: SchemaRegistry, keys: list[tuple[str, ForeignKey]], *, deleted: bool
 ) -> frozenset[str]:
-    """Return the tables and aspects that a delete or key update may change unlogged.
-
-    Below the direct children every referring table counts, transitively.
-    """
+    """Return tables and aspects with transitive unlogged changes."""
     reached: set[str] = set()
     visited: set[tuple[str, ForeignKey, bool, bool]] = set()
     pending = [(child, key, deleted, True) for child, key in keys]

@@ -24,7 +24,7 @@ class NoKey(Enum):
 
 @dataclass(frozen=True, slots=True)
 class BuiltKey:
-    """A row's key, and whether its equality is certain."""
+    """A row's key and its certainty."""
 
     key: ConflictKey
     certain: bool
@@ -41,7 +41,7 @@ class KeyPlan:
     certain: bool = True
 
     def build(self, image: RowImage) -> BuiltKey | NoKey:
-        """Return a row image's key, or why it has none; NULL prevails."""
+        """Return the key, or why none exists; NULL prevails."""
         raw: list[object] = []
         missing = False
         for column in self.columns:
@@ -65,14 +65,14 @@ class KeyPlan:
         return BuiltKey(key, certain)
 
     def is_set_by(self, image: RowImage) -> bool:
-        """Return whether an after image records any part."""
+        """Return whether the image records any part."""
         return any(column < len(image) and image[column] is not ABSENT for column in self.columns)
 
 
 def key_plan(
     table: str, index: str, columns: Sequence[Column], parts: Iterable[KeyPart]
 ) -> KeyPlan:
-    """Return the plan of a key over its table's ``columns``."""
+    """Return a key's plan over ``columns``."""
     chosen = tuple(parts)
     return KeyPlan(
         table,
@@ -83,7 +83,7 @@ def key_plan(
 
 
 def show(value: object) -> str:
-    """Return a column value in SQL notation, cut if long.
+    """Return a value in SQL notation, cut if long.
 
     >>> show("it's"), show(b"\\x00\\xff"), show(7)
     ("'it''s'", '0x00FF', '7')

@@ -1,7 +1,7 @@
 """Comparable column values: equal if and only if equal in a key.
 
-Numbers and temporals compare by value (1.0 is 1.00, -0.0 is 0.0, 12:00:00.500 is 12:00:00.5), byte
-strings by bytes, text by collation.
+Numbers and temporals compare by value (1.0 is 1.00, -0.0 is 0.0, 12:00:00.500 is 12:00:00.5), text
+by collation.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ class _Incomparable(Enum):
 
 
 INCOMPARABLE = _Incomparable.INCOMPARABLE
-"""A value with an unknown character set or character."""
+"""Of an unknown character set or character."""
 
 Comparable = tuple[object, bool]
-"""A comparable value, and whether it is exact."""
+"""A comparable value, and its exactness."""
 Folder = Callable[[object], Comparable]
 
 INTEGER_BITS = {"tinyint": 8, "smallint": 16, "mediumint": 24, "int": 32, "bigint": 64}
@@ -36,10 +36,10 @@ _TEMPORAL = frozenset({"date", "time", "datetime", "timestamp"})
 
 
 def folder_of(column: Column, prefix_length: int = 0) -> Folder:
-    """Return a function that makes a column's values or prefixes comparable.
+    """Return the comparison of a column or prefix.
 
-    Text may be bytes where its character set is unknown. The function returns (``INCOMPARABLE``,
-    False) for incomparable values; it does not accept None.
+    Text may be bytes of an unknown character set. Incomparable values give (``INCOMPARABLE``,
+    False); None is invalid.
     """
     kind = column.type_name.partition(" ")[0]
     if kind in INTEGER_BITS:
@@ -118,9 +118,9 @@ def _bytes_folder(prefix_length: int, *, is_fixed: bool) -> Folder:
 
 
 def is_padded_to_length(collation: str) -> bool:
-    """Return whether CHAR(n) compares with its filling spaces.
+    """Return whether CHAR(n) compares with filling spaces.
 
-    MariaDB does so under NO PAD collations (10.11); MySQL cuts the spaces.
+    True for MariaDB's NO PAD (10.11); MySQL cuts them.
     """
     return "nopad" in collation
 

@@ -1,1 +1,1 @@
-"""Table definitions over time: from DDL in the log, dumps and metadata."""
+"""Table definitions over time."""

@@ -39,7 +39,7 @@ def created(
     source: SchemaSource,
     place: str,
 ) -> TableDraft:
-    """Return the draft of a new table, without keys where the definition is incomplete."""
+    """Return a new table's draft; incomplete definitions have no keys."""
     charset, collation = settled_collation(statement.options, database)
     draft = TableDraft(
         name=name,
@@ -92,11 +92,11 @@ def created(
 def alter(
     draft: TableDraft, statement: AlterTable, default_schema: str
 ) -> tuple[dict[str, str], str | None]:
-    """Apply all actions; return renamed columns (old to new) and the table's new name.
+    """Apply all actions; return renamed columns (old to new) and new table name.
 
-    Old names mean the table before, new ones the table after: two columns may swap names. A key
-    follows a renamed column, and stays on the name of a column dropped and added (MariaDB 10.11,
-    MySQL 9.7). Raises ``Contradiction`` with the draft half changed.
+    Old names mean the old table: columns may swap names. A key follows a renamed column and stays
+    on a column dropped and added (MariaDB 10.11, MySQL 9.7). Raises ``Contradiction`` with the
+    draft half changed.
     """
     named = [
         (action, draft.find(action.old_name))

@@ -1,6 +1,6 @@
-"""Schema statements as data, from the DDL parser to the registry.
+"""Schema statements as data.
 
-Names are as written; an empty schema means the default schema.
+Names are as written; an empty schema is the default.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ class TableName:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ColumnDefinition:
-    """One column; empty ``charset`` and ``collation`` come from the table."""
+    """One column; the table completes empty text options."""
 
     name: str
     type_name: str
@@ -30,7 +30,7 @@ class ColumnDefinition:
     charset: str = ""
     collation: str = ""
     binary_collation: bool = False
-    """The BINARY attribute: the ``_bin`` collation of the column's character set."""
+    """The BINARY attribute: the ``_bin`` collation."""
     nullable: bool = True
     unsigned: bool = False
     generated: bool = False
@@ -39,7 +39,7 @@ class ColumnDefinition:
     is_unique: bool = False
     auto_increment: bool = False
     versioning: bool = False
-    """A MariaDB ROW START or ROW END column."""
+    """MariaDB's ROW START or ROW END."""
     references: ForeignKeyDefinition | None = None
 
 
@@ -47,7 +47,7 @@ class ColumnDefinition:
 class KeyDefinition:
     """A key or other index.
 
-    ``parts`` are (column name, prefix length). ``beyond`` is why columns cannot build the key.
+    ``parts`` are (column name, prefix length). ``beyond`` is why it cannot be built.
     """
 
     name: str
@@ -59,7 +59,7 @@ class KeyDefinition:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ForeignKeyDefinition:
-    """A foreign key; empty ``parent_columns`` means the parent's PRIMARY key."""
+    """A foreign key; empty ``parent_columns`` means PRIMARY."""
 
     name: str
     columns: tuple[str, ...]
@@ -71,7 +71,7 @@ class ForeignKeyDefinition:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CharacterOptions:
-    """DEFAULT CHARACTER SET and COLLATE of a table or database."""
+    """DEFAULT CHARACTER SET and COLLATE."""
 
     charset: str = ""
     collation: str = ""
@@ -79,7 +79,7 @@ class CharacterOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CreateTable:
-    """CREATE TABLE; ``from_query`` has columns the statement does not name."""
+    """CREATE TABLE; ``from_query`` has unnamed columns."""
 
     table: TableName
     if_not_exists: bool = False
@@ -96,7 +96,7 @@ class CreateTable:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AddColumn:
-    """ADD COLUMN; ``after`` is None for the end, empty for FIRST."""
+    """ADD COLUMN; ``after`` None is last, empty FIRST."""
 
     column: ColumnDefinition
     after: str | None = None
@@ -105,7 +105,7 @@ class AddColumn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChangeColumn:
-    """CHANGE or MODIFY COLUMN; ``after`` is None where the column stays, empty for FIRST."""
+    """CHANGE or MODIFY; ``after`` None stays, empty FIRST."""
 
     old_name: str
     column: ColumnDefinition
@@ -131,7 +131,7 @@ class DropColumn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AddKey:
-    """ADD PRIMARY KEY, ADD UNIQUE, ADD INDEX, CREATE INDEX."""
+    """ADD KEY or CREATE INDEX."""
 
     key: KeyDefinition
     if_not_exists: bool = False
@@ -140,7 +140,7 @@ class AddKey:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DropKey:
-    """DROP INDEX, DROP PRIMARY KEY (named PRIMARY), DROP CONSTRAINT (``may_be_other``)."""
+    """DROP INDEX, PRIMARY KEY or CONSTRAINT (``may_be_other``)."""
 
     name: str
     if_exists: bool = False
@@ -178,7 +178,7 @@ class RenameTo:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChangeCharacterOptions:
-    """DEFAULT CHARACTER SET / COLLATE, or CONVERT TO (``convert``)."""
+    """Default character options, or CONVERT TO (``convert``)."""
 
     options: CharacterOptions
     convert: bool = False
@@ -223,7 +223,7 @@ class DropTables:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SetDatabase:
-    """CREATE DATABASE or ALTER DATABASE; empty ``name`` means the default schema."""
+    """CREATE or ALTER DATABASE; empty ``name`` means default."""
 
     name: str
     options: CharacterOptions
@@ -252,7 +252,7 @@ class NoSchemaChange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unreadable:
-    """A schema statement beyond the parser; empty ``tables`` means every table."""
+    """An unsupported statement; empty ``tables`` means every table."""
 
     tables: tuple[TableName, ...]
     reason: str

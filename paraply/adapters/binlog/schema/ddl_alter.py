@@ -1,6 +1,6 @@
 """The actions of ALTER TABLE.
 
-The parser skips known options without effect on columns and keys, and refuses all others.
+The parser skips known harmless options and refuses others.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Columns, keys, foreign keys and table options of CREATE and ALTER TABLE.
+"""Elements of CREATE and ALTER TABLE.
 
 The parser skips defaults, comments, checks and storage, and refuses unlisted attributes.
 """
@@ -54,7 +54,7 @@ def charset_clause(cursor: TokenCursor) -> str:
 
     CHARSET
 
-    CHAR SET] [=] name``, or return empty.
+    CHAR SET] [=] name``, or empty.
     """
     if not (
         cursor.accept("CHARACTER", "SET")
@@ -237,7 +237,7 @@ def column_definition(cursor: TokenCursor, name: str) -> ColumnDefinition:
 
 
 def key_parts(cursor: TokenCursor) -> tuple[tuple[tuple[str, int], ...], str]:
-    """Read ``(a, b(10) DESC, (expression))``; return parts and why some are missing."""
+    """Read ``(a, b(10) DESC, (expression))``; return why parts are missing."""
     cursor.expect_symbol("(")
     parts: list[tuple[str, int]] = []
     beyond = ""
@@ -261,7 +261,7 @@ def key_parts(cursor: TokenCursor) -> tuple[tuple[tuple[str, int], ...], str]:
 
 
 def key_definition(cursor: TokenCursor, symbol: str = "") -> KeyDefinition | None:
-    """Read a key, if any; ``symbol`` is its CONSTRAINT name."""
+    """Read an optional key with CONSTRAINT name ``symbol``."""
     is_primary = cursor.accept("PRIMARY", "KEY")
     is_unique = is_primary or cursor.accept("UNIQUE")
     kind = "" if is_unique else cursor.accept_any("FULLTEXT", "SPATIAL")
@@ -331,7 +331,7 @@ def _referential_action(cursor: TokenCursor) -> str:
 
 
 def foreign_key_definition(cursor: TokenCursor, symbol: str = "") -> ForeignKeyDefinition | None:
-    """Read a FOREIGN KEY clause, if any; ``symbol`` is its CONSTRAINT name."""
+    """Read an optional FOREIGN KEY clause."""
     if not cursor.accept("FOREIGN", "KEY"):
         return None
     cursor.accept("IF", "NOT", "EXISTS")
@@ -342,7 +342,7 @@ def foreign_key_definition(cursor: TokenCursor, symbol: str = "") -> ForeignKeyD
 
 
 def character_option(cursor: TokenCursor) -> CharacterOptions | None:
-    """Read one [DEFAULT] CHARACTER SET or COLLATE option, if any."""
+    """Read an optional CHARACTER SET or COLLATE."""
     if cursor.is_word("DEFAULT") and not cursor.is_word(
         "CHARACTER", "CHARSET", "CHAR", "COLLATE", ahead=1
     ):
@@ -355,7 +355,7 @@ def character_option(cursor: TokenCursor) -> CharacterOptions | None:
 
 
 def merged(first: CharacterOptions, second: CharacterOptions) -> CharacterOptions:
-    """Return both options; a later character set discards an earlier collation."""
+    """Merge options; a later character set discards the collation."""
     if second.charset and second.charset != "default":
         return second
     return CharacterOptions(charset=first.charset, collation=second.collation or first.collation)

@@ -1,7 +1,7 @@
 """Parser of MySQL and MariaDB schema statements.
 
-An unsupported statement becomes ``Unreadable`` with its tables, never a guess. Examples are CREATE
-TABLE ... SELECT and system-versioned tables, whose columns the log does not contain.
+Others become ``Unreadable``, never a guess: the log lacks the columns of CREATE TABLE ... SELECT
+and of system versioning.
 """
 
 from __future__ import annotations

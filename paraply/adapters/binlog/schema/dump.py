@@ -1,4 +1,4 @@
-r"""Schema files: mysqldump, mariadb-dump, and SHOW CREATE TABLE as printed (also with \G).
+r"""Schema files: mysqldump, mariadb-dump, and printed SHOW CREATE TABLE (also \G).
 
 Only CREATE TABLE, CREATE DATABASE, CREATE INDEX, ALTER TABLE and USE count.
 """
@@ -55,7 +55,7 @@ SCHEMA_CONTRADICTS_ITSELF = register(
 )
 
 SIZE_BYTES_MAX = 64 << 20
-"""Room for a hundred thousand tables; a larger file contains data."""
+"""A hundred thousand tables; larger files contain data."""
 _DUMP_HEADER = re.compile(r"^-- Host: \S*\s+Database: (\S+)\s*$", re.MULTILINE)
 _VERTICAL = re.compile(r"^\s*(?:Create Table|Table): ?", re.MULTILINE)
 _STARS = re.compile(r"^\*{5,} \d+\. row \*{5,}$", re.MULTILINE)
@@ -65,10 +65,10 @@ _BATCH_LINE = re.compile(r"^(?:Table\tCreate Table$|[^\t\n]+\t(?=CREATE TABLE ))
 def load_schema_file(
     registry: SchemaRegistry, path: str | Path, distrusted: Iterable[str] = ()
 ) -> int:
-    """Read a schema file into the registry; return the number of tables.
+    """Read a schema file; return the number of tables.
 
-    The file describes the log's beginning, except for ``distrusted`` tables. Raises
-    ``ParaplyError`` P201 to P206 with file and line.
+    It describes the log's beginning, except ``distrusted`` tables. Raises ``ParaplyError`` P201 to
+    P206 with file and line.
     """
     name = str(path)
     try:
@@ -92,9 +92,9 @@ def load_schema_file(
 
 
 def load_schema_text(registry: SchemaRegistry, text: str, name: str) -> int:
-    """Read schema text into the registry; ``name`` is for messages.
+    """Read schema text; ``name`` is for messages.
 
-    Raises an error if the parser reads no table.
+    Raises if it reads no table.
     """
     header = _DUMP_HEADER.search(text[:4096])
     default_schema = header[1] if header else ""

@@ -22,17 +22,17 @@ _FAMILIES = {
     "longblob": "blob", "json": "blob", "geometrycollection": "geometry",
     "geomcollection": "geometry", "float": "floating", "double": "floating",
 }  # fmt: skip
-"""Types that share one wire type; an integer is its own family."""
+"""Types that share one wire type."""
 
 
 def family(type_name: str) -> str:
-    """Return the type's family; text and bytes share one."""
+    """Return the family; text and bytes share one."""
     first = type_name.partition(" ")[0]
     return _FAMILIES.get(first, first) or first
 
 
 def mismatch(known: TableSchema, metadata: TableSchema) -> str:
-    """Return why a table map contradicts the known table, or empty."""
+    """Return why a table map contradicts, or empty."""
     if not known.columns:
         return ""
     extra = len(metadata.columns) - len(known.columns)
@@ -57,7 +57,7 @@ def mismatch(known: TableSchema, metadata: TableSchema) -> str:
 
 
 def _same_primary(known: TableSchema, metadata: TableSchema) -> bool:
-    """MariaDB names a NOT NULL UNIQUE key where the table has no PRIMARY key."""
+    """MariaDB logs a NOT NULL UNIQUE key as primary if none exists."""
     theirs = [key.parts for key in metadata.unique_keys if key.name == "PRIMARY"]
     ours = [key.parts for key in known.unique_keys if key.name == "PRIMARY"]
     if ours or not theirs:
@@ -80,7 +80,7 @@ def _from(known: TableSchema) -> str:
 
 
 def adopt_metadata(draft: TableDraft, metadata: TableSchema) -> bool:
-    """Adopt collations and signedness from a table map; return whether any changed."""
+    """Adopt collations and signedness; return whether any changed."""
     changed = False
     for ours, theirs in zip(draft.columns, metadata.columns, strict=False):
         column = ours.column

@@ -1,8 +1,7 @@
-"""Table definitions at each moment of a log, with their sources.
+"""Table definitions at each moment of a log.
 
-Statements and dumps contain every key, a table map at most the primary key. A table map is right
-about columns: where it contradicts the others, the registry drops them with the reason.
-``assumptions`` lists every assumption.
+Statements and dumps contain every key, a table map at most the primary. Its columns are right: on
+contradiction the registry drops the others.
 """
 
 from __future__ import annotations
@@ -33,18 +32,18 @@ _TOLD_BY_STATEMENT = frozenset({SchemaSource.LOGGED_DDL, SchemaSource.DUMP, Sche
 
 @dataclass(slots=True)
 class SchemaDoubts:
-    """Contradictions between a log and a dump of its beginning."""
+    """A log's contradictions of its dump."""
 
     newer: str = ""
-    """Why the dump is newer than the log's beginning, or empty."""
+    """Why the dump is newer than the log."""
     changed: set[str] = field(default_factory=set)
-    """Dumped tables that a logged statement changes."""
+    """Dumped tables changed by logged statements."""
     wrong: set[str] = field(default_factory=set)
-    """Dumped tables that the log contradicts, or whose age a statement leaves open."""
+    """Dumped tables contradicted, or of unclear age."""
 
     @property
     def distrusted(self) -> set[str]:
-        """Return the tables whose dump may not match the log's beginning."""
+        """Return tables whose dump may be wrong."""
         return self.wrong | (self.changed if self.newer else set())
 
     def add(self, other: SchemaDoubts) -> None:
@@ -55,9 +54,9 @@ class SchemaDoubts:
 
 
 class SchemaRegistry:
-    """Schemas from table maps and statements, fed in log order.
+    """Schemas from table maps and statements in log order.
 
-    ``version`` grows with every change, for caches.
+    ``version`` grows with every change.
     """
 
     def __init__(self) -> None:
@@ -70,12 +69,12 @@ class SchemaRegistry:
         self._assumptions: dict[str, None] = {}
         self._referencing: dict[str, list[tuple[str, ForeignKey]]] | None = None
         self._absent: set[str] = set()
-        """Lower-case tables and schemas that the log showed absent or empty; drafts override it."""
+        """Absent or empty tables and schemas, lower case; drafts override."""
         self._recreated: dict[str, TableSchema] = {}
-        """Dumped tables that the log dropped, as dumped."""
+        """Dumped tables, since dropped by the log."""
         self.doubts = SchemaDoubts()
         self._renamed: dict[str, str] = {}
-        """Dump name by the log's later name."""
+        """Dump names by renamed name."""
 
     # Questions
 
@@ -95,7 +94,7 @@ class SchemaRegistry:
         return tuple(table for table in found if table is not None)
 
     def referencing(self, parent: str) -> tuple[tuple[str, ForeignKey], ...]:
-        """Return (child table, foreign key) pairs that reference ``parent``."""
+        """Return (child table, foreign key) references to ``parent``."""
         if self._referencing is None:
             self._referencing = {}
             for table in self.tables():
@@ -116,7 +115,7 @@ class SchemaRegistry:
     # What the log tells
 
     def observe_table_map(self, metadata: TableSchema) -> None:
-        """Apply one table map; call it before its rows."""
+        """Apply a table map before its rows."""
         # The same map comes with every statement: only a new one is looked at.
         if self._seen_maps.get(metadata.name) == metadata:
             return
@@ -146,7 +145,7 @@ class SchemaRegistry:
         where: str = "",
         source: SchemaSource = SchemaSource.LOGGED_DDL,
     ) -> SchemaStatement:
-        """Apply one SQL statement, after the rows before it; return its parsed form.
+        """Apply a statement in log order; return its parsed form.
 
         ``where`` appears in reasons.
         """
@@ -362,7 +361,7 @@ class SchemaRegistry:
         self._referencing = None
 
     def _name_in_use(self, name: str) -> str | None:
-        """Servers with lower_case_table_names log rows in lower case and statements as typed."""
+        """lower_case_table_names folds logged rows, not statements."""
         if name in self._drafts:
             return name
         other = self._folded_names.get(name.lower())

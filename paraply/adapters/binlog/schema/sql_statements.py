@@ -18,7 +18,7 @@ _DELIMITER = re.compile(r"DELIMITER[ \t]+(\S+)[^\n]*", re.IGNORECASE)
 
 
 def split_statements(script: str) -> Iterator[tuple[int, str]]:
-    """Yield (line from 1, statement) without comments; ``DELIMITER`` lines apply."""
+    """Yield (line from 1, statement), without comments; supports ``DELIMITER``."""
     delimiter = ";"
     pieces: list[str] = []
     position = start = counted = 0

@@ -1,7 +1,7 @@
 """SQL tokens for schema statements.
 
-The tokenizer reads executable comments of any version except 99xxxx, which no server runs. Text cut
-inside a string or comment ends in a BROKEN token.
+Executable comments count, except version 99xxxx, which no server runs. Cut strings and comments
+become BROKEN.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ class TokenKind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """One token; ``text`` is without quotes, ``offset`` counts characters."""
+    """One token; ``text`` is unquoted, ``offset`` in characters."""
 
     kind: TokenKind
     text: str
     offset: int
     ansi_quoted: bool = False
-    """A double-quoted string: a name under ANSI_QUOTES."""
+    """Double-quoted: a name under ANSI_QUOTES."""
 
 
 class NotUnderstood(Exception):  # noqa: N818 - it is an answer, not a fault
-    """A statement beyond the parser, with reason and offset."""
+    """An unsupported statement, with reason and offset."""
 
     def __init__(self, reason: str, offset: int = 0) -> None:
         super().__init__(reason)
@@ -63,9 +63,9 @@ _ESCAPED = re.compile(r"\\(.)", re.DOTALL)
 
 
 def unescape(text: str, quote: str = "'") -> str:
-    """Return a string literal's value.
+    r"""Return a string literal's value.
 
-    A backslash before ``%`` or ``_`` stays, as in the server.
+    ``\%`` and ``\_`` stay, as in the server.
     """
     text = text.replace(quote * 2, quote)
     if "\\" not in text:
@@ -74,7 +74,7 @@ def unescape(text: str, quote: str = "'") -> str:
 
 
 def tokenize(sql: str) -> list[Token]:
-    """Return one statement's tokens, ending with END or BROKEN."""
+    """Return tokens, ending with END or BROKEN."""
     tokens: list[Token] = []
     executable_comments = 0
     for match in _PATTERN.finditer(sql):
@@ -115,7 +115,7 @@ class TokenCursor:
         return self._tokens[self._at]
 
     def ahead(self, count: int = 1) -> Token:
-        """Return a later token, at most the last."""
+        """Return a later or the last token."""
         return self._tokens[min(self._at + count, len(self._tokens) - 1)]
 
     def take(self) -> Token:
@@ -136,12 +136,12 @@ class TokenCursor:
         )
 
     def not_understood(self, what: str) -> NotUnderstood:
-        """Return the error to raise, with the current token."""
+        """Return the error for the current token."""
         shown = self.token.text[:40] or self.token.kind.value
         return NotUnderstood(f"{what} at '{shown}'", self.token.offset)
 
     def is_word(self, *words: str, ahead: int = 0) -> bool:
-        """Return whether one of the upper-case ``words`` is current."""
+        """Return whether one of upper-case ``words`` is current."""
         token = self.ahead(ahead) if ahead else self.token
         return token.kind is TokenKind.WORD and token.text.upper() in words
 
@@ -160,7 +160,7 @@ class TokenCursor:
         return True
 
     def accept_any(self, *words: str) -> str:
-        """Consume one of ``words``; return it in upper case, or empty."""
+        """Consume one of ``words``; return it or empty."""
         return self.take().text.upper() if self.is_word(*words) else ""
 
     def accept_symbol(self, symbol: str) -> bool:
@@ -181,7 +181,7 @@ class TokenCursor:
             raise self.not_understood(f"expected {symbol}")
 
     def is_name(self) -> bool:
-        """Return whether a bare or quoted name is current."""
+        """Return whether a name is current."""
         token = self.token
         return token.kind in (TokenKind.WORD, TokenKind.NAME) or token.ansi_quoted
 
@@ -209,7 +209,7 @@ class TokenCursor:
                 depth += (token.text == "(") - (token.text == ")")
 
     def skip_item(self) -> None:
-        """Consume up to the next comma or closing parenthesis at this depth."""
+        """Consume up to a comma or parenthesis at this depth."""
         while not self.at_end() and not self.is_symbol(",)"):
             if self.is_symbol("("):
                 self.skip_parenthesised()

@@ -1,4 +1,4 @@
-"""One table under change: keys refer to column objects, so they follow renames and moves."""
+"""One table under change; keys refer to column objects."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class ColumnDraft:
 
 @dataclass(eq=False, slots=True)
 class KeyDraft:
-    """An index; ``beyond`` is why columns cannot build its values."""
+    """An index; ``beyond`` is why it cannot be built."""
 
     name: str
     parts: list[tuple[ColumnDraft, int]]
@@ -46,7 +46,7 @@ class KeyDraft:
 
 @dataclass(eq=False, slots=True)
 class ForeignKeyDraft:
-    """A foreign key; its parent may not exist yet."""
+    """A foreign key, possibly without parent table."""
 
     name: str
     columns: list[ColumnDraft]
@@ -59,7 +59,7 @@ class ForeignKeyDraft:
 
 @dataclass(eq=False, slots=True)
 class TableDraft:
-    """A table under change; ``freeze`` returns the shared form."""
+    """A table under change."""
 
     name: str
     options: CharacterOptions = field(default_factory=CharacterOptions)
@@ -83,7 +83,7 @@ class TableDraft:
         return copy.deepcopy(self)
 
     def freeze(self) -> TableSchema:
-        """Return the shared form: column positions, unique keys only, PRIMARY first."""
+        """Return the shared form: positions, unique keys, PRIMARY first."""
         position = {id(draft): index for index, draft in enumerate(self.columns)}
         unique = [key for key in self.keys if key.is_unique]
         beyond = [f"{key.name}: {key.beyond}" for key in unique if key.beyond]
@@ -132,14 +132,14 @@ class TableDraft:
         return next((c for c in self.columns if c.column.name.lower() == wanted), None)
 
     def require(self, name: str) -> ColumnDraft:
-        """Return a column by name, or raise ``Contradiction``."""
+        """Return a named column or raise ``Contradiction``."""
         draft = self.find(name)
         if draft is None:
             raise Contradiction(f"there is no column {name}")
         return draft
 
     def column_of(self, definition: ColumnDefinition) -> Column:
-        """Return a column with its character set and collation resolved."""
+        """Return a column with resolved collation."""
         charset = collation = ""
         if definition.type_name in BINARY_TYPES:
             collation = "binary"
@@ -165,7 +165,7 @@ class TableDraft:
         )
 
     def place(self, draft: ColumnDraft, after: str | None) -> None:
-        """Place a column first (empty ``after``), after another, or last (None)."""
+        """Place first (empty ``after``), after another, or last."""
         if draft in self.columns:
             self.columns.remove(draft)
         if after is None:
@@ -181,7 +181,7 @@ class TableDraft:
         after: str | None = None,
         replaced: ColumnDraft | None = None,
     ) -> None:
-        """Add a column with its implied keys, or those of ``replaced``."""
+        """Add a column with implied or ``replaced`` keys."""
         if self.find(definition.name):
             raise Contradiction(f"there is a column {definition.name} already")
         draft = replaced or ColumnDraft(self.column_of(definition))
@@ -207,13 +207,13 @@ class TableDraft:
             self.add_foreign_key(definition.references, assumed=True)
 
     def replace_column(self, name: str) -> ColumnDraft:
-        """Drop a column that the same ALTER adds again; its keys stay."""
+        """Drop a column for re-adding; its keys stay."""
         draft = self.require(name)
         self.columns.remove(draft)
         return draft
 
     def drop_column(self, name: str) -> None:
-        """Drop a column and any key left without columns."""
+        """Drop a column and emptied keys."""
         draft = self.require(name)
         self.columns.remove(draft)
         for key in self.keys:
@@ -230,7 +230,7 @@ class TableDraft:
                 draft.column = replace(draft.column, charset=charset, collation=collation)
 
     def settle_bare_utf8mb4(self) -> bool:
-        """Set utf8mb4's omitted collation; return whether any column has it."""
+        """Set utf8mb4's omitted collation; return whether any."""
         found = False
         for draft in self.columns:
             if draft.column.charset == "utf8mb4" and not draft.column.collation:
@@ -246,7 +246,7 @@ class TableDraft:
         return next((key for key in self.keys if key.name.lower() == wanted), None)
 
     def add_key(self, definition: KeyDefinition) -> None:
-        """Add an index, naming it as the server does."""
+        """Add an index with the server's naming."""
         parts = [(self.require(name), prefix) for name, prefix in definition.parts]
         name = definition.name or self._generated_name(definition)
         if self.key(name):
@@ -273,7 +273,7 @@ class TableDraft:
         return True
 
     def add_foreign_key(self, definition: ForeignKeyDefinition, *, assumed: bool = False) -> None:
-        """Add a foreign key, named as InnoDB names it."""
+        """Add a foreign key with InnoDB's naming."""
         self.foreign_keys.append(
             ForeignKeyDraft(
                 name=definition.name or self._generated_foreign_key_name(),
@@ -298,7 +298,7 @@ class TableDraft:
         self.foreign_keys = [key for key in self.foreign_keys if key.name.lower() != wanted]
 
     def rename(self, name: str) -> None:
-        """Rename the table and its generated foreign keys."""
+        """Rename the table and generated foreign keys."""
         old, new = (each.partition(".")[2] + "_ibfk_" for each in (self.name, name))
         for key in self.foreign_keys:
             if key.name.startswith(old):

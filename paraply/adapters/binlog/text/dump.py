@@ -1,8 +1,7 @@
 """Text dumps: the output of mysqlbinlog -v and mariadb-binlog -v.
 
-The lines become the binary decoder's events, so both inputs give the same transactions. The text
-lacks the position of a rows event printed together with others (the last counts). It lacks the
-character set of text, and without -vv the types; keys then rest on the schema alone.
+Both inputs give the same transactions. The text lacks character sets, positions of rows events
+printed together (the last counts), and without -vv types. Keys then rest on the schema.
 """
 
 from __future__ import annotations
@@ -48,7 +47,7 @@ from paraply.vocabulary.errors import ErrorCode, ParaplyError
 from paraply.vocabulary.log import LoggedKind, LoggedTransaction
 
 HEAD_LINES = 200
-"""A header must appear within these lines."""
+"""A header must appear within them."""
 _ROWS_KIND = re.compile(r"(Write|Update|Delete)_\w*rows")
 _GTID_NEXT = re.compile(rb"SET @@SESSION\.GTID_NEXT= '([^']*)'")
 _SKIP_PARALLEL = re.compile(rb"skip_parallel_replication=(\d)")
@@ -59,11 +58,11 @@ _PREAMBLE = (
     MariadbGtidListEvent,
 )  # fmt: skip
 FIRST_EVENT = 4
-"""The first event's offset, after the magic bytes."""
+"""Offset after the magic bytes."""
 
 
 def is_text_dump(head: bytes) -> bool:
-    """Return whether ``head`` looks like a text dump."""
+    """Return whether ``head`` starts a text dump."""
     return not head.startswith((b"\xfebin", b"\xfdbin")) and (
         b"/*!" in head or b"# at " in head or b"server id" in head
     )
@@ -76,11 +75,10 @@ def read_text_transactions(
     on_rows: OnRows | None = None,
     row_bytes_max: int | None = None,
 ) -> Iterator[LoggedTransaction]:
-    """Yield the transactions of text dumps, read as one stream.
+    """Yield the transactions of text dumps as one stream.
 
-    Never raises ``ParaplyError``: ``report`` lists errors P121 to P124 with their lines. Arguments
-    are those of :func:`paraply.adapters.binlog.transactions.read_transactions`. A dump may contain
-    several log files.
+    ``report`` lists errors P121 to P124 with lines; ``ParaplyError`` is never raised. Arguments:
+    :func:`paraply.adapters.binlog.transactions.read_transactions`.
     """
     stream = _Stream(
         report=report if report is not None else LogReport(),
@@ -112,20 +110,18 @@ class _TextFile:
         self.schema = ""
         self.skip_parallel = False
         self.gtid_line: str | None = None
-        """A GTID line whose event is incomplete."""
+        """Of an incomplete event."""
         self.header: EventHeader | None = None
         self.xa_id = ""
         self.gtid_next = ""
         self.gtid_body: list[bytes] = []
         self.statement: list[bytes] | None = None
-        """Lines of the current statement, None outside a Query event."""
+        """None outside a Query event."""
         self.statement_bytes = 0
         self.in_base64 = False
         self.rows = RowReader(stream, self.lines)
         self.preamble: list[Event] | None = []
-        """Events before the first transaction. A second format among them marks a relay log. None
-        after delivery.
-        """
+        """A second format inside marks a relay log. None after delivery."""
         self.is_relay_log = False
         self.source_end = 0
 
@@ -206,7 +202,7 @@ class _TextFile:
         yield from self.on_event(header, self.header)
 
     def end_of_event(self, header: TextHeader, start: int) -> int:
-        """Return an event's end in its file; a relay log's text shows the source's."""
+        """A relay log's text shows the source's end."""
         if header.kind == "Start" and start != FIRST_EVENT and self.preamble:
             self.is_relay_log = True
             self.source_end = FIRST_EVENT
@@ -265,7 +261,7 @@ class _TextFile:
     # Statements
 
     def on_statement_line(self, line: bytes) -> Iterator[LoggedTransaction]:
-        """Process a line of a Query event: SET and use lines, then the statement."""
+        """SET and use lines precede the statement."""
         assert self.statement is not None
         if not self.statement and line.endswith(DELIMITER) and line != DELIMITER:
             if found := _USE.match(line.removesuffix(DELIMITER)):

@@ -1,4 +1,4 @@
-"""Header lines of a text dump, as the binary decoder's events."""
+"""Events from a text dump's header lines."""
 
 from __future__ import annotations
 
@@ -46,12 +46,12 @@ _MARIADB_GTID = re.compile(r"\d{1,10}-\d{1,10}-\d{1,20}(?!\S)")
 
 
 def is_mariadb_gtid(rest: str) -> bool:
-    """Return whether a GTID line is MariaDB's: ``GTID 0-1-5 cid=3 trans``."""
+    """Return whether the line is MariaDB's: ``GTID 0-1-5 cid=3 trans``."""
     return _MARIADB_GTID.match(rest) is not None
 
 
 def mysql_gtid(rest: str, gtid_next: str, header: EventHeader) -> GtidEvent:
-    """Return the event of a MySQL GTID line and its SET GTID_NEXT."""
+    """Return a MySQL GTID line's event."""
     fields = dict(_NUMBERED.findall(rest))
 
     def number(name: str) -> int | None:
@@ -73,9 +73,9 @@ def mysql_gtid(rest: str, gtid_next: str, header: EventHeader) -> GtidEvent:
 def mariadb_gtid(
     rest: str, body: Sequence[bytes], header: EventHeader, *, allows_parallel: bool
 ) -> MariadbGtidEvent:
-    """Return the event of a MariaDB GTID line and its statements.
+    """Return a MariaDB GTID line's event.
 
-    Only the statement marks COMMIT and ROLLBACK of a prepared transaction.
+    Statements mark COMMIT and ROLLBACK of a prepared transaction.
     """
     gtid, *words = rest.split()
     domain, _, sequence = (int(part) for part in gtid.split("-"))
@@ -110,7 +110,7 @@ def type_code(header: TextHeader) -> int:
 
 
 def event_of_line(kind: str, rest: str, header: EventHeader) -> Event:
-    """Return the event of a self-contained header line."""
+    """Return a self-contained header line's event."""
     if kind == "Start":
         found = re.search(r"server v (\S+)", rest)
         version = found[1] if found else ""

@@ -1,4 +1,4 @@
-"""Numbered, bounded lines of a text dump, and its header lines."""
+"""Numbered, bounded lines of a text dump."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ MALFORMED_TEXT = register(
 )
 
 LINE_BYTES_MAX = 64 << 20
-"""A value of the largest default max_allowed_packet."""
+"""The largest default max_allowed_packet."""
 _CHUNK_BYTES = 1 << 16
 
 
 class Lines:
-    """Reads lines without line ends; ``number`` is the last one's."""
+    """Reads lines without ends; ``number`` is the last."""
 
     def __init__(self, source: Source) -> None:
         self.source = source
@@ -73,7 +73,7 @@ class Lines:
 
 @dataclass(frozen=True, slots=True)
 class TextHeader:
-    """One header line: ``kind`` is the word after the position."""
+    """One header line; ``kind`` follows the position."""
 
     timestamp_s: int
     server_id: int
@@ -90,7 +90,7 @@ _KIND = re.compile(r"[A-Za-z0-9_-]+(?: PREPARE)?")
 
 
 def parse_header(line: bytes) -> TextHeader | None:
-    """Parse a header line, times as UTC; return None for other lines."""
+    """Parse a header line (UTC), if one."""
     if not line.startswith(b"#"):
         return None
     found = _HEADER.match(line)

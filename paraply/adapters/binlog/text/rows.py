@@ -13,9 +13,9 @@ from paraply.vocabulary.errors import ErrorCode, ParaplyError
 from paraply.vocabulary.log import ABSENT, LogPosition, Operation, RowChange, RowImage
 
 COLUMNS_MAX = 4096
-"""The servers' column limit per table."""
+"""The servers' limit."""
 TABLES_MAX = 4096
-"""Limit of remembered table numbers; each statement maps its tables again."""
+"""Each statement maps its tables again."""
 _TABLE_MAP = re.compile(r"`((?:[^`]|``)*)`\.`((?:[^`]|``)*)` mapped to number (\d+)")
 _TABLE_ID = re.compile(r"table id (\d+)")
 _ROW_EVENT = re.compile(rb"### (INSERT INTO|UPDATE|DELETE FROM) `((?:[^`]|``)*)`\.`((?:[^`]|``)*)`")
@@ -30,7 +30,7 @@ _COLUMN = re.compile(rb"###   @(\d{1,4})=(.*)", re.DOTALL)
 class RowText:
     """Collects one row's lines.
 
-    A column without a line is ABSENT; columns after the last printed one leave no trace.
+    Columns without line are ABSENT; trailing ones leave no trace.
     """
 
     def __init__(self, table: str, operation: Operation) -> None:
@@ -42,7 +42,7 @@ class RowText:
         self._section = self._before
 
     def take_line(self, line: bytes) -> None:
-        """Read one line after the table name; raises ``UnreadableValue``."""
+        """Read one line; raises ``UnreadableValue``."""
         self.bytes_read += len(line)
         word = line[3:].strip()
         if word == b"SET":
@@ -56,7 +56,7 @@ class RowText:
             self._section[int(found[1]) - 1] = parse_value(found[2])
 
     def images(self) -> tuple[RowImage | None, RowImage | None]:
-        """Return the images before and after, of equal length."""
+        """Return equally long images before and after."""
         width = max((*self._before, *self._after), default=-1) + 1
         before = None if self.operation is Operation.INSERT else _image(self._before, width)
         after = None if self.operation is Operation.DELETE else _image(self._after, width)
@@ -74,9 +74,9 @@ class RowReader:
         self.stream = stream
         self.lines = lines
         self.position: LogPosition | None = None
-        """Start of the last announced rows event, None outside a statement."""
+        """Last announced rows event, None outside statements."""
         self.tables: dict[str, str] = {}
-        """Tables by the number in rows events."""
+        """By table number."""
         self.row: RowText | None = None
         self.batch: list[RowChange] = []
         self._unprinted: set[str] = set()
@@ -131,7 +131,7 @@ class RowReader:
         self.mark_undecoded(table, self.error(MALFORMED_TEXT, what=f"a row of {table}", text=text))
 
     def mark_undecoded(self, table: str, fault: ParaplyError) -> None:
-        """Record a table with missing rows once per transaction."""
+        """Record a table with missing rows once."""
         if self.stream.open is None:
             return
         transaction = self.stream.open.transaction
@@ -163,7 +163,7 @@ class RowReader:
             self.hand_out_rows()
 
     def hand_out_rows(self) -> None:
-        """Deliver the rows to the consumer or the transaction."""
+        """Deliver rows to consumer or transaction."""
         if not self.batch or self.stream.open is None:
             return
         self.stream.file.rows += len(self.batch)

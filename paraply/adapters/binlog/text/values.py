@@ -1,7 +1,6 @@
 """Row values from mysqlbinlog -v.
 
-Quoted text becomes bytes; the dump does not contain its character set. With -vv comments contain
-types, and temporals match the binary decoder's.
+Quoted text becomes bytes of unknown character set. With -vv temporals match the binary decoder's.
 """
 
 from __future__ import annotations
@@ -22,14 +21,14 @@ _COMMENT = re.compile(rb" */\* ([A-Z0-9/ ]+)(?:\(.*)?meta=.*\*/$")
 
 
 class UnreadableValue(ValueError):  # noqa: N818 - it is an answer, not a fault
-    """A value that the program could not print or parse."""
+    """An unprinted or foreign value."""
 
 
 def parse_value(text: bytes) -> object:
     """Return the value after ``@n=``.
 
-    NULL is ``None``, numbers ``int`` or ``Decimal``, quoted text ``bytes``. A partial JSON update
-    is UNKNOWN, without effect ABSENT. Raises ``UnreadableValue``.
+    Numbers are ``int`` or ``Decimal``, quoted text ``bytes``. Partial JSON is UNKNOWN, or ABSENT if
+    unchanged. Raises ``UnreadableValue``.
     """
     found: re.Match[bytes] | None
     if text.startswith(b"'"):
@@ -55,7 +54,7 @@ def parse_value(text: bytes) -> object:
 
 
 def unescaped(text: bytes) -> bytes:
-    r"""Return the bytes of ``\xHH`` and backslash escapes."""
+    r"""Resolve ``\xHH`` and backslash escapes."""
     return _ESCAPE.sub(_unescape_one, text) if b"\\" in text else text
 
 
