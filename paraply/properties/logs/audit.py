@@ -1,7 +1,6 @@
 """The audit of one log: every judge in one pass, and the verdict.
 
-Feed keyed transactions in order to :meth:`Auditor.observe`. :meth:`Auditor.result` works at any
-time. The reader adds files and schema sources.
+:meth:`Auditor.observe` requires log order. The reader adds files and schema sources.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ class AuditOptions:
     """What to judge, and memory limits."""
 
     appliers: tuple[str, ...] = (LOGICAL_CLOCK, COMMIT_GROUP)
-    """Judged appliers; one without metadata in the log is left out."""
+    """Judged appliers, if the log has their metadata."""
     workers: tuple[int, ...] = DEFAULT_WORKERS
     horizon: Horizon = field(default_factory=Horizon)
     replay_rows_max: int = ROWS_MAX
@@ -100,14 +99,14 @@ class Auditor:
         """Store the counts for :mod:`paraply.properties.logs.parts`."""
 
     def has_forgotten(self) -> tuple[bool, bool]:
-        """Return whether the horizon dropped writers, and readers, of keys."""
+        """Return whether the horizon dropped key writers, and readers."""
         return bool(self._index.writes._forgotten), bool(self._index.reads._forgotten)
 
     def forget_counts(self) -> None:
         """Drop counts unknown to :mod:`paraply.properties.logs.parts`."""
 
     def result(self) -> AuditResult:
-        """Return all findings so far, with their verdict."""
+        """Return findings so far and verdict."""
         path = self._parallelism.path.trace()
         by_applier = {
             name: self._safety_verdict(rule)

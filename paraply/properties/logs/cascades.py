@@ -15,10 +15,10 @@ class Cascades:
 
     def __init__(self) -> None:
         self._children: dict[str, dict[tuple[str, str], ForeignKey]] = {}
-        """Foreign keys by lower-case parent, then child and name."""
+        """By lower-case parent, then child and name."""
         self._related: set[str] = set()
         self._unknown: set[str] = set()
-        """Tables with unknown foreign keys: any change may cascade there."""
+        """Any change may cascade into these."""
         self._forgotten: set[str] = set()
         self._forgot_all = False
 
@@ -27,11 +27,11 @@ class Cascades:
         self._forgotten, self._forgot_all = set(), False
 
     def is_unknown(self, table: str) -> bool:
-        """Return whether the table's foreign keys are unknown."""
+        """Return whether the foreign keys are unknown."""
         return table in self._unknown
 
     def knows(self, table: str) -> bool:
-        """Return whether the table's foreign keys are stored."""
+        """Return whether the foreign keys are stored."""
         return table in self._related
 
     def relate(self, table: str, schema: TableSchema | None) -> None:
@@ -46,7 +46,7 @@ class Cascades:
             children[table, foreign_key.name] = foreign_key
 
     def forget(self, table: str | None) -> None:
-        """Forget foreign keys of ``table`` (None: all) after DDL."""
+        """Forget ``table`` (None: all) after DDL."""
         if table is None:
             self._related.clear()
             self._forgot_all = True
@@ -57,9 +57,9 @@ class Cascades:
     def reached(
         self, row: RowChange, after: RowImage | None, schema: TableSchema | None
     ) -> Iterator[tuple[str, bool]]:
-        """Yield the tables a cascade may have changed, and whether by deletes.
+        """Yield cascade-changed tables, and whether rows may be deleted.
 
-        ``after`` is the complete after-image, ``schema`` the changed table's.
+        ``after`` is complete; ``schema`` is the changed table's.
         """
         visited: set[tuple[str, bool]] = set()
         for table in self._unknown:
@@ -96,7 +96,7 @@ class Cascades:
         self._unknown = (self._unknown - later._related) | later._unknown
 
     def described(self) -> str:
-        """Return a text that is equal for equal knowledge."""
+        """Return a text that identifies the state."""
         children = {parent: sorted(known) for parent, known in sorted(self._children.items())}
         return repr((sorted(self._related), sorted(self._unknown), children))
 

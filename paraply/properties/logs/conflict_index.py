@@ -1,8 +1,7 @@
 """Each key's earlier transactions, in bounded memory.
 
-The index remembers recent transactions up to the horizon (transactions and touched keys) and
-forgets whole ones, oldest first. Per lane it keeps the last transaction that took a key with it, so
-:meth:`AccessTable.may_have_forgotten` detects lost keys.
+Beyond the horizon the index forgets whole transactions, oldest first. Per lane the last forgotten
+one lets :meth:`AccessTable.may_have_forgotten` detect lost keys.
 """
 
 from __future__ import annotations
@@ -19,9 +18,8 @@ from paraply.vocabulary.log import LoggedKind
 
 KEYS_MAX = 1_000_000
 TRANSACTIONS_MAX = 100_000
-"""Both limits exceed MySQL's default dependency history (25,000 rows) several times: the source
-cuts older dependencies, so their LC is recent. They bound the readable audit's memory to some
-hundreds of megabytes.
+"""Several times MySQL's default history (25,000 rows), beyond which sources cut dependencies.
+Bounds the readable audit to some hundreds of megabytes.
 """
 
 
@@ -40,7 +38,6 @@ class SeenTransaction:
     ref: TransactionRef
     kind: LoggedKind
     places: tuple[Place, ...] = ()
-    """One per overlap rule, in order."""
     tables: frozenset[str] = frozenset()
     primary_keys: tuple[ConflictKey, ...] = ()
     statement: str = ""
@@ -52,7 +49,7 @@ class SeenTransaction:
 
 
 class Access:
-    """One touch of a key, linked to its predecessor."""
+    """One touch, linked to its predecessor."""
 
     __slots__ = ("certain", "previous", "seen")
 
@@ -67,14 +64,14 @@ Key = TypeVar("Key", bound=Hashable)
 
 @dataclass(slots=True)
 class AccessTable(Generic[Key]):
-    """Touches of one kind (writes, or foreign-key reads), newest first per key."""
+    """Touches of one kind, newest first per key."""
 
     horizon: Horizon
     _newest: dict[Key, Access] = field(default_factory=dict)
     _transactions: deque[list[tuple[Key, Access]]] = field(default_factory=deque)
     _touches: int = 0
     _forgotten: dict[int, dict[int, SeenTransaction]] = field(default_factory=dict)
-    """Per rule and lane: the last transaction that took a key with it."""
+    """Per rule and lane: the last forgotten."""
     _forgot_lanes: bool = False
 
     def newest(self, key: Key) -> Access | None:
@@ -101,7 +98,7 @@ class AccessTable(Generic[Key]):
             self._forget_oldest()
 
     def may_have_forgotten(self, rule: int, place: Place) -> bool:
-        """Return whether a forgotten touch may overlap ``place`` under ``rule``."""
+        """Return whether a forgotten touch may overlap ``place``."""
         if not self._forgotten:
             return False
         seen = self._forgotten.get(rule, {}).get(place.lane)
@@ -132,22 +129,22 @@ class AccessTable(Generic[Key]):
 
 @dataclass(slots=True)
 class ConflictIndex:
-    """All touches: keys by writers and readers, tables by DDL and rows."""
+    """All touches of keys and tables."""
 
     horizon: Horizon = field(default_factory=Horizon)
     writes: AccessTable[ConflictKey] = field(init=False)
     reads: AccessTable[ConflictKey] = field(init=False)
     redefinitions: AccessTable[str] = field(init=False)
-    """DDL by table (``schema.table``) and schema (``schema.*``)."""
+    """DDL by ``schema.table`` and ``schema.*``."""
     uses: AccessTable[str] = field(init=False)
-    """Row changes by table; row changes and table DDL by ``schema.*``."""
+    """Row changes by table; with table DDL by ``schema.*``."""
     unkeyed: AccessTable[str] = field(init=False)
-    """Row changes with unknown keys, by table."""
+    """Row changes without known keys."""
     blurred: AccessTable[str] = field(init=False)
-    """By table: row changes with partly known keys, and cascades into it."""
+    """Partly keyed changes and cascades, by table."""
 
     locks: AccessTable[ConflictKey] = field(init=False)
-    """Rows locked for reading: writers wait, without an order."""
+    """Read locks: writers wait, unordered."""
 
     def __post_init__(self) -> None:
         self.writes = AccessTable(self.horizon)

@@ -1,8 +1,7 @@
 """The longest chain of dependent transactions, and its causes.
 
-A ring keeps each recent transaction's predecessor and reason. Before the chain's end leaves the
-ring's younger half, a trace keeps its first and last links and counts per reason. A trace covers at
-least half a ring; of a longer chain it covers the last part.
+A ring keeps predecessors and reasons. Before the chain's end leaves the younger half, a trace keeps
+first and last links and counts. Longer chains show their last part, at least half a ring.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from paraply.vocabulary.audit_result import Blocker, PathLink, TransactionRef
 
 RING_MAX = 100_000
 LINKS_SHOWN = 100
-"""Links listed at either end."""
+"""At either end."""
 BLOCKERS_SHOWN = 20
 
 L = TypeVar("L")
@@ -37,14 +36,14 @@ class _Link:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TracedPath:
-    """A chain in order, as far back as the ring reaches."""
+    """A chain in order, within the ring."""
 
     links: tuple[PathLink, ...] = ()
     blockers: tuple[Blocker, ...] = ()
     traced: int = 0
     """Transactions with counted blockers."""
     whole: bool = True
-    """False if the chain began before the ring."""
+    """False if the ring cut it."""
 
 
 class CriticalPath:
@@ -61,7 +60,7 @@ class CriticalPath:
     def observe(
         self, ref: TransactionRef, waits_for: int, cause: Cause, work: int, finish: int
     ) -> None:
-        """Add a transaction that waited for ordinal ``waits_for`` (0: none)."""
+        """Add a transaction that waited for ``waits_for`` (0: none)."""
         ring = self._ring
         ring[ref.ordinal] = _Link(ref, waits_for, cause, work)
         if finish > self._end_time:
@@ -77,7 +76,7 @@ class CriticalPath:
         self._first, self._traced = ordinal, None
 
     def tell(self, path: TracedPath) -> None:
-        """Set a chain traced elsewhere as the longest."""
+        """Set an externally traced chain as longest."""
         self._traced = path
 
     def trace(self) -> TracedPath:
@@ -124,7 +123,7 @@ def first_and_last(links: Sequence[L]) -> Sequence[L]:
 
 
 def ranked(reasons: Counter[Cause], traced: int) -> tuple[Blocker, ...]:
-    """Return the main blockers of a chain of ``traced`` transactions."""
+    """Return the main blockers of a chain."""
     most = sorted(reasons.items(), key=lambda item: (-item[1], item[0]))[:BLOCKERS_SHOWN]
     return tuple(
         Blocker(kind=kind, name=name, transactions=number, share=round(number / traced, 4))

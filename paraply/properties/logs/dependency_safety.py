@@ -1,31 +1,28 @@
 """Safety: no two conflicting transactions may overlap under the metadata.
 
-Two transactions conflict if one writes a key that the other writes or reads (foreign key), or if
-one is DDL on a table or schema that the other changes. A conflicting pair that may overlap breaks
-``conflicting_transactions_are_ordered`` or, with DDL, ``definitions_change_alone``.
+Transactions conflict if one writes a key that the other writes or reads (foreign key), or by DDL on
+a changed table or schema. An overlap breaks ``conflicting_transactions_are_ordered`` or, with DDL,
+``definitions_change_alone``.
 
-**The check is linear and exact.** Claim: if any conflicting earlier toucher of a key may overlap j,
-the newest may. Let i be an earlier toucher in j's lane and run with rank_i > floor_j, and p the
-newest. Ranks rise strictly inside a run, so rank_p >= rank_i > floor_j, and p overlaps j. Runs
-follow each other, so p is of j's run. Conversely every finding is a pair of the definition. Writers
-and readers have separate chains, whose heads are the newest conflicting touches: for a reader the
-newest writer, for a writer the newest of either.
+**The check is linear and exact.** If any conflicting earlier toucher of a key may overlap j, the
+newest may. Let i be an earlier toucher in j's lane and run with rank_i > floor_j, and p the newest.
+Ranks rise strictly inside a run, so rank_p >= rank_i > floor_j: p overlaps j. Runs follow each
+other, so p is of j's run. Conversely every finding is such a pair. Writers and readers have
+separate chains: a reader meets the newest writer, a writer the newest of either.
 
-**All pairs are listed.** The judge walks back from the head while the rule allows the overlap; by
-the same argument nothing beyond overlaps. A full list counts heads only, in linear time; the
-dropped number is then a lower bound.
+**All pairs are listed** by walking back from the head while overlaps are allowed. A full list
+counts heads only, in linear time, as a lower bound.
 
-Without keys, a possibly overlapping pair is undecided, not a violation. Such pairs are two changes
-of a table with unknown keys, or a change and a transaction that may touch its table without a key
-(unknown UNIQUE keys, cascades).
+Overlaps without keys are undecided: two changes with unknown keys, or a change and a transaction
+that may touch its table (unknown UNIQUE keys, cascades).
 
-Domains: a ``commit-group`` lane is a replication domain. A GTID replica applies domains without
-mutual order, so a key last touched in another domain makes the verdict unknown.
+Domains: a GTID replica applies ``commit-group`` lanes unordered. A key last touched in another
+domain makes the verdict unknown.
 
-Barriers: DDL that overlaps a change of its table is a violation; other overlaps are legal (sources
-log them under concurrent load) and noted. Statement-based changes and incidents have unknown keys:
-overlaps are undecided. XA PREPARE is judged by its rows. XA COMMIT and XA ROLLBACK must follow only
-their own PREPARE, because it keeps its row locks until then. The lint judges view changes.
+Barriers: DDL overlapping a change of its table is a violation; other overlaps are legal under
+concurrent load and noted. Overlaps with statement-based changes and incidents are undecided. XA
+PREPARE is judged by rows. XA COMMIT and XA ROLLBACK must follow only their PREPARE, which keeps its
+row locks. The lint judges view changes.
 """
 
 from __future__ import annotations
@@ -66,24 +63,24 @@ class Touches:
     """One transaction's touches, for the judges."""
 
     writes: dict[ConflictKey, bool] = field(default_factory=dict)
-    """Written keys with their certainty."""
+    """Keys with their certainty."""
     reads: dict[ConflictKey, bool] = field(default_factory=dict)
     redefinitions: frozenset[str] = frozenset()
     uses: frozenset[str] = frozenset()
     unkeyed: frozenset[str] = frozenset()
-    """Changed tables with unknown keys; they conflict with each other."""
+    """Changed tables without keys; they conflict mutually."""
     blurred: frozenset[str] = frozenset()
-    """Tables with possible changes without a key; they conflict with any change."""
+    """Tables possibly touched without keys; any change conflicts."""
     tables: frozenset[str] = frozenset()
     """Tables with row changes."""
     met: frozenset[str] = frozenset()
-    """Its tables and aspects, which another's ``blurred`` may name."""
+    """What another's ``blurred`` may name."""
     locks: dict[ConflictKey, bool] = field(default_factory=dict)
-    """Keys of rows locked for reading: a writer waits, in either order."""
+    """Read-locked keys: writers wait, in either order."""
 
 
 def get_touches(txn: LoggedTransaction) -> Touches:
-    """Return the writes, reads, definitions and tables of ``txn``."""
+    """Return what ``txn`` touches."""
     uncertain = txn.uncertain_keys
     writes = {key: key not in uncertain for key in txn.keys}
     if txn.kind is LoggedKind.XA and txn.xa_id:
@@ -108,7 +105,7 @@ def get_touches(txn: LoggedTransaction) -> Touches:
 
 
 def get_definitions_changed(txn: LoggedTransaction) -> StatementTables:
-    """Return the tables and schemas of DDL in ``txn``."""
+    """Return DDL's tables and schemas."""
     if not is_ddl(txn) or not txn.statements:
         return StatementTables(verb="")
     parts = [get_statement_tables(text, txn.default_schema) for text in txn.statements]
@@ -130,7 +127,7 @@ class _Meeting:
 
 
 class DependencySafety:
-    """Judges one log under several overlap rules in one pass."""
+    """Judges one log under several overlap rules."""
 
     def __init__(
         self, rules: Sequence[OverlapRule], index: ConflictIndex, violations_max: int
@@ -142,7 +139,7 @@ class DependencySafety:
         self.evidence = [SafetyEvidence(rule.name) for rule in rules]
 
     def place(self, txn: LoggedTransaction, touches: Touches) -> SeenTransaction:
-        """Return the memory of ``txn``; once per transaction, in log order."""
+        """Return the memory of ``txn``; call in log order."""
         return SeenTransaction(
             ref=get_reference(txn),
             kind=txn.kind,
@@ -168,7 +165,7 @@ class DependencySafety:
             evidence.lanes_forgotten = self._rules[rule].lanes_forgotten
 
     def remember(self, seen: SeenTransaction, touches: Touches) -> None:
-        """Add ``seen`` to the past, after every judge."""
+        """Add ``seen`` after every judge."""
         index = self.index
         index.writes.add(seen, touches.writes.items())
         index.reads.add(seen, touches.reads.items())
@@ -239,7 +236,7 @@ class DependencySafety:
                     _keep_best(meetings, access, (1, 0, name, "DDL", ""), True, True, False)
 
     def _overlapping(self, head: Access, rule: int, place: Place) -> Iterator[Access]:
-        """Step over touches of other lanes; the walk ends at the own lane's first ordered touch."""
+        """Step over other lanes, up to the lane's first ordered touch."""
         listing = len(self.violations) < self._violations_max
         access: Access | None = head
         while access is not None and access.seen is not None:
@@ -320,20 +317,20 @@ class DependencySafety:
         return len(found - meetings.keys())
 
     def pairs_allowed(self) -> int:
-        """Return the allowed pairs, summed over the rules."""
+        """Return allowed pairs over all rules."""
         return sum(evidence.pairs_allowed for evidence in self.evidence)
 
     def conflicts_ordered(self) -> int:
-        """Return the ordered conflicting neighbours, summed over the rules."""
+        """Return ordered conflicting neighbours over all rules."""
         return sum(evidence.conflicts_ordered for evidence in self.evidence)
 
     def violations_dropped(self) -> int:
-        """Return the unlisted violating pairs; a lower bound with a full list."""
+        """Return unlisted violations; a lower bound with a full list."""
         total = sum(e.violations_certain + e.violations_uncertain for e in self.evidence)
         return total - len(self.violations)
 
     def reasons(self) -> list[Reason]:
-        """Return why safety is unknown, in rule order."""
+        """Return why safety is unknown."""
         return [reason for evidence in self.evidence for reason in evidence.reasons()]
 
 
@@ -349,10 +346,9 @@ def _keep_best(
     definition: bool,
     reads: bool,
 ) -> None:
-    """Keep the smallest evidence per pair, so that reports do not depend on set order.
+    """Keep the smallest evidence per pair, whatever the set order.
 
-    Certain keys outrank uncertain ones; keys outrank definitions unless only the definition is
-    certain.
+    Certain keys outrank uncertain ones; keys outrank definitions unless only those are certain.
     """
     assert access.seen is not None
     ordinal = access.seen.ref.ordinal

@@ -1,8 +1,8 @@
 """Lint of logical timestamps (last_committed LC, sequence_number SN).
 
-Sources: MySQL's ``Mts_submode_logical_clock::schedule_next_event`` (errors
-ER_RPL_INCONSISTENT_TIMESTAMPS and ER_RPL_INCONSISTENT_SEQUENCE_NO, or ER_MTS_CANT_PARALLEL in 5.7)
-and ``rpl_trx_tracking.cc`` (the source's side).
+Sources: MySQL's ``Mts_submode_logical_clock::schedule_next_event`` (ER_RPL_INCONSISTENT_TIMESTAMPS,
+ER_RPL_INCONSISTENT_SEQUENCE_NO, ER_MTS_CANT_PARALLEL in 5.7) and ``rpl_trx_tracking.cc`` (source
+side).
 """
 
 from __future__ import annotations

@@ -31,7 +31,7 @@ class Findings:
         txn: LoggedTransaction,
         *others: TransactionRef,
     ) -> None:
-        """Add a finding at ``txn``; ``others`` are earlier transactions."""
+        """Add a finding with earlier ``others``."""
         if severity == VIOLATION:
             self.violations += 1
         if len(self.listed) >= self.listed_max:
@@ -56,7 +56,7 @@ class Tally:
     rule: str
     severity: str
     message: str
-    """Contains the count as ``{count:gap|gaps}`` and the sum as ``{amount:...|...}``."""
+    """With count ``{count:gap|gaps}`` and sum ``{amount:...|...}``."""
     count: int = 0
     amount: int = 0
     first: TransactionRef | None = None

@@ -1,9 +1,8 @@
 """Lint of GTIDs: unique and in order.
 
-MySQL numbers per ``uuid`` or ``uuid:tag`` in flush order. A replica without commit order and a
-group with number blocks may log another order. MariaDB numbers per domain, and replicas rely on it
-(``gtid_strict_mode`` enforces it). Holes are legal in both; duplicates are always wrong: replicas
-skip the second.
+MySQL numbers per ``uuid`` or ``uuid:tag`` in flush order, except replicas without commit order and
+groups with number blocks. MariaDB replicas rely on order per domain (``gtid_strict_mode`` enforces
+it). Holes are legal; duplicates are wrong: replicas skip the second.
 """
 
 from __future__ import annotations
@@ -15,9 +14,7 @@ from paraply.vocabulary.audit_result import Reason
 from paraply.vocabulary.log import LoggedTransaction
 
 INTERVALS_MAX = 200_000
-"""Intervals of numbers over all origins, one per origin and hole; the oldest origin's first
-intervals go first.
-"""
+"""One per origin and hole; the oldest origin's first go first."""
 ORIGINS_MAX = 10_000
 
 

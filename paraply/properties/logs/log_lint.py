@@ -1,7 +1,6 @@
-"""Lint of a log's metadata in one pass and bounded memory.
+"""Lint of a log's metadata in one pass.
 
-No server writes a violation; a warning needs a reason; a note informs. Only violations change the
-verdict.
+No server writes a violation; a warning needs a reason. Only violations change the verdict.
 """
 
 from __future__ import annotations
@@ -18,12 +17,12 @@ from paraply.vocabulary.log import LoggedKind, LoggedTransaction
 
 LINT_MAX = 1_000
 CLOSED_GROUPS_MAX = 10_000
-"""Remembered commit groups; ids do not recur within a run."""
+"""Ids do not recur within a run."""
 _CLOCK_SKEW_S = 60
 
 
 class CommitGroupLint:
-    """Checks that commit groups are contiguous, and counts sizes."""
+    """Checks contiguous commit groups, and counts sizes."""
 
     def __init__(self, findings: Findings) -> None:
         self._findings = findings
@@ -73,7 +72,7 @@ class CommitGroupLint:
             self._closed[self._group] = self._previous
 
     def sizes(self) -> dict[int, int]:
-        """Return the number of groups per size, including the open one."""
+        """Return groups per size, including the open one."""
         sizes = dict(self._sizes)
         if self._size:
             sizes[self._size] = sizes.get(self._size, 0) + 1
@@ -90,7 +89,7 @@ class LogLint:
         self.groups = CommitGroupLint(self.findings)
         self._half: LoggedTransaction | None = None
         self.closing: LintFinding | None = None
-        """A finding at the end of a log checked by parts."""
+        """Finding at a part-checked log's end."""
         self._servers: dict[int, None] = {}
         self._time_s = 0
         self._committed_at_us = 0
@@ -170,7 +169,7 @@ class LogLint:
             self._committed_at_us = max(self._committed_at_us, txn.committed_at_us)
 
     def results(self) -> list[LintFinding]:
-        """Return single findings in log order, then counted ones."""
+        """Return single findings, then counted ones."""
         found = list(self.findings.listed)
         if self.closing is not None:
             found.append(self.closing)
@@ -198,7 +197,7 @@ class LogLint:
 
     @property
     def violations(self) -> int:
-        """Return the number of violations, listed or dropped."""
+        """Return violations, listed or dropped."""
         return self.findings.violations
 
     def reasons(self) -> list[Reason]:

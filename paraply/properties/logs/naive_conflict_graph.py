@@ -1,6 +1,6 @@
-"""The safety of a log by definition: one graph over every pair.
+"""Safety by definition: one graph over every pair.
 
-Quadratic in time and memory: the linear judge's oracle and baseline. It shares no code with
+The quadratic oracle and baseline of the linear judge. It shares no code with
 :mod:`paraply.properties.logs.overlap_rules` or :mod:`paraply.properties.logs.conflict_index`.
 """
 
@@ -18,7 +18,7 @@ LOGICAL_CLOCK = "logical-clock"
 COMMIT_GROUP = "commit-group"
 
 MayOverlap = Callable[[int, int], bool]
-"""Whether the second transaction may start before the first commits."""
+"""Whether the second may start before the first commits."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -29,11 +29,11 @@ class NaiveResult:
     violating: set[tuple[int, int]] = field(default_factory=set)
     conflicting: set[tuple[int, int]] = field(default_factory=set)
     critical_path: int = 0
-    """Work on the longest chain of row conflicts and barriers."""
+    """Work on the longest row-conflict chain."""
 
 
 def check_all_pairs(transactions: Sequence[LoggedTransaction], applier: str) -> NaiveResult:
-    """Return every overlapping pair, every conflicting pair, and their intersection."""
+    """Return overlapping pairs, conflicting pairs, and both."""
     whole = [txn for txn in transactions if txn.complete]
     overlap = _overlap_by_clock if applier == LOGICAL_CLOCK else _overlap_by_group
     may_overlap = overlap(whole)

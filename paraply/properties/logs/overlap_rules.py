@@ -1,8 +1,7 @@
 """Overlap rules: which transactions an applier may run concurrently.
 
-A rule gives every transaction a :class:`Place`. Transactions i < j of one lane and run may overlap
-if and only if ``rank_i > floor_j``; different runs never overlap. Ranks rise strictly inside a run,
-which makes the linear safety check exact.
+Transactions i < j of one lane and run may overlap if and only if ``rank_i > floor_j``; different
+runs never. Ranks rise strictly inside a run, for the linear safety check.
 """
 
 from __future__ import annotations
@@ -17,12 +16,10 @@ from paraply.vocabulary.log import LoggedTransaction
 LOGICAL_CLOCK = "logical-clock"
 COMMIT_GROUP = "commit-group"
 STRETCHES_MAX = 100_000
-"""Kept stretches of consecutive sequence numbers: one, plus one per gap of a filtered log. Past
-this, counts of allowed pairs are lower bounds.
-"""
+"""Stretches of sequence numbers, one per gap. Past this, allowed pairs are a lower bound."""
 LANES_MAX = 4_096
-"""Followed replication domains. Past this the first domain is forgotten, its next transaction
-starts a group, and safety is unknown.
+"""Domains. Past this the first is forgotten, its next transaction starts a group, and safety is
+unknown.
 """
 
 
@@ -31,22 +28,20 @@ class Place:
     """A rule's place of one transaction."""
 
     lane: int
-    """Replication domain under ``commit-group``, 0 under ``logical-clock``."""
+    """Domain under ``commit-group``, else 0."""
     run: int
     rank: int
     floor: int
     allowed: int
-    """Earlier transactions it may overlap; a large value is a lower bound."""
+    """Earlier overlaps; large values are lower bounds."""
     follows: bool = True
-    """Whether an earlier transaction may share lane and run."""
+    """Whether a predecessor may share lane and run."""
     break_rank: int = 0
-    """Rank of the last transaction before which the server's scheduler drains beyond the rule; 0
-    for none.
-    """
+    """Last rank before which the server's scheduler drains beyond the rule, or 0."""
     break_reason: str = ""
 
     def may_overlap(self, earlier: Place) -> bool:
-        """Return whether this transaction may start before ``earlier`` commits."""
+        """Return whether this may start before ``earlier`` commits."""
         return earlier.lane == self.lane and earlier.run == self.run and earlier.rank > self.floor
 
 
@@ -64,7 +59,7 @@ class OverlapRule(Protocol):
         ...
 
     def place(self, txn: LoggedTransaction) -> Place:
-        """Return the place of ``txn``; once per transaction, in log order."""
+        """Return the place of ``txn``; call in log order."""
         ...
 
 
@@ -86,7 +81,7 @@ class _NumberedRun:
         self.last = sequence_number
 
     def above(self, last_committed: int) -> int:
-        """Return how many numbers are greater; a lower bound after drops."""
+        """A lower bound after drops."""
         at = bisect_right(self._starts, last_committed) - 1
         if at < 0:
             return self.count - (self._counts_before[0] if self._counts_before else 0)
@@ -98,13 +93,11 @@ class _NumberedRun:
 class LogicalClockRule:
     """MySQL's prefix rule: j may start once every transaction with SN <= LC_j has committed.
 
-    MySQL's coordinator also drains at number gaps and LC=0 (``Mts_submode_logical_clock``,
-    ``new_group``), other appliers do not. A pair that only a drain separates counts as overlapping,
-    with ``break_rank``.
+    Only MySQL's coordinator also drains at gaps and LC=0 (``Mts_submode_logical_clock``,
+    ``new_group``): such pairs overlap, with ``break_rank``.
 
-    A run ends at a new clock (rotation, restart), (0, 0), a transaction without timestamps, or a
-    contradiction (LC >= SN, or an SN that does not rise), which the server replaces by (0, 0) and
-    the lint reports.
+    A run ends at a new clock (rotation, restart), (0, 0), no timestamps, or a contradiction (LC >=
+    SN, or SN does not rise), which the server replaces by (0, 0).
     """
 
     name = LOGICAL_CLOCK
@@ -118,7 +111,7 @@ class LogicalClockRule:
         self._break_reason = ""
 
     def place(self, txn: LoggedTransaction) -> Place:
-        """Return the place of ``txn`` by its logical timestamp."""
+        """Return the place by logical timestamp."""
         if txn.clock != self._clock:
             self._clock = txn.clock
             self._begin_run()
@@ -169,8 +162,8 @@ class CommitGroupRule:
     """MariaDB's conservative mode: consecutive transactions of one commit id overlap.
 
     Transactions without commit id and DDL (``rpl_parallel.cc``, FORCE_SWITCH) are alone; DDL with a
-    forged id counts as a member. Groups are per replication domain. ``by_last_committed`` applies
-    5.7.2's rule to MySQL logs: one last_committed is one group.
+    forged id is a member. Groups are per domain. ``by_last_committed`` is 5.7.2's rule for MySQL
+    logs.
     """
 
     name = COMMIT_GROUP
@@ -181,7 +174,7 @@ class CommitGroupRule:
         self._lanes: dict[int, _Lane] = {}
 
     def place(self, txn: LoggedTransaction) -> Place:
-        """Return the place of ``txn`` in its domain's commit groups."""
+        """Return the place in its domain's groups."""
         domain = txn.domain or 0
         lane = self._lanes.get(domain)
         if lane is None:

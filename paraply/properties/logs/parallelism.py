@@ -1,18 +1,16 @@
 """A log's parallelism under several models.
 
 Models: ``logical-clock`` (MySQL's timestamps, prefix rule), ``commit-group`` (MariaDB's commit ids,
-or MySQL's last_committed groups), ``row-conflicts`` (a transaction waits for its keys' last
-writers, a writer also for foreign-key readers), and the partitions of change-data consumers and
-per-schema appliers: ``by-table``, ``by-schema``, ``by-primary-key``.
+or MySQL's last_committed), ``row-conflicts`` (waits for keys' last writers, writers also for
+foreign-key readers), and partitions ``by-table``, ``by-schema``, ``by-primary-key``, as of
+change-data consumers.
 
-A transaction costs ``1 + rows`` steps. After its dependencies it runs on the first free worker
-(``worker_timeline``). In models by rows, DDL, statement-based changes, XA, view changes and
-incidents run alone.
+A transaction costs ``1 + rows`` steps on the first free worker (``worker_timeline``). In models by
+rows, DDL, statement-based changes, XA, view changes and incidents run alone.
 
-``conflicting_pairs_apart`` counts row-conflict waits (a key's last writer, or a foreign-key reader
-since) that the model does not order. Either the metadata allows the overlap, or the pair shares no
-table, schema or primary key. Other transactions may order such a pair, but not for a consumer that
-splits transactions, so it counts.
+``conflicting_pairs_apart`` counts row-conflict waits that the model leaves unordered: allowed
+overlaps, or no common table, schema or primary key. Other transactions may order them, but not for
+consumers that split transactions.
 """
 
 from __future__ import annotations
@@ -52,13 +50,13 @@ _ROWS, _PRIMARY_KEYS = 0, 1
 """Positions in :attr:`SeenTransaction.finish`."""
 
 _Wait = tuple[int, int, Cause, SeenTransaction | None]
-"""Finish time, ordinal and cause of a wait, and its transaction."""
+"""Finish, ordinal, cause and transaction of a wait."""
 
 
 class ParallelismJudge:
     """Schedules one log under every model in one pass.
 
-    ``observe`` must precede the safety judge's ``remember`` in the shared :class:`ConflictIndex`.
+    Call ``observe`` before the shared :class:`ConflictIndex` remembers.
     """
 
     def __init__(self, index: ConflictIndex, workers: Sequence[int]) -> None:
@@ -87,7 +85,7 @@ class ParallelismJudge:
         self.clock_distance: dict[int, int] = {}
 
     def observe(self, txn: LoggedTransaction, seen: SeenTransaction, touches: Touches) -> None:
-        """Schedule ``txn`` under every model and set the finish times of ``seen``."""
+        """Schedule ``txn``; set the finish of ``seen``."""
         work = compute_work(txn)
         self._follow_metadata(txn, seen, work)
         barrier = txn.is_barrier
@@ -167,10 +165,8 @@ class ParallelismJudge:
     def _earlier_conflicts(
         self, touches: Touches
     ) -> dict[int, tuple[SeenTransaction, ConflictKey]]:
-        """Return the awaited transactions with the smallest shared keys.
-
-        They are each key's last writer and, for a written key, every reader since: the newest
-        reader need not finish last. The next writer passes each reader once.
+        """All readers since the last write count: the newest need not finish last. The next writer
+        passes each once.
         """
         index = self._index
         found: dict[int, tuple[SeenTransaction, ConflictKey]] = {}
@@ -225,7 +221,7 @@ class ParallelismJudge:
     def results(self, safety: dict[str, Verdict]) -> list[Parallelism]:
         """Return one entry per applicable model.
 
-        ``safety`` has the safety judge's verdicts by applier.
+        ``safety`` is by applier.
         """
         return [
             self._result(model, safety)

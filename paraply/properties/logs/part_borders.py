@@ -1,14 +1,14 @@
-"""Borders of log parts: checks that a part's approach is long enough.
+"""Borders of log parts: checks that approaches are long enough.
 
-An auditor of a part remembers only its approach. :func:`get_faults` reports what this may change:
+:func:`get_faults` reports what a short memory may change:
 
-- Windows must not reach back before the approach (``last_committed`` below it, an open commit
-  group), and the key index must have begun to forget: two indexes of one horizon then agree. Under
-  a logical clock the file's beginning suffices, as files do not conflict.
-- Carried values are GTID numbers, times and servers. By induction they are right if they equal the
-  end of the part before.
+- Windows must not reach before the approach (``last_committed``, an open commit group), and the key
+  index must have begun to forget: indexes of one horizon then agree. Logical clocks only require
+  the file's beginning.
+- Carried GTID numbers, times and servers are right, by induction, if they equal the previous part's
+  end.
 
-GTIDs are unique if unique in every part, with disjoint sets.
+GTIDs are unique if unique and disjoint across parts.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Border:
     """Values carried across one point of a log."""
 
     highest: dict[str, int] = field(default_factory=dict)
-    """Highest GTID number by origin."""
+    """By origin."""
     domains: dict[int, tuple[int, str]] = field(default_factory=dict)
     servers: frozenset[int] = frozenset()
     time_s: int = 0
@@ -47,21 +47,21 @@ class PartBorders:
     end: Border
     transactions_before: int
     reaches_back: str
-    """What reaches back before the approach, or empty."""
+    """What precedes the approach, or empty."""
     writes_settled: bool
     reads_settled: bool
     has_writes: bool
     has_reads: bool
     has_groups: bool
     from_file_start: bool
-    """Whether the approach starts with a file."""
+    """Whether a file starts the approach."""
     numbers: dict[str, Intervals]
-    """The part's own GTID numbers by origin."""
+    """Own GTID numbers by origin."""
     servers: frozenset[int]
 
 
 class PartLint(LogLint):
-    """Lint of a part and its approach, with its borders."""
+    """Lint of a part, approach and borders."""
 
     def __init__(self, listed_max: int = LINT_MAX, *, from_file_start: bool = False) -> None:
         super().__init__(listed_max)
@@ -143,7 +143,7 @@ class PartLint(LogLint):
         )
 
     def own_numbers(self) -> dict[str, Intervals]:
-        """Return the part's GTID numbers by origin, as disjoint ascending intervals."""
+        """Return own GTID numbers as disjoint ascending intervals."""
         return {
             origin: list(zip(seen._starts, seen._ends, strict=True))
             for origin, seen in self._numbers.items()
@@ -159,7 +159,7 @@ class Carried:
         self._has_writes = self._has_reads = self._has_groups = False
 
     def get_faults(self, part: PartBorders) -> list[str]:
-        """Return why the next part's approach may be too short."""
+        """Return why the approach may be short."""
         found = [part.reaches_back] if part.reaches_back else []
         follows_files = part.from_file_start and not (part.has_groups or self._has_groups)
         if not follows_files:
@@ -195,7 +195,7 @@ class Carried:
             yield "the kind of GTIDs and timestamps before"
 
     def add(self, part: PartBorders) -> None:
-        """Add the end of a part with a correct beginning."""
+        """Add a part with correct beginning."""
         before, end = self._border, part.end
         self._border = Border(
             highest={**before.highest, **end.highest},

@@ -1,15 +1,13 @@
 """Parts of an audit, and their sum.
 
-An auditor first reads the *approach*, the stretch within its memory's reach. :func:`begin_part`
-drops counts and findings and keeps the memory; :func:`end_part` returns the judged part.
-:func:`total` sums counts and concatenates findings. The sum equals one auditor's result if every
-approach is long enough (:mod:`paraply.properties.logs.part_borders`).
+The *approach* before a part covers the auditor's memory. :func:`begin_part` keeps only that memory;
+:func:`end_part` returns the part. :func:`total` equals one auditor's result if approaches are long
+enough (:mod:`paraply.properties.logs.part_borders`).
 
-Replay and schedules remember without bound. The replay starts empty and is repeated from the
-earlier parts' end (:mod:`paraply.properties.logs.replay_borders`). Schedules count the time a part
-adds after its approach: exact where workers drain between parts, as at file borders under both
-metadata models, otherwise near, like width over time. Blockers and the critical path concatenate
-the parts': row conflicts drain no workers.
+Replay and schedules remember without bound. Replay repeats from earlier parts' ends
+(:mod:`paraply.properties.logs.replay_borders`). Schedules and width add each part's time: exact
+where workers drain, as at file borders under both metadata models, else near. Blockers and critical
+paths concatenate: row conflicts drain no workers.
 """
 
 from __future__ import annotations
@@ -62,21 +60,21 @@ class Part:
     counts: Counter[tuple[object, ...]] = field(default_factory=Counter)
     """Summable numbers, by meaning."""
     flags: frozenset[tuple[object, ...]] = frozenset()
-    """Facts true of a whole if true of a part."""
+    """True of a whole if of a part."""
     seen: dict[tuple[object, ...], Seen] = field(default_factory=dict)
     violations: list[SafetyViolation] = field(default_factory=list)
     lint: list[LintFinding] = field(default_factory=list)
     replayed: ReplayedPart = field(default_factory=ReplayedPart)
     schemas: dict[str, TableSchema | None] = field(default_factory=dict)
     width: WidthOverTime = field(default_factory=WidthOverTime)
-    """By rounds from the part's approach."""
+    """Rounds from the approach on."""
     rounds_before: Counter[str] = field(default_factory=Counter)
-    """Rounds of the approach, by model."""
+    """By model."""
     path: TracedPath = field(default_factory=TracedPath)
     half: LintFinding | None = None
-    """The finding for a log that ends here, inside a transaction."""
+    """For a log ending here, inside a transaction."""
     open_group: int = 0
-    """Members so far of a commit group that may continue."""
+    """Members of a possibly continuing commit group."""
 
 
 class NoRows:
@@ -101,7 +99,7 @@ def _tallies(auditor: Auditor) -> Iterator[Tally]:
 
 
 def begin_part(auditor: Auditor) -> Counter[tuple[object, ...]]:
-    """Drop the auditor's counts and findings; return its times."""
+    """Drop counts and findings; return the times."""
     auditor.settle()
     reached = _times(auditor)
     auditor._parallelism.path.begin_at(auditor._transactions + 1)
@@ -149,7 +147,7 @@ def _times(auditor: Auditor) -> Counter[tuple[object, ...]]:
 
 
 def end_part(auditor: Auditor, reached: Counter[tuple[object, ...]]) -> Part:
-    """Return counts and findings since :func:`begin_part` returned ``reached``."""
+    """Return counts and findings since :func:`begin_part`."""
     auditor.settle()
     part = Part()
     counts, seen = part.counts, part.seen
@@ -210,7 +208,7 @@ def end_part(auditor: Auditor, reached: Counter[tuple[object, ...]]) -> Part:
 
 
 def total(parts: Sequence[Part], shifts: Sequence[int], options: AuditOptions) -> AuditResult:
-    """Return the result of consecutive parts; ``shifts`` move their ordinals."""
+    """Return consecutive parts' result; ``shifts`` move ordinals."""
     rows: RowKeys = NoRows()
     auditor = Auditor(rows, options)
     counts: Counter[tuple[object, ...]] = Counter()

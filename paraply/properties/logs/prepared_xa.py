@@ -1,6 +1,6 @@
-"""Prepared XA transactions without XA COMMIT or XA ROLLBACK.
+"""Prepared XA transactions without end.
 
-Their rows stay locked until the end, so they count from the XA COMMIT on.
+Their rows stay locked and count from XA COMMIT.
 """
 
 from __future__ import annotations
@@ -11,22 +11,22 @@ from paraply.vocabulary.log import LoggedTransaction
 
 PREPARED_MAX = 10_000
 BYTES_MAX = 64 << 20
-"""Estimated bytes of kept row images."""
+"""Estimated row images."""
 _COLUMN_BYTES = 64
 
 
 class PreparedXa:
-    """Keeps prepared transactions in bounded memory, forgetting the oldest."""
+    """Keeps prepared transactions, forgetting the oldest."""
 
     def __init__(self, transactions_max: int = PREPARED_MAX, bytes_max: int = BYTES_MAX) -> None:
         self.forgotten = False
-        """Whether an unmatched end may belong to a forgotten transaction."""
+        """An unmatched end may be forgotten."""
         self._transactions_max = transactions_max
         self._bytes_max = bytes_max
         self._bytes = 0
         self._waiting: dict[str, tuple[LoggedTransaction, int]] = {}
         self._missed: dict[str, None] = {}
-        """Unmatched ends, bounded like the prepared ones."""
+        """Unmatched ends, bounded."""
 
     def prepare(self, txn: LoggedTransaction) -> None:
         """Keep a prepared transaction."""
@@ -39,7 +39,7 @@ class PreparedXa:
             self.forgotten = True
 
     def end(self, xa_id: str) -> LoggedTransaction | None:
-        """Remove and return the transaction ``xa_id``, if known."""
+        """Remove and return the transaction ``xa_id``."""
         txn, size = self._waiting.pop(xa_id, (None, 0))
         self._bytes -= size
         if txn is None and len(self._missed) < self._transactions_max:
@@ -67,7 +67,7 @@ class PreparedXa:
         self.forgotten |= later.forgotten
 
     def described(self) -> str:
-        """Return a text that is equal for the same transactions in the same order."""
+        """Return a text that identifies the state."""
         return repr((self.forgotten, list(self._waiting.items())))
 
 

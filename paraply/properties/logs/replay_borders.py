@@ -1,11 +1,10 @@
-"""The replay state across a point of a log, so that parts replay separately.
+"""Replay state across a point of a log, for separate parts.
 
-A part replayed from nothing leaves its written rows right, without checking their images. So parts
-first replay from nothing. Their results in order *guess* each part's start
-(:meth:`ReplayBorder.go_on`), from which it replays again. :meth:`ReplayBorder.fingerprint` compares
-its end with the next guess. By induction, a part replayed from the true end of the part before
-finds what one replay of the log finds. The guess only decides the number of rounds. It is exact for
-full images without cascades or XA across the border; cascades are right a round later.
+A part replayed from nothing leaves right rows but unchecked images. Its end *guesses* the next
+start (:meth:`ReplayBorder.go_on`), for another replay. :meth:`ReplayBorder.fingerprint` compares
+ends with guesses. By induction, a part replayed from a true end matches one replay of the log.
+Guesses only affect the number of rounds: one for full images without crossing cascades or XA;
+cascades take one more.
 """
 
 from __future__ import annotations
@@ -20,13 +19,13 @@ from paraply.properties.logs.replay_state import Resets
 
 
 class CarriedRows(Protocol):
-    """Rows and tables, with ordinals back from the border."""
+    """Rows and tables; ordinals count back."""
 
     def go_on(self, later: Self, resets: Resets, transactions: int) -> None:
-        """Become the state after a part that left ``later`` from nothing."""
+        """Advance past a part that left ``later``."""
 
     def take_doubts(self, followed: Self, transactions: int) -> None:
-        """Add the doubts of a replay from another start."""
+        """Add doubts of another start."""
 
     def describe(self, digest: blake2b) -> None:
         """Feed all replay-relevant state into ``digest``."""
@@ -37,16 +36,16 @@ Rows = TypeVar("Rows", bound=CarriedRows)
 
 @dataclass(slots=True)
 class ReplayBorder(Generic[Rows]):
-    """A replay's whole memory at one point of a log."""
+    """A replay's memory at one point."""
 
     rows: Rows
     resets: Resets = field(default_factory=Resets)
-    """Resets between the part's beginning and here."""
+    """Since the part's beginning."""
     cascades: Cascades = field(default_factory=Cascades)
     prepared: PreparedXa = field(default_factory=PreparedXa)
 
     def go_on(self, later: ReplayBorder[Rows], transactions: int) -> None:
-        """Guess the state after a part that left ``later`` from nothing."""
+        """Guess the state after ``later``'s part."""
         self.rows.go_on(later.rows, later.resets, transactions)
         self.cascades.go_on(later.cascades)
         self.prepared.go_on(later.prepared, transactions)

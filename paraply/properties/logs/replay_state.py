@@ -1,8 +1,8 @@
 """The keyed rows of a log, in bounded memory.
 
-A row is a 16-byte BLAKE2b fingerprint of table, key and values, with a CRC-32 per column (0:
-unknown). Memory so does not follow row width, and partial images stay comparable. A wrong value
-passes with probability 2^-32; two of a million keys collide with probability below 2^-80.
+A row is a 16-byte BLAKE2b fingerprint of table and key, with a CRC-32 per column (0: unknown):
+independent of row width, comparable with partial images. Wrong values pass with probability 2^-32;
+a million keys collide below 2^-80.
 """
 
 from __future__ import annotations
@@ -43,9 +43,9 @@ def _compute_column(value: object) -> bytes:
 
 
 def columns_agree(known: bytes, image: bytes) -> bool:
-    """Return whether all columns recorded by both agree.
+    """Return whether columns recorded by both agree.
 
-    Rows of different width (a column added unlogged) compare up to the shorter.
+    Unlogged added columns are ignored.
     """
     if known == image:
         return True
@@ -57,7 +57,7 @@ def columns_agree(known: bytes, image: bytes) -> bool:
 
 
 def overlay_columns(known: bytes, image: bytes, unrecorded: Sequence[bool]) -> bytes:
-    """Return ``image`` with its ABSENT columns from ``known``."""
+    """Return ``image`` with ABSENT columns from ``known``."""
     if not any(unrecorded):
         return image
     return b"".join(
@@ -78,31 +78,31 @@ def overlay_unrecorded(known: bytes, columns: bytes) -> bytes:
 
 @dataclass(slots=True, eq=False)
 class TableState:
-    """A table's state; a reset replaces it and makes its rows stale."""
+    """A table's state; a reset replaces it."""
 
     name: str
     born: bool = False
-    """The table was empty and nothing was forgotten: unwritten rows do not exist."""
+    """Nothing is forgotten since empty: unwritten rows do not exist."""
     rows: int = 0
-    """Rows added by the log or part."""
+    """Added by log or part."""
     doubted_at: int | None = None
-    """Ordinal of the last transaction with a possible unlogged cascade."""
+    """Ordinal of the last possible unlogged cascade."""
 
 
 @dataclass(slots=True, eq=False)
 class RowState:
-    """A row, or the place of a deleted one."""
+    """A row, or a deleted one's place."""
 
     table: TableState
     columns: bytes | None
     """None once deleted."""
     others: dict[str, Fingerprint]
-    """Recorded further UNIQUE keys by index name."""
+    """Further UNIQUE keys by index name."""
     written_at: int
 
     @property
     def in_doubt(self) -> bool:
-        """Return whether a cascade may have changed the row since."""
+        """Return whether a cascade may have changed it."""
         doubted_at = self.table.doubted_at
         return doubted_at is not None and self.written_at <= doubted_at
 
@@ -123,12 +123,12 @@ class Resets:
 
 @dataclass(slots=True)
 class ReplayState:
-    """All rows; past ``rows_max`` the least recently written is forgotten."""
+    """All rows; past ``rows_max`` the least recently written go."""
 
     rows_max: int = ROWS_MAX
     forgotten: int = 0
     resets: Resets | None = None
-    """Only between two borders, since resets grow with the log."""
+    """Only between borders, since resets accumulate."""
     _rows: dict[Fingerprint, RowState] = field(default_factory=dict)
     _owners: dict[Fingerprint, Fingerprint] = field(default_factory=dict)
     _tables: dict[str, TableState] = field(default_factory=dict)
@@ -148,18 +148,18 @@ class ReplayState:
         return self._tables.get(name.lower())
 
     def tables(self) -> list[TableState]:
-        """Return every table, in the order first touched."""
+        """Return tables in order of first touch."""
         return list(self._tables.values())
 
     def find(self, table: TableState, identity: Fingerprint) -> RowState | None:
-        """Return the row or its grave, if touched."""
+        """Return the row or grave, if touched."""
         row = self._rows.get(identity)
         return row if row is not None and row.table is table else None
 
     def find_owner(
         self, table: TableState, index: str, key: Fingerprint
     ) -> tuple[Fingerprint, RowState] | None:
-        """Return the live row with a further UNIQUE key."""
+        """Return a further UNIQUE key's live row."""
         identity = self._owners.get(key)
         if identity is None:
             return None
@@ -169,7 +169,7 @@ class ReplayState:
         return identity, row
 
     def put(self, identity: Fingerprint, row: RowState) -> None:
-        """Write a row or grave, forgetting the oldest beyond the bound."""
+        """Write a row or grave within the bound."""
         before = self._rows.pop(identity, None)
         if before is not None:
             self._drop_owned(identity, before)
@@ -184,7 +184,7 @@ class ReplayState:
             self._forget_oldest()
 
     def reset(self, name: str, *, born: bool = False) -> None:
-        """Forget a table's rows; with ``born`` it is empty."""
+        """Forget a table's rows; ``born`` is empty."""
         self._tables.pop(name.lower(), None)
         if self.resets is not None:
             self.resets.tables.add(name.lower())
@@ -207,7 +207,7 @@ class ReplayState:
         self._tables.clear()
 
     def begin(self) -> None:
-        """Start to note resets and losses, and to recount rows."""
+        """Start noting resets, losses and rows."""
         self.forgotten, self.resets = 0, Resets()
         for table in self._tables.values():
             table.rows = 0
@@ -221,9 +221,9 @@ class ReplayState:
                 table.doubted_at += by
 
     def go_on(self, later: ReplayState, resets: Resets, transactions: int) -> None:
-        """Become the estimate after a part that left ``later`` from an empty state.
+        """Estimate the state after a part that left ``later``.
 
-        Correct for full images without cascades across the border.
+        Correct for full images without crossing cascades.
         """
         self.move(-transactions)
         if resets.everything:
@@ -251,7 +251,7 @@ class ReplayState:
             self.put(identity, RowState(table, columns, others, row.written_at))
 
     def take_doubts(self, followed: ReplayState, transactions: int) -> None:
-        """Add the doubts of a replay from another start."""
+        """Add doubts of another start."""
         for left in followed.tables():
             table = self.known_table(left.name)
             arose = left.doubted_at is not None and left.doubted_at > -transactions

@@ -21,18 +21,18 @@ _NAMES = ("_keyless", "_unknown_tables", "_undecoded", "_cascaded", "_unexplaine
 
 @dataclass(slots=True, kw_only=True)
 class ReplayedPart:
-    """One part's replay findings; ordinals count from its approach."""
+    """One part's findings; ordinals count from its approach."""
 
     counts: Counter[str] = field(default_factory=Counter)
     names: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    """Tables with a remark, by its kind."""
+    """Tables by kind of remark."""
     findings: list[ReplayFinding] = field(default_factory=list)
     rows: dict[str, int] = field(default_factory=dict)
-    """Rows added by table, since any reset."""
+    """Added since any reset, by table."""
     resets: Resets = field(default_factory=Resets)
 
     def moved(self, by: int) -> list[ReplayFinding]:
-        """Return the findings with ``by`` added to their ordinals."""
+        """Return findings with shifted ordinals."""
 
         def move(ref: TransactionRef) -> TransactionRef:
             return replace(ref, ordinal=ref.ordinal + by)
@@ -41,7 +41,7 @@ class ReplayedPart:
 
 
 def take_replayed(replay: RowReplay) -> ReplayedPart:
-    """Return the findings of ``replay`` since its border."""
+    """Return findings since the border."""
     result = replay.result()
     counts = Counter({name: getattr(result, name) for name in _COUNTS})
     counts |= Counter({name: getattr(replay, name) for name in _COUNTED_BESIDE})
@@ -55,7 +55,7 @@ def take_replayed(replay: RowReplay) -> ReplayedPart:
 
 
 def add_replayed(replay: RowReplay, parts: Iterable[tuple[ReplayedPart, int]]) -> None:
-    """Add consecutive parts' findings, each with its ordinal shift, to ``replay``."""
+    """Add consecutive parts with their ordinal shifts."""
     result = replay._result
     left: dict[str, tuple[str, int]] = {}
     for part, shift in parts:

@@ -1,13 +1,13 @@
-"""Replay of row images in log order, with a check of each image.
+"""Replay of row images in log order, with checks.
 
-In a log in commit order, updated or deleted rows exist and match their before-images
-(``rows_exist``, ``before_images_match``), and inserted keys are free (``inserted_keys_are_free``).
-A contradiction means lost, repeated or reordered changes; a replica will differ or stop.
+In commit order, updated or deleted rows exist and match (``rows_exist``, ``before_images_match``),
+and inserted keys are free (``inserted_keys_are_free``). A contradiction means lost, repeated or
+reordered changes; a replica will differ or stop.
 
-Rows older than the log are adopted and counted as unknown. Partial images compare on their columns.
-TRUNCATE and CREATE TABLE leave an empty table. Other DDL makes its table unknown; statement-based
-changes and incidents make all tables unknown. XA rows count from XA COMMIT. A cascade does not
-appear in the log: children that then do not fit count as unknown.
+Rows older than the log are adopted as unknown. Partial images compare their columns. TRUNCATE and
+CREATE TABLE empty a table. Other DDL makes it unknown; statement-based changes and incidents make
+all unknown. XA rows count from XA COMMIT. Children that misfit after unlogged cascades count as
+unknown.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ INSERTED_KEYS_ARE_FREE = "inserted_keys_are_free"
 ROWS_EXIST = "rows_exist"
 FINDINGS_MAX = 1_000
 SEQUENCE = "SEQUENCE"
-"""A MariaDB sequence's key: each advance replaces its one row."""
+"""A MariaDB sequence: advances replace its row."""
 _UNDONE = frozenset({"rolled_back", "partly_rolled_back"})
 _CHANGES_ROWS = frozenset({"ALTER", "DROP", "RENAME", "TRUNCATE", "CREATE"})
 
@@ -123,7 +123,7 @@ class RowReplay:
             self._state.reset(table)
 
     def begin_at(self, border: ReplayBorder[Any], ordinal: int) -> None:
-        """Continue from ``border``, which it takes over, after ``ordinal``."""
+        """Continue from ``border`` (taken over) after ``ordinal``."""
         self._state = self._rows_from(border.rows, ordinal)
         self._cascades, self._prepared = border.cascades, border.prepared
         self._prepared.move(ordinal)
@@ -141,7 +141,7 @@ class RowReplay:
             names.clear()
 
     def end_at(self, ordinal: int) -> ReplayBorder[Any]:
-        """Return the state after ``ordinal``, and give it up."""
+        """Return and give up the state."""
         self._prepared.move(-ordinal)
         return ReplayBorder(
             rows=self._rows_left(ordinal), resets=self._state.resets or Resets(),
@@ -161,7 +161,7 @@ class RowReplay:
         return self._state
 
     def result(self) -> ReplayResult:
-        """Return counts, findings and remaining rows per table."""
+        """Return counts, findings and rows per table."""
         result = self._result
         result.rows_forgotten = self._state.forgotten
         result.tables = {t.name: t.rows for t in self._state.tables() if t.rows}
@@ -170,7 +170,7 @@ class RowReplay:
         return result
 
     def verdict(self) -> Verdict | None:
-        """Return the verdict; None for a log without row changes."""
+        """Return the verdict, None without row changes."""
         result = self._result
         if result.findings or result.findings_dropped:
             return Verdict.VIOLATED
@@ -329,8 +329,8 @@ class RowReplay:
         return known
 
     def _is_own_cascade(self, txn: LoggedTransaction, row: RowChange, known: RowState) -> bool:
-        """MySQL 9.7 logs a cascade before its cause: for a self-reference the cascade's update,
-        then the delete with the row before both.
+        """MySQL 9.7 logs a self-reference's cascade update before its delete, whose before-image
+        precedes both.
         """
         if known.written_at != txn.ordinal:
             return False

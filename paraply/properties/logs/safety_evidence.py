@@ -1,7 +1,6 @@
-"""Evidence of the safety check under one rule, and its sufficiency.
+"""Evidence of the safety check under one rule.
 
-No violations prove nothing if no transactions may overlap or conflict: the verdict is then unknown,
-with the reason.
+Without overlaps or conflicts the verdict is unknown, with the reason.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from paraply.vocabulary.log import LoggedKind, table_of
 
 NAME = "conflicting_transactions_are_ordered"
 UNDECIDED_TABLES_MAX = 1_000
-"""Tables named in the reasons; the rest are counted."""
+"""Named tables; others are counted."""
 
 
 @dataclass(slots=True)
@@ -41,35 +40,35 @@ class SafetyEvidence:
     applier: str
     pairs_allowed: int = 0
     conflicts_ordered: int = 0
-    """Pairs with a key's last toucher, ordered inside a run."""
+    """With a key's last toucher, inside a run."""
     violations_certain: int = 0
     violations_uncertain: int = 0
     may_wait: int = 0
-    """Pairs that may overlap without conflict, with a row-lock wait."""
+    """Conflict-free pairs with a row-lock wait."""
     keys_forgotten: int = 0
-    """Touches of a key possibly forgotten within reach."""
+    """Touches possibly forgotten within reach."""
     lanes_forgotten: int = 0
-    """Replication domains forgotten above the limit."""
+    """Domains above the limit."""
     statements_overlapping: int = 0
     incidents: int = 0
     ddl_overlapping: int = 0
-    """DDL that overlaps changes of other tables: legal, noted."""
+    """With other tables' changes: legal, noted."""
     undecided: dict[str, _Undecided] = field(default_factory=dict)
     undecided_more: int = 0
     crossings: int = 0
-    """Transactions whose key was last touched in another domain."""
+    """Keys last touched in another domain."""
     crossing_first: tuple[int, str] | None = None
-    """Ordinal of the earlier transaction, and the table."""
+    """Earlier ordinal, and table."""
     _lanes: dict[int, _LastOfKind] = field(default_factory=dict)
 
     def note_undecided(self, table: str, earlier: SeenTransaction, later: SeenTransaction) -> None:
-        """Count a possible overlap in ``table`` that keys leave undecided."""
+        """Count an undecided overlap in ``table``."""
         self.add_undecided(table_of(table), 1, earlier.ref, later.ref)
 
     def add_undecided(
         self, table: str, pairs: int, earlier: TransactionRef, later: TransactionRef
     ) -> None:
-        """Count ``pairs`` undecided pairs; the first is given."""
+        """Count undecided pairs, with the first."""
         known = self.undecided.get(table)
         if known is not None:
             known.pairs += pairs
@@ -79,13 +78,13 @@ class SafetyEvidence:
             self.undecided_more += pairs
 
     def note_crossing(self, earlier: int, table: str) -> None:
-        """Count a conflict with ``earlier`` of another domain."""
+        """Count a conflict with another domain."""
         self.crossings += 1
         if self.crossing_first is None:
             self.crossing_first = (earlier, table)
 
     def observe_barriers(self, seen: SeenTransaction, place: Place) -> None:
-        """Count overlaps that keys cannot decide: statements, incidents, unrelated DDL."""
+        """Count statements, incidents and unrelated DDL overlaps."""
         kind = seen.kind
         if kind is LoggedKind.INCIDENT:
             self.incidents += 1
@@ -242,7 +241,7 @@ def get_consequence(
     definition: bool,
     reads: bool,
 ) -> str:
-    """Return the consequence, and what still prevents it, in one sentence."""
+    """Return the consequence and its remaining prevention."""
     first, second = get_name(earlier.ref), get_name(later.ref)
     if definition:
         text = (

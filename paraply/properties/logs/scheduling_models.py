@@ -1,6 +1,6 @@
-"""Models without keys: logged clock and commit groups, partitions by table or schema.
+"""Models without keys: clock, groups, and partitions.
 
-Each maps a transaction to its earliest start and receives its finish.
+Each returns earliest starts and receives finishes.
 """
 
 from __future__ import annotations
@@ -14,17 +14,15 @@ from paraply.properties.logs.overlap_rules import Place
 from paraply.properties.logs.worker_timeline import UNBOUNDED, WorkerTimeline, later_of
 
 WINDOW_MAX = 50_000
-"""Reach of a logical timestamp. Beyond it the model waits for the oldest transaction, and so
-understates parallelism.
-"""
+"""Reach of a timestamp; beyond it the model understates parallelism."""
 PARTITIONS_MAX = 100_000
-"""Followed tables and schemas; a later return starts afresh."""
+"""Later returns start afresh."""
 
 
 class PrefixClockModel:
     """Starts once everything with SN <= LC has finished.
 
-    Stores only rising times, which make the prefix maximum.
+    Stores only rising times.
     """
 
     def __init__(self, timeline: WorkerTimeline) -> None:
@@ -35,7 +33,7 @@ class PrefixClockModel:
         self._finished: list[list[int]] = []
 
     def place(self, place: Place, work: int) -> list[int]:
-        """Schedule a transaction at ``place``; return its finish."""
+        """Schedule a transaction; return its finish."""
         if place.run != self._run:
             # Between two runs every worker is waited for.
             self._run = place.run
@@ -56,14 +54,14 @@ class PrefixClockModel:
 
 
 class GroupModel:
-    """Starts once all earlier groups of the lane have finished."""
+    """Starts once the lane's earlier groups finished."""
 
     def __init__(self, timeline: WorkerTimeline) -> None:
         self.timeline = timeline
         self._lanes: dict[int, tuple[int, list[int], list[int]]] = {}
 
     def place(self, place: Place, work: int) -> list[int]:
-        """Schedule a transaction at ``place``; return its finish."""
+        """Schedule a transaction; return its finish."""
         start = self.timeline.start_of_log()
         floor, ready, end = self._lanes.get(place.lane, (-1, start, start))
         if place.floor != floor:
@@ -77,7 +75,7 @@ class GroupModel:
 
 
 class PartitionModel:
-    """Starts once its partitions' last transactions have finished; barriers run alone."""
+    """Starts once its partitions finished; barriers run alone."""
 
     def __init__(self, timeline: WorkerTimeline) -> None:
         self.timeline = timeline
@@ -85,7 +83,7 @@ class PartitionModel:
         self._partitions: dict[str, list[int]] = {}
 
     def place(self, partitions: Iterable[str], work: int, *, barrier: bool) -> list[int]:
-        """Schedule a transaction of ``partitions``; return its finish."""
+        """Schedule a transaction; return its finish."""
         timeline = self.timeline
         if barrier:
             self._barrier = timeline.schedule(timeline.end, work)
@@ -107,10 +105,10 @@ class PartitionModel:
 
 @dataclass(slots=True)
 class TableFinish:
-    """When some changes of a table finish, and which finish last."""
+    """When some changes finish, and the last ones."""
 
     finish: tuple[list[int], ...]
-    """One time vector per model, as :attr:`SeenTransaction.finish`."""
+    """As :attr:`SeenTransaction.finish`."""
     last: SeenTransaction
 
     def extend(self, seen: SeenTransaction) -> None:
@@ -130,8 +128,7 @@ class _TableFinishes:
 class TableOrder:
     """Orders a table's changes that keys do not order.
 
-    Changes with unknown keys follow each other. A partly known (``blurred``) transaction is ordered
-    with every change of the table.
+    Changes with unknown keys follow each other, ``blurred`` ones every change.
     """
 
     def __init__(self) -> None:
@@ -140,7 +137,7 @@ class TableOrder:
     def waits(
         self, tables: frozenset[str], unkeyed: frozenset[str], blurred: frozenset[str]
     ) -> list[tuple[str, TableFinish]]:
-        """Return a transaction's waits other than keys, by table."""
+        """Return waits other than keys, by table."""
         found = []
         for table in sorted(tables | blurred):
             known = self._tables.get(table)

@@ -1,6 +1,6 @@
 """Tables and schemas named in DDL text.
 
-Not a parser: it reads only the places of table names in MySQL and MariaDB.
+Not a parser: it reads only the places of table names.
 """
 
 from __future__ import annotations
@@ -33,28 +33,27 @@ _BEFORE_NAME = frozenset({"IF", "NOT", "EXISTS", "ONLY", "IGNORE", "NO_WRITE_TO_
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StatementTables:
-    """One statement's names in lower case, as ``schema.table`` and ``schema``.
+    """One statement's lower-case names.
 
-    Folding ``T`` and ``t``, as under ``lower_case_table_names``, may name too much, never too
-    little.
+    Folding as ``lower_case_table_names`` may name too much, never too little.
     """
 
     verb: str
-    """First word in upper case: ``CREATE``, ``ALTER``, ``DROP``, ..."""
+    """First word: ``CREATE``, ``ALTER``, ``DROP``, ..."""
     tables: frozenset[str] = frozenset()
     schemas: frozenset[str] = frozenset()
-    """Schemas created, dropped or altered."""
+    """Created, dropped or altered."""
     target: str = ""
-    """The first-named table, on which CREATE, ALTER, TRUNCATE and CREATE INDEX act."""
+    """The first-named table of CREATE, ALTER, TRUNCATE, CREATE INDEX."""
     creates_table: bool = False
-    """``CREATE [OR REPLACE] TABLE`` of a permanent table."""
+    """``CREATE [OR REPLACE] TABLE``, not temporary."""
     fills: bool = False
-    """``CREATE TABLE ... SELECT``: rows arrive with the table."""
+    """``CREATE TABLE ... SELECT``."""
     if_not_exists: bool = False
     keeps_rows: bool = False
-    """The statement changes no row and no unique key."""
+    """No row or unique key changes."""
     cut: bool = False
-    """Names may be missing: the log cut the statement, or a quote or comment stays open (ignoring
+    """Names may be missing: cut statement, or open quote or comment (ignoring
     NO_BACKSLASH_ESCAPES).
     """
 
@@ -72,8 +71,8 @@ class _Token:
 def get_statement_tables(statement: str, default_schema: str) -> StatementTables:
     """Return the tables and schemas that ``statement`` names.
 
-    Bodies of stored programs do not count; a trigger counts for its table. GRANT and CREATE USER
-    name no table.
+    Stored programs' bodies do not count; triggers count for their table. GRANT and CREATE USER name
+    none.
     """
     tokens, is_open = _tokens_of(statement)
     words = [token.keyword for token in tokens]
@@ -136,7 +135,7 @@ _HARMLESS = frozenset(
         "STATS_SAMPLE_PAGES",
     }
 )
-"""ALTER TABLE clauses without effect on rows and unique keys."""
+"""ALTER TABLE clauses without effect."""
 _ADDS_NO_KEY = frozenset({"INDEX", "KEY", "FULLTEXT", "SPATIAL", "FOREIGN", "CHECK"})
 
 

@@ -8,7 +8,7 @@ from paraply.vocabulary.log import LoggedTransaction, Operation
 from paraply.vocabulary.schema import TableSchema, UniqueKey
 
 TABLES_MAX = 100_000
-"""Summarised tables, in order of appearance."""
+"""The first tables count."""
 
 _COLUMN = {Operation.INSERT: 0, Operation.UPDATE: 1, Operation.DELETE: 2}
 
@@ -40,7 +40,7 @@ class TableCensus:
         self._schemas.clear()
 
     def summaries(self) -> list[TableSummary]:
-        """Return one summary per changed table, by name."""
+        """Return changed tables' summaries, by name."""
         return [self._summary(table) for table in sorted(self._counts)]
 
     def _summary(self, table: str) -> TableSummary:

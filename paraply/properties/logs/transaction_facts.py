@@ -28,7 +28,7 @@ def get_name(reference: TransactionRef) -> str:
 
 
 def get_changed_tables(txn: LoggedTransaction) -> frozenset[str]:
-    """Return the tables with row changes, as logged."""
+    """Return the tables with row changes."""
     rows = frozenset(row.table for row in txn.rows)
     return rows.union(txn.unkeyed_tables, txn.partly_keyed_tables, txn.undecoded_tables)
 
@@ -39,7 +39,7 @@ def get_schema(table: str) -> str:
 
 
 def compute_work(txn: LoggedTransaction) -> int:
-    """Return the steps of ``txn``: one, plus one per changed row."""
+    """Return steps: one, plus one per row."""
     return 1 + len(txn.rows)
 
 
@@ -49,11 +49,11 @@ def get_primary_keys(txn: LoggedTransaction) -> tuple[ConflictKey, ...]:
 
 
 def is_ddl(txn: LoggedTransaction) -> bool:
-    """Return whether ``txn`` changes definitions, by statement or MariaDB's flag."""
+    """Return whether statement or MariaDB flag is DDL."""
     return txn.kind is LoggedKind.DDL or "ddl" in txn.flags
 
 
 def shorten(statement: str, characters_max: int = 80) -> str:
-    """Return ``statement`` on one line, cut with an ellipsis."""
+    """Return ``statement`` on one cut line."""
     line = " ".join(statement.split())
     return line if len(line) <= characters_max else line[: characters_max - 1] + "…"

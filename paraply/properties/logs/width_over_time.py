@@ -1,4 +1,4 @@
-"""A log's width over its rounds, in bounded memory.
+"""A log's width over its rounds.
 
 A transaction's round is 1 without waits, else one more than the latest it waits for.
 """
@@ -9,24 +9,24 @@ SLICES_MAX = 400
 
 
 class WidthOverTime:
-    """Transactions per round in equal slices, which double when too many."""
+    """Transactions per slice of rounds; slices may double."""
 
     def __init__(self, slices_max: int = SLICES_MAX) -> None:
         self.rounds = 0
         self.slice_rounds = 1
-        """Rounds per slice, a power of two."""
+        """A power of two."""
         self.counts: list[int] = []
         self._slices_max = slices_max
 
     def observe(self, level: int) -> None:
-        """Add a transaction of round ``level``, from 1."""
+        """Add a transaction of ``level`` from 1."""
         self._reach(level)
         self.counts[(level - 1) // self.slice_rounds] += 1
 
     def add(self, later: WidthOverTime, shift: int) -> None:
-        """Add later counts, whose round 1 is round ``1 + shift``, at least 1.
+        """Add later counts, starting at round ``1 + shift``, at least 1.
 
-        Slices spread evenly over their rounds: exact for slices of one round.
+        Slices spread evenly: exact for one round each.
         """
         size = later.slice_rounds
         for number, count in enumerate(later.counts):
@@ -57,9 +57,9 @@ class WidthOverTime:
         self.slice_rounds *= 2
 
     def slices(self) -> list[tuple[int, float]]:
-        """Return (first round, mean transactions per round) per slice, oldest first.
+        """Return (first round, mean width) per slice, oldest first.
 
-        The last slice averages over its own rounds.
+        The last slice averages its own rounds.
         """
         size = self.slice_rounds
         return [

@@ -1,8 +1,7 @@
-"""One schedule of a log, timed for several worker counts.
+"""One schedule, timed for several worker counts.
 
-Time vector columns: 0 counts rounds, 1 is work with unbounded workers, 2.. is work with the
-requested workers. In log order, the first free worker takes a transaction and waits for its
-dependencies (list scheduling without overtaking).
+Time vector columns: 0 is rounds, 1 work with unbounded workers, 2.. work with requested workers. In
+log order, the first free worker waits for dependencies (list scheduling).
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from collections.abc import Sequence
 ROUND = 0
 UNBOUNDED = 1
 LEVELS_MAX = 50_000
-"""Rounds that may still grow; ``width_max`` is a lower bound for longer dependencies."""
+"""Rounds that may grow; beyond, ``width_max`` is a lower bound."""
 
 
 class WorkerTimeline:
@@ -26,7 +25,7 @@ class WorkerTimeline:
         self.work = 0
         self.transactions = 0
         self.end = [0] * self.columns
-        """When everything so far finishes, per column."""
+        """Latest finish per column."""
         self.width_max = 0
         self._free = [[0] * count for count in self.workers]
         self._levels: dict[int, int] = {}
@@ -36,7 +35,7 @@ class WorkerTimeline:
         return [0] * self.columns
 
     def schedule(self, ready: Sequence[int], work: int) -> list[int]:
-        """Run ``work`` steps from ``ready`` on; return the finish."""
+        """Run ``work`` steps from ``ready``; return the finish."""
         self.work += work
         self.transactions += 1
         finish = [ready[ROUND] + 1, ready[UNBOUNDED] + work]
@@ -70,7 +69,7 @@ class WorkerTimeline:
         return self.end[UNBOUNDED]
 
     def speedups(self) -> dict[int, float]:
-        """Return ``T1 / TN`` by workers, to 4 places; 1.0 for an empty log."""
+        """Return ``T1 / TN`` to 4 places; empty logs 1.0."""
         return {
             count: _ratio(self.work, self.end[column])
             for column, count in enumerate(self.workers, start=2)
@@ -83,11 +82,11 @@ class WorkerTimeline:
 
     @property
     def width_mean(self) -> float:
-        """Return transactions per round, to 4 places; 0.0 for an empty log."""
+        """Return transactions per round to 4 places."""
         return round(self.transactions / self.steps, 4) if self.steps else 0.0
 
     def knee(self) -> int:
-        """Return the worker count past which the next buys less than 10 %."""
+        """Return workers past which more gain under 10 %."""
         speedup = self.speedups()
         counts = sorted(speedup)
         for count, more in itertools.pairwise(counts):

@@ -1,7 +1,7 @@
-"""The audit over batches: the twin of ``paraply.properties.logs.audit.Auditor``.
+"""The batch twin of ``paraply.properties.logs.audit.Auditor``.
 
-The readable judges read metadata, and kernels read keys and rows. The readable auditor builds the
-result from the kernels' counts; readable code rereads and words named findings.
+Kernels judge keys and rows. The readable auditor judges metadata, assembles results, and rereads
+and words named findings.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ _LAST_COMMITTED_ZERO = "last_committed=0"
 class CompiledAuditor(Auditor):
     """Runs every judge over batches and single transactions.
 
-    Raises ``NotCompilable`` if only the readable auditor can continue.
+    Raises ``NotCompilable`` if only the readable auditor works.
     """
 
     def __init__(
@@ -86,7 +86,7 @@ class CompiledAuditor(Auditor):
         self._schema_numbers: dict[str, int] = {}
         self._schema_of_table: list[int] = []
         self._redefined: dict[str, tuple[int, int]] = {}
-        """Run and rank of the last DDL, by lower-case table and schema."""
+        """Last DDL's run and rank, by lower-case name."""
         self._used_by_ddl: dict[str, tuple[int, int]] = {}
         self._uses = 0
 
@@ -328,12 +328,12 @@ class CompiledAuditor(Auditor):
     # Result
 
     def settle(self) -> None:
-        """Copy the kernels' counts to the readable judges."""
+        """Copy kernel counts to the readable judges."""
         self._copy_safety()
         self._copy_parallelism()
 
     def has_forgotten(self) -> tuple[bool, bool]:
-        """Return whether the horizon was reached; batches only write keys."""
+        """Return whether the horizon dropped writers, and readers."""
         return int(self._state.scalars[C.S_OLDEST]) > 1, False
 
     def forget_counts(self) -> None:

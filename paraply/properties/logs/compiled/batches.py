@@ -26,20 +26,19 @@ class NotCompilable(Exception):  # noqa: N818 - it asks for the readable judges
 class JudgedBatch:
     """Transactions with full row images and known keys, in log order.
 
-    Keys are 64-bit digests, tables index ``table_names``. Row arrays have one line per changed row,
-    key arrays (before, after).
+    Keys are 64-bit digests. Row arrays have a line per row, key arrays (before, after).
     """
 
     columns: Ints
-    """One line per transaction: ``columns.B_*``; B_AT is set here."""
+    """``columns.B_*`` per transaction; B_AT is set here."""
     keys: Words
     primary: NDArray[np.bool_]
     tables: Ints
     table_names: list[str]
     key_names: list[tuple[str, ...]]
-    """Unique keys by table number, in digest order."""
+    """By table number, in digest order."""
     census: Ints
-    """Inserts, updates and deletes per table number."""
+    """Operations per table number."""
     row_ends: Ints
     row_operations: Ints
     row_tables: Ints
@@ -82,7 +81,7 @@ class BatchParts(Protocol):
 
     @property
     def commit_id(self) -> Ints:
-        """Per transaction, -1 for a group of one."""
+        """Per transaction, -1 for groups of one."""
         ...
 
     @property
@@ -102,7 +101,7 @@ class BatchParts(Protocol):
 
     @property
     def row_operations(self) -> Ints:
-        """Per row: 0 insert, 1 update, 2 delete."""
+        """0 insert, 1 update, 2 delete."""
         ...
 
     @property
@@ -122,7 +121,7 @@ class BatchParts(Protocol):
 
     @property
     def row_keys(self) -> Words:
-        """Digests of each row's keys before and after."""
+        """Digests of keys before and after."""
         ...
 
     @property
@@ -177,7 +176,7 @@ def judged_batch(parts: BatchParts) -> JudgedBatch:
 
 
 def batch_of_one(txn: LoggedTransaction, kind: int) -> JudgedBatch:
-    """Return a transaction without keys as a batch."""
+    """Return a keyless transaction as a batch."""
 
     def number(value: int | None) -> int:
         return C.NONE if value is None else value
@@ -206,9 +205,9 @@ class BatchSource(Protocol):
     """Rereads a log as the readable reader."""
 
     def reread(self, ordinal: int, at: int) -> LoggedTransaction:
-        """Return a transaction with its rows; ``at`` is its B_AT."""
+        """Return a transaction by its B_AT."""
         ...
 
     def keys_with(self, ordinal: int, at: int, digests: frozenset[int]) -> dict[int, ConflictKey]:
-        """Return, by digest, a transaction's first key with it."""
+        """Return, by digest, the first such key."""
         ...

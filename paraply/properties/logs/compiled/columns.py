@@ -17,19 +17,18 @@ from __future__ import annotations
     B_TABLE_END,
     B_AT,
 ) = range(12)
-"""B_KEY_END and B_TABLE_END are exclusive ends in the batch; B_AT is the input place."""
+"""B_KEY_END and B_TABLE_END are exclusive; B_AT is the input place."""
 BATCH_COLUMNS = 12
 NONE = -1
-"""A missing commit id or timestamp."""
 
 ROWS, EMPTY, DDL, STATEMENT, XA, VIEW_CHANGE, INCIDENT, SKIPPED = range(8)
-"""In the order of ``LoggedKind``; SKIPPED only takes an ordinal."""
+"""As ``LoggedKind``; SKIPPED only takes an ordinal."""
 
 # A place under an overlap rule.
 P_LANE, P_RUN, P_RANK, P_FLOOR = range(4)
 PLACE_COLUMNS = 4
 CLOCK, GROUP = 0, 1
-"""In the order of ``overlap_rules.RULES``."""
+"""As ``overlap_rules.RULES``."""
 
 # Models, in the order of ``parallelism.MODELS``.
 M_CLOCK, M_GROUP, M_ROWS, M_TABLE, M_SCHEMA, M_KEY = range(6)
@@ -71,9 +70,7 @@ ROUND, UNBOUNDED = 0, 1
     S_TIE_NEXT,
 ) = range(29)
 SCALARS = 29
-"""S_OLDEST is the oldest remembered transaction; S_TOUCHERS counts those with keys; S_LISTED counts
-listed violations.
-"""
+"""S_OLDEST is the oldest remembered transaction; S_TOUCHERS have keys; S_LISTED are violations."""
 
 # Limits: those of the readable judges, so that both forget at the same transaction.
 (
@@ -90,13 +87,13 @@ listed violations.
 # Why the judge stopped; FINDING and TRACE may come together.
 DONE = 0
 FINDING = 1
-"""The last transaction conflicts with one it may overlap."""
+"""A conflict with an overlapping transaction."""
 TRACE = 2
-"""Trace the critical path before its links are overwritten."""
+"""Trace the path before links are overwritten."""
 GROW_TOUCHES, GROW_PAST, GROW_PREFIXES, GROW_TIES = 4, 5, 6, 7
-"""An array lacks room for the next transaction."""
+"""An array lacks room."""
 BEYOND = 9
-"""The readable judge's bound, which the compiled one does not imitate."""
+"""Beyond the readable judge's bound."""
 
 # Evidence per rule.
 (
@@ -113,11 +110,11 @@ EVIDENCE_COLUMNS = 7
 # One transaction of the past.
 H_META, H_TOUCH_START, H_WAITS_FOR, H_TIE_START, H_AT, H_MARK = range(6)
 HISTORY_COLUMNS = 6
-"""H_META packs kind (4 bits), cause (4 bits) and work. Touches and ties end where the next
-transaction's begin. H_AT is B_AT.
+"""H_META packs kind (4 bits), cause (4 bits) and work. Ends are the next transaction's beginnings.
+H_AT is B_AT.
 """
 CAUSE_START, CAUSE_BARRIER, CAUSE_SELF, CAUSE_KEY = range(4)
-"""Why a critical-path link waits: no wait, a barrier, itself a barrier, keys."""
+"""No wait, a barrier, itself a barrier, keys."""
 
 # Where a transaction of the past stands.
 R_RUN, R_RANK, R_LANE, R_GROUP_RANK = range(4)

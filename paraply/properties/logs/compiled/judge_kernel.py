@@ -1,7 +1,6 @@
-"""Safety and parallelism of a batch with written keys only.
+"""The twin of ``DependencySafety`` and ``ParallelismJudge`` for written keys only.
 
-The twin of ``DependencySafety`` and ``ParallelismJudge``. Helpers take single arrays: numba copies
-all arrays of a named tuple, which made compiling and running three times as slow.
+Helpers take single arrays: numba copies named tuples' arrays, which tripled compile and run time.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ Words = NDArray[np.uint64]
 Flags = NDArray[np.bool_]
 
 TIME_MAX = (1 << 31) - 1
-"""Finish times have 32 bits."""
+"""32 bits."""
 
 
 @njit(cache=True)
@@ -75,8 +74,8 @@ def judge(
 ) -> tuple[int, int, int]:  # fmt: skip
     """Judge ``batch[first:]`` in order until a stop status.
 
-    Returns (status, next transaction, key count of one without room). ``placed`` gets rank and kind
-    of the last scheduler break, with run and floor by timestamps. ``heads`` is scratch.
+    Returns (status, next transaction, key count of one without room). ``placed`` gets the last
+    break's rank and kind, and timestamp run and floor. ``heads`` is scratch.
     """
     scalars = state.scalars
     limits = state.limits

@@ -11,7 +11,7 @@ from paraply.properties.logs.replay_state import Resets
 
 @dataclass(frozen=True, slots=True)
 class TableRows:
-    """A table's final row count, as far as logged."""
+    """A table's final row count."""
 
     name: str
     rows: int
@@ -32,13 +32,13 @@ class CompiledReplayState:
         return int(self.arrays.counts[R.N_FORGOTTEN])
 
     def begin(self) -> None:
-        """Start to note resets and losses, and to recount rows."""
+        """Start noting resets, losses and rows."""
         self.resets = Resets()
         self.arrays.tables[:, R.T_ROWS] = 0
         self.arrays.counts[R.N_FORGOTTEN] = 0
 
     def current(self) -> dict[str, int]:
-        """Return current table numbers by name, since the last resets."""
+        """Return current table numbers by name."""
         return {self._names[number]: number for number in self._numbers.values()}
 
     def gone(self) -> int:
@@ -48,7 +48,7 @@ class CompiledReplayState:
         return number
 
     def number_of(self, name: str, keys: int = 1) -> int:
-        """Return the current number of a table with ``keys`` keys."""
+        """Return a table's number, adding ``keys`` keys."""
         number = self._numbers.get(name.lower())
         if number is None:
             number = self._new(name)
@@ -62,14 +62,14 @@ class CompiledReplayState:
         return number
 
     def tables(self) -> list[TableRows]:
-        """Return every table, in the order first touched."""
+        """Return tables in order of first touch."""
         return [
             TableRows(self._names[number], int(self.arrays.tables[number, R.T_ROWS]))
             for number in self._numbers.values()
         ]
 
     def reset(self, name: str, *, born: bool = False) -> None:
-        """Forget a table's rows; with ``born`` it is empty."""
+        """Forget a table's rows; ``born`` is empty."""
         if self.resets is not None:
             self.resets.tables.add(name.lower())
         number = self._numbers.pop(name.lower(), None)

@@ -1,7 +1,6 @@
-"""The longest dependency chain: the twin of ``paraply.properties.logs.critical_path``.
+"""The twin of ``paraply.properties.logs.critical_path``.
 
-Arrays contain each recent transaction's predecessor and key digests. Only reported links read names
-from the log.
+Arrays contain predecessors and key digests. Only reported links read the log.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from paraply.vocabulary.keys import ConflictKey
 
 
 def key_order(key: ConflictKey) -> tuple[bool, str, str, str]:
-    """Return the sort key of ``parallelism``: row identifiers first."""
+    """Return the sort key of ``parallelism``."""
     return key.index != "PRIMARY", key.table, key.index, str(key)
 
 
@@ -35,7 +34,7 @@ class _Link:
 
 @dataclass(slots=True)
 class CompiledPath:
-    """The chain; ``barriers`` and ``odd`` are the readable decoder's transactions."""
+    """The chain; ``barriers`` and ``odd`` come decoded."""
 
     links_max: int
     source: BatchSource | None = None
@@ -51,7 +50,7 @@ class CompiledPath:
         self._first, self._kept = ordinal, None
 
     def keep(self) -> None:
-        """Trace the chain before its links are overwritten."""
+        """Trace before links are overwritten."""
         self._kept = self._trace()
         assert self.state is not None
         self.state.scalars[C.S_PATH_TRACED] = 1

@@ -11,10 +11,9 @@ Item = TypeVar("Item", bound=np.generic)
 
 
 def probed_places(digests: NDArray[np.uint64], slots: int) -> NDArray[np.int64]:
-    """Return slots for distinct digests in an empty table of ``slots`` slots.
+    """Return slots for distinct digests in an empty table.
 
-    Sorted by home, an entry takes the first free slot from its home: a running maximum. Entries
-    past the end wrap to the first free slots.
+    Sorted by home, places are a running maximum. Entries past the end wrap to the first free slots.
     """
     homes = (digests & np.uint64(slots - 1)).astype(np.int64)
     order = np.argsort(homes, kind="stable")
@@ -30,7 +29,7 @@ def probed_places(digests: NDArray[np.uint64], slots: int) -> NDArray[np.int64]:
 
 
 def lengthened(array: NDArray[Item], size: int) -> NDArray[Item]:
-    """Return ``array`` extended with zeros to ``size`` rows."""
+    """Return ``array`` zero-extended to ``size`` rows."""
     longer = np.zeros((size, *array.shape[1:]), array.dtype)
     longer[: len(array)] = array
     return longer

@@ -41,7 +41,7 @@ _PROPERTIES = {
 
 
 class CompiledReplay(RowReplay):
-    """The readable replay with rows in arrays, also for batches."""
+    """The readable replay with rows in arrays."""
 
     def __init__(self, row_keys: RowKeys, rows_max: int, findings_max: int) -> None:
         super().__init__(row_keys, rows_max, findings_max)
@@ -49,7 +49,7 @@ class CompiledReplay(RowReplay):
         self._state = self.rows
 
     def observe_batch(self, batch: JudgedBatch, first_ordinal: int, source: BatchSource) -> None:
-        """Apply a batch's rows, with full images and known keys."""
+        """Apply a batch's rows."""
         count = len(batch.row_operations)
         if not count:
             return

@@ -1,4 +1,4 @@
-"""A compiled replay's rows between two parts: the twin of ``ReplayState``'s part."""
+"""Compiled replay rows between parts: the twin of ``ReplayState``'s."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ from paraply.properties.logs.replay_state import Resets
 Words = NDArray[np.uint64]
 Numbers = NDArray[np.int32]
 GONE = -1
-"""A reset table, whose rows only take room."""
+"""A reset table."""
 
 
 @dataclass(slots=True, kw_only=True)
 class CompactRows:
-    """Rows and graves in write order, in exact-size arrays."""
+    """Rows and graves in write order."""
 
     rows_max: int
     keys: Words
     images: Words
     others: Words
     table_of: Numbers
-    """Index of the row's table, or GONE."""
+    """Row's table, or GONE."""
     owner_keys: Words
     """In ascending order."""
     owner_rows: Words
@@ -77,9 +77,9 @@ class CompactRows:
         return state
 
     def go_on(self, later: Self, resets: Resets, transactions: int) -> None:
-        """Become the estimate after a part that left ``later`` from an empty state.
+        """Estimate the state after a part that left ``later``.
 
-        Correct unless two rows shared a key, or a forgotten row was written again.
+        Wrong if two rows shared a key, or a forgotten row was rewritten.
         """
         numbers, later_numbers = self._merge_tables(later, resets)
         written = np.sort(later.keys)
@@ -129,7 +129,7 @@ class CompactRows:
             setattr(self, name, getattr(self, name)[count:])
 
     def take_doubts(self, followed: Self, transactions: int) -> None:
-        """Do nothing: tables with foreign keys require the readable replay."""
+        """Do nothing: foreign keys require the readable replay."""
 
     def describe(self, digest: blake2b) -> None:
         """Feed all replay-relevant state into ``digest``."""

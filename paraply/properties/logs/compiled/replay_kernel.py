@@ -1,6 +1,6 @@
-"""Kernels that apply full row images to the keyed state: the twin of ``row_replay``.
+"""Full row images on keyed rows: the twin of ``row_replay``.
 
-No cascades: tables with foreign keys require the readable replay.
+Foreign keys (cascades) require the readable replay.
 """
 
 from __future__ import annotations
@@ -235,7 +235,7 @@ def _put_in(
 
 @njit(cache=True)
 def rows_in_order(replay: Replay) -> Ints:
-    """Return the places of rows and graves, last written last."""
+    """Return rows and graves in write order."""
     order = np.zeros(replay.counts[R.N_ROWS], np.int64)
     row = replay.counts[R.N_OLDEST]
     for at in range(len(order)):
@@ -267,10 +267,9 @@ def replay_rows(
     replay: Replay, operations: Ints, tables: Ints, starts: Ints, images: Words, keys: Words,
     first: int, last: int,
 ) -> None:  # fmt: skip
-    """Apply rows ``first`` to ``last`` of a batch; the state has room.
+    """Apply batch rows ``first`` to ``last``; the state has room.
 
-    ``tables`` are replay tables, ``starts`` each row's first key; ``images`` and ``keys`` have
-    columns (before, after).
+    ``starts`` are each row's first key; ``images`` and ``keys`` are (before, after).
     """
     replay.counts[R.N_FINDINGS] = 0
     for row in range(first, last):

@@ -1,7 +1,4 @@
-"""Conflicts of written keys with overlapping transactions.
-
-The twin of ``DependencySafety`` and of ``SafetyEvidence``'s counts.
-"""
+"""The twin of ``DependencySafety`` and ``SafetyEvidence``'s counts."""
 
 from __future__ import annotations
 
@@ -47,9 +44,9 @@ def _meet(
     listing: bool,
     stamp: int,
 ) -> int:
-    """Walk every key's chain; return the count of overlapping transactions, -1 without room.
+    """Return overlapping transactions, -1 without room.
 
-    Marks each with ``stamp``; an overlapping head becomes negative: -2 - touch.
+    Marks each with ``stamp``; an overlapping head becomes -2 - touch.
     """
     met = 0
     ring, size = len(touches.keys), len(all_past)
@@ -95,7 +92,7 @@ def judge_safety(
     ordinal: int,
     listed: int,
 ) -> int:
-    """Judge one transaction by one rule; return listed violations, -1 without room."""
+    """Judge one transaction; return listed violations, -1 without room."""
     counts = evidence[rule]
     listing = listed < limits[C.L_VIOLATIONS]
     lost = mark_may_overlap(place, forgotten[rule, place[C.P_LANE]])

@@ -1,6 +1,6 @@
-"""The compiled judges' memory: named arrays of bounded size.
+"""The compiled judges' memory: bounded arrays.
 
-Rings use a running number modulo their length. They start small and grow by half up to the horizon.
+Rings index a running number modulo length. They grow by half up to the horizon.
 """
 
 from __future__ import annotations
@@ -18,39 +18,39 @@ Words = NDArray[np.uint64]
 Times = NDArray[np.int64]
 
 LANES_MAX = 64
-"""Replication domains; beyond, the readable judge takes over."""
+"""Beyond, the readable judge runs."""
 FINDINGS_MAX = 1 << 16
-"""Pairs of one transaction; beyond, the readable judge takes over."""
+"""Per transaction; beyond, the readable judge runs."""
 KEYS_OF_ONE = 1 << 14
-"""Initial room for one transaction's keys."""
+"""Initial room per transaction."""
 LEVELS = 1 << 16
 """More than ``worker_timeline.LEVELS_MAX``."""
 
 
 class Touches(NamedTuple):
-    """Touches by key: a ring in log order, and an index to the newest."""
+    """Touches by key: a ring and its index."""
 
     keys: Words
     owner: NDArray[np.int32]
     distance: NDArray[np.int32]
-    """Touches back to the key's previous touch, 0 for none."""
+    """Touches back to the key's previous, or 0."""
     primary: NDArray[np.bool_]
     newest: NDArray[np.int32]
-    """Open addressing: slot of the ring plus one, 0 for none."""
+    """Open addressing: ring slot plus one."""
 
 
 class Timeline(NamedTuple):
-    """List scheduling under every model; the first index is the model."""
+    """List scheduling; first index is the model."""
 
     workers: Ints
     first_worker: Ints
-    """Heap start of each number of workers."""
+    """Heap start per worker count."""
     free: Times
-    """When each worker is free: adjacent heaps."""
+    """Adjacent heaps of free times."""
     end: Times
-    """Time vector of the end so far."""
+    """Time vector so far."""
     levels: Ints
-    """Transactions per round, modulo LEVELS."""
+    """Per round, modulo LEVELS."""
     width_max: Ints
     totals: Ints
     """Work, transactions."""
@@ -63,21 +63,21 @@ class State(NamedTuple):
     limits: Ints
     evidence: Ints
     order: Ints
-    """The judged rules, in the requested order."""
+    """Requested order of rules."""
     stretch_starts: Ints
     stretch_counts: Ints
     lanes: Ints
-    """Per commit-group lane: known, group clock, group id, rank, floor."""
+    """Known, group clock, group id, rank, floor."""
     ranks: Ints
     past: Ints
     finish: NDArray[np.int32]
-    """(past transaction, row conflicts or primary keys, time vector)."""
+    """(transaction, row conflicts or primary keys, time)."""
     touches: Touches
     line: Timeline
     forgotten: Ints
-    """(rule, lane): known, run and rank of the last forgotten transaction."""
+    """(rule, lane): known, run, rank of last forgotten."""
     barriers: Ints
-    """(rule, lane, statement/rows/ddl): known, run and rank of the last one."""
+    """(rule, lane, statement/rows/ddl): known, run, rank."""
     clock_begin: Times
     prefix_ranks: Ints
     prefix_times: Times
@@ -85,24 +85,24 @@ class State(NamedTuple):
     lane_ready: Times
     lane_end: Times
     barrier_finish: Times
-    """(model, time vector) of the last barrier."""
+    """(model, time vector)."""
     table_schema: Ints
     part_times: Times
-    """(table or schema, number, time vector)."""
+    """(table or schema, number, time)."""
     part_epoch: Ints
     redefined: Ints
-    """Per table: known, run and rank of its last DDL."""
+    """Per table: last DDL's known, run, rank."""
     last_use: Ints
-    """Per table: its last row-changing transaction, 0 for none."""
+    """Per table: last changer, or 0."""
     apart: Ints
     slices: Ints
     ready: Times
     """Scratch: time vectors."""
     findings: Ints
-    """(rule, earlier transaction) of the last judged transaction."""
+    """(rule, earlier transaction)."""
     finding_keys: Words
     ties: Words
-    """Ring of key digests that bind critical-path links."""
+    """Ring of keys that bind path links."""
 
 
 def new_state(
@@ -112,7 +112,7 @@ def new_state(
     limits: tuple[int, ...],
     small: int = 1 << 12,
 ) -> State:
-    """Return the initial state; ``small`` is the first size of growing arrays."""
+    """Return the initial state with ``small`` arrays."""
     width = 2 + len(workers)
     scalars = np.zeros(C.SCALARS, np.int64)
     scalars[C.S_CLOCK] = -1
@@ -199,7 +199,7 @@ def _regrown_ring(
 
 
 def grown(state: State, status: int, needed: int) -> State:
-    """Return the state with more room for ``status``."""
+    """Return the state with room for ``status``."""
     scalars = state.scalars
     ordinal = int(scalars[C.S_ORDINAL])
     if status == C.GROW_TOUCHES:
@@ -244,7 +244,7 @@ def _more_touches(touches: Touches, first: int, next_: int, needed: int) -> Touc
 
 
 def with_tables(state: State, schema_of_table: list[int]) -> State:
-    """Return the state with room for these tables and their schemas."""
+    """Return the state with room for tables."""
     room = len(state.table_schema)
     while room < len(schema_of_table):
         room *= 2
@@ -265,7 +265,7 @@ def with_tables(state: State, schema_of_table: list[int]) -> State:
 
 
 def drop_counts(state: State) -> None:
-    """Reset the counts and keep the memory of transactions."""
+    """Reset the counts, not the memory."""
     for array in (state.evidence, state.apart, state.slices, state.line.width_max):
         array[:] = 0
     scalars = state.scalars

@@ -75,7 +75,7 @@ def place_on_clock(
     work: int,
     finish: Times,
 ) -> None:
-    """Schedule by the prefix rule: the twin of ``PrefixClockModel``."""
+    """Schedule by prefixes: the twin of ``PrefixClockModel``."""
     ranks, times = prefix_ranks, prefix_times
     if place[C.P_RUN] != scalars[C.S_MODEL_RUN]:
         scalars[C.S_MODEL_RUN] = place[C.P_RUN]
@@ -122,7 +122,7 @@ def place_in_group(
     work: int,
     finish: Times,
 ) -> None:
-    """Schedule by commit groups: the twin of ``GroupModel``."""
+    """Schedule by groups: the twin of ``GroupModel``."""
     lane = place[C.P_LANE]
     ready, end = lane_ready[lane], lane_end[lane]
     if place[C.P_FLOOR] != lane_floor[lane]:
@@ -134,7 +134,7 @@ def place_in_group(
 
 @njit(cache=True)
 def observe_width(scalars: Ints, slices: Ints, level: int) -> None:
-    """Count a transaction in its slice: the twin of ``WidthOverTime``."""
+    """Count a round: the twin of ``WidthOverTime``."""
     scalars[C.S_ROUNDS] = max(scalars[C.S_ROUNDS], level)
     while level > len(slices) * scalars[C.S_SLICE_SIZE]:
         for at in range((len(slices) + 1) // 2):

@@ -1,7 +1,6 @@
-"""Last writers of keys within the horizon: the twin of ``AccessTable`` for writes.
+"""Last writers of keys: the twin of ``AccessTable`` for writes.
 
-Touches form a ring in log order, with an open-addressing index to each key's newest touch. Whole
-transactions are forgotten, oldest first.
+A ring in log order has an open-addressing index. Whole transactions are forgotten, oldest first.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ def _touch_at(slot: int, next_touch: int, ring: int) -> int:
 def find_newest(
     newest: NDArray[np.int32], keys: NDArray[np.uint64], next_touch: int, key: np.uint64
 ) -> int:
-    """Return the number of the key's newest touch, -1 for none."""
+    """Return the key's newest touch, -1 for none."""
     mask = np.int64(len(newest) - 1)
     at = np.int64(key & np.uint64(mask))
     while newest[at] != 0:
@@ -39,7 +38,7 @@ def find_newest(
 
 @njit(cache=True)
 def add_touch(touches: Touches, touch: int, key: np.uint64, owner: int, is_primary: bool) -> None:
-    """Record touch number ``touch``; the ring has room."""
+    """Record a touch; the ring has room."""
     newest, keys = touches.newest, touches.keys
     mask = np.int64(len(newest) - 1)
     ring = len(keys)
@@ -78,7 +77,7 @@ def _remove(newest: NDArray[np.int32], keys: NDArray[np.uint64], at: int) -> Non
 
 @njit(cache=True)
 def touches_of(all_past: Ints, scalars: Ints, ordinal: int) -> tuple[int, int]:
-    """Return the range of a remembered transaction's touches."""
+    """Return a remembered transaction's touch range."""
     size = len(all_past)
     start = all_past[ordinal % size, C.H_TOUCH_START]
     if ordinal == scalars[C.S_ORDINAL]:
