@@ -103,7 +103,7 @@ def audit_in_parts(
     """Audit a request's files as one stream, in parts.
 
     Border files go below ``folder``, which all workers must reach (None: local temporary files).
-    ``advance`` gets the share of parts done, from 0 to 1. Raises as
+    ``advance`` receives the share of parts done, from 0 to 1. Raises as
     :func:`paraply.auditing.pipeline.audit`, and P329 for input that opens only once.
     """
     if "-" in request.files or open_inputs(request.files).is_text:

@@ -122,7 +122,7 @@ class Comparison:
 def compare(
     request: CompareRequest, advance: Callable[[float], None] = lambda _: None
 ) -> Comparison:
-    """Run one log through appliers; ``advance`` gets the share done.
+    """Run one log through appliers; ``advance`` receives the share done.
 
     Raises ``ParaplyError`` P304, P330, P331, P332, or reading errors.
     """

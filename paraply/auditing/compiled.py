@@ -48,8 +48,8 @@ def audit_compiled(
 ) -> AuditResult:
     """Audit files; fill the report.
 
-    ``on_gtids`` gets file, first and last GTID. ``NotCompilable`` invalidates the run. ``sizes``
-    are :class:`CompiledStream`'s, for tests.
+    ``on_gtids`` receives file, first and last GTID. ``NotCompilable`` invalidates the run.
+    ``sizes`` are :class:`CompiledStream`'s, for tests.
     """
     stream = CompiledStream(keys, report, **sizes)
     auditor = CompiledAuditor(keys, LogQuestions(stream.rereader), options)

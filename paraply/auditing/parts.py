@@ -140,7 +140,7 @@ class Judge(Protocol):
 
 
 def judge_part(task: PartTask) -> JudgedPart:
-    """Judge one part; P308 if only-compiled fails."""
+    """Judge one part; raises P308 if a required compiled engine fails."""
     if task.engine != "readable":
         try:
             from paraply.auditing.compiled_parts import CompiledPartReader

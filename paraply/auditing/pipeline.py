@@ -51,7 +51,7 @@ class AuditRequest:
 
 
 def audit(request: AuditRequest, advance: Callable[[float], None] = lambda _: None) -> AuditResult:
-    """Audit a request's files as one stream; ``advance`` gets bytes read.
+    """Audit a request's files as one stream; ``advance`` receives bytes read.
 
     Partly read files make the verdict unknown. A log that contradicts the schema is audited again
     without it. Raises ``ParaplyError`` for a missing file, no transaction, or a useless schema.

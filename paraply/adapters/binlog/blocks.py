@@ -114,7 +114,7 @@ def cut_file(file: str, block_bytes: int = BLOCK_BYTES) -> list[Block]:
 
 def head_of(file: str) -> tuple[int, bool] | None:
     """Return the format description's end and the presence of checksums."""
-    # The head is short; of a URL no more is fetched.
+    # The head is short, so a URL fetch stays small.
     head = min(_HEAD_BYTES_MAX, size_of(file)) if is_url(file) else None
     source = source_of_stream(file, _opened(file, 0, head))
     with source:

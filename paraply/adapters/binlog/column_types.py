@@ -105,9 +105,9 @@ CHARACTER = frozenset(
 class WireColumn:
     """One column of a table map.
 
-    ``size`` is the maximum bytes of a CHAR, BINARY or VARCHAR, a BLOB's, JSON's, GEOMETRY's or
-    VECTOR's length bytes, a BIT's bits, an ENUM's or SET's bytes, or a DECIMAL's precision.
-    ``scale`` is a DECIMAL's or a temporal's digits. Other fields are optional metadata.
+    ``size`` is a CHAR's, BINARY's or VARCHAR's maximum bytes, a BIT's bits, or an ENUM's or SET's
+    bytes. BLOB, JSON, GEOMETRY and VECTOR have length bytes, DECIMAL has precision. ``scale`` is a
+    DECIMAL's or a temporal's digits. Other fields are optional metadata.
     """
 
     kind: ColumnType

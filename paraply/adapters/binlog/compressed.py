@@ -15,7 +15,7 @@ def _inflate_exactly(data: bytes, length: int, window_bits: int) -> bytes:
     BUDGET.require(length)
     unpacker = zlib.decompressobj(window_bits)
     try:
-        # One byte more than claimed shows a stream that is longer than it says.
+        # One byte more than claimed detects a longer stream.
         inflated = unpacker.decompress(data, length + 1)
     except zlib.error as fault:
         raise MalformedError(f"zlib: {fault}") from None

@@ -172,7 +172,7 @@ def parse_incident(raw: RawEvent) -> IncidentEvent:
 
 
 def parse_annotation(raw: RawEvent) -> AnnotationEvent:
-    """Decode an annotation; MySQL's length byte fails past 255."""
+    """Decode an annotation; MySQL's length byte is wrong past 255."""
     text = raw.body[1:] if raw.header.type_code == EventType.ROWS_QUERY else raw.body
     return AnnotationEvent(header=raw.header, sql=text[:_SQL_BYTES_MAX].decode("utf-8", "replace"))
 

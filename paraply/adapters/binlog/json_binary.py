@@ -109,7 +109,7 @@ class _Document:
         raise MalformedError("a JSON length of more than 5 bytes")
 
     def text(self, start: int, count: int) -> str:
-        # A string that is not UTF-8 cannot be stored by a server; the row is still worth showing.
+        # Servers store only UTF-8; show the row anyway.
         return self.slice(start, count).decode("utf-8", "replace")
 
     def container(self, kind: int, start: int, depth: int) -> object:

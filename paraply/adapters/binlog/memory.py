@@ -42,4 +42,4 @@ class Budget:
 
 BUDGET = Budget()
 ROW_OVERHEAD_BYTES = 16
-"""A row's object, over :attr:`Budget.row_bytes`'s 20."""
+"""Charge per row beside its bytes, before :attr:`Budget.row_bytes`'s factor 20."""

@@ -35,7 +35,7 @@ class PartialUpdateDecoder:
         self._json_columns = [
             index for index, c in enumerate(table.columns) if c.kind is ColumnType.JSON
         ]
-        # JSON stays encoded in both images until the diffs have met their document.
+        # JSON stays encoded until the diffs apply.
         self._readers = [
             _raw_reader(column) if column.kind is ColumnType.JSON else reader
             for column, reader in zip(table.columns, table.readers, strict=True)

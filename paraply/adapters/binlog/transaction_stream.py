@@ -249,8 +249,8 @@ class TransactionStream:
                 )
                 self.file.server_versions.append(description.server_version)
                 self.file.closed = False
-                # A source's own file starts its sequence numbers anew; in a relay log only the
-                # names in ROTATE events tell, since each reconnection sends a format again.
+                # A source's file restarts its sequence numbers. A relay log shows this only by
+                # names in ROTATE events, since each reconnection repeats the format.
                 if not own and header.offset == len(MAGIC) and not self.resumes:
                     self.clock.on_new_file()
             case RotateEvent(header=header, next_file=next_file):

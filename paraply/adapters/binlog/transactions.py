@@ -34,9 +34,9 @@ def read_transactions(
     follows. A transaction without end has ``complete=False``. ``files`` are paths, ``-`` for
     standard input, or open sources.
 
-    ``on_table_map`` gets definitions before their first rows. ``on_rows`` gets at most 4,096 rows
-    at a time; ``rows`` then stay empty. ``row_bytes_max`` bounds kept encoded rows, each plus 16
-    bytes (None: by ``--memory``); ``undecoded_tables`` names tables beyond it.
+    ``on_table_map`` receives definitions before their first rows. ``on_rows`` receives at most
+    4,096 rows at a time; ``rows`` then stay empty. ``row_bytes_max`` bounds kept encoded rows, each
+    plus 16 bytes (None: by ``--memory``); ``undecoded_tables`` names tables beyond it.
     """
     stream = TransactionStream(
         report=report if report is not None else LogReport(),

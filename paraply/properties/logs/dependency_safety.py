@@ -8,7 +8,7 @@ a changed table or schema. An overlap breaks ``conflicting_transactions_are_orde
 newest may. Let i be an earlier toucher in j's lane and run with rank_i > floor_j, and p the newest.
 Ranks rise strictly inside a run, so rank_p >= rank_i > floor_j: p overlaps j. Runs follow each
 other, so p is of j's run. Conversely every finding is such a pair. Writers and readers have
-separate chains: a reader meets the newest writer, a writer the newest of either.
+separate chains: a reader checks the newest writer, a writer the newest of either.
 
 **All pairs are listed** by walking back from the head while overlaps are allowed. A full list
 counts heads only, in linear time, as a lower bound.

@@ -80,7 +80,7 @@ def _overlap_by_clock(transactions: Sequence[LoggedTransaction]) -> MayOverlap:
         if txn.clock != clock:
             run, last, clock = run + 1, 0, txn.clock
         if number is None or parent is None or not 0 <= parent < number or number <= last:
-            # Everybody waits before and after it.
+            # All transactions wait before and after it.
             runs.append(run + 1)
             run, last = run + 2, 0
         else:

@@ -81,7 +81,7 @@ class _NumberedRun:
         self.last = sequence_number
 
     def above(self, last_committed: int) -> int:
-        """A lower bound after drops."""
+        """Return how many numbers are greater; a lower bound after drops."""
         at = bisect_right(self._starts, last_committed) - 1
         if at < 0:
             return self.count - (self._counts_before[0] if self._counts_before else 0)
@@ -97,7 +97,7 @@ class LogicalClockRule:
     ``new_group``): such pairs overlap, with ``break_rank``.
 
     A run ends at a new clock (rotation, restart), (0, 0), no timestamps, or a contradiction (LC >=
-    SN, or SN does not rise), which the server replaces by (0, 0).
+    SN, or SN does not rise). The server replaces contradictions by (0, 0).
     """
 
     name = LOGICAL_CLOCK
@@ -181,7 +181,7 @@ class CommitGroupRule:
             if len(self._lanes) >= LANES_MAX:
                 del self._lanes[next(iter(self._lanes))]
                 self.lanes_forgotten += 1
-            # A domain that was forgotten must not meet its own past: ranks go on from the log's.
+            # A forgotten domain continues with the log's ranks, apart from its past.
             lane = self._lanes[domain] = _Lane(rank=txn.ordinal, floor=txn.ordinal)
         group = get_commit_group(txn)
         if txn.commit_id is None and not self._by_last_committed:
@@ -197,7 +197,7 @@ class CommitGroupRule:
             rank=lane.rank,
             floor=lane.floor,
             allowed=lane.rank - 1 - lane.floor,
-            # A log without domains and commit ids has nothing to say of this rule.
+            # Without domains and commit ids the rule does not apply.
             follows=txn.domain is not None or txn.commit_id is not None,
         )
 

@@ -1,9 +1,9 @@
 """A log's parallelism under several models.
 
-Models: ``logical-clock`` (MySQL's timestamps, prefix rule), ``commit-group`` (MariaDB's commit ids,
-or MySQL's last_committed), ``row-conflicts`` (waits for keys' last writers, writers also for
-foreign-key readers), and partitions ``by-table``, ``by-schema``, ``by-primary-key``, as of
-change-data consumers.
+- ``logical-clock``: MySQL's timestamps by the prefix rule.
+- ``commit-group``: MariaDB's commit ids, or MySQL's last_committed.
+- ``row-conflicts``: waits for keys' last writers, writers also for foreign-key readers.
+- ``by-table``, ``by-schema``, ``by-primary-key``: partitions, as of change-data consumers.
 
 A transaction costs ``1 + rows`` steps on the first free worker (``worker_timeline``). In models by
 rows, DDL, statement-based changes, XA, view changes and incidents run alone.
@@ -165,8 +165,9 @@ class ParallelismJudge:
     def _earlier_conflicts(
         self, touches: Touches
     ) -> dict[int, tuple[SeenTransaction, ConflictKey]]:
-        """All readers since the last write count: the newest need not finish last. The next writer
-        passes each once.
+        """Return the awaited transactions with the smallest shared keys.
+
+        All readers since the last write count: the newest need not finish last.
         """
         index = self._index
         found: dict[int, tuple[SeenTransaction, ConflictKey]] = {}
@@ -264,7 +265,7 @@ def _keep_smallest(
 
 
 def _order(key: ConflictKey) -> tuple[bool, str, str, str]:
-    # PRIMARY first: it is what a reader knows a row by.
+    # PRIMARY first: it identifies the row for readers.
     return key.index != "PRIMARY", key.table, key.index, str(key)
 
 

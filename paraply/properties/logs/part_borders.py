@@ -2,7 +2,7 @@
 
 :func:`get_faults` reports what a short memory may change:
 
-- Windows must not reach before the approach (``last_committed``, an open commit group), and the key
+- Windows must not reach before the approach (``last_committed``, an open commit group). The key
   index must have begun to forget: indexes of one horizon then agree. Logical clocks only require
   the file's beginning.
 - Carried GTID numbers, times and servers are right, by induction, if they equal the previous part's

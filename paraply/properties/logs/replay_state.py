@@ -1,8 +1,8 @@
 """The keyed rows of a log, in bounded memory.
 
-A row is a 16-byte BLAKE2b fingerprint of table and key, with a CRC-32 per column (0: unknown):
-independent of row width, comparable with partial images. Wrong values pass with probability 2^-32;
-a million keys collide below 2^-80.
+A row is a 16-byte BLAKE2b fingerprint of table and key, with a CRC-32 per column (0: unknown). So
+memory is independent of row width, and partial images compare. Wrong values pass with probability
+2^-32; a million keys collide below 2^-80.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def compute_columns(image: Sequence[object]) -> bytes:
 
 
 def _compute_column(value: object) -> bytes:
-    # A record in place of a value (a partial JSON update) says how it changed, not what it is.
+    # A record instead of a value (a partial JSON update) contains the change only.
     if value is ABSENT or value is UNKNOWN or is_dataclass(value):
         return _UNRECORDED
     text = f"{type(value).__name__}{value!r}"

@@ -85,7 +85,7 @@ class RowReplay:
         """Apply the next transaction."""
         self._txn = txn
         if txn.kind in (LoggedKind.STATEMENT, LoggedKind.INCIDENT):
-            # What was changed is not in the log, and triggers may have changed any table.
+            # The log lacks the changes, and triggers may change any table.
             self._blind += 1
             self._state.reset_all()
         if is_ddl(txn):
@@ -117,7 +117,7 @@ class RowReplay:
         for table in lost:
             self._undecoded[table] = None
         if txn.flags & _UNDONE:
-            # What was rolled back is listed too, and nothing tells which rows that were.
+            # The list includes rolled-back rows, without a mark.
             lost |= get_changed_tables(txn)
         for table in lost:
             self._state.reset(table)

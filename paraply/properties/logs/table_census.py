@@ -31,7 +31,7 @@ class TableCensus:
                 counts = self._counts[row.table] = [0, 0, 0]
             counts[_COLUMN[row.operation]] += 1
         for table in {row.table for row in txn.rows} & self._counts.keys():
-            # Asked now: a later DROP TABLE would take the answer away.
+            # Read the schema now, before a later DROP TABLE.
             self._schemas[table] = self._row_keys.schema_of(table)
 
     def forget(self) -> None:

@@ -40,7 +40,7 @@ class ChunkSource(Source):
         self.begin += have
         self.offset += have
         if have < count:
-            # What is not buffered goes straight through; a stretch of a file leaps after its head.
+            # Unbuffered bytes pass through; a block skips from the head to its begin.
             more = self._inner.read(count - have)
             self.offset = self._inner.offset
             data = data + more if data else more

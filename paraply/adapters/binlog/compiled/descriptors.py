@@ -97,7 +97,7 @@ def part_rule(part: KeyPart, column: Column, wire: WireColumn) -> PartRule | Non
     if not plain:
         return None
     if name in _BYTE_TYPES or (name in _TEXT_TYPES and column.collation == "binary"):
-        # Bytes that the log's own decoder would take for text cannot be compared as bytes.
+        # Bytes that the log's decoder reads as text do not compare as bytes.
         if not isinstance(text_decoder(wire.collation)(b"\xff"), bytes):
             return None
         is_fixed = name in ("binary", "char")

@@ -126,7 +126,7 @@ class Rereader:
         file, offset, description = self._find(place)
         with open(file, "rb") as log:
             log.seek(offset)
-            # Writable, or the kernels would be compiled once more for data that is not.
+            # Writable: read-only data would compile the kernels again.
             data = np.frombuffer(log.read(txn.end_offset - offset), np.uint8).copy()
         trailer = CHECKSUM_BYTES if description.checksum else 0
         arrays = Arrays.of(1, max(1, len(txn.rows)))

@@ -101,7 +101,7 @@ def _begin_mysql(data: Bytes, at: int, end: int, uuids: Bytes, progress: Ints, t
         txn[L.T_COMMITTED_US] = time & ((1 << 55) - 1)
         if time >> 55 & 1:
             rest += 7
-    # The transaction's length: only that it is there; the rest cannot be malformed.
+    # Only the presence of the transaction's length matters.
     if rest >= end:
         return rest == end
     first = int(data[rest])

@@ -215,7 +215,7 @@ class CompiledStream(_Stream):
             self.descriptors.add_malformed(digest)
             return
         self.announce(table)
-        # What a table map tells changes how its own table is keyed, and no other.
+        # A table map affects only its own table's keys.
         self._version = self.keys.registry.version
         self.descriptors.add(digest, table, self._plan(table))
 

@@ -8,9 +8,8 @@ UPDATE neither sets nor records its columns. Others conflict over its constant v
 or releasing it. Releasing changes this row: both share its PRIMARY key. Taking follows a release,
 with which both are ordered.
 
-Three exceptions make a table *partly keyed*: a DELETE without the released unique value, an UPDATE
-of a unique column without its old value, an INSERT with a defaulted one. A row without key is
-*unkeyed*.
+Exceptions make a table *partly keyed*: a DELETE without the released unique value, an UPDATE
+without a unique column's old value, an INSERT with a default. A row without key is *unkeyed*.
 """
 
 from __future__ import annotations
@@ -111,7 +110,7 @@ class KeyBuilder:
         self._plans: dict[str, TablePlan] = {}
         self._open: tuple[int, TransactionKeys] | None = None
 
-    # What the judges ask
+    # Keys for the judges
 
     def keys_of(self, table: str, image: RowImage) -> tuple[ConflictKey, ...] | None:
         """Return a row image's keys, PRIMARY first; None if unknown."""
@@ -241,7 +240,7 @@ def _build_both(
     old = NoKey.NULL if before is None else key.build(before)
     if after is None:
         return old, NoKey.NULL
-    # Most updates leave most keys alone, and a key is dear to build.
+    # Most updates change few keys, and keys are expensive.
     if before is not None and all(
         column < len(before) and column < len(after) and before[column] == after[column]
         for column in key.columns
@@ -348,8 +347,10 @@ def _is_respelled(plan: KeyPlan, before: RowImage | None, after: RowImage | None
 
 
 def _as_checked(built: BuiltKey, row: RowChange, *, certain: bool = True) -> BuiltKey:
-    """Unchecked foreign-key changes meet only checked ones: a deleted parent at its children, a new
-    child at its parent.
+    """Return a tie, uncertain if the server skips foreign key checks.
+
+    Two unchecked changes do not conflict. An unchecked change conflicts with a checked one that
+    looks at it: a deleted parent at its children, a new child at its parent.
     """
     return BuiltKey(built.key, certain and built.certain and not row.unchecked)
 
@@ -366,7 +367,7 @@ def _refers(tie: ChildTie, image: RowImage | None) -> bool:
 
 def _same(old: BuiltKey | NoKey, new: BuiltKey | NoKey, plan: KeyPlan, row: RowChange) -> bool:
     if isinstance(old, BuiltKey) and isinstance(new, BuiltKey):
-        # An uncertain equality is no equality: the values may differ after all.
+        # Uncertain equality does not count: the values may differ.
         return old.key == new.key and old.certain and new.certain
     if old is NoKey.NULL and new is NoKey.NULL:
         return True

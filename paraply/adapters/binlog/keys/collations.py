@@ -69,8 +69,8 @@ class _WeightFold(Fold):
             return None
         if len(self._space) == 1:
             return self._unpadded(b"".join([weight[0] for weight in weights]), 0)
-        # An ignorable character may lack levels: it has nothing to add to them.
-        # A level's length goes before it, so that the levels cannot run into one another.
+        # An ignorable character may lack levels: it adds nothing there.
+        # A length before each level separates the levels.
         levels = [
             self._unpadded(
                 b"".join([weight[level] for weight in weights if len(weight) > level]), level

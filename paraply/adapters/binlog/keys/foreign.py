@@ -7,8 +7,8 @@
 - *The locked parent row.* Inserting a child locks the parent's primary key record. A change of its
   other columns waits; both orders give one result.
 - *Cascades.* The log omits them. The existence key covers direct children; ``reached`` names tables
-  further down and aspects. Aspects are unique values of deleted child rows, rows that lost the
-  parent's value by SET NULL, and deletes from a third table that lost its reference.
+  further down and aspects. Aspects are unique values of deleted child rows, rows that SET NULL
+  changed, and deletes from a third table that lost its reference.
 
 NO_FOREIGN_KEY_CHECKS makes ties uncertain, without cascades.
 """

@@ -76,7 +76,7 @@ class SchemaRegistry:
         self._renamed: dict[str, str] = {}
         """Dump names by renamed name."""
 
-    # Questions
+    # Queries
 
     def table(self, name: str) -> TableSchema | None:
         """Return the current schema of ``schema.table``."""
@@ -112,11 +112,11 @@ class SchemaRegistry:
         """Note an assumption for the report."""
         self._assumptions[text] = None
 
-    # What the log tells
+    # Log observations
 
     def observe_table_map(self, metadata: TableSchema) -> None:
         """Apply a table map before its rows."""
-        # The same map comes with every statement: only a new one is looked at.
+        # Each statement repeats its map; only new ones matter.
         if self._seen_maps.get(metadata.name) == metadata:
             return
         key = self._name_in_use(metadata.name)
@@ -195,7 +195,7 @@ class SchemaRegistry:
                     self._keep(name, TableDraft(name=name, unknown_because=reason))
                     return
             elif known is not None and not statement.or_replace and _is_dumped(known):
-                # No row of it is older, so what the dump says of it does no harm.
+                # None of its rows is older, so the dump does no harm.
                 self._contradict(f"CREATE TABLE {name}{place} creates a table that it has")
         options = self._databases.get(name.partition(".")[0], CharacterOptions())
         like = None
@@ -246,7 +246,7 @@ class SchemaRegistry:
             return
         known = self._drafts[key]
         if not known.sources & _TOLD_BY_STATEMENT:
-            # The next table map tells again all that this knowledge held.
+            # The next table map repeats this metadata.
             self._keep(key, TableDraft(name=key, unknown_because=known.unknown_because))
             return
         if source is SchemaSource.LOGGED_DDL and SchemaSource.DUMP in known.sources:

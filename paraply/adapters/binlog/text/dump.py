@@ -172,7 +172,7 @@ class _TextFile:
         elif found := _SKIP_PARALLEL.search(line[:120]):
             self.skip_parallel = found[1] != b"0"
         elif self.xa_id and line.startswith((b"XA PREPARE ", b"XA COMMIT ")):
-            # Only the statement after the header tells whether it is ONE PHASE.
+            # Only the statement after the header contains ONE PHASE.
             yield from self.end_xa(one_phase=line.endswith(b" ONE PHASE"))
         elif self.gtid_line is not None:
             if found := _GTID_NEXT.match(line):

@@ -74,7 +74,7 @@ def judge(
 ) -> tuple[int, int, int]:  # fmt: skip
     """Judge ``batch[first:]`` in order until a stop status.
 
-    Returns (status, next transaction, key count of one without room). ``placed`` gets the last
+    Returns (status, next transaction, key count of one without room). ``placed`` receives the last
     break's rank and kind, and timestamp run and floor. ``heads`` is scratch.
     """
     scalars = state.scalars
@@ -148,7 +148,7 @@ def judge(
         past[C.H_MARK] = 0
         listed = scalars[C.S_LISTED]
         for rule in order:
-            # Commit groups are judged by commit ids; last_committed makes groups for timing only.
+            # Commit ids judge commit groups; last_committed groups serve timing only.
             if rule == C.CLOCK or (rule == C.GROUP and txn[C.B_SEQUENCE_NUMBER] < 0):
                 place = clock if rule == C.CLOCK else group
                 evidence[rule, C.E_ALLOWED] += allowed if rule == C.CLOCK else allowed_group
@@ -190,7 +190,7 @@ def judge(
         table_start = batch[index - 1, C.B_TABLE_END] if index else 0
         my_tables = tables[table_start : txn[C.B_TABLE_END]]
         for number in my_tables:
-            # Only timestamps let a change overlap DDL: groups never hold any.
+            # Only timestamps let a change overlap DDL: groups never contain any.
             defined = redefined[number]
             if defined[1] == clock[C.P_RUN] and defined[2] > clock[C.P_FLOOR] and defined[0]:
                 return C.BEYOND, index, count

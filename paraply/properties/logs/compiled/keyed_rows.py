@@ -48,7 +48,7 @@ class CompiledReplayState:
         return number
 
     def number_of(self, name: str, keys: int = 1) -> int:
-        """Return a table's number, adding ``keys`` keys."""
+        """Return a table's current number; a new one has ``keys`` keys."""
         number = self._numbers.get(name.lower())
         if number is None:
             number = self._new(name)

@@ -69,7 +69,7 @@ class CompactRows:
         for name, born in zip(self.names, self.born, strict=True):
             state.arrays.tables[state.number_of(name), R.T_BORN] = born
         arrays = state.arrays
-        # The owner of a key that two rows hold is not always the one that was written last.
+        # The owner of a shared key need not be the last-written row.
         arrays.owner_keys[:] = 0
         places = probed_places(self.owner_keys, len(arrays.owner_keys))
         arrays.owner_keys[places], arrays.owner_rows[places] = self.owner_keys, self.owner_rows
