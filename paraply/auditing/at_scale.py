@@ -80,14 +80,13 @@ class ScaledAudit:
 
     result: AuditResult
     violations: list[SafetyViolation]
-    """Of all parts, beyond ``result``."""
+    """All parts' violations, possibly more than ``result`` lists."""
     parts: int
     judged_again: dict[str, int] = field(default_factory=dict)
     """Repeated parts by reason."""
     rounds: int = 0
-    """Rounds of row following."""
     blocks_read: int = 0
-    """Including approaches and repeats."""
+    """Blocks read, including approaches and repeats."""
     blocks: int = 0
 
 
@@ -102,9 +101,9 @@ def audit_in_parts(
 ) -> ScaledAudit:
     """Audit a request's files as one stream, in parts.
 
-    Border files go below ``folder``, which all workers must reach (None: local temporary files).
-    ``advance`` receives the share of parts done, from 0 to 1. Raises as
-    :func:`paraply.auditing.pipeline.audit`, and P329 for input that opens only once.
+    Border files go below ``folder``, which workers must reach (None: local). ``advance`` receives
+    the share done, from 0 to 1. Raises as :func:`paraply.auditing.pipeline.audit`, and P329 for
+    input that opens only once.
     """
     if "-" in request.files or open_inputs(request.files).is_text:
         raise ParaplyError(NOT_IN_PARTS, reason="only binary logs in files can be cut")

@@ -70,9 +70,9 @@ COMPARISON_OUT_OF_RANGE = register(
 class CompareRequest:
     """What to compare.
 
-    ``workload`` is a generated one's name or ``binlog``. 0 ``workers`` apply serially.
-    ``transactions`` is generated, or a log's maximum (0: all). ``theta`` is key skew, in [0, 1).
-    ``appliers`` are names or beginnings up to a dash (empty: all). ``schema`` is a dump.
+    ``workload`` is generated or ``binlog``. 0 ``workers`` apply serially. ``transactions`` is
+    generated, or a log's maximum (0: all). ``theta`` is key skew, in [0, 1). ``appliers`` are names
+    or beginnings up to a dash (empty: all). ``schema`` is a dump.
     """
 
     workload: str
@@ -91,7 +91,7 @@ class Source:
 
     log: TaskLog
     stamps: dict[str, Sequence[LogicalTimestamp | None]]
-    """By applier, one per transaction."""
+    """One stamp per transaction, by applier."""
     has_commit_ids: bool
     remarks: list[str] = field(default_factory=list)
 

@@ -48,7 +48,7 @@ class PartTask:
     approach: tuple[Block, ...]
     blocks: tuple[Block, ...]
     lessons: tuple[Lesson, ...]
-    """From the log before the approach."""
+    """Table facts from before the approach."""
     schema: str | None
     distrusted: tuple[str, ...]
     options: AuditOptions
@@ -75,7 +75,6 @@ class JudgedPart:
     border: bytes
     """Fingerprint of the replay from an empty start."""
     reports: list[FileReport]
-    """One per block."""
     gtids: list[tuple[str, str]]
     """First and last, per block."""
     lessons: list[list[Lesson]]

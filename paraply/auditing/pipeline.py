@@ -29,9 +29,9 @@ APPLIERS = tuple(RULES)
 ENGINES = ("auto", "readable", "compiled")
 
 COMPILED_BYTES_MIN = 16 << 20
-"""Below this the compiled engine loads too long."""
+"""Below this loading the compiled engine does not pay."""
 COMPILING_BYTES_MIN = 64 << 20
-"""The same with uncompiled kernels."""
+"""The same while its kernels are not compiled."""
 
 _TRANSACTIONS_PER_NEWS = 256
 
@@ -54,7 +54,7 @@ def audit(request: AuditRequest, advance: Callable[[float], None] = lambda _: No
     """Audit a request's files as one stream; ``advance`` receives bytes read.
 
     Partly read files make the verdict unknown. A log that contradicts the schema is audited again
-    without it. Raises ``ParaplyError`` for a missing file, no transaction, or a useless schema.
+    without it. Raises ``ParaplyError`` without files, transactions or a useful schema.
     """
     return trusting_less(request, lambda less: _audit_once(less, advance))
 

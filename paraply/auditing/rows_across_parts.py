@@ -13,7 +13,7 @@ from paraply.properties.logs.replay_borders import ReplayBorder
 from paraply.properties.logs.replayed_part import ReplayedPart, take_replayed
 
 ROUNDS_SIDE_BY_SIDE = 3
-"""After them parts are followed singly."""
+"""After these rounds parts are followed one at a time."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,11 +21,11 @@ class RowsTask:
     """A part whose rows continue from before."""
 
     part: PartTask
-    """Without approach; ``border_file`` receives its end."""
+    """The part without approach; ``border_file`` receives its end state."""
     begin_file: str
-    """State from earlier parts."""
+    """The state from earlier parts."""
     begin: bytes
-    """Its fingerprint."""
+    """The fingerprint of that state."""
 
 
 @dataclass(slots=True, kw_only=True)

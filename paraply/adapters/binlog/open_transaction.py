@@ -14,7 +14,6 @@ from paraply.vocabulary.log import (
 )
 
 STATEMENTS_MAX = 1024
-"""Per transaction."""
 
 _RANK = {
     LoggedKind.EMPTY: 0,

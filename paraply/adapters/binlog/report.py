@@ -56,7 +56,7 @@ class FileReport:
     previous_gtids: str | None = None
     """All earlier files' GTID set (MySQL)."""
     gtid_list: tuple[str, ...] | None = None
-    """MariaDB's initial binlog state."""
+    """MariaDB's binlog state at the file's start."""
     next_file: str = ""
     diagnostics: list[Diagnostic] = field(default_factory=list)
 

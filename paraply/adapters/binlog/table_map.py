@@ -22,7 +22,7 @@ from paraply.adapters.binlog.temporal import Reader
 from paraply.vocabulary.schema import Column, KeyPart, SchemaSource, TableSchema, UniqueKey
 
 COLUMNS_MAX = 4096
-"""The servers' limit."""
+"""The servers' column limit."""
 
 _DECODERS_MAX = 16
 

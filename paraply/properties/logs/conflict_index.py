@@ -71,7 +71,7 @@ class AccessTable(Generic[Key]):
     _transactions: deque[list[tuple[Key, Access]]] = field(default_factory=deque)
     _touches: int = 0
     _forgotten: dict[int, dict[int, SeenTransaction]] = field(default_factory=dict)
-    """Per rule and lane: the last forgotten."""
+    """Per rule and lane: the last forgotten transaction."""
     _forgot_lanes: bool = False
 
     def newest(self, key: Key) -> Access | None:

@@ -15,7 +15,7 @@ from paraply.vocabulary.audit_result import Blocker, PathLink, TransactionRef
 
 RING_MAX = 100_000
 LINKS_SHOWN = 100
-"""At either end."""
+"""Links listed at either end."""
 BLOCKERS_SHOWN = 20
 
 L = TypeVar("L")

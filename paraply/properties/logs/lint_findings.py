@@ -56,7 +56,7 @@ class Tally:
     rule: str
     severity: str
     message: str
-    """With count ``{count:gap|gaps}`` and sum ``{amount:...|...}``."""
+    """Text with count ``{count:gap|gaps}`` and sum ``{amount:...|...}``."""
     count: int = 0
     amount: int = 0
     first: TransactionRef | None = None

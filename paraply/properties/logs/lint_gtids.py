@@ -1,8 +1,8 @@
 """Lint of GTIDs: unique and in order.
 
 MySQL numbers per ``uuid`` or ``uuid:tag`` in flush order, except replicas without commit order and
-groups with number blocks. MariaDB replicas rely on order per domain (``gtid_strict_mode`` enforces
-it). Holes are legal; duplicates are wrong: replicas skip the second.
+groups with number blocks. MariaDB replicas rely on order per domain (``gtid_strict_mode``). Holes
+are legal; replicas skip duplicates.
 """
 
 from __future__ import annotations

@@ -9,8 +9,8 @@ A transaction costs ``1 + rows`` steps on the first free worker (``worker_timeli
 rows, DDL, statement-based changes, XA, view changes and incidents run alone.
 
 ``conflicting_pairs_apart`` counts row-conflict waits that the model leaves unordered: allowed
-overlaps, or no common table, schema or primary key. Other transactions may order them, but not for
-consumers that split transactions.
+overlaps, or no common partition. Other transactions may order them, but not for consumers that
+split transactions.
 """
 
 from __future__ import annotations

@@ -29,7 +29,6 @@ class Border:
     """Values carried across one point of a log."""
 
     highest: dict[str, int] = field(default_factory=dict)
-    """By origin."""
     domains: dict[int, tuple[int, str]] = field(default_factory=dict)
     servers: frozenset[int] = frozenset()
     time_s: int = 0

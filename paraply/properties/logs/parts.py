@@ -1,8 +1,8 @@
 """Parts of an audit, and their sum.
 
-The *approach* before a part covers the auditor's memory. :func:`begin_part` keeps only that memory;
-:func:`end_part` returns the part. :func:`total` equals one auditor's result if approaches are long
-enough (:mod:`paraply.properties.logs.part_borders`).
+The *approach* before a part covers the auditor's memory, which :func:`begin_part` keeps. The
+function :func:`total` equals one auditor's result if approaches are long enough
+(:mod:`paraply.properties.logs.part_borders`).
 
 Replay and schedules remember without bound. Replay repeats from earlier parts' ends
 (:mod:`paraply.properties.logs.replay_borders`). Schedules and width add each part's time: exact
@@ -60,7 +60,7 @@ class Part:
     counts: Counter[tuple[object, ...]] = field(default_factory=Counter)
     """Summable numbers, by meaning."""
     flags: frozenset[tuple[object, ...]] = frozenset()
-    """True of a whole if of a part."""
+    """Facts true of a whole if true of a part."""
     seen: dict[tuple[object, ...], Seen] = field(default_factory=dict)
     violations: list[SafetyViolation] = field(default_factory=list)
     lint: list[LintFinding] = field(default_factory=list)
@@ -69,10 +69,10 @@ class Part:
     width: WidthOverTime = field(default_factory=WidthOverTime)
     """Rounds from the approach on."""
     rounds_before: Counter[str] = field(default_factory=Counter)
-    """By model."""
+    """Rounds of the approach, by model."""
     path: TracedPath = field(default_factory=TracedPath)
     half: LintFinding | None = None
-    """For a log ending here, inside a transaction."""
+    """The finding if the log ends here, inside a transaction."""
     open_group: int = 0
     """Members of a possibly continuing commit group."""
 

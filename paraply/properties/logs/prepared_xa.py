@@ -11,7 +11,7 @@ from paraply.vocabulary.log import LoggedTransaction
 
 PREPARED_MAX = 10_000
 BYTES_MAX = 64 << 20
-"""Estimated row images."""
+"""Estimated bytes of kept row images."""
 _COLUMN_BYTES = 64
 
 

@@ -1,9 +1,9 @@
 """Replay state across a point of a log, for separate parts.
 
 A part replayed from nothing leaves right rows but unchecked images. Its end *guesses* the next
-start (:meth:`ReplayBorder.go_on`), for another replay. :meth:`ReplayBorder.fingerprint` compares
-ends with guesses. By induction, a part replayed from a true end matches one replay of the log.
-Guesses only affect the number of rounds: one for full images without crossing cascades or XA;
+start (:meth:`ReplayBorder.go_on`), for another replay; :meth:`ReplayBorder.fingerprint` compares
+both. By induction, a part replayed from a true end matches one replay of the log. Guesses only
+affect the number of rounds. They are right for full images without crossing cascades or XA;
 cascades take one more.
 """
 
@@ -40,7 +40,7 @@ class ReplayBorder(Generic[Rows]):
 
     rows: Rows
     resets: Resets = field(default_factory=Resets)
-    """Since the part's beginning."""
+    """Resets since the part's beginning."""
     cascades: Cascades = field(default_factory=Cascades)
     prepared: PreparedXa = field(default_factory=PreparedXa)
 

@@ -128,7 +128,7 @@ class ReplayState:
     rows_max: int = ROWS_MAX
     forgotten: int = 0
     resets: Resets | None = None
-    """Only between borders, since resets accumulate."""
+    """Noted only between borders, since resets accumulate."""
     _rows: dict[Fingerprint, RowState] = field(default_factory=dict)
     _owners: dict[Fingerprint, Fingerprint] = field(default_factory=dict)
     _tables: dict[str, TableState] = field(default_factory=dict)

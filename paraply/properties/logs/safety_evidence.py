@@ -40,7 +40,7 @@ class SafetyEvidence:
     applier: str
     pairs_allowed: int = 0
     conflicts_ordered: int = 0
-    """With a key's last toucher, inside a run."""
+    """Pairs with a key's last toucher, ordered inside a run."""
     violations_certain: int = 0
     violations_uncertain: int = 0
     may_wait: int = 0
@@ -48,17 +48,17 @@ class SafetyEvidence:
     keys_forgotten: int = 0
     """Touches possibly forgotten within reach."""
     lanes_forgotten: int = 0
-    """Domains above the limit."""
+    """Domains forgotten above the limit."""
     statements_overlapping: int = 0
     incidents: int = 0
     ddl_overlapping: int = 0
-    """With other tables' changes: legal, noted."""
+    """DDL that overlaps other tables' changes: legal, noted."""
     undecided: dict[str, _Undecided] = field(default_factory=dict)
     undecided_more: int = 0
     crossings: int = 0
     """Keys last touched in another domain."""
     crossing_first: tuple[int, str] | None = None
-    """Earlier ordinal, and table."""
+    """Ordinal of the earlier transaction, and table."""
     _lanes: dict[int, _LastOfKind] = field(default_factory=dict)
 
     def note_undecided(self, table: str, earlier: SeenTransaction, later: SeenTransaction) -> None:

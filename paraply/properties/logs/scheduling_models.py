@@ -16,7 +16,7 @@ from paraply.properties.logs.worker_timeline import UNBOUNDED, WorkerTimeline, l
 WINDOW_MAX = 50_000
 """Reach of a timestamp; beyond it the model understates parallelism."""
 PARTITIONS_MAX = 100_000
-"""Later returns start afresh."""
+"""Followed partitions; later returns start afresh."""
 
 
 class PrefixClockModel:
@@ -108,7 +108,7 @@ class TableFinish:
     """When some changes finish, and the last ones."""
 
     finish: tuple[list[int], ...]
-    """As :attr:`SeenTransaction.finish`."""
+    """Time vectors, as :attr:`SeenTransaction.finish`."""
     last: SeenTransaction
 
     def extend(self, seen: SeenTransaction) -> None:

@@ -8,7 +8,7 @@ from paraply.vocabulary.log import LoggedTransaction, Operation
 from paraply.vocabulary.schema import TableSchema, UniqueKey
 
 TABLES_MAX = 100_000
-"""The first tables count."""
+"""Summarised tables, in order of appearance."""
 
 _COLUMN = {Operation.INSERT: 0, Operation.UPDATE: 1, Operation.DELETE: 2}
 

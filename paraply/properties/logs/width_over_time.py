@@ -14,7 +14,7 @@ class WidthOverTime:
     def __init__(self, slices_max: int = SLICES_MAX) -> None:
         self.rounds = 0
         self.slice_rounds = 1
-        """A power of two."""
+        """Rounds per slice, a power of two."""
         self.counts: list[int] = []
         self._slices_max = slices_max
 

@@ -14,7 +14,7 @@ GAIN_WORTH_MENTIONING = 1.25
 """Minimum speed gain."""
 
 ALWAYS_WRITESET = ("8.4.", "9.")
-"""Without binlog_transaction_dependency_tracking: always WRITESET."""
+"""Servers without binlog_transaction_dependency_tracking, always WRITESET."""
 
 SUBJECTS_MAX = 3
 

@@ -17,7 +17,7 @@ from paraply.reporting.words import (
 from paraply.vocabulary.audit_result import AuditResult
 
 ROWS_MAX = 12
-"""JSON contains all."""
+"""JSON contains all rows."""
 
 
 def parallelism_blocks(result: AuditResult) -> Iterator[Block]:

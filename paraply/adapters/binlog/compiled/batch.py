@@ -62,7 +62,6 @@ class Touched:
     table_ends: Ints
     tables: Ints
     census: Ints
-    """Inserts, updates and deletes per table number."""
 
 
 class Toucher:

@@ -81,7 +81,7 @@ TEXT = 2
 TEXT_CHAR = 4
 """Ignores trailing spaces in any collation (CHAR)."""
 TEXT_PADDED = 8
-"""Ignores trailing characters with a space's weight (PAD SPACE)."""
+"""Ignores trailing characters of a space's weight (PAD SPACE)."""
 
 KEYS_OF_TABLE_MAX = 64
-"""The servers' limit."""
+"""The servers' limit of unique keys."""

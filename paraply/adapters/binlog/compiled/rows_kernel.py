@@ -15,7 +15,7 @@ Words = NDArray[np.uint64]
 
 HEADER_BYTES = 19
 FINE = -1
-"""No reason to stop."""
+"""No reason to stop; ``layout`` has the reasons."""
 
 
 @njit(cache=True)

@@ -8,8 +8,8 @@ UPDATE neither sets nor records its columns. Others conflict over its constant v
 or releasing it. Releasing changes this row: both share its PRIMARY key. Taking follows a release,
 with which both are ordered.
 
-Exceptions make a table *partly keyed*: a DELETE without the released unique value, an UPDATE
-without a unique column's old value, an INSERT with a default. A row without key is *unkeyed*.
+Exceptions make a table *partly keyed*: a DELETE without its unique value, an UPDATE without the old
+unique value, an INSERT with a default. A row without key is *unkeyed*.
 """
 
 from __future__ import annotations
@@ -347,10 +347,8 @@ def _is_respelled(plan: KeyPlan, before: RowImage | None, after: RowImage | None
 
 
 def _as_checked(built: BuiltKey, row: RowChange, *, certain: bool = True) -> BuiltKey:
-    """Return a tie, uncertain if the server skips foreign key checks.
-
-    Two unchecked changes do not conflict. An unchecked change conflicts with a checked one that
-    looks at it: a deleted parent at its children, a new child at its parent.
+    """Unchecked changes conflict only with checked ones that look at them: deleted parents at
+    children, new children at parents.
     """
     return BuiltKey(built.key, certain and built.certain and not row.unchecked)
 

@@ -51,9 +51,9 @@ class ChildTie:
     """Whether SET NULL or SET DEFAULT applies."""
     null_aspect: str = ""
     keeps_deletes: bool = False
-    """Whether child rows outlive their parent."""
+    """Whether child rows outlive a deleted parent."""
     always_keeps: bool = False
-    """Also when the parent's key changes."""
+    """Whether child rows also outlive a changed parent key."""
 
 
 def null_aspect(child: str, key: ForeignKey) -> str:

@@ -19,7 +19,7 @@ class _Incomparable(Enum):
 
 
 INCOMPARABLE = _Incomparable.INCOMPARABLE
-"""Of an unknown character set or character."""
+"""A value of an unknown character set or character."""
 
 Comparable = tuple[object, bool]
 """A comparable value, and its exactness."""

@@ -39,7 +39,6 @@ class ColumnDefinition:
     is_unique: bool = False
     auto_increment: bool = False
     versioning: bool = False
-    """MariaDB's ROW START or ROW END."""
     references: ForeignKeyDefinition | None = None
 
 

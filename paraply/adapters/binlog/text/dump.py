@@ -110,7 +110,7 @@ class _TextFile:
         self.schema = ""
         self.skip_parallel = False
         self.gtid_line: str | None = None
-        """Of an incomplete event."""
+        """The GTID line of an incomplete event."""
         self.header: EventHeader | None = None
         self.xa_id = ""
         self.gtid_next = ""

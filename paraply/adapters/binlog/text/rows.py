@@ -13,7 +13,7 @@ from paraply.vocabulary.errors import ErrorCode, ParaplyError
 from paraply.vocabulary.log import ABSENT, LogPosition, Operation, RowChange, RowImage
 
 COLUMNS_MAX = 4096
-"""The servers' limit."""
+"""The servers' column limit."""
 TABLES_MAX = 4096
 """Each statement maps its tables again."""
 _TABLE_MAP = re.compile(r"`((?:[^`]|``)*)`\.`((?:[^`]|``)*)` mapped to number (\d+)")
@@ -76,7 +76,6 @@ class RowReader:
         self.position: LogPosition | None = None
         """Last announced rows event, None outside statements."""
         self.tables: dict[str, str] = {}
-        """By table number."""
         self.row: RowText | None = None
         self.batch: list[RowChange] = []
         self._unprinted: set[str] = set()

@@ -38,7 +38,6 @@ class JudgedBatch:
     key_names: list[tuple[str, ...]]
     """By table number, in digest order."""
     census: Ints
-    """Operations per table number."""
     row_ends: Ints
     row_operations: Ints
     row_tables: Ints

@@ -22,13 +22,13 @@ BATCH_COLUMNS = 12
 NONE = -1
 
 ROWS, EMPTY, DDL, STATEMENT, XA, VIEW_CHANGE, INCIDENT, SKIPPED = range(8)
-"""As ``LoggedKind``; SKIPPED only takes an ordinal."""
+"""In the order of ``LoggedKind``; SKIPPED only takes an ordinal."""
 
 # A place under an overlap rule.
 P_LANE, P_RUN, P_RANK, P_FLOOR = range(4)
 PLACE_COLUMNS = 4
 CLOCK, GROUP = 0, 1
-"""As ``overlap_rules.RULES``."""
+"""In the order of ``overlap_rules.RULES``."""
 
 # Models, in the order of ``parallelism.MODELS``.
 M_CLOCK, M_GROUP, M_ROWS, M_TABLE, M_SCHEMA, M_KEY = range(6)
@@ -93,7 +93,7 @@ TRACE = 2
 GROW_TOUCHES, GROW_PAST, GROW_PREFIXES, GROW_TIES = 4, 5, 6, 7
 """An array lacks room."""
 BEYOND = 9
-"""Beyond the readable judge's bound."""
+"""Beyond a bound of the readable judge."""
 
 # Evidence per rule.
 (

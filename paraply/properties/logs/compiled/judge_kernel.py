@@ -36,7 +36,7 @@ Words = NDArray[np.uint64]
 Flags = NDArray[np.bool_]
 
 TIME_MAX = (1 << 31) - 1
-"""32 bits."""
+"""Finish times have 32 bits."""
 
 
 @njit(cache=True)

@@ -19,7 +19,7 @@ from paraply.properties.logs.replay_state import Resets
 Words = NDArray[np.uint64]
 Numbers = NDArray[np.int32]
 GONE = -1
-"""A reset table."""
+"""The number of a reset table."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -31,7 +31,7 @@ class CompactRows:
     images: Words
     others: Words
     table_of: Numbers
-    """Row's table, or GONE."""
+    """Each row's table, or GONE."""
     owner_keys: Words
     """In ascending order."""
     owner_rows: Words

@@ -18,9 +18,9 @@ Words = NDArray[np.uint64]
 Times = NDArray[np.int64]
 
 LANES_MAX = 64
-"""Beyond, the readable judge runs."""
+"""Replication domains; beyond, the readable judge runs."""
 FINDINGS_MAX = 1 << 16
-"""Per transaction; beyond, the readable judge runs."""
+"""Pairs of one transaction; beyond, the readable judge runs."""
 KEYS_OF_ONE = 1 << 14
 """Initial room per transaction."""
 LEVELS = 1 << 16
@@ -48,9 +48,9 @@ class Timeline(NamedTuple):
     free: Times
     """Adjacent heaps of free times."""
     end: Times
-    """Time vector so far."""
+    """Time vector of the end so far."""
     levels: Ints
-    """Per round, modulo LEVELS."""
+    """Transactions per round, modulo LEVELS."""
     width_max: Ints
     totals: Ints
     """Work, transactions."""
@@ -85,7 +85,7 @@ class State(NamedTuple):
     lane_ready: Times
     lane_end: Times
     barrier_finish: Times
-    """(model, time vector)."""
+    """(model, time vector) of the last barrier."""
     table_schema: Ints
     part_times: Times
     """(table or schema, number, time)."""
@@ -93,13 +93,13 @@ class State(NamedTuple):
     redefined: Ints
     """Per table: last DDL's known, run, rank."""
     last_use: Ints
-    """Per table: last changer, or 0."""
+    """Per table: its last changing transaction, or 0."""
     apart: Ints
     slices: Ints
     ready: Times
     """Scratch: time vectors."""
     findings: Ints
-    """(rule, earlier transaction)."""
+    """(rule, earlier transaction) of the last transaction."""
     finding_keys: Words
     ties: Words
     """Ring of keys that bind path links."""
