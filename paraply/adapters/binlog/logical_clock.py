@@ -15,7 +15,7 @@ class ClockRuns:
         self._source_file = ""
 
     def on_new_file(self) -> None:
-        """Start a new run."""
+        """Start a run with the next transaction."""
         self._restarts = True
 
     def on_source_file(self, name: str) -> None:

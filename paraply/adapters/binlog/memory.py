@@ -21,7 +21,7 @@ class Budget:
 
     @property
     def event_bytes(self) -> int:
-        """Return the limit of an event with copies."""
+        """Return the limit of an unpacked event, with copies."""
         return self.bytes // 4
 
     @property

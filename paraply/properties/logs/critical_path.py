@@ -41,7 +41,6 @@ class TracedPath:
     links: tuple[PathLink, ...] = ()
     blockers: tuple[Blocker, ...] = ()
     traced: int = 0
-    """Transactions with counted blockers."""
     whole: bool = True
     """False if the ring cut it."""
 

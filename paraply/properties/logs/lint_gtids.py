@@ -14,7 +14,7 @@ from paraply.vocabulary.audit_result import Reason
 from paraply.vocabulary.log import LoggedTransaction
 
 INTERVALS_MAX = 200_000
-"""One per origin and hole; the oldest origin's first are dropped."""
+"""Limit of intervals, one per origin and hole; the oldest origin's first are dropped."""
 ORIGINS_MAX = 10_000
 
 

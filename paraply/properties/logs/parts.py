@@ -1,8 +1,7 @@
 """Parts of an audit, and their sum.
 
-The *approach* before a part covers the auditor's memory, which :func:`begin_part` keeps. The
-function :func:`total` equals one auditor's result if approaches are long enough
-(:mod:`paraply.properties.logs.part_borders`).
+The *approach* before a part covers the auditor's memory, which :func:`begin_part` keeps. Then
+:func:`total` equals one auditor's result (:mod:`paraply.properties.logs.part_borders`).
 
 Replay and schedules remember without bound. Replay repeats from earlier parts' ends
 (:mod:`paraply.properties.logs.replay_borders`). Schedules and width add each part's time: exact
@@ -58,7 +57,6 @@ class Part:
     """One part's findings; ordinals count from its approach."""
 
     counts: Counter[tuple[object, ...]] = field(default_factory=Counter)
-    """Summable numbers, by meaning."""
     flags: frozenset[tuple[object, ...]] = frozenset()
     """Facts true of a whole if true of a part."""
     seen: dict[tuple[object, ...], Seen] = field(default_factory=dict)

@@ -20,7 +20,7 @@ class PreparedXa:
 
     def __init__(self, transactions_max: int = PREPARED_MAX, bytes_max: int = BYTES_MAX) -> None:
         self.forgotten = False
-        """An unmatched end may be forgotten."""
+        """Whether an unmatched end may be a forgotten transaction's."""
         self._transactions_max = transactions_max
         self._bytes_max = bytes_max
         self._bytes = 0

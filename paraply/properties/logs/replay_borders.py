@@ -22,7 +22,7 @@ class CarriedRows(Protocol):
     """Rows and tables; ordinals count back."""
 
     def go_on(self, later: Self, resets: Resets, transactions: int) -> None:
-        """Advance past a part that left ``later``."""
+        """Advance past a part that left ``later`` from nothing."""
 
     def take_doubts(self, followed: Self, transactions: int) -> None:
         """Add doubts of another start."""

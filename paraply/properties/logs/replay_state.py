@@ -84,7 +84,7 @@ class TableState:
     born: bool = False
     """Nothing is forgotten since empty: unwritten rows do not exist."""
     rows: int = 0
-    """Added by log or part."""
+    """Rows added by the log or part."""
     doubted_at: int | None = None
     """Ordinal of the last possible unlogged cascade."""
 
@@ -221,7 +221,7 @@ class ReplayState:
                 table.doubted_at += by
 
     def go_on(self, later: ReplayState, resets: Resets, transactions: int) -> None:
-        """Estimate the state after a part that left ``later``.
+        """Estimate the state after a part that left ``later`` from nothing.
 
         Correct for full images without crossing cascades.
         """

@@ -35,7 +35,7 @@ class SchemaDoubts:
     """A log's contradictions of its dump."""
 
     newer: str = ""
-    """Why the dump is newer than the log."""
+    """Why the dump is newer than the log's beginning."""
     changed: set[str] = field(default_factory=set)
     """Dumped tables changed by logged statements."""
     wrong: set[str] = field(default_factory=set)

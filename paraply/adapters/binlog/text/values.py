@@ -1,6 +1,6 @@
 """Row values from mysqlbinlog -v.
 
-Quoted text becomes bytes of unknown character set. With -vv temporals match the binary decoder's.
+Quoted text becomes bytes of unknown character set. With -vv temporals match the binary decoder.
 """
 
 from __future__ import annotations

@@ -77,7 +77,7 @@ class CompactRows:
         return state
 
     def go_on(self, later: Self, resets: Resets, transactions: int) -> None:
-        """Estimate the state after a part that left ``later``.
+        """Estimate the state after a part that left ``later`` from nothing.
 
         Wrong if two rows shared a key, or a forgotten row was rewritten.
         """
