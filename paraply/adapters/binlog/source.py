@@ -50,7 +50,7 @@ class Source:
         return data
 
     def peek(self, count: int) -> bytes:
-        """Return the same bytes without consuming them."""
+        """Return up to ``count`` next bytes, unconsumed."""
         if len(self._ahead) < count:
             self._ahead += self._read_stream(count - len(self._ahead))
         return self._ahead[:count]

@@ -47,7 +47,7 @@ class ChunkSource(Source):
         return data
 
     def peek(self, count: int) -> bytes:
-        """Return the same bytes without consuming them."""
+        """Return up to ``count`` next bytes, unconsumed."""
         if self.end - self.begin < count:
             self.fill()
         return self.data[self.begin : min(self.end, self.begin + count)].tobytes()

@@ -15,7 +15,7 @@ _DEFAULTS = {
 _WITHOUT_ONE_DEFAULT = frozenset({"utf8mb4", ""})
 """MySQL 5.7 and MariaDB 10: general_ci; MySQL 8: 0900_ai_ci; MariaDB 11: uca1400."""
 DUMPED_UTF8MB4_COLLATION = "utf8mb4_general_ci"
-"""SHOW CREATE TABLE prints any other default."""
+"""The default that SHOW CREATE TABLE omits for utf8mb4."""
 
 
 def charset_name(name: str) -> str:

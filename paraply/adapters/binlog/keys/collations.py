@@ -1,7 +1,8 @@
 """Comparable text: equal if and only if equal under the server's collation.
 
 Folds with measured weights are exact. The coarse fold for unknown collations merges what any known
-one merges, so keys become uncertain. It supports ASCII only, as ä equals a, ae and æ somewhere.
+one merges: keys become uncertain, but equal texts stay equal. It supports ASCII only, as ä equals
+a, ae and æ somewhere.
 """
 
 from __future__ import annotations
