@@ -1,1 +1,1 @@
-"""The audit of one log: read, follow the schema, key the rows, judge, report."""
+"""The audit of one log: read, key, judge, report."""

@@ -1,14 +1,10 @@
-"""The audit of a log in parts, side by side: on the cores of this machine, or of a cluster.
+"""The parallel audit of a log in parts, on local cores or a cluster.
 
-The log is cut into blocks at transaction boundaries, and blocks are put together to parts. Each
-part is judged on its own, by the auditor of ``paraply audit``, after reading as much of the log
-before it as the auditor remembers (:mod:`paraply.properties.logs.parts`). Then the borders are
-compared (:mod:`paraply.properties.logs.part_borders`): a part whose approach may have been too
-short, or that was judged with another knowledge of the tables than the log before it gives, is
-judged again; with the whole log before it, in the end, where nothing shorter will do. In the end
-rows are followed across the borders (:mod:`paraply.auditing.rows_across_parts`). So what is said is
-what one auditor says that reads everything, and so is every count but those that
-:data:`DIFFERENCES` names.
+The auditor judges each part after an approach of its memory's reach
+(:mod:`paraply.properties.logs.parts`). Parts with short approaches
+(:mod:`paraply.properties.logs.part_borders`) or wrong table facts are repeated, finally with the
+whole log before. Then rows cross borders (:mod:`paraply.auditing.rows_across_parts`). Results equal
+one auditor's, except :data:`DIFFERENCES`.
 """
 
 from __future__ import annotations
@@ -42,11 +38,11 @@ from paraply.vocabulary.errors import ParaplyError
 from paraply.vocabulary.schema import TableSchema
 
 PART_BLOCKS = 32
-"""Blocks of a part: a gigabyte, some ten seconds of work for the compiled engine."""
+"""A gigabyte, ten seconds of the compiled engine."""
 APPROACH_BLOCKS = 8
-"""Blocks read before a part at first: about the horizon of the auditor, 100,000 transactions."""
+"""About the auditor's horizon, 100,000 transactions."""
 WIDENING = 4
-"""How much longer the approach is at the next attempt."""
+"""Approach growth per attempt."""
 
 DIFFERENCES = (
     "audited in parts: each part is scheduled after its own approach, and the times add up; "
@@ -60,7 +56,7 @@ R = TypeVar("R")
 
 
 class Map(Protocol):
-    """Applies a function to tasks, in any order (``paraply.mining.engines.Engine.map``)."""
+    """Maps tasks in any order (``paraply.mining.engines.Engine.map``)."""
 
     def __call__(self, function: Callable[[T], R], items: Iterable[T], /) -> Iterable[R]:
         """Return the results."""
@@ -71,7 +67,7 @@ _Key = tuple[tuple[Block, ...], tuple[Block, ...]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PartSizes:
-    """How a log is cut; ``block_bytes`` is a minimum, since transactions are not cut."""
+    """Sizes of blocks (minimum) and parts."""
 
     block_bytes: int = BLOCK_BYTES
     part_blocks: int = PART_BLOCKS
@@ -80,18 +76,17 @@ class PartSizes:
 
 @dataclass(slots=True, kw_only=True)
 class ScaledAudit:
-    """What the audit in parts found, and how it went."""
+    """Result and course of an audit in parts."""
 
     result: AuditResult
     violations: list[SafetyViolation]
-    """All that the parts listed, which may be more than ``result`` lists."""
+    """All parts' violations, possibly more than ``result`` lists."""
     parts: int
     judged_again: dict[str, int] = field(default_factory=dict)
-    """How many parts were judged more than once, by reason."""
+    """Repeated parts by reason."""
     rounds: int = 0
-    """How often rows were followed across the borders."""
     blocks_read: int = 0
-    """Blocks read, those of approaches and of repeated parts included."""
+    """Blocks read, including approaches and repeats."""
     blocks: int = 0
 
 
@@ -104,12 +99,11 @@ def audit_in_parts(
     folder: str | None = None,
     advance: Callable[[float], None] = lambda _: None,
 ) -> ScaledAudit:
-    """Audit the files of a request as one stream, in parts that ``map_parts`` judges.
+    """Audit a request's files as one stream, in parts.
 
-    What is carried from part to part goes to files below ``folder``, which must exist and be
-    reached by whoever judges; None is this machine's place for temporary files. ``advance`` is
-    told the share of parts that are done, from 0 to 1. Raises ``ParaplyError`` as
-    :func:`paraply.auditing.pipeline.audit` does, and P329 for what cannot be read twice.
+    Border files go below ``folder``, which workers must reach (None: local). ``advance`` receives
+    the share done, from 0 to 1. Raises as :func:`paraply.auditing.pipeline.audit`, and P329 for
+    input that opens only once.
     """
     if "-" in request.files or open_inputs(request.files).is_text:
         raise ParaplyError(NOT_IN_PARTS, reason="only binary logs in files can be cut")
@@ -127,8 +121,6 @@ def audit_in_parts(
 
 
 class _AuditInParts:
-    """One audit: plans, has parts judged, compares borders, plans again."""
-
     def __init__(
         self,
         request: AuditRequest,
@@ -146,7 +138,6 @@ class _AuditInParts:
         self._engine = request.engine
         self._advance = advance
         self._whole: set[str] = set()
-        """Files that must be read in one piece."""
         self._judged: dict[_Key, JudgedPart] = {}
         self._again: Counter[str] = Counter()
         self._read = 0
@@ -156,7 +147,6 @@ class _AuditInParts:
         }
 
     def run(self) -> ScaledAudit:
-        """Audit until no part need be judged again."""
         while True:
             blocks = self._blocks()
             parts = self._judge_all(blocks)
@@ -178,7 +168,7 @@ class _AuditInParts:
             self._read_by_the_readable_engine()
 
     def _read_by_the_readable_engine(self) -> None:
-        """Have all parts judged alike: rows are not followed from one engine to the other."""
+        """Rows do not pass between engines."""
         self._engine = "readable"
         others = [key for key, part in self._judged.items() if part.engine != "readable"]
         for key in others:
@@ -251,7 +241,6 @@ class _AuditInParts:
         approaches: list[int],
         lessons: list[tuple[Lesson, ...]],
     ) -> bool:
-        """Change approaches and lessons where they were not right; return whether any was."""
         carried = Carried()
         learnt = [each for part in parts for each in part.lessons]
         changed = False
@@ -316,7 +305,6 @@ class _AuditInParts:
         )
 
     def _lessons_before(self, parts: list[JudgedPart]) -> list[tuple[Lesson, ...]]:
-        """Return what the log before each part teaches of its tables."""
         learnt: list[list[Lesson]] = []
         found = []
         for part in parts:
@@ -325,7 +313,6 @@ class _AuditInParts:
         return found
 
     def _reports(self, parts: list[JudgedPart]) -> list[FileReport]:
-        """Return one report per file, in the order of the files."""
         of_blocks = iter([report for part in parts for report in part.reports])
         found = []
         for file in self._request.files:
@@ -335,7 +322,6 @@ class _AuditInParts:
 
 
 def _torn_files(parts: Iterable[JudgedPart]) -> set[str]:
-    """Return the files that were cut and could not be read to their end."""
     return {
         block.file
         for part in parts
@@ -349,10 +335,9 @@ def _key(task: PartTask) -> _Key:
 
 
 def _condensed(lessons: Sequence[Sequence[Lesson]], schema: str | None) -> tuple[Lesson, ...]:
-    """Return as few lessons as teach the same; none where the approach teaches all that matters.
+    """Return the fewest equivalent lessons; none if the approach suffices.
 
-    What table maps tell is told again by the table map before each change of rows, unless there
-    is a definition to compare it with, or a foreign key that another table's rows need.
+    Earlier table maps matter only against a definition or for another table's foreign key.
     """
     found: list[Lesson] = []
     last: dict[str, TableSchema] = {}
@@ -380,7 +365,6 @@ def _gtids_by_file(parts: list[JudgedPart]) -> dict[str, tuple[str, str]]:
 
 
 def _joined(reports: list[FileReport]) -> FileReport:
-    """Return the report of a file from those of its blocks."""
     whole = reports[0]
     told = {_words(each) for each in whole.diagnostics}
     for report in reports[1:]:

@@ -1,7 +1,6 @@
-"""What a replay carries from one part of a log to the next, in files.
+"""Files of the replay state between parts.
 
-A file of a million rows takes some 40 MB (readable engine: 150 MB), too much to pass through the
-driver of a cluster; so the worker that judged a part leaves it in a folder that all can reach.
+A million rows take some 40 MB (readable engine: 150 MB), too much for a cluster's driver.
 """
 
 from __future__ import annotations
@@ -17,13 +16,13 @@ from paraply.vocabulary.errors import ParaplyError
 
 
 def leave_border(border: ReplayBorder[Any], path: str) -> None:
-    """Write a border to a file, which appears whole or not at all."""
+    """Write a border to a file atomically."""
     target = Path(path)
     DiskStore(str(target.parent)).write(target.name, pickle.dumps(border, pickle.HIGHEST_PROTOCOL))
 
 
 def read_border(path: str) -> ReplayBorder[Any]:
-    """Return the border of a file that :func:`leave_border` wrote in this audit; else P328."""
+    """Return a border of this audit; else raise P328."""
     try:
         with Path(path).open("rb") as file:
             border: ReplayBorder[Any] = pickle.load(file)

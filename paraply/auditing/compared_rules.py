@@ -1,7 +1,6 @@
-"""Scheduling rules of the conformance suite on the clock of a comparison.
+"""Conformance-suite rules on a comparison's clock.
 
-A rule that computes keys by itself is given those of the log, so that what it does with keys is
-compared, and not how well it computes them: for that there is ``paraply conform``.
+Rules use logged keys; ``paraply conform`` checks key computation.
 """
 
 from __future__ import annotations
@@ -19,25 +18,23 @@ from paraply.reference_impl.comparison.tasks import Task, TaskLog
 
 KEEP_DEPENDENCIES = frozenset({"write_set", "replica_identity", "forced_global", "causality",
                                "last_common_parent"})  # fmt: skip
-"""Rules that never let conflicting transactions overlap, where keys are as the log has them and no
-foreign key ties two tables."""
+"""Rules that order conflicts, given logged keys without foreign keys."""
 
 QUEUED_MAX = 16
-"""Transactions under way and queued, per worker: a rule that queues without end would have the
-whole log before the first commit, and look at all of it each time."""
+"""Limit per worker; queueing rules otherwise receive the whole log first."""
 
 
 class GivenKeys(OwnKeys):
-    """Takes the keys of a row as they are given: the values of its image."""
+    """Uses a row image's values as keys."""
 
     def unique_keys(self, table: Any, image: list[Any]) -> list[Key]:
-        """Return each value of the image as a key."""
+        """Return each value as a key."""
         del table
         return [(value,) for value in image]
 
 
 class RuleClock(Clock):
-    """A rule decides who runs beside whom; commits are in nobody's order."""
+    """A rule schedules; commits have no order."""
 
     def __init__(self, log: TaskLog, workers: int, advance: Advance, *, rule: type[Rule]) -> None:
         super().__init__(log, workers, advance)
@@ -49,7 +46,7 @@ class RuleClock(Clock):
         self.transactions: dict[int, Transaction] = {}
 
     def place(self, number: int) -> int:
-        """Offer the transaction to the rule, once there is room."""
+        """Offer the transaction once there is room."""
         if number - 1 - self.completed >= QUEUED_MAX * self.workers:
             return 0
         if number not in self.transactions:
@@ -61,12 +58,12 @@ class RuleClock(Clock):
         return self.rule.place(self.transactions[number]) or 0
 
     def assign(self, worker: int, number: int) -> None:
-        """Keep the rule's queues as the clock's are."""
+        """Copy the assignment to the rule's queues."""
         self.rule.queues[worker].append(self.transactions[number])
         super().assign(worker, number)
 
     def on_done(self, task: Task) -> None:
-        """Tell the rule."""
+        """Report completion to the rule."""
         transaction = self.transactions.pop(task.number)
         self.rule.queues[self.worker_of[task.number]].remove(transaction)
         self.rule.committed.add(task.number)
@@ -74,14 +71,14 @@ class RuleClock(Clock):
 
 
 def made_for(rule: type[Rule]) -> type[Rule]:
-    """Return the rule with the keys of the log in place of its own, if it computes any."""
+    """Return the rule with logged keys."""
     if not issubclass(rule, OwnKeys):
         return rule
     return type(rule.__name__, (rule, GivenKeys), {"__doc__": rule.__doc__})
 
 
 def offered(task: Task) -> Transaction:
-    """Return a task as rules see transactions; a key is its number."""
+    """Return a task as a rule's transaction."""
     stamp = task.stamp
     rows = [
         {"op": "U", "table": row.table, "before": list(row.writes), "after": list(row.writes)}
@@ -113,7 +110,7 @@ def _table(name: str, keys: int) -> dict[str, Any]:
 
 
 def compared_rule(rule: type[Rule]) -> ComparedApplier:
-    """Return a rule as an applier to compare."""
+    """Return a rule as a comparable applier."""
     first = (rule.__doc__ or "").partition("\n")[0]
     return ComparedApplier(
         name="rule-" + rule.name.replace("_", "-"),
@@ -127,4 +124,3 @@ def compared_rule(rule: type[Rule]) -> ComparedApplier:
 
 _COMPARED: tuple[type[Rule], ...] = (WriteSet, *RESTATED)
 RULES = {applier.name: applier for applier in map(compared_rule, _COMPARED)}
-"""The rules by name."""

@@ -1,4 +1,4 @@
-"""One workload through every applier: what is asked, and what came out."""
+"""Comparison of appliers on one workload."""
 
 from __future__ import annotations
 
@@ -39,16 +39,15 @@ from paraply.vocabulary.errors import ParaplyError, register
 from paraply.vocabulary.timestamps import LogicalTimestamp
 
 BINLOG = "binlog"
-"""The workload that is a log of the user's."""
+"""The workload of a user's log."""
 TRANSACTIONS = 2_000
 WORKERS = 8
 WORKERS_MAX = 1024
 FORKS_FROM = 20_000
-"""Transactions from which on several processes are worth their start."""
+"""Minimum transactions for several processes."""
 PROCESSES_MAX = 4
-"""Each has a copy of what it touches: some hundreds of megabytes for 100,000 transactions."""
+"""Each copies some hundreds of megabytes per 100,000 transactions."""
 ALL = {**APPLIERS, **RULES}
-"""Every applier by name."""
 
 UNKNOWN_WORKLOAD = register(
     "P330",
@@ -71,14 +70,9 @@ COMPARISON_OUT_OF_RANGE = register(
 class CompareRequest:
     """What to compare.
 
-    Attributes:
-        workload: name of a generated workload, or ``binlog``.
-        workers: workers of every applier; 0: each applies as the serial one does.
-        transactions: how many to generate; of a log, how many to take at most, 0 for all.
-        theta: skew of popular keys, in [0, 1).
-        appliers: names, or beginnings of names up to a dash; empty for all.
-        files: the binary logs.
-        schema: dump with table definitions, for keys that the log does not tell.
+    ``workload`` is generated or ``binlog``. 0 ``workers`` apply serially. ``transactions`` is
+    generated, or a log's maximum (0: all). ``theta`` is key skew, in [0, 1). ``appliers`` are names
+    or beginnings up to a dash (empty: all). ``schema`` is a dump.
     """
 
     workload: str
@@ -93,11 +87,11 @@ class CompareRequest:
 
 @dataclass(slots=True, kw_only=True)
 class Source:
-    """A log with all that its source wrote beside the rows."""
+    """A log with its source's metadata."""
 
     log: TaskLog
     stamps: dict[str, Sequence[LogicalTimestamp | None]]
-    """Whose stamps -> one per transaction."""
+    """One stamp per transaction, by applier."""
     has_commit_ids: bool
     remarks: list[str] = field(default_factory=list)
 
@@ -112,7 +106,7 @@ class Compared:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
-    """What came out."""
+    """The result of a comparison."""
 
     request: CompareRequest
     transactions: int
@@ -128,10 +122,9 @@ class Comparison:
 def compare(
     request: CompareRequest, advance: Callable[[float], None] = lambda _: None
 ) -> Comparison:
-    """Run one log through the appliers that are asked for; ``advance`` is told the share done.
+    """Run one log through appliers; ``advance`` receives the share done.
 
-    Raises ``ParaplyError``: P304, P330, P331, P332 for what does not fit; whatever reading a log
-    raises.
+    Raises ``ParaplyError`` P304, P330, P331, P332, or reading errors.
     """
     check(request)
     chosen = appliers_named(request.appliers)
@@ -160,7 +153,6 @@ def _lines(
     workers: int,
     advance: Callable[[float], None],
 ) -> list[Compared]:
-    """Return a line per applier, in their order, whatever number of processes found them."""
     processes = min(PROCESSES_MAX, os.cpu_count() or 1, len(runs))
     may_fork = "fork" in multiprocessing.get_all_start_methods()
     if source.log.count < FORKS_FROM or processes < 2 or not may_fork:
@@ -184,7 +176,7 @@ def _lines(
 
 
 _SHARED: list[tuple[Sequence[ComparedApplier], Source, int]] = []
-"""What children of this process are to find there."""
+"""Data for child processes."""
 
 
 def _measured_at(place: int) -> Measured:
@@ -210,7 +202,7 @@ def _share_of(
 
 
 def check(request: CompareRequest) -> None:
-    """Raise ``ParaplyError`` P330, P331 or P332 for a request that does not fit."""
+    """Raise ``ParaplyError`` P330, P331 or P332 if invalid."""
     known = (*STREAMS, BINLOG)
     if request.workload not in known:
         close = difflib.get_close_matches(request.workload, known, n=1)
@@ -235,7 +227,7 @@ def check(request: CompareRequest) -> None:
 
 
 def appliers_named(names: Sequence[str]) -> list[ComparedApplier]:
-    """Return the appliers that are named, in one order; ``mysql`` names all of MySQL's.
+    """Return the named appliers; ``mysql`` means all of MySQL's.
 
     Raises ``ParaplyError`` P304.
     """
@@ -253,7 +245,7 @@ def appliers_named(names: Sequence[str]) -> list[ComparedApplier]:
 
 
 def source_of(request: CompareRequest) -> Source:
-    """Return the log that a request asks for, generated or read."""
+    """Return the requested log, generated or read."""
     if request.workload == BINLOG:
         return _logged(request)
     transactions = transactions_of(
@@ -325,7 +317,7 @@ def _logged(request: CompareRequest) -> Source:
 
 @contextmanager
 def _without_collector() -> Iterator[None]:
-    """Leave out the search for cycles: a million small objects are made, and none is in one."""
+    """A million small objects form no cycle."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:

@@ -1,7 +1,6 @@
-"""The audit by the compiled engine: the same line of work, in batches.
+"""The audit by the compiled engine.
 
-It reads with the scanner and judges with kernels. Where the log holds something that only the
-readable judges judge, it says so with ``NotCompilable`` and the readable audit starts over.
+``NotCompilable`` requests the readable one.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from paraply.vocabulary.log import LoggedTransaction
 
 
 class LogQuestions:
-    """Answers the judges' questions from the files."""
+    """Rereads transactions and keys from the files."""
 
     def __init__(self, rereader: Rereader) -> None:
         self._rereader = rereader
@@ -34,7 +33,7 @@ class LogQuestions:
         return txn
 
     def keys_with(self, ordinal: int, at: int, digests: frozenset[int]) -> dict[int, ConflictKey]:
-        """Return its keys that have one of the digests."""
+        """Return keys with these digests."""
         return self._rereader.keys_with(self.reread(ordinal, at), at, digests)
 
 
@@ -47,11 +46,10 @@ def audit_compiled(
     advance: Callable[[float], None],
     **sizes: int,
 ) -> AuditResult:
-    """Audit files and return what the auditor found; the report is filled as by the reader.
+    """Audit files; fill the report.
 
-    ``on_gtids`` is told file, first and last GTID (empty: none) of what was read. Raises
-    ``NotCompilable`` where only the readable engine can go on; then nothing of this run may be
-    used. ``sizes`` are those of :class:`CompiledStream`, for tests.
+    ``on_gtids`` receives file, first and last GTID. ``NotCompilable`` invalidates the run.
+    ``sizes`` are :class:`CompiledStream`'s, for tests.
     """
     stream = CompiledStream(keys, report, **sizes)
     auditor = CompiledAuditor(keys, LogQuestions(stream.rereader), options)

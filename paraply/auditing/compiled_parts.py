@@ -1,4 +1,4 @@
-"""The compiled engine led through blocks of a log."""
+"""The compiled engine over a log's blocks."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from paraply.vocabulary.log import LoggedTransaction
 
 
 class CompiledPartReader(ReadablePartReader):
-    """Leads a compiled judge through blocks; raises ``NotCompilable`` where it cannot."""
+    """Feeds blocks to a compiled judge; raises ``NotCompilable``."""
 
     refusals = (NotCompilable,)
 
@@ -30,12 +30,12 @@ class CompiledPartReader(ReadablePartReader):
         self._batch_judge: CompiledAuditor | CompiledRowFollower
 
     def auditor(self, options: AuditOptions) -> Auditor:
-        """Return the auditor that is led from now on."""
+        """Return the auditor to feed."""
         self._judge = self._batch_judge = CompiledAuditor(self.keys, self._questions, options)
         return self._batch_judge
 
     def follower(self, options: AuditOptions) -> RowFollower:
-        """Return who follows the rows from now on, and judges nothing else."""
+        """Return the replay-only judge to feed."""
         self._judge = self._batch_judge = CompiledRowFollower(
             CompiledReplay(self.keys, options.replay_rows_max, options.replay_findings_max),
             self._questions,
@@ -43,11 +43,11 @@ class CompiledPartReader(ReadablePartReader):
         return self._batch_judge
 
     def read(self, block: Block) -> Iterator[tuple[str, str]]:
-        """Judge what a block holds; yield first and last GTID of each step."""
+        """Judge a block; yield each step's GTIDs."""
         yield from self._judged(self._scanner.scan_file(block.open()))
 
     def finish(self) -> Iterator[tuple[str, str]]:
-        """Judge what is still open when the log ends."""
+        """Judge what is open at the end."""
         yield from self._judged(self._scanner.finish())
 
     def _judged(self, items: Iterator[Batch | LoggedTransaction]) -> Iterator[tuple[str, str]]:

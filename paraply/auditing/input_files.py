@@ -1,4 +1,4 @@
-"""The input of an audit: names checked, text dumps told from binary logs, sizes known."""
+"""Input files of an audit: names, kinds and sizes."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ from paraply.vocabulary.errors import ParaplyError
 STANDARD_INPUT = "-"
 
 HEAD_BYTES = 1024
-"""A text dump shows what it is in its first lines."""
+"""First lines identify a text dump."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InputFiles:
-    """The files of one stream; what cannot be opened twice is open already."""
+    """One stream's files; single-open ones are open."""
 
     sources: tuple[str | Source, ...]
     is_text: bool
 
 
 def open_inputs(names: Sequence[str]) -> InputFiles:
-    """Return the files ready to read, in the order given.
+    """Return the files ready to read.
 
-    Raises ``ParaplyError``: P101 for a mistyped name, at once and not after the other files; P309
-    where text dumps and binary logs are mixed, since they cannot be one stream.
+    Raises ``ParaplyError`` P101 for a mistyped name, immediately, and P309 for mixed text dumps and
+    binary logs.
     """
     for name in names:
         _require_readable(name)
@@ -45,7 +45,7 @@ def open_inputs(names: Sequence[str]) -> InputFiles:
 
 
 def bytes_total(names: Sequence[str]) -> int | None:
-    """Return the bytes there are to read, None where that cannot be known beforehand."""
+    """Return the total bytes, None if unknown."""
     total = 0
     for name in names:
         if not _is_regular(name) or name.endswith((".gz", ".zst")):

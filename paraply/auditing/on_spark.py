@@ -1,4 +1,4 @@
-"""``paraply audit --spark``: who judges the parts, and where all violations go."""
+"""``paraply audit --spark``."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from paraply.reporting.files import make_folder
 from paraply.vocabulary.errors import ParaplyError
 
 SPARK_BYTES_MIN = 2 << 30
-"""Below this one process is done before Spark has started and its workers are warm."""
+"""Below this one process finishes before Spark starts."""
 
 VIOLATIONS_FILE = "violations.parquet"
 
@@ -27,9 +27,9 @@ class SparkRequest:
     """How to audit at scale."""
 
     master: str = "auto"
-    """``auto``, ``none`` for this process, or a master of Spark."""
+    """``auto``, ``none`` (this process), or Spark."""
     out: str | None = None
-    """Folder for the violations, and for what goes from part to part; None for none."""
+    """Folder of violations and borders."""
     part_blocks: int | None = None
 
 
@@ -38,7 +38,7 @@ def audit_on_spark(
     spark: SparkRequest,
     advance: Callable[[float], None] = lambda _: None,
 ) -> tuple[ScaledAudit, str]:
-    """Audit in parts; return what was found and the name of who judged the parts."""
+    """Audit in parts; return result and engine name."""
     engine = engine_of(request.files, spark.master)
     sizes = PartSizes() if spark.part_blocks is None else PartSizes(part_blocks=spark.part_blocks)
     try:
@@ -59,7 +59,7 @@ def audit_on_spark(
 
 
 def engine_of(files: tuple[str, ...], master: str) -> Engine:
-    """Return who judges: small inputs never pay for Spark's start."""
+    """Return the engine; small inputs avoid Spark."""
     if master == "auto":
         size = bytes_total(files)
         is_large = size is None or size >= SPARK_BYTES_MIN

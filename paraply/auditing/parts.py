@@ -1,4 +1,4 @@
-"""Judging one part of a log: the same function in this process and on a worker of Spark."""
+"""Judging of one log part, local or on Spark."""
 
 from __future__ import annotations
 
@@ -37,62 +37,58 @@ class Statement:
 
 
 Lesson = TableSchema | Statement
-"""Something a log teaches of its tables: a table map's metadata or a statement."""
+"""A table map's metadata or a statement."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PartTask:
-    """One part of a log to judge: ``blocks``, after reading ``approach``."""
+    """One part to judge: ``blocks``, after reading ``approach``."""
 
     number: int
     approach: tuple[Block, ...]
     blocks: tuple[Block, ...]
     lessons: tuple[Lesson, ...]
-    """What the log before the approach teaches of its tables."""
+    """Table facts from before the approach."""
     schema: str | None
     distrusted: tuple[str, ...]
     options: AuditOptions
     engine: str
-    """``readable``, ``compiled``, or ``auto`` for the latter where it can."""
+    """``readable``, ``compiled``, or ``auto``: compiled if possible."""
     border_file: str
-    """Where to leave what the replay carries on after the part."""
+    """Receives the replay's end state."""
 
     def without_approach(
         self, lessons: tuple[Lesson, ...], *, engine: str, border_file: str
     ) -> PartTask:
-        """Return the part alone, with what the whole log before it teaches."""
+        """Return the part alone, with earlier lessons."""
         return replace(self, approach=(), lessons=lessons, engine=engine, border_file=border_file)
 
 
 @dataclass(slots=True, kw_only=True)
 class JudgedPart:
-    """What judging a part gave."""
+    """The result of judging a part."""
 
     task: PartTask
     part: Part
     borders: PartBorders
     engine: str
     border: bytes
-    """Fingerprint of what the replay, begun with nothing, carries on after the part."""
+    """Fingerprint of the replay from an empty start."""
     reports: list[FileReport]
-    """One per block of the part."""
     gtids: list[tuple[str, str]]
-    """First and last GTID per block."""
+    """First and last, per block."""
     lessons: list[list[Lesson]]
-    """What each block of the part teaches of its tables."""
+    """Table facts per block."""
     assumptions: tuple[str, ...]
     doubts: SchemaDoubts
 
 
 class _AttentiveRegistry(SchemaRegistry):
-    """A registry that notes what changed it."""
-
     def __init__(self) -> None:
         super().__init__()
         self.lessons: list[Lesson] = []
 
     def observe_table_map(self, metadata: TableSchema) -> None:
-        """Take in a table map, and note it if it is new."""
         version = self.version
         is_new = self._seen_maps.get(metadata.name) != metadata
         super().observe_table_map(metadata)
@@ -107,7 +103,6 @@ class _AttentiveRegistry(SchemaRegistry):
         where: str = "",
         source: SchemaSource = SchemaSource.LOGGED_DDL,
     ) -> SchemaStatement:
-        """Take in a statement, and note it if the log has it."""
         if source is SchemaSource.LOGGED_DDL:
             self.lessons.append(Statement(sql=sql, default_schema=default_schema, where=where))
         return super().observe_statement(sql, default_schema, where=where, source=source)
@@ -116,7 +111,7 @@ class _AttentiveRegistry(SchemaRegistry):
 def taught(
     lessons: Iterable[Lesson], schema: str | None, distrusted: tuple[str, ...]
 ) -> _AttentiveRegistry:
-    """Return a registry that knows a dump, if any, and what a log teaches."""
+    """Return a registry with dump and lessons."""
     registry = _AttentiveRegistry()
     if schema is not None:
         load_schema_file(registry, schema, distrusted)
@@ -131,22 +126,20 @@ def taught(
 
 @dataclass(slots=True)
 class _Progress:
-    """What the reading of a part's blocks shows besides the transactions."""
-
     reports: list[FileReport] = field(default_factory=list)
     gtids: list[tuple[str, str]] = field(default_factory=list)
     lessons: list[list[Lesson]] = field(default_factory=list)
 
 
 class Judge(Protocol):
-    """Takes the transactions of a part."""
+    """Reads a part's transactions."""
 
     def observe(self, txn: LoggedTransaction) -> None:
-        """Take the next transaction."""
+        """Process the next transaction."""
 
 
 def judge_part(task: PartTask) -> JudgedPart:
-    """Judge one part of a log; P308 where only the compiled engine may and it cannot."""
+    """Judge one part; raises P308 if a required compiled engine fails."""
     if task.engine != "readable":
         try:
             from paraply.auditing.compiled_parts import CompiledPartReader
@@ -164,7 +157,7 @@ def judge_part(task: PartTask) -> JudgedPart:
 
 
 def reader_of(task: PartTask) -> ReadablePartReader:
-    """Return who leads a judge through the blocks of a part, for the engine that it names."""
+    """Return the reader of the task's engine."""
     if task.engine == "readable":
         return ReadablePartReader(task)
     from paraply.auditing.compiled_parts import CompiledPartReader
@@ -173,10 +166,10 @@ def reader_of(task: PartTask) -> ReadablePartReader:
 
 
 class ReadablePartReader:
-    """Leads a readable judge through blocks."""
+    """Feeds blocks to a readable judge."""
 
     refusals: tuple[type[Exception], ...] = ()
-    """What asks for another engine."""
+    """Exceptions that request another engine."""
 
     def __init__(self, task: PartTask) -> None:
         self.registry = taught(task.lessons, task.schema, task.distrusted)
@@ -190,23 +183,23 @@ class ReadablePartReader:
         )
 
     def auditor(self, options: AuditOptions) -> Auditor:
-        """Return the auditor that is led from now on."""
+        """Return the auditor to feed."""
         self._judge = auditor = Auditor(self.keys, options)
         return auditor
 
     def follower(self, options: AuditOptions) -> RowFollower:
-        """Return who follows the rows from now on, and judges nothing else."""
+        """Return the replay-only judge to feed."""
         replay = RowReplay(self.keys, options.replay_rows_max, options.replay_findings_max)
         self._judge = follower = RowFollower(replay)
         return follower
 
     def read(self, block: Block) -> Iterator[tuple[str, str]]:
-        """Judge what a block holds; yield first and last GTID of each step."""
+        """Judge a block; yield each step's GTIDs."""
         for txn in self._stream.read_file(block.open()):
             yield self._take(txn)
 
     def finish(self) -> Iterator[tuple[str, str]]:
-        """Judge what is still open when the log ends."""
+        """Judge what is open at the end."""
         for txn in self._stream.finish():
             yield self._take(txn)
 
@@ -272,7 +265,6 @@ def _judge(task: PartTask, reader: ReadablePartReader, engine: str) -> JudgedPar
 
 
 def _settle_report(block: Block, report: FileReport) -> None:
-    """Take out of a block's report what it owes to the file's head."""
     if block.begin:
         report.bytes_read = max(0, report.bytes_read - block.begin)
         report.events = Counter(report.events)

@@ -1,4 +1,4 @@
-"""The audit as a line of work: read the log, follow its schema, key its rows, judge, sum up."""
+"""The audit: read, follow the schema, key, judge, summarise."""
 
 from __future__ import annotations
 
@@ -25,14 +25,13 @@ from paraply.vocabulary.kernel_cache import has_kernels
 from paraply.vocabulary.verdict import Verdict, combine
 
 APPLIERS = tuple(RULES)
-"""The appliers whose reading of the metadata can be judged."""
 
 ENGINES = ("auto", "readable", "compiled")
 
 COMPILED_BYTES_MIN = 16 << 20
-"""Below this the compiled engine takes longer to load than the readable one to finish."""
+"""Below this loading the compiled engine does not pay."""
 COMPILING_BYTES_MIN = 64 << 20
-"""The same where its kernels are not on disk yet and must be compiled first."""
+"""The same while its kernels are not compiled."""
 
 _TRANSACTIONS_PER_NEWS = 256
 
@@ -48,16 +47,14 @@ class AuditRequest:
     engine: str = "auto"
     selection: Selection = field(default_factory=Selection)
     distrusted: tuple[str, ...] = ()
-    """Tables of which the definition in ``schema`` is not to be used."""
+    """Tables to ignore in ``schema``."""
 
 
 def audit(request: AuditRequest, advance: Callable[[float], None] = lambda _: None) -> AuditResult:
-    """Audit the files of a request as one stream; ``advance`` is told the bytes read so far.
+    """Audit a request's files as one stream; ``advance`` receives bytes read.
 
-    A file that cannot be read to its end makes the verdict unknown, and everything before that
-    point is audited. A log that contradicts the schema is audited again without it. Raises
-    ``ParaplyError`` if a file is not there, if all of them stopped before their first transaction,
-    or if the schema is of no use.
+    Partly read files make the verdict unknown. A log that contradicts the schema is audited again
+    without it. Raises ``ParaplyError`` without files, transactions or a useful schema.
     """
     return trusting_less(request, lambda less: _audit_once(less, advance))
 
@@ -65,7 +62,7 @@ def audit(request: AuditRequest, advance: Callable[[float], None] = lambda _: No
 def trusting_less(
     request: AuditRequest, run: Callable[[AuditRequest], tuple[AuditResult, SchemaDoubts]]
 ) -> AuditResult:
-    """Run an audit, and again without what the log shows not to be known from the schema."""
+    """Repeat an audit without contradicted schema parts."""
     result, doubts = run(request)
     newer = doubts.newer
     while request.schema is not None and doubts.distrusted - {*request.distrusted}:
@@ -86,7 +83,6 @@ def trusting_less(
 
 
 def _lower(result: AuditResult, schema: str, doubts: SchemaDoubts) -> None:
-    """Make a result unknown that rests on a schema which the log contradicts."""
     result.violations = [replace(each, certain=False) for each in result.violations]
     result.verdict = Verdict.UNKNOWN
     result.unknown_because.insert(
@@ -116,7 +112,6 @@ def _audit_once(
 
 
 def _wants_compiled_engine(request: AuditRequest, inputs: InputFiles) -> bool:
-    """Return whether to try the compiled engine, which reads plain files and pays if large."""
     size = None if inputs.is_text or request.selection else bytes_total(request.files)
     if request.engine == "compiled" and size is None:
         raise no_compiled_engine("it reads plain binary logs only, and whole ones")
@@ -129,11 +124,7 @@ def _wants_compiled_engine(request: AuditRequest, inputs: InputFiles) -> bool:
 def _judged_by_compiled_engine(
     request: AuditRequest, advance: Callable[[float], None]
 ) -> tuple[AuditResult, SchemaDoubts] | None:
-    """Return the result of the compiled engine, None where the log is for the readable one.
-
-    The two engines give the same result but for its ``engine``. Raises ``ParaplyError`` P308 in
-    place of None if the compiled engine was asked for by name.
-    """
+    """Raises ``ParaplyError`` P308 instead of None for a compiled engine chosen by name."""
     by_name = request.engine == "compiled"
     try:
         # Imported only here: it costs most of a second and 90 MB, which a small log does not pay.
@@ -157,13 +148,11 @@ def _judged_by_compiled_engine(
 
 
 def no_compiled_engine(reason: str) -> ParaplyError:
-    """Return the error for a log that the engine asked for cannot audit."""
+    """Return the error for the requested engine."""
     return ParaplyError(ENGINE_UNAVAILABLE, engine="compiled", reason=reason)
 
 
 class _Reading:
-    """One pass over the files: what the log tells of itself beside what is judged."""
-
     def __init__(self, request: AuditRequest) -> None:
         self.registry = SchemaRegistry()
         if request.schema is not None:
@@ -175,16 +164,13 @@ class _Reading:
 
     @property
     def bytes_read(self) -> int:
-        """Return how far the reading is, over all files."""
         return sum(file.bytes_read for file in self.report.files)
 
     def note_gtids(self, file: str, first: str, last: str) -> None:
-        """Note the first and the last GTID of the next stretch of a file; empty is none."""
         known_first, known_last = self._gtids.get(file, ("", ""))
         self._gtids[file] = (known_first or first, last or known_last)
 
     def summed_up(self, result: AuditResult, *, is_text: bool = False) -> AuditResult:
-        """Return ``result`` with what the reading showed of files, schema and gaps."""
         files = self.report.files
         # A file that stopped before its first transaction (encrypted, say) gave nothing to judge.
         if not result.transactions and not any(file.read_to_end for file in files):
@@ -226,13 +212,13 @@ def _judged_by_readable_engine(
 
 
 def nothing_read(report: LogReport) -> ParaplyError:
-    """Return the error for files that all stopped before their first transaction."""
+    """Return the error for no transaction."""
     first = next(report.diagnostics())
     return ParaplyError(NOTHING_READ, reason=first.text, remedy=first.remedy)
 
 
 def summary_of(file: FileReport, first_gtid: str, last_gtid: str) -> FileSummary:
-    """Return what the report says of a file."""
+    """Return a file's summary for the report."""
     version = file.server_version
     return FileSummary(
         name=file.file,
@@ -252,7 +238,7 @@ def summary_of(file: FileReport, first_gtid: str, last_gtid: str) -> FileSummary
 
 
 def note_what_was_not_read(result: AuditResult, report: LogReport) -> None:
-    """Let what could not be read keep the verdict from holding."""
+    """Make a verdict unknown where reading failed."""
     for file in report.files:
         for diagnostic in file.diagnostics:
             result.unknown_because.append(

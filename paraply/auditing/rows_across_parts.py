@@ -1,4 +1,4 @@
-"""Follow rows from one part of a log to the next (``properties.logs.replay_borders``)."""
+"""Row following from part to part (``properties.logs.replay_borders``)."""
 
 from __future__ import annotations
 
@@ -13,38 +13,38 @@ from paraply.properties.logs.replay_borders import ReplayBorder
 from paraply.properties.logs.replayed_part import ReplayedPart, take_replayed
 
 ROUNDS_SIDE_BY_SIDE = 3
-"""After so many rounds what is carried on was guessed wrong again and again: one part at a time."""
+"""After these rounds parts are followed one at a time."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RowsTask:
-    """One part of a log whose rows are to be followed from what the parts before left."""
+    """A part whose rows continue from before."""
 
     part: PartTask
-    """The part, without an approach; ``border_file`` is where to leave what is carried on."""
+    """The part without approach; ``border_file`` receives its end state."""
     begin_file: str
-    """What is carried on from the parts before."""
+    """The state from earlier parts."""
     begin: bytes
-    """Its fingerprint."""
+    """The fingerprint of that state."""
 
 
 @dataclass(slots=True, kw_only=True)
 class FollowedRows:
-    """What following the rows of one part gave."""
+    """The result of following one part's rows."""
 
     task: RowsTask
     replayed: ReplayedPart
-    """Ordinals count from the beginning of the part."""
+    """Ordinals from the part's beginning."""
     end: bytes
-    """Fingerprint of what is carried on after the part."""
+    """Fingerprint of the end state."""
 
 
 class EngineRefused(Exception):  # noqa: N818 - it asks for the readable engine
-    """The compiled engine judged a part and cannot follow its rows."""
+    """The compiled engine cannot follow the rows."""
 
 
 def follow_rows(task: RowsTask) -> FollowedRows | EngineRefused:
-    """Replay one part from what the parts before it left."""
+    """Replay a part from the state before."""
     reader = reader_of(task.part)
     follower = reader.follower(task.part.options)
     follower.replay.begin_at(read_border(task.begin_file), 0)
@@ -64,13 +64,11 @@ def follow_rows(task: RowsTask) -> FollowedRows | EngineRefused:
 
 Followed = FollowedRows | EngineRefused
 Map = Callable[[Callable[[RowsTask], Followed], Iterable[RowsTask]], Iterable[Followed]]
-"""Applies a function to tasks, in any order (``paraply.mining.engines.Engine.map``)."""
+"""Maps tasks in any order (``paraply.mining.engines.Engine.map``)."""
 
 
 @dataclass(slots=True)
 class _Here:
-    """What is carried on at one point of the log, in a file or guessed."""
-
     fingerprint: bytes
     file: str
     guessed: ReplayBorder[Any] | None = None
@@ -80,7 +78,7 @@ class _Here:
 
 
 class RowsAcrossParts:
-    """Has the rows of parts followed, round by round, until what was guessed is what was left."""
+    """Follows parts in rounds until guesses are right."""
 
     def __init__(
         self, folder: str, map_tasks: Map, advance: Callable[[float], None] = lambda _: None
@@ -93,9 +91,9 @@ class RowsAcrossParts:
         self.blocks_read = 0
 
     def follow(self, parts: Sequence[JudgedPart], lessons: Sequence[tuple[Lesson, ...]]) -> None:
-        """Put what following the rows found into ``parts``.
+        """Store the findings in ``parts``.
 
-        ``lessons`` are what the log before each part teaches. Raises ``EngineRefused``.
+        ``lessons`` precede each part. Raises ``EngineRefused``.
         """
         while True:
             tasks = self._sweep(parts, lessons)
@@ -124,7 +122,6 @@ class RowsAcrossParts:
     def _sweep(
         self, parts: Sequence[JudgedPart], lessons: Sequence[tuple[Lesson, ...]]
     ) -> list[RowsTask]:
-        """Go through the parts; return those to be followed from elsewhere than they were."""
         here = _Here(parts[0].border, parts[0].task.border_file)
         tasks: list[RowsTask] = []
         for part, known in zip(parts[1:], lessons[1:], strict=True):

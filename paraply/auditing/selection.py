@@ -1,4 +1,4 @@
-"""Which transactions of a log are judged: from one GTID to another, and of one domain."""
+"""Selection of judged transactions, by GTIDs and domain."""
 
 from __future__ import annotations
 
@@ -22,14 +22,13 @@ GTID_NOT_IN_LOG = register(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Selection:
-    """What part of a log to judge; empty texts and None leave nothing out."""
+    """The judged part; empty values exclude nothing."""
 
     start_gtid: str = ""
-    """The first transaction to judge; for MariaDB one per domain, separated by commas."""
+    """First GTID; MariaDB: one per domain, comma-separated."""
     stop_gtid: str = ""
-    """The last transaction to judge, alike."""
+    """Last transaction, likewise."""
     domain: int | None = None
-    """The only MariaDB domain to judge."""
 
     def __bool__(self) -> bool:
         return bool(self.start_gtid or self.stop_gtid or self.domain is not None)
@@ -37,7 +36,7 @@ class Selection:
 
 @dataclass(slots=True)
 class Selector:
-    """Applies a selection to transactions in log order."""
+    """Applies a selection in log order."""
 
     selection: Selection
     _starts: dict[str, str] = field(init=False)
@@ -49,7 +48,7 @@ class Selector:
         self._stops = _by_stream(self.selection.stop_gtid, "--stop-gtid")
 
     def takes(self, txn: LoggedTransaction) -> bool:
-        """Return whether the next transaction is to be judged."""
+        """Return whether to judge the next transaction."""
         stream = "" if txn.domain is None else str(txn.domain)
         if self._starts.get(stream) == txn.gtid:
             del self._starts[stream]
@@ -61,14 +60,13 @@ class Selector:
         return is_within and (wanted is None or txn.domain == wanted)
 
     def require_found(self) -> None:
-        """Raise ``ParaplyError`` P346 if the log ended before a GTID of the selection."""
+        """Raise ``ParaplyError`` P346 for a missing GTID."""
         for option, left in (("--start-gtid", self._starts), ("--stop-gtid", self._stops)):
             for gtid in left.values():
                 raise ParaplyError(GTID_NOT_IN_LOG, gtid=gtid, option=option)
 
 
 def _by_stream(text: str, option: str) -> dict[str, str]:
-    """Return the GTIDs of an option by domain, or alone under the empty name."""
     found: dict[str, str] = {}
     for part in filter(None, (each.strip() for each in text.split(","))):
         numbers = part.split("-")

@@ -1,4 +1,4 @@
-"""``paraply audit --dsn``: the definitions of a running server's tables, only read."""
+"""``paraply audit --dsn``: table definitions of a running server, read-only."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ VARIABLES = (
 
 @dataclass(slots=True)
 class ServerSchema:
-    """What a server was asked, and the definitions it gave, as text like a dump."""
+    """Queries to a server, and its dump."""
 
     text: str = ""
     asked: list[str] = field(default_factory=list)
@@ -33,7 +33,7 @@ class ServerSchema:
 
 
 def read_schema(server: Reachable) -> ServerSchema:
-    """Return the definitions of all tables that the account sees; only reads."""
+    """Return definitions visible to the account."""
     found = ServerSchema()
 
     def ask(statement: str) -> list[tuple[object, ...]]:
@@ -65,9 +65,9 @@ def read_schema(server: Reachable) -> ServerSchema:
 
 @contextmanager
 def schema_file(dsn: str) -> Iterator[tuple[str, ServerSchema]]:
-    """Yield a file with the definitions of a server's tables, and what the server was asked.
+    """Yield a file with a server's definitions, and queries.
 
-    Raises ``ParaplyError`` P61x for a DSN that cannot be read or a server that is not reached.
+    Raises ``ParaplyError`` P61x for DSN or connection.
     """
     schema = read_schema(ExistingServer(parse_dsn(dsn), name="server", is_read_only=True))
     with TemporaryDirectory(prefix="paraply-dsn-") as folder:

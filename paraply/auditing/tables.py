@@ -1,4 +1,4 @@
-"""``paraply audit --spark`` of tables of transactions in Parquet: counts, verdict, words."""
+"""``paraply audit --spark`` of Parquet transaction tables."""
 
 from __future__ import annotations
 
@@ -19,16 +19,15 @@ from paraply.vocabulary.counting import counted
 from paraply.vocabulary.verdict import Verdict
 
 STRETCHES = 64
-"""Tasks that row groups are put together to: enough to even out on a few dozen cores."""
+"""Enough tasks for a few dozen cores."""
 
 
 def audit_tables(
     files: Sequence[str], engine: Engine, violations: Path | None = None
 ) -> tuple[TableCounts, int]:
-    """Check tables as one, in the order given; raises ``ParaplyError`` P730 or P731.
+    """Check tables as one; raises ``ParaplyError`` P730 or P731.
 
-    Returns the counts, and how many breaches were written to ``violations``, where that is wanted:
-    a second reading names them, if there are any.
+    Returns counts, and breaches a second reading writes to ``violations``.
     """
     with _side_by_side(engine) as map_stretches:
         counts = check_files(files, map_stretches, stretches=STRETCHES)
@@ -40,7 +39,6 @@ def audit_tables(
 
 @contextmanager
 def _side_by_side(engine: Engine) -> Iterator[Callable[[Callable[..., Any], Any], Iterable[Any]]]:
-    """Yield what maps: in this process a thread for each core, for reading lets others run."""
     if not isinstance(engine, InProcess):
         yield engine.map
         return
@@ -49,7 +47,7 @@ def _side_by_side(engine: Engine) -> Iterator[Callable[[Callable[..., Any], Any]
 
 
 def as_text(counts: TableCounts) -> str:
-    """Return what was found in sentences."""
+    """Return the result in sentences."""
     faults = [
         (counts.unordered, "write follows", "writes follow",
          "another of its item that it may overlap: the other's sn is above its transaction's lc"),
@@ -76,5 +74,5 @@ def as_text(counts: TableCounts) -> str:
 
 
 def as_json(counts: TableCounts) -> str:
-    """Return what was found as a JSON document."""
+    """Return the result as JSON."""
     return json_document({"verdict": counts.verdict.word, **asdict(counts)})

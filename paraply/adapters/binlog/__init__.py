@@ -1,1 +1,1 @@
-"""Binary and relay logs: a decoder of our own, the schema and the keys of what they changed."""
+"""Binary and relay logs: decoder, table definitions and keys."""

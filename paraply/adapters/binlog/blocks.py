@@ -1,11 +1,7 @@
-"""Cutting log files into blocks that can be read on their own, at transaction boundaries.
+"""Division of log files into independent blocks at transaction boundaries.
 
-A boundary is found by scanning, without reading what lies before it: the first event at or after
-a given offset that is a GTID event, says that it ends where it would end there, fits its checksum
-where the file has checksums, and is followed by another event that says so too. That row data
-looks like this by accident is out of question; that somebody wrote it there on purpose is not, so
-whoever reads the block before must see that its last event ends at the boundary (a truncated
-event is reported otherwise), and read the file in one piece if it does not.
+A boundary is a checked GTID event before another checked event. Row data may imitate one on
+purpose. So the last event of the block before must end there; otherwise read the whole file.
 """
 
 from __future__ import annotations
@@ -25,7 +21,7 @@ from paraply.adapters.remote_files import is_url, open_range, open_unbuffered, s
 from paraply.vocabulary.errors import ParaplyError
 
 BLOCK_BYTES = 32 << 20
-"""A usual distance of boundaries: a third of a second of work for the compiled audit."""
+"""A third of a second for the compiled audit."""
 
 _GTID_CODES = frozenset(
     {EventType.GTID, EventType.ANONYMOUS_GTID, EventType.GTID_TAGGED, EventType.MARIADB_GTID}
@@ -34,17 +30,16 @@ _SCAN_BYTES = 1 << 16
 _HEAD_BYTES_MAX = 1 << 12
 _GTID_BYTES_MAX = 1 << 12
 _POSITIONS = 1 << 32
-"""Events record where they end in 32 bits; files may be longer."""
+"""Width of recorded event ends; files may be longer."""
 _LENGTH_AND_END = struct.Struct("<II")
 _CODE_AT, _LENGTH_AT = 4, 9
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Block:
-    """Bytes of a file from ``begin`` to ``end``, with its format description at ``head_end``.
+    """Bytes ``begin`` to ``end`` of a file.
 
-    ``begin`` is 0 for the first block of a file, else the offset of a GTID event; ``end`` is None
-    where the file ends.
+    ``begin`` is 0 or a GTID event's offset; ``end`` is None at the file's end.
     """
 
     file: str
@@ -53,17 +48,17 @@ class Block:
     head_end: int = 0
 
     def open(self) -> Source:
-        """Return the bytes: all of the file's, or its head and then the block's."""
+        """Open the file, or its head and the block."""
         return open_source(self.file) if self.is_file else BlockSource(self)
 
     @property
     def is_file(self) -> bool:
-        """Return whether it is a whole file."""
+        """Return whether the block is a whole file."""
         return self.begin == 0 and self.end is None
 
 
 class BlockSource(Source):
-    """The head of a file, then a block of it; ``offset`` is always the one in the file."""
+    """A file's head and block; ``offset`` is the file's."""
 
     def __init__(self, block: Block) -> None:
         self._block = block
@@ -72,7 +67,7 @@ class BlockSource(Source):
         super().__init__(block.file, _opened(block.file, 0, end))
 
     def read(self, count: int) -> bytes:
-        """Return the next ``count`` bytes, fewer at the end of the block."""
+        """Return up to ``count`` next bytes."""
         in_head = self.resumes and self.offset < self._block.head_end
         end = self._block.head_end if in_head else self._block.end
         data = super().read(count if end is None else min(count, end - self.offset))
@@ -92,10 +87,10 @@ def _opened(file: str, begin: int, end: int | None) -> BinaryIO:
 
 
 def cut_file(file: str, block_bytes: int = BLOCK_BYTES) -> list[Block]:
-    """Return the blocks of a file, in order, each at least ``block_bytes`` but for the last.
+    """Return blocks of at least ``block_bytes``, except the last.
 
-    A file is one block where it cannot be entered in the middle: compressed, a relay log (its
-    formats and clocks change inside), encrypted, or without GTID events.
+    Compressed, encrypted and relay logs (changing formats and clocks) and logs without GTIDs are
+    one block.
     """
     head = head_of(file)
     if head is None:
@@ -118,8 +113,8 @@ def cut_file(file: str, block_bytes: int = BLOCK_BYTES) -> list[Block]:
 
 
 def head_of(file: str) -> tuple[int, bool] | None:
-    """Return where the format description ends and whether events have checksums."""
-    # The head is short; of a URL no more is fetched.
+    """Return the format description's end and the presence of checksums."""
+    # The head is short, so a URL fetch stays small.
     head = min(_HEAD_BYTES_MAX, size_of(file)) if is_url(file) else None
     source = source_of_stream(file, _opened(file, 0, head))
     with source:
@@ -141,7 +136,6 @@ def head_of(file: str) -> tuple[int, bool] | None:
 
 
 def _next_boundary(log: BinaryIO, begin: int, size: int, checksummed: bool) -> int | None:
-    """Return the offset of the first GTID event from ``begin`` on."""
     at = begin
     while at < size:
         log.seek(at)
@@ -156,7 +150,6 @@ def _next_boundary(log: BinaryIO, begin: int, size: int, checksummed: bool) -> i
 
 
 def _candidates(data: bytes, base: int) -> Iterator[int]:
-    """Yield where a GTID event may begin, in order: its code and its end position fit."""
     found: set[int] = set()
     for code in _GTID_CODES:
         sought = bytes([code])
@@ -175,7 +168,6 @@ def _candidates(data: bytes, base: int) -> Iterator[int]:
 
 
 def _is_event(log: BinaryIO, offset: int, size: int, *, checksummed: bool) -> bool:
-    """Return whether an event begins at ``offset`` and another, or the end, follows it."""
     log.seek(offset)
     head = log.read(HEADER_BYTES)
     length = int(HEADER.unpack(head)[3])

@@ -1,8 +1,7 @@
-"""Character sets by collation number: the Python codec, the widest character, the names.
+"""Character sets by collation number.
 
-The numbers are those of MySQL 9.7 and MariaDB 10.11 (``collation_data``); where both number a
-collation they agree, except for five Croatian ones that MariaDB renamed, which bear MySQL's name
-here.
+Numbers are those of MySQL 9.7 and MariaDB 10.11 (``collation_data``). Five Croatian collations
+differ and have MySQL's names.
 """
 
 from __future__ import annotations
@@ -52,8 +51,7 @@ _CODECS = {
     "utf8mb3": "utf_8",
     "utf8mb4": "utf_8",
 }
-"""Python's codec for each server character set; dec8, swe7, armscii8, geostd8 and keybcs2 have
-none and stay bytes."""
+"""dec8, swe7, armscii8, geostd8 and keybcs2 stay bytes."""
 
 _CHARACTER_BYTES_MAX = {
     "big5": 2,
@@ -76,7 +74,7 @@ _CHARACTER_BYTES_MAX = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Collation:
-    """A server collation: its number in the log, its name and its character set."""
+    """A server collation: log number, name, character set."""
 
     number: int
     name: str
@@ -84,12 +82,12 @@ class Collation:
 
     @property
     def codec(self) -> str:
-        """Return the Python codec of the character set, empty if bytes must stay bytes."""
+        """Return the Python codec, empty for bytes."""
         return _CODECS.get(self.charset, "")
 
     @property
     def character_bytes_max(self) -> int:
-        """Return how many bytes the widest character takes."""
+        """Return the bytes of the widest character."""
         return _CHARACTER_BYTES_MAX.get(self.charset, 1)
 
 
@@ -105,20 +103,17 @@ def _collations() -> dict[int, Collation]:
 
 
 def collation_of(number: int) -> Collation | None:
-    """Return the collation with this number, None if no known server has it."""
+    """Return the collation with this number."""
     return _collations().get(number)
 
 
 def codec_of(charset: str) -> str:
-    """Return the Python codec of a character set by name, empty if there is none."""
+    """Return a character set's codec, or empty."""
     return _CODECS.get(charset, "")
 
 
 def text_decoder(number: int | None) -> Callable[[bytes], str | bytes]:
-    """Return a function that decodes column bytes; what it cannot decode it returns unchanged.
-
-    None, the binary collation and character sets that Python lacks leave bytes as they are.
-    """
+    """Return a column decoder, which leaves undecodable bytes unchanged."""
     collation = collation_of(number) if number is not None else None
     if collation is None or not collation.codec:
         return _unchanged
@@ -140,7 +135,7 @@ def _unchanged(data: bytes) -> bytes:
 
 
 def _decode_latin1(data: bytes) -> str:
-    """Decode the servers' latin1: cp1252, with its five undefined bytes as control characters."""
+    """latin1 is cp1252, with undefined bytes as control characters."""
     try:
         return data.decode("cp1252")
     except UnicodeDecodeError:

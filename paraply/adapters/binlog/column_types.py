@@ -1,7 +1,7 @@
-"""Column types of the wire: what table maps say of them, and how to read one value of each.
+"""Column types of table maps, and their value readers.
 
 Sources: MySQL "Table_map_event" (binlog event documentation), sql/log_event.cc
-log_event_print_value; MariaDB sql/field.cc for its compressed columns.
+log_event_print_value; MariaDB sql/field.cc (compressed columns).
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from paraply.adapters.binlog.temporal import (
 
 
 class ColumnType(IntEnum):
-    """Type codes of table maps (enum_field_types; 140 and 141 are MariaDB's)."""
+    """Type codes (enum_field_types; 140 and 141 are MariaDB's)."""
 
     DECIMAL = 0
     TINY = 1
@@ -91,7 +91,7 @@ NUMERIC = frozenset(
         ColumnType.FLOAT, ColumnType.DOUBLE, ColumnType.NEWDECIMAL, ColumnType.YEAR,
     }
 )  # fmt: skip
-"""The types that have a bit in the signedness metadata."""
+"""Types with a signedness bit."""
 CHARACTER = frozenset(
     {
         ColumnType.STRING, ColumnType.VAR_STRING, ColumnType.VARCHAR, ColumnType.BLOB,
@@ -99,17 +99,15 @@ CHARACTER = frozenset(
         ColumnType.BLOB_COMPRESSED, ColumnType.VARCHAR_COMPRESSED,
     }
 )  # fmt: skip
-"""The types that hold text or bytes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WireColumn:
     """One column of a table map.
 
-    ``size`` and ``scale`` depend on the type: bytes at most of a CHAR, BINARY or VARCHAR; bytes of
-    the length of a BLOB, JSON, GEOMETRY or VECTOR; bits of a BIT; bytes of an ENUM or SET;
-    precision and scale of a DECIMAL; ``scale`` digits of a second.
-    The other fields are optional metadata: None or empty where the log does not tell them.
+    ``size`` is a CHAR's, BINARY's or VARCHAR's maximum bytes, a BIT's bits, or an ENUM's or SET's
+    bytes. BLOB, JSON, GEOMETRY and VECTOR have length bytes, DECIMAL has precision. ``scale`` is a
+    DECIMAL's or a temporal's digits. Other fields are optional metadata.
     """
 
     kind: ColumnType
@@ -120,21 +118,20 @@ class WireColumn:
     collation: int | None = None
     name: str = ""
     members: tuple[str, ...] = ()
-    """Values of an ENUM or SET, in order of definition."""
+    """Values of an ENUM or SET, in definition order."""
     geometry_type: int | None = None
     dimensions: int | None = None
     visible: bool | None = None
 
 
 class UnsupportedColumnError(Exception):
-    """A column type whose layout is not known, so neither is that of the columns after it."""
+    """An unknown type, which hides later columns too."""
 
 
 def parse_wire_column(code: int, metadata: Cursor) -> tuple[ColumnType, int, int]:
-    """Consume one column's metadata; return type, size and scale as ``WireColumn`` names them.
+    """Return the type, size and scale from metadata.
 
-    Raises ``UnsupportedColumnError`` for an unknown type code, ``MalformedError`` for metadata
-    that cannot be.
+    Raises ``UnsupportedColumnError`` for an unknown code, ``MalformedError`` for bad metadata.
     """
     try:
         kind = ColumnType(code)
@@ -167,10 +164,7 @@ def parse_wire_column(code: int, metadata: Cursor) -> tuple[ColumnType, int, int
 
 
 def _parse_string(kind: ColumnType, first: int, second: int) -> tuple[ColumnType, int, int]:
-    """Resolve CHAR, BINARY, ENUM and SET, which all travel as STRING.
-
-    The first byte is the real type; two of its bits, inverted, are bits 8 and 9 of the length.
-    """
+    """The first byte is the real type; two inverted bits are bits 8 and 9 of the length."""
     if kind is ColumnType.STRING:
         if first & 0x30 != 0x30:
             second |= ((first & 0x30) ^ 0x30) << 4
@@ -195,9 +189,9 @@ _STRUCT_CODES = {
 
 
 def struct_code(column: WireColumn) -> str:
-    """Return the ``struct`` code of a column whose value needs no conversion, else empty.
+    """Return a plain column's ``struct`` code, or empty.
 
-    Integers without signedness metadata read as signed.
+    Integers without signedness are signed.
     """
     if column.kind is ColumnType.FLOAT:
         return "f" if column.size == 4 else ""
@@ -208,9 +202,9 @@ def struct_code(column: WireColumn) -> str:
 
 
 def column_reader(column: WireColumn) -> Reader:
-    """Return the function that reads one value of a column.
+    """Return the reader of a column's values.
 
-    Raises ``UnsupportedColumnError`` for DECIMAL of before 5.0 and floats of strange sizes.
+    Raises ``UnsupportedColumnError`` for pre-5.0 DECIMAL and odd float sizes.
     """
     kind = column.kind
     simple = _SIMPLE_READERS.get(kind)
@@ -284,7 +278,7 @@ def _bit_reader(width: int) -> Reader:
 
 
 def _enum_reader(width: int, members: tuple[str, ...]) -> Reader:
-    """Read an ENUM: its member, its number where members are unknown; 0 is the error value ''."""
+    """ENUM number 0 is the error value ''."""
 
     def read(buffer: bytes, position: int) -> tuple[object, int]:
         end = position + width
@@ -299,8 +293,6 @@ def _enum_reader(width: int, members: tuple[str, ...]) -> Reader:
 
 
 def _set_reader(width: int, members: tuple[str, ...]) -> Reader:
-    """Read a SET: its members joined by commas, its bits where members are unknown."""
-
     def read(buffer: bytes, position: int) -> tuple[object, int]:
         end = position + width
         bits = int.from_bytes(buffer[position:end], "little")
@@ -314,10 +306,7 @@ def _set_reader(width: int, members: tuple[str, ...]) -> Reader:
 
 
 def _counted_reader(length_bytes: int, convert: Callable[[bytes], object]) -> Reader:
-    """Read a length of 1 to 4 bytes and that many bytes.
-
-    The slice is checked here because ``convert`` may not understand a part of a value.
-    """
+    """Check the slice, because ``convert`` may accept a partial value."""
     if length_bytes == 1:
 
         def read_short(buffer: bytes, position: int) -> tuple[object, int]:

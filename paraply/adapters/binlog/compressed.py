@@ -1,4 +1,4 @@
-"""MariaDB's zlib wrapping of statements, rows and columns, unpacked without trusting its length."""
+"""MariaDB's zlib compression of statements, rows and columns."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ _ALGORITHM_ZLIB = 0
 
 
 def _inflate_exactly(data: bytes, length: int, window_bits: int) -> bytes:
-    """Inflate to exactly ``length`` bytes; memory follows the data, not the claimed length."""
+    """Memory follows the data, not ``length``."""
     BUDGET.require(length)
     unpacker = zlib.decompressobj(window_bits)
     try:
-        # One byte more than claimed shows a stream that is longer than it says.
+        # One byte more than claimed detects a longer stream.
         inflated = unpacker.decompress(data, length + 1)
     except zlib.error as fault:
         raise MalformedError(f"zlib: {fault}") from None
@@ -25,10 +25,13 @@ def _inflate_exactly(data: bytes, length: int, window_bits: int) -> bytes:
 
 
 def inflate(data: bytes) -> bytes:
-    """Unpack a compressed query or the rows of a compressed rows event.
+    """Unpack a compressed query or rows event.
 
-    Layout (MariaDB sql/log_event.cc, binlog_buf_uncompress): one byte ``0x80 | algorithm << 4 |
-    n``, then the inflated length in ``n`` (1 to 4) bytes, most significant first, then zlib.
+    Layout (MariaDB sql/log_event.cc, binlog_buf_uncompress): ``0x80
+
+    algorithm << 4
+
+    n``, the length in ``n`` (1 to 4) big-endian bytes, zlib.
     """
     cursor = Cursor(data)
     head = cursor.unsigned(1)
@@ -41,11 +44,14 @@ def inflate(data: bytes) -> bytes:
 
 
 def inflate_column(data: bytes) -> bytes:
-    """Unpack one value of a MariaDB COMPRESSED column.
+    """Unpack a MariaDB COMPRESSED column's value.
 
-    Layout (MariaDB sql/field.cc): empty for the empty string; a first byte of 0 is followed by
-    the plain value; else ``method << 4 | raw << 3 | n``, the length in ``n`` bytes, most
-    significant first, and a zlib stream, without zlib's header where ``raw`` is set.
+    Layout (MariaDB sql/field.cc): empty for the empty string; 0 and the plain value; or ``method <<
+    4
+
+    raw << 3
+
+    n``, the length in ``n`` big-endian bytes, and zlib, headerless if ``raw``.
     """
     if not data:
         return b""

@@ -1,4 +1,4 @@
-"""Statements, engine commits, rotation and the other events that are neither GTIDs nor rows."""
+"""Events other than GTIDs and rows: statements, commits, rotation."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from paraply.adapters.binlog.gtid_events import format_xid
 _QUERY_POST_HEADER_WITHOUT_STATUS = 11
 _EXECUTE_LOAD_QUERY_EXTRA = 13
 _SQL_BYTES_MAX = 1 << 16
-"""How much of a statement is decoded to text; nobody compares the rest of a larger one."""
+"""Decoded part of a statement."""
 
 # Length of each fixed-size status variable; the others are handled by name below. A code that is
 # in neither ends the scan: its length cannot be known.
@@ -57,7 +57,6 @@ _SCHEMAS_MAX = 254  # OVER_MAX_DBS_IN_EVENT_MTS: no list follows
 
 
 def _parse_status(block: bytes) -> tuple[int | None, int | None]:
-    """Return (sql_mode, client collation) from the status variables; None where not given."""
     cursor = Cursor(block)
     sql_mode = collation = None
     try:
@@ -90,9 +89,9 @@ def _parse_status(block: bytes) -> tuple[int | None, int | None]:
 
 
 def parse_query(raw: RawEvent, description: FormatDescription) -> QueryEvent:
-    """Decode a statement: QUERY, EXECUTE_LOAD_QUERY and MariaDB's compressed query.
+    """Decode a QUERY, EXECUTE_LOAD_QUERY or MariaDB compressed query.
 
-    Text is decoded by the client's character set, with U+FFFD for what does not fit.
+    The client's character set applies; invalid bytes become U+FFFD.
     """
     cursor = Cursor(raw.body)
     kind = raw.header.type_code
@@ -139,7 +138,7 @@ def parse_rotate(raw: RawEvent) -> RotateEvent:
 
 
 def parse_stop(raw: RawEvent) -> StopEvent:
-    """Decode an orderly stop; it has no body."""
+    """Decode an orderly stop."""
     return StopEvent(header=raw.header)
 
 
@@ -149,7 +148,7 @@ def parse_xid(raw: RawEvent) -> XidEvent:
 
 
 def parse_xa_prepare(raw: RawEvent) -> XaPrepareEvent:
-    """Decode the end of an XA transaction's first part."""
+    """Decode an XA transaction's first-part end."""
     cursor = Cursor(raw.body)
     one_phase = cursor.unsigned(1)
     format_id = cursor.signed(4)
@@ -163,7 +162,7 @@ def parse_xa_prepare(raw: RawEvent) -> XaPrepareEvent:
 
 
 def parse_incident(raw: RawEvent) -> IncidentEvent:
-    """Decode what the source says it lost."""
+    """Decode an incident of lost events."""
     cursor = Cursor(raw.body)
     number = cursor.unsigned(2)
     message = cursor.take(cursor.unsigned(1)) if cursor.remaining else b""
@@ -173,21 +172,20 @@ def parse_incident(raw: RawEvent) -> IncidentEvent:
 
 
 def parse_annotation(raw: RawEvent) -> AnnotationEvent:
-    """Decode the statement behind rows: MySQL's has a length byte (of no use past 255), MariaDB's
-    has not."""
+    """Decode an annotation; MySQL's length byte is wrong past 255."""
     text = raw.body[1:] if raw.header.type_code == EventType.ROWS_QUERY else raw.body
     return AnnotationEvent(header=raw.header, sql=text[:_SQL_BYTES_MAX].decode("utf-8", "replace"))
 
 
 def parse_checkpoint(raw: RawEvent) -> CheckpointEvent:
-    """Decode MariaDB's oldest file needed for recovery."""
+    """Decode MariaDB's oldest file for recovery."""
     cursor = Cursor(raw.body)
     name = cursor.take(cursor.unsigned(4))
     return CheckpointEvent(header=raw.header, file=name.decode("utf-8", "replace"))
 
 
 def parse_heartbeat(raw: RawEvent) -> HeartbeatEvent:
-    """Decode a heartbeat: type 27 is the bare file name, type 41 has numbered fields."""
+    """Decode a heartbeat: 27 is a file name, 41 numbered fields."""
     if raw.header.type_code == EventType.HEARTBEAT:
         return HeartbeatEvent(
             header=raw.header,

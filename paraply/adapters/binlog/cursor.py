@@ -1,18 +1,14 @@
-"""Reading little-endian fields from one event's bytes, never past their end."""
+"""Bounds-checked little-endian fields of one event."""
 
 from __future__ import annotations
 
 
 class MalformedError(ValueError):
-    """Bytes that cannot be what their event claims; the reader adds file and offset."""
+    """Bytes that contradict their event's layout."""
 
 
 class Cursor:
-    """A position in a byte string; every read checks that the bytes are there.
-
-    Raises ``MalformedError`` when a field reaches past the end, so a hostile length never allocates
-    more than the event already holds.
-    """
+    """A position in bytes; raises ``MalformedError`` past the end."""
 
     __slots__ = ("data", "position")
 
@@ -22,7 +18,7 @@ class Cursor:
 
     @property
     def remaining(self) -> int:
-        """Return how many bytes are left."""
+        """Return the number of bytes left."""
         return len(self.data) - self.position
 
     def take(self, count: int) -> bytes:
@@ -37,7 +33,7 @@ class Cursor:
         return self.data[start:end]
 
     def rest(self) -> bytes:
-        """Return everything that is left."""
+        """Return all bytes left."""
         return self.take(self.remaining)
 
     def unsigned(self, width: int) -> int:
@@ -49,7 +45,7 @@ class Cursor:
         return int.from_bytes(self.take(width), "little", signed=True)
 
     def packed(self) -> int:
-        """Return a length-encoded integer (net_field_length): 1, 3, 4 or 9 bytes."""
+        """Return a length-encoded integer (net_field_length), 1 to 9 bytes."""
         first = self.unsigned(1)
         if first < 251:
             return first
@@ -62,13 +58,13 @@ class Cursor:
         raise MalformedError(f"0x{first:02x} does not start a length-encoded integer")
 
     def packed_bytes(self) -> bytes:
-        """Return a string preceded by its length-encoded length."""
+        """Return a string after its length-encoded length."""
         return self.take(self.packed())
 
     def varlen(self) -> int:
-        """Return an unsigned integer of MySQL's serialization library, 1 to 9 bytes.
+        """Return an unsigned integer of MySQL's serialization library.
 
-        The trailing ones of the first byte count the bytes that follow.
+        The first byte's trailing ones count following bytes.
         """
         first = self.unsigned(1)
         follow = 0
@@ -80,12 +76,12 @@ class Cursor:
         return value >> (follow + 1)
 
     def varlen_signed(self) -> int:
-        """Return a signed integer of MySQL's serialization library (zigzag over ``varlen``)."""
+        """Return a zigzag integer of that library."""
         raw = self.varlen()
         return -(raw >> 1) - 1 if raw & 1 else raw >> 1
 
     def terminated(self) -> bytes:
-        """Return the bytes up to the next NUL, which is skipped."""
+        """Return and skip the bytes before NUL."""
         end = self.data.find(b"\0", self.position)
         if end < 0:
             raise MalformedError(f"no end of the string at byte {self.position}")

@@ -1,6 +1,6 @@
-"""DECIMAL values: nine digits in four bytes, most significant first, negatives inverted.
+"""DECIMAL values: nine digits in four big-endian bytes, negatives inverted.
 
-Source: MySQL strings/decimal.cc, bin2decimal; the same bytes are used inside JSON.
+Source: MySQL strings/decimal.cc, bin2decimal; JSON uses them too.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ def _side_bytes(digits: int) -> int:
 
 
 def decimal_bytes(precision: int, scale: int) -> int:
-    """Return how many bytes a DECIMAL(precision, scale) takes.
+    """Return a DECIMAL's length in bytes.
 
     Raises ``MalformedError`` unless 0 <= scale <= precision <= 65 and precision > 0.
     """
@@ -31,7 +31,7 @@ def decimal_bytes(precision: int, scale: int) -> int:
 
 
 def decode_decimal(data: bytes, precision: int, scale: int) -> Decimal:
-    """Decode exactly the bytes of one DECIMAL(precision, scale)."""
+    """Decode exactly one DECIMAL's bytes."""
     size = decimal_bytes(precision, scale)
     if len(data) != size:
         raise MalformedError(
@@ -61,7 +61,6 @@ def decode_decimal(data: bytes, precision: int, scale: int) -> Decimal:
 
 
 def _group_sizes(digits: int, *, short_first: bool) -> list[int]:
-    """Return how many digits each group holds: the incomplete one is outermost."""
     full = [_DIGITS_PER_GROUP] * (digits // _DIGITS_PER_GROUP)
     rest = [digits % _DIGITS_PER_GROUP] if digits % _DIGITS_PER_GROUP else []
     return rest + full if short_first else full + rest

@@ -1,4 +1,4 @@
-"""What can be wrong with a binary log: the P10x codes, each with its one remedy."""
+"""The P10x errors of binary logs, each with its remedy."""
 
 from __future__ import annotations
 

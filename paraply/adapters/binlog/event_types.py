@@ -1,7 +1,7 @@
-"""The event type codes of MySQL 5.0 to 9.x and MariaDB 5.1 to 12.x, and their names.
+"""Event type codes of MySQL 5.0 to 9.x and MariaDB 5.1 to 12.x.
 
-Codes 0 to 42 are MySQL's (libs/mysql/binlog/event/binlog_event.h), 160 to 171 MariaDB's
-(sql/log_event.h); the first 39 mean the same in both.
+Sources: libs/mysql/binlog/event/binlog_event.h (0 to 42), MariaDB sql/log_event.h (160 to 171);
+both share the first 39.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from enum import IntEnum
 
 
 class EventType(IntEnum):
-    """A known event type; any other code is skipped by its length and counted."""
+    """A known event type; readers skip others."""
 
     START_V3 = 1
     QUERY = 2
@@ -64,15 +64,15 @@ class EventType(IntEnum):
 
 
 class HeaderFlag:
-    """Bits of the flags in an event's common header."""
+    """Flag bits of an event's common header."""
 
     IN_USE = 0x1
-    """Only in a format description: the server has not closed the file."""
+    """Format descriptions only: the file is open."""
     THREAD_SPECIFIC = 0x4
     ARTIFICIAL = 0x20
-    """Made up for the stream, not a part of the source's file."""
+    """Generated, absent from the source's file."""
     RELAY_LOG = 0x40
-    """Written by the replica itself into its relay log."""
+    """The replica's own event."""
     IGNORABLE = 0x80
 
 
@@ -80,5 +80,5 @@ _NAMES = {int(kind): kind.name for kind in EventType}
 
 
 def event_name(code: int) -> str:
-    """Return the name of an event type code, or ``UNKNOWN_<code>``."""
+    """Return an event type's name, or ``UNKNOWN_<code>``."""
     return _NAMES.get(code) or f"UNKNOWN_{code}"

@@ -1,7 +1,6 @@
-"""What events mean, once decoded: one small frozen record per kind of event.
+"""Decoded events, one record per kind.
 
-``Event`` is their union. Text is decoded, numbers are Python's; a rows event keeps its rows
-encoded until someone asks for them (``rows_events.decode_rows``).
+A rows event stays encoded until ``rows_events.decode_rows``.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from paraply.vocabulary.log import Operation
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FormatDescriptionEvent:
-    """The server and the layout of what follows."""
+    """The server and the log's layout."""
 
     header: EventHeader
     description: FormatDescription
@@ -24,7 +23,7 @@ class FormatDescriptionEvent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RotateEvent:
-    """The next file; the last event of a closed log, or made up for the stream."""
+    """The next file; final, or generated for the stream."""
 
     header: EventHeader
     next_file: str
@@ -33,7 +32,7 @@ class RotateEvent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StopEvent:
-    """The server stopped in an orderly way."""
+    """An orderly stop of the server."""
 
     header: EventHeader
 
@@ -42,9 +41,9 @@ class StopEvent:
 class GtidEvent:
     """The start of a MySQL transaction: types 33, 34 (anonymous) and 42 (tagged).
 
-    ``gtid`` is ``uuid:number`` or ``uuid:tag:number``, empty if anonymous. ``last_committed`` and
-    ``sequence_number`` are None before 5.7. Times are microseconds since 1970, None before 8.0,
-    as are the length in bytes of the whole transaction and the server versions (80021).
+    ``gtid`` is ``uuid:number`` or ``uuid:tag:number``, empty if anonymous. Logical timestamps are
+    None before 5.7. Times (microseconds since 1970), length (bytes) and server versions (80021) are
+    None before 8.0.
     """
 
     header: EventHeader
@@ -64,10 +63,9 @@ class GtidEvent:
 class MariadbGtidEvent:
     """The start of a MariaDB event group (type 162).
 
-    ``commit_id`` is None unless at least two transactions were committed as one group. ``flags``
-    are the words of ``paraply.vocabulary.log.LoggedTransaction.flags``. ``xa_id`` is the XID as XA
-    statements write it. ``extra_flags`` are the bits of flags_extra, 0 if absent;
-    ``start_alter_sequence`` is given by a COMMIT or ROLLBACK ALTER.
+    ``commit_id`` is None for a group of one. ``flags`` are those of
+    ``paraply.vocabulary.log.LoggedTransaction.flags``. ``start_alter_sequence`` belongs to COMMIT
+    or ROLLBACK ALTER.
     """
 
     header: EventHeader
@@ -83,13 +81,13 @@ class MariadbGtidEvent:
 
     @property
     def is_standalone(self) -> bool:
-        """Return whether a single statement follows, without COMMIT or XID."""
+        """Return whether one statement without COMMIT follows."""
         return "standalone" in self.flags
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PreviousGtidsEvent:
-    """The GTID set of all earlier files, as text (``uuid:1-5:7,uuid:tag:1``)."""
+    """The GTID set of all earlier files (``uuid:1-5:7,uuid:tag:1``)."""
 
     header: EventHeader
     gtid_set: str
@@ -97,7 +95,7 @@ class PreviousGtidsEvent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MariadbGtidListEvent:
-    """MariaDB's binlog state at the start of a file: GTIDs in order, the last per domain counts."""
+    """MariaDB's binlog state; a domain's last GTID counts."""
 
     header: EventHeader
     gtids: tuple[str, ...]
@@ -106,10 +104,7 @@ class MariadbGtidListEvent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueryEvent:
-    """A statement; ``error_code`` is what it ended with on the source.
-
-    ``sql_mode`` and ``client_collation`` are None where the log does not give them.
-    """
+    """A statement, with the source's ``error_code``."""
 
     header: EventHeader
     schema: str
@@ -130,7 +125,7 @@ class XidEvent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class XaPrepareEvent:
-    """The end of an XA transaction's first part; ``one_phase`` commits at once."""
+    """The end of XA's first part, or ``one_phase`` commit."""
 
     header: EventHeader
     xa_id: str
@@ -139,7 +134,7 @@ class XaPrepareEvent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableMapEvent:
-    """Names the table that the rows events with this ``table_id`` change."""
+    """The table of rows events with this ``table_id``."""
 
     header: EventHeader
     table_id: int
@@ -148,11 +143,10 @@ class TableMapEvent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RowsEvent:
-    """Changed rows of one table, still encoded.
+    """Encoded row changes of one table.
 
-    ``before_columns`` and ``after_columns`` say which columns the images hold (bit *i* of byte
-    *i // 8*); ``after_columns`` differs from ``before_columns`` only for updates. ``table`` is
-    None for the dummy event that only ends a statement. ``partial_json`` marks MySQL's type 39.
+    Column bitmaps are bit *i* of byte *i // 8*; they differ only for updates. ``table`` is None for
+    the dummy end of a statement. ``partial_json`` marks MySQL's type 39.
     """
 
     header: EventHeader
@@ -170,7 +164,7 @@ class RowsEvent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TransactionPayloadEvent:
-    """A compressed transaction; its inner events follow it in the stream of events."""
+    """A compressed transaction; its inner events follow."""
 
     header: EventHeader
     compression: str
@@ -180,7 +174,7 @@ class TransactionPayloadEvent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TransactionContextEvent:
-    """What group replication certifies: the snapshot and the write set (type 36)."""
+    """Group replication's certified snapshot and write set (type 36)."""
 
     header: EventHeader
     server_uuid: str
@@ -193,7 +187,7 @@ class TransactionContextEvent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ViewChangeEvent:
-    """A change of the group's membership (type 37), with the certification info it carried."""
+    """A group membership change (type 37)."""
 
     header: EventHeader
     view_id: str
@@ -203,7 +197,7 @@ class ViewChangeEvent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HeartbeatEvent:
-    """A sign of life of the source; found in relay logs only by accident."""
+    """The source's heartbeat; rare in relay logs."""
 
     header: EventHeader
     file: str
@@ -221,7 +215,7 @@ class IncidentEvent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnnotationEvent:
-    """The statement behind the rows that follow (types 29 and 160); a comment, not executed."""
+    """The statement behind the rows (types 29 and 160)."""
 
     header: EventHeader
     sql: str
@@ -229,7 +223,7 @@ class AnnotationEvent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckpointEvent:
-    """The oldest file MariaDB needs for crash recovery."""
+    """The oldest file for MariaDB's crash recovery."""
 
     header: EventHeader
     file: str
@@ -237,7 +231,7 @@ class CheckpointEvent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SkippedEvent:
-    """An event without meaning for us: known context (INTVAR, RAND ...) or an unknown type."""
+    """Context (INTVAR, RAND ...) or an unknown type."""
 
     header: EventHeader
     known: bool

@@ -1,8 +1,7 @@
-"""The format description event: which server wrote the log, and how its events are laid out.
+"""The format description event: server and event layout.
 
 Layout: MySQL Internals "FORMAT_DESCRIPTION_EVENT", MariaDB Knowledge Base "5-FORMAT_DESCRIPTION".
-Whether a checksum byte is there at all follows from the server version (checksum_version_split
-and checksum_version_split_mariadb of the servers).
+The version implies a checksum byte (checksum_version_split and checksum_version_split_mariadb).
 """
 
 from __future__ import annotations
@@ -19,25 +18,24 @@ CHECKSUM_BYTES = 4
 _FIRST_MYSQL_WITH_CHECKSUM = (5, 6, 1)
 _FIRST_MARIADB_WITH_CHECKSUM = (5, 3, 0)
 _EVENT_TYPES_MAX_WITHOUT_CHECKSUM = 34
-"""Servers before checksums list 27 types; 35 came with 5.6, which has them."""
+"""Servers without checksums list 27 types, 5.6 lists 35."""
 
 
 class Checksum(IntEnum):
-    """How events of a log are protected."""
+    """The checksum algorithm of events."""
 
     NONE = 0
     CRC32 = 1
     UNDEFINED = 255
-    """A server that does not know yet: its events carry none."""
+    """Undecided; events have no checksum."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FormatDescription:
-    """What a format description event says.
+    """A decoded format description event.
 
-    ``created_s`` is non-zero in the first file after a server start. ``post_header_lengths[t-1]``
-    is the length of the fixed part of events of type ``t``. ``has_checksum_field`` is False for
-    servers older than checksums.
+    ``created_s`` is non-zero after a server start. ``post_header_lengths[t-1]`` is the fixed length
+    of type ``t``.
     """
 
     server_version: str
@@ -49,13 +47,13 @@ class FormatDescription:
     has_checksum_field: bool
 
     def post_header_length(self, kind: EventType, default: int) -> int:
-        """Return the length of the fixed part of an event type, or the default if not listed."""
+        """Return a type's fixed length, or the default."""
         index = int(kind) - 1
         return self.post_header_lengths[index] if index < len(self.post_header_lengths) else default
 
 
 def parse_server_version(text: str) -> tuple[int, ...]:
-    """Return the leading numbers of a server version, ``(0, 0, 0)`` if it has none.
+    """Return a version's leading numbers, or ``(0, 0, 0)``.
 
     >>> parse_server_version("10.11.19-MariaDB-log")
     (10, 11, 19)
@@ -76,10 +74,9 @@ def _has_checksum_field(server_version: str) -> bool:
 
 
 def parse_format_description(body: bytes) -> FormatDescription:
-    """Decode the event's bytes after the common header, checksum field included.
+    """Decode the bytes after the common header.
 
-    Raises ``MalformedError`` if it is too short, of another binlog version, or names an unknown
-    checksum algorithm.
+    Raises ``MalformedError`` for short events, other binlog versions and unknown checksums.
     """
     cursor = Cursor(body)
     binlog_version = cursor.unsigned(2)

@@ -1,8 +1,7 @@
-"""Cutting a binary or relay log into events: magic, headers, lengths, checksums.
+"""Division of a log into events: magic, headers, lengths, checksums.
 
-Nothing here looks into an event's body, except that a format description sets the checksum
-algorithm for what follows it (a relay log has two, which may differ) and a start of encryption
-ends what can be read.
+Only format descriptions (checksum algorithm; relay logs may have two) and encryption starts are
+read inside.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ from paraply.vocabulary.errors import ErrorCode, ParaplyError
 MAGIC = b"\xfebin"
 MYSQL_ENCRYPTED_MAGIC = b"\xfdbin"
 EVENT_BYTES_MAX = (1 << 30) + (1 << 16)
-"""The servers' largest max_allowed_packet (1 GiB) and room for headers."""
+"""The largest max_allowed_packet (1 GiB) plus headers."""
 
 HEADER = struct.Struct("<IBIIIH")
 _CRC = struct.Struct("<I")
@@ -44,11 +43,10 @@ _FLAGS_OFFSET = 17
 
 
 class EventHeader(NamedTuple):
-    """The common header, and where in the file the event starts.
+    """The common header and file offset of an event.
 
-    ``end_position`` is as recorded: in a relay log it is the source's. ``offset`` and
-    ``next_offset`` bound the event in the file; inside a transaction payload they bound the
-    payload event.
+    A relay log's ``end_position`` is the source's. ``offset`` and ``next_offset`` bound the event
+    or its payload.
     """
 
     timestamp_s: int
@@ -62,22 +60,21 @@ class EventHeader(NamedTuple):
 
     @property
     def name(self) -> str:
-        """Return the name of the event type."""
+        """Return the event type's name."""
         return event_name(self.type_code)
 
 
 class RawEvent(NamedTuple):
-    """One event: its header and its body without common header and checksum."""
+    """One event: header, and body without checksum."""
 
     header: EventHeader
     body: bytes
 
 
 class BinlogReader:
-    """Reads one log file event by event; every checksum is verified.
+    """Reads one log file's events and verifies checksums.
 
-    ``format_description`` is the last one met, None before the first. ``checksums_seen`` collects
-    the algorithms in force, in order of appearance.
+    ``checksums_seen`` are in order of appearance.
     """
 
     def __init__(self, source: Source, *, event_bytes_max: int = EVENT_BYTES_MAX) -> None:
@@ -88,20 +85,19 @@ class BinlogReader:
 
     @property
     def name(self) -> str:
-        """Return the file's name as the user gave it."""
+        """Return the file's name as given."""
         return self.source.name
 
     def error(self, code: ErrorCode, offset: int | None, **details: object) -> ParaplyError:
-        """Return an error located in this file; None locates it in the file as a whole."""
+        """Return an error at ``offset`` or the file."""
         where = self.name if offset is None else f"{self.name}:{offset}"
         return ParaplyError(code, where=where, **details)
 
     def raw_events(self) -> Iterator[RawEvent]:
-        """Yield the events in order; a fault ends the iteration with ``ParaplyError``.
+        """Yield events until a fault raises ``ParaplyError``.
 
-        Everything before the fault has been yielded. P102 not a log, P103 encrypted, P104
-        truncated, P105 checksum, P106 impossible length, P107 broken format description, P108
-        too old.
+        P102 not a log, P103 encrypted, P104 truncated, P105 checksum, P106 impossible length, P107
+        broken format description, P108 too old.
         """
         self._read_magic()
         read = self.source.read

@@ -1,4 +1,4 @@
-"""What group replication adds to a log: transaction contexts (36) and view changes (37)."""
+"""Group replication's events: transaction contexts (36) and view changes (37)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _VIEW_ID_BYTES = 40
 
 
 def parse_transaction_context(raw: RawEvent) -> TransactionContextEvent:
-    """Decode what is certified: snapshot version, write set and read set (base64 hashes)."""
+    """Decode snapshot, write set and read set (base64 hashes)."""
     cursor = Cursor(raw.body)
     uuid_bytes = cursor.unsigned(1)
     thread_id = cursor.unsigned(4)
@@ -40,7 +40,7 @@ def _items(cursor: Cursor, count: int) -> tuple[str, ...]:
 
 
 def parse_view_change(raw: RawEvent) -> ViewChangeEvent:
-    """Decode a view change; of the certification info only its size is kept."""
+    """Decode a view change, with certification info's size."""
     cursor = Cursor(raw.body)
     view_id = cursor.take(_VIEW_ID_BYTES).split(b"\0", 1)[0].decode("latin-1")
     return ViewChangeEvent(

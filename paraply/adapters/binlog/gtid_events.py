@@ -1,7 +1,7 @@
 """GTID events of MySQL (33, 34, 35, 42) and MariaDB (162, 163).
 
 Layouts: MySQL libs/mysql/binlog/event/control_events.h and libs/mysql/serialization; MariaDB
-Knowledge Base "GTID_EVENT" and "GTID_LIST_EVENT", corrected against files of 10.11.
+Knowledge Base "GTID_EVENT" and "GTID_LIST_EVENT", corrected against 10.11.
 """
 
 from __future__ import annotations
@@ -31,10 +31,9 @@ def _uuid_text(data: bytes) -> str:
 
 
 def parse_gtid(raw: RawEvent) -> GtidEvent:
-    """Decode a GTID or anonymous GTID event of any MySQL version.
+    """Decode a GTID or anonymous GTID event.
 
-    Fields after the GTID came one by one (5.7.5, 8.0.1, 8.0.2, 8.0.14, 8.0.x group replication);
-    each is read only if its bytes are there.
+    Later fields are optional (5.7.5, 8.0.1, 8.0.2, 8.0.14, 8.0.x group replication).
     """
     cursor = Cursor(raw.body)
     flags = cursor.unsigned(1)
@@ -86,10 +85,9 @@ def _parse_tag(cursor: Cursor) -> str:
 
 
 def parse_tagged_gtid(raw: RawEvent) -> GtidEvent:
-    """Decode a tagged GTID event (type 42, 8.3 and newer): fields with numbers, any may be absent.
+    """Decode a tagged GTID event (type 42, 8.3 and newer).
 
-    A field number this decoder does not know ends the decoding, which is allowed only where the
-    message marks it as ignorable.
+    Fields are optional; an unknown one ends decoding and must be ignorable.
     """
     cursor = Cursor(raw.body)
     version = cursor.varlen()
@@ -150,10 +148,10 @@ def _octet(cursor: Cursor) -> int:
 
 
 def parse_gtid_set(data: bytes) -> str:
-    """Decode a GTID set as PREVIOUS_GTIDS and TRANSACTION_CONTEXT carry it, into its text form.
+    """Decode a GTID set into text.
 
-    The count's last byte tells the format: 0 plain, 1 with tags (8.3 and newer). Stored intervals
-    exclude their end.
+    The count's last byte is the format: 0 plain, 1 tags (8.3 and newer). Intervals exclude their
+    end.
     """
     cursor = Cursor(data)
     count = cursor.unsigned(8)
@@ -182,7 +180,7 @@ def parse_gtid_set(data: bytes) -> str:
 
 
 def parse_previous_gtids(raw: RawEvent) -> PreviousGtidsEvent:
-    """Decode the GTID set of all earlier files."""
+    """Decode all earlier files' GTID set."""
     return PreviousGtidsEvent(header=raw.header, gtid_set=parse_gtid_set(raw.body))
 
 
@@ -209,17 +207,17 @@ _EXTRA_FLAGS = ((0x02, "start_alter"), (0x04, "commit_alter"), (0x08, "rollback_
 
 
 def format_xid(format_id: int, gtrid: bytes, bqual: bytes) -> str:
-    """Return an XID the way the servers write it into XA statements."""
+    """Return an XID in XA notation."""
     return f"X'{gtrid.hex()}',X'{bqual.hex()}',{format_id}"
 
 
 def parse_mariadb_gtid(raw: RawEvent) -> MariadbGtidEvent:
-    """Decode a MariaDB GTID event with its optional commit id, XID and extra flags."""
+    """Decode a MariaDB GTID event."""
     return parse_mariadb_gtid_body(raw.header, raw.body)
 
 
 def parse_mariadb_gtid_body(header: EventHeader, body: bytes) -> MariadbGtidEvent:
-    """Decode the body of a MariaDB GTID event; the server id is the header's."""
+    """Decode a MariaDB GTID event's body."""
     cursor = Cursor(body)
     sequence = cursor.unsigned(8)
     domain = cursor.unsigned(4)
@@ -257,7 +255,7 @@ def parse_mariadb_gtid_body(header: EventHeader, body: bytes) -> MariadbGtidEven
 
 
 def parse_mariadb_gtid_list(raw: RawEvent) -> MariadbGtidListEvent:
-    """Decode MariaDB's binlog state: the low 28 bits of the count are the count."""
+    """Decode MariaDB's binlog state (28-bit count)."""
     cursor = Cursor(raw.body)
     word = cursor.unsigned(4)
     gtids: list[str] = []

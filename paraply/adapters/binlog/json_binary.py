@@ -1,10 +1,9 @@
-"""MySQL's binary JSON, decoded into Python values and printed as the server prints JSON.
+"""MySQL's binary JSON as Python values and server text.
 
-Objects become dicts (in stored order), arrays lists; a value that only MySQL has (a DECIMAL, a
-date, bytes) stays a ``JsonOpaque``. Format: MySQL sql-common/json_binary.h.
+Dicts keep the stored order; MySQL-only values become ``JsonOpaque``. Format: MySQL
+sql-common/json_binary.h.
 
-Offsets may point anywhere, so a hostile document could visit the same bytes over and over: each
-document may decode no more bytes than it has.
+Hostile offsets may revisit bytes, so a document may decode only its own length.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from paraply.adapters.binlog.decimals import decode_decimal
 from paraply.adapters.binlog.temporal import date_text, datetime_text, time_text
 
 DEPTH_MAX = 100
-"""The server refuses deeper documents (JSON_DOCUMENT_MAX_DEPTH)."""
+"""The server's limit (JSON_DOCUMENT_MAX_DEPTH)."""
 
 _LARGE_OBJECT = 1
 _SMALL_ARRAY = 2
@@ -54,15 +53,13 @@ _TYPE_DECIMAL = 246
 
 @dataclass(frozen=True, slots=True)
 class JsonOpaque:
-    """A value of a column type that JSON lacks: the type's code and its bytes."""
+    """A non-JSON value: type code and bytes."""
 
     type_code: int
     data: bytes
 
 
 class _Document:
-    """One document being decoded, and how many bytes it may still visit."""
-
     def __init__(self, data: bytes) -> None:
         self.data = data
         self.budget = len(data)
@@ -80,7 +77,6 @@ class _Document:
         return int.from_bytes(self.slice(start, width), "little")
 
     def value(self, kind: int, start: int, depth: int) -> object:
-        """Decode the value of a type whose bytes begin at ``start``."""
         if kind <= _LARGE_ARRAY:
             return self.container(kind, start, depth)
         if kind == _LITERAL:
@@ -104,7 +100,6 @@ class _Document:
         return _LITERALS[code]
 
     def length(self, start: int) -> tuple[int, int]:
-        """Read a length of 7 bits a byte, least significant first; return it and what follows."""
         length = 0
         for index in range(5):
             byte = self.unsigned(start + index, 1)
@@ -114,11 +109,10 @@ class _Document:
         raise MalformedError("a JSON length of more than 5 bytes")
 
     def text(self, start: int, count: int) -> str:
-        # A string that is not UTF-8 cannot be stored by a server; the row is still worth showing.
+        # Servers store only UTF-8; show the row anyway.
         return self.slice(start, count).decode("utf-8", "replace")
 
     def container(self, kind: int, start: int, depth: int) -> object:
-        """Decode an object or array: count, size, entries, then keys and values by offset."""
         if depth >= DEPTH_MAX:
             raise MalformedError(f"JSON is nested deeper than {DEPTH_MAX}")
         is_array = kind in (_SMALL_ARRAY, _LARGE_ARRAY)
@@ -143,7 +137,6 @@ class _Document:
         return values if is_array else dict(zip(keys, values, strict=True))
 
     def entry_value(self, kind: int, at: int, width: int, start: int, depth: int) -> object:
-        """Decode one entry: small values lie in the entry itself, others at their offset."""
         if kind == _LITERAL:
             return self.literal(self.unsigned(at, width))
         if kind in (_INT16, _UINT16) or (width == 4 and kind in (_INT32, _UINT32)):
@@ -154,9 +147,9 @@ class _Document:
 
 
 def decode_json(data: bytes) -> object:
-    """Decode a binary JSON document; an empty one is JSON null, as the server treats it.
+    """Decode binary JSON; empty means null, as in the server.
 
-    Raises ``MalformedError`` for anything a server cannot have written.
+    Raises ``MalformedError``.
     """
     if not data:
         return None
@@ -165,10 +158,9 @@ def decode_json(data: bytes) -> object:
 
 
 def json_text(value: object) -> str:
-    """Return a decoded document as the server prints it: ``{"a": [1, 2.5, "x"]}``.
+    """Return a document as the server prints it: ``{"a": [1, 2.5, "x"]}``.
 
-    Doubles are the shortest text that reads back as the same number; the server writes some large
-    ones differently (1e15 for 1000000000000000.0).
+    Some large doubles differ (1e15 for 1000000000000000.0).
     """
     if isinstance(value, dict):
         members = (f"{dumps(key, ensure_ascii=False)}: {json_text(v)}" for key, v in value.items())

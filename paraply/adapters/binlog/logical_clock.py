@@ -1,13 +1,10 @@
-"""Which run of the source's logical clock a transaction belongs to.
-
-Sequence numbers start anew with each file of the source, so numbers of two files do not compare.
-"""
+"""Clock runs; sequence numbers restart in each source file."""
 
 from __future__ import annotations
 
 
 class ClockRuns:
-    """Counts the runs of the logical clock, from 0; a run that saw no transaction is not one."""
+    """Counts clock runs with transactions, from 0."""
 
     def __init__(self) -> None:
         self._run = 0
@@ -18,18 +15,17 @@ class ClockRuns:
         self._source_file = ""
 
     def on_new_file(self) -> None:
-        """Note that a file of the source begins: the next transaction starts a new run."""
+        """Start a run with the next transaction."""
         self._restarts = True
 
     def on_source_file(self, name: str) -> None:
-        """Note which file of the source follows; the same one again (a reconnection) changes
-        nothing."""
+        """Note the source file; a repeated name (reconnection) changes nothing."""
         if self._source_file and name != self._source_file:
             self._restarts = True
         self._source_file = name
 
     def of_unnumbered(self) -> int:
-        """Return the run of a transaction without a sequence number."""
+        """Return an unnumbered transaction's run."""
         if self._restarts and self._used:
             self._run += 1
             self._sequence_number_last = 0
@@ -39,11 +35,10 @@ class ClockRuns:
         return self._run
 
     def of(self, last_committed: int | None, sequence_number: int | None) -> int:
-        """Return the run of a transaction with these numbers, None where the log has none.
+        """Return a numbered transaction's run.
 
-        In a relay log of group replication no file tells the restart: there a (0, 0) marker stands
-        before it, so numbers that fall back after a marker start a new run. Numbers that fall back
-        without one do not: the file was put together from several, which is for lint to say.
+        Group-replication relay logs mark restarts only by (0, 0). Falling numbers start a run only
+        after it; lint reports others.
         """
         run = self.of_unnumbered()
         if sequence_number is None:

@@ -1,4 +1,4 @@
-"""How much memory reading a log may take, and what follows from it for events and rows."""
+"""Memory limits of log reading."""
 
 from __future__ import annotations
 
@@ -10,30 +10,30 @@ DEFAULT_BYTES = 1 << 30
 
 
 class EventTooLargeError(MalformedError):
-    """An event unpacks to more bytes than the memory allows."""
+    """An unpacked event exceeds the memory limit."""
 
 
 @dataclass(slots=True)
 class Budget:
-    """Bytes that reading may take; one per process, set by ``--memory``."""
+    """Bytes for reading, per process (``--memory``)."""
 
     bytes: int = DEFAULT_BYTES
 
     @property
     def event_bytes(self) -> int:
-        """Return how many bytes a compressed event may unpack to: it is held several times."""
+        """Return the limit of an unpacked event, with copies."""
         return self.bytes // 4
 
     @property
     def row_bytes(self) -> int:
-        """Return how many bytes of encoded rows of one transaction are kept decoded.
+        """Return the limit of a transaction's encoded rows.
 
-        A decoded row takes about 20 times its bytes, and more if it is small.
+        Decoding takes 20 times the bytes, or more.
         """
         return self.bytes // 32
 
     def require(self, size: int) -> None:
-        """Raise ``EventTooLargeError`` for an event that unpacks to ``size`` bytes or more."""
+        """Raise ``EventTooLargeError`` if ``size`` exceeds the limit."""
         if size > self.event_bytes:
             raise EventTooLargeError(
                 f"it unpacks to {size:,} bytes or more; {self.event_bytes:,} are allowed"
@@ -42,4 +42,4 @@ class Budget:
 
 BUDGET = Budget()
 ROW_OVERHEAD_BYTES = 16
-"""What a row counts for beside its bytes: an object, times :attr:`Budget.row_bytes`'s 20."""
+"""Charge per row beside its bytes, before :attr:`Budget.row_bytes`'s factor 20."""

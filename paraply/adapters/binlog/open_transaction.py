@@ -1,4 +1,4 @@
-"""The transaction that is being read: what is known of it until its end comes."""
+"""The transaction under reading."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from paraply.vocabulary.log import (
 )
 
 STATEMENTS_MAX = 1024
-"""How many statements of one transaction are kept."""
 
 _RANK = {
     LoggedKind.EMPTY: 0,
@@ -28,9 +27,9 @@ _RANK = {
 
 
 class OpenTransaction:
-    """Collects a transaction; of several kinds in one, the one that restricts most wins.
+    """Collects a transaction; its most restrictive kind wins.
 
-    ``begun`` says that COMMIT, XID or XA PREPARE will end it, not the next statement.
+    ``begun`` requires COMMIT, XID or XA PREPARE.
     """
 
     def __init__(self, transaction: LoggedTransaction) -> None:
@@ -42,11 +41,11 @@ class OpenTransaction:
 
     @property
     def awaits_begin(self) -> bool:
-        """Return whether nothing but a GTID was seen, so that a BEGIN belongs to it."""
+        """Return whether a BEGIN may still follow."""
         return self._is_bare
 
     def note_kind(self, kind: LoggedKind) -> None:
-        """Raise the transaction's kind to ``kind`` if that restricts more."""
+        """Set ``kind`` if more restrictive."""
         if kind is LoggedKind.ROWS:
             self._is_bare = False
         if _RANK[kind] > _RANK[self.transaction.kind]:
@@ -63,7 +62,7 @@ class OpenTransaction:
     def on_statement(
         self, event: QueryEvent, role: StatementRole, xid_of: Callable[[str], str]
     ) -> bool:
-        """Take a statement that stands in this transaction; return whether it ends it."""
+        """Apply a statement; return whether it ends the transaction."""
         transaction = self.transaction
         if event.schema and not transaction.default_schema:
             transaction.default_schema = event.schema
@@ -102,7 +101,7 @@ class OpenTransaction:
         self.transaction.xa_id = self.transaction.xa_id or xid_of(event.sql)
 
     def finished(self, end_offset: int) -> LoggedTransaction:
-        """Return the transaction, its last event ending at ``end_offset``."""
+        """Return the transaction, which ends at ``end_offset``."""
         self.transaction.end_offset = end_offset
         self.transaction.statements = tuple(self._statements)
         return self.transaction

@@ -1,8 +1,8 @@
-"""The optional metadata at the end of a table map: signedness, character sets, names, keys.
+"""A table map's optional metadata.
 
-Each field is a type byte, a packed length and a value (Table_map_event,
-Optional_metadata_field_type). MINIMAL logs hold signedness, character sets and geometry types;
-FULL adds names, members, keys and visibility. Unknown fields are skipped.
+A field is a type byte, packed length and value (Table_map_event, Optional_metadata_field_type).
+MINIMAL logs contain signedness, character sets and geometry types; FULL adds names, members, keys
+and visibility.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ _VECTOR_DIMENSIONS = 13
 _CHOICES = frozenset({ColumnType.ENUM, ColumnType.SET})
 _WITH_CHARSET_MYSQL = CHARACTER | {ColumnType.VECTOR}
 _WITH_CHARSET_MARIADB = CHARACTER | {ColumnType.GEOMETRY}
-"""The types with an entry in the character set metadata (seen in logs of 9.7 and 10.11)."""
+"""Seen in logs of 9.7 and 10.11."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OptionalMetadata:
-    """The columns with what the metadata adds, and the primary key if it is told."""
+    """Enriched columns, and a logged primary key."""
 
     columns: list[WireColumn]
     primary_key: tuple[KeyPart, ...] | None
@@ -46,9 +46,9 @@ class OptionalMetadata:
 def parse_optional_metadata(
     data: bytes, columns: Sequence[WireColumn], *, is_mariadb: bool
 ) -> OptionalMetadata:
-    """Decode all fields and return the columns enriched by them.
+    """Decode all fields and return enriched columns.
 
-    Raises ``MalformedError`` where a field does not fit the columns.
+    Raises ``MalformedError`` for misfits.
     """
     fields: dict[int, bytes] = {}
     cursor = Cursor(data)
@@ -111,7 +111,6 @@ def _collation(change: dict[str, object]) -> int | None:
 
 
 def _bits(data: bytes, count: int) -> list[bool]:
-    """Read one bit per column, most significant first."""
     if len(data) * 8 < count:
         raise MalformedError(f"{len(data)} bytes of bits for {count} columns")
     return [bool(data[index >> 3] >> (7 - (index & 7)) & 1) for index in range(count)]
@@ -123,7 +122,6 @@ def _packed_numbers(data: bytes, count: int) -> list[int]:
 
 
 def _default_charset(data: bytes, count: int) -> list[int]:
-    """Read the most frequent character set, then (column, character set) for the others."""
     cursor = Cursor(data)
     collations = [cursor.packed()] * count
     while cursor.remaining:

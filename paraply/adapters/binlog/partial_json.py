@@ -1,7 +1,6 @@
-"""Partial JSON updates (MySQL 8.0, binlog_row_value_options=PARTIAL_JSON): diffs instead of values.
+"""Partial JSON updates (MySQL 8.0, binlog_row_value_options=PARTIAL_JSON).
 
-A diff replaces, inserts or removes one value at a path. Format: MySQL sql/json_diff.h and
-Json_diff_vector::read_binary.
+Format: MySQL sql/json_diff.h and Json_diff_vector::read_binary.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from paraply.adapters.binlog.json_binary import DEPTH_MAX, decode_json, json_tex
 
 
 class DiffOperation(IntEnum):
-    """What one diff does at its path."""
+    """The operation of a diff."""
 
     REPLACE = 0
     INSERT = 1
@@ -25,7 +24,7 @@ class DiffOperation(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class JsonDiff:
-    """One change: the operation, the path (``$.a[1]``), and the new value as JSON text."""
+    """Operation, path (``$.a[1]``) and new JSON text."""
 
     operation: DiffOperation
     path: str
@@ -34,7 +33,7 @@ class JsonDiff:
 
 @dataclass(frozen=True, slots=True)
 class PartialJson:
-    """Stands in an after-image for a JSON value of which only the changes were recorded."""
+    """A JSON value known only by diffs."""
 
     diffs: tuple[JsonDiff, ...]
 
@@ -43,7 +42,7 @@ ParsedDiff = tuple[DiffOperation, str, object]
 
 
 def parse_diffs(data: bytes) -> list[ParsedDiff]:
-    """Decode a diff vector into (operation, path, value); the value of a removal is None."""
+    """Decode diffs into (operation, path, value or None)."""
     cursor = Cursor(data)
     diffs: list[ParsedDiff] = []
     while cursor.remaining:
@@ -58,7 +57,7 @@ def parse_diffs(data: bytes) -> list[ParsedDiff]:
 
 
 def as_partial(diffs: list[ParsedDiff]) -> PartialJson:
-    """Return diffs that cannot be applied as the value that stands for them."""
+    """Return diffs without their document."""
     return PartialJson(
         tuple(
             JsonDiff(operation, path, "" if operation is DiffOperation.REMOVE else json_text(value))
@@ -70,8 +69,7 @@ def as_partial(diffs: list[ParsedDiff]) -> PartialJson:
 def apply_diffs(document: object, diffs: list[ParsedDiff]) -> object:
     """Return the document after the diffs.
 
-    Raises ``MalformedError`` where a path does not lead to what the operation needs; the
-    server checks that before it writes diffs.
+    Raises ``MalformedError`` for unfit paths, which the server excludes.
     """
     result = deepcopy(document)
     for operation, path, value in diffs:
@@ -121,14 +119,14 @@ def _change(
 
 
 def _restore_order(members: dict[str, object]) -> None:
-    """Put members in the order the server stores them: shorter names first, then by bytes."""
+    """The server stores shorter names first, then by bytes."""
     ordered = sorted(members.items(), key=lambda item: (len(item[0].encode()), item[0].encode()))
     members.clear()
     members.update(ordered)
 
 
 def parse_path(path: str) -> list[str | int]:
-    """Return the legs of a JSON path: member names and array positions.
+    """Return a JSON path's member names and positions.
 
     >>> parse_path('$.a[2]."b c"')
     ['a', 2, 'b c']

@@ -1,7 +1,6 @@
-"""Updates whose after-images may hold JSON diffs instead of values (type 39, MySQL 8.0).
+"""Updates with JSON diffs in after-images (type 39, MySQL 8.0).
 
-The diffs are applied to the before-image where that holds the document, so that the after-image
-reads like any other; otherwise ``PartialJson`` stands for the value.
+Diffs apply to complete before-images, else remain ``PartialJson``.
 """
 
 from __future__ import annotations
@@ -30,13 +29,13 @@ def _raw_reader(column: WireColumn) -> Reader:
 
 
 class PartialUpdateDecoder:
-    """Decodes pairs of images of one table whose after-images start with value options."""
+    """Decodes images with value options."""
 
     def __init__(self, table: TableMap, before_columns: bytes, after_columns: bytes) -> None:
         self._json_columns = [
             index for index, c in enumerate(table.columns) if c.kind is ColumnType.JSON
         ]
-        # JSON stays encoded in both images until the diffs have met their document.
+        # JSON stays encoded until the diffs apply.
         self._readers = [
             _raw_reader(column) if column.kind is ColumnType.JSON else reader
             for column, reader in zip(table.columns, table.readers, strict=True)
@@ -46,7 +45,7 @@ class PartialUpdateDecoder:
         self._count = table.column_count
 
     def decode(self, data: bytes, position: int) -> tuple[RowImage, RowImage, int]:
-        """Return the before-image, the after-image and the position after both."""
+        """Return both images and the next position."""
         before, position = self._before.decode(data, position)
         cursor = Cursor(data, position)
         options = cursor.packed()

@@ -1,7 +1,6 @@
-"""Compressed transactions (TRANSACTION_PAYLOAD, MySQL 8.0.20): their inner events, streamed.
+"""Streamed compressed transactions (TRANSACTION_PAYLOAD, MySQL 8.0.20).
 
-The inner events have common headers but no checksums; the payload event's own covers them. They
-are unpacked one by one, so a small payload that unpacks to gigabytes is never held as a whole.
+Inner events have no checksums. They unpack singly, to bound memory.
 """
 
 from __future__ import annotations
@@ -35,16 +34,16 @@ _NEVER_INSIDE = frozenset(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Payload:
-    """A payload event's header fields, and the bytes that hold the inner events."""
+    """A payload event's header fields and compressed bytes."""
 
     event: TransactionPayloadEvent
     data: bytes
 
 
 def parse_payload(raw: RawEvent) -> Payload:
-    """Decode the fields before the payload: (type, length, value) in packed integers.
+    """Decode the fields before the payload.
 
-    Raises ``MalformedError`` for an unknown compression or a size that is not what is left.
+    Raises ``MalformedError`` for unknown compression or size.
     """
     cursor = Cursor(raw.body)
     size: int | None = None
@@ -73,10 +72,9 @@ def parse_payload(raw: RawEvent) -> Payload:
 
 
 def inner_events(payload: Payload) -> Iterator[RawEvent]:
-    """Yield the events inside a payload, with the payload's place in the file.
+    """Yield a payload's events, with its file place.
 
-    Raises ``MalformedError`` where the compressed stream or an inner event is damaged, or an event
-    is inside that cannot be (another payload, a format description).
+    Raises ``MalformedError`` for damage, nested payloads and format descriptions.
     """
     outer = payload.event.header
     stream: BinaryIO = io.BytesIO(payload.data)
@@ -118,7 +116,7 @@ def inner_events(payload: Payload) -> Iterator[RawEvent]:
 
 
 def _read(stream: BinaryIO, count: int) -> bytes:
-    """Read ``count`` bytes or what there is; memory follows the data, not ``count``."""
+    """Memory follows the data, not ``count``."""
     chunks: list[bytes] = []
     while count:
         try:

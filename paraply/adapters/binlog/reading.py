@@ -1,4 +1,4 @@
-"""From bytes to events: one decoder per stream of files, which remembers the table maps."""
+"""Decoder of a file stream, with its table maps."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from paraply.adapters.binlog.table_map import TableMap, parse_table_map
 
 _DEFINITION_BYTES_MAX = 1 << 24
 _DEFINITION_BYTES_MIN = 1 << 12
-"""What a small definition is counted as, for the objects it becomes (4,096 tables are kept)."""
+"""Charge per small definition; 4,096 are kept."""
 _TABLE_IDS_MAX = 1 << 16
 
 _Parse = Callable[[RawEvent], Event]
@@ -70,10 +70,9 @@ _ENDS_TABLE_MAPS = frozenset(
 
 
 class EventDecoder:
-    """Decodes raw events in order; table maps live until their statement or transaction ends.
+    """Decodes raw events of one or more files in order.
 
-    Equal table definitions become one ``TableMap`` object, so that plans for its rows are made
-    once. One decoder may read several files in a row.
+    Equal table definitions share one ``TableMap`` and its plans.
     """
 
     def __init__(self) -> None:
@@ -82,9 +81,9 @@ class EventDecoder:
         self._definition_bytes = 0
 
     def decode(self, raw: RawEvent, description: FormatDescription) -> Iterator[Event]:
-        """Yield the event, and after a transaction payload the events inside it.
+        """Yield the event, and a payload's inner events.
 
-        Raises ``MalformedError`` for a body that is not what its type says.
+        Raises ``MalformedError``.
         """
         if raw.header.type_code == EventType.TRANSACTION_PAYLOAD:
             payload = parse_payload(raw)
@@ -95,7 +94,7 @@ class EventDecoder:
             yield self.decode_one(raw, description)
 
     def decode_one(self, raw: RawEvent, description: FormatDescription) -> Event:
-        """Return one event that is not a transaction payload."""
+        """Return one event, except a transaction payload."""
         code = raw.header.type_code
         if code in ROWS_SHAPES:
             return self._on_rows(raw, description)
@@ -141,10 +140,9 @@ class EventDecoder:
 
 
 def read_events(reader: BinlogReader, decoder: EventDecoder | None = None) -> Iterator[Event]:
-    """Yield every event of a file, decoded; a fault ends the iteration with ``ParaplyError``.
+    """Yield decoded events until a fault raises ``ParaplyError``.
 
-    Give one decoder for several files of one stream where a transaction may span two of them
-    (relay logs).
+    Share ``decoder`` where transactions span files (relay logs).
     """
     decoder = decoder or EventDecoder()
     payload = int(EventType.TRANSACTION_PAYLOAD)

@@ -1,4 +1,4 @@
-"""What reading logs has shown besides the transactions: per file, what it is and where it ended."""
+"""Report of log reading: each file's content and end."""
 
 from __future__ import annotations
 
@@ -12,11 +12,7 @@ from paraply.vocabulary.errors import ParaplyError
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Diagnostic:
-    """One thing that was wrong with a file.
-
-    ``ends_file`` says that nothing after ``where`` was read; otherwise only what is named was
-    left out.
-    """
+    """One fault; ``ends_file`` stopped reading at ``where``."""
 
     code: str
     where: str
@@ -26,7 +22,7 @@ class Diagnostic:
 
 
 def diagnostic_of(error: ParaplyError, *, ends_file: bool) -> Diagnostic:
-    """Return a fault as a line of the report."""
+    """Return a fault as a diagnostic."""
     return Diagnostic(
         code=error.error.code,
         where=error.where,
@@ -38,13 +34,11 @@ def diagnostic_of(error: ParaplyError, *, ends_file: bool) -> Diagnostic:
 
 @dataclass(slots=True, kw_only=True)
 class FileReport:
-    """One file: what it is, what was in it, and whether it was read to its end.
+    """One file's content and end.
 
-    ``compression`` is ``plain``, ``gzip`` or ``zstd``. ``checksums`` lists the algorithms in order
-    of appearance (a relay log may have two). ``bytes_read`` counts unpacked bytes.
-    ``closed`` is False where neither a ROTATE nor a STOP ends the file: the server had it open,
-    or crashed. ``events`` counts by event name, inner events of payloads included;
-    ``unknown_events`` counts those skipped because their type code is unknown.
+    ``compression`` is ``plain``, ``gzip`` or ``zstd``. Relay logs may have two ``checksums``.
+    ``bytes_read`` is unpacked. ``closed`` requires a final ROTATE or STOP. ``events`` include
+    payloads' inner events.
     """
 
     file: str
@@ -60,20 +54,20 @@ class FileReport:
     incomplete_transactions: int = 0
     rows: int = 0
     previous_gtids: str | None = None
-    """MySQL's GTID set of all earlier files, None if the file does not tell."""
+    """All earlier files' GTID set (MySQL)."""
     gtid_list: tuple[str, ...] | None = None
-    """MariaDB's binlog state at the start of the file, None if the file does not tell."""
+    """MariaDB's binlog state at the file's start."""
     next_file: str = ""
     diagnostics: list[Diagnostic] = field(default_factory=list)
 
     @property
     def read_to_end(self) -> bool:
-        """Return whether nothing stopped the reading before the end of the file."""
+        """Return whether reading reached the file's end."""
         return not any(diagnostic.ends_file for diagnostic in self.diagnostics)
 
     @property
     def server_version(self) -> str:
-        """Return the version of the server the transactions come from, empty if unknown."""
+        """Return the source server's version, or empty."""
         return self.server_versions[-1] if self.server_versions else ""
 
     def count_event(self, type_code: int, *, known: bool = True) -> None:
@@ -85,21 +79,21 @@ class FileReport:
 
 @dataclass(slots=True, kw_only=True)
 class LogReport:
-    """All files of one stream, in the order they were read."""
+    """All files of one stream, in order."""
 
     files: list[FileReport] = field(default_factory=list)
 
     def diagnostics(self) -> Iterator[Diagnostic]:
-        """Yield what was wrong, file by file."""
+        """Yield all faults, by file."""
         for file in self.files:
             yield from file.diagnostics
 
     @property
     def nothing_read(self) -> bool:
-        """Return whether no file gave a single event (exit code 3)."""
+        """Return whether no event was read (exit code 3)."""
         return not any(file.events for file in self.files)
 
     @property
     def read_to_end(self) -> bool:
-        """Return whether every file was read to its end."""
+        """Return whether reading reached every file's end."""
         return all(file.read_to_end for file in self.files)

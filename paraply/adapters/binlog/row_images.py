@@ -1,7 +1,6 @@
-"""Decoding row images: one compiled plan per table definition, column bitmap and NULL bitmap.
+"""Row image decoding by cached plans per definition and bitmaps.
 
-Neighbouring columns that need no conversion are read by one ``struct`` call; logs repeat the same
-few patterns of NULLs, so a plan is made once and used for thousands of rows.
+One ``struct`` call reads neighbouring plain columns.
 """
 
 from __future__ import annotations
@@ -15,20 +14,20 @@ from paraply.adapters.binlog.temporal import Reader
 from paraply.vocabulary.log import ABSENT, RowImage
 
 _PLAN_STEPS_MAX = 4096
-"""How many steps all kept plans of one decoder have; a table of many columns keeps fewer plans."""
+"""Limit of steps in a decoder's cached plans."""
 
 Unpack = Callable[[bytes, int], tuple[object, ...]]
 _Step = tuple[Unpack | None, int, Reader | None, tuple[object, ...]]
-"""A run of plain columns (unpack, bytes), or one reader, or constants (NULL, ABSENT)."""
+"""A run of plain columns (unpack, bytes), a reader, or constants."""
 
 
 def present_columns(bitmap: bytes, count: int) -> list[int]:
-    """Return the positions of the set bits among the first ``count``, least significant first."""
+    """Return the set bits, least significant first."""
     return [index for index in range(count) if bitmap[index >> 3] >> (index & 7) & 1]
 
 
 class ImageDecoder:
-    """Decodes the images of one table that hold the same columns."""
+    """Decodes one table's images with the same columns."""
 
     def __init__(
         self, columns: Sequence[WireColumn], readers: Sequence[Reader], bitmap: bytes
@@ -41,9 +40,9 @@ class ImageDecoder:
         self._steps_kept = 0
 
     def decode(self, buffer: bytes, position: int) -> tuple[RowImage, int]:
-        """Return one image and the position after it.
+        """Return one image and the next position.
 
-        Raises ``MalformedError`` where the image reaches past the buffer.
+        Raises ``MalformedError`` past the end.
         """
         start = position + self._null_bytes
         nulls = buffer[position:start]

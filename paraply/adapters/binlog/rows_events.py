@@ -1,7 +1,7 @@
 """Rows events: v0 (20-22), v1 (23-25), v2 (30-32), partial update (39), MariaDB compressed
 (166-171).
 
-Layout: MySQL "Rows_event"; the versions differ in extra data only, compression covers the rows.
+Layout: MySQL "Rows_event".
 """
 
 from __future__ import annotations
@@ -52,20 +52,19 @@ ROWS_SHAPES: Mapping[int, _Shape] = {
     EventType.UPDATE_ROWS_COMPRESSED: _shape(Operation.UPDATE, extra=True, compressed=True),
     EventType.DELETE_ROWS_COMPRESSED: _shape(Operation.DELETE, extra=True, compressed=True),
 }
-"""What each type code of a rows event does, and how it is laid out."""
 
 
 def table_id_bytes(description: FormatDescription) -> int:
-    """Return the width of table ids: 6, or 4 in logs of before 5.1.4."""
+    """Return 6, or 4 before 5.1.4."""
     return 4 if description.post_header_length(EventType.TABLE_MAP, 8) == 6 else 6
 
 
 def parse_rows(
     raw: RawEvent, description: FormatDescription, tables: Mapping[int, TableMap]
 ) -> RowsEvent:
-    """Decode everything of a rows event but the rows; ``tables`` maps table ids to definitions.
+    """Decode a rows event except its rows.
 
-    Raises ``MalformedError`` if the column count is not the table's.
+    Raises ``MalformedError`` for a wrong column count.
     """
     shape = ROWS_SHAPES[raw.header.type_code]
     cursor = Cursor(raw.body)
@@ -103,10 +102,9 @@ def parse_rows(
 
 
 def decode_rows(event: RowsEvent, file: str) -> Iterator[RowChange]:
-    """Yield the rows of an event; ``file`` goes into their position.
+    """Yield an event's rows, with ``file`` in their position.
 
-    Nothing is yielded for an event without a table (the dummy that ends a statement) or of a
-    table that is ``undecodable``. Raises ``MalformedError`` where the bytes are no rows.
+    Yields nothing for a dummy event or ``undecodable`` table. Raises ``MalformedError``.
     """
     table = event.table
     if table is None or table.undecodable:

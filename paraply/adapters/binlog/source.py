@@ -1,4 +1,4 @@
-"""Opening log files: plain, gzip, zstandard or standard input, as one bounded byte stream."""
+"""Log byte streams: plain, gzip, zstandard or standard input."""
 
 from __future__ import annotations
 
@@ -23,14 +23,13 @@ _ZSTD_WINDOW_BYTES_MAX = 1 << 27  # zstd's own default limit for streams
 
 
 class Source:
-    """A forward-only byte stream with the name the user gave it.
+    """A named forward-only byte stream.
 
-    ``offset`` counts the bytes handed out so far, after decompression. Damage to the compression
-    is raised as ``ParaplyError`` P109 where it is met; all bytes before it were delivered.
+    ``offset`` counts decompressed bytes. Damage raises ``ParaplyError`` P109 where it occurs.
     """
 
     resumes = False
-    """Whether what it delivers goes on where another source of the same file has ended."""
+    """Continues another source of the file."""
 
     def __init__(self, name: str, stream: BinaryIO, compression: str = "plain") -> None:
         self.name = name
@@ -40,10 +39,7 @@ class Source:
         self._ahead = b""
 
     def read(self, count: int) -> bytes:
-        """Return the next ``count`` bytes, fewer only at the end.
-
-        Memory grows with the bytes that are there, not with ``count``.
-        """
+        """Return up to ``count`` next bytes; memory follows the data."""
         if self._ahead:
             data = self._ahead[:count]
             self._ahead = self._ahead[count:]
@@ -54,7 +50,7 @@ class Source:
         return data
 
     def peek(self, count: int) -> bytes:
-        """Return up to ``count`` of the next bytes without consuming them."""
+        """Return up to ``count`` next bytes, unconsumed."""
         if len(self._ahead) < count:
             self._ahead += self._read_stream(count - len(self._ahead))
         return self._ahead[:count]
@@ -89,7 +85,7 @@ class Source:
             ) from None
 
     def close(self) -> None:
-        """Close the stream, except standard input, which is not ours to close."""
+        """Close the stream, except standard input."""
         if self.name != STANDARD_INPUT:
             self._stream.close()
 
@@ -105,9 +101,9 @@ def _reason(fault: OSError) -> str:
 
 
 def open_source(name: str) -> Source:
-    """Open a file for reading; ``-`` is standard input; compression is told by magic bytes.
+    """Open a file or ``-``; magic bytes select the compression.
 
-    Raises ``ParaplyError`` P101 if there is no such file or it may not be read.
+    Raises ``ParaplyError`` P101 if unreadable.
     """
     try:
         if name == STANDARD_INPUT:
@@ -118,7 +114,7 @@ def open_source(name: str) -> Source:
 
 
 def source_of_stream(name: str, raw: BinaryIO) -> Source:
-    """Wrap an open byte stream, undoing gzip or zstandard where its magic bytes say so."""
+    """Wrap a byte stream with decompression."""
     buffered = raw if isinstance(raw, io.BufferedReader) else _Rebuffered(raw)
     magic = buffered.peek(4)[:4]
     if magic.startswith(_GZIP_MAGIC):
@@ -134,10 +130,7 @@ def source_of_stream(name: str, raw: BinaryIO) -> Source:
 
 
 class _ZstdFrames(io.RawIOBase):
-    """Unpacks concatenated zstandard frames and, unlike the library's reader, misses a cut one.
-
-    Input is fed in pieces so small that what one of them unpacks to (32 MiB at most) is bounded.
-    """
+    """Detects a cut frame, unlike the library's reader; small inputs bound output (32 MiB)."""
 
     def __init__(self, packed: io.BufferedReader) -> None:
         self._packed = packed
@@ -172,15 +165,11 @@ class _ZstdFrames(io.RawIOBase):
 
 
 class _Rebuffered(io.BufferedReader):
-    """Gives ``peek`` to a stream that lacks it (a ``BytesIO`` has it not)."""
-
     def __init__(self, raw: BinaryIO) -> None:
         super().__init__(cast("io.RawIOBase", _AsRaw(raw)), _BUFFER_BYTES)
 
 
 class _AsRaw(io.RawIOBase):
-    """Presents any object with ``read`` as a raw stream."""
-
     def __init__(self, stream: BinaryIO) -> None:
         self._inner = stream
 

@@ -1,4 +1,4 @@
-"""The SQL type behind a wire column, as far as the log tells it."""
+"""SQL types from wire columns."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from paraply.adapters.binlog.column_types import BLOBS, CHARACTER, ColumnType, W
 
 
 def sql_type(column: WireColumn) -> str:
-    """Return the SQL type in lower case, as far as the wire tells it."""
+    """Return the lower-case SQL type."""
     kind = column.kind
     is_binary = column.collation == BINARY_COLLATION
     if kind in CHARACTER:
@@ -62,7 +62,7 @@ _SQL_NAMES = {
 
 
 def length_in_characters(column: WireColumn) -> int:
-    """Return the declared length in characters of text, bytes of binary strings, else 0."""
+    """Return the length of text (characters) or binary (bytes), else 0."""
     if column.kind in BLOBS or column.kind not in CHARACTER:
         return 0
     collation = collation_of(column.collation) if column.collation is not None else None

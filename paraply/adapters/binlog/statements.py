@@ -1,7 +1,6 @@
-"""What a logged statement does to its transaction, told from its first words.
+"""Effects of logged statements, from their first words.
 
-Only what a server writes into a binary log is told apart; anything else counts as a change whose
-rows are not in the log.
+Unknown statements count as unlogged row changes.
 """
 
 from __future__ import annotations
@@ -11,26 +10,24 @@ from enum import Enum
 
 
 class StatementRole(Enum):
-    """What a statement means to the transaction it stands in."""
+    """A statement's role in its transaction."""
 
     BEGIN = "begin"
     END = "end"
-    """COMMIT."""
     ROLL_BACK = "roll back"
     SAVEPOINT = "savepoint"
-    """SAVEPOINT and RELEASE SAVEPOINT: no effect on what is applied."""
     ROLL_BACK_TO = "roll back to"
-    """ROLLBACK TO SAVEPOINT: a part of the rows before it does not stay."""
+    """ROLLBACK TO SAVEPOINT, which undoes earlier rows."""
     XA_START = "xa start"
     XA_END = "xa end"
     XA_PREPARE = "xa prepare"
     XA_FINISH = "xa finish"
-    """XA COMMIT and XA ROLLBACK of a prepared transaction."""
+    """XA COMMIT or XA ROLLBACK of a prepared transaction."""
     DDL = "ddl"
     CHANGE = "change"
-    """Statement-based row changes, or anything unknown."""
+    """Statement-based row changes, or an unknown statement."""
     NOTHING = "nothing"
-    """Only comments: servers replace events that a replica should ignore by such."""
+    """Comments that replace ignorable events."""
 
 
 _COMMENT = re.compile(r"/\*(?![!M])(?:[^*]|\*(?!/))*\*/|--[ \t\r\n][^\n]*|#[^\n]*")
@@ -57,7 +54,6 @@ _WORDS_OF_INTEREST = 3
 
 
 def _first_words(sql: str) -> tuple[list[str], str]:
-    """Return the first words in capitals and the text they were read from."""
     head = sql[:_HEAD_CHARACTERS]
     words: list[str] = []
     position = 0
@@ -76,9 +72,9 @@ def _first_words(sql: str) -> tuple[list[str], str]:
 
 
 def statement_role(sql: str) -> StatementRole:
-    """Return what a logged statement does, from its first words; case and comments do not matter.
+    """Return a logged statement's role.
 
-    Words inside executable comments (``/*!50003 ... */``, ``/*M! ... */``) count.
+    Words in executable comments (``/*!50003 ... */``, ``/*M! ... */``) count.
 
     >>> statement_role("/* app */ ROLLBACK TO `s1`").name
     'ROLL_BACK_TO'
@@ -106,6 +102,6 @@ _XID_TEXT = re.compile(r"\A\s*XA\s+\w+\s+(.*?)(?:\s+ONE\s+PHASE)?\s*;?\s*\Z", re
 
 
 def xid_of_statement(sql: str) -> str:
-    """Return the XID of an XA statement as it is written there, empty if there is none."""
+    """Return an XA statement's XID, or empty."""
     found = _XID_TEXT.match(sql[:_HEAD_CHARACTERS])
     return found.group(1) if found else ""

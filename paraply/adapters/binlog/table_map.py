@@ -1,7 +1,6 @@
-"""Table maps: the table behind rows events, its column types and, since 8.0 and 10.5, metadata.
+"""Table maps: table, column types and metadata (8.0, 10.5).
 
-Layout: MySQL "Table_map_event" and Optional_metadata_fields; MariaDB writes the same fields with
-binlog_row_metadata.
+Layout: MySQL "Table_map_event" and Optional_metadata_fields; MariaDB binlog_row_metadata.
 """
 
 from __future__ import annotations
@@ -23,19 +22,17 @@ from paraply.adapters.binlog.temporal import Reader
 from paraply.vocabulary.schema import Column, KeyPart, SchemaSource, TableSchema, UniqueKey
 
 COLUMNS_MAX = 4096
-"""The servers' limit on columns of a table."""
+"""The servers' column limit."""
 
 _DECODERS_MAX = 16
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class TableMap:
-    """One definition of one table; equal definitions of one log are one object.
+    """One table definition, shared by equal ones.
 
-    ``undecodable`` gives the reason why rows of the table cannot be decoded, empty if they can;
-    ``columns`` then holds the columns before the unknown one.
-    ``primary_key`` is None where the log does not tell it: the metadata is minimal, or the table
-    has none (``has_names`` tells these apart: names come with full metadata only).
+    ``undecodable`` is a reason or empty; ``columns`` then ends before the unknown one.
+    ``primary_key`` is None if unknown or, with ``has_names``, absent.
     """
 
     schema_name: str
@@ -49,16 +46,16 @@ class TableMap:
 
     @property
     def name(self) -> str:
-        """Return ``schema.table`` as the log spells it."""
+        """Return ``schema.table`` as logged."""
         return f"{self.schema_name}.{self.table_name}"
 
     @property
     def has_names(self) -> bool:
-        """Return whether the log names the columns (binlog_row_metadata=FULL)."""
+        """Return whether binlog_row_metadata is FULL."""
         return bool(self.columns) and all(column.name for column in self.columns)
 
     def image_decoder(self, bitmap: bytes) -> ImageDecoder:
-        """Return the decoder of images that hold the columns of ``bitmap``; made once each."""
+        """Return the cached decoder for a bitmap."""
         decoder = self._decoders.get(bitmap)
         if decoder is None:
             decoder = ImageDecoder(self.columns, self.readers, bitmap)
@@ -67,10 +64,9 @@ class TableMap:
         return decoder
 
     def table_schema(self) -> TableSchema:
-        """Return what is known of the table in the shared vocabulary.
+        """Return the table's schema.
 
-        Unnamed columns are called ``@1``, ``@2`` ... as mysqlbinlog does. Only the primary key
-        can be known, so ``keys_complete`` is False.
+        Unnamed columns are ``@1``, ``@2`` ... as in mysqlbinlog. ``keys_complete`` is False.
         """
         key = self.primary_key
         return TableSchema(
@@ -106,15 +102,14 @@ def _schema_column(column: WireColumn, position: int) -> Column:
 
 
 def bitmap_bytes(bits: int) -> int:
-    """Return how many bytes hold that many bits."""
+    """Return the bytes of a bitmap."""
     return (bits + 7) // 8
 
 
 def parse_table_map(body: bytes, *, is_mariadb: bool) -> TableMap:
-    """Decode a table map from the byte after its table id and flags.
+    """Decode a table map after id and flags.
 
-    Raises ``MalformedError`` for what no server writes. A column type that is not known makes the
-    table ``undecodable``, not the log.
+    Raises ``MalformedError``; unknown types only make it ``undecodable``.
     """
     cursor = Cursor(body)
     schema_name = cursor.take(cursor.unsigned(1)).decode("utf-8", "replace")

@@ -1,7 +1,7 @@
-"""Dates and times as the SQL text the server would print, since zero dates have no Python value.
+"""Dates and times as server text, since Python lacks zero dates.
 
-TIMESTAMP is printed in UTC. Formats: MySQL Internals "Date and Time Data Type Representation";
-the version 2 types (5.6.4, MariaDB 10.1) are big-endian with an offset, so that bytes sort.
+TIMESTAMP is UTC. Formats: MySQL Internals "Date and Time Data Type Representation"; version 2
+(5.6.4, MariaDB 10.1) is big-endian with an offset.
 """
 
 from __future__ import annotations
@@ -13,10 +13,9 @@ from functools import lru_cache
 from paraply.adapters.binlog.cursor import MalformedError
 
 Reader = Callable[[bytes, int], tuple[object, int]]
-"""Takes the row bytes and a position; returns the value and the position after it.
+"""Reads a value; returns it with the next position.
 
-A reader may look at fewer bytes than it needs where the row is cut short: the caller compares
-the final position with the length of the row.
+The caller detects cut rows by the final position.
 """
 
 FRACTION_DIGITS_MAX = 6
@@ -25,9 +24,9 @@ _EPOCH = date(1970, 1, 1)
 
 
 def fraction_bytes(digits: int) -> int:
-    """Return how many bytes hold that many digits of a fraction of a second.
+    """Return a fraction's bytes.
 
-    Raises ``MalformedError`` for more than six digits.
+    Raises ``MalformedError`` above six digits.
     """
     if digits > FRACTION_DIGITS_MAX:
         raise MalformedError(f"{digits} digits of a second (at most {FRACTION_DIGITS_MAX})")
@@ -35,7 +34,7 @@ def fraction_bytes(digits: int) -> int:
 
 
 def _fraction_text(raw: int, digits: int) -> str:
-    """Return ``.ffffff`` cut to ``digits``; an odd count is stored with a zero appended."""
+    """An odd digit count is stored with a zero appended."""
     if not digits:
         return ""
     stored_digits = digits + (digits & 1)
@@ -48,7 +47,7 @@ def _day_text(days: int) -> str:
 
 
 def timestamp_text(seconds: int) -> str:
-    """Return seconds since 1970 (32 bits) as UTC text; 0 is the zero timestamp."""
+    """Return 32-bit seconds since 1970 as UTC text."""
     if seconds == 0:
         return ZERO_TIMESTAMP
     days, rest = divmod(seconds, 86_400)
@@ -57,12 +56,12 @@ def timestamp_text(seconds: int) -> str:
 
 
 def date_text(packed: int) -> str:
-    """Return the text of a DATE: day in 5 bits, month in 4, year in the rest."""
+    """Return a DATE's text (5-bit day, 4-bit month, year)."""
     return f"{packed >> 9:04d}-{packed >> 5 & 15:02d}-{packed & 31:02d}"
 
 
 def datetime_text(packed: int) -> str:
-    """Return the text of the integer part of a version 2 DATETIME, without offset or fraction."""
+    """Return a version 2 DATETIME's integer part."""
     clock = packed & 0x1FFFF
     day = packed >> 17
     year, month = divmod(day >> 5, 13)
@@ -73,18 +72,18 @@ def datetime_text(packed: int) -> str:
 
 
 def time_text(packed: int) -> str:
-    """Return the text of a non-negative version 2 TIME, without fraction."""
+    """Return a non-negative version 2 TIME, without fraction."""
     return f"{packed >> 12 & 1023:02d}:{packed >> 6 & 63:02d}:{packed & 63:02d}"
 
 
 def read_date(buffer: bytes, position: int) -> tuple[object, int]:
-    """Read a DATE of 3 bytes."""
+    """Read a 3-byte DATE."""
     end = position + 3
     return date_text(int.from_bytes(buffer[position:end], "little")), end
 
 
 def read_time_v1(buffer: bytes, position: int) -> tuple[object, int]:
-    """Read a TIME of before 5.6.4: 3 bytes, the decimal digits of hhmmss."""
+    """Read a pre-5.6.4 TIME: decimal hhmmss, 3 bytes."""
     end = position + 3
     digits = int.from_bytes(buffer[position:end], "little", signed=True)
     hours, rest = divmod(abs(digits), 10_000)
@@ -93,7 +92,7 @@ def read_time_v1(buffer: bytes, position: int) -> tuple[object, int]:
 
 
 def read_datetime_v1(buffer: bytes, position: int) -> tuple[object, int]:
-    """Read a DATETIME of before 5.6.4: 8 bytes, the decimal digits of YYYYMMDDhhmmss."""
+    """Read a pre-5.6.4 DATETIME: decimal YYYYMMDDhhmmss, 8 bytes."""
     end = position + 8
     day, clock = divmod(int.from_bytes(buffer[position:end], "little"), 1_000_000)
     return (
@@ -103,19 +102,19 @@ def read_datetime_v1(buffer: bytes, position: int) -> tuple[object, int]:
 
 
 def read_timestamp_v1(buffer: bytes, position: int) -> tuple[object, int]:
-    """Read a TIMESTAMP of before 5.6.4: 4 bytes, seconds since 1970."""
+    """Read a pre-5.6.4 TIMESTAMP: 4 bytes of seconds."""
     end = position + 4
     return timestamp_text(int.from_bytes(buffer[position:end], "little")), end
 
 
 def read_year(buffer: bytes, position: int) -> tuple[object, int]:
-    """Read a YEAR: 0, or years since 1900."""
+    """Read a YEAR: 0 or years since 1900."""
     year = buffer[position]
     return (1900 + year if year else 0), position + 1
 
 
 def timestamp_reader(digits: int) -> Reader:
-    """Return a reader of TIMESTAMP(digits), version 2."""
+    """Return a reader of version 2 TIMESTAMP(digits)."""
     width = 4 + fraction_bytes(digits)
 
     def read(buffer: bytes, position: int) -> tuple[object, int]:
@@ -130,7 +129,7 @@ def timestamp_reader(digits: int) -> Reader:
 
 
 def datetime_reader(digits: int) -> Reader:
-    """Return a reader of DATETIME(digits), version 2."""
+    """Return a reader of version 2 DATETIME(digits)."""
     width = 5 + fraction_bytes(digits)
 
     def read(buffer: bytes, position: int) -> tuple[object, int]:
@@ -146,7 +145,7 @@ def datetime_reader(digits: int) -> Reader:
 
 
 def time_reader(digits: int) -> Reader:
-    """Return a reader of TIME(digits), version 2; negative times borrow from the fraction."""
+    """Return a version 2 TIME reader; negatives borrow from the fraction."""
     small = fraction_bytes(digits)
     width = 3 + small
     bits = 8 * small

@@ -1,4 +1,4 @@
-"""The state of reading several files as one stream, and what each event does to it."""
+"""State of several files as one stream."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ from paraply.vocabulary.errors import ParaplyError
 from paraply.vocabulary.log import LoggedKind, LoggedTransaction, LogPosition, RowChange
 
 ROWS_BATCH = 4096
-"""How many rows ``on_rows`` gets at most in one call."""
+"""Maximum per ``on_rows`` call."""
 
 OnRows = Callable[[LoggedTransaction, Sequence[RowChange]], None]
 OnTableMap = Callable[[TableMap], None]
@@ -52,7 +52,7 @@ _SKIPS_REPORTED_MAX = 1000
 
 
 class TransactionStream:
-    """The state of reading several files as one stream."""
+    """The state of several files as one stream."""
 
     def __init__(
         self,
@@ -74,7 +74,7 @@ class TransactionStream:
         self.skips: set[tuple[str, str]] = set()
         self.file = FileReport(file="")
         self.resumes = False
-        """Whether the source being read goes on in a file whose beginning was read before."""
+        """Whether the source continues a file."""
         self._handlers: dict[type, Callable[..., Iterable[LoggedTransaction]]] = {
             RowsEvent: self.on_rows_event,
             TableMapEvent: self.on_table_map_event,
@@ -89,7 +89,7 @@ class TransactionStream:
         }
 
     def read_file(self, file: str | Source) -> Iterator[LoggedTransaction]:
-        """Yield what ends in this file."""
+        """Yield transactions that end in this file."""
         source = self.begin_file(file)
         if source is None:
             return
@@ -99,7 +99,7 @@ class TransactionStream:
         yield from self.finish_file()
 
     def begin_file(self, file: str | Source) -> Source | None:
-        """Open a file and begin its report; nothing is returned where it cannot be opened."""
+        """Open a file and its report, if possible."""
         self.file = FileReport(file=file if isinstance(file, str) else file.name)
         self.report.files.append(self.file)
         self.skips.clear()
@@ -113,12 +113,12 @@ class TransactionStream:
         return source
 
     def open_file(self, file: str | Source) -> Source:
-        """Return the bytes to read; raises ``ParaplyError`` where there are none."""
+        """Return the file's bytes; raises ``ParaplyError``."""
         return open_source(file) if isinstance(file, str) else file
 
     @contextmanager
     def noting_faults(self, source: Source) -> Iterator[BinlogReader]:
-        """Give a reader of the source; what ends the file early goes into its report."""
+        """Yield a reader; report faults."""
         reader = BinlogReader(source)
         try:
             yield reader
@@ -132,7 +132,7 @@ class TransactionStream:
     def take(
         self, event: Event, source: Source, reader: BinlogReader
     ) -> Iterator[LoggedTransaction]:
-        """Yield what this event ends; raises ``ParaplyError`` where its body is malformed."""
+        """Yield ended transactions; raises ``ParaplyError``."""
         self.file.bytes_read = source.offset
         try:
             yield from self.on_event(event)
@@ -142,19 +142,19 @@ class TransactionStream:
             ) from None
 
     def finish_file(self) -> Iterator[LoggedTransaction]:
-        """Yield the transaction that was open at the end of a file that a source wrote."""
+        """Yield the transaction open at file end."""
         # A replica may rotate its relay log inside a transaction; a source never does.
         if not (self.file.is_relay_log and self.file.read_to_end):
             yield from self.finish()
 
     def finish(self) -> Iterator[LoggedTransaction]:
-        """Yield the transaction whose end did not come."""
+        """Yield the transaction without an end."""
         if self.open is not None:
             self.open.transaction.complete = False
             yield self.close(self.open.transaction.end_offset)
 
     def close(self, end_offset: int) -> LoggedTransaction:
-        """Take the open transaction out, its last event ending at ``end_offset``."""
+        """Remove and return the open transaction."""
         assert self.open is not None
         transaction = self.open.finished(end_offset)
         self.open = None
@@ -178,7 +178,7 @@ class TransactionStream:
         return self.open
 
     def opened(self, header: EventHeader, *, beginning_seen: bool) -> OpenTransaction:
-        """Return the open transaction, or open one at an event that has no GTID before it."""
+        """Return or open a transaction without GTID."""
         if self.open is None:
             transaction = self.begin(header)
             transaction.transaction.clock = self.clock.of_unnumbered()
@@ -188,7 +188,7 @@ class TransactionStream:
         return self.open
 
     def on_event(self, event: Event) -> Iterable[LoggedTransaction]:
-        """Take one event; return the transactions it ends."""
+        """Process an event; return ended transactions."""
         known = not isinstance(event, SkippedEvent) or event.known
         self.file.count_event(event.header.type_code, known=known)
         handler = self._handlers.get(type(event))
@@ -198,24 +198,24 @@ class TransactionStream:
         return handler(event)
 
     def on_gtid(self, event: GtidEvent | MariadbGtidEvent) -> Iterable[LoggedTransaction]:
-        """Take a GTID; return the transaction that it shows to lack its end."""
+        """Process a GTID; return an unended transaction."""
         unfinished = list(self.finish())
         self.begin_with_gtid(event)
         return unfinished
 
     def on_table_map_event(self, event: TableMapEvent) -> Iterable[LoggedTransaction]:
-        """Take a table map."""
+        """Process a table map."""
         self.opened(event.header, beginning_seen=False)
         self.announce(event.table)
         return ()
 
     def on_xid(self, event: XidEvent) -> Iterable[LoggedTransaction]:
-        """Take an engine commit; return the transaction it ends."""
+        """Process an engine commit; return its transaction."""
         self.opened(event.header, beginning_seen=False)
         return (self.close(event.header.next_offset),)
 
     def on_xa_prepare(self, event: XaPrepareEvent) -> Iterable[LoggedTransaction]:
-        """Take the end of an XA transaction's first part; return the transaction."""
+        """Process an XA PREPARE; return its transaction."""
         opened = self.opened(event.header, beginning_seen=False)
         opened.note_kind(LoggedKind.XA)
         opened.transaction.xa_id = event.xa_id
@@ -223,24 +223,24 @@ class TransactionStream:
         return (self.close(event.header.next_offset),)
 
     def on_view_change(self, event: ViewChangeEvent) -> Iterable[LoggedTransaction]:
-        """Take a view change."""
+        """Process a view change."""
         self.opened(event.header, beginning_seen=True).note_kind(LoggedKind.VIEW_CHANGE)
         return ()
 
     def on_incident(self, event: IncidentEvent) -> Iterable[LoggedTransaction]:
-        """Take an incident; return it as the transaction it ends."""
+        """Process an incident; return its transaction."""
         opened = self.opened(event.header, beginning_seen=True)
         opened.note_kind(LoggedKind.INCIDENT)
         opened.note_statement(event.message, is_ddl=False)
         return (self.close(event.header.next_offset),)
 
     def on_payload(self, event: TransactionPayloadEvent) -> Iterable[LoggedTransaction]:
-        """Take a payload; what is in it comes next."""
+        """Process a payload; its events follow."""
         self.opened(event.header, beginning_seen=True)
         return ()
 
     def on_file_event(self, event: Event) -> None:
-        """Take an event that describes the file, or one without meaning for transactions."""
+        """Process an event without effect on transactions."""
         match event:
             case FormatDescriptionEvent(header=header, description=description):
                 own = bool(header.flags & (HeaderFlag.RELAY_LOG | HeaderFlag.ARTIFICIAL))
@@ -249,8 +249,8 @@ class TransactionStream:
                 )
                 self.file.server_versions.append(description.server_version)
                 self.file.closed = False
-                # A source's own file starts its sequence numbers anew; in a relay log only the
-                # names in ROTATE events tell, since each reconnection sends a format again.
+                # A source's file restarts its sequence numbers. A relay log shows this only by
+                # names in ROTATE events, since each reconnection repeats the format.
                 if not own and header.offset == len(MAGIC) and not self.resumes:
                     self.clock.on_new_file()
             case RotateEvent(header=header, next_file=next_file):
@@ -272,7 +272,7 @@ class TransactionStream:
                     self.open.transaction.end_offset = event.header.next_offset
 
     def begin_with_gtid(self, event: GtidEvent | MariadbGtidEvent) -> None:
-        """Open a transaction with what its GTID event says."""
+        """Open a transaction from its GTID event."""
         opened = self.begin(event.header)
         transaction = opened.transaction
         transaction.gtid = event.gtid
@@ -297,7 +297,7 @@ class TransactionStream:
             transaction.clock = self.clock.of(event.last_committed, event.sequence_number)
 
     def on_query(self, event: QueryEvent) -> Iterator[LoggedTransaction]:
-        """Take a statement; yield the transaction it ends, or that it shows to lack its end."""
+        """Process a statement; yield ended or incomplete transactions."""
         role = statement_role(event.sql)
         if role is StatementRole.NOTHING:
             return
@@ -309,7 +309,7 @@ class TransactionStream:
             yield self.close(event.header.next_offset)
 
     def announce(self, table: TableMap) -> None:
-        """Tell the consumer of a table definition that is new or has changed."""
+        """Report a new or changed table definition."""
         if self.on_table_map is not None and self.current_tables.get(table.name) is not table:
             if len(self.current_tables) >= _TABLES_MAX:
                 self.current_tables.clear()  # Only costs telling of tables again.
@@ -317,12 +317,12 @@ class TransactionStream:
             self.on_table_map(table)
 
     def on_rows_event(self, event: RowsEvent) -> Iterable[LoggedTransaction]:
-        """Take the rows of an event into the open transaction, or hand them to the consumer."""
+        """Process an event's rows."""
         self.take_rows(event)
         return ()
 
     def take_rows(self, event: RowsEvent) -> None:
-        """Decode the rows of an event as far as they may be kept or are handed on."""
+        """Decode rows to keep or deliver."""
         if event.table is None and event.table_id == _DUMMY_TABLE_ID:
             return
         opened = self.opened(event.header, beginning_seen=False)
@@ -357,7 +357,7 @@ class TransactionStream:
         self.file.rows += len(batch) - before
 
     def skip_large(self, event: RowsEvent, table: str) -> None:
-        """Note that the rows of an event are too many to be kept."""
+        """Note rows beyond the memory limit."""
         self.skip_rows(
             event,
             table,
@@ -366,7 +366,7 @@ class TransactionStream:
         )
 
     def skip_rows(self, event: RowsEvent, table: str, reason: str) -> None:
-        """Note that rows of a table were not decoded; reported once per file, table and reason."""
+        """Note undecoded rows, once per reason."""
         assert self.open is not None
         transaction = self.open.transaction
         transaction.undecoded_tables |= {table}

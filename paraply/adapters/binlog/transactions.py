@@ -1,7 +1,6 @@
-"""From logs to transactions: the entry point.
+"""Entry point from logs to transactions.
 
-Memory does not grow with the files: one transaction is held at a time, and of a huge one only what
-``row_bytes_max`` allows, unless its rows are taken batch by batch through ``on_rows``.
+Memory is one transaction, with at most ``row_bytes_max`` of rows.
 """
 
 from __future__ import annotations
@@ -29,22 +28,15 @@ def read_transactions(
     on_rows: OnRows | None = None,
     row_bytes_max: int | None = None,
 ) -> Iterator[LoggedTransaction]:
-    """Yield the transactions of binary or relay logs, read as one stream in the given order.
+    """Yield the transactions of binary or relay logs as one stream.
 
-    Never raises ``ParaplyError``: a file that cannot be read, or only to a point, says so in the
-    ``report`` (which is filled while iterating), everything before that point is yielded, and the
-    next file is read. A transaction without its end has ``complete=False``.
+    Never raises ``ParaplyError``: the ``report`` lists faults during iteration, and the next file
+    follows. A transaction without end has ``complete=False``. ``files`` are paths, ``-`` for
+    standard input, or open sources.
 
-    Args:
-        files: paths, ``-`` for standard input, or open sources.
-        report: gets one ``FileReport`` per file.
-        on_table_map: called with a table's definition before the first rows of it, and again
-            when the definition changes; transactions before that call used the earlier one.
-        on_rows: called with the rows of a transaction as they are read, at most 4,096 at a time
-            and before the transaction is yielded; ``LoggedTransaction.rows`` then stays empty.
-        row_bytes_max: without ``on_rows``, how many bytes of encoded rows of one transaction are
-            kept (None: what ``--memory`` allows); tables of the rows beyond are named in
-            ``undecoded_tables``. Each row counts for 16 bytes more than it has.
+    ``on_table_map`` receives definitions before their first rows. ``on_rows`` receives at most
+    4,096 rows at a time; ``rows`` then stay empty. ``row_bytes_max`` bounds kept encoded rows, each
+    plus 16 bytes (None: by ``--memory``); ``undecoded_tables`` names tables beyond it.
     """
     stream = TransactionStream(
         report=report if report is not None else LogReport(),

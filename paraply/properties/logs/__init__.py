@@ -1,1 +1,1 @@
-"""What must be true of a source's log: the judges of an audit, and how parallel a log is."""
+"""Properties of a source's log: the audit's judges and parallelism."""

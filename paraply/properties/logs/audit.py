@@ -1,8 +1,6 @@
-"""The audit of one log: every judge in one pass, and the verdict that follows from them.
+"""The audit of one log: every judge in one pass, and the verdict.
 
-Feed the transactions of a log, in order and with their keys filled in, to
-:meth:`Auditor.observe`; :meth:`Auditor.result` may be asked at any time and changes nothing but
-its own answer. The files and the schema sources are the reader's to fill in.
+:meth:`Auditor.observe` requires log order. The reader adds files and schema sources.
 """
 
 from __future__ import annotations
@@ -31,11 +29,10 @@ SAFETY = "conflicting_transactions_are_ordered"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditOptions:
-    """What to judge, and how much to remember."""
+    """What to judge, and memory limits."""
 
     appliers: tuple[str, ...] = (LOGICAL_CLOCK, COMMIT_GROUP)
-    """Appliers whose reading of the metadata is judged; one that the log has no metadata for is
-    left out, and if none is left the verdict says so."""
+    """Judged appliers, if the log has their metadata."""
     workers: tuple[int, ...] = DEFAULT_WORKERS
     horizon: Horizon = field(default_factory=Horizon)
     replay_rows_max: int = ROWS_MAX
@@ -73,7 +70,7 @@ class Auditor:
         self._incomplete = 0
 
     def observe(self, txn: LoggedTransaction) -> None:
-        """Judge the next transaction of the log."""
+        """Judge the next transaction."""
         self._transactions += 1
         self._row_changes += len(txn.rows)
         self._kinds[txn.kind.value] += 1
@@ -94,22 +91,22 @@ class Auditor:
         self._replay.observe(txn)
 
     def pass_over(self, txn: LoggedTransaction) -> None:
-        """Take note of a transaction that is not to be judged, but changes rows all the same."""
+        """Note row changes of an unjudged transaction."""
         if txn.complete:
             self._replay.pass_over(txn)
 
     def settle(self) -> None:
-        """Bring what was counted to where :mod:`paraply.properties.logs.parts` looks for it."""
+        """Store the counts for :mod:`paraply.properties.logs.parts`."""
 
     def has_forgotten(self) -> tuple[bool, bool]:
-        """Return whether the horizon was reached for writers, and for readers, of keys."""
+        """Return whether the horizon dropped key writers, and readers."""
         return bool(self._index.writes._forgotten), bool(self._index.reads._forgotten)
 
     def forget_counts(self) -> None:
-        """Drop what was counted elsewhere than :mod:`paraply.properties.logs.parts` knows of."""
+        """Drop counts unknown to :mod:`paraply.properties.logs.parts`."""
 
     def result(self) -> AuditResult:
-        """Return everything found so far, with the verdict it supports."""
+        """Return findings so far and verdict."""
         path = self._parallelism.path.trace()
         by_applier = {
             name: self._safety_verdict(rule)

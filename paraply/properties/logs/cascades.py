@@ -1,4 +1,4 @@
-"""Which tables a foreign key's cascade may have changed without the log showing it."""
+"""Tables that a foreign key's unlogged cascade may change."""
 
 from __future__ import annotations
 
@@ -11,31 +11,31 @@ _CHANGES_CHILD = frozenset({"CASCADE", "SET NULL", "SET DEFAULT"})
 
 
 class Cascades:
-    """The foreign keys of the tables met so far, by the tables that they refer to."""
+    """Known foreign keys by referenced table."""
 
     def __init__(self) -> None:
         self._children: dict[str, dict[tuple[str, str], ForeignKey]] = {}
-        """By parent (lower case): the foreign keys that refer to it, by child and name."""
+        """By lower-case parent, then child and name."""
         self._related: set[str] = set()
         self._unknown: set[str] = set()
-        """Tables of which the foreign keys are not known: any change may cascade into them."""
+        """Any change may cascade into these."""
         self._forgotten: set[str] = set()
         self._forgot_all = False
 
     def begin(self) -> None:
-        """Begin to note what is forgotten."""
+        """Start to note forgotten tables."""
         self._forgotten, self._forgot_all = set(), False
 
     def is_unknown(self, table: str) -> bool:
-        """Return whether the foreign keys of ``table`` are not known."""
+        """Return whether the foreign keys are unknown."""
         return table in self._unknown
 
     def knows(self, table: str) -> bool:
-        """Return whether the foreign keys of ``table`` have been taken in."""
+        """Return whether the foreign keys are stored."""
         return table in self._related
 
     def relate(self, table: str, schema: TableSchema | None) -> None:
-        """Remember which parents' changes may cascade into ``table``."""
+        """Note which parents may cascade into ``table``."""
         self._related.add(table)
         if schema is None or not schema.foreign_keys_known:
             self._unknown.add(table)
@@ -46,7 +46,7 @@ class Cascades:
             children[table, foreign_key.name] = foreign_key
 
     def forget(self, table: str | None) -> None:
-        """Ask again for foreign keys of ``table`` (all tables for None): DDL may change them."""
+        """Forget ``table`` (None: all) after DDL."""
         if table is None:
             self._related.clear()
             self._forgot_all = True
@@ -57,9 +57,9 @@ class Cascades:
     def reached(
         self, row: RowChange, after: RowImage | None, schema: TableSchema | None
     ) -> Iterator[tuple[str, bool]]:
-        """Yield the tables that a change may have changed, and whether it may have deleted there.
+        """Yield cascade-changed tables, and whether rows may be deleted.
 
-        ``after`` is the complete after-image, ``schema`` that of the changed table.
+        ``after`` is complete; ``schema`` is the changed table's.
         """
         visited: set[tuple[str, bool]] = set()
         for table in self._unknown:
@@ -87,7 +87,7 @@ class Cascades:
             yield from self._cascade(grandchild, further, deletes, visited)
 
     def go_on(self, later: Cascades) -> None:
-        """Become what is known after a part that alone came to know ``later``."""
+        """Merge a later part's knowledge."""
         for parent, children in later._children.items():
             self._children.setdefault(parent, {}).update(children)
         for table in (None,) if later._forgot_all else later._forgotten:
@@ -96,7 +96,7 @@ class Cascades:
         self._unknown = (self._unknown - later._related) | later._unknown
 
     def described(self) -> str:
-        """Return a text that is equal where the same is known."""
+        """Return a text that identifies the state."""
         children = {parent: sorted(known) for parent, known in sorted(self._children.items())}
         return repr((sorted(self._related), sorted(self._unknown), children))
 
@@ -104,7 +104,6 @@ class Cascades:
 def _changes_referenced(
     row: RowChange, after: RowImage | None, schema: TableSchema | None, foreign_key: ForeignKey
 ) -> bool:
-    """Return whether an update may change the columns that ``foreign_key`` refers to."""
     if schema is None or row.before is None or after is None:
         return True
     for name in foreign_key.parent_columns:

@@ -1,10 +1,7 @@
-"""Who touched a key before: every key's earlier transactions, in bounded memory.
+"""Each key's earlier transactions, in bounded memory.
 
-The index remembers the accesses of the last transactions, as many as the horizon allows, counted
-in transactions and in touched keys, and forgets whole transactions, oldest first. A key is gone
-once the last transaction that touched it is. What was forgotten is not lost silently: the index
-keeps, per lane, the last transaction that took a key with it, so a judge can tell whether a key
-that is not there may have been there (:meth:`AccessTable.may_have_forgotten`).
+Beyond the horizon the index forgets whole transactions, oldest first. Per lane the last forgotten
+one lets :meth:`AccessTable.may_have_forgotten` detect lost keys.
 """
 
 from __future__ import annotations
@@ -21,14 +18,14 @@ from paraply.vocabulary.log import LoggedKind
 
 KEYS_MAX = 1_000_000
 TRANSACTIONS_MAX = 100_000
-"""Both cover a default MySQL dependency history (25,000 rows) several times over: a dependency
-further back than that was cut by the source, so its LC is recent. Together they bound the memory
-of the readable audit to some hundreds of megabytes, whatever the size of the log."""
+"""Several times MySQL's default history (25,000 rows), beyond which sources cut dependencies.
+Bounds the readable audit to some hundreds of megabytes.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Horizon:
-    """How much of the past the judges keep: key touches and transactions."""
+    """Remembered key touches and transactions."""
 
     keys: int = KEYS_MAX
     transactions: int = TRANSACTIONS_MAX
@@ -36,24 +33,23 @@ class Horizon:
 
 @dataclass(slots=True, kw_only=True)
 class SeenTransaction:
-    """What stays of a transaction once it has been judged."""
+    """A judged transaction's remains."""
 
     ref: TransactionRef
     kind: LoggedKind
     places: tuple[Place, ...] = ()
-    """One per overlap rule, in the order of the rules."""
     tables: frozenset[str] = frozenset()
     primary_keys: tuple[ConflictKey, ...] = ()
     statement: str = ""
     finish: tuple[list[int], ...] = ()
-    """Time vectors under the models that order by keys, filled in by the parallelism judge."""
+    """Time vectors under models by keys, from the parallelism judge."""
     clock_place: Place | None = None
-    """By the logical clock, filled in by the parallelism judge; likewise the next."""
+    """By the logical clock, from the parallelism judge; likewise the next."""
     group_place: Place | None = None
 
 
 class Access:
-    """One transaction touching one key; ``previous`` leads to the touch before."""
+    """One touch, linked to its predecessor."""
 
     __slots__ = ("certain", "previous", "seen")
 
@@ -68,25 +64,25 @@ Key = TypeVar("Key", bound=Hashable)
 
 @dataclass(slots=True)
 class AccessTable(Generic[Key]):
-    """The touches of one kind (writes, or reads by foreign key), newest first per key."""
+    """Touches of one kind, newest first per key."""
 
     horizon: Horizon
     _newest: dict[Key, Access] = field(default_factory=dict)
     _transactions: deque[list[tuple[Key, Access]]] = field(default_factory=deque)
     _touches: int = 0
     _forgotten: dict[int, dict[int, SeenTransaction]] = field(default_factory=dict)
-    """Per rule, per lane: the last transaction that took a key with it."""
+    """Per rule and lane: the last forgotten transaction."""
     _forgot_lanes: bool = False
 
     def newest(self, key: Key) -> Access | None:
-        """Return the last touch of ``key`` that is remembered."""
+        """Return the newest remembered touch of ``key``."""
         return self._newest.get(key)
 
     def __len__(self) -> int:
         return self._touches
 
     def add(self, seen: SeenTransaction, keys: Iterable[tuple[Key, bool]]) -> None:
-        """Record that ``seen`` touched ``keys``, each with whether that is certain."""
+        """Record touched keys, each with its certainty."""
         touched = []
         for key, certain in keys:
             access = Access(seen, certain, self._newest.get(key))
@@ -102,7 +98,7 @@ class AccessTable(Generic[Key]):
             self._forget_oldest()
 
     def may_have_forgotten(self, rule: int, place: Place) -> bool:
-        """Return whether a forgotten key's last touch may overlap ``place`` under ``rule``."""
+        """Return whether a forgotten touch may overlap ``place``."""
         if not self._forgotten:
             return False
         seen = self._forgotten.get(rule, {}).get(place.lane)
@@ -133,22 +129,22 @@ class AccessTable(Generic[Key]):
 
 @dataclass(slots=True)
 class ConflictIndex:
-    """All touches: of keys by writers and by foreign-key readers, of tables by DDL and by rows."""
+    """All touches of keys and tables."""
 
     horizon: Horizon = field(default_factory=Horizon)
     writes: AccessTable[ConflictKey] = field(init=False)
     reads: AccessTable[ConflictKey] = field(init=False)
     redefinitions: AccessTable[str] = field(init=False)
-    """DDL, by the tables (``schema.table``) and whole schemas (``schema.*``) it names."""
+    """DDL by ``schema.table`` and ``schema.*``."""
     uses: AccessTable[str] = field(init=False)
-    """Row changes by table, and row changes and table DDL by schema (``schema.*``)."""
+    """Row changes by table; with table DDL by ``schema.*``."""
     unkeyed: AccessTable[str] = field(init=False)
-    """Row changes with unknown keys, by table."""
+    """Row changes without known keys."""
     blurred: AccessTable[str] = field(init=False)
-    """By table: row changes whose keys are only partly known, and foreign keys' reach into it."""
+    """Partly keyed changes and cascades, by table."""
 
     locks: AccessTable[ConflictKey] = field(init=False)
-    """Rows locked for reading: they make a writer wait, and order nothing."""
+    """Read locks: writers wait, unordered."""
 
     def __post_init__(self) -> None:
         self.writes = AccessTable(self.horizon)

@@ -1,9 +1,7 @@
 """The longest chain of dependent transactions, and its causes.
 
-A ring keeps, per recent transaction, the one it waited for and the reason. Before the end of the
-longest chain leaves the ring's younger half, the chain is traced and kept as its first and last
-links and a count per reason. At least half a ring of links is always traced, and memory stays
-bounded. A longer chain is described by its last part.
+A ring keeps predecessors and reasons. Before the chain's end leaves the younger half, a trace keeps
+first and last links and counts. Longer chains show their last part, at least half a ring.
 """
 
 from __future__ import annotations
@@ -17,7 +15,7 @@ from paraply.vocabulary.audit_result import Blocker, PathLink, TransactionRef
 
 RING_MAX = 100_000
 LINKS_SHOWN = 100
-"""Links listed at either end of the path."""
+"""Links listed at either end."""
 BLOCKERS_SHOWN = 20
 
 L = TypeVar("L")
@@ -38,18 +36,17 @@ class _Link:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TracedPath:
-    """A chain, first transaction first, as far back as the ring reached."""
+    """A chain in order, within the ring."""
 
     links: tuple[PathLink, ...] = ()
     blockers: tuple[Blocker, ...] = ()
     traced: int = 0
-    """Transactions the blockers were counted over."""
     whole: bool = True
-    """False if the chain began before what the ring still held."""
+    """False if the ring cut it."""
 
 
 class CriticalPath:
-    """Follows the longest chain while the log is read."""
+    """Follows the longest chain during reading."""
 
     def __init__(self, ring_max: int = RING_MAX) -> None:
         self._ring_max = ring_max
@@ -62,7 +59,7 @@ class CriticalPath:
     def observe(
         self, ref: TransactionRef, waits_for: int, cause: Cause, work: int, finish: int
     ) -> None:
-        """Add a transaction that waited for ``waits_for`` (an ordinal, 0 for none)."""
+        """Add a transaction that waited for ``waits_for`` (0: none)."""
         ring = self._ring
         ring[ref.ordinal] = _Link(ref, waits_for, cause, work)
         if finish > self._end_time:
@@ -74,15 +71,15 @@ class CriticalPath:
             self._traced = self._trace()
 
     def begin_at(self, ordinal: int) -> None:
-        """Trace the chain no further back than to a transaction, from now on."""
+        """Trace no further back than this transaction."""
         self._first, self._traced = ordinal, None
 
     def tell(self, path: TracedPath) -> None:
-        """Let a chain that was traced elsewhere be the longest."""
+        """Set an externally traced chain as longest."""
         self._traced = path
 
     def trace(self) -> TracedPath:
-        """Return the longest chain of the log so far."""
+        """Return the longest chain so far."""
         return self._traced if self._traced is not None else self._trace()
 
     def _trace(self) -> TracedPath:
@@ -118,14 +115,14 @@ class CriticalPath:
 
 
 def first_and_last(links: Sequence[L]) -> Sequence[L]:
-    """Return the links that are listed of a chain."""
+    """Return the listed links of a chain."""
     if len(links) <= 2 * LINKS_SHOWN:
         return links
     return (*links[:LINKS_SHOWN], *links[-LINKS_SHOWN:])
 
 
 def ranked(reasons: Counter[Cause], traced: int) -> tuple[Blocker, ...]:
-    """Return what a chain of ``traced`` transactions waits for most."""
+    """Return the main blockers of a chain."""
     most = sorted(reasons.items(), key=lambda item: (-item[1], item[0]))[:BLOCKERS_SHOWN]
     return tuple(
         Blocker(kind=kind, name=name, transactions=number, share=round(number / traced, 4))
@@ -134,7 +131,7 @@ def ranked(reasons: Counter[Cause], traced: int) -> tuple[Blocker, ...]:
 
 
 def one_after_the_other(paths: Iterable[tuple[TracedPath, int]]) -> TracedPath:
-    """Return the chain of several, each with what is added to its ordinals."""
+    """Concatenate chains, each with its ordinal shift."""
     links: list[PathLink] = []
     reasons: Counter[Cause] = Counter()
     traced, whole = 0, True

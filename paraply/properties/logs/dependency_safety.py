@@ -1,38 +1,28 @@
-"""Do two transactions conflict that the metadata allows to overlap?
+"""Safety: no two conflicting transactions may overlap under the metadata.
 
-Two transactions conflict if one writes a key that the other writes or, through a foreign key,
-reads; and if one is DDL that names a table (or schema) that the other changes. A conflicting pair
-that an applier may overlap breaks ``conflicting_transactions_are_ordered`` or, with DDL,
+Transactions conflict if one writes a key that the other writes or reads (foreign key), or by DDL on
+a changed table or schema. An overlap breaks ``conflicting_transactions_are_ordered`` or, with DDL,
 ``definitions_change_alone``.
 
-**The check is linear and exact.** Claim: of all earlier touches of a key by transactions that j
-conflicts with, if any may overlap j, the newest does. Let i be an earlier toucher of j's lane and
-run with rank_i > floor_j, and p the newest one. Ranks rise strictly inside a run (the rules
-guarantee it, opening a run where the log breaks it), so rank_p >= rank_i > floor_j, and p overlaps
-j too; p is of j's run, since runs follow each other. So the newest toucher per lane decides the
-verdict; conversely every finding is a pair of the definition. (Writers and readers are kept in
-separate chains, so that "newest of those that conflict with j" is the head of a chain: for a
-reader the newest writer, for a writer the newest of either.)
+**The check is linear and exact.** If any conflicting earlier toucher of a key may overlap j, the
+newest may. Let i be an earlier toucher in j's lane and run with rank_i > floor_j, and p the newest.
+Ranks rise strictly inside a run, so rank_p >= rank_i > floor_j: p overlaps j. Runs follow each
+other, so p is of j's run. Conversely every finding is such a pair. Writers and readers have
+separate chains: a reader checks the newest writer, a writer the newest of either.
 
-**All pairs are listed, not only the newest**: from the head the chain is walked back while the
-rule still allows the overlap; what lies beyond cannot overlap, by the same argument. Once the
-list is full only heads are counted, so that a ruined log costs linear time; the number dropped is
-then a lower bound.
+**All pairs are listed** by walking back from the head while overlaps are allowed. A full list
+counts heads only, in linear time, as a lower bound.
 
-Where keys are missing, a pair that may overlap is undecided, never a violation: two changes of a
-table whose keys are unknown, or a change of a table and a transaction that may have touched rows
-of it without a key to show for it (unknown UNIQUE keys, a foreign key's cascade).
+Overlaps without keys are undecided: two changes with unknown keys, or a change and a transaction
+that may touch its table (unknown UNIQUE keys, cascades).
 
-Domains. Under ``commit-group`` a lane is a replication domain. A replica that uses GTIDs applies
-domains side by side without any order, so a transaction whose key was last touched in another
-domain leaves the verdict unknown: how far apart the two were applied, no metadata says.
+Domains: a GTID replica applies ``commit-group`` lanes unordered. A key last touched in another
+domain makes the verdict unknown.
 
-Barriers. DDL that overlaps a change of a table it names is a violation; that it overlaps others is
-legal (sources log it so under concurrent load) and only noted. Statement-based changes and
-incidents have unknown keys: an overlap with them is undecided. XA PREPARE is judged by its rows;
-XA COMMIT and XA ROLLBACK must follow their own PREPARE and nothing else, because the prepared
-transaction holds its row locks on the replica until then. A view change that may overlap is for
-the lint.
+Barriers: DDL overlapping a change of its table is a violation; other overlaps are legal under
+concurrent load and noted. Overlaps with statement-based changes and incidents are undecided. XA
+PREPARE is judged by rows. XA COMMIT and XA ROLLBACK must follow only their PREPARE, which keeps its
+row locks. The lint judges view changes.
 """
 
 from __future__ import annotations
@@ -70,27 +60,27 @@ VIOLATIONS_MAX = 1_000
 
 @dataclass(slots=True, kw_only=True)
 class Touches:
-    """Everything one transaction touches, as the judges compare it."""
+    """One transaction's touches, for the judges."""
 
     writes: dict[ConflictKey, bool] = field(default_factory=dict)
-    """Written keys, each with whether it is certain."""
+    """Keys with their certainty."""
     reads: dict[ConflictKey, bool] = field(default_factory=dict)
     redefinitions: frozenset[str] = frozenset()
     uses: frozenset[str] = frozenset()
     unkeyed: frozenset[str] = frozenset()
-    """Changed tables whose keys are unknown: conflicts with others that list the table here."""
+    """Changed tables without keys; they conflict mutually."""
     blurred: frozenset[str] = frozenset()
-    """Tables of which it may touch rows without a key to show for it: conflicts with any change."""
+    """Tables possibly touched without keys; any change conflicts."""
     tables: frozenset[str] = frozenset()
-    """Tables whose rows it changes."""
+    """Tables with row changes."""
     met: frozenset[str] = frozenset()
-    """What ``blurred`` of another may name: its tables and aspects of tables."""
+    """What another's ``blurred`` may name."""
     locks: dict[ConflictKey, bool] = field(default_factory=dict)
-    """Keys of rows that it locks for reading: a writer waits, and no order is wrong."""
+    """Read-locked keys: writers wait, in either order."""
 
 
 def get_touches(txn: LoggedTransaction) -> Touches:
-    """Return what ``txn`` writes, reads, redefines and uses."""
+    """Return what ``txn`` touches."""
     uncertain = txn.uncertain_keys
     writes = {key: key not in uncertain for key in txn.keys}
     if txn.kind is LoggedKind.XA and txn.xa_id:
@@ -115,7 +105,7 @@ def get_touches(txn: LoggedTransaction) -> Touches:
 
 
 def get_definitions_changed(txn: LoggedTransaction) -> StatementTables:
-    """Return the tables and schemas that the DDL in ``txn`` names; none for other kinds."""
+    """Return DDL's tables and schemas."""
     if not is_ddl(txn) or not txn.statements:
         return StatementTables(verb="")
     parts = [get_statement_tables(text, txn.default_schema) for text in txn.statements]
@@ -129,8 +119,6 @@ def get_definitions_changed(txn: LoggedTransaction) -> StatementTables:
 
 @dataclass(slots=True)
 class _Meeting:
-    """The best evidence so far that one earlier transaction conflicts with the present one."""
-
     earlier: SeenTransaction
     order: tuple[int, int, str, str, str]
     certain: bool
@@ -139,7 +127,7 @@ class _Meeting:
 
 
 class DependencySafety:
-    """Judges one log under several overlap rules in one pass."""
+    """Judges one log under several overlap rules."""
 
     def __init__(
         self, rules: Sequence[OverlapRule], index: ConflictIndex, violations_max: int
@@ -151,7 +139,7 @@ class DependencySafety:
         self.evidence = [SafetyEvidence(rule.name) for rule in rules]
 
     def place(self, txn: LoggedTransaction, touches: Touches) -> SeenTransaction:
-        """Return what will be remembered of ``txn``; once per transaction, in log order."""
+        """Return the memory of ``txn``; call in log order."""
         return SeenTransaction(
             ref=get_reference(txn),
             kind=txn.kind,
@@ -162,7 +150,7 @@ class DependencySafety:
         )
 
     def observe(self, seen: SeenTransaction, touches: Touches) -> None:
-        """Judge ``seen`` against everything remembered."""
+        """Judge ``seen`` against the past."""
         for rule, place in enumerate(seen.places):
             evidence = self.evidence[rule]
             evidence.pairs_allowed += place.allowed
@@ -177,7 +165,7 @@ class DependencySafety:
             evidence.lanes_forgotten = self._rules[rule].lanes_forgotten
 
     def remember(self, seen: SeenTransaction, touches: Touches) -> None:
-        """Add ``seen`` to the past; after every judge has looked at it."""
+        """Add ``seen`` after every judge."""
         index = self.index
         index.writes.add(seen, touches.writes.items())
         index.reads.add(seen, touches.reads.items())
@@ -190,7 +178,6 @@ class DependencySafety:
     def _meetings(
         self, rule: int, place: Place, touches: Touches
     ) -> tuple[dict[int, _Meeting], set[int]]:
-        """Return the conflicting transactions that may overlap, and those kept apart."""
         index = self.index
         meetings: dict[int, _Meeting] = {}
         ordered: set[int] = set()
@@ -249,11 +236,7 @@ class DependencySafety:
                     _keep_best(meetings, access, (1, 0, name, "DDL", ""), True, True, False)
 
     def _overlapping(self, head: Access, rule: int, place: Place) -> Iterator[Access]:
-        """Yield the touches that ``place`` may overlap, newest first.
-
-        Touches of other lanes are stepped over; each is passed once per lane, since the walk
-        ends at the first touch of the own lane that cannot overlap.
-        """
+        """Step over other lanes, up to the lane's first ordered touch."""
         listing = len(self.violations) < self._violations_max
         access: Access | None = head
         while access is not None and access.seen is not None:
@@ -323,7 +306,6 @@ class DependencySafety:
     def _count_waits(
         self, place: Place, rule: int, touches: Touches, meetings: dict[int, _Meeting]
     ) -> int:
-        """Return how many may overlap, in either order, and one waits for a row lock."""
         index = self.index
         found: set[int] = set()
         for table, keys in ((index.locks, touches.writes), (index.writes, touches.locks)):
@@ -335,20 +317,20 @@ class DependencySafety:
         return len(found - meetings.keys())
 
     def pairs_allowed(self) -> int:
-        """Return the pairs that any of the rules allows to overlap, summed over the rules."""
+        """Return allowed pairs over all rules."""
         return sum(evidence.pairs_allowed for evidence in self.evidence)
 
     def conflicts_ordered(self) -> int:
-        """Return the conflicting neighbours that the rules keep apart, summed over the rules."""
+        """Return ordered conflicting neighbours over all rules."""
         return sum(evidence.conflicts_ordered for evidence in self.evidence)
 
     def violations_dropped(self) -> int:
-        """Return how many violating pairs the list does not hold; a lower bound once it is full."""
+        """Return unlisted violations; a lower bound with a full list."""
         total = sum(e.violations_certain + e.violations_uncertain for e in self.evidence)
         return total - len(self.violations)
 
     def reasons(self) -> list[Reason]:
-        """Return why safety is unknown, in the order of the rules; empty if it is known."""
+        """Return why safety is unknown."""
         return [reason for evidence in self.evidence for reason in evidence.reasons()]
 
 
@@ -364,10 +346,9 @@ def _keep_best(
     definition: bool,
     reads: bool,
 ) -> None:
-    """Keep the smallest evidence per pair, so that reports do not depend on set order.
+    """Keep the smallest evidence per pair, whatever the set order.
 
-    A certain key outranks an uncertain one, a key outranks a definition unless only the
-    definition is certain.
+    Certain keys outrank uncertain ones; keys outrank definitions unless only those are certain.
     """
     assert access.seen is not None
     ordinal = access.seen.ref.ordinal

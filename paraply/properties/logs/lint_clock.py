@@ -1,8 +1,8 @@
-"""Are the logical timestamps (last_committed LC, sequence_number SN) of a log well-formed?
+"""Lint of logical timestamps (last_committed LC, sequence_number SN).
 
-Sources: MySQL's ``Mts_submode_logical_clock::schedule_next_event`` (what its scheduler does with
-each fault: errors ER_RPL_INCONSISTENT_TIMESTAMPS and ER_RPL_INCONSISTENT_SEQUENCE_NO, or
-ER_MTS_CANT_PARALLEL in 5.7) and ``rpl_trx_tracking.cc`` (what a source writes).
+Sources: MySQL's ``Mts_submode_logical_clock::schedule_next_event`` (ER_RPL_INCONSISTENT_TIMESTAMPS,
+ER_RPL_INCONSISTENT_SEQUENCE_NO, ER_MTS_CANT_PARALLEL in 5.7) and ``rpl_trx_tracking.cc`` (source
+side).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from paraply.vocabulary.log import LoggedKind, LoggedTransaction
 
 
 class ClockLint:
-    """Checks one log's timestamps in one pass."""
+    """Checks one log's timestamps."""
 
     def __init__(self, findings: Findings) -> None:
         self._findings = findings
@@ -71,7 +71,7 @@ class ClockLint:
         )
 
     def observe(self, txn: LoggedTransaction) -> None:
-        """Check the next transaction of the log."""
+        """Check the next transaction."""
         if txn.clock != self._clock:
             # Rotation and restart begin a new clock; that is no fault.
             self._clock = txn.clock

@@ -1,4 +1,4 @@
-"""A bounded list of findings, and a counter for repeated ones."""
+"""Bounded lists of findings, and counters of repeated ones."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ NOTE = "note"
 
 @dataclass(slots=True)
 class Findings:
-    """Findings in the order they were made; past ``listed_max`` they are only counted."""
+    """Findings in order; past ``listed_max`` only counted."""
 
     listed_max: int
     listed: list[LintFinding] = field(default_factory=list)
@@ -31,7 +31,7 @@ class Findings:
         txn: LoggedTransaction,
         *others: TransactionRef,
     ) -> None:
-        """Add a finding at ``txn``; ``others`` are the earlier transactions it is about."""
+        """Add a finding with earlier ``others``."""
         if severity == VIOLATION:
             self.violations += 1
         if len(self.listed) >= self.listed_max:
@@ -51,25 +51,25 @@ class Findings:
 
 @dataclass(slots=True)
 class Tally:
-    """How often something was seen, and where first."""
+    """A count, with its first occurrence."""
 
     rule: str
     severity: str
     message: str
-    """Names the count as ``{count:gap|gaps}`` and the sum of amounts as ``{amount:...|...}``."""
+    """Text with count ``{count:gap|gaps}`` and sum ``{amount:...|...}``."""
     count: int = 0
     amount: int = 0
     first: TransactionRef | None = None
 
     def note(self, txn: LoggedTransaction, amount: int = 1) -> None:
-        """Count one more, at ``txn``."""
+        """Count one occurrence at ``txn``."""
         if self.first is None:
             self.first = get_reference(txn)
         self.count += 1
         self.amount += amount
 
     def finding(self) -> LintFinding | None:
-        """Return one finding that summarises all of them; None if there were none."""
+        """Return one summary finding, if any."""
         if self.first is None:
             return None
         return LintFinding(

@@ -1,10 +1,8 @@
-"""Is every GTID new, and in order?
+"""Lint of GTIDs: unique and in order.
 
-MySQL numbers transactions per ``uuid`` or ``uuid:tag`` in the order it flushes them, so a source's
-own log has them in order; a multi-threaded replica without commit order, and a group that hands
-out numbers in blocks, may log them in another. MariaDB numbers per domain, and its replicas trust
-that order (``gtid_strict_mode`` enforces it); holes are legal in both. The same GTID twice is wrong
-everywhere: replicas skip the second.
+MySQL numbers per ``uuid`` or ``uuid:tag`` in flush order, except replicas without commit order and
+groups with number blocks. MariaDB replicas rely on order per domain (``gtid_strict_mode``). Holes
+are legal; replicas skip duplicates.
 """
 
 from __future__ import annotations
@@ -16,14 +14,11 @@ from paraply.vocabulary.audit_result import Reason
 from paraply.vocabulary.log import LoggedTransaction
 
 INTERVALS_MAX = 200_000
-"""Intervals of numbers remembered, over all origins: one per origin where numbers come in order,
-one per hole otherwise. The oldest origin's first intervals go first."""
+"""Limit of intervals, one per origin and hole; the oldest origin's first are dropped."""
 ORIGINS_MAX = 10_000
 
 
 class _SeenNumbers:
-    """A set of numbers as disjoint intervals, for one origin."""
-
     def __init__(self) -> None:
         self._starts: list[int] = []
         self._ends: list[int] = []
@@ -31,7 +26,6 @@ class _SeenNumbers:
         self.forgotten_up_to = 0
 
     def add(self, number: int) -> bool:
-        """Add ``number``; return whether it was there before."""
         starts, ends = self._starts, self._ends
         at = bisect_right(starts, number) - 1
         self.highest = max(self.highest, number)
@@ -61,7 +55,7 @@ class _SeenNumbers:
 
 
 class GtidLint:
-    """Checks one log's GTIDs in one pass."""
+    """Checks one log's GTIDs."""
 
     def __init__(self, findings: Findings) -> None:
         self._findings = findings
@@ -85,7 +79,7 @@ class GtidLint:
         self.tallies = (self.out_of_order, self.anonymous)
 
     def observe(self, txn: LoggedTransaction) -> None:
-        """Check the next transaction of the log."""
+        """Check the next transaction."""
         if not txn.gtid:
             if self._named:
                 self.anonymous.note(txn)
@@ -166,7 +160,7 @@ class GtidLint:
         return repeated
 
     def reasons(self) -> list[Reason]:
-        """Return why uniqueness is unknown; empty if it is known."""
+        """Return why uniqueness is unknown."""
         if not self._unsure:
             return []
         return [

@@ -1,7 +1,6 @@
-"""Is the metadata of a log well-formed? One pass, bounded memory, every rule by name.
+"""Lint of a log's metadata in one pass.
 
-A violation is what no server writes and an applier may stumble over; a warning is what needs a
-reason; a note is what a reader should know. Only violations change the verdict.
+No server writes a violation; a warning needs a reason. Only violations change the verdict.
 """
 
 from __future__ import annotations
@@ -18,12 +17,12 @@ from paraply.vocabulary.log import LoggedKind, LoggedTransaction
 
 LINT_MAX = 1_000
 CLOSED_GROUPS_MAX = 10_000
-"""Commit groups remembered to see one come back; a server's ids do not recur within a run."""
+"""Ids do not recur within a run."""
 _CLOCK_SKEW_S = 60
 
 
 class CommitGroupLint:
-    """Checks that the members of a commit group follow each other, and counts group sizes."""
+    """Checks contiguous commit groups, and counts sizes."""
 
     def __init__(self, findings: Findings) -> None:
         self._findings = findings
@@ -41,7 +40,7 @@ class CommitGroupLint:
         self._single: LoggedTransaction | None = None
 
     def observe(self, txn: LoggedTransaction) -> None:
-        """Check the next transaction of the log."""
+        """Check the next transaction."""
         group = get_commit_group(txn)
         if group is not None and group == self._group:
             self._size += 1
@@ -73,7 +72,7 @@ class CommitGroupLint:
             self._closed[self._group] = self._previous
 
     def sizes(self) -> dict[int, int]:
-        """Return how many groups have each size, the group still open included."""
+        """Return groups per size, including the open one."""
         sizes = dict(self._sizes)
         if self._size:
             sizes[self._size] = sizes.get(self._size, 0) + 1
@@ -90,7 +89,7 @@ class LogLint:
         self.groups = CommitGroupLint(self.findings)
         self._half: LoggedTransaction | None = None
         self.closing: LintFinding | None = None
-        """What to say of the end of a log whose parts were checked one by one."""
+        """Finding at a part-checked log's end."""
         self._servers: dict[int, None] = {}
         self._time_s = 0
         self._committed_at_us = 0
@@ -126,7 +125,7 @@ class LogLint:
         )
 
     def observe(self, txn: LoggedTransaction) -> None:
-        """Check the next transaction of the log."""
+        """Check the next transaction."""
         self._check_half(txn)
         self._gtids.observe(txn)
         self._clock.observe(txn)
@@ -170,7 +169,7 @@ class LogLint:
             self._committed_at_us = max(self._committed_at_us, txn.committed_at_us)
 
     def results(self) -> list[LintFinding]:
-        """Return every finding: single ones in log order, then those told once with a count."""
+        """Return single findings, then counted ones."""
         found = list(self.findings.listed)
         if self.closing is not None:
             found.append(self.closing)
@@ -198,9 +197,9 @@ class LogLint:
 
     @property
     def violations(self) -> int:
-        """Return the number of violations, listed or dropped."""
+        """Return violations, listed or dropped."""
         return self.findings.violations
 
     def reasons(self) -> list[Reason]:
-        """Return why well-formedness is unknown; empty if it is known."""
+        """Return why well-formedness is unknown."""
         return self._gtids.reasons()

@@ -1,7 +1,6 @@
-"""The safety of a log by its definition: every pair of transactions, one conflict graph.
+"""Safety by definition: one graph over every pair.
 
-Slow on purpose (quadratic in time and memory): the oracle that the linear judge is tested against,
-and the baseline that it is measured against. It reads the metadata anew and shares nothing with
+The quadratic oracle and baseline of the linear judge. It shares no code with
 :mod:`paraply.properties.logs.overlap_rules` or :mod:`paraply.properties.logs.conflict_index`.
 """
 
@@ -19,22 +18,22 @@ LOGICAL_CLOCK = "logical-clock"
 COMMIT_GROUP = "commit-group"
 
 MayOverlap = Callable[[int, int], bool]
-"""Whether the transaction at the second position may start before that at the first commits."""
+"""Whether the second may start before the first commits."""
 
 
 @dataclass(slots=True, kw_only=True)
 class NaiveResult:
-    """What the definition says of a log; pairs are (earlier, later) ordinals."""
+    """The definition's results; pairs are (earlier, later) ordinals."""
 
     allowed: set[tuple[int, int]] = field(default_factory=set)
     violating: set[tuple[int, int]] = field(default_factory=set)
     conflicting: set[tuple[int, int]] = field(default_factory=set)
     critical_path: int = 0
-    """Work on the longest chain of row conflicts, barriers included."""
+    """Work on the longest row-conflict chain."""
 
 
 def check_all_pairs(transactions: Sequence[LoggedTransaction], applier: str) -> NaiveResult:
-    """Return every pair that may overlap, that conflicts, and that does both."""
+    """Return overlapping pairs, conflicting pairs, and both."""
     whole = [txn for txn in transactions if txn.complete]
     overlap = _overlap_by_clock if applier == LOGICAL_CLOCK else _overlap_by_group
     may_overlap = overlap(whole)
@@ -81,7 +80,7 @@ def _overlap_by_clock(transactions: Sequence[LoggedTransaction]) -> MayOverlap:
         if txn.clock != clock:
             run, last, clock = run + 1, 0, txn.clock
         if number is None or parent is None or not 0 <= parent < number or number <= last:
-            # Everybody waits before and after it.
+            # All transactions wait before and after it.
             runs.append(run + 1)
             run, last = run + 2, 0
         else:

@@ -1,9 +1,7 @@
-"""Which transactions the metadata of a log allows an applier to run at the same time.
+"""Overlap rules: which transactions an applier may run concurrently.
 
-A rule gives every transaction a :class:`Place`. Two transactions i < j of one lane and one run
-may overlap if and only if ``rank_i > floor_j``; transactions of different runs never do, since
-something that every applier waits for lies between them. Every rule here has ranks that rise
-strictly inside a run, which is what makes the linear safety check exact.
+Transactions i < j of one lane and run may overlap if and only if ``rank_i > floor_j``; different
+runs never. Ranks rise strictly inside a run, for the linear safety check.
 """
 
 from __future__ import annotations
@@ -18,33 +16,32 @@ from paraply.vocabulary.log import LoggedTransaction
 LOGICAL_CLOCK = "logical-clock"
 COMMIT_GROUP = "commit-group"
 STRETCHES_MAX = 100_000
-"""Stretches of consecutive sequence numbers kept for counting pairs: one where the log is whole,
-one per gap where it was filtered. Past this the count of allowed pairs is a lower bound."""
+"""Stretches of sequence numbers, one per gap. Past this, allowed pairs are a lower bound."""
 LANES_MAX = 4_096
-"""Replication domains followed at once; a server has a handful. Past this the domain that came
-first is forgotten, its next transaction begins a group, and the safety verdict is unknown."""
+"""Domains. Past this the first is forgotten, its next transaction starts a group, and safety is
+unknown.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
-    """Where a rule puts one transaction."""
+    """A rule's place of one transaction."""
 
     lane: int
-    """Replication domain under ``commit-group``, 0 under ``logical-clock``."""
+    """Domain under ``commit-group``, else 0."""
     run: int
     rank: int
     floor: int
     allowed: int
-    """How many earlier transactions it may overlap; a lower bound only when it is large."""
+    """Earlier overlaps; large values are lower bounds."""
     follows: bool = True
-    """Whether an earlier transaction is of the same lane and run, or may be."""
+    """Whether a predecessor may share lane and run."""
     break_rank: int = 0
-    """Rank of the last transaction, up to this one, before which the server's own scheduler
-    drains its workers although the rule does not ask for it; 0 if there was none."""
+    """Last rank before which the server's scheduler drains beyond the rule, or 0."""
     break_reason: str = ""
 
     def may_overlap(self, earlier: Place) -> bool:
-        """Return whether the rule lets this transaction start before ``earlier`` has committed."""
+        """Return whether this may start before ``earlier`` commits."""
         return earlier.lane == self.lane and earlier.run == self.run and earlier.rank > self.floor
 
 
@@ -53,22 +50,20 @@ class OverlapRule(Protocol):
 
     @property
     def name(self) -> str:
-        """The applier, as reports name it."""
+        """The applier's name in reports."""
         ...
 
     @property
     def lanes_forgotten(self) -> int:
-        """How many lanes were forgotten while the log may still have used them."""
+        """Lanes forgotten while possibly in use."""
         ...
 
     def place(self, txn: LoggedTransaction) -> Place:
-        """Return where ``txn`` stands; to be called once per transaction, in log order."""
+        """Return the place of ``txn``; call in log order."""
         ...
 
 
 class _NumberedRun:
-    """How many sequence numbers of one run lie above a given one, in bounded memory."""
-
     def __init__(self) -> None:
         self._starts: list[int] = []
         self._counts_before: list[int] = []
@@ -86,7 +81,7 @@ class _NumberedRun:
         self.last = sequence_number
 
     def above(self, last_committed: int) -> int:
-        """Return how many numbers are greater; a lower bound once stretches were dropped."""
+        """Return how many numbers are greater; a lower bound after drops."""
         at = bisect_right(self._starts, last_committed) - 1
         if at < 0:
             return self.count - (self._counts_before[0] if self._counts_before else 0)
@@ -98,14 +93,11 @@ class _NumberedRun:
 class LogicalClockRule:
     """MySQL's prefix rule: j may start once every transaction with SN <= LC_j has committed.
 
-    The metadata itself is judged, not one scheduler. MySQL's own coordinator also drains its
-    workers at a gap in the numbers and at LC=0 (``Mts_submode_logical_clock``,
-    ``new_group``); other appliers that follow the timestamps do not. A pair that only such a
-    drain keeps apart counts as overlapping, and its place says so (``break_rank``).
+    Only MySQL's coordinator also drains at gaps and LC=0 (``Mts_submode_logical_clock``,
+    ``new_group``): such pairs overlap, with ``break_rank``.
 
-    A run ends where every applier must wait: a new clock (rotation, restart), (0, 0), a
-    transaction without timestamps, and a timestamp that contradicts itself (LC >= SN, or an SN
-    that does not rise), which the server replaces by (0, 0); the lint reports the last as well.
+    A run ends at a new clock (rotation, restart), (0, 0), no timestamps, or a contradiction (LC >=
+    SN, or SN does not rise). The server replaces contradictions by (0, 0).
     """
 
     name = LOGICAL_CLOCK
@@ -119,7 +111,7 @@ class LogicalClockRule:
         self._break_reason = ""
 
     def place(self, txn: LoggedTransaction) -> Place:
-        """Return the place of ``txn`` by its logical timestamp."""
+        """Return the place by logical timestamp."""
         if txn.clock != self._clock:
             self._clock = txn.clock
             self._begin_run()
@@ -167,13 +159,11 @@ class _Lane:
 
 
 class CommitGroupRule:
-    """MariaDB's conservative mode: transactions of one commit id that follow each other overlap.
+    """MariaDB's conservative mode: consecutive transactions of one commit id overlap.
 
-    A transaction without a commit id is alone, and so is DDL (``rpl_parallel.cc``, FORCE_SWITCH),
-    to which a server gives none. DDL with one was forged: it counts as a member of its group.
-    Groups are followed per replication domain. With ``by_last_committed`` a log of MySQL is read
-    by the rule of 5.7.2, where the transactions of one last_committed formed a group; otherwise
-    its transactions are alone.
+    Transactions without commit id and DDL (``rpl_parallel.cc``, FORCE_SWITCH) are alone; DDL with a
+    forged id is a member. Groups are per domain. ``by_last_committed`` is 5.7.2's rule for MySQL
+    logs.
     """
 
     name = COMMIT_GROUP
@@ -184,14 +174,14 @@ class CommitGroupRule:
         self._lanes: dict[int, _Lane] = {}
 
     def place(self, txn: LoggedTransaction) -> Place:
-        """Return the place of ``txn`` in the commit groups of its domain."""
+        """Return the place in its domain's groups."""
         domain = txn.domain or 0
         lane = self._lanes.get(domain)
         if lane is None:
             if len(self._lanes) >= LANES_MAX:
                 del self._lanes[next(iter(self._lanes))]
                 self.lanes_forgotten += 1
-            # A domain that was forgotten must not meet its own past: ranks go on from the log's.
+            # A forgotten domain continues with the log's ranks, apart from its past.
             lane = self._lanes[domain] = _Lane(rank=txn.ordinal, floor=txn.ordinal)
         group = get_commit_group(txn)
         if txn.commit_id is None and not self._by_last_committed:
@@ -207,13 +197,13 @@ class CommitGroupRule:
             rank=lane.rank,
             floor=lane.floor,
             allowed=lane.rank - 1 - lane.floor,
-            # A log without domains and commit ids has nothing to say of this rule.
+            # Without domains and commit ids the rule does not apply.
             follows=txn.domain is not None or txn.commit_id is not None,
         )
 
 
 def get_commit_group(txn: LoggedTransaction) -> tuple[int, int] | None:
-    """Return what the members of one commit group share; None for a transaction on its own."""
+    """Return the commit group's identity, if any."""
     if txn.commit_id is not None:
         return txn.clock, txn.commit_id
     if txn.last_committed is not None and txn.sequence_number:

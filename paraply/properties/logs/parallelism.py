@@ -1,20 +1,16 @@
-"""How parallel a log is, and how parallel it could be.
+"""A log's parallelism under several models.
 
-Models: ``logical-clock`` (MySQL's timestamps as they are, by the prefix rule), ``commit-group``
-(MariaDB's commit ids as they are; for MySQL, groups of one last_committed), ``row-conflicts``
-(what tracking every key could reach: a transaction waits for the last writers of its keys, a
-writer also for the last foreign-key readers), and the partitionings of change-data consumers and
-of per-schema appliers: ``by-table``, ``by-schema``, ``by-primary-key``.
+- ``logical-clock``: MySQL's timestamps by the prefix rule.
+- ``commit-group``: MariaDB's commit ids, or MySQL's last_committed.
+- ``row-conflicts``: waits for keys' last writers, writers also for foreign-key readers.
+- ``by-table``, ``by-schema``, ``by-primary-key``: partitions, as of change-data consumers.
 
-Cost: a transaction is ``1 + rows`` steps. It waits for all it depends on under the model and is
-then given to the worker that is free first (``worker_timeline``). In the models that
-look at rows, DDL, statement-based changes, XA, view changes and incidents run alone.
+A transaction costs ``1 + rows`` steps on the first free worker (``worker_timeline``). In models by
+rows, DDL, statement-based changes, XA, view changes and incidents run alone.
 
-``conflicting_pairs_apart`` counts pairs of a transaction and one it waits for under row conflicts
-(the last writer of a key, a foreign-key reader since; both of row changes) that the model does not
-order by what they share: allowed to overlap by the metadata, or with no table, schema or primary
-key in common. A chain of other transactions may order a pair that shares no partition; a consumer
-that splits transactions has no such chain, so the pair counts.
+``conflicting_pairs_apart`` counts row-conflict waits that the model leaves unordered: allowed
+overlaps, or no common partition. Other transactions may order them, but not for consumers that
+split transactions.
 """
 
 from __future__ import annotations
@@ -54,14 +50,13 @@ _ROWS, _PRIMARY_KEYS = 0, 1
 """Positions in :attr:`SeenTransaction.finish`."""
 
 _Wait = tuple[int, int, Cause, SeenTransaction | None]
-"""When what is waited for finishes, its ordinal, why, and who it is."""
+"""Finish, ordinal, cause and transaction of a wait."""
 
 
 class ParallelismJudge:
     """Schedules one log under every model in one pass.
 
-    Shares the :class:`ConflictIndex` with the safety judge: ``observe`` is called before the
-    index remembers the transaction.
+    Call ``observe`` before the shared :class:`ConflictIndex` remembers.
     """
 
     def __init__(self, index: ConflictIndex, workers: Sequence[int]) -> None:
@@ -90,7 +85,7 @@ class ParallelismJudge:
         self.clock_distance: dict[int, int] = {}
 
     def observe(self, txn: LoggedTransaction, seen: SeenTransaction, touches: Touches) -> None:
-        """Schedule ``txn`` under every model and give ``seen`` its finish times."""
+        """Schedule ``txn``; set the finish of ``seen``."""
         work = compute_work(txn)
         self._follow_metadata(txn, seen, work)
         barrier = txn.is_barrier
@@ -170,11 +165,9 @@ class ParallelismJudge:
     def _earlier_conflicts(
         self, touches: Touches
     ) -> dict[int, tuple[SeenTransaction, ConflictKey]]:
-        """Return whom a transaction waits for, each with the smallest key they share.
+        """Return the awaited transactions with the smallest shared keys.
 
-        That is the last writer of each key and, for a key it writes, every reader since: readers
-        do not wait for each other, so the newest of them need not finish last. A reader is passed
-        here once, by the next writer.
+        All readers since the last write count: the newest need not finish last.
         """
         index = self._index
         found: dict[int, tuple[SeenTransaction, ConflictKey]] = {}
@@ -227,9 +220,9 @@ class ParallelismJudge:
             apart[BY_PRIMARY_KEY] += primary_keys.isdisjoint(earlier.primary_keys)
 
     def results(self, safety: dict[str, Verdict]) -> list[Parallelism]:
-        """Return one entry per model that the log can be read by.
+        """Return one entry per applicable model.
 
-        ``safety`` holds the verdicts of the safety judge by applier, for the models it judged.
+        ``safety`` is by applier.
         """
         return [
             self._result(model, safety)
@@ -272,7 +265,7 @@ def _keep_smallest(
 
 
 def _order(key: ConflictKey) -> tuple[bool, str, str, str]:
-    # PRIMARY first: it is what a reader knows a row by.
+    # PRIMARY first: it identifies the row for readers.
     return key.index != "PRIMARY", key.table, key.index, str(key)
 
 

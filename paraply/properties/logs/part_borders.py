@@ -1,18 +1,14 @@
-"""Was the approach to a part of a log long enough? What the border of two parts must show.
+"""Borders of log parts: checks that approaches are long enough.
 
-An auditor that begins before a part, not at the beginning of the log, has a shorter memory there
-than one that has read everything. :func:`get_faults` names what this may have changed. Two sorts of
-memory are compared:
+:func:`get_faults` reports what a short memory may change:
 
-- What reaches back by rule: a window of the metadata must not reach back before the approach
-  (``last_committed`` below its first transaction, a commit group that is open at its beginning),
-  and the index of keys must have begun to forget, since two indexes that hold the last transactions
-  up to one horizon hold the same. Under a logical clock it is enough to have read the file from its
-  beginning, as nothing in it conflicts with another file.
-- What is carried on: highest GTID numbers, times, servers. By induction from the first part they
-  are right at a border if they equal what the part before ended with.
+- Windows must not reach before the approach (``last_committed``, an open commit group). The key
+  index must have begun to forget: indexes of one horizon then agree. Logical clocks only require
+  the file's beginning.
+- Carried GTID numbers, times and servers are right, by induction, if they equal the previous part's
+  end.
 
-GTIDs are unique in the log if they are in every part and the parts' sets of numbers are disjoint.
+GTIDs are unique if unique and disjoint across parts.
 """
 
 from __future__ import annotations
@@ -30,10 +26,9 @@ Intervals = list[tuple[int, int]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Border:
-    """What is carried on across one point of a log."""
+    """Values carried across one point of a log."""
 
     highest: dict[str, int] = field(default_factory=dict)
-    """Highest GTID number by origin."""
     domains: dict[int, tuple[int, str]] = field(default_factory=dict)
     servers: frozenset[int] = frozenset()
     time_s: int = 0
@@ -45,28 +40,27 @@ class Border:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PartBorders:
-    """A part's two borders, and what lies between them as far as borders matter."""
+    """A part's two borders and its border-relevant content."""
 
     begin: Border
     end: Border
     transactions_before: int
-    """Length of the approach."""
     reaches_back: str
-    """What reaches back before the approach; empty if nothing does."""
+    """What precedes the approach, or empty."""
     writes_settled: bool
     reads_settled: bool
     has_writes: bool
     has_reads: bool
     has_groups: bool
     from_file_start: bool
-    """Whether the approach begins where a file does."""
+    """Whether a file starts the approach."""
     numbers: dict[str, Intervals]
-    """The part's own GTID numbers by origin."""
+    """Own GTID numbers by origin."""
     servers: frozenset[int]
 
 
 class PartLint(LogLint):
-    """The lint of one part and its approach, which also watches what borders depend on."""
+    """Lint of a part, approach and borders."""
 
     def __init__(self, listed_max: int = LINT_MAX, *, from_file_start: bool = False) -> None:
         super().__init__(listed_max)
@@ -83,12 +77,12 @@ class PartLint(LogLint):
         self._lanes: dict[int, tuple[int, int] | None] = {}
 
     def begin_part(self) -> int:
-        """Note that the part begins; return the length of the approach."""
+        """Start the part; return the approach's length."""
         self._in_part = True
         return self._transactions
 
     def observe(self, txn: LoggedTransaction) -> None:
-        """Check the next transaction of the approach or the part."""
+        """Check the next transaction."""
         super().observe(txn)
         self._transactions += 1
         self.has_groups |= txn.domain is not None or txn.commit_id is not None
@@ -134,7 +128,7 @@ class PartLint(LogLint):
             seen.add(int(number))
 
     def border(self) -> Border:
-        """Return what is carried on across this point."""
+        """Return the values carried across this point."""
         gtids = self._gtids
         return Border(
             highest={origin: seen.highest for origin, seen in gtids._numbers.items()},
@@ -148,7 +142,7 @@ class PartLint(LogLint):
         )
 
     def own_numbers(self) -> dict[str, Intervals]:
-        """Return the part's own GTID numbers by origin, as disjoint ascending intervals."""
+        """Return own GTID numbers as disjoint ascending intervals."""
         return {
             origin: list(zip(seen._starts, seen._ends, strict=True))
             for origin, seen in self._numbers.items()
@@ -156,7 +150,7 @@ class PartLint(LogLint):
 
 
 class Carried:
-    """What the parts so far carry on to the next."""
+    """Values carried from the parts so far."""
 
     def __init__(self) -> None:
         self._border = Border()
@@ -164,7 +158,7 @@ class Carried:
         self._has_writes = self._has_reads = self._has_groups = False
 
     def get_faults(self, part: PartBorders) -> list[str]:
-        """Return what the approach of the next part may have been too short for."""
+        """Return why the approach may be short."""
         found = [part.reaches_back] if part.reaches_back else []
         follows_files = part.from_file_start and not (part.has_groups or self._has_groups)
         if not follows_files:
@@ -200,7 +194,7 @@ class Carried:
             yield "the kind of GTIDs and timestamps before"
 
     def add(self, part: PartBorders) -> None:
-        """Carry on what a part, with the right memory at its beginning, ended with."""
+        """Add a part with correct beginning."""
         before, end = self._border, part.end
         self._border = Border(
             highest={**before.highest, **end.highest},

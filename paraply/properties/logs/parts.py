@@ -1,19 +1,12 @@
-"""A part of an audit: what an auditor found between two points of a log, and how parts add up.
+"""Parts of an audit, and their sum.
 
-To judge a part, an auditor is first led through the *approach*, the stretch of the log before the
-part that its memory reaches back to; then everything it has counted and found is dropped
-(:func:`begin_part`) while what it remembers stays; then it judges the part (:func:`end_part`).
-Parts add up (:func:`total`): counts are summed, findings follow each other. The sum is the result
-of one auditor over the whole log where each part's approach was long enough, which the parts
-themselves say (:mod:`paraply.properties.logs.part_borders`).
+The *approach* before a part covers the auditor's memory, which :func:`begin_part` keeps. Then
+:func:`total` equals one auditor's result (:mod:`paraply.properties.logs.part_borders`).
 
-What the replay of rows and the schedules remember has no bounded reach. The replay begins with
-nothing where the part begins, and is done again from what the parts before left
-(:mod:`paraply.properties.logs.replay_borders`). Each part is scheduled after its own approach,
-and counts the time it adds to it: the sums are exact where the workers drain between
-parts, as both readings of the metadata do between files, and otherwise near. So is width over time.
-What blocks and the critical path are those of the parts, one after the other: row conflicts alone
-drain no workers.
+Replay and schedules remember without bound. Replay repeats from earlier parts' ends
+(:mod:`paraply.properties.logs.replay_borders`). Schedules and width add each part's time: exact
+where workers drain, as at file borders under both metadata models, else near. Blockers and critical
+paths concatenate: row conflicts drain no workers.
 """
 
 from __future__ import annotations
@@ -51,7 +44,7 @@ _NAMED_BY_ORDINAL = re.compile(r"\btransaction (\d+)\b")
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """Something counted: how often, by how much, and the first that showed it."""
+    """A count and amount, with the first occurrence."""
 
     count: int
     amount: int = 0
@@ -61,30 +54,29 @@ class Seen:
 
 @dataclass(slots=True, kw_only=True)
 class Part:
-    """What one part of a log showed; ordinals count from the part's approach."""
+    """One part's findings; ordinals count from its approach."""
 
     counts: Counter[tuple[object, ...]] = field(default_factory=Counter)
-    """Numbers that add up, by what they count."""
     flags: frozenset[tuple[object, ...]] = frozenset()
-    """Facts that hold of a whole if of a part."""
+    """Facts true of a whole if true of a part."""
     seen: dict[tuple[object, ...], Seen] = field(default_factory=dict)
     violations: list[SafetyViolation] = field(default_factory=list)
     lint: list[LintFinding] = field(default_factory=list)
     replayed: ReplayedPart = field(default_factory=ReplayedPart)
     schemas: dict[str, TableSchema | None] = field(default_factory=dict)
     width: WidthOverTime = field(default_factory=WidthOverTime)
-    """By rounds counted from the part's approach."""
+    """Rounds from the approach on."""
     rounds_before: Counter[str] = field(default_factory=Counter)
     """Rounds of the approach, by model."""
     path: TracedPath = field(default_factory=TracedPath)
     half: LintFinding | None = None
-    """What to say if the log ends here, inside a transaction."""
+    """The finding if the log ends here, inside a transaction."""
     open_group: int = 0
-    """Members so far of the commit group that may go on after the part."""
+    """Members of a possibly continuing commit group."""
 
 
 class NoRows:
-    """Answers nothing about rows: an auditor that only adds up asks nothing."""
+    """No row knowledge, for summing auditors."""
 
     def keys_of(self, table: str, image: RowImage) -> tuple[ConflictKey, ...] | None:
         """Return None."""
@@ -105,7 +97,7 @@ def _tallies(auditor: Auditor) -> Iterator[Tally]:
 
 
 def begin_part(auditor: Auditor) -> Counter[tuple[object, ...]]:
-    """Drop what ``auditor`` has counted and found; return the times it has reached so far."""
+    """Drop counts and findings; return the times."""
     auditor.settle()
     reached = _times(auditor)
     auditor._parallelism.path.begin_at(auditor._transactions + 1)
@@ -153,7 +145,7 @@ def _times(auditor: Auditor) -> Counter[tuple[object, ...]]:
 
 
 def end_part(auditor: Auditor, reached: Counter[tuple[object, ...]]) -> Part:
-    """Return what ``auditor`` has counted and found since :func:`begin_part` gave ``reached``."""
+    """Return counts and findings since :func:`begin_part`."""
     auditor.settle()
     part = Part()
     counts, seen = part.counts, part.seen
@@ -214,7 +206,7 @@ def end_part(auditor: Auditor, reached: Counter[tuple[object, ...]]) -> Part:
 
 
 def total(parts: Sequence[Part], shifts: Sequence[int], options: AuditOptions) -> AuditResult:
-    """Return the result of parts that follow each other; ``shifts`` are added to their ordinals."""
+    """Return consecutive parts' result; ``shifts`` move ordinals."""
     rows: RowKeys = NoRows()
     auditor = Auditor(rows, options)
     counts: Counter[tuple[object, ...]] = Counter()
@@ -348,7 +340,6 @@ def _add_widths(width: WidthOverTime, parts: Sequence[Part], model: str) -> None
 
 
 def _close(auditor: Auditor, last: Part, shift: int) -> None:
-    """Add what only the end of the log settles."""
     groups = auditor._lint.groups
     if last.open_group:
         sizes = groups._sizes

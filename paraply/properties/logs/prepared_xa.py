@@ -1,7 +1,6 @@
-"""XA transactions that are prepared and wait for their XA COMMIT or XA ROLLBACK.
+"""Prepared XA transactions without end.
 
-Their rows are logged with the XA PREPARE and stay locked until the end, so nothing between the
-two can meet them, and they count from the XA COMMIT on.
+Their rows stay locked and count from XA COMMIT.
 """
 
 from __future__ import annotations
@@ -12,25 +11,25 @@ from paraply.vocabulary.log import LoggedTransaction
 
 PREPARED_MAX = 10_000
 BYTES_MAX = 64 << 20
-"""Bytes of row images kept, estimated."""
+"""Estimated bytes of kept row images."""
 _COLUMN_BYTES = 64
 
 
 class PreparedXa:
-    """Keeps what was prepared, in bounded memory: past the bounds the oldest is forgotten."""
+    """Keeps prepared transactions, forgetting the oldest."""
 
     def __init__(self, transactions_max: int = PREPARED_MAX, bytes_max: int = BYTES_MAX) -> None:
         self.forgotten = False
-        """Something was: an end without its beginning may be that of a forgotten transaction."""
+        """Whether an unmatched end may be a forgotten transaction's."""
         self._transactions_max = transactions_max
         self._bytes_max = bytes_max
         self._bytes = 0
         self._waiting: dict[str, tuple[LoggedTransaction, int]] = {}
         self._missed: dict[str, None] = {}
-        """What ended and was not known, up to as many as can wait."""
+        """Unmatched ends, bounded."""
 
     def prepare(self, txn: LoggedTransaction) -> None:
-        """Keep a transaction that was prepared."""
+        """Keep a prepared transaction."""
         self._bytes -= self._waiting.pop(txn.xa_id, (None, 0))[1]
         size = _estimate_bytes(txn)
         self._waiting[txn.xa_id] = (txn, size)
@@ -40,7 +39,7 @@ class PreparedXa:
             self.forgotten = True
 
     def end(self, xa_id: str) -> LoggedTransaction | None:
-        """Return what was prepared under ``xa_id`` and let go of it; None if nothing was."""
+        """Remove and return the transaction ``xa_id``."""
         txn, size = self._waiting.pop(xa_id, (None, 0))
         self._bytes -= size
         if txn is None and len(self._missed) < self._transactions_max:
@@ -48,7 +47,7 @@ class PreparedXa:
         return txn
 
     def begin(self) -> None:
-        """Begin to note what ends without being known."""
+        """Start to note unmatched ends."""
         self._missed.clear()
 
     def move(self, by: int) -> None:
@@ -59,7 +58,7 @@ class PreparedXa:
         }
 
     def go_on(self, later: PreparedXa, transactions: int) -> None:
-        """Become what waits after ``transactions``, of which ``later`` knows alone."""
+        """Merge a later part of ``transactions`` transactions."""
         for xa_id in later._missed:
             self.end(xa_id)
         self.move(-transactions)
@@ -68,7 +67,7 @@ class PreparedXa:
         self.forgotten |= later.forgotten
 
     def described(self) -> str:
-        """Return a text that is equal where the same waits, in the same order."""
+        """Return a text that identifies the state."""
         return repr((self.forgotten, list(self._waiting.items())))
 
 

@@ -1,10 +1,8 @@
-"""The keyed rows that a log has built up so far, in bounded memory.
+"""The keyed rows of a log, in bounded memory.
 
-A row is known by a 16-byte BLAKE2b fingerprint of its table, key and key values, and kept as four
-bytes per column: a CRC-32 of the value, 0 for a value that is not known (never recorded, or set to
-what the input does not show). Whole rows would make memory depend on their width, and one digest
-per row could not be compared with an image that records only some columns. A wrong value passes
-with probability 2^-32; two keys are taken for one with probability below 2^-80 for a million rows.
+A row is a 16-byte BLAKE2b fingerprint of table and key, with a CRC-32 per column (0: unknown). So
+memory is independent of row width, and partial images compare. Wrong values pass with probability
+2^-32; a million keys collide below 2^-80.
 """
 
 from __future__ import annotations
@@ -25,7 +23,7 @@ Fingerprint = bytes
 
 
 def compute_fingerprint(key: ConflictKey) -> Fingerprint:
-    """Return 16 bytes that stand for ``key``."""
+    """Return the 16-byte fingerprint of ``key``."""
     text = repr((key.table, key.index, key.values))
     return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
@@ -36,7 +34,7 @@ def compute_columns(image: Sequence[object]) -> bytes:
 
 
 def _compute_column(value: object) -> bytes:
-    # A record in place of a value (a partial JSON update) says how it changed, not what it is.
+    # A record instead of a value (a partial JSON update) contains the change only.
     if value is ABSENT or value is UNKNOWN or is_dataclass(value):
         return _UNRECORDED
     text = f"{type(value).__name__}{value!r}"
@@ -45,10 +43,9 @@ def _compute_column(value: object) -> bytes:
 
 
 def columns_agree(known: bytes, image: bytes) -> bool:
-    """Return whether every column that both record is the same.
+    """Return whether columns recorded by both agree.
 
-    Rows of different width (a column was added without the log saying so) are compared as far
-    as both reach.
+    Unlogged added columns are ignored.
     """
     if known == image:
         return True
@@ -60,7 +57,7 @@ def columns_agree(known: bytes, image: bytes) -> bool:
 
 
 def overlay_columns(known: bytes, image: bytes, unrecorded: Sequence[bool]) -> bytes:
-    """Return ``image`` with the columns it does not record (ABSENT) taken from ``known``."""
+    """Return ``image`` with ABSENT columns from ``known``."""
     if not any(unrecorded):
         return image
     return b"".join(
@@ -70,7 +67,7 @@ def overlay_columns(known: bytes, image: bytes, unrecorded: Sequence[bool]) -> b
 
 
 def overlay_unrecorded(known: bytes, columns: bytes) -> bytes:
-    """Return ``columns`` with those that are not recorded taken from ``known``."""
+    """Return ``columns`` with unrecorded ones from ``known``."""
     if _UNRECORDED not in columns:
         return columns
     return b"".join(
@@ -81,63 +78,63 @@ def overlay_unrecorded(known: bytes, columns: bytes) -> bytes:
 
 @dataclass(slots=True, eq=False)
 class TableState:
-    """What the log says of one table as a whole; a reset replaces it, and its rows go stale."""
+    """A table's state; a reset replaces it."""
 
     name: str
     born: bool = False
-    """The log saw the table empty and forgot nothing since: a row it did not write is not there."""
+    """Nothing is forgotten since empty: unwritten rows do not exist."""
     rows: int = 0
-    """How many the log added, or this part of it."""
+    """Rows added by the log or part."""
     doubted_at: int | None = None
-    """Ordinal of the last transaction whose cascade may have changed rows without logging them."""
+    """Ordinal of the last possible unlogged cascade."""
 
 
 @dataclass(slots=True, eq=False)
 class RowState:
-    """One row, or the place where one was deleted."""
+    """A row, or a deleted one's place."""
 
     table: TableState
     columns: bytes | None
     """None once deleted."""
     others: dict[str, Fingerprint]
-    """Its further UNIQUE keys by index name, as far as recorded."""
+    """Further UNIQUE keys by index name."""
     written_at: int
 
     @property
     def in_doubt(self) -> bool:
-        """Return whether a cascade may have changed the row since it was written."""
+        """Return whether a cascade may have changed it."""
         doubted_at = self.table.doubted_at
         return doubted_at is not None and self.written_at <= doubted_at
 
 
 @dataclass(slots=True)
 class Resets:
-    """What was reset, in whatever order."""
+    """Resets, without order."""
 
     tables: set[str] = field(default_factory=set)
-    """In lower case."""
+    """Lower-case table names."""
     schemas: set[str] = field(default_factory=set)
     everything: bool = False
 
     def cover(self, table: str) -> bool:
-        """Return whether ``table`` (in lower case) was reset."""
+        """Return whether ``table`` (lower case) was reset."""
         return self.everything or table in self.tables or table.partition(".")[0] in self.schemas
 
 
 @dataclass(slots=True)
 class ReplayState:
-    """All rows of all tables; past ``rows_max`` the row not written for longest is forgotten."""
+    """All rows; past ``rows_max`` the least recently written go."""
 
     rows_max: int = ROWS_MAX
     forgotten: int = 0
     resets: Resets | None = None
-    """Noted between two borders only, since they are as many as the statements of the log."""
+    """Noted only between borders, since resets accumulate."""
     _rows: dict[Fingerprint, RowState] = field(default_factory=dict)
     _owners: dict[Fingerprint, Fingerprint] = field(default_factory=dict)
     _tables: dict[str, TableState] = field(default_factory=dict)
 
     def table(self, name: str) -> TableState:
-        """Return the state of a table, new where nothing is known of it."""
+        """Return a table's state, new if unknown."""
         folded = name.lower()
         state = self._tables.get(folded)
         if state is None:
@@ -147,22 +144,22 @@ class ReplayState:
         return state
 
     def known_table(self, name: str) -> TableState | None:
-        """Return the state of a table the log has touched, None for another."""
+        """Return the state of a touched table."""
         return self._tables.get(name.lower())
 
     def tables(self) -> list[TableState]:
-        """Return every table, in the order first touched."""
+        """Return tables in order of first touch."""
         return list(self._tables.values())
 
     def find(self, table: TableState, identity: Fingerprint) -> RowState | None:
-        """Return the row or its grave, None where the log has not touched it."""
+        """Return the row or grave, if touched."""
         row = self._rows.get(identity)
         return row if row is not None and row.table is table else None
 
     def find_owner(
         self, table: TableState, index: str, key: Fingerprint
     ) -> tuple[Fingerprint, RowState] | None:
-        """Return the live row that holds a further UNIQUE key."""
+        """Return a further UNIQUE key's live row."""
         identity = self._owners.get(key)
         if identity is None:
             return None
@@ -172,7 +169,7 @@ class ReplayState:
         return identity, row
 
     def put(self, identity: Fingerprint, row: RowState) -> None:
-        """Write a row or a grave, and forget the oldest if there are too many."""
+        """Write a row or grave within the bound."""
         before = self._rows.pop(identity, None)
         if before is not None:
             self._drop_owned(identity, before)
@@ -187,7 +184,7 @@ class ReplayState:
             self._forget_oldest()
 
     def reset(self, name: str, *, born: bool = False) -> None:
-        """Forget a table: its rows are as if never seen, or known to be none if ``born``."""
+        """Forget a table's rows; ``born`` is empty."""
         self._tables.pop(name.lower(), None)
         if self.resets is not None:
             self.resets.tables.add(name.lower())
@@ -195,7 +192,7 @@ class ReplayState:
             self.table(name).born = True
 
     def reset_schema(self, schema: str) -> None:
-        """Forget every table of a schema (in lower case)."""
+        """Forget every table of a lower-case schema."""
         if self.resets is not None:
             self.resets.schemas.add(schema)
         for name in [n for n in self._tables if n.partition(".")[0] == schema]:
@@ -210,7 +207,7 @@ class ReplayState:
         self._tables.clear()
 
     def begin(self) -> None:
-        """Begin to note what is reset and forgotten, and to count rows anew."""
+        """Start noting resets, losses and rows."""
         self.forgotten, self.resets = 0, Resets()
         for table in self._tables.values():
             table.rows = 0
@@ -224,10 +221,9 @@ class ReplayState:
                 table.doubted_at += by
 
     def go_on(self, later: ReplayState, resets: Resets, transactions: int) -> None:
-        """Become the estimated state after ``transactions`` that left ``later`` from an empty
-        state.
+        """Estimate the state after a part that left ``later`` from nothing.
 
-        It is correct if images record all columns and no cascade crosses the border.
+        Correct for full images without crossing cascades.
         """
         self.move(-transactions)
         if resets.everything:
@@ -255,7 +251,7 @@ class ReplayState:
             self.put(identity, RowState(table, columns, others, row.written_at))
 
     def take_doubts(self, followed: ReplayState, transactions: int) -> None:
-        """Correct the guess by the doubts that arose when the part was followed from elsewhere."""
+        """Add doubts of another start."""
         for left in followed.tables():
             table = self.known_table(left.name)
             arose = left.doubted_at is not None and left.doubted_at > -transactions
@@ -263,7 +259,7 @@ class ReplayState:
                 table.doubted_at, table.born = left.doubted_at, False
 
     def describe(self, digest: blake2b) -> None:
-        """Feed everything that a replay from here depends on into ``digest``."""
+        """Feed all replay-relevant state into ``digest``."""
         for name, table in sorted(self._tables.items()):
             digest.update(repr((name, table.born, table.doubted_at)).encode())
         for identity, row in self._rows.items():

@@ -1,4 +1,4 @@
-"""What the replay of one part of a log found, and who replays without judging anything else."""
+"""The replay's findings of one part, and a replay-only judge."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ _NAMES = ("_keyless", "_unknown_tables", "_undecoded", "_cascaded", "_unexplaine
 
 @dataclass(slots=True, kw_only=True)
 class ReplayedPart:
-    """What the replay of one part found; ordinals count from the part's approach."""
+    """One part's findings; ordinals count from its approach."""
 
     counts: Counter[str] = field(default_factory=Counter)
     names: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    """Tables with a remark, by its kind."""
+    """Tables by kind of remark."""
     findings: list[ReplayFinding] = field(default_factory=list)
     rows: dict[str, int] = field(default_factory=dict)
-    """How many rows the part added, by table; of a table that it reset, how many since."""
+    """Added since any reset, by table."""
     resets: Resets = field(default_factory=Resets)
 
     def moved(self, by: int) -> list[ReplayFinding]:
-        """Return the findings with ``by`` added to their ordinals."""
+        """Return findings with shifted ordinals."""
 
         def move(ref: TransactionRef) -> TransactionRef:
             return replace(ref, ordinal=ref.ordinal + by)
@@ -41,7 +41,7 @@ class ReplayedPart:
 
 
 def take_replayed(replay: RowReplay) -> ReplayedPart:
-    """Return what ``replay`` has found since it began at a border."""
+    """Return findings since the border."""
     result = replay.result()
     counts = Counter({name: getattr(result, name) for name in _COUNTS})
     counts |= Counter({name: getattr(replay, name) for name in _COUNTED_BESIDE})
@@ -55,10 +55,7 @@ def take_replayed(replay: RowReplay) -> ReplayedPart:
 
 
 def add_replayed(replay: RowReplay, parts: Iterable[tuple[ReplayedPart, int]]) -> None:
-    """Make ``replay`` say what parts that follow each other found.
-
-    Each part comes with what to add to its ordinals.
-    """
+    """Add consecutive parts with their ordinal shifts."""
     result = replay._result
     left: dict[str, tuple[str, int]] = {}
     for part, shift in parts:
@@ -81,14 +78,14 @@ def add_replayed(replay: RowReplay, parts: Iterable[tuple[ReplayedPart, int]]) -
 
 
 class RowFollower:
-    """Replays transactions as an auditor has them replayed, and judges nothing else."""
+    """Replays an auditor's transactions without other judges."""
 
     def __init__(self, replay: RowReplay) -> None:
         self.replay = replay
         self.transactions = 0
 
     def observe(self, txn: LoggedTransaction) -> None:
-        """Replay the next transaction of the log."""
+        """Replay the next transaction."""
         self.transactions += 1
         if txn.complete:
             self.replay.observe(txn)

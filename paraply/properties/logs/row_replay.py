@@ -1,16 +1,13 @@
-"""Apply the row images to a keyed state in log order: does every image fit what came before?
+"""Replay of row images in log order, with checks.
 
-A source that wrote its log in commit order leaves no contradiction in it: an updated or deleted
-row exists and looks as its before-image says (``rows_exist``, ``before_images_match``), and an
-inserted row's keys are free (``inserted_keys_are_free``). A contradiction means that the log lost,
-repeated or reordered changes, and a replica that applies it will differ or stop.
+In commit order, updated or deleted rows exist and match (``rows_exist``, ``before_images_match``),
+and inserted keys are free (``inserted_keys_are_free``). A contradiction means lost, repeated or
+reordered changes; a replica will differ or stop.
 
-What existed before the log began is adopted at first sight and counted as unknown. Images that
-record only some columns are compared as far as they go. TRUNCATE and CREATE TABLE leave a table
-known to be empty; other DDL makes its rows unknown, and so does a statement-based change or an
-incident for all tables. Rows of an XA transaction count from its XA COMMIT on. A change of a
-parent row may have changed rows of children by a cascading foreign key that the log does not show:
-children that then do not fit count as unknown, not as a contradiction.
+Rows older than the log are adopted as unknown. Partial images compare their columns. TRUNCATE and
+CREATE TABLE empty a table. Other DDL makes it unknown; statement-based changes and incidents make
+all unknown. XA rows count from XA COMMIT. Children that misfit after unlogged cascades count as
+unknown.
 """
 
 from __future__ import annotations
@@ -57,7 +54,7 @@ INSERTED_KEYS_ARE_FREE = "inserted_keys_are_free"
 ROWS_EXIST = "rows_exist"
 FINDINGS_MAX = 1_000
 SEQUENCE = "SEQUENCE"
-"""The key of a MariaDB sequence: it has one row, which each advance replaces."""
+"""A MariaDB sequence: advances replace its row."""
 _UNDONE = frozenset({"rolled_back", "partly_rolled_back"})
 _CHANGES_ROWS = frozenset({"ALTER", "DROP", "RENAME", "TRUNCATE", "CREATE"})
 
@@ -85,10 +82,10 @@ class RowReplay:
         self._txn: LoggedTransaction | None = None
 
     def observe(self, txn: LoggedTransaction) -> None:
-        """Apply the next transaction of the log."""
+        """Apply the next transaction."""
         self._txn = txn
         if txn.kind in (LoggedKind.STATEMENT, LoggedKind.INCIDENT):
-            # What was changed is not in the log, and triggers may have changed any table.
+            # The log lacks the changes, and triggers may change any table.
             self._blind += 1
             self._state.reset_all()
         if is_ddl(txn):
@@ -100,7 +97,7 @@ class RowReplay:
             self._apply_rows(txn)
 
     def pass_over(self, txn: LoggedTransaction) -> None:
-        """Forget the rows that a transaction changes which is not judged."""
+        """Forget the rows of an unjudged transaction."""
         changed = get_changed_tables(txn) | {table_of(name) for name in txn.reached_tables}
         if txn.kind in (LoggedKind.STATEMENT, LoggedKind.INCIDENT) or "" in changed:
             self._state.reset_all()
@@ -116,18 +113,17 @@ class RowReplay:
         self._lose_sight(txn)
 
     def _lose_sight(self, txn: LoggedTransaction) -> None:
-        """Forget the tables of which ``txn`` changed other rows, or fewer, than it lists."""
         lost = set(txn.undecoded_tables)
         for table in lost:
             self._undecoded[table] = None
         if txn.flags & _UNDONE:
-            # What was rolled back is listed too, and nothing tells which rows that were.
+            # The list includes rolled-back rows, without a mark.
             lost |= get_changed_tables(txn)
         for table in lost:
             self._state.reset(table)
 
     def begin_at(self, border: ReplayBorder[Any], ordinal: int) -> None:
-        """Go on from ``border``, which it takes over, after transaction ``ordinal``."""
+        """Continue from ``border`` (taken over) after ``ordinal``."""
         self._state = self._rows_from(border.rows, ordinal)
         self._cascades, self._prepared = border.cascades, border.prepared
         self._prepared.move(ordinal)
@@ -145,7 +141,7 @@ class RowReplay:
             names.clear()
 
     def end_at(self, ordinal: int) -> ReplayBorder[Any]:
-        """Return what is carried on after transaction ``ordinal``; it is taken from here."""
+        """Return and give up the state."""
         self._prepared.move(-ordinal)
         return ReplayBorder(
             rows=self._rows_left(ordinal), resets=self._state.resets or Resets(),
@@ -153,11 +149,10 @@ class RowReplay:
         )  # fmt: skip
 
     def nothing(self) -> ReplayBorder[Any]:
-        """Return what is carried to the beginning of a log."""
+        """Return the state at a log's beginning."""
         return ReplayBorder(rows=ReplayState(self._rows_max))
 
     def _rows_from(self, rows: Any, ordinal: int) -> Any:
-        """Return the state that goes on from ``rows``, of the kind that this replay leaves."""
         rows.move(ordinal)
         return rows
 
@@ -166,7 +161,7 @@ class RowReplay:
         return self._state
 
     def result(self) -> ReplayResult:
-        """Return the counts, the findings and the rows left per table."""
+        """Return counts, findings and rows per table."""
         result = self._result
         result.rows_forgotten = self._state.forgotten
         result.tables = {t.name: t.rows for t in self._state.tables() if t.rows}
@@ -175,7 +170,7 @@ class RowReplay:
         return result
 
     def verdict(self) -> Verdict | None:
-        """Return what the replay established; None for a log without row changes."""
+        """Return the verdict, None without row changes."""
         result = self._result
         if result.findings or result.findings_dropped:
             return Verdict.VIOLATED
@@ -184,7 +179,7 @@ class RowReplay:
         return Verdict.HOLDS if self._rows_checked else None
 
     def reasons(self) -> list[Reason]:
-        """Return why the replay leaves something unknown; empty if it does not."""
+        """Return why the replay leaves something unknown."""
         found = [
             Reason(
                 property=BEFORE_IMAGES_MATCH,
@@ -302,7 +297,6 @@ class RowReplay:
         )
 
     def _has_no_keys(self, table: str, *keys: tuple[ConflictKey, ...] | None) -> bool:
-        """Return whether it is known that no key identifies the row, rather than not known."""
         if None not in keys:
             return True
         schema = self._row_keys.schema_of(table)
@@ -314,7 +308,6 @@ class RowReplay:
     def _take_out(
         self, txn: LoggedTransaction, row: RowChange, table: TableState, key: ConflictKey
     ) -> RowState | None:
-        """Check the before-image against the state, and leave a grave; return what was there."""
         assert row.before is not None
         identity = compute_fingerprint(key)
         known = self._state.find(table, identity)
@@ -336,10 +329,8 @@ class RowReplay:
         return known
 
     def _is_own_cascade(self, txn: LoggedTransaction, row: RowChange, known: RowState) -> bool:
-        """Return whether a cascade of this very change may have changed the row before it.
-
-        MySQL 9.7 logs a cascade before the change that causes it: of a row that refers to itself
-        first an update of the cascade, then the delete with the row as it was before both.
+        """MySQL 9.7 logs a self-reference's cascade update before its delete, whose before-image
+        precedes both.
         """
         if known.written_at != txn.ordinal:
             return False
@@ -359,7 +350,6 @@ class RowReplay:
         image: RowImage,
         before: RowState | None,
     ) -> None:
-        """Check that the keys of an after-image are free, and write the row."""
         assert row.after is not None
         identity = compute_fingerprint(keys[0])
         others = {key.index: compute_fingerprint(key) for key in keys[1:]}
@@ -380,7 +370,6 @@ class RowReplay:
         self._state.put(identity, RowState(table, columns, others, txn.ordinal))
 
     def _is_unrecorded(self, table: str, index: str, image: RowImage) -> bool:
-        """Return whether a key is missing because the image leaves it out, not because of NULL."""
         schema = self._row_keys.schema_of(table)
         if schema is None:
             return False
@@ -399,7 +388,6 @@ class RowReplay:
     def _contradict(
         self, name: str, row: RowChange, key: ConflictKey, message: str, in_doubt: bool
     ) -> bool:
-        """Record that an image does not fit; return whether it is certain."""
         result = self._result
         if in_doubt:
             if self._cascades.is_unknown(row.table):
@@ -427,7 +415,6 @@ class RowReplay:
         return True
 
     def _doubt_children(self, row: RowChange, after: RowImage | None) -> None:
-        """Mark the tables that a cascade from this change may have changed unlogged."""
         schema = self._row_keys.schema_of(row.table)
         for child, deletes in self._cascades.reached(row, after, schema):
             state = self._state.known_table(child)
@@ -441,7 +428,6 @@ class RowReplay:
 
 
 def _complete(after: RowImage | None, before: RowImage | None) -> RowImage | None:
-    """Return the after-image with columns it leaves out taken from the before-image."""
     if after is None or before is None or ABSENT not in after:
         return after
     padded: Iterable[object] = (*before, *(ABSENT for _ in range(len(after) - len(before))))

@@ -1,7 +1,6 @@
-"""The evidence of the safety check under one rule, and whether it is sufficient.
+"""Evidence of the safety check under one rule.
 
-The absence of violations is no proof: perhaps no transactions were allowed to overlap, or none
-conflicted. Each such case makes the verdict unknown, with the reason.
+Without overlaps or conflicts the verdict is unknown, with the reason.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from paraply.vocabulary.log import LoggedKind, table_of
 
 NAME = "conflicting_transactions_are_ordered"
 UNDECIDED_TABLES_MAX = 1_000
-"""Tables named one by one in the reasons; the rest are counted."""
+"""Named tables; others are counted."""
 
 
 @dataclass(slots=True)
@@ -29,8 +28,6 @@ class _Undecided:
 
 @dataclass(slots=True)
 class _LastOfKind:
-    """The last transaction of a kind in a lane, and the last that could have conflicted."""
-
     undecidable: Place | None = None
     changes_rows: Place | None = None
     ddl: Place | None = None
@@ -43,35 +40,35 @@ class SafetyEvidence:
     applier: str
     pairs_allowed: int = 0
     conflicts_ordered: int = 0
-    """Pairs of a transaction and the last one to touch one of its keys, ordered inside a run."""
+    """Pairs with a key's last toucher, ordered inside a run."""
     violations_certain: int = 0
     violations_uncertain: int = 0
     may_wait: int = 0
-    """Pairs that may overlap without conflict, and of which one waits for the other's row lock."""
+    """Conflict-free pairs with a row-lock wait."""
     keys_forgotten: int = 0
-    """Touches of a key that is not remembered and may have been forgotten within reach."""
+    """Touches possibly forgotten within reach."""
     lanes_forgotten: int = 0
-    """Replication domains forgotten because the log has too many."""
+    """Domains forgotten above the limit."""
     statements_overlapping: int = 0
     incidents: int = 0
     ddl_overlapping: int = 0
-    """DDL overlapping changes of tables it does not name: legal, noted."""
+    """DDL that overlaps other tables' changes: legal, noted."""
     undecided: dict[str, _Undecided] = field(default_factory=dict)
     undecided_more: int = 0
     crossings: int = 0
-    """Transactions that share a key with the last one to touch it, which is of another domain."""
+    """Keys last touched in another domain."""
     crossing_first: tuple[int, str] | None = None
-    """Ordinal of the earlier transaction, and the table."""
+    """Ordinal of the earlier transaction, and table."""
     _lanes: dict[int, _LastOfKind] = field(default_factory=dict)
 
     def note_undecided(self, table: str, earlier: SeenTransaction, later: SeenTransaction) -> None:
-        """Count a pair that may overlap in ``table``, where keys do not tell if it conflicts."""
+        """Count an undecided overlap in ``table``."""
         self.add_undecided(table_of(table), 1, earlier.ref, later.ref)
 
     def add_undecided(
         self, table: str, pairs: int, earlier: TransactionRef, later: TransactionRef
     ) -> None:
-        """Count so many such pairs, of which the first is given."""
+        """Count undecided pairs, with the first."""
         known = self.undecided.get(table)
         if known is not None:
             known.pairs += pairs
@@ -81,13 +78,13 @@ class SafetyEvidence:
             self.undecided_more += pairs
 
     def note_crossing(self, earlier: int, table: str) -> None:
-        """Count a transaction that conflicts with ``earlier`` of another domain."""
+        """Count a conflict with another domain."""
         self.crossings += 1
         if self.crossing_first is None:
             self.crossing_first = (earlier, table)
 
     def observe_barriers(self, seen: SeenTransaction, place: Place) -> None:
-        """Count overlaps that keys cannot decide: statements, incidents, unrelated DDL."""
+        """Count statements, incidents and unrelated DDL overlaps."""
         kind = seen.kind
         if kind is LoggedKind.INCIDENT:
             self.incidents += 1
@@ -115,11 +112,11 @@ class SafetyEvidence:
 
     @property
     def conflicts(self) -> int:
-        """Return the certain conflicts seen, ordered or not."""
+        """Return the certain conflicts, ordered or not."""
         return self.conflicts_ordered + self.violations_certain
 
     def reasons(self) -> list[Reason]:
-        """Return why this applier's safety is unknown; empty if the evidence suffices."""
+        """Return why this applier's safety is unknown."""
         found = []
         if self.pairs_allowed == 0:
             found.append(
@@ -244,7 +241,7 @@ def get_consequence(
     definition: bool,
     reads: bool,
 ) -> str:
-    """Return what would go wrong, in one sentence, and who would still prevent it."""
+    """Return the consequence and its remaining prevention."""
     first, second = get_name(earlier.ref), get_name(later.ref)
     if definition:
         text = (

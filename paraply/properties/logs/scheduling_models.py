@@ -1,7 +1,6 @@
-"""The models without keys: the logical clock and commit groups as logged, and partitioning by table
-or schema.
+"""Models without keys: clock, groups, and partitions.
 
-Each maps a transaction to its earliest start, and receives its finish time.
+Each returns earliest starts and receives finishes.
 """
 
 from __future__ import annotations
@@ -15,17 +14,15 @@ from paraply.properties.logs.overlap_rules import Place
 from paraply.properties.logs.worker_timeline import UNBOUNDED, WorkerTimeline, later_of
 
 WINDOW_MAX = 50_000
-"""Transactions a logical timestamp may reach back; one that reaches further is taken to wait for
-the oldest of them, so the model then understates parallelism."""
+"""Reach of a timestamp; beyond it the model understates parallelism."""
 PARTITIONS_MAX = 100_000
-"""Tables, schemas followed at once; one that comes back after so many others starts afresh."""
+"""Followed partitions; later returns start afresh."""
 
 
 class PrefixClockModel:
-    """Start once everything with SN <= LC has finished: a prefix maximum of finish times.
+    """Starts once everything with SN <= LC has finished.
 
-    Only times that rise are kept: a transaction that finishes before an earlier one changes no
-    prefix maximum.
+    Stores only rising times.
     """
 
     def __init__(self, timeline: WorkerTimeline) -> None:
@@ -36,7 +33,7 @@ class PrefixClockModel:
         self._finished: list[list[int]] = []
 
     def place(self, place: Place, work: int) -> list[int]:
-        """Schedule a transaction at ``place``; return its finish."""
+        """Schedule a transaction; return its finish."""
         if place.run != self._run:
             # Between two runs every worker is waited for.
             self._run = place.run
@@ -57,14 +54,14 @@ class PrefixClockModel:
 
 
 class GroupModel:
-    """Start once every earlier group of the lane has finished; groups of one lane follow."""
+    """Starts once the lane's earlier groups finished."""
 
     def __init__(self, timeline: WorkerTimeline) -> None:
         self.timeline = timeline
         self._lanes: dict[int, tuple[int, list[int], list[int]]] = {}
 
     def place(self, place: Place, work: int) -> list[int]:
-        """Schedule a transaction at ``place``; return its finish."""
+        """Schedule a transaction; return its finish."""
         start = self.timeline.start_of_log()
         floor, ready, end = self._lanes.get(place.lane, (-1, start, start))
         if place.floor != floor:
@@ -78,7 +75,7 @@ class GroupModel:
 
 
 class PartitionModel:
-    """Start once the last transaction of each own partition has finished; barriers run alone."""
+    """Starts once its partitions finished; barriers run alone."""
 
     def __init__(self, timeline: WorkerTimeline) -> None:
         self.timeline = timeline
@@ -86,7 +83,7 @@ class PartitionModel:
         self._partitions: dict[str, list[int]] = {}
 
     def place(self, partitions: Iterable[str], work: int, *, barrier: bool) -> list[int]:
-        """Schedule a transaction of ``partitions``; return its finish."""
+        """Schedule a transaction; return its finish."""
         timeline = self.timeline
         if barrier:
             self._barrier = timeline.schedule(timeline.end, work)
@@ -108,10 +105,10 @@ class PartitionModel:
 
 @dataclass(slots=True)
 class TableFinish:
-    """By when some changes of a table have finished, and which of them finished last."""
+    """When some changes finish, and the last ones."""
 
     finish: tuple[list[int], ...]
-    """One time vector per model, as :attr:`SeenTransaction.finish`."""
+    """Time vectors, as :attr:`SeenTransaction.finish`."""
     last: SeenTransaction
 
     def extend(self, seen: SeenTransaction) -> None:
@@ -129,10 +126,9 @@ class _TableFinishes:
 
 
 class TableOrder:
-    """Keeps in order, table by table, the changes that keys do not order.
+    """Orders a table's changes that keys do not order.
 
-    Two changes with unknown keys follow each other, and a transaction whose touches of a table are
-    only partly known (``blurred``) follows and is followed by every change of that table.
+    Changes with unknown keys follow each other, ``blurred`` ones every change.
     """
 
     def __init__(self) -> None:
@@ -141,7 +137,7 @@ class TableOrder:
     def waits(
         self, tables: frozenset[str], unkeyed: frozenset[str], blurred: frozenset[str]
     ) -> list[tuple[str, TableFinish]]:
-        """Return what a transaction waits for besides its keys, by table name."""
+        """Return waits other than keys, by table."""
         found = []
         for table in sorted(tables | blurred):
             known = self._tables.get(table)
@@ -178,7 +174,7 @@ class TableOrder:
                 known.blurred = _extended(known.blurred, seen)
 
     def clear(self) -> None:
-        """Forget everything: a barrier has been waited for."""
+        """Forget everything after a barrier."""
         self._tables.clear()
 
 

@@ -1,7 +1,6 @@
-"""The tables and schemas that a schema-changing statement names.
+"""Tables and schemas named in DDL text.
 
-A binary log records DDL as text, so its tables are extracted from that text. This is not a parser:
-it handles only the places where MySQL and MariaDB put table names.
+Not a parser: it reads only the places of table names.
 """
 
 from __future__ import annotations
@@ -34,29 +33,29 @@ _BEFORE_NAME = frozenset({"IF", "NOT", "EXISTS", "ONLY", "IGNORE", "NO_WRITE_TO_
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StatementTables:
-    """The names in one statement, folded to lower case as ``schema.table`` and ``schema``.
+    """One statement's lower-case names.
 
-    Folding treats ``T`` and ``t`` as one table, as servers with ``lower_case_table_names`` do;
-    where they are two, the answer names too much rather than too little.
+    Folding as ``lower_case_table_names`` may name too much, never too little.
     """
 
     verb: str
-    """First word in upper case: ``CREATE``, ``ALTER``, ``DROP``, ``TRUNCATE``, ``RENAME``, ..."""
+    """First word: ``CREATE``, ``ALTER``, ``DROP``, ..."""
     tables: frozenset[str] = frozenset()
     schemas: frozenset[str] = frozenset()
-    """Schemas created, dropped or altered as a whole."""
+    """Created, dropped or altered."""
     target: str = ""
-    """The table named first: what CREATE, ALTER, TRUNCATE and CREATE INDEX act on."""
+    """The first-named table of CREATE, ALTER, TRUNCATE, CREATE INDEX."""
     creates_table: bool = False
-    """``CREATE [OR REPLACE] TABLE``; not for a temporary table."""
+    """``CREATE [OR REPLACE] TABLE``, not temporary."""
     fills: bool = False
-    """``CREATE TABLE ... SELECT``: rows arrive with the table."""
+    """``CREATE TABLE ... SELECT``."""
     if_not_exists: bool = False
     keeps_rows: bool = False
-    """The statement changes no row and no unique key of the tables that it names."""
+    """No row or unique key changes."""
     cut: bool = False
-    """The statement ends too early, so names may be missing: the log cut it, or a quote or a
-    comment does not close (as the reader sees it, who does not know of NO_BACKSLASH_ESCAPES)."""
+    """Names may be missing: cut statement, or open quote or comment (ignoring
+    NO_BACKSLASH_ESCAPES).
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,9 +71,8 @@ class _Token:
 def get_statement_tables(statement: str, default_schema: str) -> StatementTables:
     """Return the tables and schemas that ``statement`` names.
 
-    Bodies of stored programs are not run by creating them, so their names do not count; a
-    trigger counts for the table it is on. Statements that name no table (GRANT, CREATE USER)
-    give empty sets.
+    Stored programs' bodies do not count; triggers count for their table. GRANT and CREATE USER name
+    none.
     """
     tokens, is_open = _tokens_of(statement)
     words = [token.keyword for token in tokens]
@@ -137,7 +135,7 @@ _HARMLESS = frozenset(
         "STATS_SAMPLE_PAGES",
     }
 )
-"""First words of clauses of ALTER TABLE after which rows and unique keys are what they were."""
+"""ALTER TABLE clauses without effect."""
 _ADDS_NO_KEY = frozenset({"INDEX", "KEY", "FULLTEXT", "SPATIAL", "FOREIGN", "CHECK"})
 
 
@@ -179,7 +177,6 @@ def _clause_keeps_rows(words: list[str]) -> bool:
 
 
 def _tokens_of(statement: str) -> tuple[list[_Token], bool]:
-    """Return the tokens of a statement, and whether one of them does not close."""
     tokens = []
     is_open = False
     for match in _TOKEN.finditer(statement):
@@ -228,7 +225,6 @@ def _read_tables(
     default_schema: str,
     tables: dict[str, None],
 ) -> int:
-    """Read ``a, b.c, ...`` from ``position`` into ``tables``; return the first position after."""
     while True:
         name, after = _read_name(tokens, _skip_options(words, position))
         if not name:
@@ -242,7 +238,6 @@ def _read_tables(
 
 
 def _read_name(tokens: list[_Token], position: int) -> tuple[tuple[str, ...], int]:
-    """Read ``name`` or ``schema.name``; an empty tuple where no name stands."""
     if position >= len(tokens) or not _is_name(tokens[position]):
         return (), position
     first = tokens[position].text

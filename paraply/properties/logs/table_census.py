@@ -1,4 +1,4 @@
-"""Which tables a log changes, how often, and what is known of their keys."""
+"""Changed tables, change counts and known keys."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from paraply.vocabulary.log import LoggedTransaction, Operation
 from paraply.vocabulary.schema import TableSchema, UniqueKey
 
 TABLES_MAX = 100_000
-"""Tables summarised; a log that changes more is summarised by those that came first."""
+"""Summarised tables, in order of appearance."""
 
 _COLUMN = {Operation.INSERT: 0, Operation.UPDATE: 1, Operation.DELETE: 2}
 
 
 class TableCensus:
-    """Counts the changes per table of one log."""
+    """Counts one log's changes per table."""
 
     def __init__(self, row_keys: RowKeys) -> None:
         self._row_keys = row_keys
@@ -22,7 +22,7 @@ class TableCensus:
         self._schemas: dict[str, TableSchema | None] = {}
 
     def observe(self, txn: LoggedTransaction) -> None:
-        """Count the rows of the next transaction."""
+        """Count the next transaction's rows."""
         for row in txn.rows:
             counts = self._counts.get(row.table)
             if counts is None:
@@ -31,16 +31,16 @@ class TableCensus:
                 counts = self._counts[row.table] = [0, 0, 0]
             counts[_COLUMN[row.operation]] += 1
         for table in {row.table for row in txn.rows} & self._counts.keys():
-            # Asked now: a later DROP TABLE would take the answer away.
+            # Read the schema now, before a later DROP TABLE.
             self._schemas[table] = self._row_keys.schema_of(table)
 
     def forget(self) -> None:
-        """Begin to count anew."""
+        """Reset the counts."""
         self._counts.clear()
         self._schemas.clear()
 
     def summaries(self) -> list[TableSummary]:
-        """Return one summary per changed table, by name."""
+        """Return changed tables' summaries, by name."""
         return [self._summary(table) for table in sorted(self._counts)]
 
     def _summary(self, table: str) -> TableSummary:

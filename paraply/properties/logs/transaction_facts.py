@@ -1,4 +1,4 @@
-"""What several judges ask of one logged transaction."""
+"""Facts of one logged transaction, for several judges."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ def get_reference(txn: LoggedTransaction) -> TransactionRef:
 
 
 def get_name(reference: TransactionRef) -> str:
-    """Return the GTID, or the ordinal where the log has no GTIDs."""
+    """Return the GTID, or else the ordinal."""
     return reference.gtid or f"transaction {reference.ordinal}"
 
 
 def get_changed_tables(txn: LoggedTransaction) -> frozenset[str]:
-    """Return the tables whose rows ``txn`` changed, as the log spells them."""
+    """Return the tables with row changes."""
     rows = frozenset(row.table for row in txn.rows)
     return rows.union(txn.unkeyed_tables, txn.partly_keyed_tables, txn.undecoded_tables)
 
@@ -39,21 +39,21 @@ def get_schema(table: str) -> str:
 
 
 def compute_work(txn: LoggedTransaction) -> int:
-    """Return the steps ``txn`` takes: one to begin and end, one per changed row."""
+    """Return steps: one, plus one per row."""
     return 1 + len(txn.rows)
 
 
 def get_primary_keys(txn: LoggedTransaction) -> tuple[ConflictKey, ...]:
-    """Return the PRIMARY keys that ``txn`` changed, in no particular order."""
+    """Return the changed PRIMARY keys, unordered."""
     return tuple(key for key in txn.keys if key.index == PRIMARY)
 
 
 def is_ddl(txn: LoggedTransaction) -> bool:
-    """Return whether ``txn`` changes definitions, by its statements or by MariaDB's flag."""
+    """Return whether statement or MariaDB flag is DDL."""
     return txn.kind is LoggedKind.DDL or "ddl" in txn.flags
 
 
 def shorten(statement: str, characters_max: int = 80) -> str:
-    """Return ``statement`` on one line, cut with an ellipsis."""
+    """Return ``statement`` on one cut line."""
     line = " ".join(statement.split())
     return line if len(line) <= characters_max else line[: characters_max - 1] + "…"

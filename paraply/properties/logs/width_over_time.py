@@ -1,7 +1,6 @@
-"""How wide the log was, from its first round to its last, in bounded memory.
+"""A log's width over its rounds.
 
-A round is a step of the schedule that starts every transaction as soon as the metadata allows:
-1 for one that waits for nothing, else one more than the latest it waits for.
+A transaction's round is 1 without waits, else one more than the latest it waits for.
 """
 
 from __future__ import annotations
@@ -10,26 +9,24 @@ SLICES_MAX = 400
 
 
 class WidthOverTime:
-    """Transactions per round in equal slices of rounds; slices double when there are too many."""
+    """Transactions per slice of rounds; slices may double."""
 
     def __init__(self, slices_max: int = SLICES_MAX) -> None:
         self.rounds = 0
-        """The last round so far."""
         self.slice_rounds = 1
         """Rounds per slice, a power of two."""
         self.counts: list[int] = []
-        """Transactions per slice."""
         self._slices_max = slices_max
 
     def observe(self, level: int) -> None:
-        """Add a transaction of round ``level``, from 1."""
+        """Add a transaction of ``level`` from 1."""
         self._reach(level)
         self.counts[(level - 1) // self.slice_rounds] += 1
 
     def add(self, later: WidthOverTime, shift: int) -> None:
-        """Add what another counted, whose round 1 is round ``1 + shift`` here, at the earliest 1.
+        """Add later counts, starting at round ``1 + shift``, at least 1.
 
-        A slice is spread evenly over its rounds, which is exact where slices are of one round.
+        Slices spread evenly: exact for one round each.
         """
         size = later.slice_rounds
         for number, count in enumerate(later.counts):
@@ -60,9 +57,9 @@ class WidthOverTime:
         self.slice_rounds *= 2
 
     def slices(self) -> list[tuple[int, float]]:
-        """Return (first round, mean transactions per round) per slice, oldest first.
+        """Return (first round, mean width) per slice, oldest first.
 
-        The last slice is averaged over the rounds it has.
+        The last slice averages its own rounds.
         """
         size = self.slice_rounds
         return [

@@ -1,9 +1,7 @@
-"""One way of scheduling a log, timed for several numbers of workers at once.
+"""One schedule, timed for several worker counts.
 
-Columns of a time vector: 0 counts rounds (every transaction takes one), 1 is work with unbounded
-workers, 2.. is work with the asked numbers of workers. A transaction is given to the worker that
-is free first, in log order, and that worker waits until what it depends on has finished (list
-scheduling with the log as the list; no later transaction jumps the queue of a worker).
+Time vector columns: 0 is rounds, 1 work with unbounded workers, 2.. work with requested workers. In
+log order, the first free worker waits for dependencies (list scheduling).
 """
 
 from __future__ import annotations
@@ -15,12 +13,11 @@ from collections.abc import Sequence
 ROUND = 0
 UNBOUNDED = 1
 LEVELS_MAX = 50_000
-"""Rounds that may still grow; one so far behind the last that does is not seen, so ``width_max`` is
-a lower bound for a log whose transactions depend on something further back than that."""
+"""Rounds that may grow; beyond, ``width_max`` is a lower bound."""
 
 
 class WorkerTimeline:
-    """Time vectors of the transactions scheduled so far, under one model."""
+    """Time vectors under one model."""
 
     def __init__(self, workers: Sequence[int]) -> None:
         self.workers = tuple(workers)
@@ -28,7 +25,7 @@ class WorkerTimeline:
         self.work = 0
         self.transactions = 0
         self.end = [0] * self.columns
-        """The time by which everything so far has finished, per column."""
+        """Latest finish per column."""
         self.width_max = 0
         self._free = [[0] * count for count in self.workers]
         self._levels: dict[int, int] = {}
@@ -38,7 +35,7 @@ class WorkerTimeline:
         return [0] * self.columns
 
     def schedule(self, ready: Sequence[int], work: int) -> list[int]:
-        """Run a transaction of ``work`` steps that may start at ``ready``; return its finish."""
+        """Run ``work`` steps from ``ready``; return the finish."""
         self.work += work
         self.transactions += 1
         finish = [ready[ROUND] + 1, ready[UNBOUNDED] + work]
@@ -63,7 +60,7 @@ class WorkerTimeline:
 
     @property
     def steps(self) -> int:
-        """Return the rounds an unbounded number of workers needs."""
+        """Return the rounds with unbounded workers."""
         return self.end[ROUND]
 
     @property
@@ -72,7 +69,7 @@ class WorkerTimeline:
         return self.end[UNBOUNDED]
 
     def speedups(self) -> dict[int, float]:
-        """Return ``T1 / TN`` by number of workers, rounded to 4 places; 1.0 for an empty log."""
+        """Return ``T1 / TN`` to 4 places; empty logs 1.0."""
         return {
             count: _ratio(self.work, self.end[column])
             for column, count in enumerate(self.workers, start=2)
@@ -80,16 +77,16 @@ class WorkerTimeline:
 
     @property
     def ideal_speedup(self) -> float:
-        """Return ``T1 / T-infinity``, rounded to 4 places."""
+        """Return ``T1 / T-infinity``, to 4 places."""
         return _ratio(self.work, self.critical_path)
 
     @property
     def width_mean(self) -> float:
-        """Return transactions per round, rounded to 4 places; 0.0 for an empty log."""
+        """Return transactions per round to 4 places."""
         return round(self.transactions / self.steps, 4) if self.steps else 0.0
 
     def knee(self) -> int:
-        """Return the number of workers past which the next asked number buys less than 10 %."""
+        """Return workers past which more gain under 10 %."""
         speedup = self.speedups()
         counts = sorted(speedup)
         for count, more in itertools.pairwise(counts):

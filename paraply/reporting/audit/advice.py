@@ -1,7 +1,4 @@
-"""What to do next: the steps that a result suggests, most useful first.
-
-Advice is derived from numbers in the result only, and each step says the number it rests on.
-"""
+"""Next steps, each with its number from the result."""
 
 from __future__ import annotations
 
@@ -14,19 +11,19 @@ from paraply.vocabulary.counting import counted
 from paraply.vocabulary.verdict import Verdict
 
 GAIN_WORTH_MENTIONING = 1.25
-"""Below a quarter more speed a DBA has better things to change."""
+"""Minimum speed gain."""
 
 ALWAYS_WRITESET = ("8.4.", "9.")
-"""Servers that lost the variable binlog_transaction_dependency_tracking and always use WRITESET."""
+"""Servers without binlog_transaction_dependency_tracking, always WRITESET."""
 
 SUBJECTS_MAX = 3
 
 SHARE_WORTH_MENTIONING = 0.25
-"""A blocker that makes up less of the critical path moves nothing when it goes."""
+"""Minimum share of the critical path."""
 
 
 def next_steps(result: AuditResult) -> list[str]:
-    """Return the steps that this result suggests, without repetition, most useful first."""
+    """Return distinct suggested steps, most useful first."""
     return list(dict.fromkeys(_steps(result)))
 
 
@@ -47,7 +44,7 @@ def _steps(result: AuditResult) -> Iterator[str]:
 
 
 def grouped(reasons: Sequence[Reason]) -> list[tuple[Reason, list[str]]]:
-    """Return reasons with one remedy but for their subject as one, each with its subjects."""
+    """Merge reasons that differ in subject."""
     found: dict[tuple[str, str], tuple[Reason, list[str]]] = {}
     for reason in reasons:
         remedy = reason.remedy.replace(reason.subject, "") if reason.subject else reason.remedy
@@ -58,7 +55,7 @@ def grouped(reasons: Sequence[Reason]) -> list[tuple[Reason, list[str]]]:
 
 
 def about(subjects: Sequence[str]) -> str:
-    """Return what a reason is about: names, and how many more there are."""
+    """Return first names and the others' number."""
     named = ", ".join(shortened(subject) for subject in subjects[:SUBJECTS_MAX])
     more = len(subjects) - SUBJECTS_MAX
     return f"{named} and {more:,} more" if more > 0 else named
@@ -73,7 +70,6 @@ def _serially(result: AuditResult) -> str:
 
 
 def _lever(result: AuditResult) -> str:
-    """Return the setting that lets a replica use what the rows allow."""
     if _is_mariadb(result):
         return "slave_parallel_mode=optimistic on the replica (its default from 10.5.1) finds it"
     if any(file.server.startswith(ALWAYS_WRITESET) for file in result.files):

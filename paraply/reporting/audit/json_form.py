@@ -1,4 +1,4 @@
-"""The audit as one JSON document (docs/audit-json.md), and the generator of its schema and page."""
+"""The audit as JSON (docs/audit-json.md)."""
 
 from __future__ import annotations
 
@@ -40,13 +40,13 @@ _SEVERITIES: dict[str, Literal["violation", "warning", "note"]] = {
 
 
 def render_json(result: AuditResult) -> str:
-    """Return the JSON document of one audit, with a final newline."""
+    """Return the JSON document with a newline."""
     document = to_document(result)
     return ascii_escaped(json.dumps(document, ensure_ascii=False, allow_nan=False, indent=2)) + "\n"
 
 
 def to_document(result: AuditResult) -> AuditDocument:
-    """Return the document of one audit as plain dictionaries and lists."""
+    """Return the document as dictionaries and lists."""
     return {
         "format": "paraply-audit",
         "format_version": FORMAT_VERSION,

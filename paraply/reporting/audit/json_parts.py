@@ -1,4 +1,4 @@
-"""The JSON form of an audit, part by part: these types are its documentation and its schema."""
+"""An audit's JSON form: these types are documentation and schema."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ VerdictWord = Literal["holds", "unknown", "violated"]
 
 
 class TransactionPart(TypedDict):
-    """A transaction and where its GTID event stands."""
+    """A transaction and the position of its GTID event."""
 
     ordinal: Annotated[int, "Position in the stream of all files, from 1."]
     gtid: Annotated[str, "GTID as the log gives it; empty for an anonymous transaction."]
@@ -64,7 +64,7 @@ class CommitGroupsPart(TypedDict):
 
 
 class LintPart(TypedDict):
-    """One thing wrong or odd with the metadata."""
+    """One fault or oddity of the metadata."""
 
     rule: Annotated[str, "Stable name of the rule."]
     severity: Annotated[
@@ -91,7 +91,7 @@ class ViolationPart(TypedDict):
 
 
 class ReplayFindingPart(TypedDict):
-    """A row image that does not fit the rows the log itself built up."""
+    """A row image that contradicts earlier rows of the log."""
 
     property: Annotated[str, "Name of the property that is broken."]
     transaction: Annotated[TransactionPart, "The transaction that holds the row image."]
@@ -102,7 +102,7 @@ class ReplayFindingPart(TypedDict):
 
 
 class ReplayPart(TypedDict):
-    """All row images applied to a keyed state, in the order of the log."""
+    """All row images, applied to keyed rows in log order."""
 
     before_images_found: Annotated[int, "Before images equal to the row as the log left it."]
     before_images_missing: Annotated[int, "Before images of rows the log had removed or changed."]
@@ -125,7 +125,7 @@ class ReplayPart(TypedDict):
 
 
 class ParallelismPart(TypedDict):
-    """How parallel one model of scheduling could run the log."""
+    """The log's parallelism under one scheduling model."""
 
     safe: Annotated[VerdictWord, "Whether it keeps the conflicts of this log in order."]
     conflicting_pairs_apart: Annotated[int, "Conflicting pairs it leaves unordered."]
@@ -159,10 +159,10 @@ class PathLinkPart(TypedDict):
 
 
 class WidthPart(TypedDict):
-    """Mean width of one slice of the rounds that the metadata makes of the log.
+    """Mean width of one slice of rounds.
 
-    A transaction is in round 1 if it waits for nothing, else one round after the latest it waits
-    for. All slices but the last have the same number of rounds.
+    A transaction's round is 1 without waits, else one more than the latest it waits for. All slices
+    but the last have equal length.
     """
 
     first_round: Annotated[int, "First round of the slice, from 1."]

@@ -1,8 +1,7 @@
 """JSON Schema from typed dictionaries.
 
-A field is ``Annotated[type, "what it means"]``; its type is one of ``str``, ``int``, ``float``,
-``bool``, a ``Literal`` of strings, ``list[...]``, ``dict[str, ...]``, another typed dictionary, or
-one of these ``| None``.
+A field is ``Annotated[type, "meaning"]``, of ``str``, ``int``, ``float``, ``bool``, string
+``Literal``, ``list[...]``, ``dict[str, ...]``, a typed dictionary, or these ``| None``.
 """
 
 from __future__ import annotations
@@ -19,14 +18,14 @@ DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 
 def schema_of(document: type, *, identifier: str) -> dict[str, Any]:
-    """Return the JSON Schema of a typed dictionary, its parts under ``$defs``."""
+    """Return a typed dictionary's JSON Schema with ``$defs``."""
     definitions = {part.__name__: _object(part) for part in parts_of(document)}
     root = definitions.pop(document.__name__)
     return {"$schema": DIALECT, "$id": identifier, **root, "$defs": definitions}
 
 
 def parts_of(document: type) -> list[type]:
-    """Return ``document`` and every typed dictionary it is made of, in order of first use."""
+    """Return typed dictionaries in order of use."""
     found: list[type] = []
 
     def visit(annotation: Any) -> None:
@@ -44,7 +43,7 @@ def parts_of(document: type) -> list[type]:
 
 
 def fields_of(part: type) -> Iterator[tuple[str, Any, str]]:
-    """Yield name, type and meaning of each field; without a meaning it is a ``TypeError``."""
+    """Yield name, type and meaning; ``TypeError`` without meaning."""
     for name, annotation in typing.get_type_hints(part, include_extras=True).items():
         if typing.get_origin(annotation) is not typing.Annotated:
             raise TypeError(f"{part.__name__}.{name} does not say what it means")
@@ -85,13 +84,13 @@ def _schema(annotation: Any) -> dict[str, Any]:
 
 
 def heading_of(part: type) -> str:
-    """Return the title of a part: ``CommitGroupsPart`` is "Commit groups"."""
+    """Return a title: ``CommitGroupsPart`` is "Commit groups"."""
     words = "".join(f" {c.lower()}" if c.isupper() else c for c in part.__name__).split()
     return " ".join(word for word in words if word != "part").capitalize()
 
 
 def type_words(annotation: Any) -> str:
-    """Return the JSON type of an annotation as Markdown."""
+    """Return an annotation's JSON type as Markdown."""
     if annotation in _PLAIN:
         return _PLAIN[annotation]
     if typing.is_typeddict(annotation):

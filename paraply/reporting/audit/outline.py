@@ -1,4 +1,4 @@
-"""The audit's report as an outline: which sections there are, in which order, saying what."""
+"""The audit report as an outline of sections."""
 
 from __future__ import annotations
 
@@ -37,16 +37,16 @@ from paraply.vocabulary.audit_result import (
 from paraply.vocabulary.counting import counted
 
 CARDS_MAX = 5
-"""A reader fixes the first few; the JSON and HTML reports hold the rest."""
+"""JSON and HTML contain all."""
 
 ROWS_MAX = 12
-"""Tables and findings longer than a screen are for the JSON and HTML reports."""
+"""JSON and HTML contain all."""
 
 _SEVERITY_TONES = {"violation": Tone.BAD, "warning": Tone.WARNING, "note": Tone.QUIET}
 
 
 def audit_outline(result: AuditResult) -> Outline:
-    """Return the report of one audit, verdict first."""
+    """Return one audit's report, verdict first."""
     sections = {
         "Why unknown": _unknown(result),
         "Safety": _safety(result),
@@ -72,7 +72,7 @@ def audit_outline(result: AuditResult) -> Outline:
 
 
 def size_of(result: AuditResult) -> str:
-    """Return how much was audited."""
+    """Return the size of the audit."""
     return ", ".join(
         (
             counted(result.transactions, "transaction"),
@@ -141,7 +141,7 @@ def _safety(result: AuditResult) -> Iterator[Block]:
 
 
 def card(violation: SafetyViolation, number: int = 0) -> Facts:
-    """Return a violation as named values; ``number`` counts from 1, 0 stands alone."""
+    """Return a violation's values; ``number`` 0 is unnumbered."""
     certain = violation.certain
     rows = (
         (
@@ -168,7 +168,7 @@ def _described(reference: TransactionRef) -> str:
 
 
 def findings_by_gravity(result: AuditResult) -> list[LintFinding]:
-    """Return what the lint found, the gravest first."""
+    """Return the lint findings, gravest first."""
     order = list(_SEVERITY_TONES)
     return sorted(
         result.lint,

@@ -1,4 +1,4 @@
-"""The sections on parallelism of the audit's report."""
+"""The audit report's sections on parallelism."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from paraply.reporting.words import (
 from paraply.vocabulary.audit_result import AuditResult
 
 ROWS_MAX = 12
-"""As many rows or bars as a reader takes in; the JSON report has all."""
+"""JSON contains all rows."""
 
 
 def parallelism_blocks(result: AuditResult) -> Iterator[Block]:
-    """Yield how parallel the log is by each model, with curves and histograms."""
+    """Yield parallelism per model, with curves and histograms."""
     if not result.parallelism:
         return
     yield Table(

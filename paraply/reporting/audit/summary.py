@@ -1,4 +1,4 @@
-"""The audit's report on one screen: verdict, worst finding, next steps, speed, blockers."""
+"""The one-screen audit report."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ TEXT_MAX = 320
 
 
 def summary_outline(result: AuditResult, *, speed: str = "") -> Outline:
-    """Return the report on one screen; ``speed`` says how fast the log was read, if known."""
+    """Return the one-screen report with reading ``speed``."""
     sections = {
         "Worst finding": _worst(result),
         "Next": (

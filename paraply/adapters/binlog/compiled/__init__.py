@@ -1,4 +1,4 @@
-"""A compiled scanner for the common shapes of transactions; the rest goes to the readable one."""
+"""A compiled scanner for common transactions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A run of plain transactions as arrays, handed from the scanner to the judges."""
+"""Plain transactions as arrays, from the scanner to the judges."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _SBR = (frozenset[str](), frozenset({"may_have_sbr"}))
 
 @dataclass(slots=True)
 class Arrays:
-    """The arrays one scan fills; reused from batch to batch, so take what you need at once."""
+    """Arrays of one scan; the next overwrites them."""
 
     transactions: Ints
     rows: Ints
@@ -43,7 +43,7 @@ class Arrays:
 
     @classmethod
     def of(cls, transactions: int, rows: int) -> Arrays:
-        """Return empty arrays for so many transactions and rows."""
+        """Return empty arrays of these sizes."""
         return cls(
             transactions=np.zeros((transactions, L.TRANSACTION_COLUMNS), np.int64),
             rows=np.zeros((rows, L.ROW_COLUMNS), np.int64),
@@ -54,20 +54,18 @@ class Arrays:
 
 @dataclass(slots=True)
 class Touched:
-    """What the transactions of a batch touch; ``*_ends`` are one past each one's last."""
+    """Tables and keys of a batch; ``*_ends`` are exclusive."""
 
     key_ends: Ints
     keys: Words
     primary: NDArray[np.bool_]
     table_ends: Ints
     tables: Ints
-    """Table numbers."""
     census: Ints
-    """Per table number: inserts, updates, deletes in this batch."""
 
 
 class Toucher:
-    """Finds the distinct keys and tables per transaction, with scratch space of its own."""
+    """Finds the distinct keys and tables per transaction."""
 
     def __init__(self) -> None:
         self._stamp = 0
@@ -76,7 +74,7 @@ class Toucher:
         self._table_seen: Ints = np.zeros(0, np.int64)
 
     def touched(self, arrays: Arrays, descriptors: Descriptors) -> Touched:
-        """Return what the transactions scanned so far touch."""
+        """Return the scanned transactions' keys and tables."""
         count = int(arrays.progress[L.TRANSACTIONS])
         keys = 2 * int(arrays.progress[L.KEYS])
         rows = int(arrays.progress[L.ROWS])
@@ -106,10 +104,9 @@ class Toucher:
 
 @dataclass(slots=True)
 class Batch:
-    """Plain transactions that follow each other in one file.
+    """Consecutive plain transactions of one file and clock run.
 
-    ``first_ordinal`` is that of the first; ``clock`` is the clock run of all of them. The arrays
-    belong to the scanner and change with its next step.
+    The scanner's next step changes the arrays.
     """
 
     file: str
@@ -129,32 +126,32 @@ class Batch:
 
     @property
     def last_committed(self) -> Ints:
-        """Return last_committed per transaction, -1 where the log has none."""
+        """Return last_committed per transaction, -1 for absent."""
         return self._column(L.T_LAST_COMMITTED)
 
     @property
     def sequence_number(self) -> Ints:
-        """Return sequence_number per transaction, -1 where the log has none."""
+        """Return sequence_number per transaction, -1 for absent."""
         return self._column(L.T_SEQUENCE_NUMBER)
 
     @property
     def commit_id(self) -> Ints:
-        """Return the commit id per transaction, -1 for a group of one."""
+        """Return commit ids, -1 for groups of one."""
         return self._column(L.T_COMMIT_ID)
 
     @property
     def domain(self) -> Ints:
-        """Return the replication domain per transaction, -1 where the log has none."""
+        """Return replication domains, -1 for absent."""
         return np.where(self._column(L.T_TYPE) == _MARIADB_GTID, self._column(L.T_SOURCE), L.ABSENT)
 
     @property
     def places(self) -> Ints:
-        """Return where each transaction begins, for the rereader."""
+        """Return each transaction's place, for the rereader."""
         return self._column(L.T_START) + self.first_place
 
     @property
     def row_ends(self) -> Ints:
-        """Return one past the last row of each transaction."""
+        """Return each transaction's exclusive row end."""
         return self._column(L.T_ROW_END).copy()
 
     def _row_column(self, column: int) -> Ints:
@@ -162,7 +159,7 @@ class Batch:
 
     @property
     def row_operations(self) -> Ints:
-        """Return 0 for an insert, 1 for an update, 2 for a delete, per row."""
+        """Return 0 insert, 1 update, 2 delete per row."""
         return self._row_column(L.R_OPERATION)
 
     @property
@@ -172,31 +169,31 @@ class Batch:
 
     @property
     def row_keys_start(self) -> Ints:
-        """Return the first line of each row in ``row_keys``."""
+        """Return each row's first line in ``row_keys``."""
         return self._row_column(L.R_KEY_START)
 
     @property
     def row_images(self) -> Words:
-        """Return the digests of each row before and after, 0 where there is none."""
+        """Return row digests (before, after), 0 for none."""
         return self.arrays.digests[: int(self.arrays.progress[L.ROWS])]
 
     @property
     def row_keys(self) -> Words:
-        """Return the digests of every key of every row before and after, 0 for NULL."""
+        """Return key digests (before, after), 0 for NULL."""
         return self.arrays.keys[: int(self.arrays.progress[L.KEYS])]
 
     @property
     def table_names(self) -> list[str]:
-        """Return the names of tables by number."""
+        """Return table names by number."""
         return list(self.descriptors.numbers)
 
     @property
     def key_names(self) -> list[tuple[str, ...]]:
-        """Return the names of each table's keys by its number."""
+        """Return key names by table number."""
         return self.descriptors.key_names
 
     def gtids(self) -> tuple[str, str]:
-        """Return the first and the last GTID of the batch, empty if all are anonymous."""
+        """Return the first and last GTID, empty if anonymous."""
         named = np.flatnonzero(self._column(L.T_TYPE) != _ANONYMOUS)
         if not len(named):
             return "", ""
@@ -210,7 +207,7 @@ class Batch:
         return f"{UUID(bytes=bytes(self.arrays.uuids[source]))}:{number}"
 
     def headers(self) -> Iterator[LoggedTransaction]:
-        """Yield the transactions without their rows and keys, as the readable reader has them."""
+        """Yield the transactions without rows and keys."""
         sources = [
             str(UUID(bytes=bytes(self.arrays.uuids[index])))
             for index in range(int(self.arrays.progress[L.UUIDS]))

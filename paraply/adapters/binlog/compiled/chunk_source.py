@@ -1,4 +1,4 @@
-"""A log's bytes in a buffer that kernels can see, and a stream for the readable decoder."""
+"""A log's bytes for kernels and decoder."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from paraply.adapters.binlog.source import Source
 
 CHUNK_BYTES = 4 << 20
 BUFFER_BYTES_MAX = 32 << 20
-"""A transaction longer than this is left to the readable decoder, which does not need it whole."""
+"""The decoder reads longer transactions piecewise."""
 
 
 class ChunkSource(Source):
-    """Reads ahead of the readable decoder; both consume from one position.
+    """A read-ahead source with one position for scanner and decoder.
 
-    ``offset`` is the position in the file of the next byte that nobody has consumed.
+    ``offset`` is the next unread byte's.
     """
 
     def __init__(
@@ -34,33 +34,33 @@ class ChunkSource(Source):
         self._bytes_max = max(bytes_max, chunk_bytes)
 
     def read(self, count: int) -> bytes:
-        """Return the next ``count`` bytes, fewer only at the end."""
+        """Return up to ``count`` next bytes."""
         have = min(count, self.end - self.begin)
         data = self.data[self.begin : self.begin + have].tobytes()
         self.begin += have
         self.offset += have
         if have < count:
-            # What is not buffered goes straight through; a stretch of a file leaps after its head.
+            # Unbuffered bytes pass through; a block skips from the head to its begin.
             more = self._inner.read(count - have)
             self.offset = self._inner.offset
             data = data + more if data else more
         return data
 
     def peek(self, count: int) -> bytes:
-        """Return up to ``count`` of the next bytes without consuming them."""
+        """Return up to ``count`` next bytes, unconsumed."""
         if self.end - self.begin < count:
             self.fill()
         return self.data[self.begin : min(self.end, self.begin + count)].tobytes()
 
     def skip_to(self, position: int) -> None:
-        """Consume the buffer up to ``position`` (an index into ``data``)."""
+        """Consume the buffer up to index ``position``."""
         self.offset += position - self.begin
         self.begin = position
 
     def fill(self) -> bool:
-        """Bring more bytes into the buffer; False if there are none or there is no room.
+        """Extend the buffer; return False at the end or limit.
 
-        Damage to a compressed file is raised as for any source, where the bytes run out.
+        Damage raises only where the bytes run out.
         """
         kept = self.end - self.begin
         size = len(self.data)
@@ -80,5 +80,5 @@ class ChunkSource(Source):
         return bool(data)
 
     def close(self) -> None:
-        """Close the stream below."""
+        """Close the underlying stream."""
         self._inner.close()

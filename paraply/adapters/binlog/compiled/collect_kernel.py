@@ -1,4 +1,4 @@
-"""From the rows of a batch to what each transaction touches: distinct keys, distinct tables."""
+"""Kernel that finds each transaction's distinct keys and tables."""
 
 from __future__ import annotations
 
@@ -20,11 +20,10 @@ def collect(
     key_ends: Ints, distinct: Words, primary: Flags, table_ends: Ints, numbers: Ints,
     census: Ints,
 ) -> int:  # fmt: skip
-    """List each transaction's distinct keys and tables; return the stamp to go on with.
+    """List each transaction's distinct keys and tables; return the next stamp.
 
-    ``seen_keys`` and ``seen_at`` are a scratch table twice as long as the keys of a batch, told
-    apart by ``stamp``; ``table_seen[number]`` holds the stamp of the last transaction that
-    changed the table. ``census`` counts inserts, updates and deletes per table number.
+    ``seen_keys`` and ``seen_at`` form a scratch hash table twice the key count; ``stamp`` separates
+    transactions. ``table_seen`` has stamps; ``census`` counts operations per table.
     """
     mask = np.int64(len(seen_keys) - 1)
     row, key_count, table_count = 0, 0, 0

@@ -1,8 +1,7 @@
-"""What the scanner must know of tables, as arrays: how to step over columns, how to key rows.
+"""Table descriptors for the scanner.
 
-A table gets keys only if its keys are known completely, no foreign key touches it, and every part
-of every key compares by bytes or by one weight per ASCII character. Any other table is not
-*supported*: transactions that change it go to the readable decoder.
+A *supported* table has known keys, no foreign keys, and key parts that compare by bytes or by one
+weight per ASCII character. The decoder reads other tables' transactions.
 """
 
 from __future__ import annotations
@@ -44,7 +43,7 @@ _ASCII = bytes(range(128))
 
 
 def column_step(column: WireColumn) -> tuple[int, int] | None:
-    """Return how to step over a column (operation, width), None if the scanner cannot."""
+    """Return a column's skip (operation, width), if supported."""
     kind = column.kind
     if kind in _FIXED_BYTES:
         return L.FIXED, _FIXED_BYTES[kind]
@@ -67,7 +66,7 @@ def column_step(column: WireColumn) -> tuple[int, int] | None:
 
 @dataclass(frozen=True, slots=True)
 class PartRule:
-    """How one part of a key is compared; ``collation`` names the weights of text."""
+    """A key part's comparison; ``collation`` selects weights."""
 
     column: int
     rule: int
@@ -76,7 +75,6 @@ class PartRule:
 
 
 def _reads_ascii(column: Column, wire: WireColumn) -> bool:
-    """Return whether bytes below 128 are ASCII, for the log's decoder and for the schema's."""
     if text_of(column.charset)(_ASCII) != _ASCII.decode("ascii"):
         return False
     found = text_decoder(wire.collation)(_ASCII)
@@ -84,7 +82,7 @@ def _reads_ascii(column: Column, wire: WireColumn) -> bool:
 
 
 def part_rule(part: KeyPart, column: Column, wire: WireColumn) -> PartRule | None:
-    """Return how the scanner compares a key part, None if only the readable code can."""
+    """Return a key part's comparison, if supported."""
     name = column.type_name.partition(" ")[0]
     if name in INTEGER_BITS:
         fits = _INTEGERS.get(wire.kind) == name
@@ -99,7 +97,7 @@ def part_rule(part: KeyPart, column: Column, wire: WireColumn) -> PartRule | Non
     if not plain:
         return None
     if name in _BYTE_TYPES or (name in _TEXT_TYPES and column.collation == "binary"):
-        # Bytes that the log's own decoder would take for text cannot be compared as bytes.
+        # Bytes that the log's decoder reads as text do not compare as bytes.
         if not isinstance(text_decoder(wire.collation)(b"\xff"), bytes):
             return None
         is_fixed = name in ("binary", "char")
@@ -117,11 +115,10 @@ def part_rule(part: KeyPart, column: Column, wire: WireColumn) -> PartRule | Non
 
 
 def ascii_weights(collation: str) -> NDArray[np.uint32] | None:
-    """Return a weight per ASCII character, equal where the collation holds them equal.
+    """Return comparison weights per ASCII character.
 
-    0 stands for a character without weight; element 128 repeats the space's. None where text
-    does not compare character by character: contractions, expansions, characters that weigh on
-    some levels only.
+    0 means no weight; element 128 repeats the space's. None for contractions, expansions, and
+    weights on some levels only.
     """
     fold = fold_of(collation)
     weights = np.zeros(129, np.uint32)
@@ -152,11 +149,11 @@ def _weights_by_table(table: WeightTable) -> list[int] | None:
 
 
 KeyPlan = tuple[tuple[str, tuple[PartRule, ...]], ...]
-"""Key names with their parts, in the order of the schema: PRIMARY first."""
+"""Key names and parts, PRIMARY first."""
 
 
 def key_plan(schema: TableSchema, table: TableMap) -> KeyPlan | None:
-    """Return how to key the rows of a table, None if the scanner cannot."""
+    """Return a table's key plan, if supported."""
     if not schema.keys_known or not schema.keys_complete or schema.foreign_keys:
         return None
     if not 0 < len(schema.unique_keys) <= L.KEYS_OF_TABLE_MAX:
@@ -185,7 +182,7 @@ def _seed(table: str, index: str) -> int:
 
 @dataclass(slots=True)
 class Descriptors:
-    """The arrays that kernels read, and the numbers of tables by name."""
+    """Descriptor arrays, with table numbers by name."""
 
     tables: NDArray[np.int64] = field(
         default_factory=lambda: np.zeros((64, L.TABLE_COLUMNS), np.int64)
@@ -198,28 +195,27 @@ class Descriptors:
     hashes: NDArray[np.uint64] = field(default_factory=lambda: np.zeros(1024, np.uint64))
     slots: NDArray[np.int64] = field(default_factory=lambda: np.zeros(1024, np.int64))
     numbers: dict[str, int] = field(default_factory=dict)
-    """Table name as the log spells it -> number."""
     key_names: list[tuple[str, ...]] = field(default_factory=list)
-    """By table number: its keys, in the order of the digests of a row."""
+    """By table number, in digest order."""
     _weight_rows: dict[str, int] = field(default_factory=dict)
     _used: list[int] = field(default_factory=lambda: [0, 0, 0, 0])
     _known: int = 0
 
     def number_of(self, name: str) -> int:
-        """Return the number of a table, new for a new name."""
+        """Return a table's number, adding new names."""
         number = self.numbers.setdefault(name, len(self.numbers))
         if number == len(self.key_names):
             self.key_names.append(())
         return number
 
     def forget_maps(self) -> None:
-        """Meet every table map anew, because what is known of tables has changed."""
+        """Drop table maps after a schema change."""
         self.hashes[:] = 0
         self._known = 0
         self._used = [0, 0, 0, 0]
 
     def add(self, digest: int, table: TableMap, plan: KeyPlan | None) -> None:
-        """Remember the table map whose body has ``digest``."""
+        """Add a table map by its body's digest."""
         slot, first_column, first_key, first_part = self._used
         steps = [column_step(column) for column in table.columns]
         supported = plan is not None and not table.undecodable and None not in steps
@@ -251,7 +247,7 @@ class Descriptors:
         self._enter(digest, slot)
 
     def add_malformed(self, digest: int) -> None:
-        """Remember that the table map whose body has ``digest`` cannot be decoded."""
+        """Mark a table map's digest as malformed."""
         slot = self._used[0]
         self.tables = _with_room(self.tables, slot + 1)
         self.tables[slot] = 0

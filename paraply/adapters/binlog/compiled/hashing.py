@@ -1,8 +1,8 @@
-"""Checksums and 64-bit digests over a byte array, for kernels.
+"""Checksums and 64-bit digests of byte arrays, for kernels.
 
-The digest is a multiply-and-fold over words of eight bytes (the finaliser is SplitMix64's). It
-is not meant against an adversary: whoever reports something because two digests were equal asks
-the readable code first, and two of a million different rows share one with probability 3e-8.
+The digest folds eight-byte words, with SplitMix64's finaliser. It does not resist an adversary; a
+million rows collide with probability 3e-8. So the readable code confirms findings from equal
+digests.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _LAST = np.uint64(0x94D049BB133111EB)
 
 
 def crc32_tables() -> NDArray[np.uint32]:
-    """Return the eight tables of the slice-by-8 algorithm for the CRC-32 of zlib."""
+    """Return the slice-by-8 tables of zlib's CRC-32."""
     tables = np.zeros((8, 256), np.uint32)
     for byte in range(256):
         value = byte
@@ -35,7 +35,7 @@ def crc32_tables() -> NDArray[np.uint32]:
 
 @njit(cache=True, inline="always")
 def unsigned(data: Bytes, at: int, width: int) -> int:
-    """Return the little-endian integer of up to seven bytes at ``at``."""
+    """Return a little-endian integer of up to seven bytes."""
     value = 0
     for index in range(width):
         value |= int(data[at + index]) << (8 * index)
@@ -44,7 +44,7 @@ def unsigned(data: Bytes, at: int, width: int) -> int:
 
 @njit(cache=True, inline="always")
 def signed64(data: Bytes, at: int) -> int:
-    """Return the little-endian 64-bit integer at ``at``, as a signed one."""
+    """Return a signed little-endian 64-bit integer."""
     low = unsigned(data, at, 7)
     high = int(data[at + 7])
     if high >= 128:
@@ -86,7 +86,7 @@ def mix(state: np.uint64, word: np.uint64) -> np.uint64:
 
 @njit(cache=True, inline="always")
 def finish(state: np.uint64) -> np.uint64:
-    """Spread a digest's bits; never 0, which stands for 'none'."""
+    """Spread a digest's bits; 0 is reserved for 'none'."""
     state = (state ^ (state >> np.uint64(30))) * _FOLD
     state = (state ^ (state >> np.uint64(27))) * _LAST
     state ^= state >> np.uint64(31)
@@ -103,7 +103,7 @@ def _word(data: Bytes, at: int, width: int) -> np.uint64:
 
 @njit(cache=True)
 def mix_bytes(state: np.uint64, data: Bytes, start: int, end: int) -> np.uint64:
-    """Fold ``data[start:end]`` and its length into a digest."""
+    """Fold bytes and their length into a digest."""
     state = mix(state, np.uint64(end - start))
     at = start
     while at + 8 <= end:

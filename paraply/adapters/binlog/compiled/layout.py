@@ -1,19 +1,19 @@
-"""Where things are in the arrays that the compiled scanner fills, and the codes it uses.
+"""Array layouts and codes of the compiled scanner.
 
-Plain integers: kernels see them as constants, Python and tests by name.
+Kernels compile plain integers as constants.
 """
 
 from __future__ import annotations
 
 # Why the scanner stopped, in progress[STATUS].
 NEED_MORE = 0
-"""The transaction or event at the position is not yet wholly in the buffer."""
+"""The buffer ends inside an event or transaction."""
 ODD = 1
-"""The readable decoder must take the event or transaction at the position."""
+"""Left to the readable decoder."""
 NEED_TABLE = 2
-"""The table map at progress[DETAIL] has not been seen before."""
+"""progress[DETAIL] is a new table map."""
 BATCH_FULL = 3
-"""No room for the transaction at the position: empty the batch (or let it grow) and go on."""
+"""No room for the next transaction."""
 
 # Columns of ``progress``.
 POSITION, TRANSACTIONS, ROWS, KEYS, STATUS, DETAIL, UUIDS = range(7)
@@ -36,11 +36,11 @@ PROGRESS_COLUMNS = 7
     T_ROW_END,
     T_EVENTS,
 ) = range(14)
-"""Start and end are file offsets; T_NUMBER is gno or sequence; T_SOURCE is the index of the UUID
-or the MariaDB domain; T_ROW_END is one past its last row in the batch; T_EVENTS its events."""
+"""Start and end are file offsets. T_NUMBER is gno or sequence, T_SOURCE the UUID index or MariaDB
+domain. T_ROW_END is exclusive.
+"""
 TRANSACTION_COLUMNS = 14
 ABSENT = -1
-"""Stands for a missing commit id, timestamp or logical timestamp."""
 
 # Columns of a row.
 R_OPERATION, R_TABLE, R_EVENT, R_KEY_START = range(4)
@@ -57,33 +57,31 @@ INSERT, UPDATE, DELETE = 0, 1, 2
     D_NUMBER,
     D_PRIMARY,
 ) = range(7)
-"""D_NUMBER is the number of the table by name: several descriptors may describe one table;
-D_PRIMARY says that its first key is the primary key."""
+"""Descriptors may share a table number, D_NUMBER. D_PRIMARY marks a first key that is primary."""
 TABLE_COLUMNS = 7
 
 MALFORMED = -1
-"""In D_SUPPORTED: not even the table map is for the scanner."""
+"""D_SUPPORTED of an undecodable table map."""
 
 # How to step over a column: an operation and its width.
 FIXED, PREFIXED = 0, 1
-"""FIXED: that many bytes; PREFIXED: a length of that many bytes, then the value."""
+"""FIXED: that many bytes; PREFIXED: a length of that many bytes."""
 
 # Columns of a key and of a key part.
 K_SEED, K_PART_START, K_PART_END = range(3)
 P_COLUMN, P_RULE, P_LENGTH, P_WEIGHTS = range(4)
-"""P_LENGTH is the indexed prefix, 0 for all; P_WEIGHTS the row of the weight table."""
+"""P_LENGTH is the prefix (0: all), P_WEIGHTS the weight row."""
 
 # Part rules.
 RAW = 0
-"""Equal values have equal bytes."""
 RAW_FIXED = 1
-"""The same, but for zero bytes at the end (BINARY)."""
+"""Ignores trailing zero bytes (BINARY)."""
 TEXT = 2
-"""ASCII text compared by one weight per character; bits 2 and 3 are TEXT_CHAR and TEXT_PADDED."""
+"""One weight per ASCII character; bits 2 and 3 are TEXT_CHAR and TEXT_PADDED."""
 TEXT_CHAR = 4
-"""Spaces at the end do not count, whatever the collation (CHAR)."""
+"""Ignores trailing spaces in any collation (CHAR)."""
 TEXT_PADDED = 8
-"""Characters at the end that weigh as a space do not count (PAD SPACE)."""
+"""Ignores trailing characters of a space's weight (PAD SPACE)."""
 
 KEYS_OF_TABLE_MAX = 64
-"""Unique keys of a table; MySQL and MariaDB allow 64."""
+"""The servers' limit of unique keys."""

@@ -1,4 +1,4 @@
-"""Finding single transactions again in a log that has been scanned."""
+"""Rereading of single transactions from a scanned log."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ from paraply.vocabulary.keys import ConflictKey
 from paraply.vocabulary.log import LoggedTransaction, RowImage
 
 OFFSET_BITS = 44
-"""A place is the number of the file and, in its lower bits, the offset: files up to 16 TiB."""
+"""A place is file number and offset (up to 16 TiB)."""
 
 
 class LogChanged(Exception):  # noqa: N818 - it asks for another engine
-    """What was scanned is not there any more: the file or the knowledge of its tables changed."""
+    """File or table definitions changed since the scan."""
 
 
 class Rereader:
-    """Reads transactions again by place; one file at a time is open."""
+    """Rereads transactions by place; one file is open."""
 
     def __init__(self, keys: KeyBuilder) -> None:
         self._keys = keys
@@ -47,21 +47,21 @@ class Rereader:
         self._last: tuple[int, LoggedTransaction] | None = None
 
     def add_file(self, file: str) -> None:
-        """Note that what is read from now on is in this file."""
+        """Start a new current file."""
         self._formats.append((file, []))
 
     def note_format(self, offset: int, description: FormatDescription) -> None:
-        """Note which format events from ``offset`` on have."""
+        """Note the event format from ``offset`` on."""
         formats = self._formats[-1][1]
         if not formats or formats[-1][1] is not description:
             formats.append((offset, description))
 
     def place_of(self, offset: int) -> int:
-        """Return the place of an offset in the file added last."""
+        """Return an offset's place in the current file."""
         return (len(self._formats) - 1) << OFFSET_BITS | offset
 
     def read(self, place: int) -> LoggedTransaction:
-        """Return the transaction at ``place``, by the readable decoder, without keys."""
+        """Decode the transaction at ``place``, without keys."""
         if self._last is not None and self._last[0] == place:
             return self._last[1]
         file, offset, description = self._find(place)
@@ -90,9 +90,9 @@ class Rereader:
     def keys_with(
         self, txn: LoggedTransaction, place: int, digests: frozenset[int]
     ) -> dict[int, ConflictKey]:
-        """Return, by digest, the first key of the transaction that has it.
+        """Return, by digest, the transaction's first such key.
 
-        Rows, keys and sides are visited in the order in which the key builder collects them.
+        The order is the key builder's.
         """
         arrays, known = self._rescan(txn, place)
         found: dict[int, ConflictKey] = {}
@@ -123,11 +123,10 @@ class Rereader:
         return file, offset, description
 
     def _rescan(self, txn: LoggedTransaction, place: int) -> tuple[Arrays, Descriptors]:
-        """Scan one transaction again into arrays of its own."""
         file, offset, description = self._find(place)
         with open(file, "rb") as log:
             log.seek(offset)
-            # Writable, or the kernels would be compiled once more for data that is not.
+            # Writable: read-only data would compile the kernels again.
             data = np.frombuffer(log.read(txn.end_offset - offset), np.uint8).copy()
         trailer = CHECKSUM_BYTES if description.checksum else 0
         arrays = Arrays.of(1, max(1, len(txn.rows)))
@@ -158,7 +157,6 @@ class Rereader:
     def _tables_of(
         self, data: NDArray[np.uint8], trailer: int, description: FormatDescription
     ) -> dict[int, tuple[int, TableMap]]:
-        """Return the table maps of a transaction's bytes by position, with their digests."""
         found = {}
         at = 0
         while at + HEADER_BYTES <= len(data):

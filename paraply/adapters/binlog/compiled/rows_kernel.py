@@ -1,4 +1,4 @@
-"""Rows events: from row images to digests of images and of keys, full images only."""
+"""Kernels that digest full row images and keys."""
 
 from __future__ import annotations
 
@@ -15,17 +15,14 @@ Words = NDArray[np.uint64]
 
 HEADER_BYTES = 19
 FINE = -1
-"""No reason to stop; the reasons are in ``layout``."""
+"""No reason to stop; ``layout`` has the reasons."""
 
 
 @njit(cache=True)
 def _walk_image(
     data: Bytes, at: int, end: int, first: int, last: int, columns: Ints, places: Ints
 ) -> int:
-    """Note where each column of a row image lies; return its end, -1 if it does not fit.
-
-    ``places[c]`` is (offset, length), offset -1 for NULL.
-    """
+    """``places[c]`` is (offset, length), offset -1 for NULL; returns -1 for a misfit."""
     count = last - first
     here = at + (count + 7) // 8
     if here > end:
@@ -53,7 +50,6 @@ def _walk_image(
 
 @njit(cache=True)
 def _image_digest(data: Bytes, at: int, end: int, count: int) -> np.uint64:
-    """Return the digest of a row image; spare bits of its null bitmap do not count."""
     bitmap_end = at + (count + 7) // 8
     state = np.uint64(count)
     for byte in range(at, bitmap_end):
@@ -68,10 +64,7 @@ def _image_digest(data: Bytes, at: int, end: int, count: int) -> np.uint64:
 def _text_digest(
     state: np.uint64, data: Bytes, start: int, end: int, rule: int, weights: NDArray[np.uint32]
 ) -> tuple[bool, np.uint64]:
-    """Fold an ASCII string's weights into a digest; False if it is not ASCII.
-
-    ``weights[byte]`` is 0 for a character without weight; ``weights[128]`` says what a space has.
-    """
+    """``weights[byte]`` is 0 without weight; ``weights[128]`` is the space's."""
     if rule & L.TEXT_CHAR:
         while end > start and data[end - 1] == 32:
             end -= 1
@@ -103,7 +96,7 @@ def _key_digest(
     data: Bytes, key: int, key_table: Ints, seeds: Words, parts: Ints,
     weights: NDArray[np.uint32], places: Ints,
 ) -> tuple[bool, np.uint64]:  # fmt: skip
-    """Return the digest of one key of a row, 0 if a part is NULL; False if it is odd."""
+    """Return a digest, 0 for a NULL part, or False if unsupported."""
     state = seeds[key]
     for part in range(key_table[key, L.K_PART_START], key_table[key, L.K_PART_END]):
         column = parts[part, L.P_COLUMN]
@@ -131,7 +124,7 @@ def _key_digest(
 
 @njit(cache=True)
 def operation_of(kind: int) -> int:
-    """Return what a rows event of this type does, -1 if it is no rows event of v1 or v2."""
+    """Return a v1 or v2 rows event's operation, else -1."""
     if kind in (23, 30):
         return L.INSERT
     if kind in (24, 31):
@@ -149,7 +142,7 @@ def scan_rows(
     weights: NDArray[np.uint32], places: Ints,
     progress: Ints, rows: Ints, digests: Words, keys: Words,
 ) -> int:  # fmt: skip
-    """Append the rows of one rows event to the batch; FINE, L.ODD or L.BATCH_FULL."""
+    """Append one event's rows; return FINE, L.ODD or L.BATCH_FULL."""
     body = at + HEADER_BYTES
     if body + 8 > end:
         return L.ODD

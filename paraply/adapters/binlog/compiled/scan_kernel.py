@@ -1,10 +1,8 @@
-"""The scanner: from bytes of a binary log to columns of transactions, rows and key digests.
+"""The scanner kernel: from log bytes to transactions, rows and key digests.
 
-One call walks whole transactions in a buffer until something stops it (``layout``: NEED_MORE,
-ODD, NEED_TABLE, BATCH_FULL). It accepts only what it understands to the last byte: a GTID event,
-BEGIN, annotations, table maps, full-image rows events and XID or COMMIT, all with right
-checksums. At anything else it stops before the transaction, so that the readable decoder, which
-knows all there is to know, takes that one; nothing is judged here.
+It reads whole transactions of GTID event, BEGIN, annotations, table maps, full-image rows events
+and XID or COMMIT, with right checksums. It stops before any other (``layout``: NEED_MORE, ODD,
+NEED_TABLE, BATCH_FULL).
 """
 
 from __future__ import annotations
@@ -26,13 +24,12 @@ _GTID, _ANONYMOUS, _MARIADB_GTID = 33, 34, 162
 _MAPS_MAX = 64
 _EVENT_BYTES_MAX = (1 << 30) + (1 << 16)
 _MARIADB_PLAIN = 0x02 | 0x04 | 0x08 | 0x10
-"""GROUP_COMMIT_ID, TRANSACTIONAL, ALLOW_PARALLEL, WAITED: any other flag is odd."""
+"""GROUP_COMMIT_ID, TRANSACTIONAL, ALLOW_PARALLEL, WAITED; other flags are ODD."""
 _LOGICAL_TIMESTAMP = 2
 
 
 @njit(cache=True)
 def _check_event(data: Bytes, at: int, end: int, trailer: int, crc: NDArray[np.uint32]) -> int:
-    """Return FINE if a whole event with the right checksum stands at ``at``."""
     if at + HEADER_BYTES > end:
         return L.NEED_MORE
     length = unsigned(data, at + 9, 4)
@@ -47,7 +44,6 @@ def _check_event(data: Bytes, at: int, end: int, trailer: int, crc: NDArray[np.u
 
 @njit(cache=True)
 def _is_query(data: Bytes, at: int, end: int, post_header: int, word: Bytes) -> bool:
-    """Return whether the query event's statement is exactly ``word``."""
     body = at + HEADER_BYTES
     if post_header < 13 or body + post_header > end:
         return False
@@ -64,7 +60,6 @@ def _is_query(data: Bytes, at: int, end: int, post_header: int, word: Bytes) -> 
 
 @njit(cache=True)
 def _source_index(data: Bytes, at: int, uuids: Bytes, progress: Ints) -> int:
-    """Return the number of the UUID at ``at``, adding it if new; -1 if there is no room."""
     known = progress[L.UUIDS]
     for index in range(known - 1, -1, -1):
         same = True
@@ -84,7 +79,6 @@ def _source_index(data: Bytes, at: int, uuids: Bytes, progress: Ints) -> int:
 
 @njit(cache=True)
 def _begin_mysql(data: Bytes, at: int, end: int, uuids: Bytes, progress: Ints, txn: Ints) -> bool:
-    """Fill in ``txn`` from a GTID or anonymous GTID event; False if it is odd."""
     body = at + HEADER_BYTES
     if body + 42 > end or data[body + 25] != _LOGICAL_TIMESTAMP:
         return False
@@ -107,7 +101,7 @@ def _begin_mysql(data: Bytes, at: int, end: int, uuids: Bytes, progress: Ints, t
         txn[L.T_COMMITTED_US] = time & ((1 << 55) - 1)
         if time >> 55 & 1:
             rest += 7
-    # The transaction's length: only that it is there; the rest cannot be malformed.
+    # Only the presence of the transaction's length matters.
     if rest >= end:
         return rest == end
     first = int(data[rest])
@@ -120,7 +114,6 @@ def _begin_mysql(data: Bytes, at: int, end: int, uuids: Bytes, progress: Ints, t
 
 @njit(cache=True)
 def _begin_mariadb(data: Bytes, at: int, end: int, txn: Ints) -> bool:
-    """Fill in ``txn`` from a MariaDB GTID event; False if it is odd."""
     body = at + HEADER_BYTES
     if body + 19 > end:
         return False
@@ -149,7 +142,6 @@ def _begin_mariadb(data: Bytes, at: int, end: int, txn: Ints) -> bool:
 
 @njit(cache=True)
 def _find_table(data: Bytes, start: int, end: int, hashes: Words, slots: Ints) -> int:
-    """Return the descriptor of the table map body, -1 if it is new."""
     digest = finish(mix_bytes(np.uint64(end - start), data, start, end))
     mask = len(hashes) - 1
     at = np.int64(digest & np.uint64(mask))
@@ -162,7 +154,7 @@ def _find_table(data: Bytes, start: int, end: int, hashes: Words, slots: Ints) -
 
 @njit(cache=True)
 def table_map_digest(data: Bytes, start: int, end: int) -> np.uint64:
-    """Return the digest by which a table map body is found again."""
+    """Return a table map body's digest."""
     return finish(mix_bytes(np.uint64(end - start), data, start, end))
 
 
@@ -174,10 +166,10 @@ def scan(
     weights: NDArray[np.uint32], uuids: Bytes, scratch: Ints,
     progress: Ints, transactions: Ints, rows: Ints, digests: Words, keys: Words, counts: Ints,
 ) -> None:  # fmt: skip
-    """Walk ``data[progress[POSITION]:end]`` until something stops it; see ``layout``.
+    """Scan ``data[progress[POSITION]:end]`` until a stop code of ``layout``.
 
-    ``base`` is the file offset of ``data[0]``. ``words`` holds ``BEGIN`` and ``COMMIT`` in two
-    rows. On return everything before progress[POSITION] is in the batch or was counted.
+    ``base`` is the file offset of ``data[0]``; ``words`` has rows ``BEGIN`` and ``COMMIT``. On
+    return everything before progress[POSITION] is in the batch or counted.
     """
     map_numbers = np.empty(_MAPS_MAX, np.int64)
     map_slots = np.empty(_MAPS_MAX, np.int64)

@@ -1,9 +1,7 @@
-"""Reading a log with the scanner where it can, and with the readable decoder where it cannot.
+"""Log reading by the scanner, else by the readable decoder.
 
-Both consume the same source. The scanner may begin wherever no transaction is open; it stops
-before whatever it does not take, and the readable decoder then goes on until nothing is open
-again. What the readable stream counts and announces is done for the scanned part as well, so the
-report cannot tell who read what.
+Both consume one source. The scanner starts only between transactions. Counts and callbacks are
+equal for both.
 """
 
 from __future__ import annotations
@@ -34,16 +32,16 @@ from paraply.vocabulary.log import LoggedTransaction
 
 TRANSACTIONS_MAX = 8192
 ROWS_MIN, ROWS_MAX = 1 << 16, 1 << 18
-"""Rows of a batch: the first size of the arrays, and the largest transaction scanned."""
+"""Initial rows of a batch, and of the largest scanned transaction."""
 _FIXED_HEADER_BYTES = 8  # Table id and flags of a table map.
 
 
 class PlanChanged(Exception):  # noqa: N818 - it asks for another engine
-    """The keys of a table are built in another way than before, so digests do not compare."""
+    """A table's key plan changed; digests no longer compare."""
 
 
 class CompiledStream(_Stream):
-    """Yields batches of plain transactions, and the others one by one."""
+    """Yields batches of plain transactions, and single others."""
 
     def __init__(
         self,
@@ -78,18 +76,18 @@ class CompiledStream(_Stream):
         self.keys.registry.observe_table_map(table.table_schema())
 
     def read(self, files: Sequence[str | Source]) -> Iterator[Batch | LoggedTransaction]:
-        """Yield everything in the files, in order; like ``read_transactions`` it never raises."""
+        """Yield all files in order; never raises."""
         for file in files:
             yield from self.scan_file(file)
         yield from self.finish()
 
     def open_file(self, file: str | Source) -> ChunkSource:
-        """Return the bytes to read, in chunks that can be scanned."""
+        """Return the file's bytes for the scanner."""
         source = super().open_file(file)
         return ChunkSource(source, chunk_bytes=self._chunk_bytes, bytes_max=self._bytes_max)
 
     def scan_file(self, file: str | Source) -> Iterator[Batch | LoggedTransaction]:
-        """Yield what ends in this file: ``read_file`` with the scanner between events."""
+        """Yield what ends in this file."""
         source = self.begin_file(file)
         if source is None:
             return
@@ -109,7 +107,6 @@ class CompiledStream(_Stream):
     # The scanned part
 
     def _scan(self, source: ChunkSource, reader: BinlogReader) -> Iterator[Batch]:
-        """Yield batches until the readable decoder must go on."""
         description = reader.format_description
         assert description is not None
         checked = description.checksum is Checksum.CRC32
@@ -160,7 +157,6 @@ class CompiledStream(_Stream):
         return int(progress[L.STATUS])
 
     def _flush(self) -> Iterator[Batch]:
-        """Yield what was scanned, if anything, and begin a new batch."""
         arrays = self._arrays
         progress = arrays.progress
         count = int(progress[L.TRANSACTIONS])
@@ -184,7 +180,6 @@ class CompiledStream(_Stream):
         progress[L.TRANSACTIONS] = progress[L.ROWS] = progress[L.KEYS] = 0
 
     def _clock_run(self, count: int) -> int:
-        """Return the clock run of the batch: plain transactions never begin one in between."""
         first, last = self._arrays.transactions[0], self._arrays.transactions[count - 1]
         if first[L.T_SEQUENCE_NUMBER] < 0:
             return self.clock.of_unnumbered()
@@ -210,7 +205,6 @@ class CompiledStream(_Stream):
         self._version = self.keys.registry.version
 
     def _meet_table(self, source: ChunkSource, trailer: int, is_mariadb: bool) -> None:
-        """Decode the table map that stopped the scanner, announce it and describe it."""
         at = int(self._arrays.progress[L.DETAIL])
         length = int.from_bytes(source.data[at + 9 : at + 13].tobytes(), "little")
         start, end = at + HEADER_BYTES, at + length - trailer
@@ -221,15 +215,12 @@ class CompiledStream(_Stream):
             self.descriptors.add_malformed(digest)
             return
         self.announce(table)
-        # What a table map tells changes how its own table is keyed, and no other.
+        # A table map affects only its own table's keys.
         self._version = self.keys.registry.version
         self.descriptors.add(digest, table, self._plan(table))
 
     def _table_of(self, body: bytes, is_mariadb: bool) -> TableMap | None:
-        """Return the definition, the readable decoder's own object for it; None if malformed.
-
-        Then the readable decoder meets it in its place and says what is wrong.
-        """
+        """None for a malformed map, which the decoder reports."""
         definition = body[_FIXED_HEADER_BYTES:]
         known = self.decoder._definitions.get((is_mariadb, definition))
         if known is not None or not definition:
@@ -242,7 +233,6 @@ class CompiledStream(_Stream):
         return table
 
     def _plan(self, table: TableMap) -> KeyPlan | None:
-        """Return how to key a table, None if the scanner must not."""
         if table.undecodable:
             return None
         schema = self.keys.registry.table(table.name)

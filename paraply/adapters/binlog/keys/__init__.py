@@ -1,1 +1,1 @@
-"""Conflict keys of row changes: collations, prefixes, NULLs and foreign keys."""
+"""Conflict keys of row changes."""

@@ -1,18 +1,15 @@
-"""Conflict keys of logged transactions, from their row images and what is known of the tables.
+"""Conflict keys of logged transactions, from row images and table definitions.
 
-Of every changed row: its PRIMARY and every UNIQUE key, before and after the change; what foreign
-keys tie is in :mod:`paraply.adapters.binlog.keys.foreign`. A NULL part makes no key.
+Each changed row gives its PRIMARY and UNIQUE keys before and after;
+:mod:`paraply.adapters.binlog.keys.foreign` adds foreign keys. A NULL part makes no key.
 
-**Images that leave columns out** (binlog_row_image MINIMAL or NOBLOB). Claim: a unique key whose
-columns an UPDATE neither sets nor records needs no key of the transaction. For the row holds the
-same value before and after it; another transaction can conflict over this value only by taking
-or releasing it. To release it it must change this row, and then both share the row's PRIMARY key.
-To take it, the value must first be released by a transaction of that sort, with which both are
-ordered. What the claim does not cover is reported, not guessed: a DELETE that does not record a
-unique value it releases, an UPDATE that sets a unique column without recording the old value, an
-INSERT that leaves a unique column to its default. Then the table is *partly keyed*.
+**Partial images** (binlog_row_image MINIMAL or NOBLOB). A unique key needs no conflict key if the
+UPDATE neither sets nor records its columns. Others conflict over its constant value only by taking
+or releasing it. Releasing changes this row: both share its PRIMARY key. Taking follows a release,
+with which both are ordered.
 
-A row that no key identifies (no key known, or all of them with a NULL part) is *unkeyed*.
+Exceptions make a table *partly keyed*: a DELETE without its unique value, an UPDATE without the old
+unique value, an INSERT with a default. A row without key is *unkeyed*.
 """
 
 from __future__ import annotations
@@ -46,12 +43,12 @@ from paraply.vocabulary.log import (
 from paraply.vocabulary.schema import TableSchema
 
 _BREAKS_OFF = " `"
-"""Makes a statement that the reader cut end inside a name, so that it is not taken for whole."""
+"""Ends a cut statement inside a name, so parsing fails."""
 
 
 @dataclass(frozen=True, slots=True)
 class TablePlan:
-    """All that is needed to key the rows of one table, PRIMARY first."""
+    """The key plans of one table, PRIMARY first."""
 
     keys: tuple[KeyPlan, ...]
     has_primary: bool
@@ -60,7 +57,7 @@ class TablePlan:
     as_child: tuple[ChildTie, ...]
     as_parent: tuple[ParentTie, ...]
     taken: str = ""
-    """The aspect of taking unique values, where a parent's change may cascade into the table."""
+    """The aspect of taking unique values under cascades."""
 
 
 _UNKNOWN = TablePlan((), False, False, False, (), ())
@@ -68,10 +65,10 @@ _UNKNOWN = TablePlan((), False, False, False, (), ())
 
 @dataclass(slots=True)
 class TransactionKeys:
-    """Collects the keys of one transaction, row by row."""
+    """Collects one transaction's keys, row by row."""
 
     written: dict[ConflictKey, bool] = field(default_factory=dict)
-    """Each with whether it is certain: one certain finding makes it so."""
+    """Each key's certainty; one certain finding suffices."""
     shared: dict[ConflictKey, bool] = field(default_factory=dict)
     unkeyed: set[str] = field(default_factory=set)
     partly_keyed: set[str] = field(default_factory=set)
@@ -80,15 +77,15 @@ class TransactionKeys:
     aspects: set[str] = field(default_factory=set)
 
     def write(self, built: BuiltKey) -> None:
-        """Add a key that the transaction takes, releases or identifies a row by."""
+        """Add a taken, released or identifying key."""
         self.written[built.key] = self.written.get(built.key, False) or built.certain
 
     def share(self, built: BuiltKey) -> None:
-        """Add a key that the transaction needs to stay as it is."""
+        """Add a key required unchanged."""
         self.shared[built.key] = self.shared.get(built.key, False) or built.certain
 
     def store(self, txn: LoggedTransaction) -> None:
-        """Put what was collected into the transaction."""
+        """Store the collected keys in the transaction."""
         txn.keys = frozenset(self.written)
         txn.shared_keys = frozenset(self.shared.keys() - self.written.keys())
         uncertain = {key for key, certain in self.written.items() if not certain}
@@ -102,9 +99,9 @@ class TransactionKeys:
 
 
 class KeyBuilder:
-    """Builds keys from what the registry knows now; complete transactions in log order.
+    """Builds keys from the registry, in log order.
 
-    It is a :class:`paraply.vocabulary.keys.RowKeys`.
+    Implements :class:`paraply.vocabulary.keys.RowKeys`.
     """
 
     def __init__(self, registry: SchemaRegistry) -> None:
@@ -113,10 +110,10 @@ class KeyBuilder:
         self._plans: dict[str, TablePlan] = {}
         self._open: tuple[int, TransactionKeys] | None = None
 
-    # What the judges ask
+    # Keys for the judges
 
     def keys_of(self, table: str, image: RowImage) -> tuple[ConflictKey, ...] | None:
-        """Return the PRIMARY and UNIQUE keys of one row image, PRIMARY first; None if unknown."""
+        """Return a row image's keys, PRIMARY first; None if unknown."""
         plan = self._plan(table)
         if not plan.keys:
             return None
@@ -124,16 +121,15 @@ class KeyBuilder:
         return tuple(each.key for each in built if isinstance(each, BuiltKey))
 
     def schema_of(self, table: str) -> TableSchema | None:
-        """Return what is known of ``schema.table`` now, None if nothing is."""
+        """Return the current schema of ``schema.table``."""
         return self.registry.table(table)
 
     # Transactions
 
     def complete_transaction(self, txn: LoggedTransaction) -> None:
-        """Fill in the keys of a transaction, and learn from the schema statements in it.
+        """Set a transaction's keys and apply its schema statements.
 
-        Call it once for each transaction, in log order. Statements count before rows, as in
-        CREATE TABLE ... SELECT, whose rows follow it in one transaction.
+        Call once each, in log order. Statements precede rows, as in CREATE TABLE ... SELECT.
         """
         if txn.kind is LoggedKind.DDL or "ddl" in txn.flags:
             for sql in txn.statements:
@@ -153,10 +149,7 @@ class KeyBuilder:
         self._open = None
 
     def take_rows(self, txn: LoggedTransaction, rows: Iterable[RowChange]) -> None:
-        """Collect keys of a batch of rows of the transaction that will be completed next.
-
-        For readers that hand out rows before the transaction (``on_rows``).
-        """
+        """Collect keys before the transaction completes (``on_rows``)."""
         if self._open is None or self._open[0] != txn.ordinal:
             self._open = (txn.ordinal, TransactionKeys())
         keys = self._open[1]
@@ -206,14 +199,14 @@ class KeyBuilder:
 def follow(
     builder: KeyBuilder, transactions: Iterable[LoggedTransaction]
 ) -> Iterator[LoggedTransaction]:
-    """Yield transactions with their keys filled in, one at a time, in log order."""
+    """Yield keyed transactions in log order."""
     for txn in transactions:
         builder.complete_transaction(txn)
         yield txn
 
 
 def plan_of(registry: SchemaRegistry, table: str) -> TablePlan:
-    """Return how to key the rows of a table; a plan without keys where nothing is known."""
+    """Return a table's plan, keyless if unknown."""
     schema = registry.table(table)
     if schema is None:
         return _UNKNOWN
@@ -234,7 +227,6 @@ def plan_of(registry: SchemaRegistry, table: str) -> TablePlan:
 
 
 def _whole_after(row: RowChange) -> RowImage | None:
-    """Return the row after the change: columns an UPDATE leaves out keep their value."""
     before, after = row.before, row.after
     if before is None or after is None or ABSENT not in after:
         return after
@@ -245,11 +237,10 @@ def _whole_after(row: RowChange) -> RowImage | None:
 def _build_both(
     key: KeyPlan, before: RowImage | None, after: RowImage | None
 ) -> tuple[BuiltKey | NoKey, BuiltKey | NoKey]:
-    """Return a key of the row before and after the change; NULL stands for no row."""
     old = NoKey.NULL if before is None else key.build(before)
     if after is None:
         return old, NoKey.NULL
-    # Most updates leave most keys alone, and a key is dear to build.
+    # Most updates change few keys, and keys are expensive.
     if before is not None and all(
         column < len(before) and column < len(after) and before[column] == after[column]
         for column in key.columns
@@ -265,7 +256,6 @@ def _take_key(
     new: BuiltKey | NoKey,
     keys: TransactionKeys,
 ) -> bool:
-    """Collect one key of a row before and after; return whether a value of it is missing."""
     for built in (old, new):
         if isinstance(built, BuiltKey):
             keys.write(built)
@@ -357,10 +347,8 @@ def _is_respelled(plan: KeyPlan, before: RowImage | None, after: RowImage | None
 
 
 def _as_checked(built: BuiltKey, row: RowChange, *, certain: bool = True) -> BuiltKey:
-    """Return a tie of a row; it is uncertain where the server did not check the foreign key.
-
-    Two unchecked changes do not meet. One does meet a checked change of the other side, if that
-    looks at it: a parent that goes at its children, a child that comes at its parent.
+    """Unchecked changes conflict only with checked ones that look at them: deleted parents at
+    children, new children at parents.
     """
     return BuiltKey(built.key, certain and built.certain and not row.unchecked)
 
@@ -370,16 +358,14 @@ def _may_be_null(tie: ChildTie, image: RowImage) -> bool:
 
 
 def _refers(tie: ChildTie, image: RowImage | None) -> bool:
-    """Return whether a row refers to some parent: no part of its foreign key is NULL."""
     return image is not None and not any(
         column < len(image) and image[column] is None for column in tie.columns
     )
 
 
 def _same(old: BuiltKey | NoKey, new: BuiltKey | NoKey, plan: KeyPlan, row: RowChange) -> bool:
-    """Return whether an update leaves the key of ``plan`` as it is."""
     if isinstance(old, BuiltKey) and isinstance(new, BuiltKey):
-        # An uncertain equality is no equality: the values may differ after all.
+        # Uncertain equality does not count: the values may differ.
         return old.key == new.key and old.certain and new.certain
     if old is NoKey.NULL and new is NoKey.NULL:
         return True

@@ -1,4 +1,4 @@
-"""Names of character sets and collations: aliases, defaults, which belongs to which."""
+"""Names, aliases and defaults of character sets and collations."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ _DEFAULTS = {
     "ujis": "ujis_japanese_ci",
 }  # fmt: skip
 _WITHOUT_ONE_DEFAULT = frozenset({"utf8mb4", ""})
-"""utf8mb4: general_ci to MySQL 5.7 and MariaDB 10, 0900_ai_ci to MySQL 8, uca1400 to MariaDB 11."""
+"""MySQL 5.7 and MariaDB 10: general_ci; MySQL 8: 0900_ai_ci; MariaDB 11: uca1400."""
 DUMPED_UTF8MB4_COLLATION = "utf8mb4_general_ci"
-"""What SHOW CREATE TABLE means by utf8mb4 alone: the servers with another default print it."""
+"""The default that SHOW CREATE TABLE omits for utf8mb4."""
 
 
 def charset_name(name: str) -> str:
-    """Return a character set's name in lower case, with ``utf8`` as the servers mean it."""
+    """Return the lower-case name, resolving ``utf8``."""
     name = name.lower()
     return "utf8mb3" if name == "utf8" else name
 
 
 def collation_name(name: str, charset: str = "") -> str:
-    """Return a collation's full name: ``utf8_`` is ``utf8mb3_``, ``uca1400_`` lacks its charset."""
+    """Return the full name of ``utf8_`` and ``uca1400_`` collations."""
     name = name.lower()
     if name.startswith("utf8_"):
         return "utf8mb3_" + name.removeprefix("utf8_")
@@ -35,22 +35,19 @@ def collation_name(name: str, charset: str = "") -> str:
 
 
 def charset_of(collation: str) -> str:
-    """Return the character set that a collation belongs to, empty for an empty name."""
+    """Return a collation's character set."""
     return collation.partition("_")[0]
 
 
 def default_collation(charset: str) -> str:
-    """Return the collation a character set has by default, empty where servers differ."""
+    """Return the default collation, empty where servers differ."""
     if charset in _WITHOUT_ONE_DEFAULT:
         return ""
     return _DEFAULTS.get(charset, f"{charset}_general_ci")
 
 
 def settled_collation(given: CharacterOptions, default: CharacterOptions) -> tuple[str, str]:
-    """Return (charset, collation) of what was written, with ``default`` where nothing was.
-
-    ``default`` is settled already. Either may be empty: not known.
-    """
+    """Return (charset, collation), either possibly empty: unknown."""
     charset = "" if given.charset == "default" else charset_name(given.charset)
     collation = "" if given.collation == "default" else given.collation
     if collation:

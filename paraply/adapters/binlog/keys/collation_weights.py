@@ -1,6 +1,6 @@
-"""The measured weights of the servers' collations, read when first needed.
+"""The servers' measured collation weights, loaded on demand.
 
-The data and the rule of equality are documented in ``collation_data/README.md``.
+``collation_data/README.md`` documents them.
 """
 
 from __future__ import annotations
@@ -14,19 +14,18 @@ from importlib.resources import files
 from typing import Any
 
 DATA = files("paraply.adapters.binlog") / "collation_data"
-"""Read as a resource, which works from a zip archive too."""
+"""A resource, readable from zip archives."""
 
 Weight = tuple[bytes, ...]
-"""One byte string per level."""
 
 
 class UnmeasuredCharacter(KeyError):  # noqa: N818 - it is an answer, not a fault
-    """A character whose weight is not in the table."""
+    """A character without a measured weight."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CollationEntry:
-    """One collation of one name; ``table`` is None where its weights are not to be had."""
+    """One collation; ``table`` is None without measured weights."""
 
     name: str
     charset: str
@@ -38,7 +37,7 @@ class CollationEntry:
 def collation_entries() -> dict[str, CollationEntry]:
     """Return every collation by name.
 
-    A name that means different weights on the two servers (the Croatian ones) has no table.
+    Names with different weights (Croatian) have no table.
     """
     entries: dict[str, CollationEntry] = {}
     for server in _catalogue()["servers"].values():
@@ -65,10 +64,9 @@ def _catalogue() -> dict[str, Any]:
 
 @cache
 def byte_characters(charset: str) -> tuple[str, ...] | None:
-    """Return the character of each byte of an 8-bit character set, empty where it has none.
+    """Return an 8-bit character set's characters by byte.
 
-    None where the character set is not of 8 bits. Where the two servers differ about a byte, it
-    has none.
+    Bytes on which servers differ are empty.
     """
     sets = json.loads((DATA / "charsets.json").read_text(encoding="utf-8"))
     if charset not in sets:
@@ -81,9 +79,9 @@ def byte_characters(charset: str) -> tuple[str, ...] | None:
 
 
 class WeightTable(dict[str, Weight]):
-    """Character to weight; characters are looked up in the runs when first met.
+    """Weights by character, loaded on demand.
 
-    ``contractions`` maps pairs of characters to the weight they have together.
+    ``contractions`` have joint weights of character pairs.
     """
 
     def __init__(
@@ -130,7 +128,7 @@ def _weight(text: str) -> Weight:
 
 @cache
 def weight_table(name: str) -> WeightTable:
-    """Return a weight table by the name that ``collations.json`` gives it."""
+    """Return a weight table of ``collations.json``."""
     document = _family(_catalogue()["tables"][name])[name]
     base = weight_table(document["base"]) if document["base"] else None
     return WeightTable(document["runs"], document["contractions"], base)

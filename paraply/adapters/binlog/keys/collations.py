@@ -1,11 +1,8 @@
-"""Text made comparable: equal under the server's collation if and only if equal here.
+"""Comparable text: equal if and only if equal under the server's collation.
 
-``fold_of`` gives the fold of a collation. Where the weights of the collation were measured the
-fold is exact. Where the collation is unknown, or its weights are, the coarse fold takes its
-place: it merges whatever any known collation merges, so it may find two texts equal that are
-not (the key is then uncertain), but never the reverse. It is for ASCII text only: over all
-collations together an accented letter equals so many others (ä is a, ae and æ somewhere) that no
-useful class is left, and then the answer is that the text cannot be compared.
+Folds with measured weights are exact. The coarse fold for unknown collations merges what any known
+one merges: keys become uncertain, but equal texts stay equal. It supports ASCII only, as ä equals
+a, ae and æ somewhere.
 """
 
 from __future__ import annotations
@@ -26,13 +23,13 @@ from paraply.adapters.binlog.keys.collation_weights import (
 ASIAN_CHARSETS = frozenset(
     {"big5", "cp932", "eucjpms", "euckr", "gb18030", "gb2312", "gbk", "sjis", "ujis"}
 )
-"""Their bytes become characters by Python's tables, which differ from the servers' in places."""
+"""Python's and the servers' tables differ."""
 
 
 class Fold:
     """Text to comparable bytes under one collation.
 
-    ``certain`` is False where equal bytes may stand for texts that differ.
+    ``certain`` is False if different texts may share bytes.
     """
 
     certain = True
@@ -40,7 +37,7 @@ class Fold:
     pads = True
 
     def __call__(self, text: str) -> bytes | None:
-        """Return the comparable form; None where the text cannot be compared."""
+        """Return the comparable form, None if incomparable."""
         raise NotImplementedError
 
 
@@ -57,7 +54,7 @@ class _WeightFold(Fold):
         self.table = table
         self.pads = pads
         self._pads_above = pads_above
-        """Whether the levels above the first are padded."""
+        """Whether padding applies above level one."""
         self._space = table[" "]
 
     def __call__(self, text: str) -> bytes | None:
@@ -72,8 +69,8 @@ class _WeightFold(Fold):
             return None
         if len(self._space) == 1:
             return self._unpadded(b"".join([weight[0] for weight in weights]), 0)
-        # An ignorable character may lack levels: it has nothing to add to them.
-        # A level's length goes before it, so that the levels cannot run into one another.
+        # An ignorable character may lack levels: it adds nothing there.
+        # A length before each level separates the levels.
         levels = [
             self._unpadded(
                 b"".join([weight[level] for weight in weights if len(weight) > level]), level
@@ -100,13 +97,14 @@ class _WeightFold(Fold):
 
 
 COARSE_CLASSES = {"j": "i", "y": "i", "~": "i", "v": "u", "n": "m"}
-"""Characters that some collation holds equal: i = j and u = v in roman_ci, i = y in lithuanian_ci,
-y = ~ in gbk_chinese_ci, m = n in macce_general_ci."""
+"""Equal in roman_ci (i = j, u = v), lithuanian_ci (i = y), gbk_chinese_ci (y = ~), macce_general_ci
+(m = n).
+"""
 COARSE_DROPPED = " `@ehz\x7f" + "".join(map(chr, range(0x20)))
-"""What some collation passes over, alone or by way of others: control characters under UCA, the h
-of ch in lithuanian_ci, z = 0x7F in cp1257_lithuanian_ci, the backtick that is a space in
-cp1251_ukrainian_ci, e in big5_chinese_ci and @ in geostd8_general_ci. What is dropped everywhere
-is dropped as padding too."""
+"""Ignored by some collation: control characters (UCA), h of ch (lithuanian_ci), z = 0x7F
+(cp1257_lithuanian_ci), backtick as space (cp1251_ukrainian_ci), e (big5_chinese_ci), @
+(geostd8_general_ci). Dropped as padding too.
+"""
 _COARSE = {
     **{ord(letter.upper()): letter for letter in "abcdefghijklmnopqrstuvwxyz"},
     **{ord(letter.upper()): to for letter, to in COARSE_CLASSES.items()},
@@ -127,10 +125,7 @@ COARSE_FOLD: Fold = _CoarseFold()
 
 @cache
 def fold_of(collation: str) -> Fold:
-    """Return the fold of a collation by name; the coarse one where it or its weights are unknown.
-
-    ``binary`` is not for here: byte strings compare as bytes.
-    """
+    """Return a collation's fold (not for ``binary``)."""
     entry = collation_entries().get(collation)
     if entry is None or entry.table is None:
         return COARSE_FOLD
@@ -146,9 +141,9 @@ Decode = Callable[[bytes], str | None]
 
 @cache
 def text_of(charset: str) -> Decode:
-    """Return what makes text of bytes in a character set, None where they are not text of it.
+    """Return a decoder, which returns None for invalid bytes.
 
-    An unknown character set (empty) is decoded only as far as all of them agree: ASCII.
+    An unknown character set decodes ASCII.
     """
     characters = byte_characters(charset)
     if characters is not None:
@@ -174,7 +169,7 @@ def _ascii(data: bytes) -> str | None:
 
 
 def is_exact(collation: str, text: str) -> bool:
-    """Return whether the fold of ``text`` is exact under a collation by name."""
+    """Return whether the fold of ``text`` is exact."""
     if not fold_of(collation).certain:
         return False
     return text.isascii() or charset_of(collation) not in ASIAN_CHARSETS

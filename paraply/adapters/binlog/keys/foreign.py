@@ -1,21 +1,16 @@
-"""What foreign keys add to a transaction's keys, on the child's side and on the parent's.
+"""Keys that foreign keys add, for child and parent.
 
-Three things are tied, each as loosely as is safe:
+- *Existence.* A parent row that appears, disappears or changes its referenced columns writes
+  ``REFERENCES(columns)``. A child row that appears, disappears or changes its foreign key reads it,
+  as does any change that a CASCADE or SET NULL might hit. Shared reads do not conflict (bug
+  110071).
+- *The locked parent row.* Inserting a child locks the parent's primary key record. A change of its
+  other columns waits; both orders give one result.
+- *Cascades.* The log omits them. The existence key covers direct children; ``reached`` names tables
+  further down and aspects. Aspects are unique values of deleted child rows, rows that SET NULL
+  changed, and deletes from a third table that lost its reference.
 
-- *Existence.* A parent row that comes, goes or changes its referenced columns writes the key
-  ``REFERENCES(columns)`` with their values. A child row that comes, goes or changes its foreign
-  key reads it, and so does any change of a child row that a CASCADE or SET NULL might hit. Reading
-  is shared, so children of one parent do not conflict (the over-serialising of bug 110071).
-- *The locked parent row.* Inserting a child locks the parent's primary key record. A change of
-  other columns of that row has to wait, and gives the same result in either order.
-- *Cascades.* What the engine changes below the log is not in it. Rows of a direct child are met
-  by the existence key, since each carries the parent's value. What is not met is named, as
-  reached: tables further down, and aspects of tables: new unique values of a child whose rows a
-  cascade deletes, rows that SET NULL took the parent's value from, and deletes from a third table
-  that the cascade stops referring to.
-
-A rows event with NO_FOREIGN_KEY_CHECKS neither checks nor cascades, so its ties are uncertain: they
-meet only changes of the other side that look at it.
+NO_FOREIGN_KEY_CHECKS makes ties uncertain, without cascades.
 """
 
 from __future__ import annotations
@@ -35,16 +30,16 @@ PRIMARY = "PRIMARY"
 
 
 def existence_index(columns: tuple[str, ...]) -> str:
-    """Return the name of the key that stands for the existence of referenced values."""
+    """Return the existence key's name."""
     return f"REFERENCES({','.join(columns).lower()})"
 
 
 @dataclass(frozen=True, slots=True)
 class ChildTie:
-    """One foreign key from the child's side; the plans read the child's images.
+    """One foreign key from the child's side.
 
-    ``existence`` is None where the parent's columns are not known: then ``parent`` is reached.
-    ``primary`` is None where the key does not refer to the parent's primary key.
+    Without ``existence`` (unknown parent columns) ``parent`` is reached. ``primary`` is for
+    references to the primary key.
     """
 
     columns: tuple[int, ...]
@@ -53,16 +48,16 @@ class ChildTie:
     primary: KeyPlan | None
     may_be_changed_below: bool
     loses_value: bool = False
-    """Whether SET NULL or SET DEFAULT may take the parent's value from a row."""
+    """Whether SET NULL or SET DEFAULT applies."""
     null_aspect: str = ""
     keeps_deletes: bool = False
-    """Whether a parent that goes leaves its child rows, so that a child's delete finds its row."""
+    """Whether child rows outlive a deleted parent."""
     always_keeps: bool = False
-    """Whether the same is true of a parent whose key changes."""
+    """Whether child rows also outlive a changed parent key."""
 
 
 def null_aspect(child: str, key: ForeignKey) -> str:
-    """Return the aspect of changing a child row that refers to no parent by ``key``."""
+    """Return the aspect of parentless child rows."""
     return aspect(child, f"rows without a parent by {key.name}")
 
 
@@ -70,8 +65,7 @@ def null_aspect(child: str, key: ForeignKey) -> str:
 class ParentTie:
     """One set of referenced columns from the parent's side.
 
-    ``children`` are the tables that refer to it. ``reached_by_delete`` and ``reached_by_update``
-    are the tables whose rows a cascade may touch out of sight.
+    ``reached_by_*`` tables have unlogged cascades.
     """
 
     existence: KeyPlan
@@ -81,7 +75,7 @@ class ParentTie:
 
 
 def parent_columns_of(key: ForeignKey, parent: TableSchema) -> tuple[int, ...] | None:
-    """Return the positions of the referenced columns, None where the schema does not tell."""
+    """Return the referenced columns' positions, if known."""
     if not key.parent_columns:
         primary = [k for k in parent.unique_keys if k.name == PRIMARY]
         return tuple(part.column for part in primary[0].parts) if primary else None
@@ -91,7 +85,7 @@ def parent_columns_of(key: ForeignKey, parent: TableSchema) -> tuple[int, ...] |
 
 
 def child_ties(registry: SchemaRegistry, child: TableSchema) -> tuple[ChildTie, ...]:
-    """Return the ties of a table to its parents."""
+    """Return a table's ties to its parents."""
     ties = []
     for key in child.foreign_keys:
         parent = registry.table(key.parent)
@@ -134,7 +128,6 @@ def _primary_plan(
     key: ForeignKey,
     folders: tuple[Callable[[object], tuple[object, bool]], ...],
 ) -> KeyPlan | None:
-    """Return a plan that gives the parent's PRIMARY key from the child's columns."""
     for unique in parent.unique_keys:
         parts = [part.column for part in unique.parts]
         if unique.name != PRIMARY or sorted(parts) != sorted(positions):
@@ -153,7 +146,7 @@ def _primary_plan(
 
 
 def parent_ties(registry: SchemaRegistry, parent: TableSchema) -> tuple[ParentTie, ...]:
-    """Return the ties of a table to those that refer to it, one per set of referenced columns."""
+    """Return a table's ties, one per referenced columns."""
     referring: dict[tuple[int, ...], list[tuple[str, ForeignKey]]] = {}
     for child, key in registry.referencing(parent.name):
         positions = parent_columns_of(key, parent)
@@ -188,10 +181,7 @@ def parent_ties(registry: SchemaRegistry, parent: TableSchema) -> tuple[ParentTi
 def reached_by_cascade(
     registry: SchemaRegistry, keys: list[tuple[str, ForeignKey]], *, deleted: bool
 ) -> frozenset[str]:
-    """Return the tables and aspects that a delete (or a key update) may touch out of sight.
-
-    Below the direct children every table that refers to a changed one counts, transitively.
-    """
+    """Return tables and aspects with transitive unlogged changes."""
     reached: set[str] = set()
     visited: set[tuple[str, ForeignKey, bool, bool]] = set()
     pending = [(child, key, deleted, True) for child, key in keys]
@@ -224,7 +214,6 @@ def reached_by_cascade(
 
 
 def _has_generated_key(registry: SchemaRegistry, child: str) -> bool:
-    """Return whether a changed foreign key may change a unique value that does not name it."""
     schema = registry.table(child)
     return (
         schema is None
@@ -240,7 +229,6 @@ def _has_generated_key(registry: SchemaRegistry, child: str) -> bool:
 def _left_parents(
     registry: SchemaRegistry, child: str, key: ForeignKey, *, deletes: bool
 ) -> Iterator[str]:
-    """Yield what is met of further parents that changed or deleted child rows refer to."""
     schema = registry.table(child)
     if schema is None:
         return
@@ -259,7 +247,6 @@ def _that_follow(
     key: ForeignKey,
     below: tuple[tuple[str, ForeignKey], ...],
 ) -> Iterator[tuple[str, ForeignKey]]:
-    """Yield the foreign keys that refer to columns which a change of ``key`` changes."""
     schema = registry.table(child)
     for name, other in below:
         positions = parent_columns_of(other, schema) if schema is not None else None
@@ -268,7 +255,6 @@ def _that_follow(
 
 
 def _frees_other_values(registry: SchemaRegistry, child: str, key: ForeignKey) -> bool:
-    """Return whether deleting child rows frees unique values that do not tell the parent."""
     schema = registry.table(child)
     if schema is None or not schema.keys_complete:
         return True

@@ -1,4 +1,4 @@
-"""One key of one table, ready to be built from row images."""
+"""One key of one table, built from row images."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class NoKey(Enum):
 
 @dataclass(frozen=True, slots=True)
 class BuiltKey:
-    """A key of a row, and whether equal keys are equal for certain."""
+    """A row's key and its certainty."""
 
     key: ConflictKey
     certain: bool
@@ -32,7 +32,7 @@ class BuiltKey:
 
 @dataclass(frozen=True, slots=True)
 class KeyPlan:
-    """How to build one key: which columns, and how each becomes comparable."""
+    """The columns of one key, and their comparison."""
 
     table: str
     index: str
@@ -41,7 +41,7 @@ class KeyPlan:
     certain: bool = True
 
     def build(self, image: RowImage) -> BuiltKey | NoKey:
-        """Return the key of a row image, or why it has none; a NULL part outweighs the rest."""
+        """Return the key, or why none exists; NULL prevails."""
         raw: list[object] = []
         missing = False
         for column in self.columns:
@@ -65,14 +65,14 @@ class KeyPlan:
         return BuiltKey(key, certain)
 
     def is_set_by(self, image: RowImage) -> bool:
-        """Return whether an after image records any part, so that the update may change it."""
+        """Return whether the image records any part."""
         return any(column < len(image) and image[column] is not ABSENT for column in self.columns)
 
 
 def key_plan(
     table: str, index: str, columns: Sequence[Column], parts: Iterable[KeyPart]
 ) -> KeyPlan:
-    """Return the plan of a key over ``columns`` of its own table."""
+    """Return a key's plan over ``columns``."""
     chosen = tuple(parts)
     return KeyPlan(
         table,
@@ -83,7 +83,7 @@ def key_plan(
 
 
 def show(value: object) -> str:
-    """Return a column value as a reader of a report would write it in SQL, cut if it is long.
+    """Return a value in SQL notation, cut if long.
 
     >>> show("it's"), show(b"\\x00\\xff"), show(7)
     ("'it''s'", '0x00FF', '7')

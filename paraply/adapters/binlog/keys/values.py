@@ -1,7 +1,7 @@
-"""Column values made comparable: equal in a key if and only if equal here.
+"""Comparable column values: equal if and only if equal in a key.
 
-Integers, decimals, floats and temporals compare as what they mean (1.0 is 1.00, -0.0 is 0.0,
-12:00:00.500 is 12:00:00.5), byte strings by their bytes, text by its collation.
+Numbers and temporals compare by value (1.0 is 1.00, -0.0 is 0.0, 12:00:00.500 is 12:00:00.5), text
+by collation.
 """
 
 from __future__ import annotations
@@ -15,16 +15,14 @@ from paraply.vocabulary.schema import Column
 
 
 class _Incomparable(Enum):
-    """The type of :data:`INCOMPARABLE`."""
-
     INCOMPARABLE = "INCOMPARABLE"
 
 
 INCOMPARABLE = _Incomparable.INCOMPARABLE
-"""Stands for a value that cannot be compared: its character set or a character is not known."""
+"""A value of an unknown character set or character."""
 
 Comparable = tuple[object, bool]
-"""A comparable value, and whether it is exact."""
+"""A comparable value, and its exactness."""
 Folder = Callable[[object], Comparable]
 
 INTEGER_BITS = {"tinyint": 8, "smallint": 16, "mediumint": 24, "int": 32, "bigint": 64}
@@ -38,11 +36,10 @@ _TEMPORAL = frozenset({"date", "time", "datetime", "timestamp"})
 
 
 def folder_of(column: Column, prefix_length: int = 0) -> Folder:
-    """Return what makes values of a column comparable, or a prefix of them.
+    """Return the comparison of a column or prefix.
 
-    Values are as the readers of logs give them: ``int``, ``float``, ``Decimal``, ``str``,
-    ``bytes``; text may come as bytes where the reader did not know its character set. The folder
-    returns (``INCOMPARABLE``, False) for what it cannot compare; None is not for it.
+    Text may be bytes of an unknown character set. Incomparable values give (``INCOMPARABLE``,
+    False); None is invalid.
     """
     kind = column.type_name.partition(" ")[0]
     if kind in INTEGER_BITS:
@@ -121,9 +118,9 @@ def _bytes_folder(prefix_length: int, *, is_fixed: bool) -> Folder:
 
 
 def is_padded_to_length(collation: str) -> bool:
-    """Return whether a CHAR(n) is compared as n characters with the spaces that fill it.
+    """Return whether CHAR(n) compares with filling spaces.
 
-    MariaDB does so under its NO PAD collations (seen on 10.11); MySQL cuts the spaces.
+    True for MariaDB's NO PAD (10.11); MySQL cuts them.
     """
     return "nopad" in collation
 

@@ -1,4 +1,4 @@
-"""CREATE TABLE and ALTER TABLE carried out on a draft."""
+"""CREATE TABLE and ALTER TABLE applied to a draft."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def created(
     source: SchemaSource,
     place: str,
 ) -> TableDraft:
-    """Return the draft of a new table; one whose definition is not all there has no keys."""
+    """Return a new table's draft; incomplete definitions have no keys."""
     charset, collation = settled_collation(statement.options, database)
     draft = TableDraft(
         name=name,
@@ -92,13 +92,11 @@ def created(
 def alter(
     draft: TableDraft, statement: AlterTable, default_schema: str
 ) -> tuple[dict[str, str], str | None]:
-    """Carry out all actions; return renamed columns (old to new) and the table's new name.
+    """Apply all actions; return renamed columns (old to new) and new table name.
 
-    The server sees all actions at once: old names mean the table before, new ones the table
-    after, so that two columns may swap names and a key may use a column added behind it. A key
-    follows a column that is renamed, and stays on the name of one that is dropped and added
-    (both seen on MariaDB 10.11 and MySQL 9.7).
-    Raises ``Contradiction`` where an action does not fit; the draft is then half changed.
+    Old names mean the old table: columns may swap names. A key follows a renamed column and stays
+    on a column dropped and added (MariaDB 10.11, MySQL 9.7). Raises ``Contradiction`` with the
+    draft half changed.
     """
     named = [
         (action, draft.find(action.old_name))

@@ -1,6 +1,6 @@
-"""What a schema statement says, as data: the hand-over from the DDL parser to the registry.
+"""Schema statements as data.
 
-Names are as written; a missing schema is an empty string and means the default schema.
+Names are as written; an empty schema is the default.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ class TableName:
     table: str
 
     def within(self, default_schema: str) -> str:
-        """Return ``schema.table``, with the default schema where the statement names none."""
+        """Return ``schema.table``."""
         return f"{self.schema or default_schema}.{self.table}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ColumnDefinition:
-    """One column as defined; ``charset`` and ``collation`` are empty where the table decides."""
+    """One column; the table completes empty text options."""
 
     name: str
     type_name: str
@@ -30,7 +30,7 @@ class ColumnDefinition:
     charset: str = ""
     collation: str = ""
     binary_collation: bool = False
-    """The BINARY attribute: the ``_bin`` collation of whatever character set it gets."""
+    """The BINARY attribute: the ``_bin`` collation."""
     nullable: bool = True
     unsigned: bool = False
     generated: bool = False
@@ -39,16 +39,14 @@ class ColumnDefinition:
     is_unique: bool = False
     auto_increment: bool = False
     versioning: bool = False
-    """A MariaDB ROW START or ROW END column."""
     references: ForeignKeyDefinition | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeyDefinition:
-    """A PRIMARY or UNIQUE key, or any other index (``is_unique`` False) for its name alone.
+    """A key or other index.
 
-    ``parts`` are (column name, prefix length); ``beyond`` says why the key cannot be built from
-    columns (an expression, a period), empty where it can.
+    ``parts`` are (column name, prefix length). ``beyond`` is why it cannot be built.
     """
 
     name: str
@@ -60,7 +58,7 @@ class KeyDefinition:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ForeignKeyDefinition:
-    """A foreign key; ``parent_columns`` is empty where it means the parent's PRIMARY key."""
+    """A foreign key; empty ``parent_columns`` means PRIMARY."""
 
     name: str
     columns: tuple[str, ...]
@@ -72,7 +70,7 @@ class ForeignKeyDefinition:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CharacterOptions:
-    """DEFAULT CHARACTER SET and COLLATE of a table or database, empty where not given."""
+    """DEFAULT CHARACTER SET and COLLATE."""
 
     charset: str = ""
     collation: str = ""
@@ -80,7 +78,7 @@ class CharacterOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CreateTable:
-    """CREATE TABLE; ``like`` copies another table, ``from_query`` has columns it does not name."""
+    """CREATE TABLE; ``from_query`` has unnamed columns."""
 
     table: TableName
     if_not_exists: bool = False
@@ -97,7 +95,7 @@ class CreateTable:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AddColumn:
-    """ADD COLUMN; ``after`` is None for the end, empty for FIRST."""
+    """ADD COLUMN; ``after`` None is last, empty FIRST."""
 
     column: ColumnDefinition
     after: str | None = None
@@ -106,7 +104,7 @@ class AddColumn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChangeColumn:
-    """CHANGE or MODIFY COLUMN; ``after`` is None where the column stays, empty for FIRST."""
+    """CHANGE or MODIFY; ``after`` None stays, empty FIRST."""
 
     old_name: str
     column: ColumnDefinition
@@ -132,7 +130,7 @@ class DropColumn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AddKey:
-    """ADD PRIMARY KEY, ADD UNIQUE, ADD INDEX, CREATE INDEX."""
+    """ADD KEY or CREATE INDEX."""
 
     key: KeyDefinition
     if_not_exists: bool = False
@@ -141,7 +139,7 @@ class AddKey:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DropKey:
-    """DROP INDEX, DROP PRIMARY KEY (named PRIMARY), DROP CONSTRAINT (``may_be_other``)."""
+    """DROP INDEX, PRIMARY KEY or CONSTRAINT (``may_be_other``)."""
 
     name: str
     if_exists: bool = False
@@ -179,7 +177,7 @@ class RenameTo:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChangeCharacterOptions:
-    """DEFAULT CHARACTER SET / COLLATE, or CONVERT TO (``convert``: existing columns too)."""
+    """Default character options, or CONVERT TO (``convert``)."""
 
     options: CharacterOptions
     convert: bool = False
@@ -202,7 +200,7 @@ AlterAction = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AlterTable:
-    """ALTER TABLE, CREATE INDEX and DROP INDEX: actions in the order written."""
+    """ALTER TABLE, CREATE INDEX and DROP INDEX."""
 
     table: TableName
     actions: tuple[AlterAction, ...]
@@ -224,7 +222,7 @@ class DropTables:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SetDatabase:
-    """CREATE DATABASE or ALTER DATABASE; ``name`` is empty for the default schema."""
+    """CREATE or ALTER DATABASE; empty ``name`` means default."""
 
     name: str
     options: CharacterOptions
@@ -248,16 +246,12 @@ class UseDatabase:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NoSchemaChange:
-    """A statement that changes no table definition, or only temporary tables."""
+    """A statement that changes no permanent table definition."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unreadable:
-    """A schema statement beyond the parser.
-
-    ``tables`` are those it is about; empty where not even that is clear, and then every table
-    is in doubt.
-    """
+    """An unsupported statement; empty ``tables`` means every table."""
 
     tables: tuple[TableName, ...]
     reason: str

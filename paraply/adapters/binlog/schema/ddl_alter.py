@@ -1,7 +1,6 @@
 """The actions of ALTER TABLE.
 
-Options that change no column, key or foreign key are skipped by name; anything else is refused,
-so that the table becomes unknown rather than wrong.
+The parser skips known harmless options and refuses others.
 """
 
 from __future__ import annotations
@@ -51,7 +50,7 @@ _OPTIONS = (
 
 
 def alter_actions(cursor: TokenCursor) -> tuple[AlterAction, ...]:
-    """Read all actions up to the end of the statement."""
+    """Read all actions of the statement."""
     actions: list[AlterAction] = []
     while not cursor.at_end():
         if cursor.accept_symbol(","):
@@ -63,7 +62,6 @@ def alter_actions(cursor: TokenCursor) -> tuple[AlterAction, ...]:
 
 
 def _skip_partitioning(cursor: TokenCursor) -> bool:
-    """Skip a partition clause, which is always last and moves no key; False if none is here."""
     if not cursor.is_word(*_PARTITION_VERBS) or (
         cursor.is_word("CONVERT") and not cursor.is_word("PARTITION", "TABLE", ahead=1)
     ):

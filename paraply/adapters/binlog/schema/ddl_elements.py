@@ -1,7 +1,6 @@
-"""The elements of CREATE TABLE and ALTER TABLE: columns, keys, foreign keys, table options.
+"""Elements of CREATE and ALTER TABLE.
 
-Not understood, and then refused with the reason rather than skipped: any attribute that is not
-in the lists below. Skipped as meaning nothing for keys: defaults, comments, checks, storage.
+The parser skips defaults, comments, checks and storage, and refuses unlisted attributes.
 """
 
 from __future__ import annotations
@@ -51,7 +50,12 @@ def table_name(cursor: TokenCursor) -> TableName:
 
 
 def charset_clause(cursor: TokenCursor) -> str:
-    """Read ``[CHARACTER SET | CHARSET | CHAR SET] [=] name``; empty if none stands here."""
+    """Read ``[CHARACTER SET
+
+    CHARSET
+
+    CHAR SET] [=] name``, or empty.
+    """
     if not (
         cursor.accept("CHARACTER", "SET")
         or cursor.accept("CHAR", "SET")
@@ -63,7 +67,7 @@ def charset_clause(cursor: TokenCursor) -> str:
 
 
 def collate_clause(cursor: TokenCursor) -> str:
-    """Read ``COLLATE [=] name``; empty if none stands here."""
+    """Read ``COLLATE [=] name``, or return empty."""
     if not cursor.accept("COLLATE"):
         return ""
     cursor.accept_symbol("=")
@@ -77,8 +81,6 @@ def _name_or_string(cursor: TokenCursor) -> str:
 
 
 class _ColumnBuilder:
-    """Collects what a column's type and attributes say."""
-
     def __init__(self, name: str) -> None:
         self.name = name
         self.type_name = ""
@@ -90,7 +92,6 @@ class _ColumnBuilder:
         self.references: ForeignKeyDefinition | None = None
 
     def finished(self) -> ColumnDefinition:
-        """Return the column, settling what depends on several attributes at once."""
         charset, type_name = self.charset, self.type_name
         if charset == "binary" and type_name in _TO_BINARY:
             type_name, charset = _TO_BINARY[type_name], ""
@@ -113,7 +114,6 @@ class _ColumnBuilder:
         )
 
     def read_type(self, cursor: TokenCursor) -> None:
-        """Read the type with its length: ``decimal(10,2)``, ``enum('a')``, ``double precision``."""
         word = cursor.name().upper()
         if word in _NATIONAL:
             self.charset = "utf8mb3"
@@ -142,7 +142,6 @@ class _ColumnBuilder:
             cursor.skip_parenthesised()
 
     def read_attribute(self, cursor: TokenCursor) -> bool:
-        """Read one attribute; return whether one was understood."""
         charset, collation = charset_clause(cursor), collate_clause(cursor)
         if charset or collation:
             self.charset = charset or self.charset
@@ -188,7 +187,6 @@ class _ColumnBuilder:
 
 
 def _skip_attribute(cursor: TokenCursor) -> bool:
-    """Skip one attribute that means nothing for keys; return whether there was one."""
     if cursor.accept("DEFAULT") or cursor.accept("ON", "UPDATE"):
         _skip_default(cursor)
     elif cursor.accept_any(*_OPTIONS_WITH_VALUE):
@@ -212,7 +210,6 @@ def _skip_attribute(cursor: TokenCursor) -> bool:
 
 
 def _skip_default(cursor: TokenCursor) -> None:
-    """Skip one value: literal, signed number, expression in parentheses, call, NEXT VALUE FOR."""
     if cursor.accept("NEXT", "VALUE", "FOR"):
         table_name(cursor)
         return
@@ -230,7 +227,7 @@ def _skip_default(cursor: TokenCursor) -> None:
 
 
 def column_definition(cursor: TokenCursor, name: str) -> ColumnDefinition:
-    """Read type and attributes of column ``name`` up to the next comma, position or end."""
+    """Read type and attributes of column ``name``."""
     builder = _ColumnBuilder(name)
     builder.read_type(cursor)
     while not (cursor.at_end() or cursor.is_symbol(",)") or cursor.is_word("FIRST", "AFTER")):
@@ -240,7 +237,7 @@ def column_definition(cursor: TokenCursor, name: str) -> ColumnDefinition:
 
 
 def key_parts(cursor: TokenCursor) -> tuple[tuple[tuple[str, int], ...], str]:
-    """Read ``(a, b(10) DESC, (expression))``; return the parts and why they are not all."""
+    """Read ``(a, b(10) DESC, (expression))``; return why parts are missing."""
     cursor.expect_symbol("(")
     parts: list[tuple[str, int]] = []
     beyond = ""
@@ -264,7 +261,7 @@ def key_parts(cursor: TokenCursor) -> tuple[tuple[tuple[str, int], ...], str]:
 
 
 def key_definition(cursor: TokenCursor, symbol: str = "") -> KeyDefinition | None:
-    """Read a key of any sort if one stands here; ``symbol`` is its CONSTRAINT name."""
+    """Read an optional key with CONSTRAINT name ``symbol``."""
     is_primary = cursor.accept("PRIMARY", "KEY")
     is_unique = is_primary or cursor.accept("UNIQUE")
     kind = "" if is_unique else cursor.accept_any("FULLTEXT", "SPATIAL")
@@ -299,7 +296,7 @@ def key_definition(cursor: TokenCursor, symbol: str = "") -> KeyDefinition | Non
 def references_clause(
     cursor: TokenCursor, name: str, columns: tuple[str, ...]
 ) -> ForeignKeyDefinition:
-    """Read what follows REFERENCES."""
+    """Read the clause after REFERENCES."""
     parent = table_name(cursor)
     parent_columns: tuple[str, ...] = ()
     if cursor.is_symbol("("):
@@ -334,7 +331,7 @@ def _referential_action(cursor: TokenCursor) -> str:
 
 
 def foreign_key_definition(cursor: TokenCursor, symbol: str = "") -> ForeignKeyDefinition | None:
-    """Read a FOREIGN KEY clause if one stands here; ``symbol`` is its CONSTRAINT name."""
+    """Read an optional FOREIGN KEY clause."""
     if not cursor.accept("FOREIGN", "KEY"):
         return None
     cursor.accept("IF", "NOT", "EXISTS")
@@ -345,7 +342,7 @@ def foreign_key_definition(cursor: TokenCursor, symbol: str = "") -> ForeignKeyD
 
 
 def character_option(cursor: TokenCursor) -> CharacterOptions | None:
-    """Read one [DEFAULT] CHARACTER SET or COLLATE option if one stands here."""
+    """Read an optional CHARACTER SET or COLLATE."""
     if cursor.is_word("DEFAULT") and not cursor.is_word(
         "CHARACTER", "CHARSET", "CHAR", "COLLATE", ahead=1
     ):
@@ -358,7 +355,7 @@ def character_option(cursor: TokenCursor) -> CharacterOptions | None:
 
 
 def merged(first: CharacterOptions, second: CharacterOptions) -> CharacterOptions:
-    """Return both options; a later character set discards an earlier collation."""
+    """Merge options; a later character set discards the collation."""
     if second.charset and second.charset != "default":
         return second
     return CharacterOptions(charset=first.charset, collation=second.collation or first.collation)

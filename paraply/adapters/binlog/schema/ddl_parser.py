@@ -1,8 +1,7 @@
-"""Schema statements of MySQL and MariaDB read into :mod:`paraply.adapters.binlog.schema.ddl`.
+"""Parser of MySQL and MariaDB schema statements.
 
-The one rule: what is not understood becomes ``Unreadable`` with the tables it is about, never a
-guess. Not understood are, for example, columns that come from a query (CREATE TABLE ... SELECT)
-and system-versioned tables: the log does not spell out what the server makes of them.
+Others become ``Unreadable``, never a guess: the log lacks the columns of CREATE TABLE ... SELECT
+and of system versioning.
 """
 
 from __future__ import annotations
@@ -48,20 +47,16 @@ _INDEX_KINDS = ("UNIQUE", "FULLTEXT", "SPATIAL", "VECTOR")
 
 
 class _Parser:
-    """Reads one statement; ``tables`` collects what it is about, in case it breaks off."""
-
     def __init__(self, sql: str) -> None:
         self.cursor = TokenCursor(tokenize(sql))
         self.tables: list[TableName] = []
 
     def table(self) -> TableName:
-        """Read a table name and remember it."""
         name = table_name(self.cursor)
         self.tables.append(name)
         return name
 
     def statement(self) -> SchemaStatement:
-        """Read the whole statement."""
         cursor = self.cursor
         if cursor.accept("SET", "STATEMENT"):  # MariaDB: SET STATEMENT x=1 FOR ALTER TABLE ...
             while not cursor.accept("FOR"):
@@ -180,7 +175,6 @@ class _Parser:
             columns.append(column_definition(cursor, cursor.name()))
 
     def _table_options(self) -> tuple[CharacterOptions, bool, bool]:
-        """Read to the end: character options, system versioning, whether a query follows."""
         cursor = self.cursor
         options, versioned = CharacterOptions(), False
         while not cursor.at_end():
@@ -281,7 +275,7 @@ class _Parser:
 
 
 def parse_statement(sql: str) -> SchemaStatement:
-    """Return what one SQL statement says about schemas; never raises for any text."""
+    """Parse one SQL statement; never raises."""
     parser = _Parser(sql)
     try:
         return parser.statement()

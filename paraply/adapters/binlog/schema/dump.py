@@ -1,8 +1,6 @@
-"""A schema given by the user: a dump, or what SHOW CREATE TABLE printed.
+r"""Schema files: mysqldump, mariadb-dump, and printed SHOW CREATE TABLE (also \G).
 
-Read: mysqldump and mariadb-dump (--no-data is enough), SHOW CREATE TABLE as the client prints it
-in batch mode or with \\G, and plain CREATE TABLE statements. Only CREATE TABLE, CREATE DATABASE,
-CREATE INDEX, ALTER TABLE and USE count; everything else is passed over.
+Only CREATE TABLE, CREATE DATABASE, CREATE INDEX, ALTER TABLE and USE count.
 """
 
 from __future__ import annotations
@@ -57,7 +55,7 @@ SCHEMA_CONTRADICTS_ITSELF = register(
 )
 
 SIZE_BYTES_MAX = 64 << 20
-"""A schema of a hundred thousand tables; what is larger holds data."""
+"""A hundred thousand tables; larger files contain data."""
 _DUMP_HEADER = re.compile(r"^-- Host: \S*\s+Database: (\S+)\s*$", re.MULTILINE)
 _VERTICAL = re.compile(r"^\s*(?:Create Table|Table): ?", re.MULTILINE)
 _STARS = re.compile(r"^\*{5,} \d+\. row \*{5,}$", re.MULTILINE)
@@ -67,10 +65,10 @@ _BATCH_LINE = re.compile(r"^(?:Table\tCreate Table$|[^\t\n]+\t(?=CREATE TABLE ))
 def load_schema_file(
     registry: SchemaRegistry, path: str | Path, distrusted: Iterable[str] = ()
 ) -> int:
-    """Take a schema file into the registry; return how many tables it defined.
+    """Read a schema file; return the number of tables.
 
-    It is taken to describe the tables as they were where the log begins, but for those that are
-    ``distrusted``. Raises ``ParaplyError`` P201 to P206, naming file and line.
+    It describes the log's beginning, except ``distrusted`` tables. Raises ``ParaplyError`` P201 to
+    P206 with file and line.
     """
     name = str(path)
     try:
@@ -94,9 +92,9 @@ def load_schema_file(
 
 
 def load_schema_text(registry: SchemaRegistry, text: str, name: str) -> int:
-    """Take schema text into the registry, as :func:`load_schema_file` does; ``name`` is shown.
+    """Read schema text; ``name`` is for messages.
 
-    A table whose definition is not understood is unknown; an error if no table is understood.
+    Raises if it reads no table.
     """
     header = _DUMP_HEADER.search(text[:4096])
     default_schema = header[1] if header else ""
@@ -149,7 +147,6 @@ def _require_database(statement: SchemaStatement, default_schema: str, where: st
 
 
 def _as_script(text: str) -> str:
-    """Turn what the client prints for SHOW CREATE TABLE into statements; keep line numbers."""
     if _STARS.search(text):
         lines = list(_vertical_lines(text))
         return "\n".join(lines)

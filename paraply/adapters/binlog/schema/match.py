@@ -1,4 +1,4 @@
-"""Does the metadata of a table map fit what a statement or a dump told of the table?"""
+"""Comparison of table-map metadata with a statement's or dump's definition."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ _FAMILIES = {
     "longblob": "blob", "json": "blob", "geometrycollection": "geometry",
     "geomcollection": "geometry", "float": "floating", "double": "floating",
 }  # fmt: skip
-"""Types that one wire type stands for; an integer's family is itself."""
+"""Types that share one wire type."""
 
 
 def family(type_name: str) -> str:
-    """Return what a table map can tell of a type: text and bytes look the same to it."""
+    """Return the family; text and bytes share one."""
     first = type_name.partition(" ")[0]
     return _FAMILIES.get(first, first) or first
 
 
 def mismatch(known: TableSchema, metadata: TableSchema) -> str:
-    """Return why a table map contradicts what is known, empty if it does not."""
+    """Return why a table map contradicts, or empty."""
     if not known.columns:
         return ""
     extra = len(metadata.columns) - len(known.columns)
@@ -57,10 +57,7 @@ def mismatch(known: TableSchema, metadata: TableSchema) -> str:
 
 
 def _same_primary(known: TableSchema, metadata: TableSchema) -> bool:
-    """Return whether the log's primary key is ours.
-
-    MariaDB names a UNIQUE key without NULLs where the table has no PRIMARY key.
-    """
+    """MariaDB logs a NOT NULL UNIQUE key as primary if none exists."""
     theirs = [key.parts for key in metadata.unique_keys if key.name == "PRIMARY"]
     ours = [key.parts for key in known.unique_keys if key.name == "PRIMARY"]
     if ours or not theirs:
@@ -83,7 +80,7 @@ def _from(known: TableSchema) -> str:
 
 
 def adopt_metadata(draft: TableDraft, metadata: TableSchema) -> bool:
-    """Fill in what a table map knows better: collations and signedness. Return whether it did."""
+    """Adopt collations and signedness; return whether any changed."""
     changed = False
     for ours, theirs in zip(draft.columns, metadata.columns, strict=False):
         column = ours.column

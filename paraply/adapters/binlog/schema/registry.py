@@ -1,10 +1,7 @@
-"""What is known of each table at each moment of a log, and from where.
+"""Table definitions at each moment of a log.
 
-Three sources meet here: metadata in table maps, schema statements in the log, and a dump that the
-user gives. A statement or a dump tells every key. A table map tells the primary key at most, so
-what rests on it alone is never complete; but it is the truth about columns, so where it
-contradicts the other two their knowledge is dropped, with the reason. Nothing is guessed: what
-was taken for granted stands in ``assumptions``.
+Statements and dumps contain every key, a table map at most the primary. Its columns are right: on
+contradiction the registry drops the others.
 """
 
 from __future__ import annotations
@@ -35,32 +32,31 @@ _TOLD_BY_STATEMENT = frozenset({SchemaSource.LOGGED_DDL, SchemaSource.DUMP, Sche
 
 @dataclass(slots=True)
 class SchemaDoubts:
-    """What a log showed against a dump that was to describe its beginning."""
+    """A log's contradictions of its dump."""
 
     newer: str = ""
-    """What shows that the dump is newer than the beginning of the log; empty if nothing does."""
+    """Why the dump is newer than the log's beginning."""
     changed: set[str] = field(default_factory=set)
-    """Dumped tables that a statement of the log changes."""
+    """Dumped tables changed by logged statements."""
     wrong: set[str] = field(default_factory=set)
-    """Dumped tables that were not so at the beginning, or perhaps not: the log contradicts them,
-    or a statement leaves them as they are in the dump, which may be older or newer."""
+    """Dumped tables contradicted, or of unclear age."""
 
     @property
     def distrusted(self) -> set[str]:
-        """Return the tables of which the dump does not show how they were at the beginning."""
+        """Return tables whose dump may be wrong."""
         return self.wrong | (self.changed if self.newer else set())
 
     def add(self, other: SchemaDoubts) -> None:
-        """Add what another part of the log showed."""
+        """Add another part's doubts."""
         self.newer = self.newer or other.newer
         self.changed |= other.changed
         self.wrong |= other.wrong
 
 
 class SchemaRegistry:
-    """Follows a log: feed it each table map and each schema statement in log order.
+    """Schemas from table maps and statements in log order.
 
-    ``version`` grows with every change, so that what was derived from the registry can be cached.
+    ``version`` grows with every change.
     """
 
     def __init__(self) -> None:
@@ -73,18 +69,17 @@ class SchemaRegistry:
         self._assumptions: dict[str, None] = {}
         self._referencing: dict[str, list[tuple[str, ForeignKey]]] | None = None
         self._absent: set[str] = set()
-        """Tables and schemas, in lower case, that the log showed not to be there, or to be empty;
-        what was created since is among the drafts."""
+        """Absent or empty tables and schemas, lower case; drafts override."""
         self._recreated: dict[str, TableSchema] = {}
-        """Dumped tables that the log dropped, as the dump has them."""
+        """Dumped tables, since dropped by the log."""
         self.doubts = SchemaDoubts()
         self._renamed: dict[str, str] = {}
-        """The name in the dump by the name that the log gave since."""
+        """Dump names by renamed name."""
 
-    # Questions
+    # Queries
 
     def table(self, name: str) -> TableSchema | None:
-        """Return what is known of ``schema.table`` now, None if nothing is."""
+        """Return the current schema of ``schema.table``."""
         key = self._name_in_use(name)
         if key is None:
             return None
@@ -94,12 +89,12 @@ class SchemaRegistry:
         return frozen
 
     def tables(self) -> tuple[TableSchema, ...]:
-        """Return every table that is known, ordered by name."""
+        """Return every known table, ordered by name."""
         found = (self.table(name) for name in sorted(self._drafts))
         return tuple(table for table in found if table is not None)
 
     def referencing(self, parent: str) -> tuple[tuple[str, ForeignKey], ...]:
-        """Return (child table, foreign key) for every foreign key that refers to ``parent``."""
+        """Return (child table, foreign key) references to ``parent``."""
         if self._referencing is None:
             self._referencing = {}
             for table in self.tables():
@@ -110,18 +105,18 @@ class SchemaRegistry:
 
     @property
     def assumptions(self) -> tuple[str, ...]:
-        """Return what was taken for granted so far, each once, in order of need."""
+        """Return the distinct assumptions, in order."""
         return tuple(self._assumptions)
 
     def assume(self, text: str) -> None:
-        """Note something that was taken for granted, for the report."""
+        """Note an assumption for the report."""
         self._assumptions[text] = None
 
-    # What the log tells
+    # Log observations
 
     def observe_table_map(self, metadata: TableSchema) -> None:
-        """Take in the metadata of one table map; call it before the rows that follow it."""
-        # The same map comes with every statement: only a new one is looked at.
+        """Apply a table map before its rows."""
+        # Each statement repeats its map; only new ones matter.
         if self._seen_maps.get(metadata.name) == metadata:
             return
         key = self._name_in_use(metadata.name)
@@ -150,8 +145,9 @@ class SchemaRegistry:
         where: str = "",
         source: SchemaSource = SchemaSource.LOGGED_DDL,
     ) -> SchemaStatement:
-        """Take in one SQL statement, after the rows before it; statements that change no schema
-        change nothing here. ``where`` is named in reasons. Returns what was understood.
+        """Apply a statement in log order; return its parsed form.
+
+        ``where`` appears in reasons.
         """
         statement = parse_statement(sql)
         place = f" at {where}" if where else ""
@@ -199,7 +195,7 @@ class SchemaRegistry:
                     self._keep(name, TableDraft(name=name, unknown_because=reason))
                     return
             elif known is not None and not statement.or_replace and _is_dumped(known):
-                # No row of it is older, so what the dump says of it does no harm.
+                # None of its rows is older, so the dump does no harm.
                 self._contradict(f"CREATE TABLE {name}{place} creates a table that it has")
         options = self._databases.get(name.partition(".")[0], CharacterOptions())
         like = None
@@ -217,11 +213,9 @@ class SchemaRegistry:
             self.doubts.wrong.add(self._dumped_name(name))
 
     def _dumped_name(self, name: str) -> str:
-        """Return the name in the dump of a table that the log may have renamed."""
         return self._renamed.get(name, name)
 
     def _note_swap(self, statement: RenameTables, default_schema: str) -> None:
-        """Note tables that get one another's names: a dump may be from before or after that."""
         given = {new.within(default_schema) for _, new in statement.pairs}
         taken = {old.within(default_schema) for old, _ in statement.pairs}
         for name in given & taken:
@@ -230,7 +224,7 @@ class SchemaRegistry:
                 self.doubts.wrong.add(self._dumped_name(name))
 
     def distrust(self, name: str, reason: str) -> None:
-        """Forget a table of a dump."""
+        """Forget a dumped table."""
         if name in self._drafts:
             self._forget_keys(self._drafts[name], reason, None)
 
@@ -239,7 +233,6 @@ class SchemaRegistry:
         self.doubts.wrong.update(map(self._dumped_name, wrong))
 
     def _is_absent(self, name: str) -> bool:
-        """Return whether the log showed that there is no such table."""
         folded = name.lower()
         return self._name_in_use(name) is None and bool(
             {folded, folded.partition(".")[0]} & self._absent
@@ -253,7 +246,7 @@ class SchemaRegistry:
             return
         known = self._drafts[key]
         if not known.sources & _TOLD_BY_STATEMENT:
-            # The next table map tells again all that this knowledge held.
+            # The next table map repeats this metadata.
             self._keep(key, TableDraft(name=key, unknown_because=known.unknown_because))
             return
         if source is SchemaSource.LOGGED_DDL and SchemaSource.DUMP in known.sources:
@@ -326,7 +319,6 @@ class SchemaRegistry:
         self._databases[name] = CharacterOptions(charset=charset, collation=collation)
 
     def _doubt(self, statement: Unreadable, default_schema: str, place: str) -> None:
-        """Mark the tables of a statement that was not understood; all, if it names none."""
         reason = f"a statement{place} was not understood: {statement.reason}"
         names = [table.within(default_schema) for table in statement.tables]
         if not names:
@@ -339,7 +331,6 @@ class SchemaRegistry:
                 self._keep(name, TableDraft(name=name, unknown_because=reason))
 
     def _forget_keys(self, known: TableDraft, reason: str, metadata: TableSchema | None) -> None:
-        """Fall back to what a table map alone tells, and say why."""
         draft = TableDraft(name=known.name) if metadata is None else draft_of(metadata)
         # Children keep pointing here, so the foreign keys of the table are worth keeping only
         # while its columns are known.
@@ -370,10 +361,7 @@ class SchemaRegistry:
         self._referencing = None
 
     def _name_in_use(self, name: str) -> str | None:
-        """Return the name under which a table is known: as it is, or in another case.
-
-        Servers with lower_case_table_names log rows in lower case and statements as typed.
-        """
+        """lower_case_table_names folds logged rows, not statements."""
         if name in self._drafts:
             return name
         other = self._folded_names.get(name.lower())

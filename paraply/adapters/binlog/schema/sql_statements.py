@@ -1,4 +1,4 @@
-"""SQL scripts cut into statements, with the line each begins at."""
+"""Splitting of SQL scripts into statements."""
 
 from __future__ import annotations
 
@@ -18,10 +18,7 @@ _DELIMITER = re.compile(r"DELIMITER[ \t]+(\S+)[^\n]*", re.IGNORECASE)
 
 
 def split_statements(script: str) -> Iterator[tuple[int, str]]:
-    """Yield (line from 1, statement) without comments and delimiters; empty ones are left out.
-
-    ``DELIMITER`` lines are obeyed.
-    """
+    """Yield (line from 1, statement), without comments; supports ``DELIMITER``."""
     delimiter = ";"
     pieces: list[str] = []
     position = start = counted = 0

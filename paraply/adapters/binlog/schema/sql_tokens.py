@@ -1,9 +1,7 @@
-"""SQL text cut into tokens, as far as reading schemas needs it.
+"""SQL tokens for schema statements.
 
-Understood: bare and quoted names, strings, numbers, comments, executable comments (their contents
-are read, whatever the version they name, but for 99xxxx, which no server runs). Text that breaks
-off inside a string or comment ends in a BROKEN token, so that what stands before it (which table
-is meant) is still known.
+Executable comments count, except version 99xxxx, which no server runs. Cut strings and comments
+become BROKEN.
 """
 
 from __future__ import annotations
@@ -14,7 +12,7 @@ from enum import Enum
 
 
 class TokenKind(Enum):
-    """What a token is; SYMBOL is any single other character."""
+    """Token kinds; SYMBOL is any single other character."""
 
     WORD = "word"
     NAME = "quoted name"
@@ -27,17 +25,17 @@ class TokenKind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """One token; ``text`` is without quotes, ``offset`` counts characters into the statement."""
+    """One token; ``text`` is unquoted, ``offset`` in characters."""
 
     kind: TokenKind
     text: str
     offset: int
     ansi_quoted: bool = False
-    """A string in double quotes: a name where sql_mode has ANSI_QUOTES."""
+    """Double-quoted: a name under ANSI_QUOTES."""
 
 
 class NotUnderstood(Exception):  # noqa: N818 - it is an answer, not a fault
-    """This statement is beyond the parser; ``reason`` says what was met, ``offset`` where."""
+    """An unsupported statement, with reason and offset."""
 
     def __init__(self, reason: str, offset: int = 0) -> None:
         super().__init__(reason)
@@ -65,9 +63,9 @@ _ESCAPED = re.compile(r"\\(.)", re.DOTALL)
 
 
 def unescape(text: str, quote: str = "'") -> str:
-    """Return what a string literal holds, given the text between its quotes.
+    r"""Return a string literal's value.
 
-    A backslash before ``%`` or ``_`` stays, as the server keeps it for LIKE.
+    ``\%`` and ``\_`` stay, as in the server.
     """
     text = text.replace(quote * 2, quote)
     if "\\" not in text:
@@ -76,7 +74,7 @@ def unescape(text: str, quote: str = "'") -> str:
 
 
 def tokenize(sql: str) -> list[Token]:
-    """Return the tokens of one statement, ending with an END or BROKEN token."""
+    """Return tokens, ending with END or BROKEN."""
     tokens: list[Token] = []
     executable_comments = 0
     for match in _PATTERN.finditer(sql):
@@ -105,7 +103,7 @@ def tokenize(sql: str) -> list[Token]:
 
 
 class TokenCursor:
-    """Walks over tokens; every ``accept`` moves only if it matches, every ``expect`` must."""
+    """Token cursor: ``accept`` may match, ``expect`` must."""
 
     def __init__(self, tokens: list[Token]) -> None:
         self._tokens = tokens
@@ -113,15 +111,15 @@ class TokenCursor:
 
     @property
     def token(self) -> Token:
-        """The token under the cursor; the last one stays under it for ever."""
+        """The current token."""
         return self._tokens[self._at]
 
     def ahead(self, count: int = 1) -> Token:
-        """Return a token further on, the last one if there are not that many."""
+        """Return a later or the last token."""
         return self._tokens[min(self._at + count, len(self._tokens) - 1)]
 
     def take(self) -> Token:
-        """Return the token under the cursor and move on."""
+        """Return the current token and advance."""
         token = self.token
         if token.kind is TokenKind.BROKEN:
             raise self.not_understood("the statement breaks off")
@@ -129,7 +127,7 @@ class TokenCursor:
         return token
 
     def at_end(self) -> bool:
-        """Return whether nothing is left; a closing semicolon is nothing."""
+        """Return whether nothing but a semicolon remains."""
         token = self.token
         return token.kind is TokenKind.END or (
             token.kind is TokenKind.SYMBOL
@@ -138,22 +136,22 @@ class TokenCursor:
         )
 
     def not_understood(self, what: str) -> NotUnderstood:
-        """Return the refusal to raise, naming the token it met."""
+        """Return the error for the current token."""
         shown = self.token.text[:40] or self.token.kind.value
         return NotUnderstood(f"{what} at '{shown}'", self.token.offset)
 
     def is_word(self, *words: str, ahead: int = 0) -> bool:
-        """Return whether a bare word, one of ``words`` (upper case), stands here."""
+        """Return whether one of upper-case ``words`` is current."""
         token = self.ahead(ahead) if ahead else self.token
         return token.kind is TokenKind.WORD and token.text.upper() in words
 
     def is_symbol(self, symbols: str, ahead: int = 0) -> bool:
-        """Return whether one of the characters in ``symbols`` stands here."""
+        """Return whether one of ``symbols`` is current."""
         token = self.ahead(ahead) if ahead else self.token
         return token.kind is TokenKind.SYMBOL and token.text in symbols
 
     def accept(self, *phrase: str) -> bool:
-        """Consume the words of ``phrase`` if all stand here in this order."""
+        """Consume the whole ``phrase`` or nothing."""
         for count, word in enumerate(phrase):
             if not self.is_word(word, ahead=count):
                 return False
@@ -162,45 +160,45 @@ class TokenCursor:
         return True
 
     def accept_any(self, *words: str) -> str:
-        """Consume one of ``words`` and return it in upper case, empty if none stands here."""
+        """Consume one of ``words``; return it or empty."""
         return self.take().text.upper() if self.is_word(*words) else ""
 
     def accept_symbol(self, symbol: str) -> bool:
-        """Consume one character if it stands here."""
+        """Consume one character if current."""
         if self.is_symbol(symbol):
             self.take()
             return True
         return False
 
     def expect(self, *phrase: str) -> None:
-        """Consume the words of ``phrase``; raise ``NotUnderstood`` if they do not stand here."""
+        """Consume ``phrase`` or raise ``NotUnderstood``."""
         if not self.accept(*phrase):
             raise self.not_understood(f"expected {' '.join(phrase)}")
 
     def expect_symbol(self, symbol: str) -> None:
-        """Consume one character; raise ``NotUnderstood`` if another stands here."""
+        """Consume one character or raise ``NotUnderstood``."""
         if not self.accept_symbol(symbol):
             raise self.not_understood(f"expected {symbol}")
 
     def is_name(self) -> bool:
-        """Return whether a name may stand here, bare or quoted."""
+        """Return whether a name is current."""
         token = self.token
         return token.kind in (TokenKind.WORD, TokenKind.NAME) or token.ansi_quoted
 
     def name(self) -> str:
-        """Consume a name; raise ``NotUnderstood`` if none stands here."""
+        """Consume a name or raise ``NotUnderstood``."""
         if not self.is_name() and self.token.kind is not TokenKind.NUMBER:
             raise self.not_understood("expected a name")
         return self.take().text
 
     def number(self) -> int:
-        """Consume a whole number; raise ``NotUnderstood`` if none stands here."""
+        """Consume a whole number or raise ``NotUnderstood``."""
         if self.token.kind is not TokenKind.NUMBER or len(self.token.text) > 20:
             raise self.not_understood("expected a number")
         return int(self.take().text)
 
     def skip_parenthesised(self) -> None:
-        """Consume a balanced pair of parentheses and all between them."""
+        """Consume a balanced pair of parentheses."""
         self.expect_symbol("(")
         depth = 1
         while depth:
@@ -211,7 +209,7 @@ class TokenCursor:
                 depth += (token.text == "(") - (token.text == ")")
 
     def skip_item(self) -> None:
-        """Consume up to the next comma or closing parenthesis at this depth, or the end."""
+        """Consume up to a comma or parenthesis at this depth."""
         while not self.at_end() and not self.is_symbol(",)"):
             if self.is_symbol("("):
                 self.skip_parenthesised()

@@ -1,7 +1,4 @@
-"""One table while statements change it: columns and keys that know each other, not positions.
-
-A key holds its columns as objects, so a column that is renamed or moved takes its keys along.
-"""
+"""One table under change; keys refer to column objects."""
 
 from __future__ import annotations
 
@@ -27,19 +24,19 @@ from paraply.vocabulary.schema import (
 
 
 class Contradiction(Exception):  # noqa: N818 - it is an answer, not a fault
-    """A statement does not fit what was known of its table."""
+    """A statement that contradicts its known table."""
 
 
 @dataclass(eq=False, slots=True)
 class ColumnDraft:
-    """A column that keys can point at."""
+    """A column that keys refer to."""
 
     column: Column
 
 
 @dataclass(eq=False, slots=True)
 class KeyDraft:
-    """An index of any sort; ``beyond`` says why its values cannot be built from columns."""
+    """An index; ``beyond`` is why it cannot be built."""
 
     name: str
     parts: list[tuple[ColumnDraft, int]]
@@ -49,7 +46,7 @@ class KeyDraft:
 
 @dataclass(eq=False, slots=True)
 class ForeignKeyDraft:
-    """A foreign key; the parent is known by name only, it may not exist yet."""
+    """A foreign key, possibly without parent table."""
 
     name: str
     columns: list[ColumnDraft]
@@ -62,7 +59,7 @@ class ForeignKeyDraft:
 
 @dataclass(eq=False, slots=True)
 class TableDraft:
-    """What is known of a table now; ``freeze`` makes the shared form of it."""
+    """A table under change."""
 
     name: str
     options: CharacterOptions = field(default_factory=CharacterOptions)
@@ -82,11 +79,11 @@ class TableDraft:
         return self.name.partition(".")[0]
 
     def copy(self) -> TableDraft:
-        """Return an independent copy, so that a refused change leaves no trace."""
+        """Return an independent copy."""
         return copy.deepcopy(self)
 
     def freeze(self) -> TableSchema:
-        """Return the shared form: positions instead of objects, unique keys only, PRIMARY first."""
+        """Return the shared form: positions, unique keys, PRIMARY first."""
         position = {id(draft): index for index, draft in enumerate(self.columns)}
         unique = [key for key in self.keys if key.is_unique]
         beyond = [f"{key.name}: {key.beyond}" for key in unique if key.beyond]
@@ -130,19 +127,19 @@ class TableDraft:
     # Columns
 
     def find(self, name: str) -> ColumnDraft | None:
-        """Return a column by name, ignoring case as the servers do."""
+        """Return a column by name, ignoring case."""
         wanted = name.lower()
         return next((c for c in self.columns if c.column.name.lower() == wanted), None)
 
     def require(self, name: str) -> ColumnDraft:
-        """Return a column by name; raise ``Contradiction`` if there is none."""
+        """Return a named column or raise ``Contradiction``."""
         draft = self.find(name)
         if draft is None:
             raise Contradiction(f"there is no column {name}")
         return draft
 
     def column_of(self, definition: ColumnDefinition) -> Column:
-        """Return a defined column, its character set and collation settled by the table's."""
+        """Return a column with resolved collation."""
         charset = collation = ""
         if definition.type_name in BINARY_TYPES:
             collation = "binary"
@@ -168,7 +165,7 @@ class TableDraft:
         )
 
     def place(self, draft: ColumnDraft, after: str | None) -> None:
-        """Put a column first (``after`` empty), behind another one, or at the end (None)."""
+        """Place first (empty ``after``), after another, or last."""
         if draft in self.columns:
             self.columns.remove(draft)
         if after is None:
@@ -184,7 +181,7 @@ class TableDraft:
         after: str | None = None,
         replaced: ColumnDraft | None = None,
     ) -> None:
-        """Add a column with the keys its definition implies, or those of ``replaced``."""
+        """Add a column with implied or ``replaced`` keys."""
         if self.find(definition.name):
             raise Contradiction(f"there is a column {definition.name} already")
         draft = replaced or ColumnDraft(self.column_of(definition))
@@ -200,7 +197,7 @@ class TableDraft:
         self.add_implied_keys(definition)
 
     def add_implied_keys(self, definition: ColumnDefinition) -> None:
-        """Add the keys that stand inside a column definition."""
+        """Add the keys of a column definition."""
         parts = ((definition.name, 0),)
         if definition.is_primary:
             self.add_key(KeyDefinition(name="PRIMARY", parts=parts, is_primary=True))
@@ -210,13 +207,13 @@ class TableDraft:
             self.add_foreign_key(definition.references, assumed=True)
 
     def replace_column(self, name: str) -> ColumnDraft:
-        """Drop a column that one ALTER adds again; its keys stay on what is returned."""
+        """Drop a column for re-adding; its keys stay."""
         draft = self.require(name)
         self.columns.remove(draft)
         return draft
 
     def drop_column(self, name: str) -> None:
-        """Drop a column; it leaves its keys, and a key without columns goes too."""
+        """Drop a column and emptied keys."""
         draft = self.require(name)
         self.columns.remove(draft)
         for key in self.keys:
@@ -225,7 +222,7 @@ class TableDraft:
         self.foreign_keys = [key for key in self.foreign_keys if draft not in key.columns]
 
     def convert(self, options: CharacterOptions) -> None:
-        """Give every text column another character set and collation (CONVERT TO)."""
+        """Apply CONVERT TO to every text column."""
         charset, collation = settled_collation(options, self.options)
         self.options = CharacterOptions(charset=charset, collation=collation)
         for draft in self.columns:
@@ -233,7 +230,7 @@ class TableDraft:
                 draft.column = replace(draft.column, charset=charset, collation=collation)
 
     def settle_bare_utf8mb4(self) -> bool:
-        """Give utf8mb4 text the collation that a dump leaves out; return whether there is any."""
+        """Set utf8mb4's omitted collation; return whether any."""
         found = False
         for draft in self.columns:
             if draft.column.charset == "utf8mb4" and not draft.column.collation:
@@ -249,7 +246,7 @@ class TableDraft:
         return next((key for key in self.keys if key.name.lower() == wanted), None)
 
     def add_key(self, definition: KeyDefinition) -> None:
-        """Add an index; one without a name gets the name the server would give it."""
+        """Add an index with the server's naming."""
         parts = [(self.require(name), prefix) for name, prefix in definition.parts]
         name = definition.name or self._generated_name(definition)
         if self.key(name):
@@ -260,7 +257,6 @@ class TableDraft:
         self.keys.append(KeyDraft(name, parts, definition.is_unique, definition.beyond))
 
     def _generated_name(self, definition: KeyDefinition) -> str:
-        """Return the first column's name, with ``_2``, ``_3``... where that is taken."""
         base = definition.parts[0][0] if definition.parts else "functional_index"
         name, count = base, 1
         while self.key(name):
@@ -269,7 +265,7 @@ class TableDraft:
         return name
 
     def drop_key(self, name: str) -> bool:
-        """Drop an index; return whether there was one."""
+        """Drop an index; return whether it existed."""
         key = self.key(name)
         if key is None:
             return False
@@ -277,7 +273,7 @@ class TableDraft:
         return True
 
     def add_foreign_key(self, definition: ForeignKeyDefinition, *, assumed: bool = False) -> None:
-        """Add a foreign key; its parent need not be known, its name is as InnoDB makes it."""
+        """Add a foreign key with InnoDB's naming."""
         self.foreign_keys.append(
             ForeignKeyDraft(
                 name=definition.name or self._generated_foreign_key_name(),
@@ -297,12 +293,12 @@ class TableDraft:
         return f"{prefix}{max(numbers, default=0) + 1}"
 
     def drop_foreign_key(self, name: str) -> None:
-        """Drop a foreign key, if there is one of that name."""
+        """Drop a foreign key, if it exists."""
         wanted = name.lower()
         self.foreign_keys = [key for key in self.foreign_keys if key.name.lower() != wanted]
 
     def rename(self, name: str) -> None:
-        """Give the table another name; generated foreign key names follow it."""
+        """Rename the table and generated foreign keys."""
         old, new = (each.partition(".")[2] + "_ibfk_" for each in (self.name, name))
         for key in self.foreign_keys:
             if key.name.startswith(old):
@@ -311,7 +307,7 @@ class TableDraft:
 
 
 def draft_of(schema: TableSchema) -> TableDraft:
-    """Return a draft of what table-map metadata told."""
+    """Return a draft of table-map metadata."""
     columns = [ColumnDraft(column) for column in schema.columns]
     return TableDraft(
         name=schema.name,

@@ -1,1 +1,1 @@
-"""The text that mysqlbinlog -v and mariadb-binlog -v print, as a second input."""
+"""The output of mysqlbinlog -v and mariadb-binlog -v as input."""

@@ -1,9 +1,7 @@
-"""Text dumps as a second input: what mysqlbinlog -v and mariadb-binlog -v print.
+"""Text dumps: the output of mysqlbinlog -v and mariadb-binlog -v.
 
-The lines become the events that the binary decoder makes, and the same assembler puts them
-together, so both inputs give the same transactions. What the text does not tell: where in the
-file a row's event begins if several print their rows together (the last one is named), the
-character set of text, and without -vv the types of values; keys then rest on the schema alone.
+Both inputs give the same transactions. The text lacks character sets, positions of rows events
+printed together (the last counts), and without -vv types. Keys then rest on the schema.
 """
 
 from __future__ import annotations
@@ -49,7 +47,7 @@ from paraply.vocabulary.errors import ErrorCode, ParaplyError
 from paraply.vocabulary.log import LoggedKind, LoggedTransaction
 
 HEAD_LINES = 200
-"""A header must come within so many lines: comments and SET statements stand before it."""
+"""A header must appear within them."""
 _ROWS_KIND = re.compile(r"(Write|Update|Delete)_\w*rows")
 _GTID_NEXT = re.compile(rb"SET @@SESSION\.GTID_NEXT= '([^']*)'")
 _SKIP_PARALLEL = re.compile(rb"skip_parallel_replication=(\d)")
@@ -60,11 +58,11 @@ _PREAMBLE = (
     MariadbGtidListEvent,
 )  # fmt: skip
 FIRST_EVENT = 4
-"""Where the first event of a log file begins, after the magic bytes."""
+"""Offset after the magic bytes."""
 
 
 def is_text_dump(head: bytes) -> bool:
-    """Return whether the first bytes of a file look like a text dump rather than a binary log."""
+    """Return whether ``head`` starts a text dump."""
     return not head.startswith((b"\xfebin", b"\xfdbin")) and (
         b"/*!" in head or b"# at " in head or b"server id" in head
     )
@@ -77,12 +75,10 @@ def read_text_transactions(
     on_rows: OnRows | None = None,
     row_bytes_max: int | None = None,
 ) -> Iterator[LoggedTransaction]:
-    """Yield the transactions of text dumps, read as one stream in the given order.
+    """Yield the transactions of text dumps as one stream.
 
-    Never raises ``ParaplyError``: what could not be read is in the ``report`` (P121 to P124, each
-    with its line), everything before it is yielded. Arguments are those of
-    :func:`paraply.adapters.binlog.transactions.read_transactions`. A dump may hold several log
-    files.
+    ``report`` lists errors P121 to P124 with lines; ``ParaplyError`` is never raised. Arguments:
+    :func:`paraply.adapters.binlog.transactions.read_transactions`.
     """
     stream = _Stream(
         report=report if report is not None else LogReport(),
@@ -105,8 +101,6 @@ def read_text_transactions(
 
 
 class _TextFile:
-    """Reads one dump into a stream of transactions."""
-
     def __init__(self, stream: _Stream, source: Source) -> None:
         self.stream = stream
         self.lines = Lines(source)
@@ -116,24 +110,22 @@ class _TextFile:
         self.schema = ""
         self.skip_parallel = False
         self.gtid_line: str | None = None
-        """A GTID line, until the lines that belong to its event have been read."""
+        """The GTID line of an incomplete event."""
         self.header: EventHeader | None = None
         self.xa_id = ""
         self.gtid_next = ""
         self.gtid_body: list[bytes] = []
         self.statement: list[bytes] | None = None
-        """Lines of the statement being read, None outside a Query event."""
+        """None outside a Query event."""
         self.statement_bytes = 0
         self.in_base64 = False
         self.rows = RowReader(stream, self.lines)
         self.preamble: list[Event] | None = []
-        """Events before the first transaction: a second format among them, not at the start of
-        its file, tells that this is a relay log. None once they have been handed on."""
+        """A second format inside marks a relay log. None after delivery."""
         self.is_relay_log = False
         self.source_end = 0
 
     def read(self) -> Iterator[LoggedTransaction]:
-        """Yield what ends in this file; note in the report why reading stopped."""
         seen_header = False
         try:
             for line in self.lines:
@@ -152,13 +144,11 @@ class _TextFile:
         self.stream.file.bytes_read = self.lines.source.offset
 
     def error(self, code: ErrorCode, **details: object) -> ParaplyError:
-        """Return an error at the present line."""
         return ParaplyError(code, where=self.lines.where, **details)
 
     # Lines
 
     def on_line(self, line: bytes) -> Iterator[LoggedTransaction]:
-        """Take one line."""
         if self.in_base64:
             self.in_base64 = not line.endswith(b"'" + DELIMITER)
             return
@@ -182,7 +172,7 @@ class _TextFile:
         elif found := _SKIP_PARALLEL.search(line[:120]):
             self.skip_parallel = found[1] != b"0"
         elif self.xa_id and line.startswith((b"XA PREPARE ", b"XA COMMIT ")):
-            # Only the statement after the header tells whether it is ONE PHASE.
+            # Only the statement after the header contains ONE PHASE.
             yield from self.end_xa(one_phase=line.endswith(b" ONE PHASE"))
         elif self.gtid_line is not None:
             if found := _GTID_NEXT.match(line):
@@ -191,7 +181,6 @@ class _TextFile:
                 self.gtid_body.append(line[:1000])
 
     def on_header(self, header: TextHeader) -> Iterator[LoggedTransaction]:
-        """Take a header line: it ends what was before it."""
         is_rows = _ROWS_KIND.match(header.kind) is not None
         yield from self.flush(continues_rows=is_rows or header.kind == "Table_map")
         start = self.starts.popleft() if self.starts else self.end_last
@@ -213,7 +202,7 @@ class _TextFile:
         yield from self.on_event(header, self.header)
 
     def end_of_event(self, header: TextHeader, start: int) -> int:
-        """Return where an event ends in its file; the text of a relay log names the source's."""
+        """A relay log's text shows the source's end."""
         if header.kind == "Start" and start != FIRST_EVENT and self.preamble:
             self.is_relay_log = True
             self.source_end = FIRST_EVENT
@@ -225,7 +214,6 @@ class _TextFile:
         return start + max(0, length)
 
     def on_event(self, text: TextHeader, header: EventHeader) -> Iterator[LoggedTransaction]:
-        """Take the event that a header line announces."""
         kind, rest = text.kind, text.rest
         if kind in ("Query", "Query_compressed"):
             self.statement, self.statement_bytes = [], 0
@@ -252,7 +240,6 @@ class _TextFile:
                 self.payload = header
 
     def hand_on(self, event: Event) -> Iterator[LoggedTransaction]:
-        """Give an event to the stream, after those that were held back to know the file."""
         if isinstance(event, FormatDescriptionEvent) and event.header.offset == FIRST_EVENT:
             # The next file of a dump of several.
             yield from self.hand_on_preamble()
@@ -264,7 +251,6 @@ class _TextFile:
         yield from self.stream.on_event(event)
 
     def hand_on_preamble(self) -> Iterator[LoggedTransaction]:
-        """Hand on the events before the first transaction."""
         events, self.preamble = self.preamble or [], None
         own = HeaderFlag.RELAY_LOG if self.is_relay_log else 0
         for number, event in enumerate(events):
@@ -275,7 +261,7 @@ class _TextFile:
     # Statements
 
     def on_statement_line(self, line: bytes) -> Iterator[LoggedTransaction]:
-        """Take a line of a Query event: SET and use first, each on one line, then the statement."""
+        """SET and use lines precede the statement."""
         assert self.statement is not None
         if not self.statement and line.endswith(DELIMITER) and line != DELIMITER:
             if found := _USE.match(line.removesuffix(DELIMITER)):
@@ -293,7 +279,6 @@ class _TextFile:
         yield from self.hand_on(QueryEvent(header=self.header, schema=self.schema, sql=sql))
 
     def end_xa(self, *, one_phase: bool) -> Iterator[LoggedTransaction]:
-        """Hand on the end of the first part of an XA transaction."""
         assert self.header is not None
         xa_id, self.xa_id = self.xa_id, ""
         yield from self.hand_on(
@@ -301,7 +286,6 @@ class _TextFile:
         )
 
     def flush(self, *, continues_rows: bool = False) -> Iterator[LoggedTransaction]:
-        """Finish what the lines so far have begun, before the next event."""
         self.rows.end_row()
         self.rows.hand_out_rows()
         # A statement may print the rows of several events behind the last of them.

@@ -1,4 +1,4 @@
-"""Header lines of a text dump made the events that the binary decoder makes."""
+"""Events from a text dump's header lines."""
 
 from __future__ import annotations
 
@@ -46,12 +46,12 @@ _MARIADB_GTID = re.compile(r"\d{1,10}-\d{1,10}-\d{1,20}(?!\S)")
 
 
 def is_mariadb_gtid(rest: str) -> bool:
-    """Return whether a GTID line is MariaDB's: ``GTID 0-1-5 cid=3 trans``."""
+    """Return whether the line is MariaDB's: ``GTID 0-1-5 cid=3 trans``."""
     return _MARIADB_GTID.match(rest) is not None
 
 
 def mysql_gtid(rest: str, gtid_next: str, header: EventHeader) -> GtidEvent:
-    """Return the event of a MySQL GTID line and of the SET GTID_NEXT after it."""
+    """Return a MySQL GTID line's event."""
     fields = dict(_NUMBERED.findall(rest))
 
     def number(name: str) -> int | None:
@@ -73,10 +73,9 @@ def mysql_gtid(rest: str, gtid_next: str, header: EventHeader) -> GtidEvent:
 def mariadb_gtid(
     rest: str, body: Sequence[bytes], header: EventHeader, *, allows_parallel: bool
 ) -> MariadbGtidEvent:
-    """Return the event of a MariaDB GTID line and the statements after it.
+    """Return a MariaDB GTID line's event.
 
-    COMMIT and ROLLBACK of a prepared transaction are not marked as such in the text; they are
-    known by their statement.
+    Statements mark COMMIT and ROLLBACK of a prepared transaction.
     """
     gtid, *words = rest.split()
     domain, _, sequence = (int(part) for part in gtid.split("-"))
@@ -103,7 +102,7 @@ def mariadb_gtid(
 
 
 def type_code(header: TextHeader) -> int:
-    """Return the type of the event that a header line announces."""
+    """Return a header line's event type."""
     if header.kind == "GTID":
         is_mariadb = is_mariadb_gtid(header.rest)
         return int(EventType.MARIADB_GTID if is_mariadb else EventType.GTID)
@@ -111,7 +110,7 @@ def type_code(header: TextHeader) -> int:
 
 
 def event_of_line(kind: str, rest: str, header: EventHeader) -> Event:
-    """Return the event of a header line that needs nothing but the line."""
+    """Return a self-contained header line's event."""
     if kind == "Start":
         found = re.search(r"server v (\S+)", rest)
         version = found[1] if found else ""

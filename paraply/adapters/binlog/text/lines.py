@@ -1,4 +1,4 @@
-"""Lines of a text dump: numbered, bounded in length, and the header lines taken apart."""
+"""Numbered, bounded lines of a text dump."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ MALFORMED_TEXT = register(
 )
 
 LINE_BYTES_MAX = 64 << 20
-"""A value of the largest default max_allowed_packet."""
+"""The largest default max_allowed_packet."""
 _CHUNK_BYTES = 1 << 16
 
 
 class Lines:
-    """Reads a source line by line, without line ends; ``number`` is that of the last one."""
+    """Reads lines without ends; ``number`` is the last."""
 
     def __init__(self, source: Source) -> None:
         self.source = source
@@ -46,7 +46,7 @@ class Lines:
 
     @property
     def where(self) -> str:
-        """Return ``file:line`` of the last line read."""
+        """Return ``file:line`` of the last line."""
         return f"{self.source.name}:{self.number}"
 
     def __iter__(self) -> Iterator[bytes]:
@@ -73,7 +73,7 @@ class Lines:
 
 @dataclass(frozen=True, slots=True)
 class TextHeader:
-    """One header line: ``kind`` is the first word after the position, ``rest`` what follows it."""
+    """One header line; ``kind`` follows the position."""
 
     timestamp_s: int
     server_id: int
@@ -90,7 +90,7 @@ _KIND = re.compile(r"[A-Za-z0-9_-]+(?: PREPARE)?")
 
 
 def parse_header(line: bytes) -> TextHeader | None:
-    """Return a header line taken apart, None for any other line; times are taken as UTC."""
+    """Parse a header line (UTC), if one."""
     if not line.startswith(b"#"):
         return None
     found = _HEADER.match(line)

@@ -1,4 +1,4 @@
-"""Rows as the lines of a text dump tell them."""
+"""Rows of a text dump."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from paraply.vocabulary.errors import ErrorCode, ParaplyError
 from paraply.vocabulary.log import ABSENT, LogPosition, Operation, RowChange, RowImage
 
 COLUMNS_MAX = 4096
-"""The servers' limit on columns of a table."""
+"""The servers' column limit."""
 TABLES_MAX = 4096
-"""So many table numbers are remembered; a statement maps its tables anew."""
+"""Each statement maps its tables again."""
 _TABLE_MAP = re.compile(r"`((?:[^`]|``)*)`\.`((?:[^`]|``)*)` mapped to number (\d+)")
 _TABLE_ID = re.compile(r"table id (\d+)")
 _ROW_EVENT = re.compile(rb"### (INSERT INTO|UPDATE|DELETE FROM) `((?:[^`]|``)*)`\.`((?:[^`]|``)*)`")
@@ -28,10 +28,9 @@ _COLUMN = re.compile(rb"###   @(\d{1,4})=(.*)", re.DOTALL)
 
 
 class RowText:
-    """Collects the lines of one row.
+    """Collects one row's lines.
 
-    A column that the image leaves out has no line: it is ABSENT, and so is, without a trace,
-    every column after the last one printed.
+    Columns without line are ABSENT; trailing ones leave no trace.
     """
 
     def __init__(self, table: str, operation: Operation) -> None:
@@ -43,7 +42,7 @@ class RowText:
         self._section = self._before
 
     def take_line(self, line: bytes) -> None:
-        """Take one line after that which names the table; raises ``UnreadableValue``."""
+        """Read one line; raises ``UnreadableValue``."""
         self.bytes_read += len(line)
         word = line[3:].strip()
         if word == b"SET":
@@ -57,7 +56,7 @@ class RowText:
             self._section[int(found[1]) - 1] = parse_value(found[2])
 
     def images(self) -> tuple[RowImage | None, RowImage | None]:
-        """Return the row before and after, None where there is none; both of one length."""
+        """Return equally long images before and after."""
         width = max((*self._before, *self._after), default=-1) + 1
         before = None if self.operation is Operation.INSERT else _image(self._before, width)
         after = None if self.operation is Operation.DELETE else _image(self._after, width)
@@ -69,21 +68,20 @@ def _image(columns: dict[int, object], width: int) -> RowImage:
 
 
 class RowReader:
-    """Collects the rows of the open transaction and hands them out in batches."""
+    """Collects the open transaction's rows and delivers batches."""
 
     def __init__(self, stream: _Stream, lines: Lines) -> None:
         self.stream = stream
         self.lines = lines
         self.position: LogPosition | None = None
-        """Start of the rows event that was announced last, None outside a statement."""
+        """Last announced rows event, None outside statements."""
         self.tables: dict[str, str] = {}
-        """Tables by the number that rows events name."""
         self.row: RowText | None = None
         self.batch: list[RowChange] = []
         self._unprinted: set[str] = set()
 
     def on_table_map(self, rest: str) -> None:
-        """Remember what a table number stands for."""
+        """Note the table of a number."""
         if found := _TABLE_MAP.search(rest):
             if len(self.tables) > TABLES_MAX:
                 self.tables.clear()
@@ -97,18 +95,18 @@ class RowReader:
         self._unprinted.add(self.tables.get(found[1] if found else "", "a table"))
 
     def error(self, code: ErrorCode, **details: object) -> ParaplyError:
-        """Return an error at the present line."""
+        """Return an error at the current line."""
         return ParaplyError(code, where=self.lines.where, **details)
 
     def end_statement(self) -> None:
-        """Name the tables whose rows were announced but not printed."""
+        """Record tables whose announced rows are missing."""
         for table in sorted(self._unprinted):
             self.mark_undecoded(table, self.error(TEXT_WITHOUT_ROWS, table=table))
         self._unprinted.clear()
         self.position = None
 
     def on_line(self, line: bytes) -> None:
-        """Take a line that begins with ``###``."""
+        """Read a line that begins with ``###``."""
         found = _ROW_EVENT.match(line)
         if found:
             self.end_row()
@@ -126,13 +124,13 @@ class RowReader:
             self.skip_row(str(fault))
 
     def skip_row(self, text: str) -> None:
-        """Note that a row could not be read; its table is then not wholly known."""
+        """Note an unreadable row."""
         assert self.row is not None
         table, self.row = self.row.table, None
         self.mark_undecoded(table, self.error(MALFORMED_TEXT, what=f"a row of {table}", text=text))
 
     def mark_undecoded(self, table: str, fault: ParaplyError) -> None:
-        """Name a table of the open transaction whose rows are missing, once."""
+        """Record a table with missing rows once."""
         if self.stream.open is None:
             return
         transaction = self.stream.open.transaction
@@ -141,7 +139,7 @@ class RowReader:
             self.stream.file.diagnostics.append(diagnostic_of(fault, ends_file=False))
 
     def end_row(self) -> None:
-        """Hand over the row that has been read."""
+        """Store the finished row."""
         row, self.row = self.row, None
         if row is None or self.stream.open is None:
             return
@@ -164,7 +162,7 @@ class RowReader:
             self.hand_out_rows()
 
     def hand_out_rows(self) -> None:
-        """Give the rows read so far to the consumer, or to the transaction."""
+        """Deliver rows to consumer or transaction."""
         if not self.batch or self.stream.open is None:
             return
         self.stream.file.rows += len(self.batch)

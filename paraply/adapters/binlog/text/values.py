@@ -1,7 +1,6 @@
-"""Values of rows as mysqlbinlog -v prints them, made the values that a log holds.
+"""Row values from mysqlbinlog -v.
 
-Quoted text comes as bytes, in the character set of its column, which the dump does not name.
-With -vv a comment names the type, and then temporal values come as the binary decoder gives them.
+Quoted text becomes bytes of unknown character set. With -vv temporals match the binary decoder.
 """
 
 from __future__ import annotations
@@ -22,16 +21,14 @@ _COMMENT = re.compile(rb" */\* ([A-Z0-9/ ]+)(?:\(.*)?meta=.*\*/$")
 
 
 class UnreadableValue(ValueError):  # noqa: N818 - it is an answer, not a fault
-    """A value that the program could not print, or that is not of its making."""
+    """An unprinted or foreign value."""
 
 
 def parse_value(text: bytes) -> object:
-    """Return the value that stands behind ``@n=``.
+    """Return the value after ``@n=``.
 
-    ``None`` for NULL; ``int``, ``Decimal`` for numbers; ``bytes`` for quoted text; UNKNOWN for
-    a partial JSON update, whose result is not in the dump; ABSENT for one that changes nothing,
-    which names the column alone.
-    Raises ``UnreadableValue``.
+    Numbers are ``int`` or ``Decimal``, quoted text ``bytes``. Partial JSON is UNKNOWN, or ABSENT if
+    unchanged. Raises ``UnreadableValue``.
     """
     found: re.Match[bytes] | None
     if text.startswith(b"'"):
@@ -57,7 +54,7 @@ def parse_value(text: bytes) -> object:
 
 
 def unescaped(text: bytes) -> bytes:
-    """Return the bytes behind ``\\xHH`` and backslash escapes."""
+    r"""Resolve ``\xHH`` and backslash escapes."""
     return _ESCAPE.sub(_unescape_one, text) if b"\\" in text else text
 
 
@@ -69,7 +66,6 @@ def _unescape_one(match: re.Match[bytes]) -> bytes:
 
 
 def _type_after(text: bytes, end: int) -> bytes:
-    """Return the type in the comment of -vv, empty where there is none."""
     found = _COMMENT.match(text, end)
     return found[1].strip() if found else b""
 

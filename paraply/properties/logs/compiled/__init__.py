@@ -1,4 +1,4 @@
-"""Compiled judges for the common shapes of transactions, equal to the readable ones."""
+"""Compiled judges for common transactions, equal to the readable ones."""
 
 from __future__ import annotations
 

@@ -1,9 +1,7 @@
-"""The audit over batches: the twin of ``paraply.properties.logs.audit.Auditor``.
+"""The batch twin of ``paraply.properties.logs.audit.Auditor``.
 
-Per transaction it runs the readable judges where they look at metadata only; what looks at keys
-and rows runs in kernels. The result is put together by the readable auditor, from its own judges
-into which the kernels' numbers are copied. What is reported by name is read again from the log
-and worded by the readable code.
+Kernels judge keys and rows. The readable auditor judges metadata, assembles results, and rereads
+and words named findings.
 """
 
 from __future__ import annotations
@@ -57,9 +55,9 @@ _LAST_COMMITTED_ZERO = "last_committed=0"
 
 
 class CompiledAuditor(Auditor):
-    """Runs every judge over one log, given as batches and, between them, transactions.
+    """Runs every judge over batches and single transactions.
 
-    Raises ``NotCompilable`` if only the readable auditor can continue.
+    Raises ``NotCompilable`` if only the readable auditor works.
     """
 
     def __init__(
@@ -88,14 +86,14 @@ class CompiledAuditor(Auditor):
         self._schema_numbers: dict[str, int] = {}
         self._schema_of_table: list[int] = []
         self._redefined: dict[str, tuple[int, int]] = {}
-        """By table and schema, in lower case: run and rank of the last DDL that names it."""
+        """Last DDL's run and rank, by lower-case name."""
         self._used_by_ddl: dict[str, tuple[int, int]] = {}
         self._uses = 0
 
     # Batches
 
     def observe_batch(self, parts: BatchParts) -> None:
-        """Judge the plain transactions of a batch."""
+        """Judge a batch of plain transactions."""
         for txn in parts.headers():
             self._lint.observe(txn)
         batch, first_ordinal = judged_batch(parts), parts.first_ordinal
@@ -141,7 +139,6 @@ class CompiledAuditor(Auditor):
             raise NotCompilable("more tables than are summarised")
 
     def _number_lanes(self, columns: Ints) -> None:
-        """Replace replication domains by small numbers."""
         domains, inverse = np.unique(columns[:, C.B_LANE], return_inverse=True)
         numbers = [self._lanes.setdefault(d, len(self._lanes)) for d in domains.tolist()]
         if len(self._lanes) > LANES_MAX:
@@ -172,7 +169,6 @@ class CompiledAuditor(Auditor):
             self._state.redefined[number] = (1, *max(entries))
 
     def _judge(self, batch: JudgedBatch, first_ordinal: int) -> Ints:
-        """Run the kernel over a batch; return what it says of each transaction's place."""
         scalars = self._state.scalars
         if int(scalars[C.S_ORDINAL]) != first_ordinal - 1:
             raise NotCompilable("ordinals leave a gap")
@@ -201,7 +197,6 @@ class CompiledAuditor(Auditor):
     # Findings
 
     def _report(self, batch: JudgedBatch, index: int, placed: Ints) -> None:
-        """Name the violations of one transaction, as ``DependencySafety`` does."""
         state = self._state
         ordinal = int(state.scalars[C.S_ORDINAL])
         count = int(state.scalars[C.S_FINDINGS])
@@ -247,7 +242,7 @@ class CompiledAuditor(Auditor):
     # Other transactions
 
     def observe(self, txn: LoggedTransaction) -> None:
-        """Judge a transaction that the readable decoder has read."""
+        """Judge a transaction from the readable decoder."""
         if txn.complete and (
             txn.rows
             or txn.keys
@@ -296,7 +291,6 @@ class CompiledAuditor(Auditor):
             histogram[bucket] = histogram.get(bucket, 0) + 1
 
     def _follow_definitions(self, txn: LoggedTransaction, placed: Ints) -> None:
-        """Check that DDL overlaps no change of what it names; remember what it names."""
         names = get_definitions_changed(txn)
         redefined = {*names.tables, *(f"{schema}.*" for schema in names.schemas)}
         uses = {f"{get_schema(table)}.*" for table in names.tables} - redefined
@@ -334,20 +328,20 @@ class CompiledAuditor(Auditor):
     # Result
 
     def settle(self) -> None:
-        """Copy what the kernels counted to the readable judges."""
+        """Copy kernel counts to the readable judges."""
         self._copy_safety()
         self._copy_parallelism()
 
     def has_forgotten(self) -> tuple[bool, bool]:
-        """Return whether the horizon was reached; keys are only written here."""
+        """Return whether the horizon dropped writers, and readers."""
         return int(self._state.scalars[C.S_OLDEST]) > 1, False
 
     def forget_counts(self) -> None:
-        """Drop what the kernels have counted, not what they remember."""
+        """Drop the kernels' counts, not their memory."""
         drop_counts(self._state)
 
     def result(self) -> AuditResult:
-        """Return everything found so far, put together by the readable auditor."""
+        """Return the readable auditor's result."""
         self.settle()
         result = super().result()
         result.engine = "compiled"
@@ -383,7 +377,6 @@ class CompiledAuditor(Auditor):
 
 
 def _bit_length(numbers: Ints) -> Ints:
-    """Return the bit length of positive numbers below 2**53."""
     return np.frexp(numbers.astype(np.float64))[1].astype(np.int64)
 
 

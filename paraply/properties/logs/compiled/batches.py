@@ -1,4 +1,4 @@
-"""The interface between log readers and the compiled judges, from which batches are built."""
+"""The interface between log readers and compiled judges."""
 
 from __future__ import annotations
 
@@ -19,27 +19,25 @@ Words = NDArray[np.uint64]
 
 
 class NotCompilable(Exception):  # noqa: N818 - it asks for the readable judges
-    """The log holds something that only the readable judges judge."""
+    """A log content that requires the readable judges."""
 
 
 @dataclass(slots=True, kw_only=True)
 class JudgedBatch:
-    """Transactions with full row images and completely known keys, in log order.
+    """Transactions with full row images and known keys, in log order.
 
-    Keys are 64-bit digests, equal where the conflict keys are; tables are numbers that index
-    ``table_names``. Row arrays have one line per changed row, key arrays (before, after).
+    Keys are 64-bit digests. Row arrays have a line per row, key arrays (before, after).
     """
 
     columns: Ints
-    """One line per transaction: ``columns.B_*``; B_AT is filled in here."""
+    """``columns.B_*`` per transaction; B_AT is set here."""
     keys: Words
     primary: NDArray[np.bool_]
     tables: Ints
     table_names: list[str]
     key_names: list[tuple[str, ...]]
-    """By table number: unique keys, in the order of a row's digests."""
+    """By table number, in digest order."""
     census: Ints
-    """Inserts, updates and deletes per table number."""
     row_ends: Ints
     row_operations: Ints
     row_tables: Ints
@@ -49,7 +47,7 @@ class JudgedBatch:
 
 
 class TouchedParts(Protocol):
-    """What the transactions of a scanned batch touch."""
+    """The keys and tables of a batch."""
 
     key_ends: Ints
     keys: Words
@@ -60,49 +58,49 @@ class TouchedParts(Protocol):
 
 
 class BatchParts(Protocol):
-    """A batch as the scanner has it (``paraply.adapters.binlog.compiled.batch.Batch``)."""
+    """A scanner's batch (``paraply.adapters.binlog.compiled.batch.Batch``)."""
 
     clock: int
     first_ordinal: int
 
     @property
     def touched(self) -> TouchedParts:
-        """What the transactions touch."""
+        """Return the keys and tables."""
         ...
 
     @property
     def last_committed(self) -> Ints:
-        """Per transaction, -1 where the log has none."""
+        """Per transaction, -1 for absent."""
         ...
 
     @property
     def sequence_number(self) -> Ints:
-        """Per transaction, -1 where the log has none."""
+        """Per transaction, -1 for absent."""
         ...
 
     @property
     def commit_id(self) -> Ints:
-        """Per transaction, -1 for a group of one."""
+        """Per transaction, -1 for groups of one."""
         ...
 
     @property
     def domain(self) -> Ints:
-        """Per transaction, -1 where the log has none."""
+        """Per transaction, -1 for absent."""
         ...
 
     @property
     def places(self) -> Ints:
-        """Where each transaction is, to be handed back."""
+        """Each transaction's place in the log."""
         ...
 
     @property
     def row_ends(self) -> Ints:
-        """One past the last row of each transaction."""
+        """Each transaction's exclusive row end."""
         ...
 
     @property
     def row_operations(self) -> Ints:
-        """Per row: 0 insert, 1 update, 2 delete."""
+        """0 insert, 1 update, 2 delete."""
         ...
 
     @property
@@ -122,17 +120,17 @@ class BatchParts(Protocol):
 
     @property
     def row_keys(self) -> Words:
-        """Digests of each key of each row before and after."""
+        """Digests of keys before and after."""
         ...
 
     @property
     def table_names(self) -> list[str]:
-        """By table number."""
+        """Table names by number."""
         ...
 
     @property
     def key_names(self) -> list[tuple[str, ...]]:
-        """By table number."""
+        """Key names by table number."""
         ...
 
     def headers(self) -> Iterator[LoggedTransaction]:
@@ -141,7 +139,7 @@ class BatchParts(Protocol):
 
 
 def judged_batch(parts: BatchParts) -> JudgedBatch:
-    """Return a scanned batch as the judges take it."""
+    """Return a scanned batch for the judges."""
     row_ends = parts.row_ends
     touched = parts.touched
     rows = np.diff(row_ends, prepend=0)
@@ -177,7 +175,7 @@ def judged_batch(parts: BatchParts) -> JudgedBatch:
 
 
 def batch_of_one(txn: LoggedTransaction, kind: int) -> JudgedBatch:
-    """Return a transaction without keys as a batch."""
+    """Return a keyless transaction as a batch."""
 
     def number(value: int | None) -> int:
         return C.NONE if value is None else value
@@ -203,12 +201,12 @@ def batch_of_one(txn: LoggedTransaction, kind: int) -> JudgedBatch:
 
 
 class BatchSource(Protocol):
-    """Finds things again in the log, as the readable reader would have given them."""
+    """Rereads a log as the readable reader."""
 
     def reread(self, ordinal: int, at: int) -> LoggedTransaction:
-        """Return a transaction of the log with its rows; ``at`` is its B_AT."""
+        """Return a transaction by its B_AT."""
         ...
 
     def keys_with(self, ordinal: int, at: int, digests: frozenset[int]) -> dict[int, ConflictKey]:
-        """Return, by digest, the first key of a transaction that has one of these digests."""
+        """Return, by digest, the first such key."""
         ...

@@ -1,4 +1,4 @@
-"""Names for the columns of the arrays that the compiled judges work on."""
+"""Column names of the compiled judges' arrays."""
 
 from __future__ import annotations
 
@@ -17,20 +17,18 @@ from __future__ import annotations
     B_TABLE_END,
     B_AT,
 ) = range(12)
-"""B_KEY_END and B_TABLE_END are one past the transaction's last key and table in the batch; B_AT
-says where it is in the input and is only handed back."""
+"""B_KEY_END and B_TABLE_END are exclusive; B_AT is the input place."""
 BATCH_COLUMNS = 12
 NONE = -1
-"""Value of a missing commit id or timestamp."""
 
 ROWS, EMPTY, DDL, STATEMENT, XA, VIEW_CHANGE, INCIDENT, SKIPPED = range(8)
-"""Kinds, in the order of ``LoggedKind``; SKIPPED only takes up an ordinal."""
+"""In the order of ``LoggedKind``; SKIPPED only takes an ordinal."""
 
 # A place under an overlap rule.
 P_LANE, P_RUN, P_RANK, P_FLOOR = range(4)
 PLACE_COLUMNS = 4
 CLOCK, GROUP = 0, 1
-"""The two rules, in the order of ``overlap_rules.RULES``."""
+"""In the order of ``overlap_rules.RULES``."""
 
 # Models, in the order of ``parallelism.MODELS``.
 M_CLOCK, M_GROUP, M_ROWS, M_TABLE, M_SCHEMA, M_KEY = range(6)
@@ -72,8 +70,7 @@ ROUND, UNBOUNDED = 0, 1
     S_TIE_NEXT,
 ) = range(29)
 SCALARS = 29
-"""S_OLDEST is the oldest transaction whose touches are remembered, S_TOUCHERS how many are that
-touched any key; S_LISTED counts the violations in the list."""
+"""S_OLDEST is the oldest remembered transaction; S_TOUCHERS have keys; S_LISTED are violations."""
 
 # Limits: those of the readable judges, so that both forget at the same transaction.
 (
@@ -90,13 +87,13 @@ touched any key; S_LISTED counts the violations in the list."""
 # Why the judge stopped; FINDING and TRACE may come together.
 DONE = 0
 FINDING = 1
-"""The transaction just judged conflicts with one that it may overlap: see the findings."""
+"""A conflict with an overlapping transaction."""
 TRACE = 2
-"""The critical path must be traced before its links are overwritten."""
+"""Trace the path before links are overwritten."""
 GROW_TOUCHES, GROW_PAST, GROW_PREFIXES, GROW_TIES = 4, 5, 6, 7
-"""An array is too small for the transaction that comes next."""
+"""An array lacks room."""
 BEYOND = 9
-"""A bound of the readable judge was reached that this one does not imitate."""
+"""Beyond a bound of the readable judge."""
 
 # Evidence per rule.
 (
@@ -113,10 +110,11 @@ EVIDENCE_COLUMNS = 7
 # One transaction of the past.
 H_META, H_TOUCH_START, H_WAITS_FOR, H_TIE_START, H_AT, H_MARK = range(6)
 HISTORY_COLUMNS = 6
-"""H_META packs kind (4 bits), cause (4 bits) and work; the touches and ties of a transaction end
-where the next one's begin; H_AT is B_AT, handed back."""
+"""H_META packs kind (4 bits), cause (4 bits) and work. Ends are the next transaction's beginnings.
+H_AT is B_AT.
+"""
 CAUSE_START, CAUSE_BARRIER, CAUSE_SELF, CAUSE_KEY = range(4)
-"""Why a link of the critical path waits: not at all, for a barrier, because it is one, for keys."""
+"""No wait, a barrier, itself a barrier, keys."""
 
 # Where a transaction of the past stands.
 R_RUN, R_RANK, R_LANE, R_GROUP_RANK = range(4)

@@ -1,4 +1,4 @@
-"""The keyed rows in arrays, as the readable replay resets them for transactions between batches."""
+"""Keyed rows in arrays, with the readable replay's resets."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from paraply.properties.logs.replay_state import Resets
 
 @dataclass(frozen=True, slots=True)
 class TableRows:
-    """Number of rows of a table at the end, as far as known from the log."""
+    """A table's final row count."""
 
     name: str
     rows: int
 
 
 class CompiledReplayState:
-    """The part of ``ReplayState`` that statements reset, over the arrays."""
+    """The resettable part of ``ReplayState``, over arrays."""
 
     def __init__(self, rows_max: int, listed_max: int) -> None:
         self.arrays = new_replay(rows_max, listed_max)
@@ -28,27 +28,27 @@ class CompiledReplayState:
 
     @property
     def forgotten(self) -> int:
-        """Return how many rows were forgotten."""
+        """Return the number of forgotten rows."""
         return int(self.arrays.counts[R.N_FORGOTTEN])
 
     def begin(self) -> None:
-        """Begin to note what is reset and forgotten, and to count rows anew."""
+        """Start noting resets, losses and rows."""
         self.resets = Resets()
         self.arrays.tables[:, R.T_ROWS] = 0
         self.arrays.counts[R.N_FORGOTTEN] = 0
 
     def current(self) -> dict[str, int]:
-        """Return the number of each table as it is since its last reset, by name."""
+        """Return current table numbers by name."""
         return {self._names[number]: number for number in self._numbers.values()}
 
     def gone(self) -> int:
-        """Return the number of a table that was reset."""
+        """Return the number of a reset table."""
         number = self._new("")
         self.reset("")
         return number
 
     def number_of(self, name: str, keys: int = 1) -> int:
-        """Return the number of a table as it is since its last reset, with ``keys`` keys."""
+        """Return a table's current number; a new one has ``keys`` keys."""
         number = self._numbers.get(name.lower())
         if number is None:
             number = self._new(name)
@@ -62,14 +62,14 @@ class CompiledReplayState:
         return number
 
     def tables(self) -> list[TableRows]:
-        """Return every table, in the order first touched."""
+        """Return tables in order of first touch."""
         return [
             TableRows(self._names[number], int(self.arrays.tables[number, R.T_ROWS]))
             for number in self._numbers.values()
         ]
 
     def reset(self, name: str, *, born: bool = False) -> None:
-        """Forget a table: its rows are as if never seen, or known to be none if ``born``."""
+        """Forget a table's rows; ``born`` is empty."""
         if self.resets is not None:
             self.resets.tables.add(name.lower())
         number = self._numbers.pop(name.lower(), None)
@@ -79,14 +79,14 @@ class CompiledReplayState:
             self.arrays.tables[self._new(name), R.T_BORN] = 1
 
     def reset_schema(self, schema: str) -> None:
-        """Forget every table of a schema (in lower case)."""
+        """Forget every table of a lower-case schema."""
         if self.resets is not None:
             self.resets.schemas.add(schema)
         for name in [n for n in self._numbers if n.partition(".")[0] == schema]:
             self.reset(name)
 
     def reset_all(self) -> None:
-        """Forget everything but the counts."""
+        """Forget everything except the counts."""
         if self.resets is not None:
             self.resets.everything = True
         counts = self.arrays.counts.copy()

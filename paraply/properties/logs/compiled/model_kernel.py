@@ -1,4 +1,4 @@
-"""When a transaction runs under the models that look at rows: the twin of ``ParallelismJudge``."""
+"""Models by rows: the twin of ``ParallelismJudge``."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Words = NDArray[np.uint64]
 Flags = NDArray[np.bool_]
 
 WORK_SHIFT = 8
-"""Where the work of a transaction begins in H_META."""
+"""Offset of work in H_META."""
 
 
 @njit(cache=True)
@@ -37,7 +37,7 @@ def place_partitions(
     work: int,
     finish: Ints,
 ) -> None:
-    """Schedule by table or by schema: the twin of ``PartitionModel``."""
+    """Schedule by partition: the twin of ``PartitionModel``."""
     side = model - C.M_TABLE
     levels_max = limits[C.L_LEVELS]
     barrier = barrier_finish[model]
@@ -71,7 +71,7 @@ def run_alone(
     work: int,
     past: Ints,
 ) -> None:
-    """Schedule a barrier under the models by keys."""
+    """Schedule a barrier under key models."""
     rows, keys = ready_times[1], ready_times[2]
     levels_max = limits[C.L_LEVELS]
     schedule(line, C.M_ROWS, levels_max, line.end[C.M_ROWS], work, rows)
@@ -103,7 +103,7 @@ def follow_keys(
     primary: Flags,
     heads: Ints,
 ) -> None:
-    """Schedule a transaction behind the last writers of its keys."""
+    """Schedule after the keys' last writers."""
     ring, size = len(touches.keys), len(all_past)
     row_ready, key_ready = ready_times[0], ready_times[3]
     levels_max = limits[C.L_LEVELS]
@@ -168,10 +168,9 @@ def count_apart(
     primary: Flags,
     heads: Ints,
 ) -> None:
-    """Count the pairs with the last writers of the keys that a model leaves unordered.
+    """Count unordered pairs with last writers.
 
-    Two transactions that share a key share its table and schema, so partitioning by these
-    never separates them.
+    A common key implies common table and schema.
     """
     ring, size = len(touches.keys), len(all_past)
     stamp = ordinal * 8 + 4
@@ -194,7 +193,7 @@ def count_apart(
 
 @njit(cache=True)
 def note_path(scalars: Ints, limits: Ints, ordinal: int, finish: int) -> int:
-    """Follow the longest chain; TRACE if its links will be overwritten soon, else DONE."""
+    """Extend the longest chain; return TRACE or DONE."""
     if finish > scalars[C.S_PATH_TIME]:
         scalars[C.S_PATH_END], scalars[C.S_PATH_TIME] = ordinal, finish
         scalars[C.S_PATH_TRACED] = 0

@@ -1,8 +1,6 @@
-"""The longest chain of dependent transactions: the twin of
-``paraply.properties.logs.critical_path``.
+"""The twin of ``paraply.properties.logs.critical_path``.
 
-For each recent transaction the arrays have the one that it waited for, and the digests of the keys.
-Names are looked up in the log only for the links of the reported chain.
+Arrays contain predecessors and key digests. Only reported links read the log.
 """
 
 from __future__ import annotations
@@ -21,7 +19,7 @@ from paraply.vocabulary.keys import ConflictKey
 
 
 def key_order(key: ConflictKey) -> tuple[bool, str, str, str]:
-    """Order keys as ``parallelism`` does: what a reader knows a row by comes first."""
+    """Return the sort key of ``parallelism``."""
     return key.index != "PRIMARY", key.table, key.index, str(key)
 
 
@@ -36,7 +34,7 @@ class _Link:
 
 @dataclass(slots=True)
 class CompiledPath:
-    """Tells the chain; ``barriers`` and ``odd`` hold what the readable decoder has read."""
+    """The chain; ``barriers`` and ``odd`` come decoded."""
 
     links_max: int
     source: BatchSource | None = None
@@ -48,24 +46,24 @@ class CompiledPath:
     _names: dict[int, str] = field(default_factory=dict)
 
     def begin_at(self, ordinal: int) -> None:
-        """Trace the chain no further back than to a transaction, from now on."""
+        """Trace no further back than this transaction."""
         self._first, self._kept = ordinal, None
 
     def keep(self) -> None:
-        """Trace the chain now, because its links will be overwritten."""
+        """Trace before links are overwritten."""
         self._kept = self._trace()
         assert self.state is not None
         self.state.scalars[C.S_PATH_TRACED] = 1
 
     def trace(self) -> TracedPath:
-        """Return the longest chain of the log so far."""
+        """Return the longest chain so far."""
         assert self.state is not None
         if self.state.scalars[C.S_PATH_TRACED] and self._kept is not None:
             return self._kept
         return self._trace()
 
     def forget_before(self, ordinal: int) -> None:
-        """Drop what no link can refer to any more."""
+        """Drop transactions that no link can reference."""
         for kept in (self.barriers, self.odd):
             for old in [number for number in kept if number < ordinal]:
                 del kept[old]

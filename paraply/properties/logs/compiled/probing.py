@@ -1,4 +1,4 @@
-"""Where linear probing puts many digests at once, and longer arrays."""
+"""Batch placement by linear probing, and longer arrays."""
 
 from __future__ import annotations
 
@@ -11,10 +11,9 @@ Item = TypeVar("Item", bound=np.generic)
 
 
 def probed_places(digests: NDArray[np.uint64], slots: int) -> NDArray[np.int64]:
-    """Return a slot for each of some different digests, in an empty table of ``slots`` slots.
+    """Return slots for distinct digests in an empty table.
 
-    Sorted by home, an entry goes to the first free slot at or after its home, which is a running
-    maximum; entries pushed past the end wrap around to the first slots that are free.
+    Sorted by home, places are a running maximum. Entries past the end wrap to the first free slots.
     """
     homes = (digests & np.uint64(slots - 1)).astype(np.int64)
     order = np.argsort(homes, kind="stable")
@@ -30,7 +29,7 @@ def probed_places(digests: NDArray[np.uint64], slots: int) -> NDArray[np.int64]:
 
 
 def lengthened(array: NDArray[Item], size: int) -> NDArray[Item]:
-    """Return an array of ``size`` rows that begins with ``array``, zero beyond."""
+    """Return ``array`` zero-extended to ``size`` rows."""
     longer = np.zeros((size, *array.shape[1:]), array.dtype)
     longer[: len(array)] = array
     return longer

@@ -41,7 +41,7 @@ _PROPERTIES = {
 
 
 class CompiledReplay(RowReplay):
-    """The readable replay with its rows in arrays; it takes batches besides transactions."""
+    """The readable replay with rows in arrays."""
 
     def __init__(self, row_keys: RowKeys, rows_max: int, findings_max: int) -> None:
         super().__init__(row_keys, rows_max, findings_max)
@@ -49,7 +49,7 @@ class CompiledReplay(RowReplay):
         self._state = self.rows
 
     def observe_batch(self, batch: JudgedBatch, first_ordinal: int, source: BatchSource) -> None:
-        """Apply the rows of a batch, which have full images and known keys."""
+        """Apply a batch's rows."""
         count = len(batch.row_operations)
         if not count:
             return
@@ -100,7 +100,7 @@ class CompiledReplay(RowReplay):
         )
 
     def nothing(self) -> ReplayBorder[Any]:
-        """Return what is carried to the beginning of a log."""
+        """Return the state at a log's beginning."""
         return ReplayBorder(rows=CompactRows.of(CompiledReplayState(self._rows_max, 0)))
 
     def _rows_from(self, rows: Any, ordinal: int) -> Any:
@@ -111,7 +111,7 @@ class CompiledReplay(RowReplay):
         return CompactRows.of(self.rows)
 
     def copy_counts(self) -> None:
-        """Bring what the arrays counted into the result."""
+        """Copy the arrays' counts to the result."""
         counts, result = self.rows.arrays.counts, self._result
         result.before_images_found = int(counts[R.N_FOUND])
         result.before_images_missing = int(counts[R.N_MISSING])
@@ -122,7 +122,7 @@ class CompiledReplay(RowReplay):
 
 
 class CompiledRowFollower(RowFollower):
-    """Replays batches, and the transactions between them."""
+    """Replays batches and the transactions between them."""
 
     def __init__(self, replay: CompiledReplay, source: BatchSource) -> None:
         super().__init__(replay)
@@ -130,7 +130,7 @@ class CompiledRowFollower(RowFollower):
         self._source = source
 
     def observe_batch(self, parts: BatchParts) -> None:
-        """Replay the plain transactions of a batch."""
+        """Replay a batch's plain transactions."""
         batch = judged_batch(parts)
         self.transactions += len(batch.columns)
         self._compiled_replay.observe_batch(batch, parts.first_ordinal, self._source)

@@ -1,4 +1,4 @@
-"""The rows of a compiled replay between two parts of a log: the twin of ``ReplayState``'s part."""
+"""Compiled replay rows between parts: the twin of ``ReplayState``'s."""
 
 from __future__ import annotations
 
@@ -19,28 +19,28 @@ from paraply.properties.logs.replay_state import Resets
 Words = NDArray[np.uint64]
 Numbers = NDArray[np.int32]
 GONE = -1
-"""In place of a table that was reset: its rows only take up room."""
+"""The number of a reset table."""
 
 
 @dataclass(slots=True, kw_only=True)
 class CompactRows:
-    """Rows and graves in the order they were last written, in arrays of just their size."""
+    """Rows and graves in write order."""
 
     rows_max: int
     keys: Words
     images: Words
     others: Words
     table_of: Numbers
-    """Index of the row's table, or GONE."""
+    """Each row's table, or GONE."""
     owner_keys: Words
-    """Ascending."""
+    """In ascending order."""
     owner_rows: Words
     names: list[str]
     born: list[bool]
 
     @classmethod
     def of(cls, state: CompiledReplayState) -> Self:
-        """Return what ``state`` holds."""
+        """Return the rows of ``state``."""
         arrays = state.arrays
         order = rows_in_order(arrays)
         numbers = np.full(len(arrays.tables), GONE, np.int32)
@@ -61,7 +61,7 @@ class CompactRows:
         )
 
     def to_state(self, listed_max: int = 0) -> CompiledReplayState:
-        """Return a state that holds this."""
+        """Return a state with these rows."""
         state = CompiledReplayState(self.rows_max, listed_max)
         numbers = np.array([state.number_of(name) for name in self.names] + [state.gone()])
         state.arrays = with_room(state.arrays, len(self.keys), self.others.shape[1])
@@ -69,7 +69,7 @@ class CompactRows:
         for name, born in zip(self.names, self.born, strict=True):
             state.arrays.tables[state.number_of(name), R.T_BORN] = born
         arrays = state.arrays
-        # The owner of a key that two rows hold is not always the one that was written last.
+        # The owner of a shared key need not be the last-written row.
         arrays.owner_keys[:] = 0
         places = probed_places(self.owner_keys, len(arrays.owner_keys))
         arrays.owner_keys[places], arrays.owner_rows[places] = self.owner_keys, self.owner_rows
@@ -77,10 +77,9 @@ class CompactRows:
         return state
 
     def go_on(self, later: Self, resets: Resets, transactions: int) -> None:
-        """Become the estimated state after ``transactions`` that left ``later`` from an empty
-        state.
+        """Estimate the state after a part that left ``later`` from nothing.
 
-        It is correct unless two rows held one key, or a row was forgotten and written again.
+        Wrong if two rows shared a key, or a forgotten row was rewritten.
         """
         numbers, later_numbers = self._merge_tables(later, resets)
         written = np.sort(later.keys)
@@ -101,7 +100,6 @@ class CompactRows:
         self.owner_keys, self.owner_rows = self.owner_keys[order], self.owner_rows[order]
 
     def _merge_tables(self, later: Self, resets: Resets) -> tuple[Numbers, Numbers]:
-        """Take in the tables of ``later``; return new numbers for the rows of both."""
         names, born = self.names, self.born
         self.names, self.born = [], []
         known: dict[str, int] = {}
@@ -120,7 +118,6 @@ class CompactRows:
         return np.array([*mine, GONE], np.int32), np.array([*theirs, GONE], np.int32)
 
     def _forget(self, count: int) -> None:
-        """Forget the rows that were not written for longest."""
         if not count:
             return
         for table in np.unique(self.table_of[:count]).tolist():
@@ -132,10 +129,10 @@ class CompactRows:
             setattr(self, name, getattr(self, name)[count:])
 
     def take_doubts(self, followed: Self, transactions: int) -> None:
-        """Do nothing: logs whose tables have foreign keys go to the readable replay."""
+        """Do nothing: foreign keys require the readable replay."""
 
     def describe(self, digest: blake2b) -> None:
-        """Feed everything that a replay from here depends on into ``digest``."""
+        """Feed all replay-relevant state into ``digest``."""
         order = sorted(range(len(self.names)), key=lambda table: self.names[table].lower())
         ranks = np.array([*np.argsort(order), GONE], np.int32)
         for table in order:
@@ -149,7 +146,6 @@ class CompactRows:
 
 
 def _are_in(values: Words, ascending: Words) -> NDArray[np.bool_]:
-    """Return which of ``values`` are among ``ascending``."""
     if not len(ascending):
         return np.zeros(len(values), np.bool_)
     places = np.minimum(np.searchsorted(ascending, values), len(ascending) - 1)

@@ -1,6 +1,6 @@
-"""Applying row images to the keyed state: the twin of ``row_replay``, full images only.
+"""Full row images on keyed rows: the twin of ``row_replay``.
 
-No cascade is followed here: logs whose tables have foreign keys go to the readable replay.
+Foreign keys (cascades) require the readable replay.
 """
 
 from __future__ import annotations
@@ -21,7 +21,6 @@ _NONE = np.uint64(0)
 
 @njit(cache=True)
 def _slot_of_row(replay: Replay, key: np.uint64) -> int:
-    """Return the slot of the index that holds ``key``, or the empty one where it belongs."""
     mask = np.int64(len(replay.index) - 1)
     at = np.int64(key & np.uint64(mask))
     while replay.index[at] != 0 and replay.keys[replay.index[at] - 1] != key:
@@ -63,7 +62,6 @@ def _set_owner(replay: Replay, key: np.uint64, identity: np.uint64) -> None:
 
 @njit(cache=True)
 def _drop_owned(replay: Replay, row: int) -> None:
-    """Take a row's further keys out of the owners, where they are still its own."""
     mask = np.int64(len(replay.owner_keys) - 1)
     for index in range(replay.others.shape[1]):
         key = replay.others[row, index]
@@ -130,7 +128,6 @@ def _forget_oldest(replay: Replay) -> None:
 
 @njit(cache=True)
 def _put(replay: Replay, identity: np.uint64, table: int, image: np.uint64) -> int:
-    """Write a row or a grave (image 0) as the newest; return where it is."""
     counts = replay.counts
     slot = _slot_of_row(replay, identity)
     if replay.index[slot] != 0:
@@ -177,7 +174,6 @@ def _contradict(replay: Replay, row: int, code: int, key: int) -> None:
 
 @njit(cache=True)
 def _find(replay: Replay, table: int, identity: np.uint64) -> int:
-    """Return the row or grave of ``table``, NOWHERE if the log has not touched it."""
     entry = replay.index[_slot_of_row(replay, identity)]
     if entry == 0 or replay.table_of[entry - 1] != table:
         return R.NOWHERE
@@ -186,7 +182,6 @@ def _find(replay: Replay, table: int, identity: np.uint64) -> int:
 
 @njit(cache=True)
 def _first_key(keys: Words, start: int, count: int, side: int) -> int:
-    """Return which key identifies the row: the first without a NULL part, -1 if all have one."""
     for index in range(count):
         if keys[start + index, side] != _NONE:
             return index
@@ -240,7 +235,7 @@ def _put_in(
 
 @njit(cache=True)
 def rows_in_order(replay: Replay) -> Ints:
-    """Return where the rows and graves are, the one written last at the end."""
+    """Return rows and graves in write order."""
     order = np.zeros(replay.counts[R.N_ROWS], np.int64)
     row = replay.counts[R.N_OLDEST]
     for at in range(len(order)):
@@ -251,7 +246,6 @@ def rows_in_order(replay: Replay) -> Ints:
 
 @njit(cache=True)
 def _own(replay: Replay, row: int, index: int, key: np.uint64) -> None:
-    """Give a row one of its further keys."""
     if key != _NONE:
         replay.others[row, index] = key
         _set_owner(replay, key, replay.keys[row])
@@ -259,7 +253,7 @@ def _own(replay: Replay, row: int, index: int, key: np.uint64) -> None:
 
 @njit(cache=True)
 def put_rows(replay: Replay, keys: Words, images: Words, others: Words, tables: Ints) -> None:
-    """Write rows and graves one after the other, without asking what they fit."""
+    """Write rows and graves in order, unchecked."""
     for at in range(len(keys)):
         row = _put(replay, keys[at], tables[at], images[at])
         for index in range(others.shape[1]):
@@ -273,10 +267,9 @@ def replay_rows(
     replay: Replay, operations: Ints, tables: Ints, starts: Ints, images: Words, keys: Words,
     first: int, last: int,
 ) -> None:  # fmt: skip
-    """Apply the rows ``first`` to ``last`` of a batch; the state has room for them.
+    """Apply batch rows ``first`` to ``last``; the state has room.
 
-    ``tables`` are tables of the replay, ``starts`` the first of a row's keys, ``images`` and
-    ``keys`` have a column for before and one for after.
+    ``starts`` are each row's first key; ``images`` and ``keys`` are (before, after).
     """
     replay.counts[R.N_FINDINGS] = 0
     for row in range(first, last):

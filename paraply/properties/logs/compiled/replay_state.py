@@ -1,8 +1,7 @@
-"""The keyed rows of a log in arrays: the twin of ``paraply.properties.logs.replay_state``.
+"""The array twin of ``paraply.properties.logs.replay_state``.
 
-A row is known by the 64-bit digest of its first key and kept as one digest of its whole image,
-so this serves full row images only. Rows are linked in the order they were last written; past
-the bound the first is forgotten, as in the readable state.
+A row is its first key's 64-bit digest and one image digest. Past the bound the least recently
+written is forgotten.
 """
 
 from __future__ import annotations
@@ -44,38 +43,38 @@ NOWHERE = -1
 # Columns of a table of the replay.
 T_BORN, T_ROWS, T_STALE, T_KEYS = range(4)
 TABLE_COLUMNS = 4
-"""T_STALE is set once a reset has replaced the table; T_KEYS is how many keys it has."""
+"""T_STALE: replaced by a reset; T_KEYS: key count."""
 
 # Columns of a finding.
 F_ROW, F_CODE, F_KEY = range(3)
 FINDING_COLUMNS = 3
 GONE, NEVER, DIFFERENT, TAKEN = range(4)
-"""Deleted before, never inserted, looked different, key taken."""
+"""Deleted, never inserted, looked different, key taken."""
 
 
 class Replay(NamedTuple):
-    """All rows and graves; see the constants above for columns."""
+    """All rows and graves."""
 
     counts: Ints
     keys: Words
     images: Words
-    """Digest of the row's image, 0 for a grave."""
+    """Image digest, 0 for a grave."""
     others: Words
-    """(row, key of its table): further UNIQUE keys, 0 where there is none."""
+    """Further UNIQUE keys (row, key), 0 for none."""
     table_of: Indexes
     older: Indexes
     newer: Indexes
     index: Indexes
-    """Open addressing: row plus one, 0 for none."""
+    """Open addressing: row plus one."""
     owner_keys: Words
     owner_rows: Words
-    """Open addressing from a further UNIQUE key to the identity of the row that holds it."""
+    """Open addressing: further UNIQUE key to identity."""
     tables: Ints
     findings: Ints
 
 
 def new_replay(rows_max: int, listed_max: int, small: int = 1 << 12) -> Replay:
-    """Return an empty state; ``small`` is the first size of the arrays."""
+    """Return an empty state with ``small`` arrays."""
     counts = np.zeros(COUNTS, np.int64)
     counts[N_OLDEST] = counts[N_NEWEST] = counts[N_FREE] = NOWHERE
     counts[N_ROWS_MAX] = rows_max
@@ -101,7 +100,7 @@ def _power_of_two(least: int) -> int:
 
 
 def with_room(replay: Replay, rows: int, keys: int) -> Replay:
-    """Return the state with room for ``rows`` more rows of tables with up to ``keys`` keys."""
+    """Return the state with room for ``rows`` more."""
     counts = replay.counts
     needed = int(min(counts[N_USED] + rows, counts[N_ROWS_MAX] + 1))
     if needed > len(replay.keys):
@@ -146,7 +145,7 @@ def _rehashed_owners(replay: Replay, slots: int) -> tuple[Words, Words]:
 
 
 def with_tables(replay: Replay, count: int) -> Replay:
-    """Return the state with room for ``count`` tables."""
+    """Return the state with room for tables."""
     if count <= len(replay.tables):
         return replay
     return replay._replace(tables=lengthened(replay.tables, max(count, 2 * len(replay.tables))))

@@ -1,4 +1,4 @@
-"""Places under the two overlap rules: the twin of ``paraply.properties.logs.overlap_rules``."""
+"""Places under both overlap rules: the twin of ``paraply.properties.logs.overlap_rules``."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from paraply.properties.logs.compiled import columns as C
 Ints = NDArray[np.int64]
 
 GAP, ZERO = 1, 2
-"""Why the server's scheduler drains: a gap in the numbers, last_committed=0."""
+"""Scheduler drains: number gap, last_committed=0."""
 
 
 @njit(cache=True)
@@ -28,7 +28,6 @@ def _begin_run(scalars: Ints) -> None:
 def _numbers_above(
     scalars: Ints, stretch_starts: Ints, stretch_counts: Ints, last_committed: int
 ) -> int:
-    """Return how many sequence numbers of the run are greater."""
     known = scalars[C.S_STRETCHES]
     if known == 0:
         return 0
@@ -53,7 +52,7 @@ def _numbers_above(
 def place_by_clock(
     scalars: Ints, limits: Ints, stretch_starts: Ints, stretch_counts: Ints, txn: Ints, place: Ints
 ) -> int:
-    """Fill in the place by logical timestamps; return how many earlier ones it may overlap."""
+    """Set the timestamp place; return overlapping predecessors."""
     if txn[C.B_CLOCK] != scalars[C.S_CLOCK]:
         scalars[C.S_CLOCK] = txn[C.B_CLOCK]
         _begin_run(scalars)
@@ -93,7 +92,7 @@ _KNOWN, _GROUP_CLOCK, _GROUP_ID, _RANK, _FLOOR = range(5)
 
 @njit(cache=True)
 def place_by_group(lanes: Ints, txn: Ints, ordinal: int, place: Ints) -> int:
-    """Fill in the place by commit groups; return how many earlier ones it may overlap."""
+    """Set the group place; return overlapping predecessors."""
     lane = lanes[txn[C.B_LANE]]
     if not lane[_KNOWN]:
         lane[_KNOWN] = 1
@@ -117,10 +116,7 @@ def place_by_group(lanes: Ints, txn: Ints, ordinal: int, place: Ints) -> int:
 
 @njit(cache=True)
 def may_overlap(rule: int, later: Ints, earlier: Ints) -> bool:
-    """Return whether the rule lets a transaction at ``later`` start before one at ``earlier``.
-
-    ``later`` is a place, ``earlier`` are ranks of the past.
-    """
+    """Return whether ``later`` may start before ``earlier``."""
     if rule == C.CLOCK:
         return bool(earlier[C.R_RUN] == later[C.P_RUN] and earlier[C.R_RANK] > later[C.P_FLOOR])
     return bool(earlier[C.R_LANE] == later[C.P_LANE] and earlier[C.R_GROUP_RANK] > later[C.P_FLOOR])
@@ -128,7 +124,7 @@ def may_overlap(rule: int, later: Ints, earlier: Ints) -> bool:
 
 @njit(cache=True)
 def same_run(rule: int, later: Ints, earlier: Ints) -> bool:
-    """Return whether the two are of one lane and run."""
+    """Return whether both share lane and run."""
     if rule == C.CLOCK:
         return bool(earlier[C.R_RUN] == later[C.P_RUN])
     return bool(earlier[C.R_LANE] == later[C.P_LANE])
@@ -136,5 +132,5 @@ def same_run(rule: int, later: Ints, earlier: Ints) -> bool:
 
 @njit(cache=True)
 def mark_may_overlap(place: Ints, mark: Ints) -> bool:
-    """Return whether ``place`` may overlap (known, run, rank) of its own lane."""
+    """Return whether ``place`` may overlap the mark."""
     return bool(mark[0] and mark[1] == place[C.P_RUN] and mark[2] > place[C.P_FLOOR])

@@ -1,6 +1,4 @@
-"""Do written keys conflict with those of transactions that may overlap? The twin of
-``DependencySafety`` and of the counts in ``SafetyEvidence``.
-"""
+"""The twin of ``DependencySafety`` and ``SafetyEvidence``'s counts."""
 
 from __future__ import annotations
 
@@ -46,9 +44,9 @@ def _meet(
     listing: bool,
     stamp: int,
 ) -> int:
-    """Walk the chain of every key; return how many earlier transactions overlap, -1 for room.
+    """Return overlapping transactions, -1 without room.
 
-    Sets the mark of each to ``stamp``; a head that overlaps is made negative: -2 - touch.
+    Marks each with ``stamp``; an overlapping head becomes -2 - touch.
     """
     met = 0
     ring, size = len(touches.keys), len(all_past)
@@ -94,7 +92,7 @@ def judge_safety(
     ordinal: int,
     listed: int,
 ) -> int:
-    """Judge one transaction by one rule; return the violations listed so far, -1 for room."""
+    """Judge one transaction; return listed violations, -1 without room."""
     counts = evidence[rule]
     listing = listed < limits[C.L_VIOLATIONS]
     lost = mark_may_overlap(place, forgotten[rule, place[C.P_LANE]])
@@ -138,7 +136,7 @@ def judge_safety(
 
 @njit(cache=True)
 def observe_barriers(evidence: Ints, barriers: Ints, rule: int, kind: int, place: Ints) -> None:
-    """Twin of ``SafetyEvidence.observe_barriers``."""
+    """Count overlaps with barriers, as ``SafetyEvidence.observe_barriers``."""
     counts = evidence[rule]
     if kind == C.INCIDENT:
         counts[C.E_INCIDENTS] += 1

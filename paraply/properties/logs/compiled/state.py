@@ -1,8 +1,6 @@
-"""Everything the compiled judges remember, as named arrays of bounded size.
+"""The compiled judges' memory: bounded arrays.
 
-Rings are indexed by a running number modulo their length; they begin small and grow by half
-while the horizon is not reached, so that a short log costs little and a long one no more than
-the horizon.
+Rings index a running number modulo length. They grow by half up to the horizon.
 """
 
 from __future__ import annotations
@@ -20,36 +18,35 @@ Words = NDArray[np.uint64]
 Times = NDArray[np.int64]
 
 LANES_MAX = 64
-"""Replication domains; the readable judge takes over beyond."""
+"""Replication domains; beyond, the readable judge runs."""
 FINDINGS_MAX = 1 << 16
-"""Pairs of one transaction; the readable judge takes over beyond."""
+"""Pairs of one transaction; beyond, the readable judge runs."""
 KEYS_OF_ONE = 1 << 14
-"""Keys of one transaction that there is room for at first."""
+"""Initial room per transaction."""
 LEVELS = 1 << 16
 """More than ``worker_timeline.LEVELS_MAX``."""
 
 
 class Touches(NamedTuple):
-    """Who touched which key: a ring in log order, and the way from a key to its newest touch."""
+    """Touches by key: a ring and its index."""
 
     keys: Words
     owner: NDArray[np.int32]
-    """The transaction."""
     distance: NDArray[np.int32]
-    """How many touches back the same key was touched before, 0 for never."""
+    """Touches back to the key's previous, or 0."""
     primary: NDArray[np.bool_]
     newest: NDArray[np.int32]
-    """Open addressing: slot of the ring plus one, 0 for none."""
+    """Open addressing: ring slot plus one."""
 
 
 class Timeline(NamedTuple):
-    """List scheduling under every model; the first index is the model."""
+    """List scheduling; first index is the model."""
 
     workers: Ints
     first_worker: Ints
-    """Where the heap of each number of workers begins."""
+    """Heap start per worker count."""
     free: Times
-    """When each worker is free: heaps side by side."""
+    """Adjacent heaps of free times."""
     end: Times
     """Time vector of the end so far."""
     levels: Ints
@@ -60,28 +57,27 @@ class Timeline(NamedTuple):
 
 
 class State(NamedTuple):
-    """The arrays; see ``columns`` for what their columns are."""
+    """All arrays; ``columns`` names their columns."""
 
     scalars: Ints
     limits: Ints
     evidence: Ints
-    """Per rule."""
     order: Ints
-    """The rules that safety is judged by, in the order asked for."""
+    """Requested order of rules."""
     stretch_starts: Ints
     stretch_counts: Ints
     lanes: Ints
-    """Per lane under commit groups: known, group clock, group id, rank, floor."""
+    """Known, group clock, group id, rank, floor."""
     ranks: Ints
     past: Ints
     finish: NDArray[np.int32]
-    """(transaction of the past, row conflicts or primary keys, time vector)."""
+    """(transaction, row conflicts or primary keys, time)."""
     touches: Touches
     line: Timeline
     forgotten: Ints
-    """(rule, lane): known, run and rank of the last transaction that took a key with it."""
+    """(rule, lane): known, run, rank of last forgotten."""
     barriers: Ints
-    """(rule, lane, statement/rows/ddl): known, run and rank of the last of the kind."""
+    """(rule, lane, statement/rows/ddl): known, run, rank."""
     clock_begin: Times
     prefix_ranks: Ints
     prefix_times: Times
@@ -92,21 +88,21 @@ class State(NamedTuple):
     """(model, time vector) of the last barrier."""
     table_schema: Ints
     part_times: Times
-    """(table or schema, number, time vector)."""
+    """(table or schema, number, time)."""
     part_epoch: Ints
     redefined: Ints
-    """Per table: known, then run and rank of the last DDL that named it."""
+    """Per table: last DDL's known, run, rank."""
     last_use: Ints
-    """Per table: the last transaction that changed rows of it, 0 for none."""
+    """Per table: its last changing transaction, or 0."""
     apart: Ints
     slices: Ints
     ready: Times
     """Scratch: time vectors."""
     findings: Ints
-    """(rule, earlier transaction) of the transaction judged last."""
+    """(rule, earlier transaction) of the last transaction."""
     finding_keys: Words
     ties: Words
-    """Ring of the key digests that bind a link of the critical path to the one before."""
+    """Ring of keys that bind path links."""
 
 
 def new_state(
@@ -116,7 +112,7 @@ def new_state(
     limits: tuple[int, ...],
     small: int = 1 << 12,
 ) -> State:
-    """Return the state before the first transaction; ``small`` is the first size of what grows."""
+    """Return the initial state with ``small`` arrays."""
     width = 2 + len(workers)
     scalars = np.zeros(C.SCALARS, np.int64)
     scalars[C.S_CLOCK] = -1
@@ -196,7 +192,6 @@ def _no_time(workers: tuple[int, ...]) -> Timeline:
 def _regrown_ring(
     ring: NDArray[np.generic], first: int, next_: int, size: int
 ) -> NDArray[np.generic]:
-    """Return a longer ring with the entries ``first`` to ``next_`` in their places."""
     numbers = np.arange(first, next_)
     longer = np.zeros((size, *ring.shape[1:]), ring.dtype)
     longer[numbers % size] = ring[numbers % len(ring)]
@@ -204,7 +199,7 @@ def _regrown_ring(
 
 
 def grown(state: State, status: int, needed: int) -> State:
-    """Return the state with more room where ``status`` says that it is missing."""
+    """Return the state with room for ``status``."""
     scalars = state.scalars
     ordinal = int(scalars[C.S_ORDINAL])
     if status == C.GROW_TOUCHES:
@@ -232,7 +227,6 @@ def grown(state: State, status: int, needed: int) -> State:
 
 
 def _more_touches(touches: Touches, first: int, next_: int, needed: int) -> Touches:
-    """Return a ring with room for a transaction of ``needed`` keys."""
     size = len(touches.keys) + needed
     old = len(touches.keys)
     # From a slot to the running number of its touch, and on to the slot in the longer ring.
@@ -250,7 +244,7 @@ def _more_touches(touches: Touches, first: int, next_: int, needed: int) -> Touc
 
 
 def with_tables(state: State, schema_of_table: list[int]) -> State:
-    """Return the state with room for these tables; ``schema_of_table`` has every table's schema."""
+    """Return the state with room for tables."""
     room = len(state.table_schema)
     while room < len(schema_of_table):
         room *= 2
@@ -271,7 +265,7 @@ def with_tables(state: State, schema_of_table: list[int]) -> State:
 
 
 def drop_counts(state: State) -> None:
-    """Begin to count anew; what is remembered of transactions stays."""
+    """Reset the counts, not the memory."""
     for array in (state.evidence, state.apart, state.slices, state.line.width_max):
         array[:] = 0
     scalars = state.scalars

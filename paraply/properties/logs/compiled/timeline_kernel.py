@@ -1,4 +1,4 @@
-"""List scheduling on several numbers of workers at once: the twin of ``worker_timeline``."""
+"""List scheduling on several worker counts: the twin of ``worker_timeline``."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ Times = NDArray[np.int64]
 
 @njit(cache=True)
 def _replace_first(free: Times, first: int, count: int, time: int) -> None:
-    """Give the worker that is free first the new time: sift down in a binary heap."""
     at = 0
     while True:
         child = 2 * at + 1
@@ -34,7 +33,7 @@ def _replace_first(free: Times, first: int, count: int, time: int) -> None:
 def schedule(
     line: Timeline, model: int, levels_max: int, ready: Times, work: int, finish: Times
 ) -> None:
-    """Run ``work`` steps that may start at ``ready``."""
+    """Schedule ``work`` steps from ``ready`` on."""
     totals, free, end = line.totals[model], line.free[model], line.end[model]
     totals[0] += work
     totals[1] += 1
@@ -59,7 +58,7 @@ def schedule(
 
 @njit(cache=True)
 def take_later(time: Times, other: Times) -> None:
-    """Raise ``time`` to ``other`` where that is later."""
+    """Raise ``time`` to ``other`` where later."""
     for column in range(len(time)):
         time[column] = max(time[column], other[column])
 
@@ -76,7 +75,7 @@ def place_on_clock(
     work: int,
     finish: Times,
 ) -> None:
-    """Schedule by the prefix rule: the twin of ``PrefixClockModel``."""
+    """Schedule by prefixes: the twin of ``PrefixClockModel``."""
     ranks, times = prefix_ranks, prefix_times
     if place[C.P_RUN] != scalars[C.S_MODEL_RUN]:
         scalars[C.S_MODEL_RUN] = place[C.P_RUN]
@@ -123,7 +122,7 @@ def place_in_group(
     work: int,
     finish: Times,
 ) -> None:
-    """Schedule by commit groups: the twin of ``GroupModel``."""
+    """Schedule by groups: the twin of ``GroupModel``."""
     lane = place[C.P_LANE]
     ready, end = lane_ready[lane], lane_end[lane]
     if place[C.P_FLOOR] != lane_floor[lane]:
@@ -135,7 +134,7 @@ def place_in_group(
 
 @njit(cache=True)
 def observe_width(scalars: Ints, slices: Ints, level: int) -> None:
-    """Count a transaction into its slice of rounds: the twin of ``WidthOverTime``."""
+    """Count a round: the twin of ``WidthOverTime``."""
     scalars[C.S_ROUNDS] = max(scalars[C.S_ROUNDS], level)
     while level > len(slices) * scalars[C.S_SLICE_SIZE]:
         for at in range((len(slices) + 1) // 2):

@@ -1,7 +1,6 @@
-"""The last writer of every key within the horizon: the twin of ``AccessTable`` for writes.
+"""Last writers of keys: the twin of ``AccessTable`` for writes.
 
-Touches are a ring in log order; a table of open addressing leads from a key to its newest touch.
-Whole transactions are forgotten, oldest first, as the readable index does.
+A ring in log order has an open-addressing index. Whole transactions are forgotten, oldest first.
 """
 
 from __future__ import annotations
@@ -18,7 +17,6 @@ Ints = NDArray[np.int64]
 
 @njit(cache=True, inline="always")
 def _touch_at(slot: int, next_touch: int, ring: int) -> int:
-    """Return the running number of the touch in a slot of the ring."""
     last = next_touch - 1
     return last - (last - slot) % ring
 
@@ -27,7 +25,7 @@ def _touch_at(slot: int, next_touch: int, ring: int) -> int:
 def find_newest(
     newest: NDArray[np.int32], keys: NDArray[np.uint64], next_touch: int, key: np.uint64
 ) -> int:
-    """Return the running number of the key's newest touch, -1 if it is not remembered."""
+    """Return the key's newest touch, -1 for none."""
     mask = np.int64(len(newest) - 1)
     at = np.int64(key & np.uint64(mask))
     while newest[at] != 0:
@@ -40,7 +38,7 @@ def find_newest(
 
 @njit(cache=True)
 def add_touch(touches: Touches, touch: int, key: np.uint64, owner: int, is_primary: bool) -> None:
-    """Record touch number ``touch``; the ring has room."""
+    """Record a touch; the ring has room."""
     newest, keys = touches.newest, touches.keys
     mask = np.int64(len(newest) - 1)
     ring = len(keys)
@@ -62,7 +60,6 @@ def add_touch(touches: Touches, touch: int, key: np.uint64, owner: int, is_prima
 
 @njit(cache=True)
 def _remove(newest: NDArray[np.int32], keys: NDArray[np.uint64], at: int) -> None:
-    """Empty a slot of the table, moving later entries of its cluster up."""
     mask = np.int64(len(newest) - 1)
     hole = at
     here = at
@@ -80,7 +77,7 @@ def _remove(newest: NDArray[np.int32], keys: NDArray[np.uint64], at: int) -> Non
 
 @njit(cache=True)
 def touches_of(all_past: Ints, scalars: Ints, ordinal: int) -> tuple[int, int]:
-    """Return the running numbers of a remembered transaction's touches."""
+    """Return a remembered transaction's touch range."""
     size = len(all_past)
     start = all_past[ordinal % size, C.H_TOUCH_START]
     if ordinal == scalars[C.S_ORDINAL]:
@@ -92,7 +89,6 @@ def touches_of(all_past: Ints, scalars: Ints, ordinal: int) -> tuple[int, int]:
 def _forget(
     touches: Touches, scalars: Ints, all_ranks: Ints, forgotten: Ints, all_past: Ints, ordinal: int
 ) -> None:
-    """Forget one transaction's touches, and note per rule and lane that it took a key along."""
     newest, keys = touches.newest, touches.keys
     mask = np.int64(len(newest) - 1)
     ring = len(keys)
@@ -121,7 +117,7 @@ def _forget(
 def forget_beyond_horizon(
     scalars: Ints, limits: Ints, all_past: Ints, touches: Touches, all_ranks: Ints, forgotten: Ints
 ) -> None:
-    """Forget the oldest transactions until the horizon is kept."""
+    """Forget the oldest transactions beyond the horizon."""
     while True:
         remembered = scalars[C.S_TOUCH_NEXT] - scalars[C.S_TOUCH_OLD]
         if remembered <= limits[C.L_KEYS] and scalars[C.S_TOUCHERS] <= limits[C.L_TRANSACTIONS]:
