@@ -123,6 +123,7 @@ class Event(NamedTuple):
     """
 
     kind: EventKind
+    """What happened."""
     time: LogicalTime
     """Never decreases."""
     member: str = DEFAULT_MEMBER
@@ -130,9 +131,11 @@ class Event(NamedTuple):
     worker: int | None = None
     """From 1; 0 is the coordinator."""
     transaction: TransactionId | None = None
+    """The transaction it happened to."""
     attempt: int = 1
     """From 1."""
     outcome: Outcome | None = None
+    """How it ended."""
     row: int | None = None
     """Index of the row, from 0."""
     items: WriteSet = EMPTY_WRITE_SET
@@ -150,6 +153,7 @@ class Event(NamedTuple):
     version: SnapshotVersion | None = None
     """Certified prefix read or reached."""
     view: int | None = None
+    """Number of the view."""
     members: tuple[str, ...] = ()
     """Of the view."""
     group: int | None = None

@@ -55,6 +55,7 @@ class HistoryHeader:
     """The origin of a history, for repetition."""
 
     format_version: int = FORMAT_VERSION
+    """Version of this format; 1."""
     subject: str = ""
     """Subject, applier, or server and version."""
     dialect: str = ""
@@ -66,10 +67,13 @@ class HistoryHeader:
     options: Mapping[str, OptionValue] = field(default_factory=dict)
     """By name, like ``workers``."""
     schema: tuple[TableSchema, ...] = ()
+    """The tables, as far as they are known."""
     members: tuple[str, ...] = ()
     """Source first; empty if the events name all."""
     clock: Clock = Clock.STEPS
+    """What the time of an event counts."""
     tier: EvidenceTier = EvidenceTier.CONTROLLED_RUN
+    """What the evidence can show."""
     recorded_by: str = ""
     """Program and version."""
 

@@ -59,6 +59,7 @@ class Transaction:
     id: TransactionId
     """From 1 in source order."""
     kind: TransactionKind = TransactionKind.ROWS
+    """What sort of transaction it is."""
     gtid: str = ""
     """In the dialect's notation."""
     origin: str = ""

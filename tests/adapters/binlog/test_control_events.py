@@ -60,7 +60,7 @@ def test_compressed_query_of_mariadb_is_inflated():
 )
 def test_compressed_query_that_lies_is_a_user_error(wrapped):
     body = struct.pack("<IIBHH", 1, 0, 0, 0, 0) + b"\0" + wrapped
-    with pytest.raises(ParaplyError, match="P107|P111"):
+    with pytest.raises(ParaplyError, match=r"P107|P111"):
         _event(165, body, "10.11.19-MariaDB")
 
 

@@ -147,7 +147,10 @@ class Partitioned(Rule):
 
 
 class ByTable(Partitioned):
-    """By the first row's table, as in change-data consumers."""
+    """The table of the first row decides.
+
+    Source: change-data consumers that partition a topic by table.
+    """
 
     name = "by_table"
 
@@ -157,7 +160,10 @@ class ByTable(Partitioned):
 
 
 class ByPrimaryKey(Partitioned):
-    """By the first row's PRIMARY key, as in change-data consumers."""
+    """The PRIMARY key of the first row decides.
+
+    Source: change-data consumers that partition a topic by table and PRIMARY key.
+    """
 
     name = "by_primary_key"
 
