@@ -23,6 +23,7 @@ class Recorder:
         self.transactions: list[Transaction] = []
         self.events: list[Event] = []
         self.now = 0
+        self.is_complete = True
 
     def next_step(self) -> None:
         """Begin a new step of time."""
@@ -41,10 +42,17 @@ class Recorder:
         """Add an event now."""
         self.events.append(Event(kind, LogicalTime(self.now), **fields))
 
+    def break_off(self) -> None:
+        """State that the run goes no further, though it could."""
+        self.is_complete = False
+
     def history(self, header: HistoryHeader) -> History:
         """Return everything recorded so far."""
         return History(
-            header=header, transactions=tuple(self.transactions), events=tuple(self.events)
+            header=header,
+            transactions=tuple(self.transactions),
+            events=tuple(self.events),
+            is_complete=self.is_complete,
         )
 
 

@@ -10,6 +10,7 @@ from hypothesis.stateful import run_state_machine_as_test
 
 from paraply.counterexamples.hunt import properties_of
 from paraply.properties.registry import Expectation
+from paraply.reference_impl.subject import Workload
 from paraply.registries import property_named
 
 
@@ -55,10 +56,9 @@ def judged_at_the_end(machine):
 
 
 def promises_of(subject, dialect):
-    """Return the properties that a dialect of a subject always has."""
-    follows = (
-        known.breaks for known in subject.follows if not known.dialects or dialect in known.dialects
-    )
+    """Return the properties that a dialect of a subject, by its default options, always has."""
+    defaults = subject.settings_of(Workload(dialect=dialect))
+    follows = (known.breaks for known in subject.follows if known.is_of(dialect, defaults))
     known = subject.breaks.get(dialect, frozenset()).union(*follows)
     found = [
         prop

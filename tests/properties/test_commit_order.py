@@ -97,3 +97,18 @@ def test_run_that_ends_with_work_left_is_a_stall():
     assert applier_reaches_the_end(parse_history(LOG + given + "; stopped")) == ()
     assert applier_reaches_the_end(parse_history(LOG + given + "; failed T2@w2")) == ()
     assert applier_reaches_the_end(parse_history("complete=false | " + LOG + given)) == ()
+
+
+def test_applier_that_was_started_again_has_to_end_again():
+    run = LOG + "| started ; scheduled T1@w1 ; stopped ; started ; scheduled T1@w1"
+    (breach,) = applier_reaches_the_end(parse_history(run))
+    assert breach.waiting == (1,)
+    assert applier_reaches_the_end(parse_history(run + " ; stopped")) == ()
+
+
+def test_crash_ends_the_applier_of_a_group_member_only():
+    given = "skipped T1 ; crashed"
+    assert applier_reaches_the_end(parse_history(LOG + "| started ; " + given))
+    member = LOG + "| started ; view_installed view=1 members=r1,r2 ; " + given
+    assert applier_reaches_the_end(parse_history(member)) == ()
+    assert applier_reaches_the_end(parse_history(member + " ; started"))

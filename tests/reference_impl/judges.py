@@ -7,11 +7,12 @@ from paraply.properties.search import random_schedules
 from paraply.reference_impl.subject import Workload
 
 
-def judges_of(subject, runs=30):
-    """Return them by name."""
+def judges_of(subject, runs=30, settings=({},)):
+    """Return them by name; ``settings`` are the options to run with, one after the other."""
     histories = [
-        subject.run(schedule, Workload(dialect=dialect))
+        subject.run(schedule, Workload(dialect=dialect, options=options))
         for dialect in subject.dialects
+        for options in settings
         for schedule in random_schedules(0, runs)
     ]
     return {

@@ -18,8 +18,6 @@ from paraply.vocabulary.schedule import Exploration, RecordedSchedule, SeededSch
 from paraply.vocabulary.verdict import Verdict
 from tests.reference_impl.judges import judges_of
 
-JUDGES = judges_of(APPLIER)
-
 SETTINGS = (
     {"workers": 3},
     {"workers": 2, "crashes": 1},
@@ -28,6 +26,7 @@ SETTINGS = (
     {"workers": 2, "view_changes": 1, "stamps": "mysql_8_4"},
     {"workers": 3, "sleeps": True, "crashes": 1, "checkpoints": 1},
 )
+JUDGES = judges_of(APPLIER, settings=SETTINGS)
 
 
 @pytest.mark.parametrize("dialect", APPLIER.dialects)

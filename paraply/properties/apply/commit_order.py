@@ -206,8 +206,7 @@ def applier_reaches_the_end(history: History) -> tuple[ApplierStalled, ...]:
     """The applier always moves until its log is applied, or it reports why it stopped."""
     found = []
     for stream in apply_streams(history):
-        has_ended = any(event.kind in _ENDS for _, event in stream.events)
-        if history.is_complete and not has_ended and not stream.is_lost:
+        if history.is_complete and not _has_ended(stream) and not stream.is_lost:
             given = dict.fromkeys(_given(stream))
             waiting = tuple(one for one in given if one not in stream.first_commit)
             found.append(ApplierStalled(member=stream.member, waiting=waiting))
@@ -215,6 +214,18 @@ def applier_reaches_the_end(history: History) -> tuple[ApplierStalled, ...]:
 
 
 _ENDS = (EventKind.STOPPED, EventKind.FAILED)
+
+
+def _has_ended(stream: ApplyStream) -> bool:
+    """Return whether the applier ended after its last start.
+
+    A group goes on without a crashed member, which need not join again.
+    """
+    is_member = any(event.kind is EventKind.VIEW_INSTALLED for _, event in stream.events)
+    ends = (*_ENDS, EventKind.CRASHED) if is_member else _ENDS
+    kinds = [event.kind for _, event in stream.events]
+    last_start = max((i for i, kind in enumerate(kinds) if kind is EventKind.STARTED), default=0)
+    return any(kind in ends for kind in kinds[last_start:])
 
 
 def _given(stream: ApplyStream) -> Iterator[TransactionId]:

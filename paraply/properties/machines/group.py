@@ -6,6 +6,7 @@ Arbitrary lag covers every partition of a totally ordered group.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Protocol
 
 from hypothesis import strategies as st
@@ -107,5 +108,5 @@ class GroupMachine(RuleBasedStateMachine):
         self.group.settle()
 
     def teardown(self) -> None:
-        """Judge the whole run."""
-        judge(self.group.history(), self.judged)
+        """Judge the story, which may end in the middle of work."""
+        judge(replace(self.group.history(), is_complete=False), self.judged)

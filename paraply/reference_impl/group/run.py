@@ -83,6 +83,7 @@ class GroupRun:
             action = self.schedule.choose(actions, "what happens next")
             if isinstance(self.schedule, ExhaustiveSchedule) and self.is_out_of_order(action):
                 self.schedule.skip_subtree()
+                self.group.recorder.break_off()
                 return
             self.last, self.offered = action, frozenset(one.name for one in actions)
             self.group.recorder.next_step()
