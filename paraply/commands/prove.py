@@ -154,7 +154,7 @@ def _judges(asked: str) -> list[str]:
 
 
 def _export(arguments: argparse.Namespace, entries: Sequence[Theorem | Counterexample]) -> None:
-    written = export(entries, arguments.export)
+    written = export(entries, Path(arguments.export))
     if arguments.json != STANDARD_OUTPUT:
         print(f"wrote {written} obligations to {arguments.export}")
 

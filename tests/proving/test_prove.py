@@ -135,7 +135,7 @@ def test_output_that_cannot_be_written_is_refused_before_the_work(
     assert main(["prove", "P15", "--solver", "kernel", option, place]) == 3
     printed = capsys.readouterr().err
     assert printed.startswith(f"paraply: P302 {place}: ")
-    assert "remedy: choose a folder" in printed
+    assert "remedy: choose an existing folder with write permission" in printed
     assert (tmp_path / "file").read_text() == "mine\n"
 
 
