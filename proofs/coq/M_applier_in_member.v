@@ -645,7 +645,7 @@ Definition inv_transactions_agree (st : state) : Prop :=
 Definition inv_write_sets_agree (st : state) : Prop :=
   (forall k_ : Z, (forall r : Row, ((negb ((0 <=? k_) && ((k_ <? (n st)) && (negb (local k_))))) || (Bool.eqb (applier_ws (rank st k_) r) (ws k_ r))) = true)).
 
-(* it bears the same LC and SN in both *)
+(* it has the same LC and SN in both *)
 Definition inv_timestamps_agree (st : state) : Prop :=
   (forall k_ : Z, ((negb ((0 <=? k_) && ((k_ <? (n st)) && ((negb (local k_)) && (negb (vc k_)))))) || ((Z.eqb (applier_sn st (rank st k_)) (sn st k_)) && (Z.eqb (applier_lc st (rank st k_)) (lc st k_)))) = true).
 
@@ -693,7 +693,7 @@ Definition inv_applier_row_dependency_is_stamped (st : state) : Prop :=
 Definition inv_applier_fence_is_stamped (st : state) : Prop :=
   (forall p : Z, (forall q : Z, ((negb ((0 <=? p) && ((p <? (applier_n st)) && ((0 <=? q) && ((q <? (applier_n st)) && ((p <? q) && ((negb (applier_vc p)) && ((negb (applier_vc q)) && ((Z.eqb (applier_epoch st p) (applier_epoch st q)) && ((applier_empty p) || (applier_empty q))))))))))) || ((applier_sn st p) <=? (applier_lc st q))) = true)).
 
-(* whoever has started had everything up to its LC committed *)
+(* each started transaction had everything up to its LC committed *)
 Definition inv_applier_start_respects_last_committed (st : state) : Prop :=
   (forall p : Z, (forall q : Z, ((negb ((0 <=? p) && ((p <? (applier_n st)) && ((0 <=? q) && ((q <? (applier_n st)) && ((p <? q) && ((negb (applier_vc p)) && ((negb (applier_vc q)) && ((Z.eqb (applier_epoch st p) (applier_epoch st q)) && ((applier_started st q) && ((applier_sn st p) <=? (applier_lc st q)))))))))))) || (applier_committed st p)) = true)).
 

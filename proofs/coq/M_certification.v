@@ -124,7 +124,7 @@ Inductive step (st : state) : state -> Prop :=
 | step_collect_garbage : forall (purged' : Row -> bool), guard_collect_garbage st purged' ->
     step st (act_collect_garbage st purged').
 
-(* whoever was refused shares a row with a certified transaction it had not seen *)
+(* each refused transaction shares a row with a certified transaction it had not seen *)
 Definition inv_refusals_are_deserved (st : state) : Prop :=
   (forall t : Txn, ((negb ((delivered st t) && (negb (certified st t)))) || ((certified st (refuser st t)) && ((before st (refuser st t) t) && ((negb (snap t (refuser st t))) && ((ws t (refused_row st t)) && (ws (refuser st t) (refused_row st t))))))) = true).
 
@@ -160,7 +160,7 @@ Definition inv_stable_is_certified (st : state) : Prop :=
 Definition safe_first_certified_wins (st : state) : Prop :=
   (forall t : Txn, (forall u : Txn, (forall r : Row, ((negb ((certified st t) && ((certified st u) && ((before st t u) && ((ws t r) && (ws u r)))))) || (snap u t)) = true))).
 
-(* whoever was refused shares a row with a certified transaction it had not seen *)
+(* each refused transaction shares a row with a certified transaction it had not seen *)
 Definition safe_refusals_are_deserved (st : state) : Prop :=
   (forall t : Txn, ((negb ((delivered st t) && (negb (certified st t)))) || ((certified st (refuser st t)) && ((before st (refuser st t) t) && ((negb (snap t (refuser st t))) && ((ws t (refused_row st t)) && (ws (refuser st t) (refused_row st t))))))) = true).
 

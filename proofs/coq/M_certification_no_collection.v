@@ -86,7 +86,7 @@ Inductive step (st : state) : state -> Prop :=
 | step_certify_negatively : forall (t : Txn) (r : Row) (w : Txn), guard_certify_negatively st t r w ->
     step st (act_certify_negatively st t r w).
 
-(* whoever was refused shares a row with a certified transaction it had not seen *)
+(* each refused transaction shares a row with a certified transaction it had not seen *)
 Definition inv_refusals_are_deserved (st : state) : Prop :=
   (forall t : Txn, ((negb ((delivered st t) && (negb (certified st t)))) || ((certified st (refuser st t)) && ((before st (refuser st t) t) && ((negb (snap t (refuser st t))) && ((ws t (refused_row st t)) && (ws (refuser st t) (refused_row st t))))))) = true).
 
@@ -118,7 +118,7 @@ Definition inv_later_writers_saw_earlier_ones (st : state) : Prop :=
 Definition safe_first_certified_wins (st : state) : Prop :=
   (forall t : Txn, (forall u : Txn, (forall r : Row, ((negb ((certified st t) && ((certified st u) && ((before st t u) && ((ws t r) && (ws u r)))))) || (snap u t)) = true))).
 
-(* whoever was refused shares a row with a certified transaction it had not seen *)
+(* each refused transaction shares a row with a certified transaction it had not seen *)
 Definition safe_refusals_are_deserved (st : state) : Prop :=
   (forall t : Txn, ((negb ((delivered st t) && (negb (certified st t)))) || ((certified st (refuser st t)) && ((before st (refuser st t) t) && ((negb (snap t (refuser st t))) && ((ws t (refused_row st t)) && (ws (refuser st t) (refused_row st t))))))) = true).
 

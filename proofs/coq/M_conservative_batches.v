@@ -197,11 +197,11 @@ Inductive step (st : state) : state -> Prop :=
 Definition inv_conflicting_rows_are_ordered (st : state) : Prop :=
   (forall p : Z, (forall q : Z, (forall r : Row, ((negb ((0 <=? p) && ((p <? q) && ((ws p r) && (applied st q r))))) || (committed st p)) = true))).
 
-(* nobody runs beside a batch before its own, unless that is committing *)
+(* no transaction runs beside a batch before its own, unless that is committing *)
 Definition inv_earlier_batches_have_started_to_commit (st : state) : Prop :=
   (forall p : Z, (forall q : Z, ((negb ((running st q) && ((0 <=? p) && (p <? (first q))))) || (commit_started st p)) = true)).
 
-(* whoever commits holds all its rows *)
+(* a committing transaction holds all its rows *)
 Definition inv_committing_has_applied_all (st : state) : Prop :=
   (forall p : Z, (forall r : Row, ((negb ((commit_started st p) && (ws p r))) || (applied st p r)) = true)).
 
@@ -213,7 +213,7 @@ Definition inv_applied_is_running_or_committed (st : state) : Prop :=
 Definition inv_killed_in_commit_was_for_an_earlier (st : state) : Prop :=
   (forall p : Z, ((negb ((killed st p) && (commit_started st p))) || ((0 <=? (sent_by st p)) && (((sent_by st p) <? p) && ((negb (commit_started st (sent_by st p))) && ((Z.eqb (waits_for st (sent_by st p)) p) || (undone st (sent_by st p))))))) = true).
 
-(* whoever waits is applying; whoever is waited for is killed *)
+(* a waiting transaction is applying; its blocker is killed *)
 Definition inv_waits_end_with_a_kill (st : state) : Prop :=
   (forall w : Z, ((Z.eqb (waits_for st w) (-1)) || ((w <? (waits_for st w)) && ((running st (waits_for st w)) && ((killed st (waits_for st w)) && ((running st w) && (negb (commit_started st w))))))) = true).
 

@@ -160,7 +160,7 @@ Definition act_collect_garbage (st : state) (window : Z) (purged' : Row -> bool)
      imported := imported st
   |}.
 
-(* a number that nobody bears: up to 8.3, collection uses one up *)
+(* an unused number: up to 8.3, collection uses one up *)
 Definition guard_leave_out_number (st : state) : Prop :=
   true = true.
 Definition act_leave_out_number (st : state) : state :=
@@ -190,7 +190,7 @@ Definition act_leave_out_number (st : state) : state :=
      imported := imported st
   |}.
 
-(* a view change on an existing member: the counters go on *)
+(* a view change on an existing member: the counters continue *)
 Definition guard_change_view (st : state) : Prop :=
   (vc (n st)) = true.
 Definition act_change_view (st : state) : state :=
@@ -464,11 +464,11 @@ Definition inv_session_keeps_its_rows (st : state) : Prop :=
 Definition inv_session_keeps_its_tables (st : state) : Prop :=
   (forall p : Z, (forall t : Tab, ((negb ((0 <=? p) && ((p <? (n st)) && ((local p) && ((negb (committed st p)) && (alters p t)))))) || (Z.eqb (meta_lock st t) p)) = true)).
 
-(* whoever has changed a row came after every earlier writer's commit *)
+(* a transaction that changed a row came after every earlier writer's commit *)
 Definition inv_writers_follow_each_other (st : state) : Prop :=
   (forall p : Z, (forall q : Z, (forall r : Row, ((negb ((0 <=? p) && ((p <? (n st)) && ((0 <=? q) && ((q <? (n st)) && ((p <? q) && ((ws p r) && ((ws q r) && ((Z.eqb (row_lock st r) q) || (committed st q)))))))))) || (committed st p)) = true))).
 
-(* whoever has changed a row came after every earlier DDL of its table *)
+(* a transaction that changed a row came after every earlier DDL of its table *)
 Definition inv_users_follow_ddl (st : state) : Prop :=
   (forall p : Z, (forall q : Z, (forall r : Row, ((negb ((0 <=? p) && ((p <? (n st)) && ((0 <=? q) && ((q <? (n st)) && ((p <? q) && ((alters p (table r)) && ((ws q r) && ((Z.eqb (row_lock st r) q) || (committed st q)))))))))) || (committed st p)) = true))).
 
@@ -540,15 +540,15 @@ Definition inv_definitions_are_as_certified (st : state) : Prop :=
 Definition inv_alterations_are_as_certified (st : state) : Prop :=
   (forall q : Z, (forall t : Tab, ((negb ((0 <=? q) && ((q <? (n st)) && ((alters q t) && ((Z.eqb (meta_lock st t) q) || (committed st q)))))) || (Z.eqb (found_ddl st q t) (ddl_before st q t))) = true)).
 
-(* whoever changes a row finds the version of the certified writer before it *)
+(* a change of a row finds the version of the certified writer before it *)
 Definition safe_changes_land_as_certified (st : state) : Prop :=
   (forall q : Z, (forall r : Row, ((negb ((0 <=? q) && ((q <? (n st)) && ((ws q r) && ((Z.eqb (row_lock st r) q) || (committed st q)))))) || (Z.eqb (found st q r) (before st q r))) = true)).
 
-(* whoever changes a row finds the table as the certified DDL before it left it *)
+(* a change of a row finds the table as the certified DDL before it left it *)
 Definition safe_definitions_are_as_certified (st : state) : Prop :=
   (forall q : Z, (forall r : Row, ((negb ((0 <=? q) && ((q <? (n st)) && ((ws q r) && ((Z.eqb (row_lock st r) q) || (committed st q)))))) || (Z.eqb (found_ddl st q (table r)) (ddl_before st q (table r)))) = true)).
 
-(* whoever alters a table finds it as the certified DDL before it left it *)
+(* an ALTER finds the table as the certified DDL before it left it *)
 Definition safe_alterations_are_as_certified (st : state) : Prop :=
   (forall q : Z, (forall t : Tab, ((negb ((0 <=? q) && ((q <? (n st)) && ((alters q t) && ((Z.eqb (meta_lock st t) q) || (committed st q)))))) || (Z.eqb (found_ddl st q t) (ddl_before st q t))) = true)).
 

@@ -160,7 +160,7 @@ Definition act_collect_garbage (st : state) (window : Z) (purged' : Row -> bool)
      imported := imported st
   |}.
 
-(* a number that nobody bears: up to 8.3, collection uses one up *)
+(* an unused number: up to 8.3, collection uses one up *)
 Definition guard_leave_out_number (st : state) : Prop :=
   true = true.
 Definition act_leave_out_number (st : state) : state :=
@@ -190,7 +190,7 @@ Definition act_leave_out_number (st : state) : state :=
      imported := imported st
   |}.
 
-(* a view change on an existing member: the counters go on *)
+(* a view change on an existing member: the counters continue *)
 Definition guard_change_view (st : state) : Prop :=
   (vc (n st)) = true.
 Definition act_change_view (st : state) : state :=
@@ -456,7 +456,7 @@ Definition inv_row_lock_is_a_writers (st : state) : Prop :=
 Definition inv_session_keeps_its_rows (st : state) : Prop :=
   (forall p : Z, (forall r : Row, ((negb ((0 <=? p) && ((p <? (n st)) && ((local p) && ((negb (committed st p)) && (ws p r)))))) || (Z.eqb (row_lock st r) p)) = true)).
 
-(* whoever has changed a row came after every earlier writer's commit *)
+(* a transaction that changed a row came after every earlier writer's commit *)
 Definition inv_writers_follow_each_other (st : state) : Prop :=
   (forall p : Z, (forall q : Z, (forall r : Row, ((negb ((0 <=? p) && ((p <? (n st)) && ((0 <=? q) && ((q <? (n st)) && ((p <? q) && ((ws p r) && ((ws q r) && ((Z.eqb (row_lock st r) q) || (committed st q)))))))))) || (committed st p)) = true))).
 
@@ -488,7 +488,7 @@ Definition inv_before_is_the_latest (st : state) : Prop :=
 Definition inv_changes_land_as_certified (st : state) : Prop :=
   (forall q : Z, (forall r : Row, ((negb ((0 <=? q) && ((q <? (n st)) && ((ws q r) && ((Z.eqb (row_lock st r) q) || (committed st q)))))) || (Z.eqb (found st q r) (before st q r))) = true)).
 
-(* whoever changes a row finds the version of the certified writer before it *)
+(* a change of a row finds the version of the certified writer before it *)
 Definition safe_changes_land_as_certified (st : state) : Prop :=
   (forall q : Z, (forall r : Row, ((negb ((0 <=? q) && ((q <? (n st)) && ((ws q r) && ((Z.eqb (row_lock st r) q) || (committed st q)))))) || (Z.eqb (found st q r) (before st q r))) = true)).
 

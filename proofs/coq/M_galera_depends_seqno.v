@@ -135,7 +135,7 @@ Definition inv_writer_is_remembered (st : state) : Prop :=
 Definition inv_mark_is_a_prefix (st : state) : Prop :=
   (forall p : Z, ((negb ((0 <=? p) && (p <=? (mark st)))) || (left st p)) = true).
 
-(* whoever has started had everything up to its bound gone *)
+(* each started transaction had everything up to its bound gone *)
 Definition inv_start_respects_its_bound (st : state) : Prop :=
   (forall p : Z, (forall q : Z, ((negb ((started st q) && ((0 <=? p) && (p <=? (depends st q))))) || (left st p)) = true)).
 

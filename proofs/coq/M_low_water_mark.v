@@ -84,7 +84,7 @@ Inductive step (st : state) : state -> Prop :=
 | step_advance : guard_advance st ->
     step st (act_advance st).
 
-(* whoever was started had everything up to its LC, and every earlier group, done *)
+(* each started transaction had all up to its LC, and every earlier group, done *)
 Definition inv_starts_respect_last_committed (st : state) : Prop :=
   (forall p : Z, (forall q : Z, ((negb ((0 <=? p) && ((p <? q) && ((q <? (given st)) && ((p <? (group_of st q)) || ((sn p) <=? (lc q))))))) || (done st p)) = true)).
 
@@ -104,7 +104,7 @@ Definition inv_numbers_rise_in_the_group (st : state) : Prop :=
 Definition inv_counters (st : state) : Prop :=
   ((0 <=? (group st)) && (((group st) <=? (prefix st)) && (((prefix st) <=? (given st)) && ((group st) <=? (given st))))) = true.
 
-(* whoever was started had everything up to its LC, and every earlier group, done *)
+(* each started transaction had all up to its LC, and every earlier group, done *)
 Definition safe_starts_respect_last_committed (st : state) : Prop :=
   (forall p : Z, (forall q : Z, ((negb ((0 <=? p) && ((p <? q) && ((q <? (given st)) && ((p <? (group_of st q)) || ((sn p) <=? (lc q))))))) || (done st p)) = true)).
 

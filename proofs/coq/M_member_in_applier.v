@@ -696,7 +696,7 @@ Definition inv_transactions_agree (st : state) : Prop :=
 Definition inv_write_sets_agree (st : state) : Prop :=
   (forall k_ : Z, (forall r : Row, ((negb ((0 <=? k_) && ((k_ <? (n st)) && (negb (local k_))))) || (Bool.eqb (applier_ws (rank st k_) r) (ws k_ r))) = true)).
 
-(* it bears the same LC and SN in both *)
+(* it has the same LC and SN in both *)
 Definition inv_timestamps_agree (st : state) : Prop :=
   (forall k_ : Z, ((negb ((0 <=? k_) && ((k_ <? (n st)) && ((negb (local k_)) && (negb (vc k_)))))) || ((Z.eqb (applier_sn st (rank st k_)) (sn st k_)) && (Z.eqb (applier_lc st (rank st k_)) (lc st k_)))) = true).
 
@@ -772,7 +772,7 @@ Definition inv_row_lock_is_a_writers (st : state) : Prop :=
 Definition inv_session_keeps_its_rows (st : state) : Prop :=
   (forall p : Z, (forall r : Row, ((negb ((0 <=? p) && ((p <? (n st)) && ((local p) && ((negb (committed st p)) && (ws p r)))))) || (Z.eqb (row_lock st r) p)) = true)).
 
-(* whoever has changed a row came after every earlier writer's commit *)
+(* a transaction that changed a row came after every earlier writer's commit *)
 Definition inv_writers_follow_each_other (st : state) : Prop :=
   (forall p : Z, (forall q : Z, (forall r : Row, ((negb ((0 <=? p) && ((p <? (n st)) && ((0 <=? q) && ((q <? (n st)) && ((p <? q) && ((ws p r) && ((ws q r) && ((Z.eqb (row_lock st r) q) || (committed st q)))))))))) || (committed st p)) = true))).
 

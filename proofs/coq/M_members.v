@@ -148,11 +148,11 @@ Definition inv_item_lacks_at_b_only_if_stable (st : state) : Prop :=
 Definition inv_item_at_b_was_written (st : state) : Prop :=
   (forall r : Row, ((negb (has_b st r)) || (written st r)) = true).
 
-(* the item because of which one member refuses is there at the other as well, or was stable, and then nobody refuses because of it *)
+(* the item because of which one member refuses is there at the other as well, or was stable, and then no refusal is due to it *)
 Definition safe_what_a_refuses_b_refuses (st : state) : Prop :=
   (forall t : Txn, (forall r : Row, (forall u : Txn, (((((negb (delivered st t)) = true) /\ (((forall u : Txn, ((negb (stable st u)) || (snap t u)) = true)) /\ (((ws t r) = true) /\ (((has_a st r) = true) /\ ((((snap (writer st r) u) || (eqb_Txn u (writer st r))) = true) /\ ((negb (snap t u)) = true))))))) -> (has_b st r) = true)))).
 
-(* the item because of which one member refuses is there at the other as well, or was stable, and then nobody refuses because of it *)
+(* the item because of which one member refuses is there at the other as well, or was stable, and then no refusal is due to it *)
 Definition safe_what_b_refuses_a_refuses (st : state) : Prop :=
   (forall t : Txn, (forall r : Row, (forall u : Txn, (((((negb (delivered st t)) = true) /\ (((forall u : Txn, ((negb (stable st u)) || (snap t u)) = true)) /\ (((ws t r) = true) /\ (((has_b st r) = true) /\ ((((snap (writer st r) u) || (eqb_Txn u (writer st r))) = true) /\ ((negb (snap t u)) = true))))))) -> (has_a st r) = true)))).
 

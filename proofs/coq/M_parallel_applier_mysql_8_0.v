@@ -128,7 +128,7 @@ Definition act_collect_garbage (st : state) (purged' : Row -> bool) : state :=
      local_ws := local_ws st
   |}.
 
-(* logged with (0, 0) on an existing member; the counters go on *)
+(* logged with (0, 0) on an existing member; the counters continue *)
 Definition guard_change_view (st : state) : Prop :=
   (vc (n st)) = true.
 Definition act_change_view (st : state) : state :=
@@ -284,7 +284,7 @@ Definition inv_row_dependency_is_stamped (st : state) : Prop :=
 Definition inv_fence_is_stamped (st : state) : Prop :=
   (forall p : Z, (forall q : Z, ((negb ((0 <=? p) && ((p <? (n st)) && ((0 <=? q) && ((q <? (n st)) && ((p <? q) && ((negb (vc p)) && ((negb (vc q)) && ((Z.eqb (epoch st p) (epoch st q)) && ((empty p) || (empty q))))))))))) || ((sn st p) <=? (lc st q))) = true)).
 
-(* whoever has started had everything up to its LC committed *)
+(* each started transaction had everything up to its LC committed *)
 Definition inv_start_respects_last_committed (st : state) : Prop :=
   (forall p : Z, (forall q : Z, ((negb ((0 <=? p) && ((p <? (n st)) && ((0 <=? q) && ((q <? (n st)) && ((p <? q) && ((negb (vc p)) && ((negb (vc q)) && ((Z.eqb (epoch st p) (epoch st q)) && ((started st q) && ((sn st p) <=? (lc st q)))))))))))) || (committed st p)) = true)).
 

@@ -110,7 +110,7 @@ Definition inv_nothing_is_applied_twice (st : state) : Prop :=
 Definition inv_nothing_is_passed_over (st : state) : Prop :=
   (forall p : Z, ((negb ((0 <=? p) && ((p <? (cursor st)) && (negb (running st p))))) || (executed st p)) = true).
 
-(* what is under way was read and has not committed *)
+(* what is in progress was read and has not committed *)
 Definition inv_running_is_not_executed (st : state) : Prop :=
   (forall p : Z, ((negb (running st p)) || ((negb (executed st p)) && ((0 <=? p) && (p <? (cursor st))))) = true).
 
@@ -126,7 +126,7 @@ Definition inv_counters (st : state) : Prop :=
 Definition safe_nothing_is_applied_twice (st : state) : Prop :=
   (forall p : Z, (negb (twice st p)) = true).
 
-(* whatever the coordinator has read is executed or under way *)
+(* whatever the coordinator has read is executed or in progress *)
 Definition safe_nothing_is_passed_over (st : state) : Prop :=
   (forall p : Z, ((negb ((0 <=? p) && ((p <? (cursor st)) && (negb (running st p))))) || (executed st p)) = true).
 

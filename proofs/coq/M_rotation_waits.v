@@ -191,7 +191,7 @@ Definition inv_everyone_is_somewhere (st : state) : Prop :=
 Definition inv_holders_have_not_committed (st : state) : Prop :=
   (forall g : Z, ((negb ((0 <=? g) && ((Z.eqb (in_log st) g) || ((Z.eqb (in_ack st) g) || (Z.eqb (in_commit st) g))))) || (negb (engine st g))) = true).
 
-(* whoever holds a later lock is earlier in the log *)
+(* a holder of a later lock is earlier in the log *)
 Definition inv_one_lock_each (st : state) : Prop :=
   (((Z.eqb (in_commit st) (-1)) || ((Z.eqb (in_ack st) (-1)) || ((in_commit st) <? (in_ack st)))) && (((Z.eqb (in_commit st) (-1)) || ((Z.eqb (in_log st) (-1)) || ((in_commit st) <? (in_log st)))) && ((Z.eqb (in_ack st) (-1)) || ((Z.eqb (in_log st) (-1)) || ((in_ack st) <? (in_log st)))))) = true.
 
@@ -231,7 +231,7 @@ Definition inv_steps_tell_the_stage (st : state) : Prop :=
 Definition safe_somebody_can_move (st : state) : Prop :=
   (forall g : Z, (((negb ((0 <=? g) && ((g <? (n st)) && (negb (engine st g))))) || (((0 <=? (in_log st)) && (negb (synced st (in_log st)))) || (((0 <=? (in_log st)) && ((synced st (in_log st)) && (Z.eqb (in_ack st) (-1)))) || (((0 <=? (in_ack st)) && (((in_ack st) <? (sent st)) && (Z.eqb (in_commit st) (-1)))) || ((0 <=? (in_commit st)) || (synced st (sent st))))))) = false -> ((((rotating st) = true) /\ ((forall h : Z, ((negb (((file_start st) <=? h) && (h <? (n st)))) || (engine st h)) = true)))))).
 
-(* and while a rotation is under way, it can end or a group can go on *)
+(* and during a rotation, it can end or a group can proceed *)
 Definition safe_rotations_end (st : state) : Prop :=
   (((negb (rotating st)) || (((0 <=? (in_ack st)) && (((in_ack st) <? (sent st)) && (Z.eqb (in_commit st) (-1)))) || ((0 <=? (in_commit st)) || (synced st (sent st))))) = false -> ((((rotating st) = true) /\ ((forall h : Z, ((negb (((file_start st) <=? h) && (h <? (n st)))) || (engine st h)) = true))))).
 

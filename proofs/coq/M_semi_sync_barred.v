@@ -259,7 +259,7 @@ Definition inv_visible_was_received (st : state) : Prop :=
 Definition inv_committing_was_received (st : state) : Prop :=
   (forall g : Z, ((negb ((Z.eqb (in_commit st) g) && (0 <=? g))) || (received st g)) = true).
 
-(* nobody works while barred *)
+(* no session works if barred *)
 Definition inv_barred_server_is_idle (st : state) : Prop :=
   ((opened st) || ((Z.eqb (in_log st) (-1)) && ((Z.eqb (in_ack st) (-1)) && (Z.eqb (in_commit st) (-1))))) = true.
 
@@ -295,7 +295,7 @@ Definition inv_held_is_not_visible (st : state) : Prop :=
 Definition inv_everyone_is_somewhere (st : state) : Prop :=
   (forall g : Z, ((negb ((0 <=? g) && (g <? (n st)))) || ((engine st g) || ((Z.eqb (in_log st) g) || ((Z.eqb (in_ack st) g) || ((Z.eqb (in_commit st) g) || ((between st g) || (recovered st g))))))) = true).
 
-(* whoever holds a later lock is earlier in the log *)
+(* a holder of a later lock is earlier in the log *)
 Definition inv_locks_are_in_log_order (st : state) : Prop :=
   (((Z.eqb (in_commit st) (-1)) || ((Z.eqb (in_ack st) (-1)) || ((in_commit st) <? (in_ack st)))) && (((Z.eqb (in_commit st) (-1)) || ((Z.eqb (in_log st) (-1)) || ((in_commit st) <? (in_log st)))) && ((Z.eqb (in_ack st) (-1)) || ((Z.eqb (in_log st) (-1)) || ((in_ack st) <? (in_log st)))))) = true.
 
@@ -323,7 +323,7 @@ Definition inv_nothing_waits_recovered (st : state) : Prop :=
 Definition safe_no_phantom_visibility (st : state) : Prop :=
   (forall g : Z, ((negb (seen st g)) || (received st g)) = true).
 
-(* whatever a client was told had committed is on the replica *)
+(* every transaction that a client got an answer for is on the replica *)
 Definition safe_confirmed_survives (st : state) : Prop :=
   (forall g : Z, ((negb (confirmed st g)) || (received st g)) = true).
 
