@@ -27,7 +27,7 @@ DOCUMENTS = {
     "mariadb-parallel": "https://mariadb.com/kb/en/parallel-replication/",
     "mariadb-gtid-wait": "https://mariadb.com/kb/en/master_gtid_wait/",
     "mariadb-semi-sync": "https://mariadb.com/kb/en/semisynchronous-replication/",
-    "galera-isolation": "https://mariadb.com/docs/galera-cluster/readme/mariadb-galera-cluster-guide",
+    "galera-isolation": "https://jira.mariadb.org/browse/MDEV-38977",
     "galera-limits": "https://mariadb.com/docs/galera-cluster/reference/mariadb-galera-cluster-known-limitations",
     "galera-sync-wait": "https://mariadb.com/docs/galera-cluster/reference/galera-cluster-system-variables",
     "jepsen-mysql": "https://jepsen.io/analyses/mysql-8.0.34",
@@ -180,7 +180,9 @@ PROMISES: tuple[Promise, ...] = (
         )
     ),
     Promise(
-        text="isolation is between SERIALIZABLE and REPEATABLE READ; the first committer wins",
+        # Judged as snapshot isolation, the weakest reading.
+        text="isolation is between SERIALIZABLE and REPEATABLE READ (the report quotes the"
+        " documentation)",
         source="galera-isolation", levels=("snapshot-isolation",),
         condition=_for(("galera",), *SNAPSHOT_LEVELS),
     ),
