@@ -75,8 +75,9 @@ nightly: $(READY) ## the long versions of what `.ci/run` checks briefly (hours)
 	@$(MAKE) oracle FLAVOUR=mysql
 	@$(MAKE) live
 
-live: $(READY) ## every live target, mode and fault anew into docs/live-results.md (hours)
+live: $(READY) ## every live target, mode, fault and client workload anew into docs (hours)
 	@$(BIN)/python -m ci.live_results $(ARGS)
+	@$(BIN)/python -m ci.client_claims $(ARGS)
 
 fuzz: $(READY) ## fuzz the binary log decoder for two minutes, and the proof kernel
 	@$(BIN)/python -m tests.fuzz.fuzz_binlog --seconds 120

@@ -25,6 +25,7 @@ GENERATED_PAGES = (
     "ci.pages.isolation",
     "ci.pages.modes",
     "ci.pages.live_results",
+    "ci.pages.claims",
     "ci.pages.compare",
     "ci.pages.protocol",
     "ci.pages.commands",

@@ -7,9 +7,11 @@ import signal
 import sys
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from types import FrameType
 
+from paraply.adapters.live.clients.options import CLIENT_WORKLOADS
 from paraply.adapters.live.existing.target import EXISTING
 from paraply.adapters.live.target import (
     HEALTHY,
@@ -20,6 +22,7 @@ from paraply.adapters.live.target import (
     target_named,
 )
 from paraply.adapters.live.targets import TARGETS
+from paraply.commands.live_clients import add_client_options, run_clients
 from paraply.errors import USAGE
 from paraply.file_arguments import JsonFile, OutputFolder
 from paraply.number_arguments import positive, positive_seconds
@@ -40,6 +43,7 @@ examples:
   paraply live mariadb --mode optimistic conservative --rounds 10
   paraply live mariadb --fault kill-replica --html pages/
   paraply live --dsn mysql://me@db1:3306 mysql://me@db2:3306 --transactions 500
+  paraply live galera --workload list-append --isolation repeatable-read --wait sync-wait
 
 exit codes: 0 every property holds, but for those that nothing seen under this mode and fault could
 answer (shown as unknown, with the reason); 1 one is broken; 2 one is unknown because its situation
@@ -62,7 +66,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("target", nargs="?", metavar="TARGET", help="see --list")
     parser.add_argument("--list", action="store_true", help="list targets, modes and faults")
     parser.add_argument("--mode", nargs="+", metavar="M", help="the target's first; all: each")
-    parser.add_argument("--workload", default=defaults.workload, metavar="W", help="(mixed)")
+    parser.add_argument(
+        "--workload", default=defaults.workload, metavar="W",
+        help=f"the load (mixed); clients that read and write: {', '.join(CLIENT_WORKLOADS)}",
+    )  # fmt: skip
     parser.add_argument(
         "--fault", nargs="+", default=[HEALTHY], metavar="F", help="none; all: each, and none"
     )
@@ -99,6 +106,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="where histories that break something are kept (live-findings)",
     )  # fmt: skip
     parser.add_argument("--json", type=JsonFile, metavar="F", help="write JSON; - is stdout")
+    add_client_options(parser)
     parser.add_argument(
         "--html", type=OutputFolder, metavar="DIR", help="write pages to step through"
     )
@@ -117,6 +125,9 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.target is None:
         raise ParaplyError(USAGE, reason="name a TARGET, or --list", command="paraply live")
     target = target_named(arguments.target, TARGETS)
+    if arguments.workload in CLIENT_WORKLOADS:
+        with _ended_in_order():
+            return run_clients(target, arguments, _client_requests(target, arguments))
     requests = requests_of(target, arguments)
     for request in requests:
         target.check(request)
@@ -183,6 +194,18 @@ def requests_of(target: LiveTarget, arguments: argparse.Namespace) -> list[LiveR
         for mode in modes
         for fault in faults
     ]
+
+
+def _client_requests(target: LiveTarget, arguments: argparse.Namespace) -> list[LiveRequest]:
+    if arguments.fault != [HEALTHY] or arguments.html is not None:
+        option = "--html" if arguments.html is not None else "--fault"
+        reason = f"{option} does not go with --workload {arguments.workload}"
+        raise ParaplyError(USAGE, reason=reason, command="paraply live")
+    usual = LiveRequest(mode="").workload
+    requests = [replace(one, workload=usual) for one in requests_of(target, arguments)]
+    for request in requests:
+        target.check(request)
+    return requests
 
 
 def _say(line: str) -> None:

@@ -177,8 +177,12 @@ def add_evidence(total: dict[str, int | str], more: Mapping[str, int | str]) -> 
 
 def command_of(result: LiveResult) -> str:
     """Return the repeating command, up to interleaving."""
-    request = result.request
-    words = ["paraply", "live", result.target, "--mode", request.mode]
+    return " ".join(command_words(result.target, result.request))
+
+
+def command_words(target: str, request: LiveRequest) -> list[str]:
+    """Return the command of a request, word by word."""
+    words = ["paraply", "live", target, "--mode", request.mode]
     if request.fault != HEALTHY:
         words += ["--fault", request.fault]
     for option, value in (
@@ -196,7 +200,7 @@ def command_of(result: LiveResult) -> str:
     if request.servers:
         # The account, never the password.
         words += ["--dsn", *(dsn_without_password(one) for one in request.servers)]
-    return " ".join(words)
+    return words
 
 
 def history_to_keep(result: LiveResult, one: LiveRound) -> History:

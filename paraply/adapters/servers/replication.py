@@ -111,6 +111,13 @@ def is_receiving(replica: Reachable) -> bool:
     return _status(replica).get(f"{_threads(replica)}_IO_Running") == "Yes"
 
 
+def has_applied_received(replica: Reachable) -> bool:
+    """Return whether all received transactions are applied."""
+    status, peer = _status(replica), "Master" if replica.is_mariadb else "Source"
+    received = (status[f"{peer}_Log_File"], status[f"Read_{peer}_Log_Pos"])
+    return received == (status[f"Relay_{peer}_Log_File"], status[f"Exec_{peer}_Log_Pos"])
+
+
 def applied_place(replica: Reachable) -> LogPlace:
     """Return a source log place before which all is applied."""
     status, peer = _status(replica), "Master" if replica.is_mariadb else "Source"

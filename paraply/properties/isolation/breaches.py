@@ -143,6 +143,22 @@ class OwnWriteForeseen(Violation):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ReadChanged(Violation):
+    """Two reads of one key differ by other transactions' writes."""
+
+    transaction: str
+    key: Key
+    first: Any
+    then: Any
+
+    def __str__(self) -> str:
+        return (
+            f"{self.transaction} read {self.key} = {shown(self.first)} and then "
+            f"{shown(self.then)}, its own writes aside"
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class UpdateLost(Violation):
     """Two transactions replace one version (P4)."""
 

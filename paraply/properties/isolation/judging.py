@@ -159,8 +159,8 @@ class _Judge:
         occurred = self._has_reads
         reason = "no committed transaction read anything"
         if one.label == "internal":
-            occurred = self._reads_own_write()
-            reason = "no transaction read a key that it had written"
+            occurred = self._returns_to_a_key()
+            reason = "no transaction read a key that it had written or read"
         if one.label == "P4":
             occurred = self._updates()
             reason = "no transaction wrote a key that it had read"
@@ -225,15 +225,14 @@ class _Judge:
         more = len(self._versions.unordered) - 1
         return f"{key}: {reason}" + (f"; and so of {more} more keys" if more else "")
 
-    def _reads_own_write(self) -> bool:
+    def _returns_to_a_key(self) -> bool:
         for transaction in self._history.transactions:
-            own = set()
+            known = set()
             if transaction.ending is Ending.COMMITTED:
                 for kind, key, _ in transaction.accesses:
-                    if kind is not AccessKind.READ:
-                        own.add(key)
-                    elif key in own:
+                    if kind is AccessKind.READ and key in known:
                         return True
+                    known.add(key)
         return False
 
     def _updates(self) -> bool:

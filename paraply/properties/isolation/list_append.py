@@ -16,6 +16,7 @@ from paraply.properties.isolation.breaches import (
     OrdersContradicted,
     OwnWriteForeseen,
     OwnWriteMissed,
+    ReadChanged,
     RepeatedElementRead,
     UnwrittenValueRead,
     UpdateLost,
@@ -72,6 +73,7 @@ def _happened(history: ClientHistory, keys: dict[Key, _Key]) -> set[int]:
 def _take(index: int, transaction: Any, keys: dict[Key, _Key], found: Versions) -> None:
     append, committed = AccessKind.APPEND, transaction.ending is Ending.COMMITTED
     own: dict[Key, List] = {}
+    others: dict[Key, List] = {}
     for kind, key, value in transaction.accesses:
         known = keys.get(key)
         if known is None:
@@ -88,16 +90,21 @@ def _take(index: int, transaction: Any, keys: dict[Key, _Key], found: Versions) 
             seen: List = () if value is None else value
             if len(seen) > len(known.longest):
                 known.longest, known.longest_reader = seen, index
-            written = own.get(key)
-            if written is None:
-                known.reads.append((index, seen))
-            elif seen[-len(written) :] == written:
-                # Other transactions' elements precede its own appends.
-                known.reads.append((index, seen[: -len(written)]))
-            else:
+            written = own.get(key, ())
+            if seen[len(seen) - len(written) :] != written:
                 found.breaches.append(
                     OwnWriteMissed(
                         transaction=transaction.name, key=key, written=written, read=seen
+                    )
+                )
+                continue
+            # Other transactions' elements precede its own appends.
+            foreign = seen[: len(seen) - len(written)]
+            known.reads.append((index, foreign))
+            if others.setdefault(key, foreign) != foreign:
+                found.breaches.append(
+                    ReadChanged(
+                        transaction=transaction.name, key=key, first=others[key], then=foreign
                     )
                 )
     for key, written in own.items():

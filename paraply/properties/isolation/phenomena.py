@@ -19,6 +19,7 @@ from paraply.properties.isolation.breaches import (
     OwnWriteMissed,
     PrefixImpossible,
     PrefixWentBack,
+    ReadChanged,
     RepeatedElementRead,
     SessionGuaranteeBroken,
     UnwrittenValueRead,
@@ -106,8 +107,9 @@ PHENOMENA = (
     ),
     Phenomenon(
         label="internal", fact="transactions_read_their_own_writes",
-        breach=(OwnWriteMissed, OwnWriteForeseen),
-        meaning="a transaction did not see what it had written itself, or saw it beforehand",
+        breach=(OwnWriteMissed, OwnWriteForeseen, ReadChanged),
+        meaning="a transaction did not see what it had written itself, saw it beforehand, or read "
+        "a key twice with different results",
     ),
     Phenomenon(
         label="P4", fact="updates_are_not_lost", breach=UpdateLost,

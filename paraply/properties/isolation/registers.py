@@ -15,6 +15,7 @@ from paraply.properties.isolation.breaches import (
     IntermediateValueRead,
     OwnWriteForeseen,
     OwnWriteMissed,
+    ReadChanged,
     UnwrittenValueRead,
     UpdateLost,
 )
@@ -58,6 +59,7 @@ def versions_of_registers(history: ClientHistory) -> Versions:
 def _take(index: int, transaction: Any, keys: dict[Key, _Key], found: Versions) -> None:
     committed = transaction.ending is Ending.COMMITTED
     own: dict[Key, Any] = {}
+    others: dict[Key, Any] = {}
     for kind, key, value in transaction.accesses:
         known = keys.get(key)
         if known is None:
@@ -72,6 +74,12 @@ def _take(index: int, transaction: Any, keys: dict[Key, _Key], found: Versions) 
             known.final[index] = own[key] = value
         elif committed and key not in own:
             known.reads.append((index, value))
+            if others.setdefault(key, value) != value:
+                found.breaches.append(
+                    ReadChanged(
+                        transaction=transaction.name, key=key, first=others[key], then=value
+                    )
+                )
         elif committed and value != own[key]:
             found.breaches.append(
                 OwnWriteMissed(transaction=transaction.name, key=key, written=own[key], read=value)

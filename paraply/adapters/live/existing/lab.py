@@ -133,8 +133,8 @@ class ExistingLab:
         for member, seen, replica in zip(members, snapshots, self.replicas, strict=True):
             member.snapshots += seen
             if member.has_log:
-                member.log = self._log(replica, starts[replica.name])
-        logged = self._log(self.source, starts[SOURCE])
+                member.log = self.log_since(replica, starts[replica.name])
+        logged = self.log_since(self.source, starts[SOURCE])
         return self._told(number, members, logged, clients, sum(load.refused.values()))
 
     def _caught_up(self, replica: ExistingServer) -> Member:
@@ -154,7 +154,8 @@ class ExistingLab:
         )
         return member
 
-    def _log(self, server: ExistingServer, start: LogPlace) -> list[LoggedTransaction]:
+    def log_since(self, server: ExistingServer, start: LogPlace) -> list[LoggedTransaction]:
+        """Return our schema's part of a server's log after a place."""
         folder = self.folder / server.name
         files = dump_log(server, start, folder)
         own = [

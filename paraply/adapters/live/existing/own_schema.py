@@ -9,6 +9,7 @@ import re
 from collections.abc import Sequence
 from itertools import count, islice
 
+from paraply.adapters.live.clients.workloads import CLIENT_TABLES
 from paraply.adapters.live.target import SERVERS_UNFIT
 from paraply.adapters.live.workload import TABLES, create_statements
 from paraply.adapters.servers.reachable import Reachable
@@ -56,7 +57,8 @@ def has_schema(server: Reachable, name: str) -> bool:
 def drop_schema(source: Reachable, name: str) -> list[str]:
     """Drop our tables and the then empty schema; return remaining tables."""
     there = _tables(source, name)
-    own = [one for one in there if one in TABLES or _MADE_BY_THE_LOAD.fullmatch(one)]
+    made = {*TABLES, *CLIENT_TABLES}
+    own = [one for one in there if one in made or _MADE_BY_THE_LOAD.fullmatch(one)]
     own.sort(key=lambda one: one not in _DROPPED_FIRST)
     source.run([*(f"DROP TABLE IF EXISTS {name}.{one}" for one in own), "SELECT 1"])
     foreign = _tables(source, name)

@@ -64,8 +64,11 @@ def run(request: LiveRequest) -> Iterator[LiveRound]:
 class GaleraLab:
     """The members of one cluster."""
 
-    def __init__(self, request: LiveRequest, room: ServerRoom) -> None:
+    def __init__(
+        self, request: LiveRequest, room: ServerRoom, *, shows_appliers: bool = True
+    ) -> None:
         self.request = request
+        self._shows_appliers = shows_appliers
         self.installation = find_mariadb(request.basedir)
         self.keys = Keys(create_statements(_SCHEMA))
         self.members: list[Server] = []
@@ -102,7 +105,7 @@ class GaleraLab:
         provider = (
             f"gmcast.listen_addr=tcp://{own}:{group};ist.recv_addr={own}:{ist};"
             f"{'' if self.network is None else QUICK}pc.recovery=false;gcache.size=32M;"
-            f"{LOG_PROVIDER_OPTIONS}"
+            f"{LOG_PROVIDER_OPTIONS if self._shows_appliers else ''}"
         )
         return [
             "--gtid-strict-mode=OFF",
@@ -122,7 +125,7 @@ class GaleraLab:
             "--wsrep-gtid-mode=ON",
             "--wsrep-gtid-domain-id=7",
             f"--gtid-domain-id={10 + number}",
-            *LOG_OPTIONS,
+            *(LOG_OPTIONS if self._shows_appliers else ()),
             *(["--wsrep-new-cluster"] if number == 0 else []),
         ]
 
@@ -207,7 +210,7 @@ class GaleraLab:
                 struck = self._strike(clients, readers[-1], random.Random(seed))
             clients.wait(request.duration_s)
             clients.stop()
-            self.wait(self.members[0], "agreement on what was committed last", self._is_at_rest)
+            self.wait_until_at_rest()
         finally:
             clients.stop(1.0)
             snapshots = [reader.stop() for reader in readers]
@@ -233,6 +236,10 @@ class GaleraLab:
             clients.wait_for(len(clients.load.confirmed) + 50, self.request.duration_s)
             note = f"{victim.name} was killed, and came back over a state transfer"
             return Struck(rejoined=victim.name, notes=(note, *self.join(victim)))
+
+    def wait_until_at_rest(self) -> None:
+        """Wait until all members have committed the same."""
+        self.wait(self.members[0], "agreement on what was committed last", self._is_at_rest)
 
     def _is_at_rest(self) -> bool:
         return len({self.status(one, "last_committed") for one in self.members}) == 1

@@ -1,0 +1,1 @@
+"""Client transactions on live servers, recorded as Jepsen records them."""

@@ -1,0 +1,250 @@
+"""Concurrent clients that run a workload and record it."""
+
+from __future__ import annotations
+
+import random
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from typing import TYPE_CHECKING, Any
+
+from paraply.adapters.elle.operations import OperationType
+from paraply.adapters.live.clients.options import ClientOptions, Route
+from paraply.adapters.live.clients.recorder import Recorder
+from paraply.adapters.live.clients.site import Site, Wait
+from paraply.adapters.live.clients.workloads import Plan, Workload
+from paraply.vocabulary.errors import ParaplyError
+
+if TYPE_CHECKING:
+    from paraply.adapters.servers.reachable import Reachable
+
+_PAUSE_S = 0.05
+_READ_SECONDS_MAX = 30
+_GTID_WAIT_SECONDS_MAX = 10
+_LOCK_WAIT = "SET SESSION innodb_lock_wait_timeout = 2"
+"""Seconds; keeps clients busy."""
+_UNDONE_AT_COMMIT = {1020, 1180, 1205, 1213, 3098, 3101}
+"""Errors of a COMMIT that rolled back: conflicts, certification, refused by a plugin."""
+_CONNECTION_LOST = {0, 1047, 1053, 1927, 2006, 2013, 2014, 2055}
+
+
+class WaitTimeoutError(Exception):
+    """A replica did not reach the source's GTIDs in time."""
+
+
+class ClientLoad:
+    """Clients from :meth:`start` until :meth:`stop`.
+
+    The seed determines the plans; the servers determine the interleaving.
+    """
+
+    def __init__(
+        self,
+        site: Site,
+        workload: Workload,
+        wait: Wait,
+        *,
+        options: ClientOptions,
+        clients: int,
+        seed: int,
+        transactions: int,
+    ) -> None:
+        self.recorder = Recorder()
+        self._site = site
+        self._workload = workload
+        self._wait = wait
+        self._options = options
+        self._clients = clients
+        self._seed = seed
+        self._transactions = transactions
+        self._completed = 0
+        self._stop = threading.Event()
+        self._threads = [
+            threading.Thread(target=self._run, args=(number,), daemon=True)
+            for number in range(clients)
+        ]
+
+    def start(self) -> None:
+        """Start the clients."""
+        for thread in self._threads:
+            thread.start()
+
+    def wait(self, seconds: float) -> None:
+        """Wait for the clients, at most ``seconds``."""
+        deadline = time.monotonic() + seconds
+        for thread in self._threads:
+            thread.join(max(0.0, deadline - time.monotonic()))
+
+    def wait_for(self, completed: int, seconds: float) -> None:
+        """Wait for a number of confirmed transactions, at most ``seconds``."""
+        deadline = time.monotonic() + seconds
+        while self._completed < completed and time.monotonic() < deadline:
+            if not any(thread.is_alive() for thread in self._threads):
+                return
+            time.sleep(0.01)
+
+    @contextmanager
+    def going_on(self) -> Iterator[None]:
+        """Keep all clients working in the block, and for as many transactions as before it."""
+        share, self._transactions = self._transactions // 2, sys.maxsize
+        try:
+            yield
+        finally:
+            self._transactions = self._completed + share
+
+    def stop(self) -> Recorder:
+        """End the load and return what was recorded."""
+        self._stop.set()
+        self.wait(2 * _READ_SECONDS_MAX)
+        return self.recorder
+
+    @property
+    def completed(self) -> int:
+        """Return the number of confirmed transactions."""
+        return self._completed
+
+    def _run(self, number: int) -> None:
+        dice = random.Random(f"{self._seed}/{number}")
+        process = number
+        while not self._is_done():
+            client = _Client(self, number)
+            with client.connections:
+                while not self._is_done():
+                    plan = self._workload.plan(dice, is_reader=number < self._site.readers)
+                    kind = client.transact(process, plan, dice)
+                    if kind is OperationType.INFO:
+                        # An invocation without an end remains: its process is over.
+                        process += self._clients
+                    if kind is not OperationType.OK and client.is_lost:
+                        break
+            self._stop.wait(_PAUSE_S)
+
+    def _is_done(self) -> bool:
+        return self._stop.is_set() or self._completed >= self._transactions
+
+    def server_of(self, number: int, plan: Plan, dice: random.Random) -> Reachable:
+        """Return where a transaction runs."""
+        writers = self._site.writers
+        own = writers[number % len(writers)]
+        route = self._options.reads
+        if not plan.is_read_only or route is Route.SOURCE:
+            return own
+        choice = self._site.servers
+        if route is Route.REPLICA:
+            choice = [one for one in choice if one is not own] or choice
+        return dice.choice(choice)
+
+    def own_writer(self, number: int) -> Reachable:
+        """Return the server that a client writes to."""
+        return self._site.writers[number % len(self._site.writers)]
+
+    @property
+    def workload(self) -> Workload:
+        """Return the workload."""
+        return self._workload
+
+    def session_statements(self) -> list[str]:
+        """Return the statements that set up a session."""
+        level = self._options.isolation.sql
+        return [
+            f"SET SESSION TRANSACTION ISOLATION LEVEL {level}",
+            _LOCK_WAIT,
+            *([self._wait.session] if self._wait.session else []),
+        ]
+
+    @property
+    def awaits_gtids(self) -> bool:
+        """Return whether readers wait for the source's GTIDs."""
+        return self._wait.for_gtids
+
+    def count(self) -> None:
+        """Count a confirmed transaction."""
+        self._completed += 1
+
+
+class _Client:
+    """One client's connections, by server."""
+
+    def __init__(self, load: ClientLoad, number: int) -> None:
+        self._load = load
+        self._number = number
+        self._cursors: dict[str, Any] = {}
+        self.connections = ExitStack()
+        self.is_lost = False
+
+    def _cursor(self, server: Reachable) -> Any:
+        if server.name not in self._cursors:
+            connection = server.connect(autocommit=True, read_timeout=_READ_SECONDS_MAX)
+            self.connections.callback(_close, connection)
+            cursor = connection.cursor()
+            for statement in self._load.session_statements():
+                cursor.execute(statement)
+            self._cursors[server.name] = cursor
+        return self._cursors[server.name]
+
+    def transact(self, process: int, plan: Plan, dice: random.Random) -> OperationType:
+        """Run one transaction and record how it ended."""
+        import pymysql
+
+        load = self._load
+        server = load.server_of(self._number, plan, dice)
+        try:
+            cursor = self._cursor(server)
+        except (pymysql.MySQLError, OSError, ParaplyError):
+            # The server is down; a fail-over may replace it. Nothing was invoked.
+            self.is_lost = True
+            return OperationType.FAIL
+        recorder = load.recorder
+        tag = recorder.invoke(process, plan.function, plan.value, server.name)
+        is_committing = False
+        try:
+            if load.awaits_gtids and server is not load.own_writer(self._number):
+                self._wait_for_gtids(cursor, server)
+            cursor.execute("BEGIN")
+            value = load.workload.execute(cursor, plan)
+            if not plan.is_read_only:
+                cursor.execute(f"INSERT INTO {load.workload.schema}.journal VALUES ({tag})")
+            is_committing = True
+            cursor.execute("COMMIT")
+        except (pymysql.MySQLError, OSError, WaitTimeoutError) as reason:
+            code = reason.args[0] if reason.args and isinstance(reason.args[0], int) else 0
+            kind = OperationType.FAIL
+            if is_committing and not plan.is_read_only and code not in _UNDONE_AT_COMMIT:
+                kind = OperationType.INFO
+            error = f"{type(reason).__name__} {code}"
+            recorder.complete(kind, process, plan.function, plan.value, server.name, error)
+            self._undo(cursor, code)
+            return kind
+        recorder.complete(OperationType.OK, process, plan.function, value, server.name)
+        load.count()
+        return OperationType.OK
+
+    def _wait_for_gtids(self, cursor: Any, server: Reachable) -> None:
+        source = self._cursor(self._load.own_writer(self._number))
+        if server.is_mariadb:
+            source.execute("SELECT @@gtid_binlog_pos")
+            wait = "SELECT MASTER_GTID_WAIT('{}', {})"
+        else:
+            source.execute("SELECT @@global.gtid_executed")
+            wait = "SELECT WAIT_FOR_EXECUTED_GTID_SET('{}', {})"
+        position = str(source.fetchone()[0]).replace("\n", "")
+        cursor.execute(wait.format(position, _GTID_WAIT_SECONDS_MAX))
+        if cursor.fetchone()[0] != 0:
+            raise WaitTimeoutError
+
+    def _undo(self, cursor: Any, code: int) -> None:
+        import pymysql
+
+        self.is_lost = code in _CONNECTION_LOST
+        if not self.is_lost:
+            try:
+                cursor.execute("ROLLBACK")
+            except (pymysql.MySQLError, OSError):
+                self.is_lost = True
+
+
+def _close(connection: Any) -> None:
+    with suppress(Exception):  # The server may be gone.
+        connection.close()
