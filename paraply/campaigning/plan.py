@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -14,7 +15,14 @@ from paraply.mining.campaign import StopWhen, read_plan
 from paraply.mining.plan import Plan, source_digest
 from paraply.mining.systems import System, systems_of
 from paraply.number_arguments import positive, positive_seconds, within
-from paraply.vocabulary.errors import ParaplyError
+from paraply.reporting.escape import visible
+from paraply.vocabulary.errors import ParaplyError, register
+
+PROGRAM_NOT_TRUSTED = register(
+    "P325",
+    "the stored campaign names a program to run: {program}",
+    "read that command; add --trust to run it, or name the applier on the command line again",
+)
 
 HISTORIES = 200
 BATCH = 500
@@ -85,7 +93,8 @@ def add_plan_arguments(parser: argparse._ArgumentGroup) -> None:
 def planned(arguments: argparse.Namespace) -> tuple[Plan, StopWhen]:
     """Return plan and stop rule; bare ``--resume`` reads the folder.
 
-    Raises ``ParaplyError`` P724 or P728 without a usable plan.
+    A folder may come from somebody else: a program that only its plan names runs with ``--trust``.
+    Raises ``ParaplyError`` P724 or P728 without a usable plan, P325 for a program without trust.
     """
     values = [getattr(arguments, option) for option in PLANNING]
     is_bare = all(value is None or value is False or value == [] for value in values)
@@ -93,8 +102,17 @@ def planned(arguments: argparse.Namespace) -> tuple[Plan, StopWhen]:
     if arguments.resume and is_bare and not arguments.compare:
         plan, stored = read_plan(arguments.out)
         stop_when = stop_when if arguments.stop_when else stored
+        _require_trust(plan, arguments.out, is_trusted=arguments.trust)
         return replace(plan, source=source_digest()), stop_when
     return plan_of(arguments), stop_when
+
+
+def _require_trust(plan: Plan, place: str, *, is_trusted: bool) -> None:
+    programs = dict.fromkeys(one.started_program for one in plan.systems if one.started_program)
+    for program in map(visible, programs):
+        if not is_trusted:
+            raise ParaplyError(PROGRAM_NOT_TRUSTED, where=place, program=program)
+        print(f"paraply: the stored campaign runs: {program}", file=sys.stderr)
 
 
 def plan_of(arguments: argparse.Namespace) -> Plan:

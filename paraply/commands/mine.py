@@ -92,6 +92,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="continue the campaign in --out; other options come from its plan",
     )
+    where.add_argument(
+        "--trust", action="store_true",
+        help="with --resume: run the program that only the stored plan names; it is printed first",
+    )  # fmt: skip
     where.add_argument("--json", type=JsonFile, metavar="F", help="write JSON; - is stdout")
     where.add_argument("--no-times", action="store_true", help="leave times out")
     where.add_argument(

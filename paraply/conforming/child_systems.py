@@ -99,6 +99,11 @@ class ChildSystem(ForeignSystem):
         return case
 
     @property
+    def started_program(self) -> str:
+        """Return the applier's words; loads no class."""
+        return shlex.join(self.command.arguments)
+
+    @property
     def options(self) -> Mapping[str, OptionValue]:
         """Return the command."""
         return {"command": shlex.join(self.command.arguments)}

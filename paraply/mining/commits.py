@@ -7,10 +7,12 @@ concurrent commits fails.
 from __future__ import annotations
 
 import gzip
+import hashlib
+import io
 import json
 import os
-import secrets
 import time
+import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -24,10 +26,13 @@ from paraply.mining.plan import Plan
 from paraply.mining.row_files import ROWS, NewFile, read_file
 from paraply.mining.store import Store, store_at, store_failed
 from paraply.vocabulary.errors import ParaplyError, register
+from paraply.vocabulary.input_documents import parse_json
 
 STATES = "states"
 STATE, PLAN = "state", "plan"
 """Commit metadata: state file, plan digest."""
+STATE_BYTES_MAX = 1 << 28
+"""Unpacked; a state of a thousand systems has some 10 MB."""
 
 SECOND_DRIVER = register(
     "P729",
@@ -82,10 +87,19 @@ class State:
 
 
 def state_from_bytes(data: bytes) -> State:
-    """Read :meth:`State.as_bytes`."""
-    value = json.loads(gzip.decompress(data))
+    """Read :meth:`State.as_bytes`; ``ValueError`` if it unpacks to more than the maximum."""
+    with gzip.GzipFile(fileobj=io.BytesIO(data)) as packed:
+        text = packed.read(STATE_BYTES_MAX + 1)
+    if len(text) > STATE_BYTES_MAX:
+        raise ValueError("the state is too large")
+    value = parse_json(text)
     counts = [counts_from_json(counts) for counts in value["counts"]]
     return State(value["made"], value["rows"], value["seconds"], counts)
+
+
+def name_of_state(data: bytes) -> str:
+    """Return the file name: a digest of the content, so an edited state is not read."""
+    return f"{STATES}/{hashlib.sha256(data).hexdigest()}.json.gz"
 
 
 def new_state(plan: Plan) -> State:
@@ -161,11 +175,11 @@ class CommitLog:
         """Return the newest undamaged state."""
         said = self._said(STATE)
         data = self._store.read(said) if said else None
-        if data is None:
+        if data is None or said != name_of_state(data):
             return None
         try:
             state = state_from_bytes(data)
-        except (ValueError, KeyError, TypeError, AttributeError, OSError, EOFError):
+        except (ValueError, KeyError, TypeError, AttributeError, OSError, EOFError, zlib.error):
             return None
         return state if len(state.made) == len(plan.systems) else None
 
@@ -192,8 +206,9 @@ class CommitLog:
         from deltalake.transaction import AddAction
 
         before = self._said(STATE)
-        name = f"{STATES}/{secrets.token_hex(16)}.json.gz"
-        self._store.write(name, state.as_bytes())
+        data = state.as_bytes()
+        name = name_of_state(data)
+        self._store.write(name, data)
         now = int(time.time() * 1000)
         actions = [AddAction(file.name, file.size, {}, now, True, file.stats) for file in files]
         properties = delta.CommitProperties(
@@ -205,13 +220,14 @@ class CommitLog:
                 actions, "append", SCHEMA, commit_properties=properties
             )
         except delta.exceptions.CommitFailedError:
-            self._store.delete(name)
+            if name != before:
+                self._store.delete(name)
             raise ParaplyError(SECOND_DRIVER, where=self._store.url) from None
         except delta.exceptions.DeltaError as error:
             raise ParaplyError(NO_DELTA, where=self._url, reason=_first_line(error)) from None
         self.refresh()
         # Readers may use the previous state: delete the one before.
-        if self._older:
+        if self._older and self._older not in (before, name):
             self._store.delete(self._older)
         self._older = before
 

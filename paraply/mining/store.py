@@ -9,7 +9,7 @@ import os
 import secrets
 import time
 from contextlib import suppress
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Protocol
 from urllib.parse import unquote, urlsplit
 
@@ -31,7 +31,11 @@ STALE_S = 86_400.0
 
 
 class Store(Protocol):
-    """Small files by name, ``/`` separates folders."""
+    """Small files by name, ``/`` separates folders.
+
+    Names may come from a stranger's commit log. All methods raise ``ParaplyError`` P721 for a name
+    that leaves the folder, also by a link.
+    """
 
     url: str
 
@@ -61,9 +65,19 @@ class DiskStore:
         self.url = folder
         self.root = Path(folder)
 
+    def _place(self, name: str) -> Path:
+        place = self.root / _inside(self.url, name)
+        try:
+            is_inside = place.parent.resolve().is_relative_to(self.root.resolve())
+        except (OSError, RuntimeError) as error:  # RuntimeError: links in a circle, Python 3.12.
+            raise store_failed(str(place), error) from None
+        if not is_inside:
+            raise _leaves(self.url, name)
+        return place
+
     def write(self, name: str, data: bytes) -> None:
         """Write, sync and rename; P721 on failure."""
-        target = self.root / name
+        target = self._place(name)
         part = target.with_name(f".{target.name}.{os.getpid()}-{secrets.token_hex(4)}{PART}")
         try:
             target.parent.mkdir(parents=True, exist_ok=True)
@@ -80,21 +94,23 @@ class DiskStore:
 
     def read(self, name: str) -> bytes | None:
         """Return a file's content; None if absent."""
+        place = self._place(name)
         try:
-            return (self.root / name).read_bytes()
+            return place.read_bytes()
         except FileNotFoundError:
             return None
         except OSError as error:
-            raise store_failed(str(self.root / name), error) from None
+            raise store_failed(str(place), error) from None
 
     def names(self, folder: str) -> list[str]:
         """Return finished files, sorted."""
+        place = self._place(f"{folder}/*").parent
         try:
-            listed = os.listdir(self.root / folder)
+            listed = os.listdir(place)
         except FileNotFoundError:
             return []
         except OSError as error:
-            raise store_failed(str(self.root / folder), error) from None
+            raise store_failed(str(place), error) from None
         return sorted(name for name in listed if not name.startswith("."))
 
     def ages(self, folder: str) -> dict[str, float]:
@@ -109,7 +125,7 @@ class DiskStore:
     def delete(self, name: str) -> None:
         """Remove a file if present."""
         with suppress(FileNotFoundError, NotADirectoryError):
-            (self.root / name).unlink()
+            self._place(name).unlink()
 
     def sweep(self) -> int:
         """Remove unfinished files older than :data:`STALE_S`."""
@@ -136,7 +152,7 @@ class ArrowStore:
 
     def write(self, name: str, data: bytes) -> None:
         """Upload the file; rename where folders exist."""
-        target = f"{self._root}/{name}"
+        target = f"{self._root}/{_inside(self.url, name)}"
         part = f"{target.rpartition('/')[0]}/.{secrets.token_hex(8)}{PART}"
         is_object_store = self._files.type_name in ("s3", "gcs", "abfs")
         place = target if is_object_store else part
@@ -153,7 +169,7 @@ class ArrowStore:
     def read(self, name: str) -> bytes | None:
         """Return a file's content; None if absent."""
         try:
-            with self._files.open_input_stream(f"{self._root}/{name}") as stream:
+            with self._files.open_input_stream(f"{self._root}/{_inside(self.url, name)}") as stream:
                 return bytes(stream.read())
         except FileNotFoundError:
             return None
@@ -180,7 +196,7 @@ class ArrowStore:
     def delete(self, name: str) -> None:
         """Remove a file if present."""
         with suppress(FileNotFoundError):
-            self._files.delete_file(f"{self._root}/{name}")
+            self._files.delete_file(f"{self._root}/{_inside(self.url, name)}")
 
     def sweep(self) -> int:
         """Remove stale files; object stores have none."""
@@ -214,6 +230,17 @@ def store_at(place: str) -> Store:
     """Return a place's store."""
     url = located(place)
     return ArrowStore(url) if "://" in url else DiskStore(url)
+
+
+def _inside(url: str, name: str) -> str:
+    path = PurePosixPath(name)
+    if path.is_absolute() or ".." in path.parts or "\0" in name or not path.name:
+        raise _leaves(url, name)
+    return name
+
+
+def _leaves(url: str, name: str) -> ParaplyError:
+    return ParaplyError(STORE_FAILED, where=url, reason=f"the name {name!r} leaves it")
 
 
 def _sync_folder(folder: Path) -> None:

@@ -69,6 +69,11 @@ class System:
         return None
 
     @property
+    def started_program(self) -> str:
+        """Return words of a program that runs start; empty for none."""
+        return ""
+
+    @property
     def name(self) -> str:
         """Return the mutant, or subject and dialect."""
         dialect = self.workload.dialect

@@ -73,7 +73,7 @@ DSN_UNREADABLE = register(
 SERVER_UNREACHABLE = register(
     "P614",
     "no connection: {reason}",
-    "connect with the same user, host and port by hand; check PARAPLY_DSN_PASSWORD",
+    "connect with the same user, host and port by hand; check PARAPLY_DSN_PASSWORD and ssl_mode",
 )
 DUMP_REFUSED = register(
     "P615",

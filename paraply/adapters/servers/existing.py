@@ -1,6 +1,7 @@
 """An existing server, named by a data source name (DSN).
 
-``mysql://USER[:PASSWORD]@HOST[:PORT][/][?socket=PATH][&ssl_ca=FILE]``; ``mariadb://`` is a synonym.
+``mysql://USER[:PASSWORD]@HOST[:PORT][/][?socket=PATH][&ssl_ca=FILE][&ssl_mode=MODE]``;
+``mariadb://`` is a synonym.
 The environment variable ``PARAPLY_DSN_PASSWORD`` supplies a missing password, hidden from process
 lists.
 """
@@ -14,6 +15,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs, unquote, urlsplit
 
+from paraply.adapters.servers.encryption import VERIFYING, SslMode, driver_settings
 from paraply.adapters.servers.errors import DRIVER_MISSING, DSN_UNREADABLE, SERVER_UNREACHABLE
 from paraply.adapters.servers.reachable import Reachable
 from paraply.vocabulary.errors import ParaplyError
@@ -24,7 +26,8 @@ if TYPE_CHECKING:
 
 PASSWORD_VARIABLE = "PARAPLY_DSN_PASSWORD"
 _SCHEMES = ("mysql", "mariadb")
-_OPTIONS = ("socket", "ssl_ca")
+_OPTIONS = ("socket", "ssl_ca", "ssl_mode")
+_MODES = tuple(mode.value for mode in SslMode)
 _PORT = 3306
 _CONNECT_SECONDS_MAX = 10
 
@@ -40,7 +43,8 @@ class Dsn:
     socket: str = ""
     """Replaces host and port."""
     ssl_ca: str = ""
-    """Enables encryption and server verification."""
+    """File of the authorities that may sign the server's certificate."""
+    ssl_mode: SslMode = SslMode.PREFERRED
 
     def __str__(self) -> str:
         place = self.socket or f"{self.host}:{self.port}"
@@ -63,6 +67,10 @@ def parse_dsn(text: str) -> Dsn:
     except ValueError as reason:
         raise ParaplyError(DSN_UNREADABLE, given=shown, reason=str(reason)) from None
     unknown = sorted(set(options) - set(_OPTIONS))
+    ssl_ca = options.get("ssl_ca", [""])[-1]
+    # As MySQL's own clients choose: a named authority is to be used.
+    implied = (SslMode.VERIFY_CA if ssl_ca else SslMode.PREFERRED).value
+    mode = options.get("ssl_mode", [implied])[-1].lower().replace("-", "_")
     reason_text = (
         f"it begins with none of {', '.join(f'{one}://' for one in _SCHEMES)}"
         if parts.scheme not in _SCHEMES
@@ -70,6 +78,9 @@ def parse_dsn(text: str) -> Dsn:
         else f"its path '{parts.path}' names a schema, and the run has one of its own"
         if parts.path.strip("/")
         else f"it has no option '{unknown[0]}'" if unknown
+        else f"ssl_mode is one of {', '.join(_MODES)}" if mode not in _MODES
+        else f"ssl_ca is not used with ssl_mode={mode}"
+        if ssl_ca and SslMode(mode) not in VERIFYING
         else ""
     )  # fmt: skip
     if reason_text:
@@ -80,7 +91,8 @@ def parse_dsn(text: str) -> Dsn:
         host=parts.hostname or "127.0.0.1",
         port=port or _PORT,
         socket=options.get("socket", [""])[-1],
-        ssl_ca=options.get("ssl_ca", [""])[-1],
+        ssl_ca=ssl_ca,
+        ssl_mode=SslMode(mode),
     )
 
 
@@ -134,11 +146,10 @@ class ExistingServer(Reachable):
             settings["unix_socket"] = self.dsn.socket
         else:
             settings |= {"host": self.dsn.host, "port": self.dsn.port}
-        if self.dsn.ssl_ca:
-            settings["ssl_ca"] = self.dsn.ssl_ca
         if self.is_read_only:
             settings["init_command"] = "SET SESSION TRANSACTION READ ONLY"
         try:
+            settings |= driver_settings(self.dsn.ssl_mode, self.dsn.ssl_ca)
             return pymysql.connect(**(settings | arguments))
         except (pymysql.MySQLError, OSError, RuntimeError) as reason:
             raise ParaplyError(

@@ -8,6 +8,7 @@ import zlib
 import pytest
 
 from paraply.adapters.servers.binlog_dump import rotated_to
+from paraply.adapters.servers.encryption import SslMode
 from paraply.adapters.servers.existing import (
     PASSWORD_VARIABLE,
     Dsn,
@@ -31,7 +32,15 @@ def no_password(monkeypatch):
         ("mysql://me@db1:3307/", Dsn(user="me", host="db1", port=3307)),
         ("mariadb://me@[::1]:3307", Dsn(user="me", host="::1", port=3307)),
         ("mysql://me@/?socket=/run/s.sock", Dsn(user="me", socket="/run/s.sock")),
-        ("mysql://me@db1/?ssl_ca=/ca.pem", Dsn(user="me", host="db1", ssl_ca="/ca.pem")),
+        (
+            "mysql://me@db1/?ssl_ca=/ca.pem",
+            Dsn(user="me", host="db1", ssl_ca="/ca.pem", ssl_mode=SslMode.VERIFY_CA),
+        ),
+        (
+            "mysql://me@db1/?ssl_mode=VERIFY_IDENTITY",
+            Dsn(user="me", host="db1", ssl_mode=SslMode.VERIFY_IDENTITY),
+        ),
+        ("mysql://me@db1?ssl_mode=required", Dsn(user="me", host="db1", ssl_mode=SslMode.REQUIRED)),
         ("mysql://m%40e:x%2F%3A%40@db1", Dsn(user="m@e", password="x/:@", host="db1")),
     ],
 )
@@ -55,6 +64,8 @@ def test_password_may_stand_in_the_environment(monkeypatch):
         ("mysql://me:s3cret@db1/shop", "schema"),
         ("mysql://me:s3cret@db1:none", "Port"),
         ("mysql://me:s3cret@db1/?sokcet=/s", "no option 'sokcet'"),
+        ("mysql://me:s3cret@db1/?ssl_mode=perhaps", "ssl_mode is one of disabled, preferred"),
+        ("mysql://me:s3cret@db1/?ssl_mode=required&ssl_ca=/c", "ssl_ca is not used"),
     ],
 )
 def test_what_names_no_server_is_refused_without_its_password(text, reason):
