@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from paraply.reference_impl.applier.coordinator import UNDEFINED
-from paraply.reference_impl.comparison.clock import Clock
 from paraply.reference_impl.comparison.runs import NEVER, Advance, no_news
 from paraply.reference_impl.comparison.tasks import Task, TaskLog
+from paraply.reference_impl.comparison.workers import Workers
 
 
-class LogicalClock(Clock):
+class LogicalClock(Workers):
     """LOGICAL_CLOCK with replica_preserve_commit_order=ON.
 
     Reference: :class:`paraply.reference_impl.applier.coordinator.LogicalClock`.
@@ -73,7 +73,7 @@ class LogicalClockUnordered(LogicalClock):
     commits_in_order = False
 
 
-class Database(Clock):
+class Database(Workers):
     """DATABASE: a running transaction binds its schemas to a worker."""
 
     commits_in_order = shares_syncs = True
