@@ -33,6 +33,7 @@ from paraply.properties.tables.compiled.timestamps import (
 )
 from paraply.properties.tables.timestamps import TableCounts, TableRow, summarise
 from paraply.vocabulary.errors import ParaplyError
+from paraply.vocabulary.timestamps import waits_for
 
 SQL_TRANSACTIONS_MAX = 1_000_000
 """SQL time and memory grow proportionally or faster."""
@@ -151,7 +152,7 @@ def _all_pairs(rows: list[TableRow]) -> int:
     for history in of_history.values():
         for earlier, later in combinations(history, 2):
             if not set(earlier.items).isdisjoint(later.items):
-                graph.add_edge(earlier, later, ordered=earlier.sn <= later.lc)
+                graph.add_edge(earlier, later, ordered=waits_for(later.lc, earlier.sn))
     return sum(not ordered for _, _, ordered in graph.edges.data("ordered"))
 
 

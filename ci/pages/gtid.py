@@ -15,14 +15,16 @@ from paraply.counterexamples.hunt import system_of
 from paraply.properties.registry import Property
 from paraply.properties.search import Counterexample, random_schedules
 from paraply.properties.shrinking import ReadableOracle, shrink
-from paraply.reference_impl.mariadb_gtid.clock import group_timing
-from paraply.reference_impl.mariadb_gtid.positions_subject import METHODS
+from paraply.reference_impl.clock import take_steps
+from paraply.reference_impl.mariadb_gtid.positions_subject import GTID_POSITIONS, METHODS
 from paraply.reference_impl.mariadb_gtid.topology_subject import RULES
+from paraply.reference_impl.recorder import Recorder
+from paraply.reference_impl.step import Step
 from paraply.reference_impl.subject import Subject, Workload
 from paraply.registries import property_named, subject_named
-from paraply.vocabulary.events import EventKind
+from paraply.vocabulary.events import EventKind, Outcome
 from paraply.vocabulary.history import History, OptionValue
-from paraply.vocabulary.schedule import Exploration, Schedule
+from paraply.vocabulary.schedule import Exploration, RecordedSchedule, Schedule
 
 PAGE = "docs/gtid.md"
 SHRINK_RUNS_MAX = 100
@@ -192,19 +194,63 @@ _SAME_FOR_MARIADB = (
 )
 
 
+SYNC_TICKS = 4
+"""In worker steps; disks need a hundred times more."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupTiming:
+    """A run without errors on the simulated clock."""
+
+    ticks: int
+    groups: int
+    transactions: int
+    lock_waits: int
+
+    @property
+    def commits_per_group(self) -> float:
+        """Return mean transactions per sync."""
+        return self.transactions / self.groups
+
+
+def group_timing(dialect: str, *, workers: int, transactions: int) -> GroupTiming:
+    """Time one domain: a worker step takes a tick, a sync ``SYNC_TICKS``, all else none."""
+    recorder = Recorder()
+    quiet = dict.fromkeys(("crashes", "stops", "retries", "reads", "cleanups"), 0)
+    workload = Workload(
+        transactions=transactions, dialect=dialect,
+        options={"workers": workers, "domains": 1, **quiet},
+    )  # fmt: skip
+    replica = GTID_POSITIONS.replica(
+        RecordedSchedule([]), workload, dialect, GTID_POSITIONS.options_of(workload), recorder
+    )
+
+    def end(step: Step, since: int) -> int:
+        if step.label == "group synced":
+            return since + SYNC_TICKS
+        return since + step.label.startswith("w")
+
+    replica.on_start()
+    take_steps(recorder, lambda: sorted(replica.progress_steps(), key=_workers_first), end)
+    waits = {one.transaction for one in recorder.events if one.outcome is Outcome.LOCK_WAIT}
+    return GroupTiming(
+        ticks=recorder.now, groups=replica.groups_made, transactions=len(replica.data),
+        lock_waits=len(waits),
+    )  # fmt: skip
+
+
+def _workers_first(step: Step) -> bool:
+    return not step.label.startswith("w")
+
+
 def speed_rows() -> Iterator[list[object]]:
     """Yield the rows about commits per group."""
     for dialect in ("table", "single_row", "binlog"):
         for workers in WORKERS:
             timing = group_timing(dialect, workers=workers, transactions=64)
-            yield [
-                METHOD_WORDS[dialect],
-                workers,
-                f"{timing.commits_per_group:.1f}",
-                timing.groups,
-                timing.lock_waits,
-                timing.ticks,
-            ]
+            per_group = f"{timing.commits_per_group:.1f}"
+            waits = timing.lock_waits
+            yield [METHOD_WORDS[dialect], workers, per_group, timing.groups, waits, timing.ticks]
 
 
 def no_single_position(history: History) -> list[str]:

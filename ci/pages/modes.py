@@ -6,16 +6,18 @@ Each cell comes from all runs of small scopes: a breaking run, or the number of 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from ci.pages.writing import filled, pages_main, table
 from paraply.properties.registry import Property
 from paraply.reference_impl.applier.row_store import item_of
-from paraply.reference_impl.mariadb.clock import sample_log, timing
+from paraply.reference_impl.comparison.appliers import APPLIERS
+from paraply.reference_impl.comparison.tasks import task_log
 from paraply.reference_impl.mariadb.modes import Mode
 from paraply.reference_impl.mariadb.subject import MARIADB_PARALLEL
 from paraply.reference_impl.subject import Workload
+from paraply.reference_impl.workloads.small_logs import small_group_log
 from paraply.registries import property_named
 from paraply.reporting.event_words import event_words
 from paraply.vocabulary.events import EventKind
@@ -193,9 +195,9 @@ def _name(dialect: str) -> str:
 
 WORKERS = (2, 4, 8)
 LOGS: dict[str, Callable[[], tuple[Transaction, ...]]] = {
-    "spread": lambda: sample_log(Workload(rows=64).row_names, 60),
-    "hot": lambda: sample_log(Workload(rows=6).row_names, 60),
-    "two schemas, hot": lambda: sample_log(Workload(rows=6).row_names, 60, domains="schema"),
+    "spread": lambda: small_group_log(64, 60),
+    "hot": lambda: small_group_log(6, 60),
+    "two schemas, hot": lambda: small_group_log(6, 60, domains="schema"),
 }
 """Of sixty transactions."""
 
@@ -203,19 +205,33 @@ LOGS: dict[str, Callable[[], tuple[Transaction, ...]]] = {
 def speed_table() -> list[str]:
     """Return speed-up, syncs and retries."""
     rows = []
-    logs = [make() for make in LOGS.values()]
+    logs = [
+        task_log(log, groups=commit_id_groups(log)) for log in (make() for make in LOGS.values())
+    ]
     for mode in Mode:
+        name = mode.name.lower()
         cells = []
         for log in logs:
-            serial = timing(log, Mode.NONE, workers=1)
             for workers in WORKERS:
-                run = timing(log, mode, workers=workers)
+                run = APPLIERS[f"mariadb-{name}"].run(log, workers)
                 assert run.has_finished
-                speed = f"{serial.ticks / run.ticks:.2f}"
-                cells.append(f"{speed} ({run.commit_groups}, {run.retries})")
-        rows.append([mode.name.lower(), *cells])
+                cells.append(f"{log.work / run.makespan:.2f} ({run.syncs}, {run.retries})")
+        rows.append([name, *cells])
     heads = [f"{name}, N={workers}" for name in LOGS for workers in WORKERS]
     return table(["mode", *heads], rows)
+
+
+def commit_id_groups(log: Sequence[Transaction]) -> list[int]:
+    """Return a number per commit group; within a domain, equal commit ids share one."""
+    last: dict[int | None, tuple[object, int]] = {}
+    groups = []
+    for number, one in enumerate(log, start=1):
+        mark, group = last.get(one.domain, (None, 0))
+        if one.commit_id is None or mark != one.commit_id:
+            group = number
+        last[one.domain] = one.commit_id, group
+        groups.append(group)
+    return groups
 
 
 if __name__ == "__main__":

@@ -13,11 +13,11 @@ from paraply.properties.semi_sync.breaches import (
 )
 from paraply.properties.semi_sync.pace import commits_per_second
 from paraply.properties.semi_sync.watch import REFUSED, REJOINS
-from paraply.reference_impl.semi_sync.clock_subject import SEMI_SYNC_CLOCK
 from paraply.reference_impl.semi_sync.known_faults import KNOWN_FAULTS
 from paraply.reference_impl.semi_sync.recovery_mutants import IsNotFenced
 from paraply.reference_impl.semi_sync.settings import Staging, WaitPoint
 from paraply.reference_impl.semi_sync.subject import SemiSyncSubject
+from paraply.reference_impl.semi_sync.timed_subject import SEMI_SYNC_CLOCK
 from paraply.reference_impl.subject import Workload
 from paraply.vocabulary.events import EventKind
 from paraply.vocabulary.history import History

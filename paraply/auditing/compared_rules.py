@@ -12,9 +12,9 @@ from paraply.adapters.conformance.rules.correct import Key, OwnKeys, WriteSet
 from paraply.adapters.conformance.rules.restated import RESTATED, CompletedNumbers
 from paraply.adapters.conformance.rules.rule import Rule, Transaction
 from paraply.reference_impl.comparison.appliers import WRITESET, ComparedApplier
-from paraply.reference_impl.comparison.clock import Clock
 from paraply.reference_impl.comparison.runs import Advance
 from paraply.reference_impl.comparison.tasks import Task, TaskLog
+from paraply.reference_impl.comparison.workers import Workers
 
 KEEP_DEPENDENCIES = frozenset({"write_set", "replica_identity", "forced_global", "causality",
                                "last_common_parent"})  # fmt: skip
@@ -33,7 +33,7 @@ class GivenKeys(OwnKeys):
         return [(value,) for value in image]
 
 
-class RuleClock(Clock):
+class RuleClock(Workers):
     """A rule schedules; commits have no order."""
 
     def __init__(self, log: TaskLog, workers: int, advance: Advance, *, rule: type[Rule]) -> None:

@@ -10,8 +10,8 @@ from paraply.reference_impl.mariadb.subject import MARIADB_PARALLEL
 from paraply.reference_impl.mariadb_gtid.gap_free_subject import GAP_FREE
 from paraply.reference_impl.mariadb_gtid.positions_subject import GTID_POSITIONS
 from paraply.reference_impl.mariadb_gtid.topology_subject import GTID_TOPOLOGY
-from paraply.reference_impl.semi_sync.clock_subject import SEMI_SYNC_CLOCK
 from paraply.reference_impl.semi_sync.subject import SEMI_SYNC
+from paraply.reference_impl.semi_sync.timed_subject import SEMI_SYNC_CLOCK
 from paraply.reference_impl.source_subject import SOURCE_TRACKERS
 from paraply.reference_impl.wl4648.subject import WL4648
 from paraply.reference_impl.write_set_subject import WRITE_SETS

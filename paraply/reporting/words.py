@@ -13,6 +13,7 @@ from paraply.vocabulary.audit_result import (
     TransactionRef,
 )
 from paraply.vocabulary.counting import counted
+from paraply.vocabulary.timestamps import waits_for
 from paraply.vocabulary.verdict import Verdict
 
 MARKS = {Verdict.HOLDS: "✓", Verdict.UNKNOWN: "?", Verdict.VIOLATED: "✗"}
@@ -104,7 +105,7 @@ def why_they_may_overlap(violation: SafetyViolation) -> str:
     """Return why B may start before A commits."""
     earlier, later = violation.earlier, violation.later
     if earlier.sequence_number is not None and later.last_committed is not None:
-        if earlier.sequence_number <= later.last_committed:
+        if waits_for(later.last_committed, earlier.sequence_number):
             return ""
         return (
             f"B waits for sequence numbers up to {later.last_committed} (its last_committed); "

@@ -84,17 +84,13 @@ class LogicalTimestamp:
 VIEW_CHANGE = LogicalTimestamp.of(0, 0)
 
 
-def may_start(
-    low_water_mark: SequenceNumber | int, timestamp: LogicalTimestamp, *, is_idle: bool = False
-) -> bool:
-    """Return whether the transaction may start.
+def waits_for(last_committed: int, sequence_number: int) -> bool:
+    """Return whether a transaction waits for the commit of another one of its clock run.
 
-    Up to ``low_water_mark`` all have committed; ``is_idle``: all scheduled ones. Source:
-    ``clock_leq`` and ``get_lwm_timestamp`` of MySQL's coordinator.
+    It waits for the whole prefix up to its ``last_committed``; ``sequence_number`` is the other's.
+    Source: ``clock_leq`` of MySQL's coordinator.
     """
-    if timestamp.is_view_change:
-        return is_idle
-    return timestamp.last_committed <= low_water_mark
+    return sequence_number <= last_committed
 
 
 def may_overlap(earlier: LogicalTimestamp, later: LogicalTimestamp) -> bool:
@@ -104,4 +100,4 @@ def may_overlap(earlier: LogicalTimestamp, later: LogicalTimestamp) -> bool:
     """
     if earlier.is_view_change or later.is_view_change:
         return False
-    return later.last_committed < earlier.sequence_number
+    return not waits_for(later.last_committed, earlier.sequence_number)

@@ -14,10 +14,10 @@ from ci.pages.gtid import (
     TOPOLOGY_COLUMNS,
     Scope,
     decide,
+    group_timing,
     no_single_position,
 )
 from ci.pages.gtid_words import run_words
-from paraply.reference_impl.mariadb_gtid.clock import group_timing
 from paraply.reference_impl.subject import Workload
 from paraply.registries import subject_named
 from paraply.vocabulary.schedule import SeededSchedule

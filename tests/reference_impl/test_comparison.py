@@ -9,15 +9,15 @@ import pytest
 from paraply.reference_impl.applier.coordinator import Database, LogicalClock, schema_of
 from paraply.reference_impl.certification.trackers import CommitOrderTracker, WritesetTracker
 from paraply.reference_impl.comparison.appliers import APPLIERS, COMMIT_ORDER, WRITESET
-from paraply.reference_impl.comparison.clock import Clock
 from paraply.reference_impl.comparison.jobs import Blind, Breaking, Graph, InOrder, Serial
 from paraply.reference_impl.comparison.mariadb import ParallelMode
 from paraply.reference_impl.comparison.measures import bounds_of, measured
 from paraply.reference_impl.comparison.merging import Merged
 from paraply.reference_impl.comparison.runs import NEVER
 from paraply.reference_impl.comparison.tasks import LogBuilder, RowEvent, task_log
-from paraply.reference_impl.mariadb.clock import timing
+from paraply.reference_impl.comparison.workers import Workers
 from paraply.reference_impl.mariadb.modes import Mode
+from paraply.reference_impl.workloads.small_logs import small_relay_log
 from paraply.reference_impl.workloads.stamps import (
     commit_groups,
     timestamps,
@@ -30,8 +30,8 @@ from paraply.vocabulary.transactions import Transaction, TransactionKind
 from tests.reference_impl.reference_clocks import (
     COUNT,
     in_tables,
+    mode_run,
     mysql_ends,
-    relay_log,
     scheme_ends,
     tasks_of_rows,
 )
@@ -101,7 +101,7 @@ def test_clock_of_merged_jobs_commits_when_the_reference_does(dialect, served_by
 @pytest.mark.parametrize("is_ordered", [True, False])
 def test_clock_of_logical_clock_commits_when_the_reference_does(tracker, is_ordered):
     for seed in range(4):
-        _, recorder = relay_log((4, 12, 40)[seed % 3], seed)
+        _, recorder = small_relay_log((4, 12, 40)[seed % 3], COUNT, seed=seed)
         log = recorder.transactions
         stamps = timestamps(tracked(log), commit_groups(log, seed=seed), TRACKERS[tracker]())
         stamped = [replace(one, timestamp=stamp) for one, stamp in zip(log, stamps, strict=True)]
@@ -113,7 +113,7 @@ def test_clock_of_logical_clock_commits_when_the_reference_does(tracker, is_orde
 
 
 def test_clock_of_logical_clock_waits_at_gaps_and_rotations_as_the_reference_does():
-    _, recorder = relay_log(40, 5, conflicts=False, count=18)
+    _, recorder = small_relay_log(40, 18, conflicts=False, seed=5)
     numbers = [(0, 1), (1, 2), (1, 3), (1, 6), (3, 7), (6, 8)]
     log = [
         replace(one, timestamp=LogicalTimestamp.of(*numbers[place % 6]), clock=place // 6)
@@ -129,7 +129,7 @@ def test_clock_of_logical_clock_waits_at_gaps_and_rotations_as_the_reference_doe
 @pytest.mark.parametrize("is_ordered", [True, False])
 def test_clock_of_database_commits_when_the_reference_does(is_ordered):
     for seed in range(4):
-        _, recorder = relay_log(12, seed)
+        _, recorder = small_relay_log(12, COUNT, seed=seed)
         log = recorder.transactions
         tasks = task_log(in_tables(log, lambda item: f"s{schema_of(item)}.t"))
         applier = APPLIERS["mysql-database" + ("" if is_ordered else "-unordered")]
@@ -148,7 +148,7 @@ def test_clock_of_a_parallel_mode_commits_when_the_reference_does(mode, name):
         logged = with_commit_ids(log, groups)
         for workers in (1, 2, 4, 7):
             found = ParallelMode(task_log(log, groups=groups), workers, mode=mode).run()
-            reference = timing(logged, mode, workers=workers)
+            reference = mode_run(logged, mode, workers=workers)
             assert reference.has_finished
             ends = [reference.engine_commits[number] for number in range(1, 61)]
             assert found.done[1:] == ends
@@ -169,7 +169,7 @@ def test_domains_of_a_parallel_mode_commit_when_the_reference_does():
         logged.append(replace(one, domain=domain, gtid=f"{domain}-1-{sequence[domain]}"))
     for mode in Mode:
         for workers in (2, 5):
-            reference = timing(logged, mode, workers=workers)
+            reference = mode_run(logged, mode, workers=workers)
             found = ParallelMode(task_log(logged, groups=groups), workers, mode=mode).run()
             assert reference.has_finished
             assert found.done[1:] == [reference.engine_commits[n] for n in range(1, 91)]
@@ -291,7 +291,7 @@ def test_two_transactions_that_lock_two_rows_crosswise_stall_the_blind_and_cost_
 def test_commit_order_with_a_row_held_by_a_later_one_stalls_c1_and_not_a_server():
     log = log_of("xa", "a", "b")
 
-    class Server(Clock):
+    class Server(Workers):
         commits_in_order = shares_syncs = True
 
     assert not APPLIERS["c1"].run(log, 3).has_finished
@@ -358,7 +358,9 @@ def test_log_without_write_set_runs_one_by_one_under_every_scheme_that_keeps_dep
 
 def test_parts_of_p2_are_visible_apart_and_p3_commits_its_parts_in_one_tick():
     tasks = tasks_of_rows(
-        [one for one in relay_log(12, 1)[1].transactions if len(one.rows) == 2][:COUNT]
+        [one for one in small_relay_log(12, COUNT, seed=1)[1].transactions if len(one.rows) == 2][
+            :COUNT
+        ]
     )
     assert measured(tasks, APPLIERS["p2"].run(tasks, 4)).partly_visible > 0
     assert measured(tasks, APPLIERS["p3"].run(tasks, 4)).partly_visible == 0

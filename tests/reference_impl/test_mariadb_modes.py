@@ -9,7 +9,6 @@ import pytest
 from paraply.properties.registry import Expectation
 from paraply.properties.search import random_schedules
 from paraply.reference_impl.applier.row_store import RowStore
-from paraply.reference_impl.mariadb.clock import sample_log, store_before, timing
 from paraply.reference_impl.mariadb.driver import Settings
 from paraply.reference_impl.mariadb.groups import Entry, EventGroup, Stage
 from paraply.reference_impl.mariadb.modes import Mode, Rules
@@ -18,12 +17,14 @@ from paraply.reference_impl.mariadb.source import SCHEMAS, domain_of_schema
 from paraply.reference_impl.mariadb.subject import MARIADB_PARALLEL
 from paraply.reference_impl.recorder import Recorder
 from paraply.reference_impl.subject import Workload
+from paraply.reference_impl.workloads.small_logs import small_group_log
 from paraply.registries import property_named
 from paraply.vocabulary.events import EventKind
 from paraply.vocabulary.history import HistoryHeader
 from paraply.vocabulary.schedule import Exploration, SeededSchedule
 from tests.properties.histories import history_of
 from tests.reference_impl.judges import judges_of
+from tests.reference_impl.reference_clocks import mode_run, store_before
 
 JUDGES = judges_of(MARIADB_PARALLEL)
 SETTINGS = (
@@ -361,18 +362,18 @@ def test_long_running_statement_runs_beside_the_rest_in_a_domain_of_its_own():
 
 # The clock.
 
-NO_CONFLICTS = sample_log(Workload(rows=64).row_names, 60)
-HOT = sample_log(Workload(rows=6).row_names, 60)
+NO_CONFLICTS = small_group_log(64, 60)
+HOT = small_group_log(6, 60)
 
 
 @pytest.mark.parametrize("mode", list(Mode))
 @pytest.mark.parametrize("log", [NO_CONFLICTS, HOT], ids=["spread", "hot"])
 def test_log_on_the_clock_is_applied_in_order_with_any_number_of_workers(mode, log):
-    serial = timing(log, Mode.NONE, workers=1)
+    serial = mode_run(log, Mode.NONE, workers=1)
     rows = sum(len(one.rows) for one in log)
     assert serial.ticks == rows + len(log)
     for workers in (1, 2, 8):
-        run = timing(log, mode, workers=workers)
+        run = mode_run(log, mode, workers=workers)
         assert run.has_finished
         assert list(run.engine_commits) == [one.id for one in log]
         assert list(run.engine_commits.values()) == sorted(run.engine_commits.values())
@@ -382,20 +383,20 @@ def test_log_on_the_clock_is_applied_in_order_with_any_number_of_workers(mode, l
 
 
 def test_modes_that_dare_more_are_faster_where_nothing_conflicts():
-    ticks = [timing(NO_CONFLICTS, mode, workers=8).ticks for mode in Mode]
+    ticks = [mode_run(NO_CONFLICTS, mode, workers=8).ticks for mode in Mode]
     assert ticks[0] > ticks[1] > ticks[2] > ticks[3] == ticks[4]
 
 
 def test_group_commit_saves_syncs_and_minimal_never_waits_for_another():
-    assert timing(NO_CONFLICTS, Mode.OPTIMISTIC, workers=8).commit_groups < len(NO_CONFLICTS) / 3
-    assert timing(NO_CONFLICTS, Mode.MINIMAL, workers=8).commit_groups == len(NO_CONFLICTS)
+    assert mode_run(NO_CONFLICTS, Mode.OPTIMISTIC, workers=8).commit_groups < len(NO_CONFLICTS) / 3
+    assert mode_run(NO_CONFLICTS, Mode.MINIMAL, workers=8).commit_groups == len(NO_CONFLICTS)
 
 
 def test_speculation_on_hot_rows_pays_with_retries():
-    few, many = (timing(HOT, Mode.OPTIMISTIC, workers=workers) for workers in (2, 8))
+    few, many = (mode_run(HOT, Mode.OPTIMISTIC, workers=workers) for workers in (2, 8))
     assert few.retries < many.retries
     assert many.ticks > few.ticks
-    assert timing(HOT, Mode.CONSERVATIVE, workers=8).retries == 0
+    assert mode_run(HOT, Mode.CONSERVATIVE, workers=8).retries == 0
 
 
 def test_store_holds_what_the_first_change_of_a_row_expects():
@@ -404,7 +405,7 @@ def test_store_holds_what_the_first_change_of_a_row_expects():
     ).transactions
     store = store_before(log)
     assert [version.value for _, version in store.newest()] == [7, None]
-    assert timing(log, Mode.OPTIMISTIC, workers=3).has_finished
+    assert mode_run(log, Mode.OPTIMISTIC, workers=3).has_finished
 
 
 def outcomes(history):

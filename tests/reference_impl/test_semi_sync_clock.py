@@ -6,7 +6,7 @@ import pytest
 
 from paraply.properties.search import random_schedules
 from paraply.properties.semi_sync.pace import commits_wait_for_two_round_trips, round_trips_overlap
-from paraply.reference_impl.semi_sync.clock_subject import SEMI_SYNC_CLOCK
+from paraply.reference_impl.semi_sync.timed_subject import SEMI_SYNC_CLOCK
 from paraply.reference_impl.subject import Workload
 from paraply.vocabulary.events import EventKind
 

@@ -21,13 +21,13 @@ from paraply.properties.search import random_schedules
 from paraply.reference_impl.recorder import Recorder
 from paraply.reference_impl.subject import Workload
 from paraply.reference_impl.wl4648 import example
-from paraply.reference_impl.wl4648.clock import timing
 from paraply.reference_impl.wl4648.coordinator import JOBS_PER_WORKER
 from paraply.reference_impl.wl4648.subject import SCHEMES, WL4648
 from paraply.vocabulary.events import EventKind, Outcome
 from paraply.vocabulary.schedule import Exploration, RecordedSchedule, SeededSchedule
 from paraply.vocabulary.verdict import Verdict
 from tests.reference_impl.judges import judges_of
+from tests.reference_impl.reference_clocks import scheme_run
 
 JUDGES = judges_of(WL4648)
 SETTINGS = ({}, {"workers": 3, "crashes": 1, "checkpoints": 2}, {"workers": 0, "crashes": 1})
@@ -187,21 +187,19 @@ def test_zero_workers_apply_one_by_one_and_keep_every_level(dialect):
 
 @pytest.mark.parametrize("dialect", ["c0", "c0_timestamp", "c2", "c3"])
 def test_speed_up_is_near_the_number_of_workers_without_conflicts_and_order(dialect):
-    ticks = {
-        workers: timing(dialect, Workload(transactions=60, rows=64, options={
-            "workers": workers, "conflicts": False}))
+    replicas = {
+        workers: scheme_run(dialect, 64, workers, count=60, conflicts=False)
         for workers in (0, 1, 2, 4, 8)
     }  # fmt: skip
-    assert all(one.has_finished for one in ticks.values())
-    assert ticks[0] == ticks[1]
+    assert all(one.has_finished for one in replicas.values())
+    assert replicas[0].recorder.now == replicas[1].recorder.now
     for workers in (2, 4, 8):
-        assert ticks[0].ticks / ticks[workers].ticks >= 0.95 * workers
+        assert replicas[0].recorder.now / replicas[workers].recorder.now >= 0.95 * workers
 
 
 def test_blind_workers_stop_on_a_log_with_conflicts():
-    workload = Workload(transactions=60, rows=24, options={"workers": 8})
-    assert not timing("c0", workload).has_finished
-    assert timing("c3", workload).has_finished
+    assert not scheme_run("c0", 24, 8, count=60).has_finished
+    assert scheme_run("c3", 24, 8, count=60).has_finished
 
 
 def test_job_list_has_room_for_twice_the_workers_and_is_filled_to_that():

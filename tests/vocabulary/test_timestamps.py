@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from paraply.vocabulary.errors import ParaplyError
-from paraply.vocabulary.timestamps import VIEW_CHANGE, LogicalTimestamp, may_overlap, may_start
+from paraply.vocabulary.timestamps import VIEW_CHANGE, LogicalTimestamp, may_overlap, waits_for
 
 stamp = LogicalTimestamp.of
 
@@ -39,21 +39,8 @@ def test_timestamp_is_written_sequence_number_first():
     assert str(stamp(1, 2)) == "2<1"
 
 
-def test_transaction_may_start_when_last_committed_equals_low_water_mark():
-    assert may_start(5, stamp(5, 9))
-
-
-def test_transaction_may_not_start_one_past_low_water_mark():
-    assert not may_start(4, stamp(5, 9))
-
-
-def test_transaction_that_waits_for_nothing_may_start_at_once():
-    assert may_start(0, stamp(0, 1))
-
-
-def test_view_change_may_start_only_when_idle():
-    assert not may_start(100, VIEW_CHANGE)
-    assert may_start(0, VIEW_CHANGE, is_idle=True)
+def test_transaction_waits_for_its_whole_prefix_and_no_more():
+    assert [number for number in range(1, 9) if waits_for(5, number)] == [1, 2, 3, 4, 5]
 
 
 def test_later_transaction_may_overlap_while_it_does_not_wait_for_the_earlier():

@@ -13,6 +13,7 @@ from paraply.adapters.conformance.child import ApplierDiedError, ApplierSilentEr
 from paraply.adapters.conformance.messages import init_message, transaction_message
 from paraply.adapters.conformance.protocol import Message, ProtocolError, Role
 from paraply.adapters.conformance.source import Entry, EntryKind, SourceLog
+from paraply.vocabulary.timestamps import waits_for
 
 _HIDDEN = ("lc", "sn", "commit_id")
 ANSWERS = frozenset({"timestamps", "depends"})
@@ -206,7 +207,7 @@ def _closure(block: _Block) -> list[set[int]]:
 
 def _waits(block: _Block, answer: Answer, earlier: int, later: int) -> bool:
     if answer.depends is None:
-        return block[earlier][1].sequence_number <= answer.last_committed
+        return waits_for(answer.last_committed, block[earlier][1].sequence_number)
     todo, seen = [later], set[int]()
     places = {int(e.transaction.id): at for at, (e, _) in enumerate(block) if e.transaction}
     while todo:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from paraply.vocabulary.events import EventKind
 from paraply.vocabulary.history import History
-from paraply.vocabulary.timestamps import LogicalTimestamp
+from paraply.vocabulary.timestamps import LogicalTimestamp, waits_for
 from paraply.vocabulary.transactions import Transaction, TransactionId
 from paraply.vocabulary.write_set import Item, format_item, sorted_items
 
@@ -103,7 +103,7 @@ def _prefix_edges(
                 continue
             for member, stamp in stamps[later.id].items():
                 before = stamps[earlier.id].get(member)
-                if before is not None and before.sequence_number < stamp.last_committed:
+                if before is not None and waits_for(stamp.last_committed, before.sequence_number):
                     premise = (
                         f"T{later.id} has last_committed={stamp.last_committed}: everything up to "
                         f"it must have committed, and T{earlier.id} has sequence_number="
@@ -127,7 +127,7 @@ def _conflict(
     if earlier.clock == later.clock:
         for member, stamp in stamps[later.id].items():
             before = stamps[earlier.id].get(member)
-            if before is not None and stamp.last_committed < before.sequence_number:
+            if before is not None and not waits_for(stamp.last_committed, before.sequence_number):
                 where = f" on {member}" if member else ""
                 broken = (
                     f"T{later.id} has LC={stamp.last_committed}{where}, but T{earlier.id} wrote "

@@ -25,6 +25,7 @@ from paraply.models.language.terms import (
     implies,
     ite,
 )
+from paraply.models.systems.logical_clock import reaches, restarted
 
 ROW = Sort("Row")
 
@@ -196,13 +197,7 @@ def parallel_applier(dialect: Dialect = WL8440) -> System:
         system.action(
             "join", (),
             guard=vc(n()),
-            updates={
-                **begins,
-                next_sn: lambda: 2,
-                lc_global: lambda: 1,
-                has: lambda r: imported(r),
-                item_sn: lambda r: no_sn,
-            },
+            updates={**begins, **restarted(system)},
             havoc=(imported,),
             meaning="logged with (0, 0) on a joiner; counters start again, imported items have "
             "no SN",
@@ -228,7 +223,7 @@ def parallel_applier(dialect: Dialect = WL8440) -> System:
 
     def waits_for(q: Term, p: Term) -> Term:
         same_clock = conj(~vc(p), eq(epoch(p), epoch(q)))
-        bound = sn(p) <= lc(q) if dialect.prefix else eq(sn(p), lc(q))
+        bound = reaches(lc(q), sn(p)) if dialect.prefix else eq(sn(p), lc(q))
         return conj(same_clock, bound)
 
     fenced = conj(vc(P), ~vc(Q)) if dialect.barrier else conj(vc(P), ~vc(Q), P < 0)
@@ -305,13 +300,13 @@ def parallel_applier(dialect: Dialect = WL8440) -> System:
     system.invariant("fence_is_covered", (P,), implies(conj(current, empty(P)),
         lc_global() >= sn(P)), "one without write set is remembered by the window")  # fmt: skip
     system.invariant("row_dependency_is_stamped", (P, Q, R), implies(
-        conj(same_epoch, ws(P, R), ws(Q, R)), disj(lc(Q) >= sn(P), committed(P))),
+        conj(same_epoch, ws(P, R), ws(Q, R)), disj(reaches(lc(Q), sn(P)), committed(P))),
         "the later writer's LC reaches the earlier one's SN")  # fmt: skip
     system.invariant("fence_is_stamped", (P, Q), implies(
-        conj(same_epoch, disj(empty(P), empty(Q))), lc(Q) >= sn(P)),
+        conj(same_epoch, disj(empty(P), empty(Q))), reaches(lc(Q), sn(P))),
         "LC reaches across a transaction without write set")  # fmt: skip
     system.invariant("start_respects_last_committed", (P, Q), implies(
-        conj(same_epoch, started(Q), lc(Q) >= sn(P)), committed(P)),
+        conj(same_epoch, started(Q), reaches(lc(Q), sn(P))), committed(P)),
         "each started transaction had everything up to its LC committed")  # fmt: skip
     system.invariant("view_change_waited", (P, V), implies(
         conj(delivered(V), vc(V), started(V), P >= 0, P < V), committed(P)),

@@ -28,6 +28,7 @@ from paraply.models.language.terms import (
     implies,
     ite,
 )
+from paraply.models.systems.logical_clock import reaches, restarted
 
 ROW, TABLE = Sort("Row"), Sort("Tab")
 P, Q, V, ANY = (Variable(name, INT) for name in ("p", "q", "v", "any"))
@@ -202,14 +203,13 @@ def end_to_end(rules: Rules = Rules()) -> System:
         updates={
             n: lambda: n() + 1, base: lambda: n(),
             epoch: lambda p: ite(eq(p, n()), n(), epoch(p)),
-            next_sn: lambda: 2, lc_global: lambda: 1,
-            has: lambda r: imported(r), item_sn: lambda r: 0,
+            **restarted(system),
         },
         havoc=(imported,),
         meaning="a view change on a joiner: counters start again, imported items have no SN",
     )  # fmt: skip
 
-    same_clock = conj(remote(P), remote(Q), eq(epoch(P), epoch(Q)), sn(P) <= lc(Q))
+    same_clock = conj(remote(P), remote(Q), eq(epoch(P), epoch(Q)), reaches(lc(Q), sn(P)))
     barred = conj(~local(P), disj(vc(P), vc(Q)))
     held_back = disj(
         same_clock if rules.waits_for_lc else ~TRUE, barred if rules.barrier else ~TRUE
@@ -291,10 +291,10 @@ def end_to_end(rules: Rules = Rules()) -> System:
     system.invariant("fence_is_covered", (P,), implies(conj(current, empty(P)),
         lc_global() >= sn(P)), "one without write set is remembered by the window")  # fmt: skip
     system.invariant("row_dependency_is_stamped", (P, Q, R), implies(
-        conj(same_epoch, ws(P, R), ws(Q, R)), disj(lc(Q) >= sn(P), committed(P))),
+        conj(same_epoch, ws(P, R), ws(Q, R)), disj(reaches(lc(Q), sn(P)), committed(P))),
         "the later writer's LC reaches the earlier one's SN")  # fmt: skip
     system.invariant("fence_is_stamped", (P, Q), implies(
-        conj(same_epoch, disj(empty(P), empty(Q))), lc(Q) >= sn(P)),
+        conj(same_epoch, disj(empty(P), empty(Q))), reaches(lc(Q), sn(P))),
         "LC reaches across a transaction without write set")  # fmt: skip
     system.invariant("view_change_waited", (P, V), implies(
         conj(delivered(V), vc(V), started(V), P >= 0, P < V, ~local(P)), committed(P)),

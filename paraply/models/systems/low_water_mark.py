@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from paraply.models.language.system import System, Updates
 from paraply.models.language.terms import BOOL, INT, Variable, conj, disj, eq, forall, implies, ite
+from paraply.models.systems.logical_clock import reaches
 
 P, Q, J = Variable("p", INT), Variable("q", INT), Variable("j", INT)
 
@@ -72,7 +73,7 @@ def low_water_mark(rules: Rules = Rules()) -> System:
     )  # fmt: skip
 
     both = conj(P >= 0, P < Q, Q < given())
-    covered = implies(conj(both, disj(P < group_of(Q), sn(P) <= lc(Q))), done(P))
+    covered = implies(conj(both, disj(P < group_of(Q), reaches(lc(Q), sn(P)))), done(P))
     meaning = "each started transaction had all up to its LC, and every earlier group, done"
     system.safe("starts_respect_last_committed", (P, Q), covered, meaning)
     system.invariant("starts_respect_last_committed", (P, Q), covered, meaning)

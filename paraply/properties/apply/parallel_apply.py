@@ -17,6 +17,7 @@ from paraply.properties.apply.stream import (
     overlapping_pairs,
 )
 from paraply.properties.registry import Violation, always, sometimes
+from paraply.properties.start_rule import must_wait
 from paraply.properties.vocabularies import BETWEEN_DOMAINS, logged_numbers, relay_log
 from paraply.vocabulary.events import EventKind, Outcome
 from paraply.vocabulary.history import History
@@ -264,7 +265,7 @@ def _early_starts(history: History, stream: ApplyStream) -> Iterator[StartedTooE
             if other.clock != attempt.transaction.clock or other.timestamp is None:
                 continue
             number = other.timestamp.sequence_number
-            covered = 0 < number <= timestamp.last_committed
+            covered = number > 0 and must_wait(timestamp.last_committed, number)
             if covered and not stream.had_committed(other.id, attempt.begun_at):
                 yield StartedTooEarly(
                     member=stream.member,

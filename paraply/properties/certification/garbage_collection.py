@@ -14,6 +14,7 @@ from paraply.properties.group.stream import (
     snapshots,
 )
 from paraply.properties.registry import Violation, always, sometimes, write_sets
+from paraply.properties.start_rule import must_wait
 from paraply.properties.vocabularies import certification
 from paraply.vocabulary.events import Event, EventKind
 from paraply.vocabulary.history import History
@@ -288,7 +289,7 @@ def window_covers_what_was_purged(history: History) -> list[PurgedWriterUncovere
                 continue
             if later.is_fence:
                 break
-            if later.timestamp.last_committed < greatest:
+            if not must_wait(later.timestamp.last_committed, greatest):
                 broken.append(
                     PurgedWriterUncovered(
                         member=collection.stream.member,

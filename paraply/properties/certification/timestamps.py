@@ -15,9 +15,10 @@ from paraply.properties.group.stream import (
     share_items,
 )
 from paraply.properties.registry import Violation, always, sometimes, write_sets
+from paraply.properties.start_rule import must_wait
 from paraply.properties.vocabularies import given_numbers, given_numbers_in_sessions
 from paraply.vocabulary.history import History
-from paraply.vocabulary.timestamps import LogicalTimestamp, may_overlap
+from paraply.vocabulary.timestamps import LogicalTimestamp
 from paraply.vocabulary.transactions import TransactionId
 
 
@@ -338,9 +339,10 @@ def _may_overlap(earlier: Certified, later: Certified) -> bool:
     last_committed 0 waits for all workers: an older binary log's dependency (WL#7165), or a view
     change.
     """
-    if earlier.timestamp is None or later.timestamp is None or not later.timestamp.last_committed:
+    before, after = earlier.timestamp, later.timestamp
+    if before is None or after is None or before.is_view_change or not after.last_committed:
         return False
-    return may_overlap(earlier.timestamp, later.timestamp)
+    return not must_wait(after.last_committed, before.sequence_number)
 
 
 def _has_barrier(earlier: Certified, later: Certified) -> bool:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 import networkx as nx
 
 from paraply.properties.logs.dependency_safety import get_touches
+from paraply.properties.start_rule import must_wait
 from paraply.vocabulary.log import LoggedTransaction
 
 LOGICAL_CLOCK = "logical-clock"
@@ -94,7 +95,7 @@ def _overlap_by_clock(transactions: Sequence[LoggedTransaction]) -> MayOverlap:
             runs[earlier] == runs[later]
             and number is not None
             and parent is not None
-            and number > parent
+            and not must_wait(parent, number)
         )
 
     return may_overlap

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from paraply.properties.logs.transaction_facts import is_ddl
+from paraply.properties.start_rule import must_wait
 from paraply.vocabulary.log import LoggedTransaction
 
 LOGICAL_CLOCK = "logical-clock"
@@ -42,7 +43,8 @@ class Place:
 
     def may_overlap(self, earlier: Place) -> bool:
         """Return whether this may start before ``earlier`` commits."""
-        return earlier.lane == self.lane and earlier.run == self.run and earlier.rank > self.floor
+        same_run = earlier.lane == self.lane and earlier.run == self.run
+        return same_run and not must_wait(self.floor, earlier.rank)
 
 
 class OverlapRule(Protocol):

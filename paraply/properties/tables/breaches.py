@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from paraply.properties.start_rule import must_wait
 from paraply.properties.tables.timestamps import TableRow
 
 MALFORMED, NOT_RISING, UNORDERED = KINDS = ("malformed", "not_rising", "unordered")
@@ -49,7 +50,7 @@ def breaches_of(rows: Iterable[TableRow]) -> list[TableBreach]:
         if before is not None and before[1] and row.sn <= before[1]:
             note(NOT_RISING, 0, *before)
         for item in sorted(set(row.items)):
-            if item in writers and writers[item][1] > row.lc:
+            if item in writers and not must_wait(row.lc, writers[item][1]):
                 note(UNORDERED, item, *writers[item])
             writers[item] = (number, row.sn)
         before = (number, row.sn)

@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
+from paraply.properties.start_rule import must_wait
 from paraply.vocabulary.verdict import Verdict
 
 
@@ -94,7 +95,7 @@ class ChunkSummary:
             met = self.lasts.keys() & other.firsts.keys()
             counts += TableCounts(
                 not_rising=int(bool(other.sn_first and self.sn_last >= other.sn_first)),
-                unordered=sum(self.lasts[item] > other.firsts[item] for item in met),
+                unordered=sum(not must_wait(other.firsts[item], self.lasts[item]) for item in met),
                 compared=len(met),
             )
         passes_left = joins and not self.restarts
@@ -132,7 +133,7 @@ def summarise(rows: Iterable[TableRow]) -> ChunkSummary:
         )
         for item in dict.fromkeys(row.items):
             if item in lasts:
-                found += TableCounts(compared=1, unordered=int(lasts[item] > row.lc))
+                found += TableCounts(compared=1, unordered=int(not must_wait(row.lc, lasts[item])))
             elif not restarts:
                 firsts[item] = row.lc
             lasts[item] = row.sn
@@ -166,7 +167,7 @@ def check_all_pairs(rows: Sequence[TableRow]) -> bool:
         later.lc < later.sn
         and all(
             earlier.sn < later.sn
-            and (earlier.sn <= later.lc or not set(earlier.items) & set(later.items))
+            and (must_wait(later.lc, earlier.sn) or not set(earlier.items) & set(later.items))
             for earlier in window[:at]
         )
         for window in windows

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from paraply.reference_impl.applier.commit_order import CommitOrderQueue, NoCommitOrder
 from paraply.reference_impl.applier.coordinator import Coordinator, Database, LogicalClock
@@ -16,6 +15,7 @@ from paraply.reference_impl.applier.row_store import RowStore, item_of
 from paraply.reference_impl.applier.source_log import Part, RelayLog, Source
 from paraply.reference_impl.applier.worker import Stage, Worker
 from paraply.reference_impl.recorder import Recorder
+from paraply.reference_impl.step import Step
 from paraply.vocabulary.events import EventKind, Outcome
 from paraply.vocabulary.schedule import Schedule
 from paraply.vocabulary.transactions import Transaction, TransactionId
@@ -25,13 +25,6 @@ READER, AUDITOR = "reader", "auditor"
 
 RETRIES_MAX = 10
 """``replica_transaction_retries``; also bounds mutual rollbacks."""
-
-
-class Step(NamedTuple):
-    """A possible next step."""
-
-    label: str
-    act: Callable[[], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,9 +14,10 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from paraply.reference_impl.applier.coordinator import UNDEFINED, LogicalClock
-from paraply.reference_impl.applier.replica import Replica, Step
+from paraply.reference_impl.applier.replica import Replica
 from paraply.reference_impl.applier.source_log import Part
 from paraply.reference_impl.applier.worker import Stage, Worker
+from paraply.reference_impl.step import Step
 from paraply.vocabulary.events import EventKind
 from paraply.vocabulary.transactions import Transaction
 

@@ -9,10 +9,11 @@ Source: WL#8440 and WL#6833 "Certification info garbage collection"; ``handle_ce
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from functools import reduce
 from operator import and_
 
+from paraply.reference_impl.certification.dialects import Dialect
 from paraply.reference_impl.certification.gtids import GtidSet
 
 
@@ -49,3 +50,14 @@ class CollectionRound:
     def on_view_change(self) -> None:
         """Restart the round for a joiner."""
         self.reports.clear()
+
+    def stable_set_at_join(
+        self, dialect: Dialect, executed_sets: Sequence[GtidSet]
+    ) -> GtidSet | None:
+        """Return what the earlier members purge when a server joins, or None.
+
+        A joiner gets its donor's information after the collection.
+        """
+        if not executed_sets or not dialect.collects_on_join:
+            return None
+        return self.compute_stable_set(executed_sets)

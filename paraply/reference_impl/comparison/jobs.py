@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from paraply.reference_impl.comparison.clock import Clock
 from paraply.reference_impl.comparison.runs import NEVER, Advance, no_news
 from paraply.reference_impl.comparison.tasks import NOBODY, RowEvent, TaskLog
+from paraply.reference_impl.comparison.workers import Workers
 from paraply.reference_impl.wl4648.coordinator import JOBS_PER_WORKER
 
 
-class Serial(Clock):
+class Serial(Workers):
     """One transaction after another."""
 
     def __init__(self, log: TaskLog, workers: int = 1, advance: Advance = no_news) -> None:
@@ -16,7 +16,7 @@ class Serial(Clock):
         super().__init__(log, 1, advance)
 
 
-class Blind(Clock):
+class Blind(Workers):
     """C0: no conflict detection; deadlocks stay."""
 
     resolves_deadlocks = False

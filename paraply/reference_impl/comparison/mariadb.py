@@ -9,9 +9,9 @@ from collections import deque
 from dataclasses import dataclass
 from functools import partial
 
-from paraply.reference_impl.comparison.clock import Clock
 from paraply.reference_impl.comparison.runs import NEVER, Advance, no_news
 from paraply.reference_impl.comparison.tasks import NOBODY, RowEvent, Task, TaskLog
+from paraply.reference_impl.comparison.workers import Workers
 from paraply.reference_impl.mariadb.modes import Mode
 
 QUEUED_MAX = 2
@@ -35,7 +35,7 @@ class Lane:
     is_closed: bool = False
 
 
-class ParallelMode(Clock):
+class ParallelMode(Workers):
     """A replica with slave_parallel_mode."""
 
     commits_in_order = shares_syncs = True

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from functools import partial
 
-from paraply.reference_impl.comparison.clock import Clock
 from paraply.reference_impl.comparison.jobs import Breaking, Graph, InOrder
 from paraply.reference_impl.comparison.runs import Advance, Run, no_news
 from paraply.reference_impl.comparison.tasks import NOBODY, LogBuilder, RowEvent, Task, TaskLog
+from paraply.reference_impl.comparison.workers import Workers
 from paraply.reference_impl.wl4648.merging import is_full
 
 MERGED = 4
@@ -23,7 +23,7 @@ class Merged:
         workers: int,
         advance: Advance = no_news,
         *,
-        served_by: type[Clock],
+        served_by: type[Workers],
         merged: int = MERGED,
     ) -> None:
         self.log = log

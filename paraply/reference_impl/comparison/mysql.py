@@ -3,68 +3,63 @@
 from __future__ import annotations
 
 from paraply.reference_impl.applier.coordinator import UNDEFINED
-from paraply.reference_impl.comparison.clock import Clock
+from paraply.reference_impl.applier.coordinator import LogicalClock as StartRule
 from paraply.reference_impl.comparison.runs import NEVER, Advance, no_news
 from paraply.reference_impl.comparison.tasks import Task, TaskLog
+from paraply.reference_impl.comparison.workers import Workers
 
 
-class LogicalClock(Clock):
-    """LOGICAL_CLOCK with replica_preserve_commit_order=ON.
+class PrefixRule(StartRule):
+    """The coordinator's rule with the low-water mark of the done prefix."""
 
-    Reference: :class:`paraply.reference_impl.applier.coordinator.LogicalClock`.
-    """
+    def __init__(self) -> None:
+        super().__init__()
+        self.mark = UNDEFINED
+
+    def low_water_mark(self) -> int:
+        """Return the group's mark."""
+        return self.mark
+
+
+class LogicalClock(Workers):
+    """LOGICAL_CLOCK with replica_preserve_commit_order=ON."""
 
     commits_in_order = shares_syncs = True
 
     def __init__(self, log: TaskLog, workers: int, advance: Advance = no_news) -> None:
         super().__init__(log, workers, advance)
-        self.last_number = UNDEFINED
+        self.rule = PrefixRule()
+        self.numbers = [UNDEFINED] * len(self.tasks)
+        """Sequence numbers as used."""
         self.group_began = 1
         self.prefix = 0
 
     def place(self, number: int) -> int:
         """Wait for the group or prefix."""
         task = self.tasks[number]
-        if number > 1 and task.clock != self.tasks[number - 1].clock:
-            if self.completed < number - 1:
-                return 0
-            self.last_number = UNDEFINED
-        lc, sn = self.usable(task)
         is_idle = self.completed == number - 1
-        if self.opens_group(lc, sn):
+        if number > 1 and task.clock != self.tasks[number - 1].clock:
             if not is_idle:
                 return 0
-        elif not is_idle and not self.has_committed_up_to(lc):
+            self.rule.on_rotation()
+        stamp = self.rule.usable(task.stamp)
+        opens_group = self.rule.opens_group(stamp)
+        if not is_idle and (opens_group or not self.has_committed_up_to(stamp.last_committed)):
             return 0
         worker = super().place(number)
         if worker:
-            if self.opens_group(lc, sn):
+            if opens_group:
                 self.group_began = number
-            self.last_number = sn
+            self.numbers[number] = self.rule.last_sequence_number = stamp.sequence_number
         return worker
 
-    def usable(self, task: Task) -> tuple[int, int]:
-        """Return both numbers, or (0, 0)."""
-        if task.stamp is None:
-            return UNDEFINED, UNDEFINED
-        lc, sn = int(task.stamp.last_committed), int(task.stamp.sequence_number)
-        after_first = self.last_number != UNDEFINED
-        if after_first and ((lc and sn <= lc) or (sn and sn <= self.last_number)):
-            return UNDEFINED, UNDEFINED
-        return lc, sn
-
-    def opens_group(self, lc: int, sn: int) -> bool:
-        """Return whether earlier dependencies are unknown."""
-        return UNDEFINED in (self.last_number, lc, sn) or sn > self.last_number + 1
-
     def has_committed_up_to(self, last_committed: int) -> bool:
-        """Return whether the low-water mark suffices."""
+        """Return whether the group's mark suffices."""
         while self.prefix + 1 < len(self.tasks) and self.done[self.prefix + 1] != NEVER:
             self.prefix += 1
-        if self.prefix < self.group_began:
-            return False
-        stamp = self.tasks[self.prefix].stamp
-        return stamp is not None and last_committed <= stamp.sequence_number
+        is_in_group = self.prefix >= self.group_began
+        self.rule.mark = self.numbers[self.prefix] if is_in_group else UNDEFINED
+        return self.rule.has_committed_up_to(last_committed)
 
 
 class LogicalClockUnordered(LogicalClock):
@@ -73,7 +68,7 @@ class LogicalClockUnordered(LogicalClock):
     commits_in_order = False
 
 
-class Database(Clock):
+class Database(Workers):
     """DATABASE: a running transaction binds its schemas to a worker."""
 
     commits_in_order = shares_syncs = True

@@ -134,7 +134,7 @@ class Follower:
         is_joiner = is_first and self.member in view.joined
         if is_joiner:
             self._import(number)
-        if view.joined and state.certifier.dialect.collects_on_join:
+        if view.joined:
             self._collect_on_join(view, is_joiner=is_joiner)
         if view.joined:
             state.certifier.on_view_change()
@@ -153,11 +153,10 @@ class Follower:
 
     def _collect_on_join(self, view: ViewInstalled, *, is_joiner: bool) -> None:
         told = [self._set(view.executed[m]) for m in view.members if m not in view.joined]
-        stable = self.state.round.compute_stable_set(told) if told else None
         certifier = self.state.certifier
+        stable = self.state.round.stable_set_at_join(certifier.dialect, told)
         if not stable:
             return
-        # A joiner imports certification info after the collection.
         if is_joiner:
             if certifier.dialect.hands_on_stable_set:
                 certifier.stable_set |= stable

@@ -166,11 +166,11 @@ class Member:
         if not self.online <= frozenset(message.members):
             self.learn_online(self.online & frozenset(message.members))
         self.collection.on_view_change()
-        # A joiner gets its donor's information after the collection.
-        if message.joined not in (None, self.name) and self.dialect.collects_on_join:
+        if message.joined not in (None, self.name):
             reports = [message.executed[m] for m in message.members if m in self.online]
-            if reports:
-                self.collect(self.collection.compute_stable_set(reports))
+            stable = self.collection.stable_set_at_join(self.dialect, reports)
+            if stable is not None:
+                self.collect(stable)
         donor_state = self.donor_state()
         view_gtid = self.certifier.on_view_change()
         if view_gtid is not None and message.transaction is not None:

@@ -11,7 +11,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from paraply.reference_impl.mariadb.driver import MEMBER, SOURCE, Driver
-from paraply.reference_impl.mariadb.groups import Entry, EventGroup, Stage, Step
+from paraply.reference_impl.mariadb.groups import Entry, EventGroup, Stage
+from paraply.reference_impl.step import Step
 from paraply.vocabulary.events import EventKind
 
 PRIOR_COMMIT_FAILED = "prior commit failed"

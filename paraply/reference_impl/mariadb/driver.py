@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from paraply.reference_impl.applier.row_store import RowStore
-from paraply.reference_impl.mariadb.groups import Entry, EventGroup, Stage, Step
+from paraply.reference_impl.mariadb.groups import Entry, EventGroup, Stage
 from paraply.reference_impl.mariadb.modes import Rules
 from paraply.reference_impl.recorder import Recorder
+from paraply.reference_impl.step import Step
 from paraply.vocabulary.events import EventKind
 from paraply.vocabulary.mariadb_gtid import MariadbPosition, parse_mariadb_gtid
 from paraply.vocabulary.transactions import Transaction, TransactionId

@@ -5,12 +5,11 @@ Source: ``rpl_group_info``, ``group_commit_orderer``, ``rpl_parallel_entry``.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import NamedTuple
 
 from paraply.reference_impl.mariadb.source import DDL, TRANSACTIONAL
+from paraply.reference_impl.step import Step as Step
 from paraply.vocabulary.transactions import RowWrite, Transaction, TransactionId, TransactionKind
 from paraply.vocabulary.write_set import Item
 
@@ -149,10 +148,3 @@ class Entry:
         """Return the next queued group."""
         place = self.groups.index(group) + 1
         return self.groups[place] if place < len(self.groups) else None
-
-
-class Step(NamedTuple):
-    """A possible next step."""
-
-    label: str
-    act: Callable[[], None]

@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 
 from paraply.reference_impl.applier.row_store import item_of
 from paraply.reference_impl.mariadb.committing import CommittingDriver
-from paraply.reference_impl.mariadb.groups import EventGroup, Speculation, Stage, Step
+from paraply.reference_impl.mariadb.groups import EventGroup, Speculation, Stage
+from paraply.reference_impl.step import Step
 from paraply.vocabulary.events import EventKind, Outcome
 from paraply.vocabulary.transactions import RowWrite
 from paraply.vocabulary.write_set import Item

@@ -12,9 +12,10 @@ from functools import partial
 from paraply.reference_impl.applier.replica import AUDITOR, READER
 from paraply.reference_impl.mariadb.committing import PRIOR_COMMIT_FAILED
 from paraply.reference_impl.mariadb.driver import MEMBER
-from paraply.reference_impl.mariadb.groups import EventGroup, Speculation, Stage, Step
+from paraply.reference_impl.mariadb.groups import EventGroup, Speculation, Stage
 from paraply.reference_impl.mariadb.locking import LockingDriver
 from paraply.reference_impl.recorder import FROM_OUTSIDE, LOCK_WAIT_TIMEOUT
+from paraply.reference_impl.step import Step
 from paraply.vocabulary.events import EventKind, Outcome
 from paraply.vocabulary.schedule import Schedule
 

@@ -11,8 +11,9 @@ from typing import Any
 
 from paraply.reference_impl.mariadb_gtid.event_groups import EventGroup
 from paraply.reference_impl.mariadb_gtid.position_store import PositionRow, PositionStore
-from paraply.reference_impl.mariadb_gtid.workers import MEMBER, SOURCE, Budget, Stage, Step, Worker
+from paraply.reference_impl.mariadb_gtid.workers import MEMBER, SOURCE, Budget, Stage, Worker
 from paraply.reference_impl.recorder import Recorder
+from paraply.reference_impl.step import Step
 from paraply.vocabulary.events import EventKind, Outcome
 from paraply.vocabulary.mariadb_gtid import MariadbPosition
 from paraply.vocabulary.transactions import TransactionId

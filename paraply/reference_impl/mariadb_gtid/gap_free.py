@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, NamedTuple
 
-from paraply.reference_impl.mariadb_gtid.workers import Step
 from paraply.reference_impl.recorder import Recorder
+from paraply.reference_impl.step import Step
 from paraply.vocabulary.events import EventKind
 from paraply.vocabulary.gtid_set import EMPTY_GTID_SET, Gtid, GtidSet, GtidSource
 from paraply.vocabulary.schedule import Schedule

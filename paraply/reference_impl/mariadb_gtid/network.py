@@ -13,8 +13,8 @@ from typing import Any
 from paraply.reference_impl.mariadb_gtid.binlog_files import Logged, Refused
 from paraply.reference_impl.mariadb_gtid.event_groups import SET_BY_SESSION
 from paraply.reference_impl.mariadb_gtid.servers import Link, Server
-from paraply.reference_impl.mariadb_gtid.workers import Step
 from paraply.reference_impl.recorder import Recorder
+from paraply.reference_impl.step import Step
 from paraply.vocabulary.events import EventKind
 from paraply.vocabulary.mariadb_gtid import MariadbGtid
 from paraply.vocabulary.schedule import Schedule

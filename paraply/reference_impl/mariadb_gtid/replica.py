@@ -10,8 +10,9 @@ from functools import partial
 
 from paraply.reference_impl.mariadb_gtid.applying import ApplyingReplica
 from paraply.reference_impl.mariadb_gtid.event_groups import EventGroup, groups_after
-from paraply.reference_impl.mariadb_gtid.workers import MEMBER, Stage, Step, Worker
+from paraply.reference_impl.mariadb_gtid.workers import MEMBER, Stage, Worker
 from paraply.reference_impl.recorder import FROM_OUTSIDE
+from paraply.reference_impl.step import Step
 from paraply.vocabulary.events import EventKind, Observation
 from paraply.vocabulary.mariadb_gtid import MariadbPosition
 from paraply.vocabulary.schedule import Schedule

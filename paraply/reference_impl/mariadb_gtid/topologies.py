@@ -8,7 +8,7 @@ from functools import partial
 from paraply.reference_impl.mariadb_gtid.binlog_files import Logged, Place
 from paraply.reference_impl.mariadb_gtid.network import SLAVE_POS, Network
 from paraply.reference_impl.mariadb_gtid.servers import Link, Server
-from paraply.reference_impl.mariadb_gtid.workers import Step
+from paraply.reference_impl.step import Step
 from paraply.vocabulary.events import EventKind
 from paraply.vocabulary.schedule import Schedule
 

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
-from typing import NamedTuple
 
 from paraply.reference_impl.mariadb_gtid.event_groups import EventGroup
 from paraply.reference_impl.mariadb_gtid.position_store import PositionRow
@@ -38,13 +36,6 @@ class Worker:
     row: PositionRow | None = None
     waits_for: PositionRow | None = None
     """Row lock that blocks it."""
-
-
-class Step(NamedTuple):
-    """A possible next step."""
-
-    label: str
-    act: Callable[[], None]
 
 
 @dataclass(slots=True, kw_only=True)

@@ -12,9 +12,9 @@ from functools import partial
 from typing import ClassVar
 
 from paraply.reference_impl.semi_sync.faults import Faults
-from paraply.reference_impl.semi_sync.groups import Step
 from paraply.reference_impl.semi_sync.settings import Abandon
 from paraply.reference_impl.semi_sync.state import SOURCE
+from paraply.reference_impl.step import Step
 from paraply.vocabulary.events import EventKind, Observation
 from paraply.vocabulary.schedule import Schedule
 

@@ -8,10 +8,10 @@ from functools import partial
 from itertools import combinations
 
 from paraply.reference_impl.semi_sync.binlog import ReplicaState
-from paraply.reference_impl.semi_sync.groups import Step
 from paraply.reference_impl.semi_sync.replication import Replication
 from paraply.reference_impl.semi_sync.settings import Abandon, Recovery
 from paraply.reference_impl.semi_sync.state import SOURCE
+from paraply.reference_impl.step import Step
 from paraply.vocabulary.events import EventKind, Observation
 from paraply.vocabulary.transactions import TransactionId
 

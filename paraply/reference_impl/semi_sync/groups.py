@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Hashable
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import NamedTuple
 
+from paraply.reference_impl.step import Step as Step
 from paraply.vocabulary.transactions import TransactionId
 
 
@@ -51,13 +51,6 @@ class Group:
             tuple(self.transactions), self.stage, tuple(self.committed), self.has_given_up,
             self.has_lost_its_clients,
         )  # fmt: skip
-
-
-class Step(NamedTuple):
-    """A possible step."""
-
-    label: str
-    act: Callable[[], None]
 
 
 @dataclass(slots=True)

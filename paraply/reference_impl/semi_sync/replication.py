@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from functools import partial
 
 from paraply.reference_impl.semi_sync.binlog import ReplicaState
-from paraply.reference_impl.semi_sync.groups import Step
 from paraply.reference_impl.semi_sync.staging import Staging
+from paraply.reference_impl.step import Step
 from paraply.vocabulary.events import EventKind
 
 

@@ -6,11 +6,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 
-from paraply.reference_impl.semi_sync.groups import Group, Stage, Step
+from paraply.reference_impl.semi_sync.groups import Group, Stage
 from paraply.reference_impl.semi_sync.settings import Staging as Design
 from paraply.reference_impl.semi_sync.settings import WaitPoint
 from paraply.reference_impl.semi_sync.state import SOURCE
 from paraply.reference_impl.semi_sync.waiting import Waiting
+from paraply.reference_impl.step import Step
 from paraply.vocabulary.events import EventKind
 from paraply.vocabulary.transactions import TransactionId
 

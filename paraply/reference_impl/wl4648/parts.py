@@ -10,9 +10,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
-from paraply.reference_impl.applier.replica import READER, Step
+from paraply.reference_impl.applier.replica import READER
 from paraply.reference_impl.applier.row_store import item_of
 from paraply.reference_impl.applier.worker import Stage, Worker
+from paraply.reference_impl.step import Step
 from paraply.reference_impl.wl4648.replica import JobReplica
 from paraply.vocabulary.events import EventKind, Observation, Outcome
 from paraply.vocabulary.transactions import RowWrite, Transaction, TransactionId

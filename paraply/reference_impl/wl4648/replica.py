@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from paraply.reference_impl.applier.replica import Replica, Step
+from paraply.reference_impl.applier.replica import Replica
 from paraply.reference_impl.applier.row_store import item_of
 from paraply.reference_impl.applier.worker import Stage, Worker
+from paraply.reference_impl.step import Step
 from paraply.reference_impl.wl4648.coordinator import BlindCoordinator
 from paraply.reference_impl.wl4648.recovery import CommitWatermark
 from paraply.reference_impl.wl4648.stores import ReentrantStore

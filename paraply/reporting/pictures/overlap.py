@@ -16,9 +16,8 @@ _BOUND, _A, _B = 300, 430, 560
 def overlap_picture(violation: SafetyViolation) -> Markup | None:
     """Return the scheme under MySQL's logical clock, else None."""
     earlier, later = violation.earlier, violation.later
-    if earlier.sequence_number is None or later.last_committed is None:
-        return None
-    if earlier.sequence_number <= later.last_committed:
+    why = why_they_may_overlap(violation)
+    if earlier.sequence_number is None or later.last_committed is None or not why:
         return None
     parts = [
         Markup('<rect class="waited" x="20" y="{}" width="{}" height="20" rx="3"/>').format(
@@ -35,7 +34,7 @@ def overlap_picture(violation: SafetyViolation) -> Markup | None:
         _transaction(_B, "B", f"{later.sequence_number}"),
         _text(WIDTH - 20, _HEIGHT - 8, "end", "sequence_number"),
     ]
-    return picture("Why A and B may overlap", why_they_may_overlap(violation), _HEIGHT, parts)
+    return picture("Why A and B may overlap", why, _HEIGHT, parts)
 
 
 def _transaction(x: float, name: str, below: str) -> Markup:

@@ -7,10 +7,10 @@ from typing import ClassVar
 
 from paraply.reference_impl.recorder import Recorder
 from paraply.reference_impl.semi_sync.binlog import ReplicaState
-from paraply.reference_impl.semi_sync.clock import Durations, TimedCluster
 from paraply.reference_impl.semi_sync.settings import Staging
 from paraply.reference_impl.semi_sync.state import SOURCE
 from paraply.reference_impl.semi_sync.subject import SEMI_SYNC
+from paraply.reference_impl.semi_sync.timed_cluster import Durations, TimedCluster
 from paraply.reference_impl.subject import (
     KnownBreaches,
     Option,

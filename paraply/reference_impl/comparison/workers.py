@@ -1,7 +1,7 @@
-"""The simulated clock: workers, row locks and commits, moment by moment.
+"""Workers, row locks and commits of an applier on the simulated clock, moment by moment.
 
 Order within a moment: commits end, attempts are undone, commits start, the coordinator deals, each
-worker applies one row event. A subclass defines dispatch (:meth:`Clock.place`) and commit order.
+worker applies one row event. A subclass defines dispatch (:meth:`Workers.place`) and commit order.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from collections import deque
 from dataclasses import dataclass, field
 from typing import ClassVar
 
+from paraply.reference_impl.clock import Clock
 from paraply.reference_impl.comparison.runs import NEVER, NEWS_EVERY, Advance, Run, no_news
 from paraply.reference_impl.comparison.tasks import NOBODY, RowEvent, Task, TaskLog
 
@@ -27,7 +28,7 @@ class Moment:
     """Forces another coordinator step."""
 
 
-class Clock:
+class Workers(Clock[Moment]):
     """One log under one scheme."""
 
     commits_in_order: ClassVar[bool] = False
@@ -36,13 +37,11 @@ class Clock:
     """Whether deadlocks cost an attempt, or stall."""
 
     def __init__(self, log: TaskLog, workers: int, advance: Advance = no_news) -> None:
+        super().__init__(Moment)
         count = log.count + 1
         self.log, self.tasks = log, log.tasks
         self.workers = max(1, workers)
         self.advance = advance
-        self.now = 0
-        self.agenda: dict[int, Moment] = {}
-        self.moments: list[int] = []
         self.queues: list[deque[int]] = [deque() for _ in range(self.workers + 1)]
         self.idle = list(range(1, self.workers + 1))
         self.position = [0] * (self.workers + 1)
@@ -111,9 +110,7 @@ class Clock:
     def run(self) -> Run:
         """Apply the log."""
         self.settle()
-        while self.moments:
-            self.now = heapq.heappop(self.moments)
-            moment = self.agenda[self.now]
+        for moment in self.moments():
             for worker in moment.ended:
                 self.on_commit_ended(worker)
             for worker in moment.undone:
@@ -125,20 +122,11 @@ class Clock:
             moment.moving.sort(key=self.order_of)
             for worker in moment.moving:
                 self.on_row(worker)
-            del self.agenda[self.now]
         return Run(
             workers=self.workers, begun=self.begun, done=self.done, touched=self.touched,
             misapplied=self.misapplied, retries=self.retries, syncs=self.syncs,
             versions=self.versions,
         )  # fmt: skip
-
-    def at(self, time: int) -> Moment:
-        """Return the actions of a moment."""
-        moment = self.agenda.get(time)
-        if moment is None:
-            moment = self.agenda[time] = Moment()
-            heapq.heappush(self.moments, time)
-        return moment
 
     def settle(self) -> None:
         """Deal and begin transactions."""

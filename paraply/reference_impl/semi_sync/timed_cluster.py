@@ -1,4 +1,4 @@
-"""The source on a simulated clock.
+"""The source on the simulated clock.
 
 Durations are given in microseconds; unlisted steps take none. Clients commit without pause.
 """
@@ -8,10 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from paraply.reference_impl.clock import take_steps
 from paraply.reference_impl.semi_sync.binlog import ReplicaState
 from paraply.reference_impl.semi_sync.cluster import Cluster
-from paraply.reference_impl.semi_sync.groups import Group, Stage, Step
+from paraply.reference_impl.semi_sync.groups import Group, Stage
 from paraply.reference_impl.semi_sync.state import SOURCE
+from paraply.reference_impl.step import Step
 from paraply.vocabulary.events import EventKind
 from paraply.vocabulary.schedule import Schedule
 from paraply.vocabulary.transactions import TransactionId
@@ -38,10 +40,8 @@ class TimedCluster(Cluster):
     durations: Durations = field(default_factory=lambda: Durations(
         round_trip=1_000, sync=200, engine_commit=10))  # fmt: skip
     clients: int = 1
-    begun: dict[str, int] = field(default_factory=dict)
-    """Start times of possible steps."""
-    queued: dict[str, list[int]] = field(default_factory=dict)
-    """Groups behind the step's leader."""
+    queued: dict[str, tuple[int, list[int]]] = field(default_factory=dict)
+    """Step -> its start and the groups behind its leader then."""
     sent_at: dict[TransactionId, int] = field(default_factory=dict)
     received_at: dict[tuple[str, int], int] = field(default_factory=dict)
 
@@ -56,41 +56,31 @@ class TimedCluster(Cluster):
     def run(self, schedule: Schedule) -> None:
         """Take steps by time; the schedule breaks ties."""
         self.on_start()
-        while steps := list(self.progress_steps()):
-            due = [self.due(step) for step in steps]
-            now = min(due)
-            step = schedule.choose(
-                [step for step, at in zip(steps, due, strict=True) if at == now], "at once"
-            )
-            self.recorder.now = now
-            # An interrupted step restarts its time.
-            labels = {one.label for one in steps} - {step.label}
-            self.begun = {label: since for label, since in self.begun.items() if label in labels}
-            step.act()
+        take_steps(
+            self.recorder,
+            self.progress_steps,
+            self.end,
+            lambda steps: schedule.choose(steps, "at once"),
+        )
         self.recorder.record(EventKind.STOPPED, member=SOURCE, note="at rest")
 
     def replica_steps(self) -> Iterator[Step]:
         """Yield replica steps except applies."""
         return (step for step in super().replica_steps() if not step.label.endswith("applies"))
 
-    def due(self, step: Step) -> int:
-        """Return when a step finishes."""
-        now = self.recorder.now
+    def end(self, step: Step, since: int) -> int:
+        """Return when a step ends that began at ``since``."""
         half = self.durations.round_trip // 2
         name, _, what = step.label.partition(" ")
         if step.label == "prepare":
-            return max(now, self.arrives_at[self.waiting[0]])
+            return self.arrives_at[self.waiting[0]]
         if what == "receives":
-            replica = self.replica(name)
-            return max(now, self.sent_at[self.binlog.written[replica.position]] + half)
+            return self.sent_at[self.binlog.written[self.replica(name).position]] + half
         if what == "is heard":
-            known = self.heard.reported.get(name, 0)
-            return max(now, self.received_at[name, known + 1] + half)
-        if step.label not in self.begun:
-            self.begun[step.label] = now
-            self.queued[step.label] = [group.number for group in self.groups]
-        since = self.begun[step.label]
+            return self.received_at[name, self.heard.reported.get(name, 0) + 1] + half
         if what.endswith("syncs"):
+            if self.queued.get(step.label, (None,))[0] != since:
+                self.queued[step.label] = since, [group.number for group in self.groups]
             return since + self.durations.sync
         return since + self.durations.engine_commit if "engine commits" in what else since
 
@@ -105,7 +95,7 @@ class TimedCluster(Cluster):
 
     def followers_of(self, leader: Group) -> list[Group]:
         """Return groups queued in time."""
-        queued = self.queued.get(f"group {leader.number}: syncs", [])
+        _, queued = self.queued.get(f"group {leader.number}: syncs", (0, []))
         is_syncing = leader.stage is Stage.SYNC_QUEUE
         return [
             follower
