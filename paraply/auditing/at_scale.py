@@ -18,24 +18,24 @@ from typing import Protocol, TypeVar
 from paraply.adapters.binlog.blocks import BLOCK_BYTES, Block, cut_file
 from paraply.adapters.binlog.report import FileReport, LogReport
 from paraply.adapters.binlog.schema.registry import SchemaDoubts
+from paraply.auditing.engines import COMPILED, READABLE, EngineRefused
 from paraply.auditing.input_files import open_inputs
-from paraply.auditing.parts import JudgedPart, Lesson, PartTask, Statement, judge_part, taught
+from paraply.auditing.lessons import Lesson, condensed, taught
+from paraply.auditing.parts import JudgedPart, PartTask, judge_part
 from paraply.auditing.pipeline import (
     AuditRequest,
-    no_compiled_engine,
-    note_what_was_not_read,
-    nothing_read,
-    summary_of,
+    GtidsByFile,
+    note_gtids,
+    summed_up,
     trusting_less,
 )
-from paraply.auditing.rows_across_parts import EngineRefused, RowsAcrossParts
+from paraply.auditing.rows_across_parts import RowsAcrossParts
 from paraply.errors import NOT_IN_PARTS
 from paraply.properties.logs.audit import AuditOptions
 from paraply.properties.logs.part_borders import Carried
 from paraply.properties.logs.parts import total
 from paraply.vocabulary.audit_result import AuditResult, SafetyViolation
 from paraply.vocabulary.errors import ParaplyError
-from paraply.vocabulary.schema import TableSchema
 
 PART_BLOCKS = 32
 """A gigabyte, ten seconds of the compiled engine."""
@@ -160,17 +160,17 @@ class _AuditInParts:
                 rows = RowsAcrossParts(self._folder, self._map, self._advance)
                 try:
                     rows.follow(parts, self._lessons_before(parts))
-                except EngineRefused as reason:
-                    if self._engine == "compiled":
-                        raise no_compiled_engine(str(reason)) from None
+                except EngineRefused as refused:
+                    if self._engine == COMPILED:
+                        raise refused.error() from None
                 else:
                     return self._summed_up(parts, rows, len(blocks))
             self._read_by_the_readable_engine()
 
     def _read_by_the_readable_engine(self) -> None:
         """Rows do not pass between engines."""
-        self._engine = "readable"
-        others = [key for key, part in self._judged.items() if part.engine != "readable"]
+        self._engine = READABLE
+        others = [key for key, part in self._judged.items() if part.engine != READABLE]
         for key in others:
             del self._judged[key]
         self._again["another part needs the readable engine"] += len(others)
@@ -192,7 +192,7 @@ class _AuditInParts:
         lessons: list[tuple[Lesson, ...]] = []
         for start, approach in zip(starts, approaches, strict=True):
             known = first.lessons[: max(0, start - approach)]
-            lessons.append(_condensed(known, self._request.schema))
+            lessons.append(condensed(known, self._request.schema))
         while True:
             tasks = [
                 self._task(number, blocks, approach, taught_before)
@@ -248,52 +248,44 @@ class _AuditInParts:
             start = number * self._sizes.part_blocks
             before = start - approaches[number]
             if before:
-                faults = carried.get_faults(part.borders)
+                faults = carried.get_faults(part.part.borders)
                 if faults:
                     approaches[number] = min(start, max(1, approaches[number]) * WIDENING)
                     before = start - approaches[number]
                     self._again[faults[0]] += 1
                     changed = True
-            right = _condensed(learnt[:before], self._request.schema)
+            right = condensed(learnt[:before], self._request.schema)
             if right != lessons[number]:
                 lessons[number] = right
                 changed = True
                 if len(part.task.approach) == approaches[number]:
                     self._again["definitions of tables before"] += 1
-            carried.add(part.borders)
+            carried.add(part.part.borders)
         return changed
 
     def _summed_up(
         self, parts: list[JudgedPart], rows: RowsAcrossParts, blocks: int
     ) -> ScaledAudit:
-        shifts = []
-        before = 0
-        for part in parts:
-            shifts.append(before - part.borders.transactions_before)
-            before += part.part.counts["transactions",]
-        result = total([part.part for part in parts], shifts, self._options)
+        result = total([part.part for part in parts], self._options)
         every = replace(self._options, violations_max=1 << 62)
         listed = (
             result.violations
             if not result.violations_dropped
-            else total([part.part for part in parts], shifts, every).violations
+            else total([part.part for part in parts], every).violations
         )
-        if all(part.engine == "compiled" for part in parts):
-            result.engine = "compiled"
-        report = LogReport(files=self._reports(parts))
-        if not result.transactions and not any(file.read_to_end for file in report.files):
-            raise nothing_read(report)
-        gtids = _gtids_by_file(parts)
-        result.files = [summary_of(file, *gtids.get(file.file, ("", ""))) for file in report.files]
-        note_what_was_not_read(result, report)
+        if all(part.engine == COMPILED for part in parts):
+            result.engine = COMPILED
+        gtids: GtidsByFile = {}
         dumped = taught((), self._request.schema, self._request.distrusted)
         assumed = dict.fromkeys(dumped.assumptions)
         for part in parts:
             assumed |= dict.fromkeys(part.assumptions)
             self.doubts.add(part.doubts)
-        result.assumptions += assumed
+            for block, (first, last) in zip(part.task.blocks, part.gtids, strict=True):
+                note_gtids(gtids, block.file, first, last)
         if len(parts) > 1:
-            result.assumptions += DIFFERENCES
+            assumed |= dict.fromkeys(DIFFERENCES)
+        summed_up(result, LogReport(files=self._reports(parts)), gtids, assumed)
         return ScaledAudit(
             result=result,
             violations=listed,
@@ -308,7 +300,7 @@ class _AuditInParts:
         learnt: list[list[Lesson]] = []
         found = []
         for part in parts:
-            found.append(_condensed(learnt, self._request.schema))
+            found.append(condensed(learnt, self._request.schema))
             learnt += part.lessons
         return found
 
@@ -332,36 +324,6 @@ def _torn_files(parts: Iterable[JudgedPart]) -> set[str]:
 
 def _key(task: PartTask) -> _Key:
     return task.approach, task.blocks
-
-
-def _condensed(lessons: Sequence[Sequence[Lesson]], schema: str | None) -> tuple[Lesson, ...]:
-    """Return the fewest equivalent lessons; none if the approach suffices.
-
-    Earlier table maps matter only against a definition or for another table's foreign key.
-    """
-    found: list[Lesson] = []
-    last: dict[str, TableSchema] = {}
-    matters = schema is not None
-    for lesson in (each for block in lessons for each in block):
-        if isinstance(lesson, Statement):
-            matters = True
-            last.clear()
-        else:
-            if last.get(lesson.name) == lesson:
-                continue
-            last[lesson.name] = lesson
-            matters |= bool(lesson.foreign_keys)
-        found.append(lesson)
-    return tuple(found) if matters else ()
-
-
-def _gtids_by_file(parts: list[JudgedPart]) -> dict[str, tuple[str, str]]:
-    found: dict[str, tuple[str, str]] = {}
-    for part in parts:
-        for block, (first, last) in zip(part.task.blocks, part.gtids, strict=True):
-            known_first, known_last = found.get(block.file, ("", ""))
-            found[block.file] = (known_first or first, last or known_last)
-    return found
 
 
 def _joined(reports: list[FileReport]) -> FileReport:

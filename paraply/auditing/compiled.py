@@ -1,69 +1,64 @@
-"""The audit by the compiled engine.
-
-``NotCompilable`` requests the readable one.
-"""
+"""The compiled engine of the audit."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterator, Sequence
 
 from paraply.adapters.binlog.compiled.batch import Batch
-from paraply.adapters.binlog.compiled.rereading import LogChanged, Rereader
+from paraply.adapters.binlog.compiled.rereading import LogChanged
 from paraply.adapters.binlog.compiled.stream import CompiledStream, PlanChanged
 from paraply.adapters.binlog.keys.builder import KeyBuilder
 from paraply.adapters.binlog.report import LogReport
+from paraply.adapters.binlog.transaction_stream import LogFile
+from paraply.auditing.engines import COMPILED, Step
 from paraply.properties.logs.audit import AuditOptions
 from paraply.properties.logs.compiled.auditor import CompiledAuditor
 from paraply.properties.logs.compiled.batches import NotCompilable
-from paraply.vocabulary.audit_result import AuditResult
-from paraply.vocabulary.keys import ConflictKey
+from paraply.properties.logs.compiled.replay import CompiledReplay, CompiledRowFollower
 from paraply.vocabulary.log import LoggedTransaction
 
-
-class LogQuestions:
-    """Rereads transactions and keys from the files."""
-
-    def __init__(self, rereader: Rereader) -> None:
-        self._rereader = rereader
-
-    def reread(self, ordinal: int, at: int) -> LoggedTransaction:
-        """Return the transaction at a place."""
-        txn = self._rereader.read(at)
-        txn.ordinal = ordinal
-        return txn
-
-    def keys_with(self, ordinal: int, at: int, digests: frozenset[int]) -> dict[int, ConflictKey]:
-        """Return keys with these digests."""
-        return self._rereader.keys_with(self.reread(ordinal, at), at, digests)
+REFUSALS = (NotCompilable, PlanChanged, LogChanged)
+"""Exceptions of reading and judging that require the readable engine."""
 
 
-def audit_compiled(
-    files: tuple[str, ...],
-    keys: KeyBuilder,
-    report: LogReport,
-    options: AuditOptions,
-    on_gtids: Callable[[str, str, str], None],
-    advance: Callable[[float], None],
-    **sizes: int,
-) -> AuditResult:
-    """Audit files; fill the report.
+class CompiledEngine:
+    """Feeds batches of plain transactions, and single others; ``sizes`` are for tests."""
 
-    ``on_gtids`` receives file, first and last GTID. ``NotCompilable`` invalidates the run.
-    ``sizes`` are :class:`CompiledStream`'s, for tests.
-    """
-    stream = CompiledStream(keys, report, **sizes)
-    auditor = CompiledAuditor(keys, LogQuestions(stream.rereader), options)
-    try:
-        for item in stream.read(files):
+    name = COMPILED
+    steps_per_news = 1
+
+    def __init__(self, keys: KeyBuilder, **sizes: int) -> None:
+        self.report = LogReport()
+        self._keys = keys
+        self._stream = CompiledStream(keys, self.report, **sizes)
+        self._judge: CompiledAuditor | CompiledRowFollower
+
+    def auditor(self, options: AuditOptions) -> CompiledAuditor:
+        """Return a full judge to feed."""
+        self._judge = auditor = CompiledAuditor(self._keys, self._stream.rereader, options)
+        return auditor
+
+    def follower(self, options: AuditOptions) -> CompiledRowFollower:
+        """Return a replay-only judge to feed."""
+        replay = CompiledReplay(self._keys, options.replay_rows_max, options.replay_findings_max)
+        self._judge = follower = CompiledRowFollower(replay, self._stream.rereader)
+        return follower
+
+    def read(self, sources: Sequence[LogFile]) -> Iterator[Step]:
+        """Judge the sources' transactions; yield each step."""
+        for source in sources:
+            yield from self._judged(self._stream.scan_file(source))
+
+    def finish(self) -> Iterator[Step]:
+        """Judge the transaction that is open after the last source."""
+        yield from self._judged(self._stream.finish())
+
+    def _judged(self, items: Iterator[Batch | LoggedTransaction]) -> Iterator[Step]:
+        for item in items:
             if isinstance(item, Batch):
-                auditor.observe_batch(item)
-                first, last = item.gtids()
-                on_gtids(item.file, first, last)
-                advance(sum(file.bytes_read for file in report.files))
+                self._judge.observe_batch(item)
+                yield Step(item.file, *item.gtids())
             else:
-                keys.complete_transaction(item)
-                auditor.observe(item)
-                on_gtids(item.start.file, item.gtid, item.gtid)
-        return auditor.result()
-    except (PlanChanged, LogChanged) as reason:
-        raise NotCompilable(str(reason)) from reason
+                self._keys.complete_transaction(item)
+                self._judge.observe(item)
+                yield Step(item.start.file, item.gtid, item.gtid)

@@ -1,23 +1,30 @@
-"""The audit: read, follow the schema, key, judge, summarise."""
+"""The audit of a whole log: one run of the pipeline, and its summary."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
+from functools import partial
+from itertools import chain
 from pathlib import Path
 
 from paraply.adapters.binlog.event_types import event_name
 from paraply.adapters.binlog.keys.builder import KeyBuilder
 from paraply.adapters.binlog.report import FileReport, LogReport
-from paraply.adapters.binlog.schema.dump import load_schema_file
 from paraply.adapters.binlog.schema.registry import SchemaDoubts, SchemaRegistry
-from paraply.adapters.binlog.table_map import TableMap
-from paraply.adapters.binlog.text.dump import read_text_transactions
-from paraply.adapters.binlog.transactions import read_transactions
+from paraply.auditing.engines import (
+    COMPILED,
+    READABLE,
+    EngineRefused,
+    MakeEngine,
+    ReadableEngine,
+    by_engine,
+)
 from paraply.auditing.input_files import InputFiles, bytes_total, open_inputs
+from paraply.auditing.lessons import with_dump
 from paraply.auditing.selection import Selection, Selector
-from paraply.errors import ENGINE_UNAVAILABLE, NOTHING_READ
-from paraply.properties.logs.audit import DEFAULT_WORKERS, SAFETY, AuditOptions, Auditor
+from paraply.errors import NOTHING_READ
+from paraply.properties.logs.audit import DEFAULT_WORKERS, SAFETY, AuditOptions
 from paraply.properties.logs.overlap_rules import RULES
 from paraply.vocabulary.audit_result import AuditResult, FileSummary, Reason
 from paraply.vocabulary.errors import ParaplyError
@@ -26,14 +33,10 @@ from paraply.vocabulary.verdict import Verdict, combine
 
 APPLIERS = tuple(RULES)
 
-ENGINES = ("auto", "readable", "compiled")
-
 COMPILED_BYTES_MIN = 16 << 20
 """Below this loading the compiled engine does not pay."""
 COMPILING_BYTES_MIN = 64 << 20
 """The same while its kernels are not compiled."""
-
-_TRANSACTIONS_PER_NEWS = 256
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,123 +105,69 @@ def _audit_once(
     request: AuditRequest, advance: Callable[[float], None]
 ) -> tuple[AuditResult, SchemaDoubts]:
     inputs = open_inputs(request.files)
-    if _wants_compiled_engine(request, inputs):
-        result = _judged_by_compiled_engine(request, advance)
-        if result is not None:
-            return result
-    reading = _Reading(request)
-    judged = _judged_by_readable_engine(inputs, reading, Selector(request.selection), advance)
-    return reading.summed_up(judged, is_text=inputs.is_text), reading.registry.doubts
+    name = _engine_name(request, inputs)
+    selector = Selector(request.selection)
+
+    def judged(make_engine: MakeEngine) -> tuple[AuditResult, SchemaDoubts]:
+        registry = with_dump(SchemaRegistry(), request.schema, request.distrusted)
+        engine = make_engine(KeyBuilder(registry))
+        auditor = engine.auditor(AuditOptions(appliers=request.appliers, workers=request.workers))
+        gtids: GtidsByFile = {}
+        steps = chain(engine.read(inputs.sources), engine.finish())
+        for number, step in enumerate(steps, start=1):
+            note_gtids(gtids, *step)
+            if number % engine.steps_per_news == 0:
+                advance(sum(file.bytes_read for file in engine.report.files))
+        selector.require_found()
+        result = summed_up(auditor.result(), engine.report, gtids, registry.assumptions)
+        if inputs.is_text:
+            for file in result.files:
+                file.format = "text"
+        return result, registry.doubts
+
+    readable = partial(ReadableEngine, is_text=inputs.is_text, selector=selector)
+    try:
+        return by_engine(name, judged, readable)
+    except EngineRefused as refused:
+        raise refused.error() from None
 
 
-def _wants_compiled_engine(request: AuditRequest, inputs: InputFiles) -> bool:
+def _engine_name(request: AuditRequest, inputs: InputFiles) -> str:
     size = None if inputs.is_text or request.selection else bytes_total(request.files)
-    if request.engine == "compiled" and size is None:
-        raise no_compiled_engine("it reads plain binary logs only, and whole ones")
+    if request.engine == COMPILED and size is None:
+        raise EngineRefused("it reads plain binary logs only, and whole ones").error()
     if request.engine != "auto":
-        return request.engine == "compiled"
+        return request.engine
     kept = has_kernels(Path(__file__).resolve().parents[1] / "properties" / "logs" / "compiled")
-    return size is not None and size >= (COMPILED_BYTES_MIN if kept else COMPILING_BYTES_MIN)
+    is_large = size is not None and size >= (COMPILED_BYTES_MIN if kept else COMPILING_BYTES_MIN)
+    return "auto" if is_large else READABLE
 
 
-def _judged_by_compiled_engine(
-    request: AuditRequest, advance: Callable[[float], None]
-) -> tuple[AuditResult, SchemaDoubts] | None:
-    """Raises ``ParaplyError`` P308 instead of None for a compiled engine chosen by name."""
-    by_name = request.engine == "compiled"
-    try:
-        # Imported only here: it costs most of a second and 90 MB, which a small log does not pay.
-        from paraply.auditing.compiled import audit_compiled
-        from paraply.properties.logs.compiled.batches import NotCompilable
-    except ImportError as fault:
-        if by_name:
-            raise no_compiled_engine(str(fault)) from None
-        return None
-    reading = _Reading(request)
-    try:
-        judged = audit_compiled(
-            request.files, reading.keys, reading.report, reading.options, reading.note_gtids,
-            advance,
-        )  # fmt: skip
-    except NotCompilable as reason:
-        if by_name:
-            raise no_compiled_engine(str(reason)) from None
-        return None
-    return reading.summed_up(judged), reading.registry.doubts
+GtidsByFile = dict[str, tuple[str, str]]
+"""First and last GTID by file."""
 
 
-def no_compiled_engine(reason: str) -> ParaplyError:
-    """Return the error for the requested engine."""
-    return ParaplyError(ENGINE_UNAVAILABLE, engine="compiled", reason=reason)
+def note_gtids(gtids: GtidsByFile, file: str, first: str, last: str) -> None:
+    """Extend a file's range of GTIDs."""
+    known_first, known_last = gtids.get(file, ("", ""))
+    gtids[file] = (known_first or first, last or known_last)
 
 
-class _Reading:
-    def __init__(self, request: AuditRequest) -> None:
-        self.registry = SchemaRegistry()
-        if request.schema is not None:
-            load_schema_file(self.registry, request.schema, request.distrusted)
-        self.keys = KeyBuilder(self.registry)
-        self.options = AuditOptions(appliers=request.appliers, workers=request.workers)
-        self.report = LogReport()
-        self._gtids: dict[str, tuple[str, str]] = {}
-
-    @property
-    def bytes_read(self) -> int:
-        return sum(file.bytes_read for file in self.report.files)
-
-    def note_gtids(self, file: str, first: str, last: str) -> None:
-        known_first, known_last = self._gtids.get(file, ("", ""))
-        self._gtids[file] = (known_first or first, last or known_last)
-
-    def summed_up(self, result: AuditResult, *, is_text: bool = False) -> AuditResult:
-        files = self.report.files
-        # A file that stopped before its first transaction (encrypted, say) gave nothing to judge.
-        if not result.transactions and not any(file.read_to_end for file in files):
-            raise nothing_read(self.report)
-        result.files = [summary_of(file, *self._gtids.get(file.file, ("", ""))) for file in files]
-        if is_text:
-            for summary in result.files:
-                summary.format = "text"
-        note_what_was_not_read(result, self.report)
-        result.assumptions += self.registry.assumptions
-        return result
-
-
-def _judged_by_readable_engine(
-    inputs: InputFiles, reading: _Reading, selector: Selector, advance: Callable[[float], None]
+def summed_up(
+    result: AuditResult, report: LogReport, gtids: GtidsByFile, assumptions: Iterable[str]
 ) -> AuditResult:
-    auditor = Auditor(reading.keys, reading.options)
-
-    def on_table_map(table: TableMap) -> None:
-        reading.registry.observe_table_map(table.table_schema())
-
-    transactions = (
-        read_text_transactions(inputs.sources, report=reading.report)
-        if inputs.is_text
-        else read_transactions(inputs.sources, report=reading.report, on_table_map=on_table_map)
-    )
-    for txn in transactions:
-        # What is not judged teaches all the same how the tables are defined.
-        reading.keys.complete_transaction(txn)
-        if selector.takes(txn):
-            auditor.observe(txn)
-        else:
-            auditor.pass_over(txn)
-        reading.note_gtids(txn.start.file, txn.gtid, txn.gtid)
-        if txn.ordinal % _TRANSACTIONS_PER_NEWS == 0:
-            advance(reading.bytes_read)
-    selector.require_found()
-    return auditor.result()
+    """Add to a judged result what reading showed; raises P307 if nothing could be read."""
+    # A file that stopped before its first transaction (encrypted, say) gave nothing to judge.
+    if not result.transactions and not any(file.read_to_end for file in report.files):
+        first = next(report.diagnostics())
+        raise ParaplyError(NOTHING_READ, reason=first.text, remedy=first.remedy)
+    result.files = [_summary_of(file, *gtids.get(file.file, ("", ""))) for file in report.files]
+    _note_what_was_not_read(result, report)
+    result.assumptions += assumptions
+    return result
 
 
-def nothing_read(report: LogReport) -> ParaplyError:
-    """Return the error for no transaction."""
-    first = next(report.diagnostics())
-    return ParaplyError(NOTHING_READ, reason=first.text, remedy=first.remedy)
-
-
-def summary_of(file: FileReport, first_gtid: str, last_gtid: str) -> FileSummary:
-    """Return a file's summary for the report."""
+def _summary_of(file: FileReport, first_gtid: str, last_gtid: str) -> FileSummary:
     version = file.server_version
     return FileSummary(
         name=file.file,
@@ -237,8 +186,7 @@ def summary_of(file: FileReport, first_gtid: str, last_gtid: str) -> FileSummary
     )
 
 
-def note_what_was_not_read(result: AuditResult, report: LogReport) -> None:
-    """Make a verdict unknown where reading failed."""
+def _note_what_was_not_read(result: AuditResult, report: LogReport) -> None:
     for file in report.files:
         for diagnostic in file.diagnostics:
             result.unknown_because.append(

@@ -3,63 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from paraply.auditing.border_files import leave_border, read_border
-from paraply.auditing.parts import JudgedPart, Lesson, PartTask, reader_of
+from paraply.auditing.engines import EngineRefused
+from paraply.auditing.lessons import Lesson
+from paraply.auditing.parts import (
+    FollowedRows,
+    JudgedPart,
+    RowsTask,
+    follow_rows,
+    leave_border,
+    read_border,
+)
 from paraply.properties.logs.replay_borders import ReplayBorder
-from paraply.properties.logs.replayed_part import ReplayedPart, take_replayed
 
 ROUNDS_SIDE_BY_SIDE = 3
 """After these rounds parts are followed one at a time."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RowsTask:
-    """A part whose rows continue from before."""
-
-    part: PartTask
-    """The part without approach; ``border_file`` receives its end state."""
-    begin_file: str
-    """The state from earlier parts."""
-    begin: bytes
-    """The fingerprint of that state."""
-
-
-@dataclass(slots=True, kw_only=True)
-class FollowedRows:
-    """The result of following one part's rows."""
-
-    task: RowsTask
-    replayed: ReplayedPart
-    """Ordinals from the part's beginning."""
-    end: bytes
-    """Fingerprint of the end state."""
-
-
-class EngineRefused(Exception):  # noqa: N818 - it asks for the readable engine
-    """The compiled engine cannot follow the rows."""
-
-
-def follow_rows(task: RowsTask) -> FollowedRows | EngineRefused:
-    """Replay a part from the state before."""
-    reader = reader_of(task.part)
-    follower = reader.follower(task.part.options)
-    follower.replay.begin_at(read_border(task.begin_file), 0)
-    try:
-        for block in task.part.blocks:
-            for _ in reader.read(block):
-                pass
-        for _ in reader.finish():
-            pass
-    except reader.refusals as refusal:
-        return EngineRefused(str(refusal))
-    replayed = take_replayed(follower.replay)
-    end = follower.replay.end_at(follower.transactions)
-    leave_border(end, task.part.border_file)
-    return FollowedRows(task=task, replayed=replayed, end=end.fingerprint())
 
 
 Followed = FollowedRows | EngineRefused
@@ -105,7 +66,7 @@ class RowsAcrossParts:
                 self._advance(done / len(tasks))
         for part in parts[1:]:
             replayed = self._followed[part.task.number].replayed
-            replayed.findings = replayed.moved(part.borders.transactions_before)
+            replayed.findings = replayed.moved(part.part.borders.transactions_before)
             part.part.replayed = replayed
 
     def _take(self, followed: FollowedRows | EngineRefused) -> None:
@@ -133,10 +94,11 @@ class RowsAcrossParts:
             tasks.append(self._task(part, known, border, here.fingerprint))
             if self.rounds >= ROUNDS_SIDE_BY_SIDE:
                 break
-            count = part.part.counts["transactions",]
-            border.go_on(read_border(part.task.border_file), count)
-            if followed is not None:
-                border.rows.take_doubts(read_border(followed.task.part.border_file).rows, count)
+            border.go_on(
+                read_border(part.task.border_file),
+                part.part.counts["transactions",],
+                None if followed is None else read_border(followed.task.part.border_file),
+            )
             here = _Here(border.fingerprint(), "", border)
         return tasks
 
@@ -151,9 +113,14 @@ class RowsAcrossParts:
         name = f"{part.task.number}-{begin.hex()}"
         begin_file = str(self._folder / f"begin-{name}")
         leave_border(border, begin_file)
-        end_file = str(self._folder / f"end-{name}")
         return RowsTask(
-            part=part.task.without_approach(lessons, engine=part.engine, border_file=end_file),
+            part=replace(
+                part.task,
+                approach=(),
+                lessons=lessons,
+                engine=part.engine,
+                border_file=str(self._folder / f"end-{name}"),
+            ),
             begin_file=begin_file,
             begin=begin,
         )

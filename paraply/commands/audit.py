@@ -15,8 +15,9 @@ from typing import TextIO
 
 from paraply.adapters.binlog.blocks import BLOCK_BYTES
 from paraply.adapters.binlog.memory import BUDGET, DEFAULT_BYTES
+from paraply.auditing.engines import ENGINES
 from paraply.auditing.input_files import bytes_total
-from paraply.auditing.pipeline import APPLIERS, ENGINES, AuditRequest, audit
+from paraply.auditing.pipeline import APPLIERS, AuditRequest, audit
 from paraply.auditing.selection import Selection
 from paraply.errors import MALFORMED_WORKERS, STDIN_TWICE, UNKNOWN_APPLIER, USAGE
 from paraply.file_arguments import HtmlFile, InputPath, JsonFile, JunitFile, OutputFolder

@@ -7,11 +7,13 @@ from dataclasses import dataclass, fields
 
 from paraply.adapters.binlog.keys.builder import KeyBuilder
 from paraply.adapters.binlog.report import LogReport
-from paraply.adapters.binlog.schema.dump import load_schema_file
 from paraply.adapters.binlog.schema.registry import SchemaRegistry
-from paraply.adapters.binlog.transactions import read_transactions
-from paraply.auditing.compiled import audit_compiled
-from paraply.properties.logs.audit import AuditOptions, Auditor
+from paraply.auditing.compiled import REFUSALS, CompiledEngine
+from paraply.auditing.engines import Engine, ReadableEngine
+from paraply.auditing.lessons import with_dump
+from paraply.auditing.pipeline import GtidsByFile, note_gtids
+from paraply.properties.logs.audit import AuditOptions
+from paraply.properties.logs.compiled.batches import NotCompilable
 from paraply.vocabulary.audit_result import AuditResult
 
 
@@ -25,45 +27,29 @@ class Audited:
     gtids: dict[str, tuple[str, str]]
 
 
-Judge = Callable[[KeyBuilder, LogReport, Callable[[str, str, str], None]], AuditResult]
-
-
-def _audited(schema: str | None, judge: Judge) -> Audited:
-    registry = SchemaRegistry()
-    if schema is not None:
-        load_schema_file(registry, schema)
-    report = LogReport()
-    gtids: dict[str, tuple[str, str]] = {}
-
-    def on_gtids(file: str, first: str, last: str) -> None:
-        known_first, known_last = gtids.get(file, ("", ""))
-        gtids[file] = (known_first or first, last or known_last)
-
-    result = judge(KeyBuilder(registry), report, on_gtids)
-    return Audited(result, report, registry.assumptions, gtids)
+def _audited(
+    files: tuple[str, ...],
+    schema: str | None,
+    options: AuditOptions | None,
+    make_engine: Callable[[KeyBuilder], Engine],
+) -> Audited:
+    registry = with_dump(SchemaRegistry(), schema, ())
+    engine = make_engine(KeyBuilder(registry))
+    auditor = engine.auditor(options or AuditOptions())
+    gtids: GtidsByFile = {}
+    for step in (*engine.read(files), *engine.finish()):
+        note_gtids(gtids, *step)
+    result = auditor.result()
+    assert result.engine == engine.name
+    result.engine = "readable"
+    return Audited(result, engine.report, registry.assumptions, gtids)
 
 
 def audit_by_readable(
     files: tuple[str, ...], schema: str | None = None, options: AuditOptions | None = None
 ) -> Audited:
     """Audit with the readable engine."""
-
-    def judge(
-        keys: KeyBuilder, report: LogReport, on_gtids: Callable[[str, str, str], None]
-    ) -> AuditResult:
-        auditor = Auditor(keys, options)
-        read = read_transactions(
-            files,
-            report=report,
-            on_table_map=lambda table: keys.registry.observe_table_map(table.table_schema()),
-        )
-        for txn in read:
-            keys.complete_transaction(txn)
-            auditor.observe(txn)
-            on_gtids(txn.start.file, txn.gtid, txn.gtid)
-        return auditor.result()
-
-    return _audited(schema, judge)
+    return _audited(files, schema, options, ReadableEngine)
 
 
 def audit_by_compiled(
@@ -77,18 +63,10 @@ def audit_by_compiled(
     ``sizes`` are ``chunk_bytes`` and ``transactions_max``. The result calls itself readable, so
     that the two can be compared.
     """
-
-    def judge(
-        keys: KeyBuilder, report: LogReport, on_gtids: Callable[[str, str, str], None]
-    ) -> AuditResult:
-        judged = audit_compiled(
-            files, keys, report, options or AuditOptions(), on_gtids, lambda _: None, **sizes
-        )
-        assert judged.engine == "compiled"
-        judged.engine = "readable"
-        return judged
-
-    return _audited(schema, judge)
+    try:
+        return _audited(files, schema, options, lambda keys: CompiledEngine(keys, **sizes))
+    except REFUSALS as reason:
+        raise NotCompilable(str(reason)) from reason
 
 
 def differences(readable: Audited, compiled: Audited) -> list[str]:

@@ -52,6 +52,11 @@ class Block:
         return open_source(self.file) if self.is_file else BlockSource(self)
 
     @property
+    def name(self) -> str:
+        """Return the file's name."""
+        return self.file
+
+    @property
     def is_file(self) -> bool:
         """Return whether the block is a whole file."""
         return self.begin == 0 and self.end is None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
+from paraply.adapters.binlog.blocks import Block
 from paraply.adapters.binlog.cursor import MalformedError
 from paraply.adapters.binlog.errors import MALFORMED_EVENT, UNDECODED_ROWS
 from paraply.adapters.binlog.event_types import HeaderFlag
@@ -43,6 +44,8 @@ from paraply.vocabulary.log import LoggedKind, LoggedTransaction, LogPosition, R
 ROWS_BATCH = 4096
 """Maximum per ``on_rows`` call."""
 
+LogFile = str | Source | Block
+"""A path, ``-`` for standard input, an open source, or a part of a file."""
 OnRows = Callable[[LoggedTransaction, Sequence[RowChange]], None]
 OnTableMap = Callable[[TableMap], None]
 
@@ -88,7 +91,7 @@ class TransactionStream:
             TransactionPayloadEvent: self.on_payload,
         }
 
-    def read_file(self, file: str | Source) -> Iterator[LoggedTransaction]:
+    def read_file(self, file: LogFile) -> Iterator[LoggedTransaction]:
         """Yield transactions that end in this file."""
         source = self.begin_file(file)
         if source is None:
@@ -98,7 +101,7 @@ class TransactionStream:
                 yield from self.take(event, source, reader)
         yield from self.finish_file()
 
-    def begin_file(self, file: str | Source) -> Source | None:
+    def begin_file(self, file: LogFile) -> Source | None:
         """Open a file and its report, if possible."""
         self.file = FileReport(file=file if isinstance(file, str) else file.name)
         self.report.files.append(self.file)
@@ -112,8 +115,10 @@ class TransactionStream:
         self.resumes = source.resumes
         return source
 
-    def open_file(self, file: str | Source) -> Source:
+    def open_file(self, file: LogFile) -> Source:
         """Return the file's bytes; raises ``ParaplyError``."""
+        if isinstance(file, Block):
+            return file.open()
         return open_source(file) if isinstance(file, str) else file
 
     @contextmanager

@@ -47,6 +47,3 @@ def read_transactions(
     for file in files:
         yield from stream.read_file(file)
     yield from stream.finish()
-
-
-_Stream = TransactionStream

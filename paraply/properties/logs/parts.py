@@ -1,6 +1,6 @@
 """Parts of an audit, and their sum.
 
-The *approach* before a part covers the auditor's memory, which :func:`begin_part` keeps. Then
+The *approach* before a part covers the auditor's memory, which :meth:`PartAudit.begin` keeps. Then
 :func:`total` equals one auditor's result (:mod:`paraply.properties.logs.part_borders`).
 
 Replay and schedules remember without bound. Replay repeats from earlier parts' ends
@@ -15,11 +15,14 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from paraply.properties.logs.audit import AuditOptions, Auditor
 from paraply.properties.logs.critical_path import TracedPath, one_after_the_other
 from paraply.properties.logs.lint_findings import Tally
 from paraply.properties.logs.overlap_rules import COMMIT_GROUP, LOGICAL_CLOCK
+from paraply.properties.logs.part_borders import PartBorders, PartLint
+from paraply.properties.logs.replay_borders import ReplayBorder
 from paraply.properties.logs.replayed_part import ReplayedPart, add_replayed, take_replayed
 from paraply.properties.logs.safety_evidence import SafetyEvidence
 from paraply.properties.logs.width_over_time import WidthOverTime
@@ -71,6 +74,7 @@ class Part:
     path: TracedPath = field(default_factory=TracedPath)
     half: LintFinding | None = None
     """The finding if the log ends here, inside a transaction."""
+    borders: PartBorders = field(init=False)
     open_group: int = 0
     """Members of a possibly continuing commit group."""
 
@@ -96,7 +100,44 @@ def _tallies(auditor: Auditor) -> Iterator[Tally]:
     yield from (lint._commit_backwards, lint._server_changes)
 
 
-def begin_part(auditor: Auditor) -> Counter[tuple[object, ...]]:
+class PartAudit:
+    """Takes one part's findings from an auditor, which reads the approach first."""
+
+    def __init__(self, auditor: Auditor, *, from_file_start: bool) -> None:
+        self._auditor = auditor
+        self._lint = PartLint(auditor.options.lint_max, from_file_start=from_file_start)
+        auditor._lint = self._lint
+
+    def begin(self) -> None:
+        """End the approach."""
+        self._reached = _begin_part(self._auditor)
+        self._begin, self._before = self._lint.border(), self._lint.begin_part()
+        self._settled = self._auditor.has_forgotten()
+
+    def end(self) -> tuple[Part, ReplayBorder[Any]]:
+        """Return the findings since :meth:`begin`, and give up the replay's state."""
+        auditor, lint = self._auditor, self._lint
+        part = _end_part(auditor, self._reached)
+        transactions = part.counts["transactions",]
+        border = auditor._replay.end_at(self._before + transactions)
+        part.borders = PartBorders(
+            begin=self._begin,
+            end=lint.border(),
+            transactions_before=self._before,
+            reaches_back=lint.reaches_back,
+            writes_settled=self._settled[0],
+            reads_settled=self._settled[1],
+            has_writes=bool(transactions),
+            has_reads=bool(len(auditor._index.reads)),
+            has_groups=lint.has_groups,
+            from_file_start=lint.from_file_start,
+            numbers=lint.own_numbers(),
+            servers=frozenset(lint.own_servers),
+        )
+        return part, border
+
+
+def _begin_part(auditor: Auditor) -> Counter[tuple[object, ...]]:
     """Drop counts and findings; return the times."""
     auditor.settle()
     reached = _times(auditor)
@@ -144,8 +185,7 @@ def _times(auditor: Auditor) -> Counter[tuple[object, ...]]:
     return found
 
 
-def end_part(auditor: Auditor, reached: Counter[tuple[object, ...]]) -> Part:
-    """Return counts and findings since :func:`begin_part`."""
+def _end_part(auditor: Auditor, reached: Counter[tuple[object, ...]]) -> Part:
     auditor.settle()
     part = Part()
     counts, seen = part.counts, part.seen
@@ -205,8 +245,12 @@ def end_part(auditor: Auditor, reached: Counter[tuple[object, ...]]) -> Part:
     return part
 
 
-def total(parts: Sequence[Part], shifts: Sequence[int], options: AuditOptions) -> AuditResult:
-    """Return consecutive parts' result; ``shifts`` move ordinals."""
+def total(parts: Sequence[Part], options: AuditOptions) -> AuditResult:
+    """Return consecutive parts' result."""
+    shifts, before = [], 0
+    for part in parts:
+        shifts.append(before - part.borders.transactions_before)
+        before += part.counts["transactions",]
     rows: RowKeys = NoRows()
     auditor = Auditor(rows, options)
     counts: Counter[tuple[object, ...]] = Counter()

@@ -44,11 +44,15 @@ class ReplayBorder(Generic[Rows]):
     cascades: Cascades = field(default_factory=Cascades)
     prepared: PreparedXa = field(default_factory=PreparedXa)
 
-    def go_on(self, later: ReplayBorder[Rows], transactions: int) -> None:
-        """Guess the state after ``later``'s part."""
+    def go_on(
+        self, later: ReplayBorder[Rows], transactions: int, followed: ReplayBorder[Rows] | None
+    ) -> None:
+        """Guess the state after ``later``'s part; ``followed`` began at a wrong guess."""
         self.rows.go_on(later.rows, later.resets, transactions)
         self.cascades.go_on(later.cascades)
         self.prepared.go_on(later.prepared, transactions)
+        if followed is not None:
+            self.rows.take_doubts(followed.rows, transactions)
 
     def fingerprint(self) -> bytes:
         """Return 16 bytes, equal for equal continuations."""

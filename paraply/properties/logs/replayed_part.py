@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
+from typing import Any
 
+from paraply.properties.logs.replay_borders import ReplayBorder
 from paraply.properties.logs.replay_state import Resets
 from paraply.properties.logs.row_replay import RowReplay
 from paraply.vocabulary.audit_result import ReplayFinding, TransactionRef
@@ -83,6 +85,14 @@ class RowFollower:
     def __init__(self, replay: RowReplay) -> None:
         self.replay = replay
         self.transactions = 0
+
+    def begin_at(self, border: ReplayBorder[Any]) -> None:
+        """Continue from the state before the part."""
+        self.replay.begin_at(border, 0)
+
+    def end(self) -> tuple[ReplayedPart, ReplayBorder[Any]]:
+        """Return the part's findings, and give up the state after it."""
+        return take_replayed(self.replay), self.replay.end_at(self.transactions)
 
     def observe(self, txn: LoggedTransaction) -> None:
         """Replay the next transaction."""

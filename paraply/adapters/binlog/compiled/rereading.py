@@ -22,7 +22,7 @@ from paraply.adapters.binlog.keys.parts import BuiltKey
 from paraply.adapters.binlog.reading import EventDecoder
 from paraply.adapters.binlog.report import FileReport, LogReport
 from paraply.adapters.binlog.table_map import TableMap, parse_table_map
-from paraply.adapters.binlog.transactions import _Stream
+from paraply.adapters.binlog.transaction_stream import TransactionStream
 from paraply.vocabulary.keys import ConflictKey
 from paraply.vocabulary.log import LoggedTransaction, RowImage
 
@@ -60,12 +60,17 @@ class Rereader:
         """Return an offset's place in the current file."""
         return (len(self._formats) - 1) << OFFSET_BITS | offset
 
-    def read(self, place: int) -> LoggedTransaction:
-        """Decode the transaction at ``place``, without keys."""
-        if self._last is not None and self._last[0] == place:
-            return self._last[1]
+    def reread(self, ordinal: int, at: int) -> LoggedTransaction:
+        """Return the transaction at place ``at``, without keys."""
+        if self._last is None or self._last[0] != at:
+            self._last = at, self._read(at)
+        txn = self._last[1]
+        txn.ordinal = ordinal
+        return txn
+
+    def _read(self, place: int) -> LoggedTransaction:
         file, offset, description = self._find(place)
-        stream = _Stream(report=LogReport(), on_table_map=None, on_rows=None)
+        stream = TransactionStream(report=LogReport(), on_table_map=None, on_rows=None)
         stream.file = FileReport(file=file)
         decoder = EventDecoder()
         trailer = CHECKSUM_BYTES if description.checksum else 0
@@ -84,17 +89,12 @@ class Rereader:
                 raw = RawEvent(header, body[: len(body) - trailer])
                 for event in decoder.decode(raw, description):
                     for txn in stream.on_event(event):
-                        self._last = (place, txn)
                         return txn
 
-    def keys_with(
-        self, txn: LoggedTransaction, place: int, digests: frozenset[int]
-    ) -> dict[int, ConflictKey]:
-        """Return, by digest, the transaction's first such key.
-
-        The order is the key builder's.
-        """
-        arrays, known = self._rescan(txn, place)
+    def keys_with(self, ordinal: int, at: int, digests: frozenset[int]) -> dict[int, ConflictKey]:
+        """Return, by digest, the transaction's first such key, in the key builder's order."""
+        txn = self.reread(ordinal, at)
+        arrays, known = self._rescan(txn, at)
         found: dict[int, ConflictKey] = {}
         for row, change in enumerate(txn.rows):
             start = int(arrays.rows[row, L.R_KEY_START])

@@ -6,7 +6,7 @@ equal for both.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -25,9 +25,8 @@ from paraply.adapters.binlog.keys.builder import KeyBuilder, plan_of
 from paraply.adapters.binlog.reading import read_events
 from paraply.adapters.binlog.report import LogReport
 from paraply.adapters.binlog.rows_events import table_id_bytes
-from paraply.adapters.binlog.source import Source
 from paraply.adapters.binlog.table_map import TableMap, parse_table_map
-from paraply.adapters.binlog.transactions import _Stream
+from paraply.adapters.binlog.transaction_stream import LogFile, TransactionStream
 from paraply.vocabulary.log import LoggedTransaction
 
 TRANSACTIONS_MAX = 8192
@@ -40,7 +39,7 @@ class PlanChanged(Exception):  # noqa: N818 - it asks for another engine
     """A table's key plan changed; digests no longer compare."""
 
 
-class CompiledStream(_Stream):
+class CompiledStream(TransactionStream):
     """Yields batches of plain transactions, and single others."""
 
     def __init__(
@@ -75,18 +74,12 @@ class CompiledStream(_Stream):
     def _on_table_map(self, table: TableMap) -> None:
         self.keys.registry.observe_table_map(table.table_schema())
 
-    def read(self, files: Sequence[str | Source]) -> Iterator[Batch | LoggedTransaction]:
-        """Yield all files in order; never raises."""
-        for file in files:
-            yield from self.scan_file(file)
-        yield from self.finish()
-
-    def open_file(self, file: str | Source) -> ChunkSource:
+    def open_file(self, file: LogFile) -> ChunkSource:
         """Return the file's bytes for the scanner."""
         source = super().open_file(file)
         return ChunkSource(source, chunk_bytes=self._chunk_bytes, bytes_max=self._bytes_max)
 
-    def scan_file(self, file: str | Source) -> Iterator[Batch | LoggedTransaction]:
+    def scan_file(self, file: LogFile) -> Iterator[Batch | LoggedTransaction]:
         """Yield what ends in this file."""
         source = self.begin_file(file)
         if source is None:

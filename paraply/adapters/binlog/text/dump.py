@@ -25,8 +25,8 @@ from paraply.adapters.binlog.events import (
     XidEvent,
 )
 from paraply.adapters.binlog.framing import EventHeader
-from paraply.adapters.binlog.report import FileReport, LogReport, diagnostic_of
-from paraply.adapters.binlog.source import Source, open_source
+from paraply.adapters.binlog.report import LogReport, diagnostic_of
+from paraply.adapters.binlog.source import Source
 from paraply.adapters.binlog.text.events import (
     DELIMITER,
     event_of_line,
@@ -42,7 +42,7 @@ from paraply.adapters.binlog.text.lines import (
     parse_header,
 )
 from paraply.adapters.binlog.text.rows import RowReader
-from paraply.adapters.binlog.transactions import OnRows, _Stream
+from paraply.adapters.binlog.transaction_stream import LogFile, OnRows, TransactionStream
 from paraply.vocabulary.errors import ErrorCode, ParaplyError
 from paraply.vocabulary.log import LoggedKind, LoggedTransaction
 
@@ -69,7 +69,7 @@ def is_text_dump(head: bytes) -> bool:
 
 
 def read_text_transactions(
-    files: Sequence[str | Source],
+    files: Sequence[LogFile],
     *,
     report: LogReport | None = None,
     on_rows: OnRows | None = None,
@@ -80,28 +80,23 @@ def read_text_transactions(
     ``report`` lists errors P121 to P124 with lines; ``ParaplyError`` is never raised. Arguments:
     :func:`paraply.adapters.binlog.transactions.read_transactions`.
     """
-    stream = _Stream(
+    stream = TransactionStream(
         report=report if report is not None else LogReport(),
         on_table_map=None,
         on_rows=on_rows,
         row_bytes_max=row_bytes_max,
     )
     for file in files:
-        stream.file = FileReport(file=file if isinstance(file, str) else file.name)
-        stream.report.files.append(stream.file)
-        try:
-            source = open_source(file) if isinstance(file, str) else file
-        except ParaplyError as fault:
-            stream.file.diagnostics.append(diagnostic_of(fault, ends_file=True))
+        source = stream.begin_file(file)
+        if source is None:
             continue
-        stream.file.compression = source.compression
         with source:
             yield from _TextFile(stream, source).read()
         yield from stream.finish()
 
 
 class _TextFile:
-    def __init__(self, stream: _Stream, source: Source) -> None:
+    def __init__(self, stream: TransactionStream, source: Source) -> None:
         self.stream = stream
         self.lines = Lines(source)
         self.starts: deque[int] = deque()

@@ -8,7 +8,7 @@ from paraply.adapters.binlog.framing import EventHeader
 from paraply.adapters.binlog.report import diagnostic_of
 from paraply.adapters.binlog.text.lines import MALFORMED_TEXT, TEXT_WITHOUT_ROWS, Lines
 from paraply.adapters.binlog.text.values import UnreadableValue, parse_value
-from paraply.adapters.binlog.transactions import ROWS_BATCH, _Stream
+from paraply.adapters.binlog.transaction_stream import ROWS_BATCH, TransactionStream
 from paraply.vocabulary.errors import ErrorCode, ParaplyError
 from paraply.vocabulary.log import ABSENT, LogPosition, Operation, RowChange, RowImage
 
@@ -70,7 +70,7 @@ def _image(columns: dict[int, object], width: int) -> RowImage:
 class RowReader:
     """Collects the open transaction's rows and delivers batches."""
 
-    def __init__(self, stream: _Stream, lines: Lines) -> None:
+    def __init__(self, stream: TransactionStream, lines: Lines) -> None:
         self.stream = stream
         self.lines = lines
         self.position: LogPosition | None = None

@@ -1,0 +1,157 @@
+"""The two engines of the audit, behind one interface.
+
+The pipeline is: read → transactions → keys → judge → result. A whole log, a part of it, and the
+rows across parts run it with either engine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import NamedTuple, Protocol, TypeVar
+
+from paraply.adapters.binlog.keys.builder import KeyBuilder
+from paraply.adapters.binlog.report import LogReport
+from paraply.adapters.binlog.text.dump import read_text_transactions
+from paraply.adapters.binlog.transaction_stream import LogFile, TransactionStream
+from paraply.auditing.selection import Selector
+from paraply.errors import ENGINE_UNAVAILABLE
+from paraply.properties.logs.audit import AuditOptions, Auditor
+from paraply.properties.logs.replayed_part import RowFollower
+from paraply.properties.logs.row_replay import RowReplay
+from paraply.vocabulary.errors import ParaplyError
+from paraply.vocabulary.log import LoggedTransaction
+
+READABLE, COMPILED = "readable", "compiled"
+ENGINES = ("auto", READABLE, COMPILED)
+
+T = TypeVar("T")
+
+
+class Step(NamedTuple):
+    """What was judged last: one transaction or a batch of one file."""
+
+    file: str
+    first_gtid: str
+    last_gtid: str
+
+
+class Engine(Protocol):
+    """Reads sources in log order and feeds one judge."""
+
+    name: str
+    steps_per_news: int
+    """Steps between two reports of progress."""
+    report: LogReport
+
+    def auditor(self, options: AuditOptions) -> Auditor:
+        """Return a full judge to feed."""
+        ...
+
+    def follower(self, options: AuditOptions) -> RowFollower:
+        """Return a replay-only judge to feed."""
+        ...
+
+    def read(self, sources: Sequence[LogFile]) -> Iterator[Step]:
+        """Judge the sources' transactions; yield each step."""
+        ...
+
+    def finish(self) -> Iterator[Step]:
+        """Judge the transaction that is open after the last source."""
+        ...
+
+
+MakeEngine = Callable[[KeyBuilder], Engine]
+
+
+class EngineRefused(Exception):  # noqa: N818 - it asks for the readable engine
+    """The requested compiled engine cannot audit this log."""
+
+    def error(self) -> ParaplyError:
+        """Return the error for the user."""
+        return ParaplyError(ENGINE_UNAVAILABLE, engine=COMPILED, reason=str(self))
+
+
+class Judge(Protocol):
+    """Judges transactions in log order."""
+
+    def observe(self, txn: LoggedTransaction) -> None:
+        """Process the next transaction."""
+
+
+class ReadableEngine:
+    """The engine that decodes every row; it supports text dumps and selections."""
+
+    name = READABLE
+    steps_per_news = 256
+
+    def __init__(
+        self, keys: KeyBuilder, *, is_text: bool = False, selector: Selector | None = None
+    ) -> None:
+        self.report = LogReport()
+        self._keys = keys
+        self._is_text = is_text
+        self._selector = selector
+        self._judge: Judge
+        self._auditor: Auditor
+        self._stream = TransactionStream(
+            report=self.report,
+            on_table_map=lambda table: keys.registry.observe_table_map(table.table_schema()),
+            on_rows=None,
+        )
+
+    def auditor(self, options: AuditOptions) -> Auditor:
+        """Return a full judge to feed."""
+        self._judge = self._auditor = Auditor(self._keys, options)
+        return self._auditor
+
+    def follower(self, options: AuditOptions) -> RowFollower:
+        """Return a replay-only judge to feed."""
+        self._judge = follower = RowFollower(
+            RowReplay(self._keys, options.replay_rows_max, options.replay_findings_max)
+        )
+        return follower
+
+    def read(self, sources: Sequence[LogFile]) -> Iterator[Step]:
+        """Judge the sources' transactions; yield each step."""
+        if self._is_text:
+            yield from self._judged(read_text_transactions(sources, report=self.report))
+        for source in () if self._is_text else sources:
+            yield from self._judged(self._stream.read_file(source))
+
+    def finish(self) -> Iterator[Step]:
+        """Judge the transaction that is open after the last source."""
+        yield from self._judged(self._stream.finish())
+
+    def _judged(self, transactions: Iterable[LoggedTransaction]) -> Iterator[Step]:
+        for txn in transactions:
+            # A transaction outside of the selection may define tables, too.
+            self._keys.complete_transaction(txn)
+            if self._selector is None or self._selector.takes(txn):
+                self._judge.observe(txn)
+            else:
+                self._auditor.pass_over(txn)
+            yield Step(txn.start.file, txn.gtid, txn.gtid)
+
+
+def by_engine(
+    name: str, work: Callable[[MakeEngine], T], readable: MakeEngine = ReadableEngine
+) -> T:
+    """Run ``work`` with an engine; ``auto`` repeats it with ``readable`` if compiled refuses.
+
+    Raises ``EngineRefused`` for ``compiled``.
+    """
+    if name == READABLE:
+        return work(readable)
+    try:
+        # Imported only here: it costs most of a second and 90 MB, which a small log does not pay.
+        from paraply.auditing.compiled import REFUSALS, CompiledEngine
+    except ImportError as fault:
+        refused = EngineRefused(str(fault))
+    else:
+        try:
+            return work(CompiledEngine)
+        except REFUSALS as reason:
+            refused = EngineRefused(str(reason))
+    if name == COMPILED:
+        raise refused
+    return work(readable)
