@@ -127,7 +127,7 @@ def run(arguments: argparse.Namespace) -> int:
     target = target_named(arguments.target, TARGETS)
     if arguments.workload in CLIENT_WORKLOADS:
         with _ended_in_order():
-            return run_clients(target, arguments, _client_requests(target, arguments))
+            return run_clients(target, arguments, client_requests(target, arguments))
     requests = requests_of(target, arguments)
     for request in requests:
         target.check(request)
@@ -196,15 +196,17 @@ def requests_of(target: LiveTarget, arguments: argparse.Namespace) -> list[LiveR
     ]
 
 
-def _client_requests(target: LiveTarget, arguments: argparse.Namespace) -> list[LiveRequest]:
+def client_requests(target: LiveTarget, arguments: argparse.Namespace) -> list[LiveRequest]:
+    """Return one request per mode for a client workload; P301 or P620 for a wrong one."""
     if arguments.fault != [HEALTHY] or arguments.html is not None:
         option = "--html" if arguments.html is not None else "--fault"
         reason = f"{option} does not go with --workload {arguments.workload}"
         raise ParaplyError(USAGE, reason=reason, command="paraply live")
-    usual = LiveRequest(mode="").workload
-    requests = [replace(one, workload=usual) for one in requests_of(target, arguments)]
+    usual = LiveRequest(mode="")
+    requests = [replace(one, workload=usual.workload) for one in requests_of(target, arguments)]
     for request in requests:
-        target.check(request)
+        # Client loads take both on every target.
+        target.check(replace(request, clients=usual.clients, duration_s=usual.duration_s))
     return requests
 
 

@@ -19,7 +19,7 @@ from paraply.observing.claims import Claim, claim_of, forbidden_by
 from paraply.observing.judging import add_evidence
 from paraply.properties.isolation.bank import BANK_TOTAL, judge_bank
 from paraply.properties.isolation.freshness import STALE_READ, judge_freshness
-from paraply.properties.isolation.judging import Finding, Isolation, judge
+from paraply.properties.isolation.judging import CycleSearch, Finding, Isolation, judge
 from paraply.properties.isolation.readers_alone import readers_alone
 from paraply.properties.registry import Violation
 from paraply.vocabulary.client_history import ClientHistory
@@ -27,6 +27,8 @@ from paraply.vocabulary.verdict import Verdict, combine
 
 COMMITTED_MIN = 100
 """Fewer confirmed transactions establish nothing."""
+_COMPILED_MIN = 500
+"""Transactions from which compiling the search is worth its seconds."""
 ALL, READERS = "all", "read-only"
 LOST = "lost commit"
 LOG_TOTAL = "log total"
@@ -186,12 +188,24 @@ def take_client_round(result: ClientResult, one: ClientRound) -> None:
 
 
 def _take_history(result: ClientResult, history: ClientHistory, tell: _Telling) -> None:
-    claim = result.claim
-    _take_view(result, ALL, judge(history), claim.levels, tell)
+    claim, search = result.claim, _search(len(history.transactions))
+    _take_view(result, ALL, judge(history, search=search), claim.levels, tell)
     if claim.reader_levels:
-        _take_view(result, READERS, judge(readers_alone(history)), claim.reader_levels, tell)
+        alone = judge(readers_alone(history), search=search)
+        _take_view(result, READERS, alone, claim.reader_levels, tell)
     stale = judge_freshness(history)
     _add_finding(result, ALL, stale, tell, is_promised=claim.is_fresh)
+
+
+def _search(transactions: int) -> CycleSearch | None:
+    """Return the compiled search: replicas that lag make one large cycle of many."""
+    if transactions < _COMPILED_MIN:
+        return None
+    try:
+        from paraply.properties.isolation.compiled.cycles import CompiledSearch
+    except ImportError:
+        return None
+    return CompiledSearch()
 
 
 def _take_view(

@@ -15,7 +15,9 @@ from paraply.adapters.live.clients.options import ClientOptions, IsolationLevel
 from paraply.adapters.live.clients.site import wait_named
 from paraply.adapters.live.target import target_named
 from paraply.adapters.live.targets import TARGETS
+from paraply.cli import build_parser
 from paraply.cli import main as paraply
+from paraply.commands.live import client_requests
 from paraply.reporting.clients_text import client_json
 from tests.observing.test_client_judging import LOST_UPDATE, judged, recording, round_of
 
@@ -63,12 +65,12 @@ def test_file_without_results_is_refused(tmp_path, capsys):
 
 
 @pytest.mark.parametrize("command", list(commands()))
-def test_every_recorded_command_names_what_there_is(command):
+def test_every_recorded_command_is_accepted(command):
     words = shlex.split(command)
-    target = target_named(words[2], TARGETS)
-    assert words[words.index("--mode") + 1] in target.modes
-    if "--wait" in words:
-        wait_named(target.name, words[words.index("--wait") + 1])
+    arguments = build_parser(words[1:]).parse_args(words[1:])
+    target = target_named(arguments.target, TARGETS)
+    assert [one.duration_s for one in client_requests(target, arguments)] == [20]
+    wait_named(target.name, arguments.wait)
 
 
 @pytest.mark.parametrize(

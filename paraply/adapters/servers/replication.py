@@ -111,11 +111,10 @@ def is_receiving(replica: Reachable) -> bool:
     return _status(replica).get(f"{_threads(replica)}_IO_Running") == "Yes"
 
 
-def has_applied_received(replica: Reachable) -> bool:
-    """Return whether all received transactions are applied."""
-    status, peer = _status(replica), "Master" if replica.is_mariadb else "Source"
-    received = (status[f"{peer}_Log_File"], status[f"Read_{peer}_Log_Pos"])
-    return received == (status[f"Relay_{peer}_Log_File"], status[f"Exec_{peer}_Log_Pos"])
+def has_read_relay_log(replica: Reachable) -> bool:
+    """Return whether the applier has read all that was received; workers may still apply it."""
+    state = _status(replica).get(f"{_threads(replica)}_SQL_Running_State")
+    return "has read all relay log" in str(state)
 
 
 def applied_place(replica: Reachable) -> LogPlace:

@@ -57,9 +57,11 @@ def client_rounds(
     """Yield rounds, each on its own servers."""
     for number in range(1, request.rounds + 1):
         request.say(f"round {number} of {request.rounds}")
+        one = replace(request, seed=request.seed + number - 1)
         with open_site(target, request, options) as site:
-            yield _round(target, replace(request, seed=request.seed + number - 1), options, site,
-                         number)  # fmt: skip
+            done = _round(target, one, options, site, number)
+        # The servers are gone before the judges work.
+        yield done
 
 
 def _round(
