@@ -47,6 +47,11 @@ COMMANDS = (
         module="paraply.commands.verify",
     ),
     Command(
+        name="watch",
+        summary="follow running servers and judge their replicas continuously",
+        module="paraply.commands.watch",
+    ),
+    Command(
         name="prove",
         summary="prove the theorems for any number of transactions, and refute the rest",
         module="paraply.commands.prove",

@@ -6,12 +6,14 @@ import sys
 from pathlib import Path
 from types import SimpleNamespace
 
+from paraply.adapters.servers.existing import ExistingServer
 from paraply.commands import COMMANDS
 from paraply.properties.search import random_schedules
 from paraply.reference_impl.subject import Workload
 from paraply.registries import subject_named
 from paraply.vocabulary.history_jsonl import write_history
 from tests.observing.test_live_judging import TARGET, healthy
+from tests.verifying.watch.sent_logs import SentLog
 
 LOGS = Path(__file__).parents[1] / "fixtures" / "binlogs"
 LOG = LOGS / "mysql-9.7.4" / "keys" / "bin.000001"
@@ -40,9 +42,20 @@ RUNS = {
     "verify": (
         "{log}", "--target={log}", "--json={json}", "--junit={junit}", "--sarif={sarif}",
     ),
+    "watch": (
+        "--source=mysql://watch@source", "--target=mysql://watch@replica", "--for=1",
+        "--state={state}", "--findings={lines}", "--metrics=0",
+    ),
     "show": ("{history}", "--no-alternatives", "--out={html}"),
 }  # fmt: skip
 assert set(RUNS) == {command.name for command in COMMANDS}, "give each command a run"
+
+
+def sent_log(server: ExistingServer, *, replica_id: int) -> SentLog:
+    """Return a recorded log in place of a running server's."""
+    name = server.dsn.host
+    path = LOGS / "mysql-9.7.4" / "replica" / f"{'' if name == 'source' else 'replica-'}bin.000001"
+    return SentLog(path, name=name, identity=f"{name}/{replica_id}", is_mariadb=False)
 
 
 def prepared(monkeypatch, folder: Path, command: str) -> list[str]:
@@ -50,6 +63,7 @@ def prepared(monkeypatch, folder: Path, command: str) -> list[str]:
     monkeypatch.setattr("paraply.commands.live.TARGETS", (TARGET,))
     toy = SimpleNamespace(run=lambda request: iter([healthy()]))
     monkeypatch.setitem(sys.modules, TARGET.module, toy)
+    monkeypatch.setattr("paraply.commands.watch.ServerStream", sent_log)
     history = folder / "history.jsonl"
     if not history.exists():
         subject = subject_named("applier")
@@ -59,5 +73,6 @@ def prepared(monkeypatch, folder: Path, command: str) -> list[str]:
     names = {
         "log": LOG, "history": history, "json": folder / "r.json", "junit": folder / "r.xml",
         "html": folder / "r.html", "sarif": folder / "r.sarif", "out": folder / "out",
+        "state": folder / "state.json", "lines": folder / "findings.jsonl",
     }  # fmt: skip
     return [command, *(word.format(**names) for word in RUNS[command])]

@@ -198,6 +198,7 @@ COMMANDS_INSTALLED = {
     "replay": ("--subject=applier", "--program=AwAA"),
     "show": ("{history}", "--no-alternatives", "--out=page.html"),
     "verify": ("{log}", "--target={log}"),
+    "watch": ("--help",),
 }
 
 

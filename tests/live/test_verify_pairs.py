@@ -50,7 +50,7 @@ def create(source: Server) -> None:
     )
 
 
-def load(source: Server, *, domains: int = 1) -> None:
+def load(source: Server, *, domains: int = 1, turns: int = TRANSACTIONS) -> None:
     """Clients move amounts between rows; each row version is new. Domains own their rows."""
 
     def client(number: int) -> None:
@@ -60,7 +60,7 @@ def load(source: Server, *, domains: int = 1) -> None:
         with source.connect(autocommit=False) as connection, connection.cursor() as cursor:
             if domains > 1:
                 cursor.execute(f"SET SESSION gtid_domain_id={domain}")
-            for turn in range(TRANSACTIONS):
+            for turn in range(turns):
                 for row in sorted(chance.sample(mine, chance.choice((1, 2, 2, 3)))):
                     cursor.execute(
                         "UPDATE shop.account SET balance = balance + %s, version = %s "

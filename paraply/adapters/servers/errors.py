@@ -86,8 +86,18 @@ NETWORK_REFUSED = register(
     "servers cannot get a private network: {reason}",
     "run as root, with iproute2 installed, where network namespaces are allowed (unshare -n true)",
 )
+NO_GTIDS = register(
+    "P617",
+    "the server cannot be followed by GTID: {reason}",
+    "set gtid_mode=ON (MySQL); a log without GTIDs is judged afterwards by paraply verify",
+)
 NO_ACCOUNT = register(
     "P618",
     "servers do not run as root, and the system has no account {accounts}",
     "create the account, or run paraply as a user who is not root",
+)
+LOG_PURGED = register(
+    "P619",
+    "the server no longer has the log from where it would be read: {reason}",
+    "begin anew with another --state file: what the lost part did cannot be judged",
 )

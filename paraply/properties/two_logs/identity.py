@@ -14,6 +14,7 @@ from enum import IntEnum
 from typing import TypeVar
 
 from paraply.properties.two_logs.commits import Commit, Key
+from paraply.vocabulary.gtid_names import split_name
 
 _Finding = TypeVar("_Finding")
 
@@ -290,12 +291,6 @@ def difference(source: Commit, target: Commit) -> tuple[Difference, Key] | None:
         return Difference.MORE_ROWS, more
     found = next((k for k, pair in source.changes.items() if target.changes[k] != pair), None)
     return None if found is None else (Difference.FOUND_OTHER, found)
-
-
-def split_name(name: str) -> tuple[str, int]:
-    """Return a GTID's prefix and last number (0 without one)."""
-    at = max(name.rfind(":"), name.rfind("-")) + 1
-    return (name[:at], int(name[at:])) if name[at:].isdecimal() else (name, 0)
 
 
 class _Numbers:

@@ -1,0 +1,1 @@
+"""Follows running servers and judges the replicas continuously."""

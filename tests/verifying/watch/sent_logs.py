@@ -1,0 +1,110 @@
+"""A server's log as a stream of events: from a file, with broken connections on demand."""
+
+from __future__ import annotations
+
+import struct
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from paraply.adapters.binlog.events import GtidEvent, MariadbGtidEvent
+from paraply.adapters.binlog.framing import BinlogReader
+from paraply.adapters.binlog.reading import read_events
+from paraply.adapters.binlog.source import open_source
+from paraply.adapters.servers.binlog_dump import LogPlace
+from paraply.adapters.servers.errors import DUMP_REFUSED
+from paraply.vocabulary.errors import ParaplyError
+from paraply.vocabulary.gtid_names import GtidNames
+
+_CONTROL = (15, 35, 163, 4, 3, 161)
+"""Format description, sets of GTIDs, ROTATE, STOP and checkpoints."""
+
+
+class SentLog:
+    """Sends a log's events from a GTID set on, as a server does.
+
+    ``limit`` is how many events the log has by now; ``breaks_after`` events a connection breaks.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        *,
+        name: str,
+        identity: str = "",
+        is_mariadb: bool = True,
+        breaks_after: Callable[[], int | None] = lambda: None,
+    ) -> None:
+        self.name = name
+        self._identity = identity or name
+        self._is_mariadb = is_mariadb
+        self._breaks_after = breaks_after
+        self.connections = 0
+        self.held_back = threading.Event()
+        """Set: the log sends nothing."""
+        self._closed = threading.Event()
+        data = path.read_bytes()
+        names = _names(path)
+        self._events: list[tuple[str, bytes, int]] = []
+        at, current = 4, ""
+        while at < len(data):
+            code = data[at + 4]
+            (size,) = struct.unpack_from("<I", data, at + 9)
+            current = "" if code in _CONTROL else names.get(at, current)
+            self._events.append((current, data[at : at + size], at + size))
+            at += size
+        self.gtids = {name for name, _, _ in self._events if name}
+        self._end = at
+
+    def identity(self) -> str:
+        return self._identity
+
+    def is_mariadb(self) -> bool:
+        return self._is_mariadb
+
+    def start(self) -> tuple[GtidNames, GtidNames]:
+        return GtidNames(), GtidNames()
+
+    def has(self, name: str) -> bool:
+        return name in self.gtids
+
+    def log_end(self) -> LogPlace:
+        return LogPlace(file="bin.000001", offset=self._end)
+
+    def query(self, statement: str) -> list[tuple[Any, ...]]:
+        raise ParaplyError(DUMP_REFUSED, where=self.name, reason=f"no answer to {statement}")
+
+    def close(self) -> None:
+        self._closed.set()
+
+    def events(self, after: GtidNames) -> Iterator[tuple[str | None, bytes]]:
+        self.connections += 1
+        self._closed.clear()
+        left = self._breaks_after()
+        after = after.copy()  # The reader adds to it what it gets.
+        yield "bin.000001", b""
+        for name, event, _ in self._events:
+            if name and name in after:
+                continue
+            while self.held_back.is_set() and not self._closed.wait(0.01):
+                pass
+            if left is not None:
+                left -= 1
+                if left < 0:
+                    raise ParaplyError(DUMP_REFUSED, where=self.name, reason="broken on purpose")
+            yield None, event
+        end = struct.pack("<IBIIIH", 0, 27, 1, 19, self._end, 0)
+        yield None, end
+        while not self._closed.wait(0.02):
+            yield None, end
+
+
+def _names(path: Path) -> dict[int, str]:
+    """Return GTIDs by the offset of their events."""
+    with open_source(str(path)) as source:
+        return {
+            event.header.offset: event.gtid
+            for event in read_events(BinlogReader(source))
+            if isinstance(event, GtidEvent | MariadbGtidEvent)
+        }
