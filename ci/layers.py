@@ -63,6 +63,8 @@ LAYERS = (
     _layer("adapters/group_wire", "vocabulary", "zstandard"),
     _layer("adapters/servers", "vocabulary", "pymysql"),
     _layer("adapters/live", "vocabulary", "pymysql"),
+    _layer("adapters/wire", "vocabulary", "pymysql"),
+    _layer("adapters/wire/samples", "", "pymysql pymysqlreplication"),
     _layer(
         "mining",
         "vocabulary properties reference_impl adapters",
@@ -80,6 +82,7 @@ LAYERS = (
     _layer("counterexamples", COUNTEREXAMPLES),
     _layer("judging", COUNTEREXAMPLES),
     *(_layer(room, COUNTEREXAMPLES) for room in JOBS.split()),
+    _layer("conforming/wire", f"{COUNTEREXAMPLES} conforming verifying"),
     _layer("campaigning", f"{COUNTEREXAMPLES} conforming", "rich"),
     _layer("commands", ALL, "rich jinja2 markupsafe"),
     _layer("commands/completion.py", ALL, "shtab"),

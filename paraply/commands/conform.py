@@ -28,6 +28,7 @@ from paraply.adapters.conformance.tracking import (
     TrackerFaultError,
     measure_precision,
 )
+from paraply.commands.conform_wire import configure_wire, run_wire
 from paraply.conforming.breaches import other_choices
 from paraply.conforming.expected_failures import (
     ExpectedFailure,
@@ -35,6 +36,7 @@ from paraply.conforming.expected_failures import (
     verdict_of_results,
 )
 from paraply.conforming.suite import SCHEDULES, Applier, CaseResult, Conformance
+from paraply.conforming.wire.suite import SCHEDULES as WIRE_SCHEDULES
 from paraply.errors import USAGE
 from paraply.file_arguments import (
     ClassFile,
@@ -73,6 +75,7 @@ examples:
   paraply conform --case A B-prefix-01 --junit conform.xml -- go run ./cmd/applier
   paraply conform --applier my_applier.py:Applier
   paraply conform --role tracker -- ./my-tracker
+  paraply conform --wire -- ./start-my-applier {source_dsn} {target_dsn}
   paraply conform --self-test
 
 exit codes: 0 every case passes or is skipped; 1 a case fails (beside those expected); 2 a case is
@@ -100,9 +103,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--schedules",
         type=positive,
-        default=SCHEDULES,
         metavar="N",
-        help=f"schedules to run for each case ({SCHEDULES})",
+        help=f"schedules to run for each case ({SCHEDULES}; over the wire {WIRE_SCHEDULES})",
     )
     parser.add_argument(
         "--budget",
@@ -163,6 +165,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--self-test", action="store_true", help="run the suite on appliers with known faults"
     )
+    configure_wire(parser)
     parser.add_argument("command_line", nargs="*", metavar="COMMAND", help="after --: the applier")
 
 
@@ -173,11 +176,14 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.self_test:
         from paraply.conforming.self_test import run_self_test
 
-        return run_self_test(cases, schedules=arguments.schedules, seed=arguments.seed)
+        return run_self_test(cases, schedules=arguments.schedules or SCHEDULES, seed=arguments.seed)
     command = _command(arguments)
     expected: Mapping[str, ExpectedFailure] = {}
     if arguments.expected_failures is not None:
         expected = read_expected_failures(Path(arguments.expected_failures), suite())
+    if arguments.wire:
+        return run_wire(arguments, cases, command, expected)
+    arguments.schedules = arguments.schedules or SCHEDULES
     started = command
     if role is Role.TRACKER:
         started = tracker_host_command(command, timeout=arguments.timeout)

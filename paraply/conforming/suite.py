@@ -78,6 +78,8 @@ class CaseResult:
     Attributes:
         reason: one line; empty for a pass.
         stderr: last lines of a failing applier.
+        notes: more about a failure over the wire: findings and trace.
+        replay: arguments that repeat a failure over the wire.
     """
 
     case: Case
@@ -85,6 +87,8 @@ class CaseResult:
     reason: str = ""
     breach: Breach | None = None
     stderr: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    replay: tuple[str, ...] = ()
     runs: int = 0
     seconds: float = 0.0
 

@@ -253,7 +253,7 @@ def _group_sleeps(group: int) -> bool:
     tasks = Path(f"/proc/{group}/task")
     if not tasks.exists():
         return True
-    for pid in (group, *_descendants(group)):
+    for pid in (group, *descendants(group)):
         with suppress(OSError):
             for task in Path(f"/proc/{pid}/task").iterdir():
                 state = (task / "stat").read_text().rpartition(")")[2].split()[0]
@@ -262,10 +262,11 @@ def _group_sleeps(group: int) -> bool:
     return True
 
 
-def _descendants(pid: int) -> Iterator[int]:
+def descendants(pid: int) -> Iterator[int]:
+    """Yield the ids of child processes, and of theirs."""
     for child in _children(pid):
         yield child
-        yield from _descendants(child)
+        yield from descendants(child)
 
 
 def _children(pid: int) -> list[int]:

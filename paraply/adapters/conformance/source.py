@@ -151,6 +151,11 @@ class SourceLog:
         return tuple(e.transaction for e in self.entries if e.transaction is not None)
 
     @property
+    def source_schema(self) -> tuple[str, ...]:
+        """Return the source's schema statements."""
+        return self._statements
+
+    @property
     def file(self) -> str:
         """Return the current file name."""
         return f"bin.{self._file:06d}"

@@ -66,6 +66,11 @@ class ServerProcess:
         """Return whether it exists, even if stopped."""
         return self._process.poll() is None
 
+    @property
+    def exit_code(self) -> int | None:
+        """Return the exit code, negative for a signal; None while it runs."""
+        return self._process.poll()
+
     def signal(self, number: signal.Signals) -> None:
         """Send a signal to a living process."""
         if self.is_running:

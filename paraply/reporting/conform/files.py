@@ -59,6 +59,8 @@ def _case_json(
         "runs": result.runs,
         "seconds": round(result.seconds, 3),
         "stderr": list(result.stderr) if result.result is Result.FAIL else [],
+        "notes": list(result.notes),
+        "replay": commands.get(case.id, ""),
         "breach": None
         if breach is None
         else {
@@ -98,6 +100,8 @@ def conform_junit(results: Sequence[CaseResult], expected: Expected, *, strict: 
             if result.breach is not None:
                 lines = counterexample_lines(result.breach.prop, result.breach.history)
                 failure.text = "\n".join(lines)
+            elif result.notes:
+                failure.text = "\n".join(map(visible, result.notes))
         elif result.result is not Result.PASS:
             skipped += 1
             reason = f"{result.result.value}: {result.reason}"

@@ -117,6 +117,7 @@ def failure_lines(
                 f"  {result.breach.broken} of {result.breach.repeats} runs of this schedule break "
                 "it: the applier does not repeat itself"
             )
+    lines += [f"  {visible(line)}" for line in result.notes]
     if result.stderr:
         lines.append("  last lines of the applier's standard error:")
         lines += [f"    {visible(line)}" for line in result.stderr[-_STDERR_LINES_SHOWN:]]

@@ -1,0 +1,1 @@
+"""A gate between an unmodified applier and a MySQL or MariaDB server."""

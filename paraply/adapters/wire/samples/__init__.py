@@ -1,0 +1,1 @@
+"""Appliers for trials of the gate: programs of their own, which import no paraply."""

@@ -1,0 +1,1 @@
+"""Run the suite against an unmodified applier behind the gate."""

@@ -1,0 +1,245 @@
+"""Run cases over the wire and judge each run."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from paraply.adapters.conformance.adversaries import Adversary, SteeredSchedule
+from paraply.adapters.conformance.cases.case import Case, log_for
+from paraply.adapters.servers.server import Server
+from paraply.adapters.wire.case_logs import (
+    CaseLog,
+    CaseLogs,
+    NotOnWireError,
+    as_logged,
+    prepare_target,
+)
+from paraply.adapters.wire.commands import HoldRule
+from paraply.adapters.wire.gate import Gate
+from paraply.adapters.wire.locks import LockMonitor
+from paraply.adapters.wire.program import Program
+from paraply.adapters.wire.run import (
+    PATIENCE_S,
+    WORKERS,
+    Conductor,
+    Fault,
+    WireRun,
+    addresses_of,
+)
+from paraply.conforming.suite import CaseResult, Result
+from paraply.conforming.wire.judging import LogVerdict, judge_logs
+from paraply.vocabulary.programs import encode_program, format_program
+from paraply.vocabulary.schedule import Schedule
+from paraply.vocabulary.verdict import Verdict
+
+SCHEDULES = 6
+USER = "applier"
+_ORDER = (
+    Adversary.STARVE_TRANSACTION,
+    Adversary.UNIFORM,
+    Adversary.PRIORITIES,
+    Adversary.LATEST_FIRST,
+    Adversary.STARVE_WORKER,
+    Adversary.DELAYED,
+)
+"""Starving first: uniform choice rarely finds a wrong order."""
+_STEPS_PER_ROW = 1
+_STEPS_PER_TRANSACTION = 4
+_TRACE_SHOWN = 60
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WireOptions:
+    """How to run and judge.
+
+    Attributes:
+        faults: at most one per run, in turn, after one run without.
+        required: level of ``paraply verify`` that the target's log must reach.
+        compacts: the program may write only the last of several versions.
+    """
+
+    schedules: int = SCHEDULES
+    seed: int = 0
+    faults: tuple[Fault, ...] = tuple(Fault)
+    required: str = "atomic"
+    compacts: bool = False
+    patience_s: float = PATIENCE_S
+    rule: HoldRule = field(default_factory=HoldRule)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judged:
+    """A run with its verdict and program."""
+
+    run: WireRun
+    verdict: Verdict
+    findings: tuple[str, ...]
+    program: str
+
+
+@dataclass(slots=True)
+class WireConformance:
+    """Runs a program against one server."""
+
+    server: Server
+    command: Sequence[str]
+    folder: Path
+    options: WireOptions
+    forced: int = 0
+    overlapped: int = 0
+    """Runs with two open transactions."""
+    runs: int = 0
+    _logs: CaseLogs = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._logs = CaseLogs(self.server, self.folder)
+
+    def run_all(
+        self, cases: Sequence[Case], on_case: Callable[[CaseResult], None]
+    ) -> list[CaseResult]:
+        """Run cases in order."""
+        results = []
+        for case in cases:
+            results.append(self.run_case(case))
+            on_case(results[-1])
+        return results
+
+    def run_case(self, case: Case) -> CaseResult:
+        """Run one case until its first failure."""
+        started = time.monotonic()
+        overlapped = False
+        unknown: tuple[str, ...] = ()
+        runs = forced = 0
+
+        def result(kind: Result, reason: str, **more: object) -> CaseResult:
+            seconds = time.monotonic() - started
+            return CaseResult(
+                case=case,
+                result=kind,
+                reason=reason,
+                runs=runs,
+                seconds=seconds,
+                **more,  # type: ignore[arg-type]
+            )
+
+        for seed, schedule, faults in self._schedules_of(case):
+            try:
+                judged = self.run_once(case, schedule, seed, faults)
+            except NotOnWireError as reason:
+                return result(Result.SKIP, str(reason))
+            runs += 1
+            forced += judged.run.forced
+            overlapped = overlapped or judged.run.overlapped
+            if judged.verdict is Verdict.VIOLATED:
+                return result(
+                    Result.FAIL,
+                    judged.findings[0],
+                    stderr=judged.run.stderr,
+                    notes=_notes(judged, faults),
+                    replay=_replay_words(case, seed, faults, judged.program),
+                )
+            if judged.verdict is Verdict.UNKNOWN:
+                unknown = unknown or judged.findings
+        self.forced += forced
+        if unknown:
+            return result(Result.UNKNOWN, unknown[0])
+        if case.is_about_parallel_apply and not overlapped:
+            return result(Result.UNKNOWN, "no two transactions were ever under way together")
+        return result(Result.PASS, "")
+
+    def _schedules_of(self, case: Case) -> Iterator[tuple[int, Schedule, tuple[Fault, ...]]]:
+        kinds: list[tuple[Fault, ...]] = [(), *((one,) for one in self.options.faults)]
+        for number in range(self.options.schedules):
+            seed = self.options.seed + number
+            adversary = _ORDER[number % len(_ORDER)]
+            faults = kinds[(number + number // len(_ORDER)) % len(kinds)]
+            yield seed, self.schedule(case, seed, adversary, faults), faults
+
+    def schedule(
+        self, case: Case, seed: int, adversary: Adversary, faults: tuple[Fault, ...]
+    ) -> Schedule:
+        """Return a steered schedule; faults have steps drawn beforehand."""
+        log = log_for(case, seed)
+        rows = sum(len(one.rows) for one in log.transactions)
+        steps = _STEPS_PER_ROW * rows + _STEPS_PER_TRANSACTION * len(log.transactions)
+        return SteeredSchedule(
+            seed,
+            adversary,
+            workers=WORKERS,
+            transactions=len(log.transactions),
+            steps=steps,
+            faults=len(faults),
+        )
+
+    def run_once(
+        self, case: Case, schedule: Schedule, seed: int, faults: tuple[Fault, ...]
+    ) -> Judged:
+        """Run and judge one schedule; ``NotOnWireError`` if the case has no log."""
+        log = as_logged(log_for(case, seed))
+        made = self._logs.make(log)
+        old_files = prepare_target(self.server, log)
+        self.runs += 1
+        output = self.folder / f"program-{self.runs}.log"
+        with (
+            LockMonitor(self.server) as monitor,
+            Gate(self.server.port, made.served, self.options.rule) as gate,
+        ):
+            program = Program(self.command, addresses_of(gate, USER), output)
+            run = Conductor(
+                gate,
+                program,
+                monitor,
+                schedule,
+                groups=len(made.served.groups),
+                drains=made.drains,
+                faults=faults,
+                patience_s=self.options.patience_s,
+            ).conduct()
+        self.overlapped += run.overlapped
+        found = self._verdict(made, run, old_files)
+        return Judged(
+            run=run,
+            verdict=found.verdict,
+            findings=found.findings,
+            program=format_program(encode_program(schedule.choices)),
+        )
+
+    def _verdict(self, made: CaseLog, run: WireRun, old_files: int) -> LogVerdict:
+        found = judge_logs(
+            made.files,
+            self.server.binary_logs()[old_files:],
+            required=self.options.required,
+            compacts=self.options.compacts,
+        )
+        if run.gave_up:
+            reasons = (run.gave_up, *found.findings)
+            return LogVerdict(verdict=Verdict.VIOLATED, level=found.level, findings=reasons)
+        return found
+
+
+def _notes(judged: Judged, faults: tuple[Fault, ...]) -> tuple[str, ...]:
+    run = judged.run
+    lines = [f"  {line}" for line in judged.findings[1:]]
+    injected = ", ".join(fault.value for fault in faults) if run.faults else "none"
+    lines.append(
+        f"injected faults: {injected}; new starts: {run.restarts}; lock waits: {run.blocked}; "
+        f"forced rests: {run.forced}"
+    )
+    hidden = max(0, len(run.trace) - _TRACE_SHOWN)
+    if hidden:
+        lines.append(f"trace, without its first {hidden} steps:")
+    else:
+        lines.append("trace:")
+    lines += [f"  {number:4} {text}" for number, text in enumerate(run.trace, 1)][hidden:]
+    return tuple(lines)
+
+
+def _replay_words(
+    case: Case, seed: int, faults: tuple[Fault, ...], program: str
+) -> tuple[str, ...]:
+    words = ["--case", case.id, "--seed", str(seed)]
+    words += ["--faults", ",".join(fault.value for fault in faults) or "none"]
+    return (*words, f"--program={program}")
