@@ -18,7 +18,7 @@ from typing import Protocol, TypeVar
 from paraply.adapters.binlog.blocks import BLOCK_BYTES, Block, cut_file
 from paraply.adapters.binlog.report import FileReport, LogReport
 from paraply.adapters.binlog.schema.registry import SchemaDoubts
-from paraply.auditing.engines import COMPILED, READABLE, EngineRefused
+from paraply.auditing.engines import COMPILED, READABLE, no_compiled_engine
 from paraply.auditing.input_files import open_inputs
 from paraply.auditing.lessons import Lesson, condensed, taught
 from paraply.auditing.parts import JudgedPart, PartTask, judge_part
@@ -36,6 +36,7 @@ from paraply.properties.logs.part_borders import Carried
 from paraply.properties.logs.parts import total
 from paraply.vocabulary.audit_result import AuditResult, SafetyViolation
 from paraply.vocabulary.errors import ParaplyError
+from paraply.vocabulary.not_compilable import NotCompilable
 
 PART_BLOCKS = 32
 """A gigabyte, ten seconds of the compiled engine."""
@@ -160,9 +161,9 @@ class _AuditInParts:
                 rows = RowsAcrossParts(self._folder, self._map, self._advance)
                 try:
                     rows.follow(parts, self._lessons_before(parts))
-                except EngineRefused as refused:
+                except NotCompilable as reason:
                     if self._engine == COMPILED:
-                        raise refused.error() from None
+                        raise no_compiled_engine(reason) from None
                 else:
                     return self._summed_up(parts, rows, len(blocks))
             self._read_by_the_readable_engine()

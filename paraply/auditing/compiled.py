@@ -5,24 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from paraply.adapters.binlog.compiled.batch import Batch
-from paraply.adapters.binlog.compiled.rereading import LogChanged
-from paraply.adapters.binlog.compiled.stream import CompiledStream, PlanChanged
+from paraply.adapters.binlog.compiled.stream import CompiledStream
 from paraply.adapters.binlog.keys.builder import KeyBuilder
 from paraply.adapters.binlog.report import LogReport
 from paraply.adapters.binlog.transaction_stream import LogFile
 from paraply.auditing.engines import COMPILED, Step
 from paraply.properties.logs.audit import AuditOptions
 from paraply.properties.logs.compiled.auditor import CompiledAuditor
-from paraply.properties.logs.compiled.batches import NotCompilable
 from paraply.properties.logs.compiled.replay import CompiledReplay, CompiledRowFollower
 from paraply.vocabulary.log import LoggedTransaction
 
-REFUSALS = (NotCompilable, PlanChanged, LogChanged)
-"""Exceptions of reading and judging that require the readable engine."""
-
 
 class CompiledEngine:
-    """Feeds batches of plain transactions, and single others; ``sizes`` are for tests."""
+    """Feeds batches of plain transactions, and single others; ``sizes`` are for tests.
+
+    Reading, judging and the result may raise ``NotCompilable``.
+    """
 
     name = COMPILED
     steps_per_news = 1

@@ -7,7 +7,7 @@ rows across parts run it with either engine.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import NamedTuple, Protocol, TypeVar
+from typing import NamedTuple, Protocol
 
 from paraply.adapters.binlog.keys.builder import KeyBuilder
 from paraply.adapters.binlog.report import LogReport
@@ -23,8 +23,6 @@ from paraply.vocabulary.log import LoggedTransaction
 
 READABLE, COMPILED = "readable", "compiled"
 ENGINES = ("auto", READABLE, COMPILED)
-
-T = TypeVar("T")
 
 
 class Step(NamedTuple):
@@ -61,14 +59,6 @@ class Engine(Protocol):
 
 
 MakeEngine = Callable[[KeyBuilder], Engine]
-
-
-class EngineRefused(Exception):  # noqa: N818 - it asks for the readable engine
-    """The requested compiled engine cannot audit this log."""
-
-    def error(self) -> ParaplyError:
-        """Return the error for the user."""
-        return ParaplyError(ENGINE_UNAVAILABLE, engine=COMPILED, reason=str(self))
 
 
 class Judge(Protocol):
@@ -133,25 +123,23 @@ class ReadableEngine:
             yield Step(txn.start.file, txn.gtid, txn.gtid)
 
 
-def by_engine(
-    name: str, work: Callable[[MakeEngine], T], readable: MakeEngine = ReadableEngine
-) -> T:
-    """Run ``work`` with an engine; ``auto`` repeats it with ``readable`` if compiled refuses.
+def engines_for(name: str, readable: MakeEngine = ReadableEngine) -> tuple[MakeEngine, ...]:
+    """Return the engines to try: each is for what the one before refused (``NotCompilable``).
 
-    Raises ``EngineRefused`` for ``compiled``.
+    Raises P308 for ``compiled`` where it cannot be loaded.
     """
     if name == READABLE:
-        return work(readable)
+        return (readable,)
     try:
         # Imported only here: it costs most of a second and 90 MB, which a small log does not pay.
-        from paraply.auditing.compiled import REFUSALS, CompiledEngine
+        from paraply.auditing.compiled import CompiledEngine
     except ImportError as fault:
-        refused = EngineRefused(str(fault))
-    else:
-        try:
-            return work(CompiledEngine)
-        except REFUSALS as reason:
-            refused = EngineRefused(str(reason))
-    if name == COMPILED:
-        raise refused
-    return work(readable)
+        if name == COMPILED:
+            raise no_compiled_engine(fault) from None
+        return (readable,)
+    return (CompiledEngine,) if name == COMPILED else (CompiledEngine, readable)
+
+
+def no_compiled_engine(reason: object) -> ParaplyError:
+    """Return the error for the requested compiled engine."""
+    return ParaplyError(ENGINE_UNAVAILABLE, engine=COMPILED, reason=str(reason))

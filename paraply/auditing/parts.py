@@ -16,7 +16,7 @@ from paraply.adapters.binlog.blocks import Block
 from paraply.adapters.binlog.keys.builder import KeyBuilder
 from paraply.adapters.binlog.report import FileReport
 from paraply.adapters.binlog.schema.registry import SchemaDoubts
-from paraply.auditing.engines import EngineRefused, MakeEngine, by_engine
+from paraply.auditing.engines import MakeEngine, engines_for, no_compiled_engine
 from paraply.auditing.lessons import Lesson, taught
 from paraply.errors import NO_SHARED_FOLDER
 from paraply.mining.store import DiskStore
@@ -25,6 +25,7 @@ from paraply.properties.logs.parts import Part, PartAudit
 from paraply.properties.logs.replay_borders import ReplayBorder
 from paraply.properties.logs.replayed_part import ReplayedPart
 from paraply.vocabulary.errors import ParaplyError
+from paraply.vocabulary.not_compilable import NotCompilable
 
 _HEAD = "FORMAT_DESCRIPTION"
 
@@ -54,8 +55,6 @@ class JudgedPart:
     task: PartTask
     part: Part
     engine: str
-    border: bytes
-    """Fingerprint of the replay from an empty start."""
     reports: list[FileReport]
     gtids: list[tuple[str, str]]
     """First and last, per block."""
@@ -75,6 +74,8 @@ class RowsTask:
     """The state from earlier parts."""
     begin: bytes
     """The fingerprint of that state."""
+    transactions_before: int
+    """Transactions of the part's approach, from which its ordinals count."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -83,17 +84,16 @@ class FollowedRows:
 
     task: RowsTask
     replayed: ReplayedPart
-    """Ordinals from the part's beginning."""
-    end: bytes
-    """Fingerprint of the end state."""
 
 
 def judge_part(task: PartTask) -> JudgedPart:
     """Judge one part; raises P308 if a required compiled engine refuses."""
-    try:
-        return by_engine(task.engine, lambda make_engine: _judged(task, make_engine))
-    except EngineRefused as refused:
-        raise refused.error() from None
+    for make_engine in engines_for(task.engine):
+        try:
+            return _judged(task, make_engine)
+        except NotCompilable as reason:
+            refused = str(reason)
+    raise no_compiled_engine(refused)
 
 
 def _judged(task: PartTask, make_engine: MakeEngine) -> JudgedPart:
@@ -124,7 +124,6 @@ def _judged(task: PartTask, make_engine: MakeEngine) -> JudgedPart:
         task=task,
         part=part,
         engine=engine.name,
-        border=border.fingerprint(),
         reports=reports,
         gtids=gtids,
         lessons=lessons,
@@ -141,25 +140,22 @@ def _settle_report(block: Block, report: FileReport) -> None:
         report.events += Counter()
 
 
-def follow_rows(task: RowsTask) -> FollowedRows | EngineRefused:
+def follow_rows(task: RowsTask) -> FollowedRows | NotCompilable:
     """Replay a part from the state before, by the engine that judged it."""
-    try:
-        return by_engine(task.part.engine, lambda make_engine: _followed(task, make_engine))
-    except EngineRefused as refused:
-        return refused
-
-
-def _followed(task: RowsTask, make_engine: MakeEngine) -> FollowedRows:
     part = task.part
+    (make_engine,) = engines_for(part.engine)
     engine = make_engine(KeyBuilder(taught(part.lessons, part.schema, part.distrusted)))
     follower = engine.follower(part.options)
     follower.begin_at(read_border(task.begin_file))
-    for steps in (engine.read(part.blocks), engine.finish()):
-        for _ in steps:
-            pass
-    replayed, border = follower.end()
+    try:
+        for steps in (engine.read(part.blocks), engine.finish()):
+            for _ in steps:
+                pass
+    except NotCompilable as reason:
+        return reason
+    replayed, border = follower.end(task.transactions_before)
     leave_border(border, part.border_file)
-    return FollowedRows(task=task, replayed=replayed, end=border.fingerprint())
+    return FollowedRows(task=task, replayed=replayed)
 
 
 def leave_border(border: ReplayBorder[Any], path: str) -> None:

@@ -15,10 +15,10 @@ from paraply.adapters.binlog.schema.registry import SchemaDoubts, SchemaRegistry
 from paraply.auditing.engines import (
     COMPILED,
     READABLE,
-    EngineRefused,
     MakeEngine,
     ReadableEngine,
-    by_engine,
+    engines_for,
+    no_compiled_engine,
 )
 from paraply.auditing.input_files import InputFiles, bytes_total, open_inputs
 from paraply.auditing.lessons import with_dump
@@ -29,6 +29,7 @@ from paraply.properties.logs.overlap_rules import RULES
 from paraply.vocabulary.audit_result import AuditResult, FileSummary, Reason
 from paraply.vocabulary.errors import ParaplyError
 from paraply.vocabulary.kernel_cache import has_kernels
+from paraply.vocabulary.not_compilable import NotCompilable
 from paraply.vocabulary.verdict import Verdict, combine
 
 APPLIERS = tuple(RULES)
@@ -126,16 +127,18 @@ def _audit_once(
         return result, registry.doubts
 
     readable = partial(ReadableEngine, is_text=inputs.is_text, selector=selector)
-    try:
-        return by_engine(name, judged, readable)
-    except EngineRefused as refused:
-        raise refused.error() from None
+    for make_engine in engines_for(name, readable):
+        try:
+            return judged(make_engine)
+        except NotCompilable as reason:
+            refused = str(reason)
+    raise no_compiled_engine(refused)
 
 
 def _engine_name(request: AuditRequest, inputs: InputFiles) -> str:
     size = None if inputs.is_text or request.selection else bytes_total(request.files)
     if request.engine == COMPILED and size is None:
-        raise EngineRefused("it reads plain binary logs only, and whole ones").error()
+        raise no_compiled_engine("it reads plain binary logs only, and whole ones")
     if request.engine != "auto":
         return request.engine
     kept = has_kernels(Path(__file__).resolve().parents[1] / "properties" / "logs" / "compiled")

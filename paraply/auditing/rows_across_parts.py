@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from paraply.auditing.engines import EngineRefused
 from paraply.auditing.lessons import Lesson
 from paraply.auditing.parts import (
     FollowedRows,
@@ -18,12 +17,13 @@ from paraply.auditing.parts import (
     read_border,
 )
 from paraply.properties.logs.replay_borders import ReplayBorder
+from paraply.vocabulary.not_compilable import NotCompilable
 
 ROUNDS_SIDE_BY_SIDE = 3
 """After these rounds parts are followed one at a time."""
 
 
-Followed = FollowedRows | EngineRefused
+Followed = FollowedRows | NotCompilable
 Map = Callable[[Callable[[RowsTask], Followed], Iterable[RowsTask]], Iterable[Followed]]
 """Maps tasks in any order (``paraply.mining.engines.Engine.map``)."""
 
@@ -54,7 +54,7 @@ class RowsAcrossParts:
     def follow(self, parts: Sequence[JudgedPart], lessons: Sequence[tuple[Lesson, ...]]) -> None:
         """Store the findings in ``parts``.
 
-        ``lessons`` precede each part. Raises ``EngineRefused``.
+        ``lessons`` precede each part. Raises ``NotCompilable``.
         """
         while True:
             tasks = self._sweep(parts, lessons)
@@ -65,12 +65,10 @@ class RowsAcrossParts:
                 self._take(followed)
                 self._advance(done / len(tasks))
         for part in parts[1:]:
-            replayed = self._followed[part.task.number].replayed
-            replayed.findings = replayed.moved(part.part.borders.transactions_before)
-            part.part.replayed = replayed
+            part.part.replayed = self._followed[part.task.number].replayed
 
-    def _take(self, followed: FollowedRows | EngineRefused) -> None:
-        if isinstance(followed, EngineRefused):
+    def _take(self, followed: FollowedRows | NotCompilable) -> None:
+        if isinstance(followed, NotCompilable):
             raise followed
         number = followed.task.part.number
         before = self._followed.get(number)
@@ -83,12 +81,12 @@ class RowsAcrossParts:
     def _sweep(
         self, parts: Sequence[JudgedPart], lessons: Sequence[tuple[Lesson, ...]]
     ) -> list[RowsTask]:
-        here = _Here(parts[0].border, parts[0].task.border_file)
+        here = _Here(parts[0].part.replayed.end, parts[0].task.border_file)
         tasks: list[RowsTask] = []
         for part, known in zip(parts[1:], lessons[1:], strict=True):
             followed = self._followed.get(part.task.number)
             if followed is not None and followed.task.begin == here.fingerprint:
-                here = _Here(followed.end, followed.task.part.border_file)
+                here = _Here(followed.replayed.end, followed.task.part.border_file)
                 continue
             border = here.take()
             tasks.append(self._task(part, known, border, here.fingerprint))
@@ -123,4 +121,5 @@ class RowsAcrossParts:
             ),
             begin_file=begin_file,
             begin=begin,
+            transactions_before=part.part.borders.transactions_before,
         )

@@ -280,7 +280,7 @@ def _audit_on_spark(request: AuditRequest, arguments: argparse.Namespace) -> Aud
         f"{counted(found.parts, 'part')} judged by {judge}"
         + (f", {counted(again, 'of them again', 'of them again')}" if again else "")
         + (f", rows followed in {counted(found.rounds, 'round')}" if found.rounds else "")
-        + (f"; {len(found.violations):,} violations in {arguments.out}/{VIOLATIONS_FILE}"
+        + (f"; {counted(len(found.violations), 'violation')} in {arguments.out}/{VIOLATIONS_FILE}"
            if arguments.out else "")
         + "\n"
     )  # fmt: skip
@@ -306,7 +306,7 @@ def _audit_tables(request: AuditRequest, arguments: argparse.Namespace) -> int:
     finally:
         engine.close()
     if violations is not None:
-        sys.stderr.write(f"{written:,} violations in {violations}\n")
+        sys.stderr.write(f"{counted(written, 'violation')} in {violations}\n")
     if arguments.json != STANDARD_OUTPUT:
         sys.stdout.write(as_text(counts))
     if arguments.json is not None:

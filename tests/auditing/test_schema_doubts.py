@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from paraply.auditing.pipeline import AuditRequest, audit
+from paraply.reporting.terminal import render_terminal
 from paraply.vocabulary.verdict import Verdict
 from tests.builders import column_specs as spec
 from tests.builders.binlog_writer import BinlogWriter, optional_metadata
@@ -122,3 +123,6 @@ def test_waiting_for_a_row_lock_of_a_parent_is_counted_and_no_conflict(tmp_path)
     result = log.insert("c", 9, 2, overlaps=True).audited(tmp_path)
     assert result.verdict is Verdict.HOLDS
     assert result.may_wait == 1
+    assert "1 pair may wait for a row lock" in render_terminal(
+        result, width=100, colour=False, details=False
+    )

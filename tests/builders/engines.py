@@ -8,12 +8,11 @@ from dataclasses import dataclass, fields
 from paraply.adapters.binlog.keys.builder import KeyBuilder
 from paraply.adapters.binlog.report import LogReport
 from paraply.adapters.binlog.schema.registry import SchemaRegistry
-from paraply.auditing.compiled import REFUSALS, CompiledEngine
+from paraply.auditing.compiled import CompiledEngine
 from paraply.auditing.engines import Engine, ReadableEngine
 from paraply.auditing.lessons import with_dump
 from paraply.auditing.pipeline import GtidsByFile, note_gtids
 from paraply.properties.logs.audit import AuditOptions
-from paraply.properties.logs.compiled.batches import NotCompilable
 from paraply.vocabulary.audit_result import AuditResult
 
 
@@ -63,10 +62,7 @@ def audit_by_compiled(
     ``sizes`` are ``chunk_bytes`` and ``transactions_max``. The result calls itself readable, so
     that the two can be compared.
     """
-    try:
-        return _audited(files, schema, options, lambda keys: CompiledEngine(keys, **sizes))
-    except REFUSALS as reason:
-        raise NotCompilable(str(reason)) from reason
+    return _audited(files, schema, options, lambda keys: CompiledEngine(keys, **sizes))
 
 
 def differences(readable: Audited, compiled: Audited) -> list[str]:

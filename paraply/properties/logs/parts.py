@@ -23,7 +23,7 @@ from paraply.properties.logs.lint_findings import Tally
 from paraply.properties.logs.overlap_rules import COMMIT_GROUP, LOGICAL_CLOCK
 from paraply.properties.logs.part_borders import PartBorders, PartLint
 from paraply.properties.logs.replay_borders import ReplayBorder
-from paraply.properties.logs.replayed_part import ReplayedPart, add_replayed, take_replayed
+from paraply.properties.logs.replayed_part import ReplayedPart, add_replayed, end_replayed
 from paraply.properties.logs.safety_evidence import SafetyEvidence
 from paraply.properties.logs.width_over_time import WidthOverTime
 from paraply.properties.logs.worker_timeline import ROUND, WorkerTimeline
@@ -119,7 +119,7 @@ class PartAudit:
         auditor, lint = self._auditor, self._lint
         part = _end_part(auditor, self._reached)
         transactions = part.counts["transactions",]
-        border = auditor._replay.end_at(self._before + transactions)
+        part.replayed, border = end_replayed(auditor._replay, self._before + transactions)
         part.borders = PartBorders(
             begin=self._begin,
             end=lint.border(),
@@ -224,7 +224,6 @@ def _end_part(auditor: Auditor, reached: Counter[tuple[object, ...]]) -> Part:
     part.open_group = lint.groups._size
     if lint._half is not None:
         part.half = lint.results()[len(part.lint)]
-    part.replayed = take_replayed(auditor._replay)
     judge = auditor._parallelism
     for model, number in judge._pairs_apart.items():
         counts["apart", model] = number

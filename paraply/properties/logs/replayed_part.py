@@ -32,6 +32,8 @@ class ReplayedPart:
     rows: dict[str, int] = field(default_factory=dict)
     """Added since any reset, by table."""
     resets: Resets = field(default_factory=Resets)
+    end: bytes = b""
+    """Fingerprint of the state after the part."""
 
     def moved(self, by: int) -> list[ReplayFinding]:
         """Return findings with shifted ordinals."""
@@ -54,6 +56,14 @@ def take_replayed(replay: RowReplay) -> ReplayedPart:
         rows={table.name: table.rows for table in replay._state.tables()},
         resets=replay._state.resets or Resets(),
     )
+
+
+def end_replayed(replay: RowReplay, ordinal: int) -> tuple[ReplayedPart, ReplayBorder[Any]]:
+    """Return findings since the border, and give up the state after transaction ``ordinal``."""
+    part = take_replayed(replay)
+    border = replay.end_at(ordinal)
+    part.end = border.fingerprint()
+    return part, border
 
 
 def add_replayed(replay: RowReplay, parts: Iterable[tuple[ReplayedPart, int]]) -> None:
@@ -90,9 +100,14 @@ class RowFollower:
         """Continue from the state before the part."""
         self.replay.begin_at(border, 0)
 
-    def end(self) -> tuple[ReplayedPart, ReplayBorder[Any]]:
-        """Return the part's findings, and give up the state after it."""
-        return take_replayed(self.replay), self.replay.end_at(self.transactions)
+    def end(self, transactions_before: int) -> tuple[ReplayedPart, ReplayBorder[Any]]:
+        """Return the part's findings, and give up the state after it.
+
+        Ordinals count from ``transactions_before`` the part.
+        """
+        part, border = end_replayed(self.replay, self.transactions)
+        part.findings = part.moved(transactions_before)
+        return part, border
 
     def observe(self, txn: LoggedTransaction) -> None:
         """Replay the next transaction."""

@@ -56,7 +56,7 @@ def test_engines_agree_on_rows_after_an_intervening_end(tmp_path, pieces, ends_s
 
 def audit_by_compiled_or_none(files):
     """Return the compiled engine's audit, None where it hands over."""
-    from paraply.properties.logs.compiled.batches import NotCompilable
+    from paraply.vocabulary.not_compilable import NotCompilable
 
     try:
         return audit_by_compiled(files)

@@ -24,8 +24,8 @@ from paraply.properties.logs import (
 from paraply.properties.logs.audit import AuditOptions
 from paraply.properties.logs.compiled import auditor, keyed_rows, state
 from paraply.properties.logs.compiled import columns as C
-from paraply.properties.logs.compiled.batches import NotCompilable
 from paraply.properties.logs.conflict_index import Horizon
+from paraply.vocabulary.not_compilable import NotCompilable
 from paraply.vocabulary.verdict import Verdict
 from tests.builders.engines import audit_by_compiled, audit_by_readable, differences
 from tests.builders.hot_logs import hot_log

@@ -6,10 +6,10 @@ import pytest
 
 from paraply.auditing.at_scale import PartSizes
 from paraply.auditing.rows_across_parts import ROUNDS_SIDE_BY_SIDE, RowsAcrossParts
-from paraply.properties.logs.compiled.batches import NotCompilable
 from paraply.properties.logs.compiled.replay import CompiledRowFollower
 from paraply.properties.logs.replay_state import ReplayState
 from paraply.vocabulary.errors import ParaplyError
+from paraply.vocabulary.not_compilable import NotCompilable
 from tests.auditing.in_parts.auditing import (
     audit_both,
     contradict,

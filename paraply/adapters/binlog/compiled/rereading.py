@@ -25,13 +25,10 @@ from paraply.adapters.binlog.table_map import TableMap, parse_table_map
 from paraply.adapters.binlog.transaction_stream import TransactionStream
 from paraply.vocabulary.keys import ConflictKey
 from paraply.vocabulary.log import LoggedTransaction, RowImage
+from paraply.vocabulary.not_compilable import NotCompilable
 
 OFFSET_BITS = 44
 """A place is file number and offset (up to 16 TiB)."""
-
-
-class LogChanged(Exception):  # noqa: N818 - it asks for another engine
-    """File or table definitions changed since the scan."""
 
 
 class Rereader:
@@ -79,7 +76,7 @@ class Rereader:
             while True:
                 head = log.read(HEADER_BYTES)
                 if len(head) < HEADER_BYTES:
-                    raise LogChanged(file)
+                    raise NotCompilable(f"{file} changed since the scan")
                 time_s, code, server_id, length, end, flags = HEADER.unpack(head)
                 header = EventHeader(
                     time_s, code, server_id, length, end, flags, offset, offset + length
@@ -106,14 +103,14 @@ class Rereader:
                     if image is not None and digest in digests and digest not in found:
                         found[digest] = self._key_of(change.table, image, index)
         if found.keys() != digests:
-            raise LogChanged(txn.start.file)
+            raise NotCompilable(f"{txn.start}: keys changed since the scan")
         return found
 
     def _key_of(self, table: str, image: RowImage, index: int) -> ConflictKey:
         plan = self._keys._plan(table)
         built = plan.keys[index].build(image)
         if not isinstance(built, BuiltKey):
-            raise LogChanged(table)
+            raise NotCompilable(f"keys of {table} changed since the scan")
         return built.key
 
     def _find(self, place: int) -> tuple[str, int, FormatDescription]:
@@ -148,10 +145,10 @@ class Rereader:
             if arrays.progress[L.TRANSACTIONS]:
                 return arrays, known
             if status != L.NEED_TABLE:
-                raise LogChanged(file)
+                raise NotCompilable(f"{file} changed since the scan")
             digest, table = tables.pop(int(arrays.progress[L.DETAIL]), (0, None))
             if table is None:
-                raise LogChanged(file)
+                raise NotCompilable(f"{file} changed since the scan")
             known.add(digest, table, self._plan_of(table))
 
     def _tables_of(

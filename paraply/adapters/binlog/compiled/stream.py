@@ -28,15 +28,12 @@ from paraply.adapters.binlog.rows_events import table_id_bytes
 from paraply.adapters.binlog.table_map import TableMap, parse_table_map
 from paraply.adapters.binlog.transaction_stream import LogFile, TransactionStream
 from paraply.vocabulary.log import LoggedTransaction
+from paraply.vocabulary.not_compilable import NotCompilable
 
 TRANSACTIONS_MAX = 8192
 ROWS_MIN, ROWS_MAX = 1 << 16, 1 << 18
 """Initial rows of a batch, and of the largest scanned transaction."""
 _FIXED_HEADER_BYTES = 8  # Table id and flags of a table map.
-
-
-class PlanChanged(Exception):  # noqa: N818 - it asks for another engine
-    """A table's key plan changed; digests no longer compare."""
 
 
 class CompiledStream(TransactionStream):
@@ -238,5 +235,6 @@ class CompiledStream(TransactionStream):
         wires = tuple(table.columns[part.column] for _, parts in plan for part in parts)
         shape = (plan, tuple((wire.kind, wire.size, wire.scale) for wire in wires))
         if self._plans.setdefault(table.name, shape) != shape:
-            raise PlanChanged(table.name)
+            # Digests from before and after do not compare.
+            raise NotCompilable(f"the keys of {table.name} change midway")
         return plan

@@ -15,7 +15,6 @@ from paraply.properties.logs.compiled.batches import (
     BatchSource,
     Ints,
     JudgedBatch,
-    NotCompilable,
     batch_of_one,
     judged_batch,
 )
@@ -47,6 +46,7 @@ from paraply.properties.logs.worker_timeline import LEVELS_MAX
 from paraply.vocabulary.audit_result import AuditResult, SafetyViolation
 from paraply.vocabulary.keys import ConflictKey, RowKeys
 from paraply.vocabulary.log import LoggedKind, LoggedTransaction
+from paraply.vocabulary.not_compilable import NotCompilable
 
 _RULES = {LOGICAL_CLOCK: C.CLOCK, COMMIT_GROUP: C.GROUP}
 _KINDS = {kind: number for number, kind in enumerate(LoggedKind)}

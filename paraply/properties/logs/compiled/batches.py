@@ -18,10 +18,6 @@ Ints = NDArray[np.int64]
 Words = NDArray[np.uint64]
 
 
-class NotCompilable(Exception):  # noqa: N818 - it asks for the readable judges
-    """A log content that requires the readable judges."""
-
-
 @dataclass(slots=True, kw_only=True)
 class JudgedBatch:
     """Transactions with full row images and known keys, in log order.
