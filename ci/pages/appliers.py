@@ -9,13 +9,13 @@ import sys
 from dataclasses import dataclass, field, replace
 
 from ci.pages import requirements
+from ci.pages.wl4648_example import NEVER_EXISTED, never_existed_on_the_source
 from ci.pages.writing import filled, pages_main, table
 from paraply.counterexamples.workload_arguments import command_line, workload_words
 from paraply.reference_impl.applier.row_store import item_of
 from paraply.reference_impl.comparison.appliers import APPLIERS
 from paraply.reference_impl.comparison.tasks import task_log
 from paraply.reference_impl.subject import Workload
-from paraply.reference_impl.wl4648.example import NEVER_EXISTED, never_existed_on_the_source
 from paraply.reference_impl.wl4648.subject import SCHEMES, WL4648
 from paraply.reference_impl.workloads.small_logs import small_relay_log
 from paraply.registries import property_named

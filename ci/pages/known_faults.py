@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import sys
 
+from ci.pages.faults.fault import KnownFault
+from ci.pages.faults.mariadb import MARIADB_FAULTS
+from ci.pages.faults.mysql import ALGORITHM_FAULTS, MYSQL_FAULTS
+from ci.pages.faults.semi_sync import KNOWN_FAULTS
 from ci.pages.writing import filled, pages_main, table
-from paraply.reference_impl.known_faults.fault import KnownFault
-from paraply.reference_impl.known_faults.mariadb import MARIADB_FAULTS
-from paraply.reference_impl.known_faults.mysql import ALGORITHM_FAULTS, MYSQL_FAULTS
-from paraply.reference_impl.semi_sync.known_faults import KNOWN_FAULTS
 from paraply.registries import mutant_named
 
 PAGE = "docs/known-faults.md"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ci.pages.faults.semi_sync import KNOWN_FAULTS
 from ci.pages.semi_sync_faults import CALM
 from paraply.exploring.state_space import Node, StateSpace, state_space
 from paraply.properties.semi_sync.breaches import (
@@ -13,7 +14,6 @@ from paraply.properties.semi_sync.breaches import (
 )
 from paraply.properties.semi_sync.pace import commits_per_second
 from paraply.properties.semi_sync.watch import REFUSED, REJOINS
-from paraply.reference_impl.semi_sync.known_faults import KNOWN_FAULTS
 from paraply.reference_impl.semi_sync.recovery_mutants import IsNotFenced
 from paraply.reference_impl.semi_sync.settings import Staging, WaitPoint
 from paraply.reference_impl.semi_sync.subject import SemiSyncSubject

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, replace
 
 from paraply.reference_impl.applier.commit_order import CommitOrderQueue, NoCommitOrder
@@ -17,6 +18,7 @@ from paraply.reference_impl.mariadb.driver import Settings
 from paraply.reference_impl.mariadb.groups import Stage as GroupStage
 from paraply.reference_impl.mariadb.modes import Mode, Rules
 from paraply.reference_impl.mariadb.replica import ParallelReplica
+from paraply.reference_impl.mariadb.source import ALLOW_PARALLEL, DDL, TRANSACTIONAL
 from paraply.reference_impl.recorder import Recorder
 from paraply.reference_impl.step import Step
 from paraply.reference_impl.subject import Workload
@@ -24,7 +26,8 @@ from paraply.reference_impl.wl4648.subject import WL4648
 from paraply.reference_impl.workloads.small_logs import small_relay_log
 from paraply.vocabulary.events import EventKind
 from paraply.vocabulary.history import History, HistoryHeader
-from paraply.vocabulary.transactions import INITIAL_STATE
+from paraply.vocabulary.timestamps import CommitId
+from paraply.vocabulary.transactions import INITIAL_STATE, TransactionKind
 
 COUNT = 40
 TICK = "tick "
@@ -188,3 +191,17 @@ def in_tables(log, table_of):
 def tasks_of_rows(log):
     """Return the tasks of a log in which each row is a table of its own, as P2 here has it."""
     return task_log(in_tables(log, str))
+
+
+def with_commit_ids(log, groups):
+    """Return MariaDB transactions of one domain; single commits have no id."""
+    sizes = Counter(groups)
+    return [
+        replace(
+            one, gtid=f"0-1-{one.id}", domain=0,
+            commit_id=CommitId(group) if sizes[group] > 1 else None,
+            flags=frozenset({DDL} if one.kind is TransactionKind.DDL
+                            else {TRANSACTIONAL, ALLOW_PARALLEL}),
+        )
+        for one, group in zip(log, groups, strict=True)
+    ]  # fmt: skip

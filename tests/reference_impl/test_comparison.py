@@ -22,7 +22,6 @@ from paraply.reference_impl.workloads.stamps import (
     commit_groups,
     timestamps,
     tracked,
-    with_commit_ids,
 )
 from paraply.reference_impl.workloads.streams import STREAMS, transactions_of
 from paraply.vocabulary.timestamps import LogicalTimestamp
@@ -34,6 +33,7 @@ from tests.reference_impl.reference_clocks import (
     mysql_ends,
     scheme_ends,
     tasks_of_rows,
+    with_commit_ids,
 )
 
 SCHEMES = {

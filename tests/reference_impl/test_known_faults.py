@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from ci.pages.faults.mariadb import FIRST_TWENTY, MARIADB_FAULTS
+from ci.pages.faults.mysql import ALGORITHM_FAULTS, MYSQL_FAULTS
+from ci.pages.faults.semi_sync import KNOWN_FAULTS
 from ci.pages.known_faults import page
-from paraply.reference_impl.known_faults.mariadb import FIRST_TWENTY, MARIADB_FAULTS
-from paraply.reference_impl.known_faults.mysql import ALGORITHM_FAULTS, MYSQL_FAULTS
-from paraply.reference_impl.semi_sync.known_faults import KNOWN_FAULTS
 from paraply.registries import mutant_named, registered_mutants
 
 DOCS = Path(__file__).parent.parent.parent / "docs"

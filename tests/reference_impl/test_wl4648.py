@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from ci.pages import wl4648_example as example
 from paraply.properties.apply.commit_order import (
     applier_reaches_the_end,
     saved_positions_are_executed,
@@ -20,7 +21,6 @@ from paraply.properties.registry import property_named, verdict_of
 from paraply.properties.search import random_schedules
 from paraply.reference_impl.recorder import Recorder
 from paraply.reference_impl.subject import Workload
-from paraply.reference_impl.wl4648 import example
 from paraply.reference_impl.wl4648.coordinator import JOBS_PER_WORKER
 from paraply.reference_impl.wl4648.subject import SCHEMES, WL4648
 from paraply.vocabulary.events import EventKind, Outcome

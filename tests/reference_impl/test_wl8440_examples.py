@@ -6,7 +6,7 @@ from paraply.reference_impl.certification.lc_sn import ParallelizationIndexes
 from paraply.reference_impl.certification.parts import Parts
 from paraply.reference_impl.certifier_run import CertifierRun
 from paraply.vocabulary.history import HistoryHeader
-from paraply.vocabulary.timestamp_table import format_timestamp_table
+from tests.builders.timestamp_table import format_timestamp_table
 
 
 def run_of(dialect="wl8440", parts=None):

@@ -15,11 +15,11 @@ from paraply.reference_impl.workloads.stamps import (
     commit_groups,
     timestamps,
     tracked,
-    with_commit_ids,
 )
 from paraply.reference_impl.workloads.streams import EMPTY_TABLES, STREAMS, transactions_of
 from paraply.reference_impl.workloads.zipfian import Zipfian
 from paraply.vocabulary.transactions import TransactionKind
+from tests.reference_impl.reference_clocks import with_commit_ids
 
 
 @pytest.mark.parametrize("name", STREAMS)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from paraply.vocabulary.notation_parser import parse_history
-from paraply.vocabulary.timestamp_table import format_timestamp_table
+from tests.builders.timestamp_table import format_timestamp_table
 
 
 def test_table_shows_refused_and_local_transactions_without_numbers():

@@ -45,11 +45,6 @@ class CyclePhenomenon(Enum):
         """Return the shape of data cycles."""
         return _SHAPES[self]
 
-    def shape_with(self, orders: int) -> Shape:
-        """Return the shape including a mask of orders."""
-        shape = _SHAPES[self]
-        return Shape(shape.anchor, shape.path | orders, shape.may_repeat_rw)
-
 
 _SHAPES = {
     CyclePhenomenon.G0: Shape(Kind.WW, Kind.WW),

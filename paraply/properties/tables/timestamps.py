@@ -14,7 +14,7 @@ sn_i <= sn_p <= lc_j.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from paraply.properties.start_rule import must_wait
 from paraply.vocabulary.verdict import Verdict
@@ -172,13 +172,4 @@ def check_all_pairs(rows: Sequence[TableRow]) -> bool:
         )
         for window in windows
         for at, later in enumerate(window)
-    )
-
-
-def without_ends(summary: ChunkSummary, *, left: bool, right: bool) -> ChunkSummary:
-    """Return a summary without ends where no neighbour exists."""
-    return replace(
-        summary,
-        firsts={} if left else summary.firsts,
-        lasts={} if right else summary.lasts,
     )

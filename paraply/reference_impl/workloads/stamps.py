@@ -7,15 +7,13 @@ room. Groups draw sizes up to the number of clients.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from itertools import groupby
 from random import Random
 
 from paraply.reference_impl.certification.trackers import CommitOrderTracker, TrackedTransaction
 from paraply.reference_impl.comparison.tasks import TaskLog
-from paraply.reference_impl.mariadb.source import ALLOW_PARALLEL, DDL, TRANSACTIONAL
-from paraply.vocabulary.timestamps import CommitId, LogicalTimestamp
-from paraply.vocabulary.transactions import Transaction, TransactionKind
+from paraply.vocabulary.timestamps import LogicalTimestamp
+from paraply.vocabulary.transactions import Transaction
 from paraply.vocabulary.write_set import Item
 
 CLIENTS = 16
@@ -39,26 +37,6 @@ def commit_groups(
         items |= transaction.write_set
         groups.append(group)
     return groups
-
-
-def with_commit_ids(
-    log: Sequence[Transaction], groups: Sequence[int], *, domain: int = 0
-) -> list[Transaction]:
-    """Return MariaDB transactions; single commits have no id."""
-    sizes: dict[int, int] = {}
-    for group in groups:
-        sizes[group] = sizes.get(group, 0) + 1
-    return [
-        replace(
-            transaction,
-            gtid=f"{domain}-1-{transaction.id}",
-            domain=domain,
-            commit_id=CommitId(group) if sizes[group] > 1 else None,
-            flags=frozenset({DDL} if transaction.kind is TransactionKind.DDL
-                            else {TRANSACTIONAL, ALLOW_PARALLEL}),
-        )
-        for transaction, group in zip(log, groups, strict=True)
-    ]  # fmt: skip
 
 
 def timestamps(

@@ -6,7 +6,7 @@ a caught mutant or a reason for each.
 
 from __future__ import annotations
 
-from paraply.reference_impl.known_faults.fault import KnownFault
+from ci.pages.faults.fault import KnownFault
 
 KNOWN_FAULTS = (
     KnownFault(known_as="44058 (5); the 5.6 three-way deadlock", server="MySQL",

@@ -1,11 +1,11 @@
 """MySQL and Percona Server faults by survey entry, then slips in the algorithm.
 
-``paraply.reference_impl.semi_sync.known_faults`` has group commit and semi-sync.
+``ci.pages.faults.semi_sync`` has group commit and semi-sync.
 """
 
 from __future__ import annotations
 
-from paraply.reference_impl.known_faults.fault import KnownFault
+from ci.pages.faults.fault import KnownFault
 
 _MYSQL, _PERCONA, _TEXT = "MySQL", "Percona Server", "WL#8440"
 

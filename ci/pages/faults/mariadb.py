@@ -1,12 +1,12 @@
 """MariaDB faults by survey number: parallel replication, positions, GTIDs.
 
-``paraply.reference_impl.semi_sync.known_faults`` repeats the bug numbers of group commit and
+``ci.pages.faults.semi_sync`` repeats the bug numbers of group commit and
 semi-sync.
 """
 
 from __future__ import annotations
 
-from paraply.reference_impl.known_faults.fault import KnownFault
+from ci.pages.faults.fault import KnownFault
 
 _MARIADB = "MariaDB"
 
