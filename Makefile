@@ -12,7 +12,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .PHONY: help install demo test check bench prove certificates stability cluster-test live-tests live oracle coq nightly fuzz \
-  format docs pages lock clean
+  mutation-score format docs pages lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -62,6 +62,9 @@ live-tests: $(READY) ## tests against real servers, a quarter of an hour (ci/ser
 oracle: $(READY) ## hold the audit against a real server, 50,000 pairs, resumable (FLAVOUR=mysql for MySQL)
 	@$(BIN)/python -m tests.oracle --flavour $(FLAVOUR) --store build/oracle-$(FLAVOUR).json $(ARGS)
 
+mutation-score: $(READY) ## 500 generated mutants of the reference; continues where it ended
+	@$(BIN)/python -m ci.mutation $(ARGS)
+
 nightly: $(READY) ## the long versions of what `.ci/run` checks briefly (hours)
 	@$(MAKE) stability
 	@$(BIN)/python -m paraply.proving.readings
@@ -69,6 +72,7 @@ nightly: $(READY) ## the long versions of what `.ci/run` checks briefly (hours)
 	@$(BIN)/python -m tests.properties.two_logs.against_brute_force --cases 100000
 	@$(BIN)/python -m paraply.exploring.healthy --histories 1000000
 	@$(BIN)/python -m ci.pages.suite_mutants --write
+	@$(MAKE) mutation-score ARGS="--sample 20000"
 	@$(BIN)/python -m tests.fuzz.fuzz_binlog --seconds 3600
 	@$(BIN)/python -m tests.models.kernel.fuzz --problems 100000
 	@$(MAKE) oracle FLAVOUR=mariadb

@@ -29,6 +29,7 @@ GENERATED_PAGES = (
     "ci.pages.compare",
     "ci.pages.protocol",
     "ci.pages.commands",
+    "ci.pages.mutation_score",
 )
 """Modules with ``--write`` and ``--check``."""
 

@@ -22,7 +22,7 @@ SHARED = (
     f"{SPECIFYING} errors progress file_arguments number_arguments registries version tools "
     "reporting"
 )
-COUNTEREXAMPLES = f"{SHARED} counterexamples judging"
+COUNTEREXAMPLES = f"{SHARED} counterexamples judging mutating"
 JOBS = "auditing exploring conforming campaigning observing proving verifying"
 ALL = f"{COUNTEREXAMPLES} {JOBS} commands cli crash"
 
@@ -80,6 +80,7 @@ LAYERS = (
     _layer("tools.py", SPECIFYING),
     _layer("reporting", f"{COUNTEREXAMPLES} {JOBS}", "rich jinja2 markupsafe"),
     _layer("counterexamples", COUNTEREXAMPLES),
+    _layer("mutating"),
     _layer("judging", COUNTEREXAMPLES),
     *(_layer(room, COUNTEREXAMPLES) for room in JOBS.split()),
     _layer("conforming/wire", f"{COUNTEREXAMPLES} conforming verifying"),

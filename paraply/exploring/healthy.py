@@ -15,21 +15,14 @@ from dataclasses import dataclass
 from paraply.counterexamples.hunt import properties_of
 from paraply.counterexamples.replaying import replay_command
 from paraply.counterexamples.shrinking import Smallest
+from paraply.exploring.drawing import SEEDS, drawn_schedule, drawn_workload
 from paraply.exploring.explore import is_expected
 from paraply.number_arguments import positive
 from paraply.progress import progress
 from paraply.properties.registry import Property
 from paraply.properties.search import Counterexample
-from paraply.reference_impl.subject import Option, Subject, Workload
+from paraply.reference_impl.subject import Subject, Workload
 from paraply.registries import registered_subjects
-from paraply.vocabulary.history import OptionValue
-from paraply.vocabulary.schedule import SeededSchedule
-
-ABOVE_DEFAULT = 2
-"""Limit of drawn numbers, unless NUMBER_MAX is greater."""
-NUMBER_MAX = 4
-SIZES_MAX = {"transactions": 8, "rows": 4, "members": 4}
-SEEDS = 2**32
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,27 +41,6 @@ class FalseAlarm:
         return replay_command(self.subject, smallest, self.prop)
 
 
-def drawn_workload(subject: Subject, dialect: str, choices: random.Random) -> Workload:
-    """Draw a workload; half of the options keep their default."""
-    options = {
-        option.name: drawn_value(option, choices)
-        for option in subject.options
-        if choices.random() < 0.5
-    }
-    sizes = {name: choices.randint(1, most) for name, most in SIZES_MAX.items()}
-    return Workload(dialect=dialect, options=options, **sizes)
-
-
-def drawn_value(option: Option, choices: random.Random) -> OptionValue:
-    """Draw an allowed value."""
-    if isinstance(option.default, bool):
-        return choices.random() < 0.5
-    if isinstance(option.default, int):
-        most = max(NUMBER_MAX, option.default + ABOVE_DEFAULT)
-        return choices.randint(option.least, min(option.greatest, most))
-    return choices.choice(option.choices) if option.choices else option.default
-
-
 def false_alarms(
     subject: Subject, dialect: str, *, histories: int, seed: int
 ) -> Iterator[FalseAlarm | None]:
@@ -77,7 +49,7 @@ def false_alarms(
     judges = [prop for prop in properties_of(subject) if prop.check is not None]
     for _ in range(histories):
         workload = drawn_workload(subject, dialect, choices)
-        schedule = SeededSchedule(choices.randrange(SEEDS))
+        schedule = drawn_schedule(choices.randrange(SEEDS))
         history = subject.run(schedule, workload)
         found = None
         for prop in judges:

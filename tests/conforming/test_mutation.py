@@ -7,7 +7,7 @@ import pytest
 from ci.pages.suite_mutants import page
 from paraply.adapters.conformance.cases import cases_named
 from paraply.conforming.mutation.campaign import Fate, Judged, judge, mutants
-from paraply.conforming.mutation.operators import mutations
+from paraply.mutating.operators import mutations
 
 SOURCE = '''"""Module."""
 class A:

@@ -19,14 +19,26 @@ from paraply.adapters.conformance.inline import InlineLauncher
 from paraply.adapters.conformance.rules import applier, correct
 from paraply.adapters.conformance.rules.rule import Rule
 from paraply.adapters.conformance.session import Run
-from paraply.conforming.mutation.operators import Mutation, mutations
 from paraply.conforming.suite import CaseResult, Conformance, Result
+from paraply.mutating.operators import NAMES, Mutation, Swaps, mutations
 
 RUN_CPU_SECONDS = 5.0
 """A mutant's limit for one case."""
 FIRST_SCHEDULES = 4
 CASES_AFTER_NOTICED = 10
 """Cases that may still fail after an unknown one."""
+SWAPS = Swaps(
+    names=NAMES
+    | {"earlier": "later", "later": "earlier", "written": "wanted", "wanted": "written"},
+    attributes={
+        "lc": "sn",
+        "sn": "lc",
+        "keys": "reads",
+        "reads": "keys",
+        "id": "sn",
+        "file": "lc",
+    },
+)
 _MACHINERY = frozenset({"RuleApplier"})
 
 
@@ -86,7 +98,7 @@ def mutants(seed: int = 0) -> list[_Mutant]:
     found = [
         _Mutant(target, mutation)
         for target in TARGETS
-        for mutation in mutations(inspect.getsource(target.module), target.classes)
+        for mutation in mutations(inspect.getsource(target.module), target.classes, SWAPS)
     ]
     return Random(seed).sample(found, len(found))
 

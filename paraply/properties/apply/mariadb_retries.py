@@ -238,13 +238,16 @@ def nothing_after_an_error_is_applied(history: History) -> tuple[AppliedPastErro
     return tuple(found)
 
 
+_ENDS = frozenset({EventKind.STOPPED, EventKind.FAILED, EventKind.CRASHED})
+
+
 @always(
     of=started_appliers,
     source="MDEV-7825, MDEV-31448, MDEV-5914, MDEV-33798",
     witness=lambda history: bool(apply_streams(history)),
 )
 def replica_never_stalls(history: History) -> tuple[ApplierStalled, ...]:
-    """After each start the replica stops in good order or reports why it stopped."""
+    """After each start the replica stops in good order, reports why it stopped, or crashes."""
     found = []
     for stream in apply_streams(history) if history.is_complete else ():
         given: dict[TransactionId, None] = {}
@@ -252,7 +255,9 @@ def replica_never_stalls(history: History) -> tuple[ApplierStalled, ...]:
         for _, event in stream.events:
             if event.kind is EventKind.STARTED:
                 given, has_ended = {}, False
-            elif event.kind in (EventKind.STOPPED, EventKind.FAILED):
+            elif event.kind is EventKind.RECOVERED:
+                has_ended = False
+            elif event.kind in _ENDS:
                 has_ended = True
             elif event.kind is EventKind.SCHEDULED and event.transaction is not None:
                 given[event.transaction] = None

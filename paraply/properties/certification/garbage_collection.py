@@ -226,12 +226,14 @@ def stable_set_is_executed_everywhere(history: History) -> list[UnstableCalledSt
     """Every member online in the view has executed all that becomes stable.
 
     So their later snapshots are no older. A later member applies its backlog before it writes, so
-    the first report of stability counts.
+    the first report of stability counts. A preemptive collection claims no stability.
     """
     broken: list[UnstableCalledStable] = []
     streams = {stream.member: stream for stream in member_streams(history)}
     stable: set[TransactionId] = set()
     for collection in sorted(_collections(history), key=lambda one: one.index):
+        if collection.event.note == PREEMPTIVE:
+            continue
         became_stable = [one for one in collection.event.transactions if one not in stable]
         stable.update(became_stable)
         for member in _members_counted(collection):

@@ -46,6 +46,37 @@ class CallsBackAtTheTurnOnly(Replica):
         return next((one for one in self.busy_workers if one.job_id == holder), None)
 
 
+class ForgetsWhatItWaitsFor(Replica):
+    """A worker asks for its row again and again."""
+
+    def on_lock_wait(self, worker: Worker, item: Item, holder: TransactionId) -> None:
+        """Wait, and forget it."""
+        super().on_lock_wait(worker, item, holder)
+        worker.waits_for_row = None
+
+
+class CallsBackTheEarlier(Replica):
+    """A holder yields to a later waiter."""
+
+    def must_yield(self, holder: Worker, *, to: Worker) -> bool:
+        """Return whether the holder commits before the waiter."""
+        return super().must_yield(to, to=holder)
+
+
+applier_mutant(
+    "row_waiter_asks_again", family=ORDER, source="InnoDB: lock_wait_suspend_thread",
+    fault="a worker that waits for a row does not sleep: it asks again while the holder holds it",
+    caught_by="row_waits_last_until_the_holder_ends",
+    parts=ApplierParts(replica=ForgetsWhatItWaitsFor), dialect="logical_clock_unordered",
+    extra_locks=True, sessions=1, rotations=0, collections=0, barriers=False, workers=3,
+)  # fmt: skip
+applier_mutant(
+    "earlier_of_two_is_called_back", family=ORDER,
+    source="Commit_order_manager::check_and_report_deadlock",
+    fault="the earlier of two transactions is rolled back, and the later one keeps its locks",
+    caught_by="commit_order_rolls_back_the_later", parts=ApplierParts(replica=CallsBackTheEarlier),
+    extra_locks=True, sessions=1, rotations=0, collections=0, barriers=False, workers=3,
+)  # fmt: skip
 applier_mutant(
     "worker_that_waits_for_a_row_is_not_called_back", family=ORDER,
     source="MySQL 9.7.4 as seen by live runs (docs/live.md); MDEV-33798",

@@ -259,6 +259,15 @@ class ElectedAsItIs(Failover):
         self.links = []
 
 
+class LostButUp(Failover):
+    """A lost server goes on."""
+
+    def lose(self, server: Server) -> None:
+        """Stop its clients only."""
+        super().lose(server)
+        server.is_up = True
+
+
 class RenumbersReplicated(Failover):
     """Replicas log new GTIDs."""
 
@@ -374,6 +383,9 @@ _mutant("position_names_every_server", StatesEveryServer, "state_has_one_entry_p
         dialect="shared_strict")  # fmt: skip
 _mutant("active_domain_is_deleted", DeletesActiveDomain, ONE, "MDEV-31140",
         "the domain's numbers begin anew", rotations=2)  # fmt: skip
+_mutant("lost_server_goes_on", LostButUp, "crashed_servers_are_silent",
+        "failover: the old source is gone", "a server that is lost still applies what it has read",
+        dialect="silent")  # fmt: skip
 _mutant("successor_does_not_catch_up", ElectedAsItIs, "elected_source_has_what_survivors_have",
         "facts on MariaDB 1.6: positions per domain",
         "a survivor is ahead in some domain and can follow nobody")  # fmt: skip

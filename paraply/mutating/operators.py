@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from copy import copy, deepcopy
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import partial
+
+from paraply.mutating.wiring import Wiring
 
 _COMPARISONS: dict[type[ast.cmpop], tuple[type[ast.cmpop], ...]] = {
     ast.Lt: (ast.LtE, ast.GtE),
@@ -25,21 +28,38 @@ _ARITHMETIC: dict[type[ast.operator], type[ast.operator]] = {
     ast.BitAnd: ast.BitOr,
     ast.BitOr: ast.BitAnd,
 }
-_NAMES = {
+NAMES = {
     "any": "all",
     "all": "any",
     "min": "max",
     "max": "min",
     "sorted": "list",
-    "earlier": "later",
-    "later": "earlier",
-    "written": "wanted",
-    "wanted": "written",
     "append": "appendleft",
     "popleft": "pop",
     "update": "intersection_update",
+    "add": "discard",
+    "issubset": "issuperset",
+    "union": "intersection",
+    "intersection": "union",
 }
-_ATTRIBUTES = {"lc": "sn", "sn": "lc", "keys": "reads", "reads": "keys", "id": "sn", "file": "lc"}
+"""Functions and methods that are confused."""
+
+
+@dataclass(frozen=True, slots=True)
+class Swaps:
+    """What a program may confuse besides operators and constants.
+
+    Attributes:
+        names: name -> another, for variables, functions and methods.
+        attributes: attribute -> another.
+        is_wired: also swap arguments and variables of one type.
+        unchanged: calls that stay as they are, by method.
+    """
+
+    names: Mapping[str, str] = field(default_factory=lambda: NAMES)
+    attributes: Mapping[str, str] = field(default_factory=dict)
+    is_wired: bool = True
+    unchanged: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,49 +68,109 @@ class Mutation:
 
     Attributes:
         place: class and function.
+        function_line: the function's line in the source.
+        make: makes the changed module.
     """
 
     place: str
     line: int
     what: str
-    tree: ast.Module
+    function_line: int
+    make: Callable[[], ast.Module]
+
+    @property
+    def tree(self) -> ast.Module:
+        """Return the changed module, made anew."""
+        return self.make()
 
 
-def mutations(source: str, classes: frozenset[str]) -> Iterator[Mutation]:
-    """Yield distinct mutations of some classes."""
+ALL_CLASSES: frozenset[str] = frozenset()
+
+
+def mutations(
+    source: str, classes: frozenset[str] = ALL_CLASSES, swaps: Swaps | None = None
+) -> Iterator[Mutation]:
+    """Yield distinct mutations of a module's functions, or of some classes."""
+    swaps = swaps or Swaps()
     tree = ast.parse(source)
     _without_docstrings(tree)
+    for top, function in _functions(tree, classes):
+        wiring = Wiring(function, top) if swaps.is_wired else None
+        seen: set[tuple[int, str]] = set()
+        for node in _statements(function, swaps.unchanged):
+            found = list(_changes(node, swaps))
+            found += wiring.changes(node) if wiring else []
+            for before, after in found:
+                key = _difference(node, after)
+                if key is None or key in seen:
+                    continue
+                seen.add(key)
+                yield Mutation(
+                    place=f"{top.name}.{function.name}" if top else function.name,
+                    line=getattr(node, "lineno", function.lineno),
+                    what=f"`{_short(before)}` → `{_short(after)}`",
+                    function_line=function.lineno,
+                    make=partial(_changed, tree, top, function, node, after),
+                )
+
+
+def _difference(before: ast.AST, after: ast.AST) -> tuple[int, str] | None:
+    """Return the least differing subtree and its new text; None without a difference."""
+    while type(before) is type(after):
+        fields = [
+            name
+            for name in before._fields
+            if _text(getattr(before, name)) != _text(getattr(after, name))
+        ]
+        if not fields:
+            return None
+        old, new = getattr(before, fields[0]), getattr(after, fields[0])
+        if len(fields) > 1 or not isinstance(old, ast.AST) or not isinstance(new, ast.AST):
+            break
+        before, after = old, new
+    return id(before), ast.dump(after)
+
+
+def _text(value: object) -> str:
+    if isinstance(value, list):
+        return ",".join(map(_text, value))
+    return ast.dump(value) if isinstance(value, ast.AST) else repr(value)
+
+
+def _changed(
+    tree: ast.Module,
+    top: ast.ClassDef | None,
+    function: ast.FunctionDef,
+    node: ast.AST,
+    after: ast.AST,
+) -> ast.Module:
+    return _with_function(tree, top, function, _replaced(function, node, after))
+
+
+def _functions(
+    tree: ast.Module, classes: frozenset[str]
+) -> Iterator[tuple[ast.ClassDef | None, ast.FunctionDef]]:
     for top in tree.body:
-        if not isinstance(top, ast.ClassDef) or top.name not in classes:
-            continue
-        for function in [one for one in top.body if isinstance(one, ast.FunctionDef)]:
-            seen = {ast.dump(function)}
-            for node in _statements(function):
-                for before, after in _changes(node):
-                    changed = _replaced(function, node, after)
-                    text = ast.dump(changed)
-                    if text in seen:
-                        continue
-                    seen.add(text)
-                    yield Mutation(
-                        place=f"{top.name}.{function.name}",
-                        line=getattr(node, "lineno", function.lineno),
-                        what=f"`{_short(before)}` → `{_short(after)}`",
-                        tree=_with_function(tree, top, function, changed),
-                    )
+        if isinstance(top, ast.ClassDef) and (not classes or top.name in classes):
+            yield from ((top, one) for one in top.body if isinstance(one, ast.FunctionDef))
+        elif isinstance(top, ast.FunctionDef) and not classes:
+            yield None, top
 
 
 def _with_function(
-    tree: ast.Module, top: ast.ClassDef, function: ast.FunctionDef, changed: ast.FunctionDef
+    tree: ast.Module, top: ast.ClassDef | None, function: ast.FunctionDef, changed: ast.FunctionDef
 ) -> ast.Module:
+    module = copy(tree)
+    if top is None:
+        module.body = [changed if one is function else one for one in tree.body]
+        return module
     other = copy(top)
     other.body = [changed if one is function else one for one in top.body]
-    module = copy(tree)
     module.body = [other if one is top else one for one in tree.body]
     return module
 
 
-def _changes(node: ast.AST) -> Iterator[tuple[ast.AST, ast.AST]]:
+def _changes(node: ast.AST, swaps: Swaps) -> Iterator[tuple[ast.AST, ast.AST]]:
     if isinstance(node, ast.Compare):
         for other in _COMPARISONS.get(type(node.ops[0]), ()):
             yield node, _with(node, ops=[other(), *node.ops[1:]])
@@ -106,10 +186,11 @@ def _changes(node: ast.AST) -> Iterator[tuple[ast.AST, ast.AST]]:
         yield node, node.operand
     elif isinstance(node, ast.Constant):
         yield from ((node, ast.Constant(value)) for value in _other_constants(node.value))
-    elif isinstance(node, ast.Name) and node.id in _NAMES and isinstance(node.ctx, ast.Load):
-        yield node, _with(node, id=_NAMES[node.id])
+    elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+        if node.id in swaps.names:
+            yield node, _with(node, id=swaps.names[node.id])
     elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load):
-        for table in (_ATTRIBUTES, _NAMES):
+        for table in (swaps.attributes, swaps.names):
             if node.attr in table:
                 yield node, _with(node, attr=table[node.attr])
     elif isinstance(node, ast.If | ast.IfExp | ast.While):
@@ -171,11 +252,11 @@ def _preorder(node: ast.AST) -> Iterator[ast.AST]:
         yield from _preorder(child)
 
 
-def _statements(function: ast.FunctionDef) -> Iterator[ast.AST]:
+def _statements(function: ast.FunctionDef, unchanged: frozenset[str]) -> Iterator[ast.AST]:
     todo: list[ast.AST] = list(function.body)
     while todo:
         node = todo.pop(0)
-        if isinstance(node, ast.Assert):
+        if isinstance(node, ast.Assert) or _called(node) in unchanged:
             continue
         yield node
         todo += [
@@ -187,12 +268,23 @@ def _statements(function: ast.FunctionDef) -> Iterator[ast.AST]:
         ]
 
 
+def _called(node: ast.AST) -> str:
+    call = node.value if isinstance(node, ast.Expr) else None
+    called = call.func if isinstance(call, ast.Call) else None
+    return called.attr if isinstance(called, ast.Attribute) else ""
+
+
 def _without_docstrings(tree: ast.Module) -> None:
-    del tree.body[0]
+    if ast.get_docstring(tree) is not None:
+        del tree.body[0]
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef | ast.ClassDef) and node.body:
             first = node.body[0]
-            if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant):
+            if (
+                isinstance(first, ast.Expr)
+                and isinstance(first.value, ast.Constant)
+                and isinstance(first.value.value, str)
+            ):
                 node.body[0] = ast.copy_location(ast.Pass(), first)
 
 

@@ -1,0 +1,1 @@
+"""Mutation score: generated mutants of the reference."""

@@ -1,0 +1,104 @@
+"""The page of generated mutants of the reference.
+
+``python -m ci.pages.mutation_score --write`` writes docs/mutation-score.md from
+docs/mutation-score.jsonl, which ``python -m ci.mutation --publish`` writes.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from typing import Any
+
+from ci.pages.writing import ROOT, filled, pages_main, table
+
+PAGE = "docs/mutation-score.md"
+RECORDS = ROOT / "docs/mutation-score.jsonl"
+
+MEANINGS = {
+    "caught": "a property is broken, unexpectedly, in a run of the default campaign",
+    "noticed": "nothing is broken, but a situation of at least 15 healthy runs never occurs: the "
+    "verdict is unknown",
+    "survived": "a history differs, and nothing objects",
+    "legal": "histories differ, and unchanged code gives each of them on another schedule",
+    "same": "no run differs: equivalent, or no drawn run shows it",
+    "crashed": "it raises an exception or does not end; not counted as caught",
+}
+REASONS = {
+    "reference_impl.certification.xxh64": "another function of the same bytes: equal keys still "
+    "have equal hashes. Golden tests check the values",
+}
+"""Why mutants of a module survive."""
+
+
+def page(note: dict[str, Any], fates: Sequence[dict[str, Any]]) -> str:
+    """Return the page; ``note`` has the numbers of the whole."""
+    return filled(
+        PAGE, {"reference": _section(note, fates), "reference-survivors": _survivors(fates)}
+    )
+
+
+def _section(note: dict[str, Any], fates: Sequence[dict[str, Any]]) -> list[str]:
+    valid = [one for one in fates if one["fate"] != "invalid"]
+    counts = Counter(one["fate"] for one in valid)
+    by_module: dict[str, Counter[str]] = defaultdict(Counter)
+    for one in valid:
+        by_module[one["module"]][one["fate"]] += 1
+    return [
+        f"{len(fates):,} of {note['total']:,} mutants were run, the first of a random order of "
+        f"seed {note['seed']}, with {note['each']} healthy runs of each dialect; "
+        f"{len(fates) - len(valid):,} are no valid programs. The score is the share of caught and "
+        f"noticed mutants among these and the survivors: **{_score(counts)}**.",
+        "",
+        *table(
+            ("result", "mutants", "meaning"),
+            [(name, counts[name], meaning) for name, meaning in MEANINGS.items()],
+        ),
+        "",
+        *table(
+            ("module", *MEANINGS, "score"),
+            [
+                (f"`{module}`", *(found[name] or "" for name in MEANINGS), _score(found))
+                for module, found in sorted(by_module.items())
+            ],
+        ),
+    ]
+
+
+def _survivors(fates: Sequence[dict[str, Any]]) -> list[str]:
+    survivors = sorted(
+        (one["module"], one["place"], one["what"], _reason(one))
+        for one in fates
+        if one["fate"] == "survived"
+    )
+    rows = [(f"`{m}`", f"`{p}`", _cell(w), _cell(r)) for m, p, w, r in survivors]
+    return table(("module", "function", "change", "remark"), rows)
+
+
+def _reason(one: dict[str, Any]) -> str:
+    for module, reason in REASONS.items():
+        if one["module"] == module:
+            return reason
+    return str(one["by"])
+
+
+def _score(counts: Counter[str]) -> str:
+    found = counts["caught"] + counts["noticed"]
+    whole = found + counts["survived"]
+    return f"{100 * found / whole:.1f} % of {whole}" if whole else "none counts"
+
+
+def _cell(value: object) -> str:
+    return str(value).replace("|", "\\|")
+
+
+def records() -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """Return the published numbers and fates."""
+    note, *fates = map(json.loads, RECORDS.read_text(encoding="utf-8").splitlines())
+    return note, fates
+
+
+if __name__ == "__main__":
+    sys.exit(pages_main("ci.pages.mutation_score", {PAGE: page(*records())}))

@@ -1,0 +1,48 @@
+"""Draw a workload: sizes, options and fault budgets."""
+
+from __future__ import annotations
+
+import random
+
+from paraply.reference_impl.subject import Option, Subject, Workload
+from paraply.vocabulary.biased_schedules import MixedSchedule
+from paraply.vocabulary.history import OptionValue
+from paraply.vocabulary.schedule import Schedule
+
+ABOVE_DEFAULT = 2
+"""Limit of drawn numbers, unless NUMBER_MAX is greater."""
+NUMBER_MAX = 4
+SIZES_MAX = {"transactions": 10, "rows": 6, "members": 4}
+SEEDS = 2**32
+
+
+def drawn_workload(subject: Subject, dialect: str, choices: random.Random) -> Workload:
+    """Draw a workload; half of the options keep their default.
+
+    Sizes are the larger of two draws, because little happens in small workloads.
+    """
+    options = {
+        option.name: drawn_value(option, choices)
+        for option in subject.options
+        if choices.random() < 0.5
+    }
+    sizes = {
+        name: max(choices.randint(1, most), choices.randint(1, most))
+        for name, most in SIZES_MAX.items()
+    }
+    return Workload(dialect=dialect, options=options, **sizes)
+
+
+def drawn_value(option: Option, choices: random.Random) -> OptionValue:
+    """Draw an allowed value."""
+    if isinstance(option.default, bool):
+        return choices.random() < 0.5
+    if isinstance(option.default, int):
+        most = max(NUMBER_MAX, option.default + ABOVE_DEFAULT)
+        return choices.randint(option.least, min(option.greatest, most))
+    return choices.choice(option.choices) if option.choices else option.default
+
+
+def drawn_schedule(seed: int) -> Schedule:
+    """Return a seed's schedule, uniform or biased."""
+    return MixedSchedule(seed)

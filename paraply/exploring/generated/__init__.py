@@ -1,0 +1,1 @@
+"""Mutants that no person chose, of the reference and of the judges."""

@@ -1,0 +1,236 @@
+"""Generated mutants of the reference: which does a default campaign catch?
+
+Only runs that reach the changed function are repeated, and only histories that differ are judged.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from itertools import chain, zip_longest
+from pathlib import Path
+from random import Random
+
+import paraply.reference_impl
+from paraply.exploring.generated.fates import Fate, Judged, Mutant, judged, mutants_of
+from paraply.exploring.generated.forking import Forks, TimeOutError, limit_time
+from paraply.exploring.generated.possible import Possible, is_possible
+from paraply.exploring.generated.runs import (
+    DefaultRun,
+    default_runs,
+    judges_of,
+    situations_in,
+)
+from paraply.mutating.operators import Swaps
+from paraply.mutating.patches import CodeKey, LoadedFunctions, PatchError
+from paraply.properties.campaign import content_digest
+from paraply.properties.registry import Property
+from paraply.vocabulary.history import History
+from paraply.vocabulary.programs import decode_program, parse_program
+
+FOLDER = Path(paraply.reference_impl.__file__).parent
+RUNS_EACH = 12
+"""Per subject and dialect."""
+RUNS_MAX = 160
+"""Repeated for one mutant."""
+SECONDS = 6.0
+CRASHES_MAX = 5
+COMPARED_MAX = 3
+"""Differing histories that are sought among those of the unchanged code."""
+USUAL_MIN = 15
+"""Runs with a situation, below which its absence says little."""
+NO_SYSTEM = (
+    "mutations/",
+    "known_faults/",
+    "comparison/",
+    "mutants.py",
+    "_mutants.py",
+    "semi_sync/known_faults.py",
+    "subject.py",
+    "subjects.py",
+    "recorder.py",
+    "causes.py",
+)
+"""Named mutants, the clocks of ``compare``, and what registers and records."""
+RECORDING = frozenset({"record", "record_row", "next_step", "break_off"})
+"""A change there falsifies the evidence, not the system."""
+SWAPS = Swaps(
+    attributes={
+        "last_committed": "sequence_number",
+        "sequence_number": "last_committed",
+        "snapshot_version": "last_committed",
+        "read_set": "write_set",
+        "domain": "sequence",
+        "server": "domain",
+    },
+    unchanged=RECORDING,
+)
+ENVIRONMENT = frozenset(
+    {
+        "run",
+        "other_steps",
+        "on_end",
+        "possible_changes",
+        "choose_writes",
+        "loss_steps",
+        "draft",
+        "flush",
+        "choose_operation",
+        "write_sets",
+        "_between",
+        "extra_locks",
+    }
+)
+"""Functions that draw or group a workload, draw faults, or end a run."""
+BUDGETS = ("_left", "budget")
+"""Parts of names of limits on what the environment does."""
+
+
+def modules() -> list[str]:
+    """Return the modules of simulated systems."""
+    return [
+        "paraply.reference_impl." + name.removesuffix(".py").replace("/", ".")
+        for path in sorted(FOLDER.rglob("*.py"))
+        if _is_system(name := path.relative_to(FOLDER).as_posix())
+    ]
+
+
+def _is_system(name: str) -> bool:
+    if name in ("subject.py", "subjects.py", "mutants.py") or name.endswith("__init__.py"):
+        return False
+    return not any(
+        name.startswith(one) if one.endswith("/") else name.endswith(one)
+        for one in NO_SYSTEM
+        if one != "subject.py"
+    )
+
+
+def _is_of_system(mutant: Mutant) -> bool:
+    is_environment = mutant.mutation.place.rpartition(".")[2] in ENVIRONMENT
+    return not is_environment and not any(one in mutant.mutation.what for one in BUDGETS)
+
+
+class _Trial:
+    """One mutant's runs."""
+
+    def __init__(self, chosen: Sequence[DefaultRun], judges: dict[str, list[Property]]) -> None:
+        self.chosen = chosen
+        self.judges = judges
+        self.fate = Fate.SAME
+        self.by = ""
+        self.where = ""
+        self.runs = 0
+        self.crashes = 0
+        self.differing: list[tuple[DefaultRun, History]] = []
+        self.situations: Counter[str] = Counter()
+
+    def run(self) -> None:
+        """Make every run, until a property is broken."""
+        for run in self.chosen:
+            self.runs += 1
+            try:
+                self._make(run)
+            except Exception as error:
+                self.crashes += 1
+                if self.fate is not Fate.SURVIVED:
+                    self.fate, self.by = Fate.CRASHED, type(error).__name__
+            if self.fate is Fate.CAUGHT or self.crashes >= CRASHES_MAX:
+                return
+
+    def _make(self, run: DefaultRun) -> None:
+        history = run.again()
+        if content_digest(history) == run.digest:
+            self.situations.update(run.situations)
+            return
+        broken = run.breach(history, self.judges[run.subject.name])
+        if broken:
+            self.fate, self.by, self.where = Fate.CAUGHT, broken, run.where
+            return
+        self.situations.update(situations_in(history))
+        self.differing.append((run, history))
+        if self.fate is Fate.SAME:
+            self.fate = Fate.SURVIVED
+
+    def compare_with_the_unchanged(self) -> None:
+        """Refine a survivor, with the unchanged code loaded."""
+        usual = Counter(name for run in self.chosen[: self.runs] for name in run.situations)
+        lost = [
+            name
+            for name, count in usual.items()
+            if count >= USUAL_MIN and not self.situations[name]
+        ]
+        if lost:
+            self.fate, self.by = Fate.NOTICED, min(lost)
+            return
+        for run, history in self.differing[:COMPARED_MAX]:
+            hint = decode_program(parse_program(history.header.program))
+            found = is_possible(run.subject, run.workload, history, hint)
+            if found is not Possible.YES:
+                self.by = "" if found is Possible.NO else "search for an equal run was cut short"
+                return
+        self.fate, self.by = Fate.LEGAL, ""
+
+
+class ReferenceCampaign:
+    """Healthy runs once, then mutants against them."""
+
+    def __init__(self, *, each: int = RUNS_EACH, seed: int = 0, where: str = "") -> None:
+        """Make the healthy runs; ``where`` is one subject and dialect, else all."""
+        self.runs = list(default_runs(each=each, seed=seed, under=str(FOLDER), where=where))
+        self._reaching: dict[CodeKey, list[DefaultRun]] = defaultdict(list)
+        for run in self.runs:
+            for key in run.reached:
+                self._reaching[key].append(run)
+        self._judges: dict[str, list[Property]] = {}
+        for run in self.runs:
+            if run.subject.name not in self._judges:
+                self._judges[run.subject.name] = judges_of(run.subject)
+        self._functions = LoadedFunctions("paraply")
+
+    def mutants(self, names: Sequence[str] = ()) -> list[Mutant]:
+        """Return the mutants of functions that some run reaches, in all modules or in some."""
+        reached = {(file, name.replace(".<locals>", "")) for file, name, _ in self._reaching}
+        return [
+            one
+            for one in mutants_of(names or modules(), SWAPS)
+            if (str(one.module.__file__), one.mutation.place) in reached and _is_of_system(one)
+        ]
+
+    def judged(self, mutants: Sequence[Mutant], *, processes: int = 1) -> Iterator[Judged]:
+        """Yield the fates."""
+        forks = Forks(
+            self.judge,
+            lambda one: judged(one, Fate.CRASHED, "the process ends"),
+            processes=processes,
+        )
+        yield from forks.over(mutants)
+
+    def judge(self, mutant: Mutant) -> Judged:
+        """Return a mutant's fate; changes this process, so call it in a fork."""
+        try:
+            key = self._functions.load(mutant.mutation, mutant.module)
+        except PatchError as error:
+            return judged(mutant, Fate.INVALID, str(error))
+        trial = _Trial(self._chosen(key, mutant.name), self._judges)
+        try:
+            limit_time(SECONDS)
+            trial.run()
+            if trial.fate is Fate.SURVIVED:
+                self._functions.restore()
+                trial.compare_with_the_unchanged()
+        except TimeOutError:
+            if trial.fate is not Fate.SURVIVED:
+                trial.fate, trial.by = Fate.CRASHED, "it does not end"
+        finally:
+            limit_time(0)
+        return judged(mutant, trial.fate, trial.by, trial.runs, where=trial.where)
+
+    def _chosen(self, key: CodeKey, name: str) -> list[DefaultRun]:
+        """Return some reaching runs, each dialect in turn."""
+        by_dialect: dict[tuple[str, str], list[DefaultRun]] = defaultdict(list)
+        for run in self._reaching[key]:
+            by_dialect[run.subject.name, run.workload.dialect].append(run)
+        groups = list(by_dialect.values())
+        Random(name).shuffle(groups)
+        in_turn = chain.from_iterable(zip_longest(*groups))
+        return [run for run in in_turn if run is not None][:RUNS_MAX]

@@ -1,0 +1,123 @@
+"""Healthy default runs: histories, and the functions that each run reaches."""
+
+from __future__ import annotations
+
+import random
+import sys
+import types
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+
+from paraply.counterexamples.hunt import properties_of
+from paraply.exploring.drawing import SEEDS, drawn_schedule, drawn_workload
+from paraply.exploring.explore import is_expected
+from paraply.mutating.patches import CodeKey, key_of
+from paraply.properties.campaign import content_digest
+from paraply.properties.registry import Property, registered_properties
+from paraply.reference_impl.subject import Subject, Workload
+from paraply.registries import registered_subjects
+from paraply.vocabulary.history import History
+from paraply.vocabulary.schedule import Schedule
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DefaultRun:
+    """One run of a subject without a fault.
+
+    Attributes:
+        schedule: makes an equal schedule anew.
+        digest: of the history, within this process and its forks.
+        reached: functions that the run calls.
+        situations: SOMETIMES properties that occur.
+    """
+
+    subject: Subject
+    workload: Workload
+    schedule: Callable[[], Schedule]
+    digest: int
+    reached: frozenset[CodeKey]
+    situations: frozenset[str]
+
+    @property
+    def where(self) -> str:
+        """Return the subject and dialect."""
+        return f"{self.subject.name} {self.workload.dialect}"
+
+    def again(self) -> History:
+        """Run with the code that is loaded now."""
+        return self.subject.run(self.schedule(), self.workload)
+
+    def breach(self, history: History, judges: list[Property]) -> str:
+        """Return the first property with an unexpected breach, or nothing."""
+        for prop in judges:
+            if prop.violations(history) and not is_expected(
+                self.subject, self.workload, prop, history
+            ):
+                return prop.name
+        return ""
+
+
+def situations_in(history: History) -> frozenset[str]:
+    """Return the SOMETIMES properties that occur."""
+    return frozenset(
+        prop.name
+        for prop in registered_properties()
+        if prop.check is None and prop.evidence(history).decided
+    )
+
+
+def judges_of(subject: Subject) -> list[Property]:
+    """Return the properties that a history can break."""
+    return [prop for prop in properties_of(subject) if prop.check is not None]
+
+
+def default_runs(*, each: int, seed: int, under: str = "", where: str = "") -> Iterator[DefaultRun]:
+    """Yield ``each`` runs of every subject and dialect, with drawn options and schedules.
+
+    ``under`` limits the reached functions to files with this part of a path; ``where`` selects one
+    subject and dialect.
+    """
+    for subject in registered_subjects():
+        for dialect in subject.dialects:
+            if where not in ("", f"{subject.name} {dialect}"):
+                continue
+            choices = random.Random(f"{subject.name} {dialect} {seed}")
+            for _ in range(each):
+                workload = drawn_workload(subject, dialect, choices)
+                schedule = partial(drawn_schedule, choices.randrange(SEEDS))
+                with Reached(under) as reached:
+                    history = subject.run(schedule(), workload)
+                yield DefaultRun(
+                    subject=subject,
+                    workload=workload,
+                    schedule=schedule,
+                    digest=content_digest(history),
+                    reached=frozenset(
+                        key_of(code) for code in reached.codes if under in code.co_filename
+                    ),
+                    situations=situations_in(history),
+                )
+
+
+class Reached:
+    """Collects the code of every called function."""
+
+    def __init__(self, under: str) -> None:
+        self.codes: set[types.CodeType] = set()
+        self._is_on = bool(under)
+
+    def __enter__(self) -> Reached:
+        if self._is_on:
+            add = self.codes.add
+
+            def on_event(frame: types.FrameType, event: str, _: object) -> None:
+                if event == "call":
+                    add(frame.f_code)
+
+            sys.setprofile(on_event)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._is_on:
+            sys.setprofile(None)

@@ -1,0 +1,1 @@
+"""Small generated changes of Python programs, and how to load them."""

@@ -1,0 +1,174 @@
+"""Row locks, commit-order deadlocks, and what a crashed server does."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from paraply.properties.apply.stream import LOST, ApplyStream, apply_streams
+from paraply.properties.registry import Exemption, Violation, always, fields, sometimes
+from paraply.properties.vocabularies import recorded
+from paraply.vocabulary.events import Event, EventKind, Outcome
+from paraply.vocabulary.history import History
+from paraply.vocabulary.transactions import TransactionId
+
+COMMIT_ORDER_DEADLOCK = "commit order deadlock"
+"""Note of a ROLLED_BACK event; ``other`` waits for the victim's row and commits before it."""
+
+_RELEASES = frozenset({EventKind.ENGINE_COMMITTED, EventKind.ROLLED_BACK, EventKind.FAILED})
+_CLEARS = frozenset({EventKind.CRASHED, EventKind.STARTED, EventKind.RECOVERED})
+_MOVES = frozenset({EventKind.ROW_APPLIED, EventKind.FLUSHED, EventKind.ENGINE_COMMITTED})
+_RETURNS = frozenset({EventKind.STARTED, EventKind.RECOVERED})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WaitEndedEarly(Violation):
+    """A transaction goes on although the holder of its row has not ended."""
+
+    member: str
+    transaction: TransactionId
+    holder: TransactionId
+
+    def __str__(self) -> str:
+        return f"{self.member}: T{self.transaction} went on while T{self.holder} held its row"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WrongVictim(Violation):
+    """The earlier of two deadlocked transactions is rolled back."""
+
+    member: str
+    victim: TransactionId
+    waiter: TransactionId
+
+    def __str__(self) -> str:
+        return f"{self.member}: T{self.victim} was rolled back for T{self.waiter}, a later one"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ActedAfterCrash(Violation):
+    """A crashed server acts before it starts again."""
+
+    member: str
+    kind: EventKind
+    time: int
+
+    def __str__(self) -> str:
+        return f"{self.member}: {self.kind.value} at {self.time}, after it had crashed"
+
+
+def _is_lock_wait(event: Event) -> bool:
+    return event.kind is EventKind.ROW_APPLIED and event.outcome is Outcome.LOCK_WAIT
+
+
+def _is_rolled_back_for_order(event: Event) -> bool:
+    return event.kind is EventKind.ROLLED_BACK and event.note == COMMIT_ORDER_DEADLOCK
+
+
+def row_waits(history: History) -> bool:
+    """Appliers record waits for rows, and the holders."""
+    return any(_is_lock_wait(event) and event.other is not None for event in history.events)
+
+
+@sometimes(of=recorded(EventKind.ROW_APPLIED), source="InnoDB: lock_wait_suspend_thread")
+def a_transaction_waits_for_a_row(history: History) -> bool:
+    """A transaction waited for a row that another one held."""
+    return row_waits(history)
+
+
+def _may_ask_again(history: History) -> bool:
+    return history.header.recorded_by.startswith("paraply conform")
+
+
+@always(
+    of=row_waits,
+    exemptions=(
+        Exemption(
+            applies=_may_ask_again,
+            because="an applier under test may ask for the row again and is refused again",
+        ),
+    ),
+    source="InnoDB: lock_wait_suspend_thread, lock_release",
+    witness=a_transaction_waits_for_a_row,
+)
+def row_waits_last_until_the_holder_ends(history: History) -> tuple[WaitEndedEarly, ...]:
+    """A transaction that waits for a row goes on only after the holder's commit or rollback."""
+    return tuple(breach for stream in apply_streams(history) for breach in _early_ends(stream))
+
+
+def _early_ends(stream: ApplyStream) -> Iterator[WaitEndedEarly]:
+    waits: dict[TransactionId, TransactionId] = {}
+    for _, event in stream.events:
+        one = event.transaction
+        if event.kind in _CLEARS:
+            waits.clear()
+        if one is None:
+            continue
+        if event.kind in _MOVES and one in waits:
+            yield WaitEndedEarly(member=stream.member, transaction=one, holder=waits.pop(one))
+        if _is_lock_wait(event) and event.other is not None:
+            waits[one] = event.other
+        elif event.kind in _RELEASES:
+            waits.pop(one, None)
+            waits = {waiter: holder for waiter, holder in waits.items() if holder != one}
+
+
+@sometimes(
+    of=recorded(EventKind.ROLLED_BACK), source="Commit_order_manager::check_and_report_deadlock"
+)
+def commit_order_rolls_a_transaction_back(history: History) -> bool:
+    """A transaction held a row that one before it in commit order needed."""
+    return any(map(_is_rolled_back_for_order, history.events_of(EventKind.ROLLED_BACK)))
+
+
+@always(
+    of=recorded(EventKind.ROLLED_BACK),
+    gaps=(fields(EventKind.ROLLED_BACK, "other", where=_is_rolled_back_for_order),),
+    source="Commit_order_manager::check_and_report_deadlock",
+    witness=commit_order_rolls_a_transaction_back,
+)
+def commit_order_rolls_back_the_later(history: History) -> tuple[WrongVictim, ...]:
+    """Of two transactions that wait for each other, the later in the log is rolled back."""
+    return tuple(
+        WrongVictim(member=event.member, victim=event.transaction, waiter=event.other)
+        for event in history.events_of(EventKind.ROLLED_BACK)
+        if _is_rolled_back_for_order(event)
+        and event.transaction is not None
+        and event.other is not None
+        and event.transaction < event.other
+    )
+
+
+@sometimes(of=recorded(EventKind.CRASHED), source="crash recovery")
+def something_happens_after_a_crash(history: History) -> bool:
+    """A member crashed before the last event."""
+    return any(event.kind is EventKind.CRASHED for event in history.events[:-1])
+
+
+@always(
+    of=recorded(EventKind.CRASHED),
+    source="crash recovery: a server that is down does nothing",
+    witness=something_happens_after_a_crash,
+)
+def crashed_servers_are_silent(history: History) -> tuple[ActedAfterCrash, ...]:
+    """Between a crash and the member's next start, or its end if it is lost, it does nothing.
+
+    Recovery commits what was prepared in the crash's own step. STOPPED closes the record. A member
+    that is not lost and records no start may have restarted at once.
+    """
+    returns = {event.member: event.time for event in history.events if event.kind in _RETURNS}
+    down: dict[str, int] = {}
+    found = []
+    for event in history.events:
+        moment = down.get(event.member, event.time)
+        if event.kind is EventKind.CRASHED:
+            is_lost = event.note.startswith(LOST)
+            if is_lost or returns.get(event.member, 0) >= event.time:
+                down[event.member] = event.time
+        elif event.kind in _RETURNS:
+            down.pop(event.member, None)
+        elif event.kind is not EventKind.STOPPED and event.time > moment:
+            found.append(
+                ActedAfterCrash(member=event.member, kind=event.kind, time=int(event.time))
+            )
+    return tuple(found)

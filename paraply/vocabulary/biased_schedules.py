@@ -1,0 +1,207 @@
+"""Random schedules with a bias, for interleavings that uniform choice rarely draws.
+
+All are reproducible from a seed, and their choices replay like any others.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Sequence
+from random import Random
+from typing import TypeVar, overload
+
+from paraply.vocabulary.schedule import Schedule
+
+T = TypeVar("T")
+
+STARVED_SHARE = 0.35
+STARVED_WEIGHT = 0.04
+CHANGES_MAX = 4
+"""Changes of priority in one run."""
+CHANGE_WITHIN = 60
+"""Choices in which they happen."""
+UNIFORM_SHARE = 0.1
+"""Choices that ignore priorities, so that every enabled step is taken at last."""
+REPEATED_SHARE = 0.5
+PLAIN_SHARE = 0.8
+RECENT_MAX = 3
+
+Number = Callable[[], float]
+"""The next random number in [0, 1)."""
+
+
+class Bias:
+    """Picks one of several named options; this one uniformly."""
+
+    def __init__(self, uniform: Number) -> None:
+        self.uniform = uniform
+
+    def pick(self, names: Sequence[str], label: str, made: int) -> int:
+        """Return an index; ``made`` counts earlier choices of the run."""
+        del label, made
+        return self.number(len(names))
+
+    def number(self, count: int) -> int:
+        """Return a random number in ``[0, count)``."""
+        return int(self.uniform() * count)
+
+
+class Starving(Bias):
+    """Takes some kinds of steps rarely: an actor, or one kind of step of every actor."""
+
+    def __init__(self, uniform: Number) -> None:
+        super().__init__(uniform)
+        self._weights: dict[str, float] = {}
+        kinds: tuple[Callable[[str], str], ...] = (str, _actor_of, _action_of)
+        self._kind_of = kinds[self.number(len(kinds))]
+
+    def pick(self, names: Sequence[str], label: str, made: int) -> int:
+        """Return an index by weight."""
+        del made
+        weights = [self._weight(f"{label} {self._kind_of(name)}") for name in names]
+        point = self.uniform() * sum(weights)
+        for index, weight in enumerate(weights):
+            point -= weight
+            if point < 0:
+                return index
+        return len(names) - 1
+
+    def _weight(self, kind: str) -> float:
+        if kind not in self._weights:
+            is_starved = self.uniform() < STARVED_SHARE
+            self._weights[kind] = STARVED_WEIGHT if is_starved else 1.0
+        return self._weights[kind]
+
+
+class Priorities(Bias):
+    """Runs the actor of greatest priority, which changes a few times.
+
+    After Burckhardt et al., A Randomized Scheduler with Probabilistic Guarantees of Finding Bugs,
+    ASPLOS 2010.
+    """
+
+    def __init__(self, uniform: Number) -> None:
+        super().__init__(uniform)
+        self._priorities: dict[str, float] = {}
+        self._changes = {self.number(CHANGE_WITHIN) for _ in range(self.number(CHANGES_MAX + 1))}
+
+    def pick(self, names: Sequence[str], label: str, made: int) -> int:
+        """Return the greatest actor's index."""
+        if self.uniform() < UNIFORM_SHARE:
+            return self.number(len(names))
+        actors = [f"{label} {_actor_of(name)}" for name in names]
+        for actor in actors:
+            if actor not in self._priorities:
+                self._priorities[actor] = self.uniform()
+        index = max(range(len(actors)), key=lambda at: self._priorities[actors[at]])
+        if made in self._changes:
+            self._priorities[actors[index]] = -float(made + 1)
+        return index
+
+
+class Repeating(Bias):
+    """Often gives the same answer again, so that transactions conflict."""
+
+    def __init__(self, uniform: Number) -> None:
+        super().__init__(uniform)
+        self._last: dict[str, str] = {}
+
+    def pick(self, names: Sequence[str], label: str, made: int) -> int:
+        """Return the last answer's index, or any."""
+        del made
+        last = self._last.get(label)
+        if last in names and self.uniform() < REPEATED_SHARE:
+            return names.index(last)
+        index = self.number(len(names))
+        self._last[label] = names[index]
+        return index
+
+
+class Plain(Bias):
+    """Prefers first options, which are plain by convention: few rows, no barrier, no fault.
+
+    Named answers change, so that transactions write different rows and may overlap.
+    """
+
+    def __init__(self, uniform: Number) -> None:
+        super().__init__(uniform)
+        self._recent: deque[str] = deque(maxlen=RECENT_MAX)
+
+    def pick(self, names: Sequence[str], label: str, made: int) -> int:
+        """Return a small index."""
+        del label, made
+        fresh = [at for at, name in enumerate(names) if name not in self._recent]
+        fresh = fresh or list(range(len(names)))
+        place = 0
+        while place + 1 < len(fresh) and self.uniform() >= PLAIN_SHARE:
+            place += 1
+        name = names[fresh[place]]
+        if not name.isdigit():
+            self._recent.append(name)
+        return fresh[place]
+
+
+STEP_QUESTIONS = frozenset({"step", "what happens next"})
+"""Questions about what acts next; all others are about content, such as written rows."""
+OF_STEPS: tuple[type[Bias], ...] = (Bias, Starving, Priorities)
+OF_CONTENT: tuple[type[Bias], ...] = (Plain, Plain, Plain, Plain, Repeating, Bias)
+
+
+class MixedSchedule(Schedule):
+    """A random schedule with one bias for steps and one for content; the seed decides both.
+
+    Options have names by their ``label`` or ``name``, else by their numbers.
+    """
+
+    __slots__ = ("_content", "_steps", "seed")
+
+    def __init__(self, seed: int) -> None:
+        super().__init__()
+        self.seed = seed
+        # Python guarantees only the sequence of Random.random().
+        uniform = Random(seed).random
+        self._steps = OF_STEPS[int(uniform() * len(OF_STEPS))](uniform)
+        self._content = OF_CONTENT[int(uniform() * len(OF_CONTENT))](uniform)
+
+    @overload
+    def choose(self, options: int, label: str = "") -> int: ...
+
+    @overload
+    def choose(self, options: Sequence[T], label: str = "") -> T: ...
+
+    def choose(self, options: Sequence[T] | int, label: str = "") -> T | int:
+        """Return an option, or a number in ``[0, options)``."""
+        if isinstance(options, int) or len(options) < 2:
+            return super().choose(options, label)
+        names = [_name_of(one, at) for at, one in enumerate(options)]
+        return options[self._picked(names, label)]
+
+    def choose_index(self, count: int, label: str = "") -> int:
+        """Return an index of unnamed options."""
+        if count < 2:
+            if count < 1:
+                raise ValueError(f"nothing to choose from for {label}")
+            return 0
+        return self._picked([str(at) for at in range(count)], label)
+
+    def _picked(self, names: Sequence[str], label: str) -> int:
+        bias = self._steps if label in STEP_QUESTIONS else self._content
+        index = bias.pick(names, label, len(self.choices))
+        self.choices.append(index)
+        return index
+
+
+def _name_of(option: object, at: int) -> str:
+    for attribute in ("label", "name", "items"):
+        found = getattr(option, attribute, None)
+        if isinstance(found, str | tuple):
+            return str(found)
+    return option if isinstance(option, str) else str(at)
+
+
+def _actor_of(name: str) -> str:
+    return " ".join(name.split()[:2])
+
+
+def _action_of(name: str) -> str:
+    return name.split()[-1] if name.split() else ""

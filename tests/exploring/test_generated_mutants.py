@@ -1,0 +1,96 @@
+"""Generated mutants of the reference: fates, and the published ones are still caught."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from random import Random, SystemRandom
+
+import pytest
+
+from ci.pages.mutation_score import records
+from paraply.exploring.generated.fates import Fate, Store, judged
+from paraply.exploring.generated.possible import Possible, is_possible
+from paraply.exploring.generated.reference import ReferenceCampaign
+from paraply.reference_impl.subject import Workload
+from paraply.registries import mutant_named, subject_named
+from paraply.vocabulary.schedule import SeededSchedule
+
+WHERE = "certifier mysql_8_0"
+MODULE = "paraply.reference_impl.certification.lc_sn"
+SAMPLE = 4
+
+
+@pytest.fixture(scope="module")
+def campaign():
+    return ReferenceCampaign(each=8, seed=1, where=WHERE)
+
+
+@pytest.fixture(scope="module")
+def mutants(campaign):
+    return campaign.mutants([MODULE])
+
+
+def fate_of(campaign, mutants, what):
+    chosen = [one for one in mutants if what in one.mutation.what]
+    (found,) = campaign.judged(chosen[:1])
+    return found
+
+
+def test_wrong_number_is_caught_by_a_property_in_a_fork(campaign, mutants):
+    found = fate_of(campaign, mutants, "`stored > last_committed` → `stored <= last_committed`")
+    assert found.fate is Fate.CAUGHT
+    assert found.where == WHERE
+    assert found.by
+    assert not [run for run in campaign.runs if run.again().events != run.again().events]
+
+
+def test_exception_is_no_catch(campaign, mutants):
+    found = fate_of(
+        campaign, mutants, "`last_committed = self.window.last_committed_global` → `pass`"
+    )
+    assert found.fate is Fate.CRASHED
+    assert found.by == "UnboundLocalError"
+
+
+def test_mutants_of_functions_that_no_run_reaches_are_left_out(campaign):
+    assert campaign.mutants(["paraply.reference_impl.applier.commit_order"]) == []
+
+
+def test_sample_of_published_mutants_is_still_caught():
+    seed = SystemRandom().randrange(2**32)
+    print(f"seed {seed}")
+    note, published = records()
+    caught = [one for one in published if one["fate"] == "caught"]
+    where = Random(seed).choice(sorted({one["where"] for one in caught}))
+    names = {one["name"] for one in caught if one["where"] == where}
+    modules = {name.partition(":")[0] for name in names}
+    campaign = ReferenceCampaign(each=note["each"], seed=note["seed"], where=where)
+    again = [one for one in campaign.mutants(sorted(modules)) if one.name in names]
+    chosen = Random(seed).sample(again, min(SAMPLE, len(again)))
+    missed = [one.name for one in campaign.judged(chosen) if one.fate is not Fate.CAUGHT]
+    assert missed == [], f"{where}: caught when they were published, now not"
+
+
+def test_history_is_possible_for_its_own_subject_and_not_when_changed():
+    subject, workload = subject_named("applier"), Workload(transactions=3)
+    history = subject.run(SeededSchedule(4), workload)
+    assert is_possible(subject, workload, history) is Possible.YES
+    shorter = replace(history, events=history.events[:-2])
+    assert is_possible(subject, workload, shorter, tries_max=5_000) is Possible.NO
+    assert is_possible(subject, workload, history, tries_max=1) is Possible.UNKNOWN
+
+
+def test_history_of_a_fault_is_impossible_for_the_subject_without_it():
+    mutant = mutant_named("commit_order_is_not_asked")
+    original = subject_named(mutant.subject.name)
+    history = mutant.subject.run(SeededSchedule(1), mutant.workload)
+    assert is_possible(original, mutant.workload, history) is not Possible.YES
+
+
+def test_store_continues_after_a_half_written_line(tmp_path, campaign, mutants):
+    store = Store(tmp_path / "new" / "fates.jsonl")
+    one = judged(mutants[0], Fate.SURVIVED, runs=3)
+    store.add(one)
+    with store.path.open("a", encoding="utf-8") as file:
+        file.write('{"name": "ha')
+    assert store.read() == {one.name: one}

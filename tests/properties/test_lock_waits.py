@@ -1,0 +1,82 @@
+"""Row waits, commit-order deadlocks and crashed servers: holds, breaks, and edges."""
+
+from __future__ import annotations
+
+import pytest
+
+from paraply.properties.apply.lock_waits import (
+    commit_order_rolls_back_the_later,
+    crashed_servers_are_silent,
+    row_waits_last_until_the_holder_ends,
+)
+from paraply.vocabulary.verdict import Verdict
+from tests.properties.histories import history_of, verdict
+
+LOG = "| T1{a} | T2{a} | scheduled T1@r1 ; scheduled T2@r1 ; begun T1@r1 ; begun T2@r1 ; "
+WAITS = "row_applied T1@r1 outcome=lock_wait other=2 ; "
+ROLLED_BACK = 'rolled_back T2@r1 other=1 note="commit order deadlock" ; '
+
+
+def history(events):
+    return history_of(LOG + events)
+
+
+@pytest.mark.parametrize(
+    "release",
+    ["engine_committed T2@r1", ROLLED_BACK.removesuffix(" ; "), "crashed @r1 ; recovered @r1"],
+)
+def test_wait_that_ends_with_the_holder_holds(release):
+    run = history(f"{WAITS}{release} ; row_applied T1@r1 outcome=ok")
+    assert verdict(run, row_waits_last_until_the_holder_ends) is Verdict.HOLDS
+
+
+@pytest.mark.parametrize(
+    "event",
+    ["row_applied T1@r1 outcome=ok", "row_applied T1@r1 outcome=lock_wait other=2"],
+)
+def test_waiter_that_moves_while_the_holder_holds_is_reported(event):
+    (breach,) = row_waits_last_until_the_holder_ends(history(WAITS + event))
+    assert str(breach) == "r1: T1 went on while T2 held its row"
+
+
+def test_waiter_that_is_rolled_back_waits_no_more():
+    run = history(f"{WAITS}rolled_back T1@r1 ; row_applied T1@r1 outcome=ok")
+    assert not row_waits_last_until_the_holder_ends(run)
+
+
+def test_later_transaction_is_rolled_back_for_the_earlier():
+    assert verdict(history(ROLLED_BACK), commit_order_rolls_back_the_later) is Verdict.HOLDS
+
+
+def test_earlier_transaction_that_is_rolled_back_is_reported():
+    run = history('rolled_back T1@r1 other=2 note="commit order deadlock"')
+    (breach,) = commit_order_rolls_back_the_later(run)
+    assert str(breach) == "r1: T1 was rolled back for T2, a later one"
+
+
+def test_rollback_for_another_reason_has_no_order():
+    run = history("rolled_back T1@r1 other=2 note=timeout")
+    assert verdict(run, commit_order_rolls_back_the_later) is Verdict.UNKNOWN
+
+
+def test_server_that_starts_again_may_act_and_recovery_may_commit():
+    run = history("crashed @r1 ; recovered @r1 ; engine_committed T1@r1")
+    assert verdict(run, crashed_servers_are_silent) is Verdict.HOLDS
+
+
+@pytest.mark.parametrize(
+    ("events", "kind"),
+    [
+        ('crashed @r1 note="lost for good" ; engine_committed T1@r1', "engine_committed"),
+        ("crashed @r1 ; engine_committed T1@r1 ; recovered @r1", "engine_committed"),
+    ],
+)
+def test_server_that_acts_while_it_is_down_is_reported(events, kind):
+    (breach,) = crashed_servers_are_silent(history(events))
+    assert str(breach).startswith(f"r1: {kind} at ")
+
+
+def test_stop_closes_the_record_and_an_unrecorded_start_is_no_breach():
+    run = history("crashed @r1 note=lost ; stopped @r1")
+    assert not crashed_servers_are_silent(run)
+    assert not crashed_servers_are_silent(history("crashed @r1 ; engine_committed T1@r1"))
