@@ -119,9 +119,9 @@ class Slices:
             return ""
         self._folder.mkdir(parents=True, exist_ok=True)
         names = []
-        for side, pieces in (("source", mine), ("target", theirs)):
+        for side, chosen in (("source", mine), ("target", theirs)):
             path = self._folder / f"{self._stem}-{number}-{side}.bin"
-            path.write_bytes(pieces[0].head + b"".join(each.events for each in pieces))
+            path.write_bytes(chosen[0].head + b"".join(each.events for each in chosen))
             names.append(shlex.quote(str(path)))
         return f"paraply verify {names[0]} --target {names[1]}"
 
