@@ -1,0 +1,89 @@
+"""Metrics, webhook and the explanation of lag."""
+
+from __future__ import annotations
+
+import json
+import threading
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from urllib.request import urlopen
+
+import pytest
+
+from paraply.reporting.verify.watch import watch_metrics, watch_summary
+from paraply.verifying.watch.findings import Finding
+from paraply.verifying.watch.holding import Worker, held_by
+from paraply.verifying.watch.service import Watch
+from paraply.verifying.watch.telling import MetricsServer, Webhook
+from paraply.vocabulary.errors import ParaplyError
+from tests.verifying.watch.runs import judged, request_of, run_until
+from tests.verifying.watch.test_real_logs import REPLICAS, streams
+
+
+def test_metrics_and_summary_count_the_findings(tmp_path):
+    source, target = streams(REPLICAS[0], "lost", tmp_path)
+    watch = run_until(Watch(request_of(source, target, tmp_path)), judged(target))
+    text = watch_metrics(watch.snapshots())
+    server = MetricsServer("127.0.0.1", 0, lambda: text)
+    try:
+        with urlopen(f"http://127.0.0.1:{server.port}/metrics", timeout=10) as answer:
+            lines = answer.read().decode().splitlines()
+        with pytest.raises(ParaplyError, match="P379"):
+            MetricsServer("127.0.0.1", server.port, lambda: text)
+    finally:
+        server.close()
+    assert 'paraply_watch_findings_total{target="replica",kind="missing"} 1' in lines
+    assert 'paraply_watch_verdict{target="replica"} 1' in lines
+    summary = watch_summary(watch.snapshots(), {}, watch.verdict)
+    assert "missing      1 " in summary
+    assert summary.endswith("verdict: violated\n")
+
+
+def test_webhook_gets_each_finding_and_tries_again():
+    got, refusals = [], [True]
+
+    class Receiver(BaseHTTPRequestHandler):
+        def do_POST(self):
+            body = self.rfile.read(int(self.headers["Content-Length"]))
+            self.send_response(503 if refusals else 200)
+            if refusals:
+                refusals.pop()
+            else:
+                got.append(json.loads(body))
+            self.end_headers()
+
+        def log_message(self, *_):
+            pass
+
+    receiver = HTTPServer(("127.0.0.1", 0), Receiver)
+    threading.Thread(target=receiver.serve_forever, args=(0.05,), daemon=True).start()
+    try:
+        hook = Webhook(f"http://127.0.0.1:{receiver.server_address[1]}/")
+        hook.send(Finding(target="db2", number=1, kind="missing", text="gone"))
+        waiting = threading.Event()
+        while not got and not waiting.wait(0.05):
+            pass
+        hook.close()
+    finally:
+        receiver.shutdown()
+        receiver.server_close()
+    assert [(each["target"], each["number"], each["kind"]) for each in got] == [
+        ("db2", 1, "missing")
+    ]
+    assert hook.dropped == 0
+
+
+def test_lag_is_explained_by_errors_first_and_by_the_oldest_transaction(tmp_path):
+    source, target = streams(REPLICAS[0], "cut", tmp_path)
+    watch = Watch(request_of(source, target, tmp_path))
+    pair = watch.pairs[0]
+    run_until(watch, lambda w: judged(target)(w) and pair.snapshot().behind > 3)
+    oldest = pair.snapshot().oldest
+    turn = Worker(gtid="", state="Waiting for prior transaction to commit", error="")
+    text = held_by(oldest, [turn, turn])
+    assert oldest is not None
+    assert oldest.transaction.gtid in text
+    assert "row" in text
+    assert "2 workers wait for their turn to commit" in text
+    failed = Worker(gtid="", state="", error="Duplicate entry '7'")
+    assert held_by(oldest, [turn, failed]) == "the applier stopped: Duplicate entry '7'"
+    assert held_by(None, []) == ""
