@@ -219,3 +219,8 @@ LEVELS = (
     *(Level(name=name.replace(" ", "-"), forbids=(name,), main=name) for name in _SESSIONS),
 )  # fmt: skip
 """From weakest up; then replicas, then sessions."""
+
+
+def level_named(name: str) -> Level | None:
+    """Return a level, otherwise None."""
+    return next((level for level in LEVELS if level.name == name), None)
