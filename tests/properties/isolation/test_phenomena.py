@@ -183,7 +183,9 @@ NOTHING_TO_JUDGE = {
     "G1b": (registers("wx1 wx2"), "no committed transaction read anything"),
     "G1c": (registers("wx1", "rx"), "no read of another transaction's write was observed"),
     "garbage": (registers("wx1"), "no committed transaction read anything"),
-    "internal": (registers("wx1", "rx1"), "no transaction read a key that it had written"),
+    "internal": (
+        registers("wx1", "rx1"), "no transaction read a key that it had written or read",
+    ),
     "P4": (registers("wx1", "rx1"), "no transaction wrote a key that it had read"),
     "G-single": (lists("ax1", "rx1"), "no read of a version that was overwritten was observed"),
     "G-nonadjacent": (registers("wx1", "rx1"),
@@ -343,3 +345,23 @@ def test_levels_name_phenomena_that_there_are():
 def test_long_lists_are_shown_by_their_end():
     assert shown(tuple(range(9))) == "[… 3 4 5 6 7 8]"
     assert shown(None) == "nothing"
+
+
+@pytest.mark.parametrize(
+    ("history", "sentence"),
+    [
+        (lists("ax1", "ax2", "rx1 ax3 rx123"),
+         "T3 read x = [1] and then [1 2], its own writes aside"),
+        (registers("wx1", "rx rx1"), "T2 read x = nothing and then 1, its own writes aside"),
+    ],
+)  # fmt: skip
+def test_second_read_of_a_key_must_not_differ(history, sentence):
+    finding = judge(history).finding("internal")
+    assert finding.verdict is Verdict.VIOLATED
+    assert [str(one) for one in finding.breaches] == [sentence]
+    # The same history violates read skew, so no verdict on a level depends on this alone.
+    assert judge(history).finding("G-single").verdict is not Verdict.HOLDS
+
+
+def test_own_appends_do_not_make_reads_differ():
+    assert judge(lists("ax1", "rx1 ax2 rx12 ax3 rx123")).finding("internal").breaches == ()
