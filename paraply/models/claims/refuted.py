@@ -8,8 +8,8 @@ from __future__ import annotations
 from functools import partial
 
 from paraply.models.claims.claim import SMALL, TWO, Counterexample
-from paraply.models.claims.refuted_of_commits import REFUTED_OF_COMMITS
-from paraply.models.claims.refuted_of_refinement import REFUTED_OF_REFINEMENT
+from paraply.models.claims.commits.refuted import REFUTED_OF_COMMITS
+from paraply.models.claims.refinement.refuted import REFUTED_OF_REFINEMENT
 from paraply.models.language.concrete import Scope
 from paraply.models.systems.variants import (
     variant_of_applier,

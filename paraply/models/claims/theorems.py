@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from paraply.models.claims.claim import Counterexample, Theorem
+from paraply.models.claims.commits.theorems import THEOREMS_OF_COMMITS
+from paraply.models.claims.refinement.theorems import THEOREMS_OF_REFINEMENT
 from paraply.models.claims.refuted import COUNTEREXAMPLES
-from paraply.models.claims.theorems_of_commits import THEOREMS_OF_COMMITS
-from paraply.models.claims.theorems_of_refinement import THEOREMS_OF_REFINEMENT
 from paraply.models.systems.variants import (
     variant_of_applier,
     variant_of_certification,

@@ -28,7 +28,7 @@ from paraply.properties.isolation.breaches import (
     shown,
 )
 from paraply.properties.isolation.judging import judge
-from paraply.properties.isolation.phenomena import LEVELS, PHENOMENA
+from paraply.properties.isolation.phenomena import LEVELS, PHENOMENA, level_named
 from paraply.vocabulary.client_history import LOG_UNLIKE_HISTORY, REPEATED_WRITE, check_log
 from paraply.vocabulary.errors import ParaplyError
 from paraply.vocabulary.verdict import Verdict
@@ -338,6 +338,8 @@ def test_levels_name_phenomena_that_there_are():
     for level in LEVELS:
         assert set(level.forbids) <= labels
         assert level.main in level.forbids
+    assert level_named("prefix") in LEVELS
+    assert level_named("chaos") is None
 
 
 def test_long_lists_are_shown_by_their_end():

@@ -1,0 +1,1 @@
+"""Claims about batches, rotation, sets and crash points."""

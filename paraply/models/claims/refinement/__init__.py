@@ -1,0 +1,1 @@
+"""Claims that one model simulates another."""
