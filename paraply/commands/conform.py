@@ -182,6 +182,12 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.expected_failures is not None:
         expected = read_expected_failures(Path(arguments.expected_failures), suite())
     if arguments.wire:
+        if arguments.applier is not None or role is Role.TRACKER:
+            raise ParaplyError(
+                USAGE,
+                reason="--wire starts a command: leave out --applier and --role",
+                command="paraply conform",
+            )
         return run_wire(arguments, cases, command, expected)
     arguments.schedules = arguments.schedules or SCHEDULES
     started = command

@@ -13,6 +13,7 @@ ROOMS = (
     "paraply/adapters",
     "paraply/adapters/conformance",
     "paraply/adapters/live",
+    "paraply/adapters/wire",
     "paraply/properties",
     "paraply/adapters/binlog/text",
     "paraply/adapters/binlog/schema",
