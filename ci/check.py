@@ -28,6 +28,8 @@ GENERATED_PAGES = (
     "ci.pages.compare",
     "ci.pages.protocol",
     "ci.pages.commands",
+    "ci.pages.dependencies",
+    "ci.pages.man",
 )
 """Modules with ``--write`` and ``--check``."""
 

@@ -18,7 +18,14 @@ ROOT = Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build"
 CONFIGURATION = ROOT / "ci" / "mkdocs.yml"
 
-_ALONE = ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "GLOSSARY.md", "SECURITY.md")
+_ALONE = (
+    "README.md",
+    "ARCHITECTURE.md",
+    "CONTRIBUTING.md",
+    "CHANGELOG.md",
+    "GLOSSARY.md",
+    "SECURITY.md",
+)
 _FOLDERS = ("docs", "proofs")
 _LINK = re.compile(r"(?<!!)\[([^\]\n]+)\]\(([^)\s]+)\)")
 
