@@ -26,7 +26,7 @@ def require_shape(value: Any, shape: Shape, where: str = "it") -> None:
         _require(isinstance(value, dict), where)
         named: Mapping[Any, Any] = shape
         if str in shape:
-            named = {name: shape[str] for name in value}
+            named = dict.fromkeys(value, shape[str])
         for name, inner in named.items():
             if name not in value:
                 raise ValueError(f"{where} has no {name}")
