@@ -1,8 +1,10 @@
-# paraply: `make help` lists the targets. Every target installs what it needs into .venv first.
+# paraply: `make help` lists the targets. Every target installs what it needs into .venv first:
+# `make demo` the core, which takes seconds, every other target all extras and tools.
 # The two a new user needs: `make demo` and `make test`.
 
 VENV   := .venv
 BIN    := $(VENV)/bin
+CORE   := $(VENV)/.core
 READY  := $(VENV)/.ready
 WORKERS ?= 2
 FLAVOUR ?= mariadb
@@ -12,18 +14,22 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .PHONY: help install demo test check bench prove certificates stability cluster-test live-tests live oracle coq nightly fuzz \
-  mutation-score format docs pages lock clean
+  mutation-score format docs pages wheel lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-$(READY): requirements.lock pyproject.toml ci/bootstrap
+$(CORE): requirements-core.lock pyproject.toml ci/bootstrap
+	@ci/bootstrap $(VENV) core
+	@touch $@
+
+$(READY): $(CORE) requirements.lock
 	@ci/bootstrap $(VENV)
 	@touch $@
 
 install: $(READY) ## create .venv with everything in it; .venv/bin/paraply is the command
 
-demo: $(READY) ## audit the shipped real binlogs and write the report to out/demo/
+demo: $(CORE) ## audit the shipped real binlogs and write the report to out/demo/
 	@$(BIN)/python -m ci.demo
 
 test: $(READY) ## unit, property, golden and mutant tests (no server, no root)
@@ -74,6 +80,7 @@ nightly: $(READY) ## the long versions of what `.ci/run` checks briefly (hours)
 	@$(BIN)/python -m ci.pages.suite_mutants --write
 	@$(MAKE) mutation-score ARGS="--sample 20000"
 	@$(BIN)/python -m tests.fuzz.fuzz_binlog --seconds 3600
+	@$(BIN)/python -m tests.fuzz --seconds 7200
 	@$(BIN)/python -m tests.models.kernel.fuzz --problems 100000
 	@$(MAKE) oracle FLAVOUR=mariadb
 	@$(MAKE) oracle FLAVOUR=mysql
@@ -83,8 +90,9 @@ live: $(READY) ## every live target, mode, fault and client workload anew into d
 	@$(BIN)/python -m ci.live_results $(ARGS)
 	@$(BIN)/python -m ci.client_claims $(ARGS)
 
-fuzz: $(READY) ## fuzz the binary log decoder for two minutes, and the proof kernel
-	@$(BIN)/python -m tests.fuzz.fuzz_binlog --seconds 120
+fuzz: $(READY) ## fuzz every reader for two minutes, and the proof kernel
+	@$(BIN)/python -m tests.fuzz.fuzz_binlog --seconds 40
+	@$(BIN)/python -m tests.fuzz --seconds 80
 	@$(BIN)/python -m tests.models.kernel.fuzz --problems 10000
 
 format: $(READY) ## format the code
@@ -96,9 +104,13 @@ docs: $(READY) ## build the documents as a site in build/site, links checked
 pages: $(READY) ## write the generated pages again
 	@$(BIN)/python -m ci.check --write
 
+wheel: $(READY) ## build the wheel into dist/, with the same bytes for the same commit
+	@$(BIN)/python -m ci.wheel
+
 lock: $(READY) ## resolve requirements.lock again (needs uv)
 	uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
 	  --no-emit-find-links --no-header --no-annotate --all-extras pyproject.toml -o requirements.lock
+	@$(BIN)/python -m ci.pages.dependencies --write
 
 clean: ## remove the environment, caches and written reports
 	rm -rf $(VENV) out build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -30,6 +30,8 @@ GENERATED_PAGES = (
     "ci.pages.protocol",
     "ci.pages.commands",
     "ci.pages.mutation_score",
+    "ci.pages.dependencies",
+    "ci.pages.man",
 )
 """Modules with ``--write`` and ``--check``."""
 

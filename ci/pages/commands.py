@@ -29,13 +29,21 @@ def _section(command: Command, parser: argparse.ArgumentParser) -> Iterator[str]
     yield from (f"## paraply {command.name}", "")
     yield from (" ".join((parser.description or command.summary).split()), "")
     rows = [
-        [f"`{_name(action)}`", _meaning(parser, action)]
-        for action in parser._actions
-        if action.dest != "help"
+        [f"`{name}`".replace("|", "\\|"), meaning.replace("|", "\\|")]
+        for name, meaning in described_options(parser)
     ]
     if rows:
         yield from (*table(["argument", "meaning"], rows), "")
     yield from ("```text", (parser.epilog or "").strip(), "```", "")
+
+
+def described_options(parser: argparse.ArgumentParser) -> list[tuple[str, str]]:
+    """Return each argument as users write it, and its meaning."""
+    return [
+        (_name(action), _meaning(parser, action))
+        for action in parser._actions
+        if action.dest != "help"
+    ]
 
 
 def _name(action: argparse.Action) -> str:
@@ -48,12 +56,12 @@ def _name(action: argparse.Action) -> str:
         value = " ".join(metavar) if isinstance(metavar, tuple) else metavar
         if action.nargs in ("+", "*"):
             value += " ..."
-    return " ".join([*action.option_strings[-1:], value]).strip().replace("|", "\\|")
+    return " ".join([*action.option_strings[-1:], value]).strip()
 
 
 def _meaning(parser: argparse.ArgumentParser, action: argparse.Action) -> str:
     text = (action.help or "") % {**vars(action), "prog": parser.prog}
-    return " ".join(text.split()).replace("|", "\\|")
+    return " ".join(text.split())
 
 
 if __name__ == "__main__":

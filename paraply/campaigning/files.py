@@ -26,6 +26,7 @@ from paraply.reporting.json_document import json_document
 from paraply.vocabulary.errors import ParaplyError, register
 from paraply.vocabulary.history_jsonl import write_history
 from paraply.vocabulary.input_documents import parse_json
+from paraply.vocabulary.shapes import require_shape
 
 FOLDER = "counterexamples"
 INDEX = f"{FOLDER}/index.json"
@@ -71,8 +72,19 @@ class Filed:
         return {**value, "violations": list(self.violations)}
 
 
+_SHAPE = {
+    **dict.fromkeys(
+        ("name", "subject", "mutant", "dialect", "prop", "signature", "digest", "command"), str
+    ),
+    **dict.fromkeys(("count", "transactions", "events", "choices"), int),
+    **dict.fromkeys(("is_confirmed", "is_expected"), bool),
+    "violations": [str],
+}
+
+
 def filed_from_json(value: dict[str, Any]) -> Filed:
     """Read :meth:`Filed.as_json`; ``ValueError`` for unsafe names."""
+    require_shape(value, _SHAPE, "an entry")
     if not _NAME.fullmatch(value["name"]):
         raise ValueError("a name leads out of the folder")
     return Filed(**{**value, "violations": tuple(value["violations"])})
@@ -225,6 +237,12 @@ def promote(place: Path, names: Sequence[str], target: Path) -> list[Path]:
         history = store.read(f"{FOLDER}/{name}.jsonl")
         if history is None:
             raise ParaplyError(NO_COUNTEREXAMPLES, where=str(place), reason=f"{name} has no file")
+        try:
+            text = history.decode()
+        except ValueError:
+            raise ParaplyError(
+                NO_COUNTEREXAMPLES, where=str(place), reason=f"the file of {name} is no text"
+            ) from None
         entry = filed[name]
         expected = {
             "subject": entry.subject,
@@ -234,7 +252,7 @@ def promote(place: Path, names: Sequence[str], target: Path) -> list[Path]:
             "violations": list(entry.violations),
         }
         make_folder(str(target))
-        write_report(str(target / f"{name}.jsonl"), history.decode())
+        write_report(str(target / f"{name}.jsonl"), text)
         write_report(str(target / f"{name}.json"), json_document(expected))
         written += [target / f"{name}.jsonl", target / f"{name}.json"]
     return written

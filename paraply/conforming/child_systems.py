@@ -21,7 +21,7 @@ from paraply.adapters.conformance.session import Run
 from paraply.conforming.breaches import Breach, Shrinking
 from paraply.conforming.suite import Conformance
 from paraply.counterexamples.foreign_systems import ForeignSystem, SmallOfSystem
-from paraply.mining.systems import MakeHistory, System, register_kind
+from paraply.mining.systems import NAMES_SHAPE, MakeHistory, System, register_kind
 from paraply.properties.registry import Property
 from paraply.properties.search import Counterexample
 from paraply.reference_impl.subject import Workload
@@ -31,6 +31,7 @@ from paraply.vocabulary.events import Event, EventKind
 from paraply.vocabulary.history import History, OptionValue
 from paraply.vocabulary.programs import encode_program, format_program
 from paraply.vocabulary.schedule import RecordedSchedule, Schedule
+from paraply.vocabulary.shapes import require_shape
 
 APPLIER_NOT_MET = register(
     "P634",
@@ -171,8 +172,19 @@ class ChildSystem(ForeignSystem):
         }
 
 
+_SHAPE = {
+    **NAMES_SHAPE,
+    "sought": [str],
+    "applier": str,
+    "program": [str],
+    "timeout": (int, float),
+    "seed": int,
+}
+
+
 def child_from_json(value: Mapping[str, Any]) -> System:
-    """Return the system of :meth:`ChildSystem.as_json`."""
+    """Return the system of :meth:`ChildSystem.as_json`; ``ValueError`` for another shape."""
+    require_shape(value, _SHAPE, "a system")
     return ChildSystem(
         subject=value["subject"],
         workload=Workload(dialect=value["dialect"]),

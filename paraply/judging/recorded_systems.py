@@ -15,7 +15,13 @@ from paraply.counterexamples.foreign_systems import ForeignSystem, SmallOfSystem
 from paraply.errors import USAGE
 from paraply.judging.checking import properties_of_history
 from paraply.judging.history_files import FileKind, kind_of, own_histories
-from paraply.mining.systems import MakeHistory, System, is_situation, register_kind
+from paraply.mining.systems import (
+    NAMES_SHAPE,
+    MakeHistory,
+    System,
+    is_situation,
+    register_kind,
+)
 from paraply.properties.registry import Property
 from paraply.properties.search import Counterexample
 from paraply.reference_impl.subject import Workload
@@ -23,6 +29,7 @@ from paraply.registries import registered_properties
 from paraply.vocabulary.errors import ParaplyError, register
 from paraply.vocabulary.history import History, OptionValue
 from paraply.vocabulary.schedule import Schedule
+from paraply.vocabulary.shapes import require_shape
 
 RECORDING_CHANGED = register(
     "P324",
@@ -122,7 +129,8 @@ class RecordedSystem(ForeignSystem):
 
 
 def recorded_from_json(value: Mapping[str, Any]) -> System:
-    """Return the system of :meth:`RecordedSystem.as_json`."""
+    """Return the system of :meth:`RecordedSystem.as_json`; ``ValueError`` for another shape."""
+    require_shape(value, {**NAMES_SHAPE, "file": str, "count": int, "digest": str}, "a system")
     return RecordedSystem(
         subject=value["subject"],
         workload=Workload(),

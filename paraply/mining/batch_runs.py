@@ -22,6 +22,7 @@ from paraply.vocabulary.history import History
 from paraply.vocabulary.history_jsonl import write_history
 from paraply.vocabulary.programs import encode_program
 from paraply.vocabulary.schedule import Schedule, SeededSchedule
+from paraply.vocabulary.shapes import require_shape
 from paraply.vocabulary.verdict import Verdict
 
 NOVEL_MAX = 64
@@ -85,9 +86,10 @@ class Specimen:
 
 def specimen_from_json(value: Mapping[str, Any]) -> Specimen:
     """Read :meth:`Specimen.as_json`."""
+    transactions, events, choices = value["size"]
     return Specimen(
         count=value["count"],
-        size=tuple(value["size"]),
+        size=(transactions, events, choices),
         run=value["run"],
         program=bytes.fromhex(value["program"]),
     )
@@ -164,8 +166,25 @@ class Counts:
         }
 
 
+_COUNTED = {str: int}
+_COUNTS_SHAPE = {
+    "histories": int,
+    "events": int,
+    "reached": _COUNTED,
+    "violated": _COUNTED,
+    "first_violated": _COUNTED,
+    "first_reached": _COUNTED,
+    "confirmed": int,
+    "actions": _COUNTED,
+    "features": [int],
+    "clusters": {str: {"count": int, "size": [int], "run": int, "program": str}},
+    "novel": [str],
+}
+
+
 def counts_from_json(value: Mapping[str, Any]) -> Counts:
-    """Read :meth:`Counts.as_json`."""
+    """Read :meth:`Counts.as_json`; ``ValueError`` for another shape."""
+    require_shape(value, _COUNTS_SHAPE, "counts")
     return Counts(
         histories=value["histories"],
         events=value["events"],
@@ -173,7 +192,7 @@ def counts_from_json(value: Mapping[str, Any]) -> Counts:
         violated=dict(value["violated"]),
         first_violated=dict(value["first_violated"]),
         first_reached=dict(value["first_reached"]),
-        confirmed=value.get("confirmed", 0),
+        confirmed=value["confirmed"],
         actions=Counter(value["actions"]),
         features=set(value["features"]),
         clusters={text: specimen_from_json(one) for text, one in value["clusters"].items()},

@@ -27,6 +27,7 @@ from paraply.mining.row_files import ROWS, NewFile, read_file
 from paraply.mining.store import Store, store_at, store_failed
 from paraply.vocabulary.errors import ParaplyError, register
 from paraply.vocabulary.input_documents import parse_json
+from paraply.vocabulary.shapes import require_shape
 
 STATES = "states"
 STATE, PLAN = "state", "plan"
@@ -93,6 +94,9 @@ def state_from_bytes(data: bytes) -> State:
     if len(text) > STATE_BYTES_MAX:
         raise ValueError("the state is too large")
     value = parse_json(text)
+    require_shape(
+        value, {"made": [int], "rows": [int], "seconds": [(int, float)], "counts": [dict]}
+    )
     counts = [counts_from_json(counts) for counts in value["counts"]]
     return State(value["made"], value["rows"], value["seconds"], counts)
 
@@ -162,7 +166,8 @@ class CommitLog:
         """Return the table's files and their bytes."""
         if self._table is None:
             return {}
-        actions = pa.table(self._table.get_add_actions(flatten=True)).to_pydict()
+        with _delta_errors(self._url):
+            actions = pa.table(self._table.get_add_actions(flatten=True)).to_pydict()
         return dict(zip(actions["path"], actions["size_bytes"], strict=True))
 
     def dataset(self) -> Any:
@@ -181,7 +186,8 @@ class CommitLog:
             state = state_from_bytes(data)
         except (ValueError, KeyError, TypeError, AttributeError, OSError, EOFError, zlib.error):
             return None
-        return state if len(state.made) == len(plan.systems) else None
+        lists = (state.made, state.rows, state.seconds, state.counts)
+        return state if all(len(one) == len(plan.systems) for one in lists) else None
 
     def has_state(self) -> bool:
         """Return whether any state was committed."""
@@ -194,10 +200,11 @@ class CommitLog:
     def _said(self, key: str) -> str | None:
         if self._table is None:
             return None
-        for limit in (4, None):
-            for commit in self._table.history(limit):
-                if key in commit:
-                    return str(commit[key])
+        with _delta_errors(self._url):
+            for limit in (4, None):
+                for commit in self._table.history(limit):
+                    if key in commit:
+                        return str(commit[key])
         return None
 
     def commit(self, plan: Plan, state: State, files: Sequence[NewFile]) -> None:

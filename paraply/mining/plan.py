@@ -15,11 +15,13 @@ from typing import Any
 
 from paraply.mining.systems import System, system_from_json
 from paraply.properties.search import SEED_STRIDE
+from paraply.vocabulary.shapes import require_range, require_shape
 
 PLAN_FILE = "campaign.json"
 """Marks campaign folders."""
 PLAN_FORMAT = 3
 """Folder version; readers refuse others."""
+HISTORIES_MAX = 10**15
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,8 +107,24 @@ class Plan:
         return hashlib.sha256(text.encode()).hexdigest()
 
 
+_SHAPE = {
+    "systems": [dict],
+    "histories": int,
+    "seed": int,
+    "batch_histories": int,
+    "is_guided": bool,
+    "is_fast": bool,
+    "source": str,
+}
+
+
 def plan_from_json(value: Mapping[str, Any]) -> Plan:
-    """Read :meth:`Plan.as_json`."""
+    """Read :meth:`Plan.as_json`; ``ValueError`` for another shape."""
+    require_shape(value, _SHAPE, "the plan")
+    for name in ("histories", "batch_histories"):
+        require_range(value[name], 1, HISTORIES_MAX, name)
+    if not value["systems"]:
+        raise ValueError("the plan has no system")
     return Plan(
         systems=tuple(system_from_json(each) for each in value["systems"]),
         histories=value["histories"],

@@ -22,6 +22,7 @@ from paraply.reference_impl.subject import Subject, Workload, registered_subject
 from paraply.vocabulary.errors import ParaplyError, register
 from paraply.vocabulary.history import History, OptionValue
 from paraply.vocabulary.schedule import Schedule, SeededSchedule
+from paraply.vocabulary.shapes import require_range, require_shape
 
 _FILLED = (_mutations, _properties, _subjects)
 """Imports fill the registries, also in Spark workers."""
@@ -161,10 +162,22 @@ def register_kind(kind: str, from_json: SystemReader) -> None:
     _READERS[kind] = from_json
 
 
+NAMES_SHAPE = {"subject": str, "mutant": str, "dialect": str, "judges": [str]}
+_SHAPE = {
+    **NAMES_SHAPE,
+    **dict.fromkeys(SIZES, int),
+    "options": {str: (bool, int, str)},
+}
+_SIZE_MAX = 10**9
+
+
 def system_from_json(value: Mapping[str, Any]) -> System:
-    """Read :meth:`System.as_json`."""
+    """Read :meth:`System.as_json`; ``ValueError`` for another shape."""
     if "kind" in value:
         return _READERS[value["kind"]](value)
+    require_shape(value, _SHAPE, "a system")
+    for size in SIZES:
+        require_range(value[size], 0, _SIZE_MAX, size)
     return System(
         subject=value["subject"],
         mutant=value["mutant"],

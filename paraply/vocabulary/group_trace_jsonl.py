@@ -26,6 +26,7 @@ from paraply.vocabulary.group_trace import (
 )
 from paraply.vocabulary.gtid_set import EMPTY_GTID_SET, GtidSet
 from paraply.vocabulary.gtid_set_text import parse_gtid, parse_gtid_set
+from paraply.vocabulary.input_documents import parse_json
 
 MALFORMED_GROUP_TRACE = register(
     "P530",
@@ -52,7 +53,7 @@ def read_group_trace(path: Path) -> GroupTrace:
         if len(text) > TEXT_BYTES_MAX:
             raise ValueError(f"it has more than {TEXT_BYTES_MAX} bytes")
         lines = io.StringIO(text.decode("utf-8")).readlines()
-        header, *rest = (json.loads(line) for line in lines)
+        header, *rest = map(parse_json, lines)
         if header["format_version"] != FORMAT_VERSION or rest[-1] != {"steps": len(rest) - 1}:
             raise ValueError("its version is not known, or its end is missing")
         reader = _Reader(header)

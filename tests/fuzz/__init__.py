@@ -1,1 +1,1 @@
-"""Fuzzing; run by hand or by ``make fuzz``, not collected by pytest."""
+"""Fuzzing: every reader (``python -m tests.fuzz``), and the binary log decoder by coverage."""

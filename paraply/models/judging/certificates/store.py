@@ -15,6 +15,7 @@ from pathlib import Path
 from paraply.models.kernel.certificate import Certificate
 from paraply.models.language.system import Obligation
 from paraply.vocabulary.errors import ParaplyError, register
+from paraply.vocabulary.input_documents import parse_json
 
 UNREADABLE = register(
     "P711",
@@ -47,8 +48,8 @@ def read(path: Path) -> Certificates:
     if not path.exists():
         return {}
     try:
-        data = json.loads(path.read_text(encoding="utf-8"))
-    except (ValueError, RecursionError) as error:
+        data = parse_json(path.read_text(encoding="utf-8"))
+    except ValueError as error:
         raise ParaplyError(UNREADABLE, where=str(path), reason=str(error)) from None
     if not isinstance(data, dict):
         raise ParaplyError(UNREADABLE, where=str(path), reason="not an object")

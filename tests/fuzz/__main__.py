@@ -1,0 +1,140 @@
+"""Fuzz every reader of foreign input: ``python -m tests.fuzz --seconds 60``.
+
+    python -m tests.fuzz [--seconds S] [--seed N] [--reader NAME ...]
+    python -m tests.fuzz --reader NAME --seed N --input NUMBER     one input again
+    python -m tests.fuzz --inputs 10000000                         so many, however long
+
+Input n of a reader depends on the seed and n alone. Exit code 0: nothing broke; 1: something did;
+2: a reader read nothing, or refused nothing, so its inputs have shown nothing.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import shutil
+import sys
+import tempfile
+import time
+import traceback
+from collections import Counter
+from contextlib import nullcontext
+from pathlib import Path
+
+from tests.fuzz.oracle import bounded_time, limit_memory
+from tests.fuzz.readers import Files, Reader, readers
+
+MODULE = "tests.fuzz"
+ENOUGH = 40
+"""Inputs of a reader from which on it must have read some and refused some."""
+
+
+def input_of(reader: Reader, seed: int, number: int) -> Files:
+    """Return an input; the first ones are the seeds themselves."""
+    seeds = reader.seeds()
+    if number < len(seeds):
+        return seeds[number]
+    choice = random.Random(f"{reader.name} {seed} {number}")
+    return reader.damaged(choice.choice(seeds), choice)
+
+
+def outcome_of(reader: Reader, files: Files) -> str:
+    """Write an input, read it, and return what came out."""
+    with tempfile.TemporaryDirectory(prefix="paraply-fuzz-") as place:
+        folder = Path(place) / "in"
+        for name, data in files.items():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / name).write_bytes(data)
+        folder.mkdir(exist_ok=True)
+        return reader.read(folder)
+
+
+def is_telling(outcomes: Counter[str]) -> bool:
+    """Return whether inputs were read and others refused."""
+    refused = sum(count for name, count in outcomes.items() if name.startswith("P"))
+    return 0 < refused < outcomes.total() or len(outcomes) > 1 or outcomes.total() < ENOUGH
+
+
+def fuzz(
+    reader: Reader, seed: int, numbers: range, deadline: float, artifacts: Path
+) -> tuple[Counter[str], list[int]]:
+    """Return the outcomes of a reader's inputs, and the inputs that broke it."""
+    outcomes: Counter[str] = Counter()
+    broken = []
+    for number in numbers:
+        if time.monotonic() >= deadline and number >= len(reader.seeds()):
+            break
+        files = input_of(reader, seed, number)
+        try:
+            # The first inputs also compile and import.
+            with bounded_time() if number >= len(reader.seeds()) else nullcontext():
+                outcomes[outcome_of(reader, files)] += 1
+        except BaseException as error:
+            if isinstance(error, KeyboardInterrupt):
+                raise
+            broken.append(number)
+            _keep(artifacts / f"{reader.name}-{seed}-{number}", files)
+            print(f"fuzz: BROKEN {reader.name} by input {number}: {error!r}"[:600])
+            print(f"fuzz: again: python -m {MODULE} --reader {reader.name} --seed {seed} "
+                  f"--input {number}", flush=True)  # fmt: skip
+            if len(broken) >= 5:
+                break
+    return outcomes, broken
+
+
+def _keep(folder: Path, files: Files) -> None:
+    shutil.rmtree(folder, ignore_errors=True)
+    for name, data in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(data)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Fuzz the readers in turn; each gets an equal share of the time."""
+    every = {reader.name: reader for reader in readers()}
+    parser = argparse.ArgumentParser(prog=f"python -m {MODULE}", description=__doc__)
+    parser.add_argument("--seconds", type=float, default=60.0)
+    parser.add_argument("--inputs", type=int, help="of each reader, in place of --seconds")
+    parser.add_argument("--seed", type=int)
+    parser.add_argument("--reader", nargs="+", choices=sorted(every), default=list(every))
+    parser.add_argument("--input", type=int, help="this one alone, with its traceback")
+    parser.add_argument("--artifacts", type=Path, help="where breaking inputs are kept")
+    options = parser.parse_args(arguments)
+    seed = options.seed if options.seed is not None else random.SystemRandom().randrange(1 << 31)
+    if options.input is not None:
+        return _again(every[options.reader[0]], seed, options.input)
+    artifacts = options.artifacts or Path(tempfile.gettempdir()) / "paraply-fuzz-broken"
+    print(f"fuzz: seed {seed}; inputs that break go to {artifacts}", flush=True)
+    for name in options.reader:
+        every[name].seeds()
+    limit_memory()
+    numbers = range(options.inputs if options.inputs is not None else sys.maxsize)
+    share = sys.maxsize if options.inputs is not None else options.seconds / len(options.reader)
+    code = 0
+    for name in options.reader:
+        deadline = time.monotonic() + share
+        outcomes, broken = fuzz(every[name], seed, numbers, deadline, artifacts)
+        shown = ", ".join(f"{what} {count:,}" for what, count in outcomes.most_common(8))
+        print(f"fuzz: {name:18} {outcomes.total():7,} inputs: {shown}", flush=True)
+        if broken:
+            code = 1
+        elif not is_telling(outcomes) and code == 0:
+            print(f"fuzz: {name}: all inputs came out alike, which shows nothing")
+            code = 2
+    return code
+
+
+def _again(reader: Reader, seed: int, number: int) -> int:
+    files = input_of(reader, seed, number)
+    for name, data in files.items():
+        print(f"{name}: {data[:2000]!r}")
+    try:
+        print(outcome_of(reader, files))
+    except BaseException:
+        traceback.print_exc()
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,116 @@
+"""A few inputs of the fuzzer for every reader; ``make fuzz`` and ``make nightly`` try more."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from random import Random
+
+import pytest
+
+from tests.fuzz import mutations, oracle
+from tests.fuzz.__main__ import fuzz, input_of, is_telling, outcome_of
+from tests.fuzz.readers import ONE, both_engines, converse, read_group, readers, single
+
+READERS = {reader.name: reader for reader in readers()}
+DAMAGED = 4
+SEED = 20260101
+FOREVER = float("inf")
+
+
+@pytest.mark.parametrize("name", sorted(READERS))
+def test_reader_withstands_damaged_inputs(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    reader = READERS[name]
+    seeds = reader.seeds()
+    assert not outcome_of(reader, seeds[0]).startswith("P"), "the sound input is refused"
+    numbers = range(len(seeds), len(seeds) + DAMAGED)
+    outcomes, broken = fuzz(reader, SEED, numbers, FOREVER, tmp_path)
+    assert not broken
+    assert outcomes.total() == DAMAGED
+
+
+def test_input_depends_on_seed_and_number_alone():
+    reader = READERS["json-lines"]
+    first = [input_of(reader, 7, number) for number in range(20)]
+    assert first == [input_of(reader, 7, number) for number in range(20)]
+    assert first[10:] != [input_of(reader, 8, number) for number in range(10, 20)]
+
+
+def test_crash_of_a_command_is_noticed_and_its_input_kept(tmp_path, monkeypatch, capsys):
+    def crash(_):
+        raise RecursionError
+
+    monkeypatch.setattr("paraply.commands.check.run", crash)
+    reader = READERS["edn"]
+    outcomes, broken = fuzz(reader, SEED, range(3), FOREVER, tmp_path)
+    assert broken == [0, 1, 2]
+    assert not outcomes
+    assert f"--reader edn --seed {SEED} --input 0" in capsys.readouterr().out
+    kept = tmp_path / f"edn-{SEED}-0" / f"{ONE}.edn"
+    assert kept.read_bytes() == reader.seeds()[0][f"{ONE}.edn"]
+
+
+def test_error_without_a_code_is_noticed(monkeypatch):
+    monkeypatch.setattr("paraply.cli.report", lambda error, stream: None)
+    reader = READERS["edn"]
+    with pytest.raises(oracle.BrokenError, match="exit code 3"):
+        outcome_of(reader, {f"{ONE}.edn": b"{"})
+
+
+def test_difference_of_the_engines_is_noticed(monkeypatch):
+    pytest.importorskip("numba")
+    reader = READERS["both-engines"]
+    assert reader.read is both_engines
+    monkeypatch.setattr("tests.builders.engines.differences", lambda *_: ["pairs: 1 and 2"])
+    with pytest.raises(oracle.BrokenError, match="engines differ"):
+        outcome_of(reader, reader.seeds()[0])
+
+
+def test_input_without_end_is_noticed(tmp_path, monkeypatch):
+    def stall(_):
+        while True:
+            pass
+
+    monkeypatch.setattr(oracle, "INPUT_SECONDS_MAX", 0.01)
+    reader = replace(READERS["notation"], read=stall)
+    seeds = len(reader.seeds())
+    _, broken = fuzz(reader, SEED, range(seeds, seeds + 1), FOREVER, tmp_path)
+    assert broken == [seeds]
+
+
+def test_inputs_that_all_come_out_alike_show_nothing():
+    assert not is_telling(Counter({"P505": 500}))
+    assert not is_telling(Counter({"read": 500}))
+    assert is_telling(Counter({"read": 499, "P505": 1}))
+    assert is_telling(Counter({"P505": 3}))
+
+
+@pytest.mark.parametrize(
+    ("mutate", "data"),
+    [
+        (mutations.bytes_damaged, b""),
+        (mutations.text_damaged, b""),
+        (mutations.json_damaged, b"{}"),
+        (mutations.json_lines_damaged, b"\n"),
+        (mutations.script_damaged, b"\0"),
+    ],
+)
+def test_damage_of_next_to_nothing_ends(mutate, data):
+    for seed in range(50):
+        mutate(data, Random(seed))
+
+
+# Inputs that broke a reader once.
+
+
+@pytest.mark.parametrize("opening", ["[", '{"a":', "[[{"])
+def test_applier_that_nests_deeply_breaks_the_protocol(opening):
+    (files,) = single(opening.encode() * 5_000 + b"\n")
+    reader = replace(READERS["conversation"], read=converse)
+    assert outcome_of(reader, files) in ("violated", "P634", "P636")
+
+
+def test_group_run_that_nests_deeply_is_refused():
+    (files,) = single(b"[" * 100_000 + b"\n")
+    assert outcome_of(replace(READERS["group-run"], read=read_group), files) == "P530"
