@@ -137,11 +137,11 @@ def test_killed_watch_says_the_same(folder, fault, tmp_path, monkeypatch):
     killed = 0
     while True:
         watch = Watch(request_of(source, target, parts, options=options_of(folder)))
-        run_until(one_at_a_time(watch, chance.randint(1, 20)), judged_or_killed(target))
+        run_until(one_at_a_time(watch, chance.randint(1, 60)), judged_or_killed(target))
         killed += 1
         if judged(target)(watch):
             break
-    assert killed > 3
+    assert killed > 1
     assert source.connections > killed
     assert findings_of(parts) == findings_of(whole)
     assert watch.verdict is uninterrupted.verdict
