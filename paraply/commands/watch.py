@@ -41,7 +41,7 @@ each replica commits: every transaction once, with the same rows, in the source'
 are only read from. Servers need GTIDs and binlog_format=ROW, replicas log_slave_updates; the
 account needs REPLICATION SLAVE and REPLICATION CLIENT (MariaDB: BINLOG MONITOR).
 
-Ctrl-C or SIGTERM ends it with a summary. With --state, the next run goes on exactly there.
+Ctrl-C or SIGTERM ends it with a summary. With --state, the next run resumes there.
 """
 
 EPILOG = """\
@@ -68,7 +68,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.epilog = EPILOG
     parser.add_argument("--source", required=True, metavar="DSN", help="mysql://USER@HOST:PORT")
     parser.add_argument(
-        "--target", required=True, nargs="+", metavar="DSN", help="replicas, each judged by itself"
+        "--target", required=True, nargs="+", metavar="DSN", help="replicas, each judged separately"
     )
     parser.add_argument(
         "--require",
@@ -82,7 +82,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="TABLE",
-        help="table that the targets do not take, or have of their own, on purpose",
+        help="table that only one side has, on purpose",
     )
     parser.add_argument(
         "--patience",
@@ -94,7 +94,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--state",
         type=JsonFile,
         metavar="FILE",
-        help="keep the state here, and go on from it after a restart",
+        help="keep the state here, and resume from it after a restart",
     )
     parser.add_argument(
         "--findings",

@@ -10,7 +10,7 @@ from paraply.adapters.servers import ServerRoom
 from tests.live.decoding import compare_logs_of
 
 
-@pytest.fixture(autouse=True, scope="session")
+@pytest.fixture(autouse=True, scope="package")
 def logs_are_compared(tmp_path_factory):
     """Compare all logs of a room before it is closed, and fail whoever closes it."""
     folder = tmp_path_factory.mktemp("dumps")
