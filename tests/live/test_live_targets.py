@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -146,8 +147,18 @@ def is_server(process, folder):
     )
 
 
+@pytest.fixture
+def folder_for_all():
+    """Return a folder that the servers' account may enter, which pytest's own folders are not."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        folder.chmod(0o755)
+        yield folder
+
+
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL])
-def test_ended_command_leaves_no_server_and_no_folder(number, tmp_path):
+def test_ended_command_leaves_no_server_and_no_folder(number, folder_for_all):
+    tmp_path = folder_for_all
     environment = {**os.environ, "TMPDIR": str(tmp_path)}
     command = [sys.executable, "-m", "paraply", "live", "mariadb", "--out", str(tmp_path / "f")]
     root = Path(__file__).resolve().parents[2]

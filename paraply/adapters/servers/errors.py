@@ -96,6 +96,11 @@ NO_ACCOUNT = register(
     "servers do not run as root, and the system has no account {accounts}",
     "create the account, or run paraply as a user who is not root",
 )
+FOLDER_CLOSED = register(
+    "P625",
+    "the servers' account {account} cannot enter {folder}, which lies above their directories",
+    "set TMPDIR to a folder that every user may enter, such as /tmp",
+)
 LOG_PURGED = register(
     "P619",
     "the server no longer has the log from where it would be read: {reason}",

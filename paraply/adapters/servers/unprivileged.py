@@ -9,18 +9,18 @@ from __future__ import annotations
 import os
 import pwd
 import shutil
+import stat
 from contextlib import suppress
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
 from paraply.adapters.servers.caretaker import temporary_folder
-from paraply.adapters.servers.errors import NO_ACCOUNT
+from paraply.adapters.servers.errors import FOLDER_CLOSED, NO_ACCOUNT
 from paraply.adapters.servers.installation import Installation
 from paraply.vocabulary.errors import ParaplyError
 
 _ACCOUNTS = ("mysql", "nobody")
-_OTHERS_MAY_ENTER = 0o001
 
 
 @cache
@@ -38,11 +38,26 @@ def server_account() -> str | None:
 
 
 def give(path: Path, account: str | None) -> None:
-    """Give a directory tree to an account."""
+    """Give a directory tree to an account.
+
+    Raises ``ParaplyError`` P625 where the account cannot enter a folder above it.
+    """
     if account is not None:
+        for folder in reversed(path.parents):
+            if not _may_enter(folder.stat(), account):
+                raise ParaplyError(FOLDER_CLOSED, account=account, folder=folder)
         for one in (path, *path.rglob("*")):
             if not one.is_symlink():
                 shutil.chown(one, account, account)
+
+
+def _may_enter(folder: os.stat_result, account: str) -> bool:
+    user = pwd.getpwnam(account)
+    if folder.st_uid == user.pw_uid:
+        return bool(folder.st_mode & stat.S_IXUSR)
+    if folder.st_gid in os.getgrouplist(account, user.pw_gid):
+        return bool(folder.st_mode & stat.S_IXGRP)
+    return bool(folder.st_mode & stat.S_IXOTH)
 
 
 @cache
@@ -51,7 +66,7 @@ def reachable(installation: Installation) -> Installation:
     basedir = installation.basedir
     if basedir is None or server_account() is None:
         return installation
-    if all(folder.stat().st_mode & _OTHERS_MAY_ENTER for folder in (basedir, *basedir.parents)):
+    if all(folder.stat().st_mode & stat.S_IXOTH for folder in (basedir, *basedir.parents)):
         return installation
     room = temporary_folder("paraply-programs-")
     room.chmod(0o755)

@@ -63,3 +63,14 @@ def test_statements_write_files_into_one_directory_only(server):
         with pytest.raises(ParaplyError, match="P605"):
             server.query(f"SELECT 1 INTO OUTFILE '{refused}'")
         assert not refused.exists()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root's servers run as another user")
+def test_folder_that_the_account_cannot_enter_is_named(tmp_path):
+    closed = tmp_path / "closed"
+    inner = closed / "inner"
+    inner.mkdir(parents=True)
+    closed.chmod(0o700)
+    with pytest.raises(ParaplyError, match="P625") as caught:
+        ServerRoom(parent=inner)
+    assert "TMPDIR" in caught.value.remedy
