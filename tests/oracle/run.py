@@ -59,8 +59,8 @@ class Tally:
         draft.replace(path)
 
     def count(self, kind: str) -> int:
-        """Return how many disagreements of a kind there are."""
-        return sum(each["kind"] == kind for each in self.disagreements)
+        """Return how many cases have a disagreement of a kind, in any state of knowledge."""
+        return len({str(each.get("number")) for each in self.disagreements if each["kind"] == kind})
 
     def unknown_share(self, name: str) -> float:
         """Return which part of the pairs is unknown in a state of knowledge."""

@@ -29,7 +29,8 @@ def test_audit_agrees_with_the_server(flavour, capsys):
     assert {"conflict", "commute"} <= tally.truth.keys()
     wrong = [d for d in tally.disagreements if d["kind"] != "false alarm"]
     assert wrong == []
-    assert tally.count("false alarm") <= max(1, FALSE_ALARMS_MAX * tally.pairs)
+    # A few hundred pairs cannot show a share of one in a thousand.
+    assert tally.count("false alarm") <= max(2, FALSE_ALARMS_MAX * tally.pairs)
 
 
 @pytest.mark.parametrize("flavour", sorted(FLAVOURS))
