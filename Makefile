@@ -33,7 +33,7 @@ demo: $(CORE) ## audit the shipped real binlogs and write the report to out/demo
 	@$(BIN)/python -m ci.demo
 
 test: $(READY) ## unit, property, golden and mutant tests (no server, no root)
-	@$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m "not live" --hypothesis-profile=ci $(ARGS)
+	@$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m "not live and not nightly" --hypothesis-profile=ci $(ARGS)
 
 check: $(READY) ## format, lint, types, layers, sizes, words, generated pages
 	@$(BIN)/python -m ci.check
@@ -72,6 +72,7 @@ mutation-score: $(READY) ## 500 generated mutants of the reference; continues wh
 	@$(BIN)/python -m ci.mutation $(ARGS)
 
 nightly: $(READY) ## the long versions of what `.ci/run` checks briefly (hours)
+	@$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m nightly --hypothesis-profile=ci
 	@$(MAKE) stability
 	@$(BIN)/python -m paraply.proving.readings
 	@$(BIN)/python -m tests.models.random_systems --systems 10000

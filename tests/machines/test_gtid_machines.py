@@ -96,7 +96,9 @@ def test_unsafe_method_is_found_to_break_what_it_is_known_to_break(dialect, name
     [
         (position_machine("table"), "one_group_has_two_of_a_domain"),
         (position_machine("table"), "crash_finds_a_transaction_half_done"),
-        (failover_machine("strict"), "a_replica_changes_its_source"),
+        pytest.param(
+            failover_machine("strict"), "a_replica_changes_its_source", marks=pytest.mark.nightly
+        ),
         (failover_machine("strict"), "a_hole_is_logged"),
     ],
 )

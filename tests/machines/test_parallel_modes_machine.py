@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import settings
 from hypothesis.stateful import run_state_machine_as_test
 
 from paraply.properties.machines.parallel_modes import ParallelModesMachine
@@ -23,13 +24,19 @@ def machine_of(workload, *, parts=None, judged=None):
     )
 
 
+def fewer():
+    """Return settings for a third of the stories that the profile asks for: there are 13 tests."""
+    return settings(max_examples=settings().max_examples // 3)
+
+
 @pytest.mark.parametrize("dialect", MARIADB_PARALLEL.dialects)
 def test_no_order_of_steps_breaks_a_mode(dialect):
-    run_state_machine_as_test(machine_of(workload_of(dialect)))
+    run_state_machine_as_test(machine_of(workload_of(dialect)), settings=fewer())
 
 
 def test_no_order_of_steps_gives_a_domain_too_many_workers():
-    run_state_machine_as_test(machine_of(workload_of("optimistic_by_schema", domain_workers=1)))
+    machine = machine_of(workload_of("optimistic_by_schema", domain_workers=1))
+    run_state_machine_as_test(machine, settings=fewer())
 
 
 @pytest.mark.parametrize(
@@ -37,10 +44,10 @@ def test_no_order_of_steps_gives_a_domain_too_many_workers():
     [
         "commit_start_is_marked_at_begin",
         "binlog_queue_takes_anybody",
-        "kill_is_lost_in_commit",
-        "prior_failure_is_not_asked",
+        pytest.param("kill_is_lost_in_commit", marks=pytest.mark.nightly),
+        pytest.param("prior_failure_is_not_asked", marks=pytest.mark.nightly),
         "retry_does_not_wait",
-        "row_waits_are_not_reported",
+        pytest.param("row_waits_are_not_reported", marks=pytest.mark.nightly),
         "speculative_error_is_final",
         "wait_overwrites_the_error",
     ],
@@ -59,7 +66,7 @@ def test_machine_finds_the_fault_of_a_mutant(name):
     [
         "commit_start_is_revoked",
         "error_meets_later_transactions",
-        "waiting_transaction_joins_the_group",
+        pytest.param("waiting_transaction_joins_the_group", marks=pytest.mark.nightly),
         "conflicting_transactions_are_applied",
     ],
 )

@@ -26,6 +26,13 @@ MUTANTS = [
     for mutant in registered_mutants()
     if mutant.family == "semi-sync" and mutant.name not in NEEDS_ITS_OWN_SEARCH
 ]
+LONG_HUNTS = {
+    "mutexes_are_not_chained",
+    "relay_log_is_discarded_at_restart",
+    "stage_mutex_is_taken_before_release",
+    "truncation_leaves_one",
+}
+"""Ten seconds or more each, and found by the search of the reference, too."""
 KEPT_OPTIONS = (
     "acknowledgements", "dump_takes_lock_log", "waits_without_replicas", "abandon_by",
 )  # fmt: skip
@@ -65,7 +72,13 @@ def test_no_story_breaks_the_safe_design_with_other_settings(options):
     run_state_machine_as_test(machine, settings=fewer())
 
 
-@pytest.mark.parametrize("name", MUTANTS)
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=pytest.mark.nightly if name in LONG_HUNTS else ())
+        for name in MUTANTS
+    ],
+)
 def test_machine_finds_the_fault_of_a_mutant(name):
     mutant = mutant_named(name)
     workload = mutant.workload

@@ -237,6 +237,7 @@ sys.exit(main(["prove", "--solver", "kernel"]))
 """
 
 
+@pytest.mark.nightly
 def test_kernel_proves_every_theorem_where_no_solver_is_installed():
     done = subprocess.run(
         [sys.executable, "-c", WITHOUT_SOLVERS], capture_output=True, text=True, check=False
