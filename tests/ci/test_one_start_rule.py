@@ -32,6 +32,7 @@ HOMES = {
 UNDER_TEST = (
     "paraply/adapters/conformance/rules/",
     "paraply/adapters/conformance/samples/",
+    "paraply/adapters/wire/samples/",
     "paraply/reference_impl/applier/mutants.py",
 )
 """Appliers under test and mutants: their rules are the accused."""

@@ -20,7 +20,6 @@ from paraply.adapters.live.galera.log import read_provider_log
 from paraply.adapters.servers.existing import parse_dsn
 from paraply.models.judging.certificates.store import FOLDER as CERTIFICATES
 from paraply.models.judging.certificates.store import read as read_certificates
-from paraply.properties.logs.compiled.batches import NotCompilable
 from paraply.properties.search import random_schedules
 from paraply.reference_impl.subject import Workload
 from paraply.registries import subject_named
@@ -28,6 +27,7 @@ from paraply.vocabulary.group_trace_jsonl import read_group_trace
 from paraply.vocabulary.gtid_set_text import parse_gtid_set
 from paraply.vocabulary.history_jsonl import write_history
 from paraply.vocabulary.mariadb_gtid import parse_position
+from paraply.vocabulary.not_compilable import NotCompilable
 from paraply.vocabulary.notation import format_history
 from paraply.vocabulary.notation_parser import parse_history
 from paraply.vocabulary.programs import decode_program, parse_program

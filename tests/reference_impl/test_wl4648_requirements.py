@@ -21,9 +21,9 @@ from paraply.reference_impl.recorder import Recorder
 from paraply.reference_impl.subject import Workload
 from paraply.reference_impl.wl4648.coordinator import JOBS_PER_WORKER
 from paraply.reference_impl.wl4648.subject import SCHEMES, WL4648, Scheme
+from paraply.reference_impl.workloads.small_logs import small_relay_log
 from paraply.vocabulary.events import EventKind
 from paraply.vocabulary.schedule import SeededSchedule
-from tests.reference_impl.reference_clocks import relay_log
 from tests.reference_impl.test_wl4648 import enumerate_runs
 
 P1 = [name for name, scheme in SCHEMES.items() if name[0] == "c"]
@@ -156,7 +156,7 @@ def test_nobody_is_hungry_while_naps_are_short_and_the_list_is_long():
 
 def replica_of(workers, count=30):
     """Return a replica of C0 before a log without conflicts."""
-    log, _ = relay_log(40, 1, conflicts=False, count=count)
+    log, _ = small_relay_log(40, count, conflicts=False, seed=1)
     options = {"workers": workers, "conflicts": False}
     workload = Workload(transactions=count, rows=40, dialect="c0", options=options)
     return WL4648.replica(log, workload, "c0", WL4648.options_of(workload), Recorder())
@@ -195,8 +195,8 @@ def test_job_list_is_filled_to_twice_the_workers_and_never_longer(workers):
 
 
 def test_items_of_the_log_without_conflicts_are_written_once():
-    items = [item_of(row) for one in relay_log(40, 1, conflicts=False)[1].transactions
-             for row in one.rows]  # fmt: skip
+    _, recorder = small_relay_log(40, 40, conflicts=False, seed=1)
+    items = [item_of(row) for one in recorder.transactions for row in one.rows]
     assert len(set(items)) == len(items)
 
 

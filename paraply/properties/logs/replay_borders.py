@@ -45,7 +45,10 @@ class ReplayBorder(Generic[Rows]):
     prepared: PreparedXa = field(default_factory=PreparedXa)
 
     def go_on(
-        self, later: ReplayBorder[Rows], transactions: int, followed: ReplayBorder[Rows] | None
+        self,
+        later: ReplayBorder[Rows],
+        transactions: int,
+        followed: ReplayBorder[Rows] | None = None,
     ) -> None:
         """Guess the state after ``later``'s part; ``followed`` began at a wrong guess."""
         self.rows.go_on(later.rows, later.resets, transactions)

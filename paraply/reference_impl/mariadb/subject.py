@@ -206,7 +206,7 @@ class ParallelModesSubject(Subject):
         ),
     )
     unreachable: ClassVar[Mapping[str, frozenset[str]]] = {
-        # No crash, no client sessions; LC and SN do not define conflicts.
+        # No crash, no client sessions; LC and SN do not define conflicts. Who waits kills the later.
         "": frozenset(
             {
                 "starts_respect_last_committed",
@@ -215,6 +215,7 @@ class ParallelModesSubject(Subject):
                 "saved_positions_are_executed",
                 "crash_finds_a_transaction_half_done",
                 "position_rows_never_wait",
+                "commit_order_rolls_a_transaction_back",
             }
         ),
         "optimistic": _ONE_DOMAIN | _IN_ORDER,
