@@ -25,7 +25,7 @@ class NotInstalled:
 
 sys.meta_path.insert(0, NotInstalled())
 """
-NEEDS_AN_EXTRA = {"mine": "mine"}
+NEEDS_AN_EXTRA = {"mine": "mine", "watch": "live"}
 
 
 @pytest.fixture(scope="module")

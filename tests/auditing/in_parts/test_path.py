@@ -120,18 +120,5 @@ def documented_stops():
     return re.findall(r"^\d+\. `([\w/]+)\.py`", text, re.MULTILINE)
 
 
-def test_detour_is_counted(monkeypatch, logs):
-    """The control: a module between two others costs a stop and a return."""
-    from paraply.auditing import parts, pipeline
-
-    judge = parts.judge_part
-
-    def detour(task):
-        return judge(task)
-
-    detour.__code__ = detour.__code__.replace(co_filename=pipeline.__file__)
-    monkeypatch.setattr("paraply.auditing.at_scale.judge_part", detour)
-    request = AuditRequest(files=(str(logs["mysql"]),), engine="readable")
-    stops = stops_of(lambda: audit_in_parts(request, sizes=PartSizes(block_bytes=150_000)))
-    assert stops[1] == "auditing/pipeline"
-    assert returns_of(stops)[-1] == "auditing/pipeline"
+def test_module_that_is_passed_twice_is_a_return():
+    assert returns_of(["at_scale", "parts", "audit", "parts", "at_scale"]) == ["parts", "at_scale"]
