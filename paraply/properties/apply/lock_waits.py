@@ -70,7 +70,7 @@ def row_waits(history: History) -> bool:
     return any(_is_lock_wait(event) and event.other is not None for event in history.events)
 
 
-@sometimes(of=recorded(EventKind.ROW_APPLIED), source="InnoDB: lock_wait_suspend_thread")
+@sometimes(of=row_waits, source="InnoDB: lock_wait_suspend_thread")
 def a_transaction_waits_for_a_row(history: History) -> bool:
     """A transaction waited for a row that another one held."""
     return row_waits(history)
@@ -113,16 +113,19 @@ def _early_ends(stream: ApplyStream) -> Iterator[WaitEndedEarly]:
             waits = {waiter: holder for waiter, holder in waits.items() if holder != one}
 
 
-@sometimes(
-    of=recorded(EventKind.ROLLED_BACK), source="Commit_order_manager::check_and_report_deadlock"
-)
+def order_deadlocks(history: History) -> bool:
+    """Appliers record whom commit order rolls back."""
+    return any(map(_is_rolled_back_for_order, history.events))
+
+
+@sometimes(of=order_deadlocks, source="Commit_order_manager::check_and_report_deadlock")
 def commit_order_rolls_a_transaction_back(history: History) -> bool:
     """A transaction held a row that one before it in commit order needed."""
-    return any(map(_is_rolled_back_for_order, history.events_of(EventKind.ROLLED_BACK)))
+    return order_deadlocks(history)
 
 
 @always(
-    of=recorded(EventKind.ROLLED_BACK),
+    of=order_deadlocks,
     gaps=(fields(EventKind.ROLLED_BACK, "other", where=_is_rolled_back_for_order),),
     source="Commit_order_manager::check_and_report_deadlock",
     witness=commit_order_rolls_a_transaction_back,

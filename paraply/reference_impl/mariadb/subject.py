@@ -206,7 +206,7 @@ class ParallelModesSubject(Subject):
         ),
     )
     unreachable: ClassVar[Mapping[str, frozenset[str]]] = {
-        # No crash, no client sessions; LC and SN do not define conflicts. Who waits kills the later.
+        # No crash, no client sessions; LC and SN do not define conflicts; who waits kills.
         "": frozenset(
             {
                 "starts_respect_last_committed",
