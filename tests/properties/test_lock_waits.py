@@ -68,7 +68,7 @@ def test_server_that_starts_again_may_act_and_recovery_may_commit():
     ("events", "kind"),
     [
         ('crashed @r1 note="lost for good" ; engine_committed T1@r1', "engine_committed"),
-        ("crashed @r1 ; engine_committed T1@r1 ; recovered @r1", "engine_committed"),
+        ('crashed @r1 note="lost for good" ; flushed T1@r1', "flushed"),
     ],
 )
 def test_server_that_acts_while_it_is_down_is_reported(events, kind):

@@ -154,19 +154,17 @@ def something_happens_after_a_crash(history: History) -> bool:
     witness=something_happens_after_a_crash,
 )
 def crashed_servers_are_silent(history: History) -> tuple[ActedAfterCrash, ...]:
-    """Between a crash and the member's next start, or its end if it is lost, it does nothing.
+    """A member that is lost in a crash does nothing until a start, if any.
 
     Recovery commits what was prepared in the crash's own step. STOPPED closes the record. A member
-    that is not lost and records no start may have restarted at once.
+    that is not lost may restart unrecorded.
     """
-    returns = {event.member: event.time for event in history.events if event.kind in _RETURNS}
     down: dict[str, int] = {}
     found = []
     for event in history.events:
         moment = down.get(event.member, event.time)
         if event.kind is EventKind.CRASHED:
-            is_lost = event.note.startswith(LOST)
-            if is_lost or returns.get(event.member, 0) >= event.time:
+            if event.note.startswith(LOST):
                 down[event.member] = event.time
         elif event.kind in _RETURNS:
             down.pop(event.member, None)
