@@ -8,12 +8,13 @@ CORE   := $(VENV)/.core
 READY  := $(VENV)/.ready
 WORKERS ?= 2
 FLAVOUR ?= mariadb
+PYTEST  := $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal --hypothesis-profile=ci
 
 # Hundreds of short processes would compile the same modules again, and pytest all tests.
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test check bench prove certificates stability cluster-test live-tests live oracle coq nightly fuzz \
+.PHONY: help install demo test long-tests check bench prove certificates stability cluster-test live-tests live oracle coq nightly fuzz \
   mutation-score format docs pages wheel lock clean
 
 help: ## list the targets
@@ -32,8 +33,11 @@ install: $(READY) ## create .venv with everything in it; .venv/bin/paraply is th
 demo: $(CORE) ## audit the shipped real binlogs and write the report to out/demo/
 	@$(BIN)/python -m ci.demo
 
-test: $(READY) ## unit, property, golden and mutant tests (no server, no root)
-	@$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m "not live and not nightly" --hypothesis-profile=ci $(ARGS)
+test: $(READY) ## unit, property, golden and mutant tests, six minutes (no server, no root)
+	@$(PYTEST) -m "not live and not nightly and not long" $(ARGS)
+
+long-tests: $(READY) ## the tests that take seconds each, a quarter of an hour (no server, no root)
+	@$(PYTEST) -m "long and not live and not nightly" $(ARGS)
 
 check: $(READY) ## format, lint, types, layers, sizes, words, generated pages
 	@$(BIN)/python -m ci.check
@@ -72,7 +76,7 @@ mutation-score: $(READY) ## 500 generated mutants of the reference; continues wh
 	@$(BIN)/python -m ci.mutation $(ARGS)
 
 nightly: $(READY) ## the long versions of what `.ci/run` checks briefly (hours)
-	@$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m nightly --hypothesis-profile=ci
+	@$(PYTEST) -m nightly
 	@$(MAKE) stability
 	@$(BIN)/python -m paraply.proving.readings
 	@$(BIN)/python -m tests.models.random_systems --systems 10000

@@ -14,6 +14,8 @@ from paraply.vocabulary.transactions import Transaction, TransactionId
 FROM_OUTSIDE = "from outside"
 """Note of an error outside the log."""
 LOCK_WAIT_TIMEOUT = "lock wait timeout"
+STEPS_MAX = 1_000
+"""For each transaction; a run beyond them asks for the same again and again."""
 
 
 class Recorder:
@@ -28,6 +30,11 @@ class Recorder:
     def next_step(self) -> None:
         """Begin a new step of time."""
         self.now += 1
+
+    @property
+    def has_steps_left(self) -> bool:
+        """Return whether the run may go on; one that may not is stuck, though it moves."""
+        return self.now < STEPS_MAX * (len(self.transactions) + 1)
 
     def next_id(self) -> TransactionId:
         """Return the next transaction's number."""

@@ -25,6 +25,7 @@ SHORT = parse_history(
 )
 
 
+@pytest.mark.long
 @settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(several=st.lists(histories(), max_size=2))
 def test_histories_round_trip_through_parquet(tmp_path, several):

@@ -93,6 +93,7 @@ def _content(result):
     )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("packing", PACKINGS)
 @pytest.mark.parametrize("piped", [False, True], ids=["file", "standard input"])
 @pytest.mark.parametrize(

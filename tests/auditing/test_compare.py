@@ -168,6 +168,7 @@ def test_beginning_of_a_log_is_said_to_be_one(capsys):
     assert "the first 20 transactions of the log only" in out
 
 
+@pytest.mark.long
 def test_rules_never_hang_and_right_ones_end_as_the_serial_applier_does():
     for name in STREAMS:
         source = source_of(CompareRequest(workload=name, transactions=150))
@@ -190,6 +191,7 @@ def test_deadlocks_that_meet_again_and_again_end():
     assert found.retries
 
 
+@pytest.mark.long
 def test_rule_that_looks_at_one_number_only_lets_a_ddl_run_beside_others():
     # completed_numbers: last_committed is looked up as a number, not as a prefix.
     lines = lines_of(compare(CompareRequest(workload="ddl-heavy", transactions=400)))

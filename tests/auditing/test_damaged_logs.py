@@ -25,6 +25,7 @@ SAMPLES = sorted((REPOSITORY / "tests" / "fixtures" / "binlogs").glob("*/no-chec
 SCHEMA = json.loads(pages()[SCHEMA_PATH])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("sample", SAMPLES, ids=lambda path: path.parent.parent.name)
 @given(data=st.data())
 @settings(max_examples=25)

@@ -48,6 +48,7 @@ def test_there_are_recordings_of_both_servers():
     assert names == {"mariadb", "mysql"}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("files", "schema", "counts"), RECORDINGS)
 def test_recorded_log_is_reported_in_every_form_and_a_real_server_is_not_accused(
     files, schema, counts
@@ -74,6 +75,7 @@ def test_recorded_log_is_reported_in_every_form_and_a_real_server_is_not_accused
     assert re.findall(rf"(?<![\w.,:-])1 (?:{COUNTED})s\b", drawn) == []
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("files", "schema", "counts"), RECORDINGS)
 def test_text_dump_gives_the_verdict_of_its_log_or_says_what_the_text_lacks(files, schema, counts):
     texts = [file.parent / "expected" / f"{file.name}.txt.gz" for file in files]

@@ -93,6 +93,7 @@ def logs():
             )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("folder", "product", "name", "log", "truth"), list(logs()))
 def test_replay_is_left_with_as_many_rows_as_the_server(folder, product, name, log, truth):
     files = tuple(str(folder / file["file"]) for file in log["files"])
@@ -120,6 +121,7 @@ def test_replay_is_left_with_as_many_rows_as_the_server(folder, product, name, l
     assert expected == {}
 
 
+@pytest.mark.long
 def test_some_recorded_purchases_went_by_an_unlogged_cascade():
     shops = [log.values for log in logs() if "shop.purchase" in log.values[4]]
     assert len(shops) > 20

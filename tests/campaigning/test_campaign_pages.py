@@ -31,6 +31,7 @@ def rows(page, table):
     ]
 
 
+@pytest.mark.long
 def test_verdicts_are_those_of_the_campaign(campaign):
     _, page, result = campaign
     words = {name: verdict for name, verdict, *_ in rows(page, "subjects") + rows(page, "mutants")}

@@ -48,6 +48,7 @@ def mined(tmp_path_factory, source):
     return folder / "out", json.loads(result.read_text())
 
 
+@pytest.mark.long
 def test_mutants_that_are_caught_exit_0(mined):
     _, result = mined
     assert result["verdict"] == "holds"
@@ -85,6 +86,7 @@ def test_report_reads_the_folder_and_runs_nothing(mined, capsys):
     assert before == sorted(path.stat().st_mtime_ns for path in folder.rglob("*"))
 
 
+@pytest.mark.long
 def test_equal_campaigns_print_the_same(tmp_path, capsys):
     texts = set()
     arguments = ["mine", "--mutants", "refusal_takes_a_number", *SMALL]
@@ -104,6 +106,7 @@ def test_second_campaign_in_a_folder_exits_3_and_resume_goes_on(mined, capsys):
     assert "6 batches were there already" in capsys.readouterr().out
 
 
+@pytest.mark.long
 def test_campaign_cut_by_the_time_limit_exits_2(tmp_path, capsys):
     out = ["--out", str(tmp_path / "out")]
     assert (
@@ -121,6 +124,7 @@ def test_mutant_that_is_not_caught_in_so_few_histories_exits_2(tmp_path, capsys)
     )
 
 
+@pytest.mark.long
 def test_known_breach_of_a_dialect_exits_1_unless_it_is_allowed(tmp_path, capsys):
     arguments = ["--subjects", "semi_sync:after_commit", "--minimise", "none", "--batch", "50"]
     arguments += ["--workload", "source_crashes=1"]
@@ -186,6 +190,7 @@ def test_promoting_without_a_name_lists_them_and_writes_nothing(mined, tmp_path,
     assert len(list(target.iterdir())) == 2
 
 
+@pytest.mark.long
 def test_resume_alone_goes_on_with_the_stored_plan(tmp_path, capsys):
     out = ["--out", str(tmp_path / "out")]
     assert main(["mine", "--resume", *out]) == 3
@@ -212,6 +217,7 @@ def test_resume_alone_goes_on_with_the_stored_stop_rule(tmp_path, capsys):
         assert "9,000 histories" not in said
 
 
+@pytest.mark.long
 def test_damaged_index_is_written_again_by_what_the_remedy_says(tmp_path, capsys):
     out = tmp_path / "out"
     words = ["mine", "--mutants", "refusal_takes_a_number", *SMALL, "--out", str(out)]
@@ -234,6 +240,7 @@ def test_small_campaign_never_starts_spark():
     assert isinstance(engine_for("none", SPARK_PAYS_FROM), InProcess)
 
 
+@pytest.mark.long
 def test_spark_that_does_not_start_exits_3_without_a_traceback(tmp_path):
     # The JVM refuses the setting and ends at once.
     done = subprocess.run(
@@ -263,6 +270,7 @@ def test_equivalent_mutant_that_survives_holds(tmp_path):
     assert (result.verdict, result.note) == (Verdict.HOLDS, "equivalent, caught by none")
 
 
+@pytest.mark.long
 def test_side_effects_of_a_mutant_are_clusters_only_when_asked_for(tmp_path):
     plan = small_plan(histories=60, batch=60, subjects=())
     progress = run_campaign(plan, str(tmp_path), InProcess())
@@ -281,6 +289,7 @@ def test_most_frequent_clusters_of_each_property_come_first(tmp_path):
     assert counts == sorted(counts, reverse=True)
 
 
+@pytest.mark.long
 def test_progress_is_drawn_on_a_terminal_and_never_in_a_pipe(tmp_path):
     plan = small_plan(histories=20, batch=10)
     for is_terminal in (True, False):
@@ -298,6 +307,7 @@ def test_times_and_curve_points_read_as_people_expect():
     assert curve_points(10) == [1, 2, 5, 10]
 
 
+@pytest.mark.long
 def test_small_scope_holds_and_says_what_was_explored(capsys):
     assert main(["mine", "--scope", "3"]) == 0
     said = capsys.readouterr().out
@@ -336,6 +346,7 @@ def test_scope_beyond_what_is_explored_in_minutes_is_refused(capsys):
     assert "--scope" in capsys.readouterr().err
 
 
+@pytest.mark.long
 def test_report_without_times_is_the_same_again(tmp_path, capsys):
     reports = []
     for number in range(2):
@@ -349,6 +360,7 @@ def test_report_without_times_is_the_same_again(tmp_path, capsys):
     capsys.readouterr()
 
 
+@pytest.mark.long
 def test_campaign_that_there_is_nothing_of_is_said_to_begin(tmp_path, capsys):
     out = ["--out", str(tmp_path / "typo")]
     main(["mine", *CAUGHT, *SMALL, *out, "--resume", "--minimise", "none"])

@@ -40,6 +40,7 @@ def explored(tmp_path_factory):
     return plan, run_campaign(plan, str(folder), InProcess()), rows_of(folder, plan)
 
 
+@pytest.mark.long
 def test_rows_are_the_runs_that_conform_makes_of_the_same_seeds(explored):
     plan, progress, rows = explored
     assert [row["run"] for row in rows] == [*range(6), *range(6)]
@@ -58,6 +59,7 @@ def test_rows_are_the_runs_that_conform_makes_of_the_same_seeds(explored):
     assert progress.reached[0] == progress.reached[1] > 0
 
 
+@pytest.mark.long
 def test_campaign_of_a_child_that_was_cut_resumes_to_the_same_table(tmp_path, explored):
     plan, progress, rows = explored
     read = plan_from_json(json.loads(json.dumps(plan.as_json())))
@@ -68,6 +70,7 @@ def test_campaign_of_a_child_that_was_cut_resumes_to_the_same_table(tmp_path, ex
     assert rows_of(tmp_path, plan) == rows
 
 
+@pytest.mark.long
 def test_breach_of_a_child_is_made_small_and_its_command_shows_it_again(tmp_path, capsys):
     out = tmp_path / "out"
     words = ["--applier", ONE_NUMBER, "--case", "A-random", "--histories", "4", "--no-times"]
@@ -97,6 +100,7 @@ def test_applier_that_dies_has_given_up_and_the_history_says_why(tmp_path):
     assert not history.is_complete
 
 
+@pytest.mark.long
 def test_applier_that_falls_silent_ends_the_campaign_with_a_remedy(tmp_path):
     plan = plan_for(f"{BROKEN}:FallsSilent", "B-random")
     systems = tuple(replace(one, command=replace(one.command, timeout=0.3)) for one in plan.systems)

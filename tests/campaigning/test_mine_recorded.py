@@ -60,6 +60,7 @@ def test_each_recorded_history_is_judged_once(tmp_path, recorded, histories):
         assert (row["history"] is not None) == bool(row["violated"])
 
 
+@pytest.mark.long
 def test_folder_of_parquet_files_gives_the_same_rows(tmp_path, recorded, histories):
     write_parquet(tmp_path / "parquet", histories)
     tables = []
@@ -82,6 +83,7 @@ def test_campaign_of_a_recording_goes_on_unless_the_file_is_another(tmp_path, re
         run_campaign(read, out, InProcess(), resume=True)
 
 
+@pytest.mark.long
 def test_command_reports_the_smallest_of_each_sort_and_how_to_judge_it_again(
     tmp_path, recorded, histories, capsys
 ):

@@ -47,6 +47,7 @@ def stored(tmp_path, monkeypatch):
     return ["mine", "--resume", "--out", "out"], trace
 
 
+@pytest.mark.long
 def test_stored_program_runs_only_with_trust(stored, capsys):
     words, trace = stored
     assert main(words) == 3
@@ -63,6 +64,7 @@ def test_stored_program_runs_only_with_trust(stored, capsys):
     assert trace.exists()
 
 
+@pytest.mark.long
 def test_program_that_is_named_again_needs_no_trust(tmp_path, capsys):
     words = ["mine", "--applier", CLOCK, "--case", "B-prefix-01", "--histories", "2", "--no-times"]
     words += ["--out", str(tmp_path)]
@@ -116,6 +118,7 @@ def test_rows_that_lead_out_of_the_folder_are_refused(begun):
     assert victim.read_text() == "precious"
 
 
+@pytest.mark.long
 def test_state_with_edited_counts_is_not_read(begun):
     plan, folder, _ = begun
     (file,) = (folder / STATES).iterdir()
@@ -130,6 +133,7 @@ def test_state_with_edited_counts_is_not_read(begun):
     assert run_campaign(plan, str(folder), InProcess(), resume=True).batches_kept == 0
 
 
+@pytest.mark.long
 def test_stray_files_are_neither_read_nor_counted(begun):
     plan, folder, _ = begun
     before = read_campaign(str(folder)).histories

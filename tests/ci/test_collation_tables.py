@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import lzma
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -17,6 +18,7 @@ WEIGHTS = st.dictionaries(
 )
 
 
+@pytest.mark.long
 @given(WEIGHTS)
 def test_runs_give_back_the_weights_they_were_made_of(weights):
     assert decode_runs(encode_runs(weights)) == weights

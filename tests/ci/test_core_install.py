@@ -50,6 +50,7 @@ def test_extras_are_not_there(core, tmp_path):
         assert run(core, "-c", f"import {library}", cwd=tmp_path).returncode == 1
 
 
+@pytest.mark.long
 def test_demo_needs_the_core_alone(core, repository, tmp_path):
     # The demo writes into the folder that it lies in.
     for name in ("ci", "paraply", "tests"):
@@ -66,11 +67,13 @@ def test_demo_needs_the_core_alone(core, repository, tmp_path):
     assert list((tmp_path / "out" / "demo").glob("*.html"))
 
 
+@pytest.mark.long
 def test_doctor_ends_well(core, tmp_path):
     done = run(core, "-m", "paraply", "doctor", cwd=tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+@pytest.mark.long
 def test_prove_uses_the_kernel_where_no_solver_is(core, tmp_path):
     done = run(core, "-m", "paraply", "prove", "P07", cwd=tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr

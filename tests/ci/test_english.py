@@ -24,6 +24,7 @@ def hits(text, *, is_generated=False):
     return [*banned_hits(found), *linted_hits([found])]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("sentence", [
     "A table whose keys nobody told is unknown.",
     "The log tells which transaction comes first.",
@@ -42,6 +43,7 @@ def test_bad_sentence_is_found_on_its_line(sentence):
     assert {hit.line for hit in found} == {3}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("text", [
     "The audit detects a forged log and reports both transactions.",
     "Run `nobody tells`, then read [the page](nobody-told.md).",
@@ -54,6 +56,7 @@ def test_clean_sentence_and_code_are_not(text):
     assert hits(text) == []
 
 
+@pytest.mark.long
 def test_table_rows_count_where_they_are_written_by_hand():
     row = "| nobody | a |\n"
     assert hits(row)
@@ -82,6 +85,7 @@ def test_markdown_has_a_limit_of_its_own(monkeypatch):
     assert report(areas)[1] == ["Markdown has 4 words; at most 3"]
 
 
+@pytest.mark.long
 def test_help_and_errors_are_read_from_the_program():
     assert any("--schema" in text or "schema" in text for _, text in english.help_texts())
     assert len(dict(english.error_texts())) > 50

@@ -172,6 +172,7 @@ def place(wheel, tmp_path_factory):
     return Place(folder, wheel, _wheel_of_another_project(folder))
 
 
+@pytest.mark.long
 def test_wheel_has_one_package_with_all_data(wheel, repository):
     with zipfile.ZipFile(wheel) as archive:
         names = set(archive.namelist())
@@ -206,6 +207,7 @@ def test_every_command_has_a_run():
     assert set(COMMANDS_INSTALLED) == {command.name for command in COMMANDS}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("command", sorted(COMMANDS_INSTALLED))
 def test_command_runs_from_the_wheel_in_a_repository_with_equal_names(command, place, repository):
     log = repository / "tests" / "fixtures" / "binlogs" / "mysql-9.7.4" / "types" / "bin.000001"
@@ -222,6 +224,7 @@ def test_command_runs_from_the_wheel_in_a_repository_with_equal_names(command, p
         assert "2 of 2 came out as stated" in said
 
 
+@pytest.mark.long
 def test_child_host_and_plugin_and_the_users_tests_run_as_before(place):
     code, said = place.run("-m", "pytest", "-q", "-p", "no:cacheprovider")
     assert code == 0, said
@@ -239,6 +242,7 @@ def test_child_host_and_plugin_and_the_users_tests_run_as_before(place):
     assert code == 0, said
 
 
+@pytest.mark.long
 def test_uninstalling_leaves_the_other_distribution(place, tmp_path):
     owner = ("-c", "import adapters; print(adapters.OWNER)")
     assert place.run(*owner, folder=tmp_path) == (0, "distribution\n")

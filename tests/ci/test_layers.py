@@ -7,6 +7,7 @@ import pytest
 from ci.layers import circles, module_violations, violations
 
 
+@pytest.mark.long
 def test_the_package_follows_the_table(repository):
     assert violations(repository) == []
 

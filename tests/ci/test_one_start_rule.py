@@ -86,6 +86,7 @@ def modules():
             yield path.relative_to(ROOT).as_posix(), path.read_text(encoding="utf-8")
 
 
+@pytest.mark.long
 def test_start_rule_is_stated_in_its_homes_only():
     places = {path: lines for path, text in modules() if (lines := restatements(text))}
     for path, lines in places.items():

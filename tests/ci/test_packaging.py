@@ -28,6 +28,7 @@ def parsed(repository):
     return read
 
 
+@pytest.mark.long
 def test_wheel_has_the_same_bytes_twice(repository, tmp_path):
     if not (repository / ".git").exists():
         pytest.skip("not a git work tree: the wheel is made of the files that git tracks")
@@ -76,6 +77,7 @@ def _script(folder, script, environment):
     )  # fmt: skip
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("command", "arguments", "allow", "code"),
     [

@@ -7,6 +7,8 @@ import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).resolve().parents[2]
 ROOMS = ("paraply/reference_impl/", "paraply/models/")
 
@@ -33,6 +35,7 @@ def _definitions(tree: ast.AST) -> Iterator[ast.FunctionDef | ast.ClassDef]:
             yield node
 
 
+@pytest.mark.long
 def test_reference_and_models_have_no_unused_public_name():
     sources = {
         path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8")

@@ -44,6 +44,7 @@ def core(tmp_path_factory):
     return run
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("command", sorted(set(RUNS) - {"live"}))
 def test_command_works_with_the_core_or_names_its_extra(command, core, tmp_path, monkeypatch):
     done = core(*prepared(monkeypatch, tmp_path, command))

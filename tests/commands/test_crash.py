@@ -69,6 +69,7 @@ def run_with_fault(words, number, fault):
         sys.setprofile(None)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("command", sorted(RUNS))
 def test_fault_anywhere_in_a_command_is_exit_code_70_and_no_verdict(
     command, tmp_path, monkeypatch, capsys
@@ -111,6 +112,7 @@ def test_fault_anywhere_in_a_command_is_exit_code_70_and_no_verdict(
             assert case.find("error") is not None
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("command", sorted(set(RUNS) - {"show"}))
 def test_second_run_replaces_the_reports_of_the_first(command, tmp_path, monkeypatch, capsys):
     for _ in range(2):
@@ -224,6 +226,7 @@ def started(*words, limit=None, **options):
     )  # fmt: skip
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "words", [["--help"], ["list", "cases"], ["audit", str(LOG)], ["audit", str(LOG), "--json=-"]]
 )
@@ -248,6 +251,7 @@ def test_closed_standard_output_is_exit_code_70():
     assert "standard output is closed" in done.stderr
 
 
+@pytest.mark.long
 @pytest.mark.skipif(sys.platform != "linux", reason="RLIMIT_AS limits memory on Linux only")
 @pytest.mark.parametrize(("engine", "code"), [("readable", 0), ("compiled", 70)])
 def test_little_memory_never_ends_with_a_wrong_verdict(engine, code, tmp_path):

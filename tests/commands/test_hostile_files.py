@@ -42,6 +42,7 @@ def refused(words, capsys):
     return err
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", sorted(DEEP))
 @pytest.mark.parametrize("reader", sorted(READERS))
 def test_deeply_nested_file_is_refused(reader, name, tmp_path, monkeypatch, capsys):
@@ -84,6 +85,7 @@ def test_campaign_without_a_finished_batch_has_a_report(tmp_path, monkeypatch, c
     assert main(["mine", "--report", str(tmp_path / "out")]) == 2
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["histories", "transactions", "events"])
 def test_flipped_bytes_in_parquet_are_refused_or_judged_alike(name, tmp_path, monkeypatch, capsys):
     parquet = pytest.importorskip("paraply.adapters.history_parquet")

@@ -40,6 +40,7 @@ def histories_of(place, pair, mutant=""):
         yield history
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", PAIRS)
 def test_every_run_of_a_campaign_is_a_run_of_the_specification(name, tmp_path):
     follower = Follower(PAIRS[name])

@@ -176,6 +176,7 @@ def walk(reference, specification, seed):
     return both
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", sorted(PAIRS))
 def test_every_step_of_the_reference_is_a_step_of_the_specification(name):
     walks = [walk(*PAIRS[name], seed) for seed in range(WALKS)]

@@ -66,6 +66,7 @@ def broken(history):
     return {name for name in RULES if property_named(name).violations(history)}
 
 
+@pytest.mark.long
 def test_both_logs_of_every_member_go_together_and_appliers_overlap(recorded):
     history, seen = recorded
     assert not seen.unmatched

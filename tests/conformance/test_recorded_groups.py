@@ -66,6 +66,7 @@ def differences(trace, dialect=DIALECT, **arguments):
     return {d.what for d in compare_with_reference(trace, dialect, **arguments).differences}
 
 
+@pytest.mark.long
 def test_whole_run_is_decided_as_the_reference_decides():
     trace = recorded()
     compared = compare_with_reference(trace, DIALECT)
@@ -74,6 +75,7 @@ def test_whole_run_is_decided_as_the_reference_decides():
     assert compared.local_transactions >= 5_000
 
 
+@pytest.mark.long
 def test_run_holds_everything_that_could_make_a_difference():
     trace = recorded()
     compared = compare_with_reference(trace, DIALECT)
@@ -91,6 +93,7 @@ def test_run_holds_everything_that_could_make_a_difference():
     assert {step.origin for step in trace.transactions} == set(trace.members)
 
 
+@pytest.mark.long
 def test_group_with_one_primary_numbers_as_the_reference_numbers():
     trace = recorded(SINGLE_PRIMARY)
     compared = compare_with_reference(trace, DIALECT)
@@ -125,6 +128,7 @@ def test_joiner_that_knew_what_is_stable_would_number_otherwise():
     assert differences(recorded(JOINER_COLLECTS), parts=knows) == {"timestamp"}
 
 
+@pytest.mark.long
 def test_conflicts_are_looked_for_only_with_several_primaries():
     as_if_multi = replace(recorded(SINGLE_PRIMARY), is_multi_primary=True)
     assert differences(as_if_multi) == set()  # one primary's transactions saw each other
@@ -137,6 +141,7 @@ def test_rules_of_another_version_are_noticed(dialect):
     assert differences(beginning(), dialect) >= {"timestamp"}
 
 
+@pytest.mark.long
 def test_burnt_numbers_of_older_servers_are_noticed_where_garbage_was_collected():
     without_empty = replace(
         recorded(),
@@ -148,6 +153,7 @@ def test_burnt_numbers_of_older_servers_are_noticed_where_garbage_was_collected(
     assert "timestamp" in differences(without_empty, "mysql_8_3")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("change", [-1, 1])
 def test_changed_last_committed_is_noticed(change):
     trace = beginning()
@@ -162,6 +168,7 @@ def test_changed_last_committed_is_noticed(change):
     assert differences(with_step(trace, number, decided=decided)) == {"timestamp"}
 
 
+@pytest.mark.long
 def test_changed_gtid_is_noticed():
     trace = beginning()
     number = chosen(trace, lambda step: len(step.decided) == 3 and step.specified is None)
@@ -198,6 +205,7 @@ def test_item_left_out_of_a_write_set_is_noticed():
     assert "verdict" in differences(with_step(trace, number, items=()))
 
 
+@pytest.mark.long
 def test_member_that_decides_alone_is_noticed():
     trace = beginning()
     number = chosen(trace, lambda step: len(step.decided) == 3)
@@ -206,12 +214,14 @@ def test_member_that_decides_alone_is_noticed():
     assert "verdict" in differences(with_step(trace, number, decided=decided))
 
 
+@pytest.mark.long
 def test_collection_without_its_reports_is_noticed():
     trace = recorded()
     steps = tuple(step for step in trace.steps if not isinstance(step, ExecutedSetDelivered))
     assert differences(replace(trace, steps=steps)) == {"timestamp"}
 
 
+@pytest.mark.long
 def test_changed_donation_is_noticed():
     trace = recorded()
     number = max(n for n, step in enumerate(trace.steps) if isinstance(step, InfoDonated))
@@ -227,6 +237,7 @@ def test_mutants_of_the_certifier_are_noticed(mutant):
     assert differences(beginning(), parts=Parts(certifier=mutant))
 
 
+@pytest.mark.long
 def test_record_survives_writing_and_reading(tmp_path):
     from paraply.vocabulary.group_trace_jsonl import write_group_trace
 

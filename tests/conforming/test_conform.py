@@ -34,6 +34,7 @@ def results_of(command, cases, schedules=3):
         return {one.case.id: one for one in conformance.run_all(cases)}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("rule", RIGHT, ids=lambda rule: rule.name)
 def test_right_applier_fails_no_case(rule):
     command = host_command(f"{rule.__module__}:{rule.__name__}")
@@ -62,6 +63,7 @@ def test_self_test_says_what_was_caught():
     assert lines[-1].startswith("ok   stale_low_water_mark: caught by A-rotation-01")
 
 
+@pytest.mark.long
 def test_sample_with_threads_passes():
     results = results_of(THREADS, cases_named(["A-rotation", "B", "L", "M-crash-02"]))
     assert {one.result for one in results.values()} == {Result.PASS}
@@ -109,6 +111,7 @@ def test_unknown_exits_2_and_strict_1(capsys):
     assert conform("--strict", *words) == 1
 
 
+@pytest.mark.long
 def test_reports_for_machines_agree(tmp_path, capsys):
     as_json, as_junit = tmp_path / "r.json", tmp_path / "r.xml"
     code = conform(
@@ -214,6 +217,7 @@ class Races(LogicalClock):
 """
 
 
+@pytest.mark.long
 def test_applier_that_does_not_repeat_itself_is_reported_with_its_share(tmp_path, capsys):
     file = tmp_path / "races.py"
     file.write_text(EVERY_SECOND_RUN)
@@ -230,6 +234,7 @@ def test_sample_is_short_enough_to_start_from(file):
     assert len((SAMPLES / file).read_text().splitlines()) <= SAMPLE_LINES_MAX
 
 
+@pytest.mark.long
 def test_sample_in_node_passes():
     node = shutil.which("node")
     if node is None:
@@ -239,6 +244,7 @@ def test_sample_in_node_passes():
     assert results["D-collation-05"].result is Result.PASS
 
 
+@pytest.mark.long
 def test_sample_in_go_passes(tmp_path):
     go = shutil.which("go")
     if go is None:
@@ -252,6 +258,7 @@ def test_sample_in_go_passes(tmp_path):
     assert results["A-rotation-01"].result is Result.PASS
 
 
+@pytest.mark.long
 def test_breach_on_a_random_log_is_shown_on_few_transactions(capsys):
     words = ["--case", "B-random-01", "--schedules", "10", "--applier", ONE_NUMBER]
     assert conform(*words) == 1

@@ -39,6 +39,7 @@ def scripted(*answers):
     return [sys.executable, "-c", script]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("rule", RIGHT_TRACKERS, ids=lambda rule: rule.name)
 def test_right_tracker_passes_every_case(rule):
     cases = cases_named([], Role.TRACKER)
@@ -48,6 +49,7 @@ def test_right_tracker_passes_every_case(rule):
     assert test.failed == ()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("fault", TRACKER_FAULTS, ids=lambda fault: fault.name)
 def test_faulty_tracker_is_caught_by_its_case_and_by_no_unrelated_family(fault):
     cases = cases_named(["A-rotation", "B", "E", "F", "K-ddl", "N"], Role.TRACKER)
@@ -56,6 +58,7 @@ def test_faulty_tracker_is_caught_by_its_case_and_by_no_unrelated_family(fault):
     assert test.unrelated == ()
 
 
+@pytest.mark.long
 def test_tracker_that_serialises_is_slow_only_where_overlap_is_demanded(capsys):
     words = ["--schedules", "2", "--applier", f"{RULES}:OneAfterTheOther"]
     assert conform("--case", "N-parallel-01", *words) == 0
@@ -63,6 +66,7 @@ def test_tracker_that_serialises_is_slow_only_where_overlap_is_demanded(capsys):
     assert conform("--case", "B-prefix-01", *words) == 2
 
 
+@pytest.mark.long
 def test_report_gives_precision_in_text_and_json(tmp_path, capsys):
     file = tmp_path / "r.json"
     words = ["--case", "N", "--schedules", "1", "--applier", f"{RULES}:DependencyTracker"]
@@ -105,6 +109,7 @@ def test_precision_of_timestamps_is_less_than_of_dependencies_where_a_prefix_cov
     assert (found.independent, found.free, found.best) == (5, 5, 3)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("answers", "reason"),
     [

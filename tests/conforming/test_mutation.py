@@ -64,6 +64,7 @@ def test_fate_of_a_mutant(place, what, cases, fate):
     assert found.fate is fate
 
 
+@pytest.mark.long
 def test_mutant_that_hangs_is_caught():
     hanging = mutant("RuleApplier._place_next", "`return False` → `return True`")
     found = judge(hanging, cases_named(["B-prefix-01"]), schedules=2, seed=0)

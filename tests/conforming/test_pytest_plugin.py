@@ -22,11 +22,13 @@ def run(pytester, applier, *arguments):
     )
 
 
+@pytest.mark.long
 def test_every_case_is_an_item_and_xdist_shares_them(pytester):
     result = run(pytester, CLOCK, "--paraply-case=B", "-n", "2")
     result.assert_outcomes(passed=5)
 
 
+@pytest.mark.long
 def test_failed_case_tells_its_story(pytester):
     result = run(pytester, ONE_NUMBER, "--paraply-case=B-prefix-01")
     result.assert_outcomes(failed=1)
@@ -34,17 +36,20 @@ def test_failed_case_tells_its_story(pytester):
     result.stdout.no_fnmatch_line("*Traceback*")
 
 
+@pytest.mark.long
 def test_unknown_case_is_skipped_with_the_reason(pytester):
     result = run(pytester, SERIAL, "--paraply-case=N-parallel-01")
     result.assert_outcomes(skipped=1)
     result.stdout.fnmatch_lines(["*unknown: no two transactions were ever under way together*"])
 
 
+@pytest.mark.long
 def test_marker_of_a_family_chooses_its_cases(pytester):
     result = run(pytester, CLOCK, "-m", "paraply_b", "--strict-markers")
     result.assert_outcomes(passed=5, deselected=109)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("applier", "outcome"), [(ONE_NUMBER, "xfailed"), (CLOCK, "failed")])
 def test_expected_failure_is_an_xfail_and_strict_minds_a_pass(pytester, applier, outcome):
     pytester.makefile(
@@ -57,18 +62,21 @@ def test_expected_failure_is_an_xfail_and_strict_minds_a_pass(pytester, applier,
     result.assert_outcomes(**{outcome: 1})
 
 
+@pytest.mark.long
 def test_case_that_does_not_exist_is_a_usage_error(pytester):
     result = run(pytester, CLOCK, "--paraply-case=Z")
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     result.stderr.fnmatch_lines(["*P632 there is no case 'Z'*", "*remedy:*"])
 
 
+@pytest.mark.long
 def test_without_an_applier_nothing_is_added(pytester):
     pytester.makepyfile("def test_one(): pass")
     result = run_with_plugin(pytester)
     result.assert_outcomes(passed=1)
 
 
+@pytest.mark.long
 def test_options_of_the_ini_file_and_a_plugin_named_twice(pytester):
     pytester.makeini(
         f"[pytest]\nparaply_applier = {CLOCK}\nparaply_case = B-prefix-01\nparaply_schedules = 3\n"
@@ -76,6 +84,7 @@ def test_options_of_the_ini_file_and_a_plugin_named_twice(pytester):
     run_with_plugin(pytester, "-p", "paraply.pytest_plugin").assert_outcomes(passed=1)
 
 
+@pytest.mark.long
 def test_without_an_applier_the_suite_is_not_imported(pytester):
     pytester.makepyfile(
         "import sys\n"
@@ -89,6 +98,7 @@ def test_without_an_applier_the_suite_is_not_imported(pytester):
     assert "paraply_a" not in run_with_plugin(pytester, "--markers").stdout.str()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("workers", [(), ("-n", "2")])
 @pytest.mark.parametrize(
     ("command", "said"),

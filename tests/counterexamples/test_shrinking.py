@@ -26,6 +26,7 @@ def found_in(mutant, prop):
     return found
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", MUTANTS)
 def test_smallest_run_breaks_the_same_property_and_is_no_larger(name):
     mutant = mutant_named(name)
@@ -40,6 +41,7 @@ def test_smallest_run_breaks_the_same_property_and_is_no_larger(name):
     assert smallest.minimality is not None
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", MUTANTS)
 def test_one_minimal_run_cannot_lose_a_choice(name):
     mutant = mutant_named(name)
@@ -74,6 +76,7 @@ def test_exhausted_means_that_no_run_below_breaks_it():
     assert exploration.count == smallest.minimality.runs_below
 
 
+@pytest.mark.long
 def test_run_that_can_be_cut_is_not_called_one_minimal():
     mutant = mutant_named("looks_past_the_blocked")
     prop = property_named(mutant.caught_by)

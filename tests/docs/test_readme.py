@@ -1,9 +1,12 @@
 """The sample on the first screen of README.md is what the demo prints."""
 
+import pytest
+
 from ci.demo import FORGED, LOGS, log_files, overlap_neighbours
 from tests.docs.console import ROOT, Step, is_as_expected, run_step, steps
 
 
+@pytest.mark.long
 def test_sample_is_the_audit_of_the_forged_log(tmp_path):
     (sample,) = steps((ROOT / "README.md").read_text(encoding="utf-8"))
     assert sample.command == "make demo"

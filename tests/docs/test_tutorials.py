@@ -13,6 +13,7 @@ PAGES = (
 )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("page", PAGES)
 def test_page_prints_what_it_says(page, tmp_path):
     found = steps((ROOT / page).read_text(encoding="utf-8"))

@@ -47,6 +47,7 @@ def test_situation_that_never_occurs_exits_2_and_says_which_options_are_off(caps
     assert "checkpoints" in out
 
 
+@pytest.mark.long
 def test_breach_exits_1_and_prints_table_lanes_sentence_and_command(capsys):
     assert main([*UNORDERED, *COMMIT_ORDER]) == 1
     out = capsys.readouterr().out
@@ -59,6 +60,7 @@ def test_breach_exits_1_and_prints_table_lanes_sentence_and_command(capsys):
     assert "replay: paraply replay --subject=applier" in out
 
 
+@pytest.mark.long
 def test_expected_breach_can_be_allowed(capsys):
     assert main([*UNORDERED, *COMMIT_ORDER, "--allow-expected"]) == 0
     assert "expected of this dialect" in capsys.readouterr().out
@@ -70,6 +72,7 @@ def test_expected_breach_that_is_not_found_is_said_and_is_unknown(capsys):
     assert "the breach expected of this dialect was not found" in out
 
 
+@pytest.mark.long
 def test_printed_replay_command_shows_the_same_breach(capsys):
     main([*UNORDERED, *COMMIT_ORDER])
     command = capsys.readouterr().out.partition("replay: ")[2].splitlines()[0]
@@ -77,6 +80,7 @@ def test_printed_replay_command_shows_the_same_breach(capsys):
     assert "violated engine_commits_follow_the_log" in capsys.readouterr().out
 
 
+@pytest.mark.long
 def test_counterexample_file_holds_the_run_with_everything_to_replay_it(tmp_path, capsys):
     folder = tmp_path / "new" / "folder"
     main([*UNORDERED, *COMMIT_ORDER, "--out", str(folder)])
@@ -100,6 +104,7 @@ def test_folder_that_cannot_be_made_is_a_user_error(tmp_path, capsys):
     assert "P302" in capsys.readouterr().err
 
 
+@pytest.mark.long
 def test_same_seed_gives_the_same_output_and_another_seed_another(capsys):
     outputs = []
     for seed in ("3", "3", "4"):
@@ -109,6 +114,7 @@ def test_same_seed_gives_the_same_output_and_another_seed_another(capsys):
     assert outputs[0] != outputs[2]
 
 
+@pytest.mark.long
 def test_json_has_every_verdict_and_a_counterexample_that_replays(capsys):
     code = main([*UNORDERED, *COMMIT_ORDER, "readers_see_prefixes", "--json", "-"])
     document = json.loads(capsys.readouterr().out)
@@ -165,6 +171,7 @@ def test_unreachable_properties_are_set_aside_unless_they_are_asked_for():
     assert asked.findings[0].verdict is Verdict.UNKNOWN
 
 
+@pytest.mark.long
 def test_counterexample_is_smaller_than_what_was_found():
     result = explored("applier", COMMIT_ORDER[1:], 500, "logical_clock_unordered", transactions=6)
     (finding,) = result.findings

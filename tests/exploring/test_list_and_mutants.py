@@ -95,6 +95,7 @@ def test_mutant_that_survives_exits_1(capsys, monkeypatch):
     assert "0 of 1 caught" in out
 
 
+@pytest.mark.long
 def test_mutant_that_is_said_to_be_equivalent_and_is_not_exits_1(capsys, monkeypatch):
     faulty = mutant_named("create_select_is_plain")
     liar = pretended(

@@ -68,6 +68,7 @@ def test_applier_that_gives_up_on_a_sound_log_is_found(monkeypatch):
     assert {"sound_log_never_fails", "applier_does_not_give_up"} <= found
 
 
+@pytest.mark.long
 def test_serializable_reader_that_unlocks_early_is_not_excused_by_crashes(monkeypatch):
     read_row = SerializableRowsReplica.on_read_row
 
@@ -83,6 +84,7 @@ def test_serializable_reader_that_unlocks_early_is_not_excused_by_crashes(monkey
     assert "readers_see_prefixes" in unexpected(found)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("name", "sizes"),
     [
@@ -105,6 +107,7 @@ def test_once_reported_false_alarm_is_none(name, sizes):
     assert unexpected(findings(name, runs=150, **sizes)) == set()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("subject", "dialect"), [pytest.param(*one, id=f"{one[0].name}-{one[1]}") for one in DIALECTS]
 )

@@ -38,6 +38,7 @@ def counts(space):
 # lost at any moment. Pinned: a change in a number is a change of the subject or of the reductions.
 
 
+@pytest.mark.long
 def test_every_state_with_a_crash_of_the_source_keeps_every_promise():
     space = state_space(SEMI_SYNC, workload(2, 3, rotations=1, source_crashes=1))
     assert counts(space) == (3_528, 8_437, 19_552)
@@ -45,6 +46,7 @@ def test_every_state_with_a_crash_of_the_source_keeps_every_promise():
     assert not space.stalls
 
 
+@pytest.mark.long
 def test_every_state_with_a_crash_of_a_replica_keeps_every_promise():
     space = state_space(SEMI_SYNC, workload(2, 3, rotations=1, replica_crashes=1))
     assert counts(space) == (6_452, 8_110, 22_905)
@@ -89,6 +91,7 @@ def end_of(schedule, scope):
     return (state.name(), tuple(map(state.name_of, state.replicas)), watch.name()), found
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("dialect", ["stock_recovery", "after_commit", "barred_recovery"])
 def test_every_run_of_a_scope_ends_in_a_state_of_its_space(dialect):
     scope = workload(1, 2, dialect, source_crashes=1)
@@ -106,6 +109,7 @@ def test_every_run_of_a_scope_ends_in_a_state_of_its_space(dialect):
     assert {type(breach) for breach in space.breaches} == found
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "name",
     ["recovery_commits_unacknowledged", "any_replica_is_promoted", "reply_is_read_late",

@@ -18,6 +18,7 @@ SEED = 20260101
 FOREVER = float("inf")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", sorted(READERS))
 def test_reader_withstands_damaged_inputs(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

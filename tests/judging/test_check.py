@@ -112,6 +112,7 @@ def test_bank_whose_total_never_changes_holds(tmp_path, capsys):
     assert "no read of the accounts succeeded" in capsys.readouterr().out
 
 
+@pytest.mark.long
 def test_own_history_is_judged_by_the_properties_of_its_subject(recorded, capsys):
     file, _ = recorded("logical_clock_unordered", count=100)
     assert main(["check", str(file)]) == 1
@@ -138,6 +139,7 @@ def test_property_of_which_the_history_says_nothing_is_unknown(recorded, capsys)
     assert capsys.readouterr().out.endswith("unknown: 1 unknown\n")
 
 
+@pytest.mark.long
 def test_folder_of_parquet_is_judged_as_its_lines_are(recorded, tmp_path, capsys):
     file, runs = recorded("logical_clock_unordered", count=40)
     write_parquet(tmp_path / "runs", runs)

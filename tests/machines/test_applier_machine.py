@@ -23,15 +23,18 @@ def machine_of(workload, *, parts=None, judged=None):
     )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("dialect", APPLIER.dialects)
 def test_no_order_of_steps_breaks_the_applier(dialect):
     run_state_machine_as_test(machine_of(workload_of(dialect)))
 
 
+@pytest.mark.long
 def test_no_order_of_steps_breaks_an_applier_that_recovers_by_positions():
     run_state_machine_as_test(machine_of(workload_of("logical_clock", recovery="positions")))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "name",
     [
@@ -51,6 +54,7 @@ def test_machine_finds_the_fault_of_a_mutant(name):
     assert_breaks(machine, mutant.caught_by, HUNT)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "name", ["engine_commits_follow_the_log", "sessions_keep_their_order", "readers_see_prefixes"]
 )

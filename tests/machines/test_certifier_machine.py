@@ -25,12 +25,14 @@ def machine_of(dialect, *, parts=None, judged=None):
     )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("dialect", ["wl8440", "mysql_8_0", "mysql_8_3", "mysql_8_4"])
 def test_no_order_of_events_breaks_the_certifier(dialect):
     # Twenty steps hold every minimal counterexample known, several times over.
     run_state_machine_as_test(machine_of(dialect), settings=settings(stateful_step_count=20))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "name",
     [

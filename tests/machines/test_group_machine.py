@@ -24,11 +24,13 @@ def machine_of(dialect, *, judged=None, **changes):
     )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("dialect", ["wl8440", "mysql_8_0", "mysql_8_3", "mysql_8_4"])
 def test_no_order_of_events_breaks_the_group(dialect):
     run_state_machine_as_test(machine_of(dialect), settings=settings(stateful_step_count=30))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "name",
     [

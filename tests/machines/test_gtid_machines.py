@@ -33,16 +33,19 @@ def failover_machine(dialect, *, parts=None, judged=None):
     )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("dialect", ["table", "binlog", "single_row"])
 def test_no_crash_between_any_two_steps_parts_position_and_data(dialect):
     run_state_machine_as_test(position_machine(dialect), settings=STEPS)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("dialect", ["strict", "silent"])
 def test_no_order_of_events_breaks_source_replicas_or_ring(dialect):
     run_state_machine_as_test(failover_machine(dialect), settings=STEPS)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "name",
     [
@@ -60,6 +63,7 @@ def test_machine_finds_the_fault_of_a_mutant_of_positions(name):
     assert_breaks(machine, mutant.caught_by, HUNT)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "name",
     [
@@ -79,6 +83,7 @@ def test_machine_finds_the_fault_of_a_mutant_of_topologies(name):
     assert_breaks(machine, mutant.caught_by, HUNT)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("dialect", "name"),
     [

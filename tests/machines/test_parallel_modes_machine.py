@@ -29,11 +29,13 @@ def fewer():
     return settings(max_examples=settings().max_examples // 3)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("dialect", MARIADB_PARALLEL.dialects)
 def test_no_order_of_steps_breaks_a_mode(dialect):
     run_state_machine_as_test(machine_of(workload_of(dialect)), settings=fewer())
 
 
+@pytest.mark.long
 def test_no_order_of_steps_gives_a_domain_too_many_workers():
     machine = machine_of(workload_of("optimistic_by_schema", domain_workers=1))
     run_state_machine_as_test(machine, settings=fewer())

@@ -46,6 +46,7 @@ def fewer():
     return settings(max_examples=settings().max_examples // 5)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("dialect", SEMI_SYNC.dialects)
 def test_no_story_breaks_what_a_design_promises(dialect):
     machine = bound(
@@ -54,6 +55,7 @@ def test_no_story_breaks_what_a_design_promises(dialect):
     run_state_machine_as_test(machine, settings=fewer())
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "options",
     [

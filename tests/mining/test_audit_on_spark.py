@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import fields
 
+import pytest
+
 from paraply.auditing.at_scale import PartSizes, audit_in_parts
 from paraply.auditing.pipeline import AuditRequest
 from paraply.mining.engines import OnSpark
@@ -12,6 +14,7 @@ from tests.builders.hot_logs import hot_log
 from tests.builders.log_forger import ForgedLog
 
 
+@pytest.mark.long
 def test_spark_judges_parts_as_this_process_does(tmp_path, spark):
     sound = hot_log(tmp_path / "sound.000001", size_bytes=150_000, seed=5, block_transactions=40)
     log = ForgedLog.read(sound)

@@ -128,6 +128,7 @@ def test_files_are_read_in_the_order_of_their_numbers(tmp_path):
         files_at(str(tmp_path / "none*"))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("limit", [None, 1, 15_000])
 def test_followed_log_gives_each_transaction_once(log, tmp_path, seed, limit):

@@ -34,6 +34,7 @@ def expected(log):
     return [row for batch in batches for row in batch.to_pylist()]
 
 
+@pytest.mark.long
 def test_transactions_are_rows_in_several_partitions(reader, log, expected):
     frame = reader().load(str(log))
     found = sorted((row.asDict() for row in frame.collect()), key=lambda row: row["offset"])
@@ -43,6 +44,7 @@ def test_transactions_are_rows_in_several_partitions(reader, log, expected):
     assert frame.selectExpr("spark_partition_id() p").distinct().count() > 2
 
 
+@pytest.mark.long
 def test_filters_and_columns_give_what_spark_gives(reader, log, expected):
     frame = reader().load(str(log))
     middle = expected[len(expected) // 2]
@@ -61,6 +63,7 @@ def test_filters_and_columns_give_what_spark_gives(reader, log, expected):
     assert some.agg({"rows": "sum"}).collect()[0][0] == sum(row["rows"] for row in expected)
 
 
+@pytest.mark.long
 def test_changes_and_events(reader, log, expected):
     changes = reader().option("rows", "changes").load(str(log))
     assert changes.count() == sum(row["rows"] for row in expected)
@@ -84,6 +87,7 @@ def test_wrong_options_are_refused(reader, log, options, said):
         reader().options(**options).load(str(log)).collect()
 
 
+@pytest.mark.long
 def test_stream_follows_new_files_and_resumes(spark, reader, log, expected, tmp_path):
     folder, out, checkpoint = (tmp_path / name for name in ("logs", "out", "checkpoint"))
     folder.mkdir()

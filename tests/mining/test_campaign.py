@@ -32,6 +32,7 @@ from paraply.vocabulary.verdict import Verdict
 from tests.mining.campaigns import rows_of, small_plan
 
 
+@pytest.mark.long
 def test_each_row_replays_to_its_verdicts(tmp_path):
     plan = small_plan(histories=20, batch=10)
     run_campaign(plan, str(tmp_path), InProcess())
@@ -65,6 +66,7 @@ def test_each_row_replays_to_its_verdicts(tmp_path):
     assert 0 < kept < len(rows)
 
 
+@pytest.mark.long
 def test_counts_of_the_driver_are_those_of_the_rows(tmp_path):
     plan = small_plan()
     progress = run_campaign(plan, str(tmp_path), InProcess())
@@ -145,6 +147,7 @@ def test_stop_when_covered_ends_when_every_situation_was_reached(tmp_path):
     assert progress.histories < 400
 
 
+@pytest.mark.long
 def test_time_limit_leaves_a_campaign_that_resumes(tmp_path):
     plan = small_plan()
     cut = run_campaign(plan, str(tmp_path), InProcess(), time_limit_s=0.0)

@@ -83,6 +83,7 @@ def assert_same(one, fast, choices):
     return judged
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("words", WORKLOADS, ids=range(len(WORKLOADS)))
 @pytest.mark.parametrize("name", [ORDERED, UNORDERED, *C.FAULTS[1:]])
 def test_kernel_and_reference_make_the_same_run_of_each_seed(name, words):
@@ -105,6 +106,7 @@ def test_any_list_of_numbers_is_the_same_program_to_both(name):
             assert_same(one, run_fast(settings, program=program), program)
 
 
+@pytest.mark.long
 def test_each_property_that_the_kernels_judge_is_broken_by_some_mutant():
     broken = 0
     for name in C.FAULTS[1:]:
@@ -134,6 +136,7 @@ def test_verdict_sees_a_row_left_by_another_and_an_end_that_never_came():
     assert verdict(count) == {"final_state_is_the_sources"}
 
 
+@pytest.mark.long
 def test_reference_without_fault_breaks_nothing_in_many_runs():
     verdicts, sizes = run_many(settings_of(system(ORDERED, {"transactions": "6"})), 0, 50_000)
     assert not verdicts.any()
@@ -163,6 +166,7 @@ print(json.dumps(runs))
 """
 
 
+@pytest.mark.long
 def test_interpreter_and_compiler_run_the_same_source_alike():
     printed = [
         subprocess.run(
@@ -202,6 +206,7 @@ FAST = small_plan(
 )  # fmt: skip
 
 
+@pytest.mark.long
 def test_fast_campaign_keeps_what_the_reference_confirms(tmp_path):
     progress = run_campaign(FAST, str(tmp_path), InProcess())
     rows = rows_of(tmp_path, FAST)
@@ -252,6 +257,7 @@ def test_breach_that_the_reference_does_not_find_ends_the_campaign_however_large
     assert f"run {changed[0]} " in str(raised.value)
 
 
+@pytest.mark.long
 def test_run_that_outgrows_the_kernels_is_judged_by_the_reference(tmp_path, monkeypatch):
     def overflows(settings, first, count):
         verdicts, sizes = run_many(settings, first, count)

@@ -82,6 +82,7 @@ session.stop()
 """
 
 
+@pytest.mark.long
 def test_campaigns_and_audits_through_spark_connect(tmp_path):
     for library in ("pyspark", "grpc", "grpc_status", "google.rpc"):
         pytest.importorskip(library, reason=f"Spark Connect needs {library}")

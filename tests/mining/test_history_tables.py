@@ -98,6 +98,7 @@ def test_long_history_of_one_file_is_checked_in_stretches(tmp_path, stretches):
     assert found.unordered == 1
 
 
+@pytest.mark.long
 def test_spark_gives_the_counts_of_this_process(tmp_path, spark):
     rows = random_rows(3) + [TableRow(9, 0, sn, (1,)) for sn in range(1, 50)]
     files = write(tmp_path, rows, [len(rows) // 3, len(rows) // 2, len(rows) - 20])

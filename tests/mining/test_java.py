@@ -17,6 +17,7 @@ session.stop()
 """
 
 
+@pytest.mark.long
 def test_spark_runs_on_the_wheel_where_the_machine_has_no_java(tmp_path):
     # PATH holds the plain tools that Spark's start script needs, and no java.
     tools = tmp_path / "bin"

@@ -69,6 +69,7 @@ def bucket(server, monkeypatch):
     client.delete_bucket(Bucket="mines")
 
 
+@pytest.mark.long
 def test_campaign_in_a_bucket_resumes_to_the_rows_of_a_folder(bucket, tmp_path, monkeypatch):
     monkeypatch.setattr(campaign, "COMMIT_S", 0.0)
     plan = small_plan(histories=40, batch=10)
@@ -82,6 +83,7 @@ def test_campaign_in_a_bucket_resumes_to_the_rows_of_a_folder(bucket, tmp_path, 
     assert read_campaign(bucket).per_system == progress.per_system
 
 
+@pytest.mark.long
 def test_second_driver_of_a_bucket_is_refused(bucket):
     plan = small_plan(histories=40, batch=10)
     run_campaign(plan, bucket, InProcess(), time_limit_s=0.0)
@@ -98,6 +100,7 @@ def test_second_driver_of_a_bucket_is_refused(bucket):
     assert len(set(runs)) == len(runs) == 120
 
 
+@pytest.mark.long
 def test_drivers_killed_at_random_in_a_bucket_write_each_run_once(bucket, tmp_path):
     plan = small_plan(histories=60, batch=15)
     run_campaign(plan, str(tmp_path), InProcess())
@@ -120,6 +123,7 @@ def log(tmp_path_factory):
     return hot_log(folder / "log.000001", size_bytes=900_000, seed=5, block_transactions=100)
 
 
+@pytest.mark.long
 def test_log_in_a_bucket_is_read_by_ranges(bucket, log):
     import boto3
 
@@ -145,6 +149,7 @@ def test_log_in_a_bucket_is_read_by_ranges(bucket, log):
     assert available(folder, {}, None)[files[0]] == log.stat().st_size
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("block_bytes", [1 << 30, 200_000])
 def test_audit_of_a_log_in_a_bucket_is_that_of_a_file(bucket, log, block_bytes):
     import boto3

@@ -59,6 +59,7 @@ def run_of(system, choices):
     return BreakingRun.of(choices, history)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("words", WORKLOADS, ids=range(len(WORKLOADS)))
 @pytest.mark.parametrize("mutant", MUTANTS)
 def test_shrinking_by_kernels_ends_at_the_run_that_the_reference_ends_at(mutant, words):
@@ -92,6 +93,7 @@ def test_no_single_edit_of_what_kernels_shrank_is_a_smaller_breach_to_the_refere
         assert tried == (len(removals) + len(lowered), None)
 
 
+@pytest.mark.long
 def test_whole_minimising_gives_the_same_files_by_kernels_and_by_the_reference(tmp_path):
     plan = small_plan(histories=3000, batch=3000, subjects=(), mutants=MUTANTS, is_fast=True)
     found = clusters_of(run_campaign(plan, str(tmp_path), InProcess()), most=1)

@@ -81,6 +81,7 @@ def undisturbed(tmp_path_factory):
     return plan, rows_of(folder, plan)
 
 
+@pytest.mark.long
 def test_campaign_killed_at_random_moments_resumes_to_the_same_table(tmp_path, undisturbed):
     plan, expected = undisturbed
     moments = random.Random(20261121)
@@ -104,6 +105,7 @@ def test_campaign_killed_at_random_moments_resumes_to_the_same_table(tmp_path, u
     assert read_campaign(str(tmp_path)).per_system == progress.per_system
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("step", ["unsynced", "not renamed", "renamed"])
 @pytest.mark.parametrize("syncs", [3, 5, 7])
 def test_process_that_dies_inside_a_write_loses_one_commit_at_most(
@@ -139,6 +141,7 @@ DAMAGE = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("damage", DAMAGE)
 @pytest.mark.parametrize("is_guided", [False, True])
 def test_damaged_rows_are_made_again(tmp_path, damage, is_guided, monkeypatch):
@@ -157,6 +160,7 @@ def test_damaged_rows_are_made_again(tmp_path, damage, is_guided, monkeypatch):
     assert read_campaign(str(tmp_path)).is_complete
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("damage", ["gone", "cut short"])
 def test_damaged_state_begins_the_campaign_anew(tmp_path, undisturbed, damage):
     plan, expected = undisturbed
@@ -171,6 +175,7 @@ def test_damaged_state_begins_the_campaign_anew(tmp_path, undisturbed, damage):
     assert rows_of(tmp_path, plan) == expected
 
 
+@pytest.mark.long
 def test_campaign_that_is_complete_runs_nothing_again(tmp_path, undisturbed):
     plan, _ = undisturbed
     run_campaign(plan, str(tmp_path), InProcess())
@@ -181,6 +186,7 @@ def test_campaign_that_is_complete_runs_nothing_again(tmp_path, undisturbed):
     assert files_of(tmp_path) == files
 
 
+@pytest.mark.long
 def test_files_are_few_however_many_batches(tmp_path, monkeypatch):
     monkeypatch.setattr(campaign, "COMMIT_S", float("inf"))  # However slow the machine is.
     plan = small_plan(histories=30, batch=1)
@@ -190,6 +196,7 @@ def test_files_are_few_however_many_batches(tmp_path, monkeypatch):
     assert len(list((tmp_path / ROWS).glob("*.parquet"))) == 1
 
 
+@pytest.mark.long
 def test_second_driver_is_refused_and_nothing_is_there_twice(tmp_path, undisturbed):
     plan, expected = undisturbed
     run_campaign(plan, str(tmp_path), InProcess(), time_limit_s=0.0)
@@ -226,6 +233,7 @@ def kill_two_drivers(place, plan, moments):
             assert "Error: " not in line, said
 
 
+@pytest.mark.long
 def test_two_processes_killed_and_started_at_random_write_each_run_once(tmp_path, undisturbed):
     plan, expected = undisturbed
     moments = random.Random(21)

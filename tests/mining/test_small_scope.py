@@ -55,6 +55,7 @@ def test_specified_behaviour_holds_in_the_scope_and_does_overlap():
     assert (result.schedules, result.states) == PINNED_OF_FOUR
 
 
+@pytest.mark.long
 def test_six_transactions_are_explored_whole():
     result = explore_scope(6)
     assert (result.schedules, result.states) == (6_184_256, 126_672_192)

@@ -38,6 +38,7 @@ def engine(spark):
     return OnSpark("local[2]", spark)
 
 
+@pytest.mark.long
 def test_spark_writes_the_table_of_one_process(tmp_path, local, engine):
     progress, rows = local
     on_spark = run_campaign(PLAN, str(tmp_path), engine)
@@ -46,6 +47,7 @@ def test_spark_writes_the_table_of_one_process(tmp_path, local, engine):
     assert on_spark.per_system == progress.per_system
 
 
+@pytest.mark.long
 def test_task_whose_worker_dies_is_run_again(tmp_path, engine):
     seen = tmp_path / "seen"
 

@@ -37,6 +37,7 @@ def some_obligations(count):
     return Random(SEED).sample(everything, count)
 
 
+@pytest.mark.long
 def test_certificates_are_kept_for_exactly_the_obligations_of_the_theorems():
     for system in SYSTEMS.values():
         kept = read(path_of(system.name))
@@ -48,6 +49,7 @@ def test_certificates_are_small():
     assert sum(path.stat().st_size for path in FOLDER.glob("*.json")) < 500_000
 
 
+@pytest.mark.long
 def test_certificate_is_accepted_only_for_its_own_obligation():
     parts = some_obligations(40)
     for part in parts:
@@ -58,6 +60,7 @@ def test_certificate_is_accepted_only_for_its_own_obligation():
         assert "seal" in found.reason
 
 
+@pytest.mark.long
 def test_no_step_of_a_certificate_can_be_dropped():
     for part in some_obligations(60):
         steps = STORE.certificate(part).steps
@@ -87,6 +90,7 @@ def changed(certificate, chance):
     return tuple(map(tuple, steps))
 
 
+@pytest.mark.long
 def test_no_changed_certificate_is_accepted_under_its_old_seal():
     chance, tried = Random(SEED), 0
     for part in some_obligations(120):
@@ -100,6 +104,7 @@ def test_no_changed_certificate_is_accepted_under_its_old_seal():
     assert tried > 400
 
 
+@pytest.mark.long
 def test_changed_certificate_that_is_sealed_again_is_accepted_only_if_its_instances_contradict():
     chance, accepted, refused = Random(SEED), 0, 0
     for part in some_obligations(100):
@@ -151,6 +156,7 @@ def accepts_nothing(part, *certificates):
         assert not check_unsealed(part, certificate).is_proved
 
 
+@pytest.mark.long
 def test_no_certificate_is_accepted_for_a_problem_that_lost_what_it_needs():
     tried = 0
     for part in some_obligations(12):
@@ -165,6 +171,7 @@ def test_no_certificate_is_accepted_for_a_problem_that_lost_what_it_needs():
     assert tried > 10
 
 
+@pytest.mark.long
 def test_no_certificate_is_accepted_for_the_opposite_goal():
     tried = 0
     for part in some_obligations(24):
@@ -175,6 +182,7 @@ def test_no_certificate_is_accepted_for_the_opposite_goal():
     assert tried > 10
 
 
+@pytest.mark.long
 def test_no_instances_prove_what_is_false_of_a_faulty_system():
     tried = 0
     for entry in Random(SEED).sample(COUNTEREXAMPLES, 24):
@@ -219,6 +227,7 @@ def remade(_):
     ]
 
 
+@pytest.mark.long
 def test_making_a_certificate_afresh_gives_what_is_kept():
     # In a process of its own: which of two cores a solver finds depends on earlier questions.
     with multiprocessing.get_context("spawn").Pool(1) as process:

@@ -107,6 +107,7 @@ def some_rows(count, **wanted):
     return Random(3).sample(rows, count)
 
 
+@pytest.mark.long
 def test_proof_that_misses_a_piece_fails_without_it_and_holds_with_it():
     for system, piece, row in some_rows(15, noticed=True):
         name = tuple(row["noticed"].split("/"))
@@ -115,6 +116,7 @@ def test_proof_that_misses_a_piece_fails_without_it_and_holds_with_it():
         assert noticed_by(system, piece, [name]) == row["noticed"]
 
 
+@pytest.mark.long
 def test_reason_why_nothing_misses_a_piece_is_found_again():
     for system, piece, row in some_rows(6, noticed=False):
         assert reason_for(system, piece)["reason"] == row["reason"]
@@ -215,6 +217,7 @@ def test_page_counts_what_the_record_holds():
     assert all(f"## {name}" in text for name in RECORD)
 
 
+@pytest.mark.long
 def test_measuring_a_system_gives_what_is_stored():
     assert measure(SYSTEMS["low_water_mark"]) == RECORD["low_water_mark"]
 

@@ -47,6 +47,7 @@ def test_two_phase_commit_has_as_many_states_as_other_checkers_find(managers, di
     assert found.is_complete
 
 
+@pytest.mark.long
 def test_seven_managers_as_published():
     found = StateSpace(two_phase_commit(), Scope(low=0, high=3, size=7)).search()
     assert (found.distinct, found.generated) == (296_448, 2_744_706)
@@ -124,6 +125,7 @@ def test_reachable_states_of_the_applier_are_counted(rows, writes, views, distin
     assert (found.distinct, found.generated) == (distinct, generated)
 
 
+@pytest.mark.long
 def test_six_transactions_on_three_rows_are_counted():
     writes = [(0, 0), (1, 0), (1, 1), (2, 1), (3, 2), (4, 0), (5, 2)]
     found = applier_space(WL8440, 3, writes=writes, high=9).search()
@@ -173,6 +175,7 @@ def test_refuted_reading_is_broken_and_its_trace_is_a_run(name):
     assert not evaluate(statement.closed, world, {})
 
 
+@pytest.mark.long
 def test_states_pack_and_unpack():
     space = applier_space(WL8440, 2, writes=[(0, 0), (1, 1)])
     made = []

@@ -39,6 +39,7 @@ def search(system, name):
     return with_invariants(system, found, statement), found
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("system", "name"),
     [
@@ -85,6 +86,7 @@ FAULTY = [
 ]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("system", "name"), FAULTY, ids=lambda value: getattr(value, "name", value)
 )
@@ -188,6 +190,7 @@ def test_environment_may_choose_anything_outside_the_names():
     assert find_invariants(system, system.safety[1]) is not None
 
 
+@pytest.mark.long
 def test_record_speaks_of_every_statement_and_most_cores_are_found():
     record = stored()
     assert [(s.name, t.name) for s, t in subjects()] == [

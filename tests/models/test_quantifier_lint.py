@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from paraply.models.judging.certificates.__main__ import systems
 from paraply.models.language.quantifier_lint import (
     NoTrigger,
@@ -72,6 +74,7 @@ def test_function_of_the_next_number_is_warned_of():
     assert lint(made) == (StepMakesTerms("chain", "done"),)
 
 
+@pytest.mark.long
 def test_systems_of_the_theorems_are_warned_of_where_a_prototype_stumbled():
     warned = {made.name: {str(one) for one in lint(made)} for made in systems()}
     assert any("item_position" in one for one in warned["parallel_applier[wl8440]"])

@@ -17,6 +17,7 @@ CAPTURES = 346
 """The first seed whose system has a false proof if nothing is renamed."""
 
 
+@pytest.mark.long
 def test_what_is_proved_of_random_systems_is_true_in_every_state_reached():
     proved, wrong = fuzz(1, SYSTEMS)
     assert proved > SYSTEMS
@@ -32,6 +33,7 @@ def keeps_everything(self, node):
     return node
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("post", [keeps_chosen, keeps_everything])
 def test_wrong_weakest_precondition_is_noticed(monkeypatch, post):
     monkeypatch.setattr(Action, "post", post)

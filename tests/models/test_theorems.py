@@ -37,6 +37,7 @@ The kernel is asked every one in tests/proving/test_prove.py, where no solver is
 """
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("solver", sorted(SOLVERS))
 @pytest.mark.parametrize("name", sorted(SYSTEMS))
 def test_many_obligations_of_a_system_are_proved_by_each_solver(name, solver):
@@ -66,6 +67,7 @@ def test_proof_of_a_theorem_holds_when_all_its_obligations_are_proved():
     assert {judgment.answer for judgment in proof.judgments} == {Answer.PROVED}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("entry", COUNTEREXAMPLES, ids=lambda entry: entry.id)
 def test_refuted_statement_breaks_in_exactly_the_recorded_number_of_steps(entry):
     found = refute(entry)
@@ -73,6 +75,7 @@ def test_refuted_statement_breaks_in_exactly_the_recorded_number_of_steps(entry)
     assert len(found.run.steps) == entry.steps
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("entry", COUNTEREXAMPLES, ids=lambda entry: entry.id)
 def test_faulty_system_has_an_obligation_that_no_solver_proves(entry):
     # The proof of the statement must notice the fault, not only the search for a run. No obligation
@@ -84,6 +87,7 @@ def test_faulty_system_has_an_obligation_that_no_solver_proves(entry):
     )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", sorted(SYSTEMS))
 def test_no_invariant_is_false_by_mistake_of_the_premise(name):
     # Were the hypotheses contradictory, everything would follow from them, also falsehood.
@@ -166,6 +170,7 @@ def test_counterexample_that_the_solver_gives_up_on_is_unknown(monkeypatch):
     assert given == [2.5]
 
 
+@pytest.mark.long
 def test_counterexample_of_another_length_than_recorded_is_not_as_stated():
     entry = COUNTEREXAMPLES[1]
     assert refute(entry).verdict is Verdict.HOLDS

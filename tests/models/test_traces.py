@@ -24,6 +24,7 @@ def test_stored_run_breaks_its_statement_without_asking_a_solver(entry):
     assert to_data(run) == RUNS[entry.id]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("entry", COUNTEREXAMPLES, ids=lambda entry: entry.id)
 def test_stored_run_with_a_step_left_out_is_refused(entry):
     # One-minimal: whichever step is left out, the rest is no run or breaks nothing.

@@ -27,6 +27,7 @@ SYSTEMS = {system.name: system for system in systems()}
 SEED, WORLDS = 7, 12
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", SYSTEMS)
 def test_what_is_proved_by_substitution_is_proved_of_the_relation_written_out(name):
     parts = list(two_vocabulary_obligations(SYSTEMS[name]))
@@ -35,6 +36,7 @@ def test_what_is_proved_by_substitution_is_proved_of_the_relation_written_out(na
         assert judgment.answer is Answer.PROVED, (part.statement, part.step)
 
 
+@pytest.mark.long
 def test_relation_has_an_obligation_for_each_invariant_and_action():
     for system in SYSTEMS.values():
         written = {(part.statement, part.step) for part in two_vocabulary_obligations(system)}
@@ -46,6 +48,7 @@ def test_relation_has_an_obligation_for_each_invariant_and_action():
         assert written == substituted
 
 
+@pytest.mark.long
 def test_what_is_false_by_substitution_is_not_proved_of_the_relation():
     tried = 0
     small = [e for e in COUNTEREXAMPLES if len(obligations(e.system())) <= 150]
@@ -101,6 +104,7 @@ def disagreement(system, chance):
     return None
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", SYSTEMS)
 def test_substitution_says_of_the_state_before_what_evaluation_says_of_the_state_after(name):
     chance = Random(SEED)
@@ -161,6 +165,7 @@ def test_relation_leaves_open_what_the_environment_chooses():
                 assert f"'{function.name}@{BEFORE}'" not in said
 
 
+@pytest.mark.long
 def test_both_readings_of_every_small_system_are_one():
     for name in ("members", "certification", "commit_order", "restart[in order]"):
         for part in readings_agree(SYSTEMS[name]):

@@ -27,6 +27,7 @@ def judged(trace):
     return result
 
 
+@pytest.mark.long
 def test_group_that_decides_as_the_reference_holds_with_what_was_compared():
     result = judged(beginning())
     assert result.answers[NAME].verdict is Verdict.HOLDS
@@ -35,6 +36,7 @@ def test_group_that_decides_as_the_reference_holds_with_what_was_compared():
     assert NAME in [one["name"] for one in result_json(result)["properties"]]
 
 
+@pytest.mark.long
 def test_one_last_committed_that_is_off_by_one_is_a_breach_with_its_place():
     trace = beginning()
     number = chosen(trace, lambda step: len(step.decided) == 3 and step.items)
@@ -50,6 +52,7 @@ def test_one_last_committed_that_is_off_by_one_is_a_breach_with_its_place():
     assert f"step {number}" in result.answers[NAME].why()
 
 
+@pytest.mark.long
 def test_command_keeps_the_trace_of_a_group_that_decides_otherwise(tmp_path, monkeypatch, capsys):
     trace = beginning()
     number = chosen(trace, lambda step: len(step.decided) == 3 and step.specified is None)
@@ -74,6 +77,7 @@ def test_run_in_which_nothing_was_decided_is_unknown():
     assert judged(replace(beginning(), steps=())).answers[NAME].verdict is Verdict.UNKNOWN
 
 
+@pytest.mark.long
 def test_round_without_a_trace_has_no_such_answer():
     history = history_of_trace(beginning(), seed=0, options={})
     result = new_result(MYSQL_GROUP, LiveRequest(mode="multi-primary"))

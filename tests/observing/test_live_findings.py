@@ -76,6 +76,7 @@ def test_check_judges_a_finding_by_what_its_target_answers_to(name, tmp_path, ca
     capsys.readouterr()
 
 
+@pytest.mark.long
 def test_check_finds_nothing_in_a_healthy_live_history(tmp_path, capsys):
     group = tmp_path / "group.jsonl"
     trace = beginning()

@@ -28,6 +28,7 @@ def printed(command):
     return output
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("command", "output"), blocks(), ids=[one for one, _ in blocks()])
 def test_page_shows_what_the_command_prints(command, output):
     assert printed(command) == output

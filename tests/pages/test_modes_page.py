@@ -10,6 +10,7 @@ from paraply.properties.vocabularies import BETWEEN_DOMAINS
 from paraply.reference_impl.mariadb.subject import MARIADB_PARALLEL
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "dialect",
     ["minimal", "conservative", "conservative_by_schema", "conservative_non_transactional"],
@@ -31,12 +32,14 @@ def test_mode_none_has_nothing_to_order():
     assert decided.reached == dict.fromkeys(SITUATIONS, 0)
 
 
+@pytest.mark.long
 def test_conservative_reaches_kills_and_group_commits():
     reached = decide("conservative").reached
     assert all(reached[one] for one in ("kill", "revoked", "retry", "pulled in", "overlap"))
     assert not reached["overtaking"]
 
 
+@pytest.mark.long
 def test_run_is_told_with_marks_and_domains():
     story = run_words(decide("conservative_by_schema").smallest["marks"])
     assert story.startswith("T1{a} (domain 24), T2{a} (domain 24, waited): begin T1; ")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import tomllib
 
+import pytest
+
 from ci.pages.proofs.manifest import manifest
 from ci.pages.proofs.pages import FOLDER
 from paraply.models.claims.claim import Theorem
@@ -34,6 +36,7 @@ def test_page_of_a_theorem_ends_with_its_history():
     assert [line.partition(": ")[2] for line in told] == wanted
 
 
+@pytest.mark.long
 def test_manifest_says_how_long_each_judge_takes_and_which_mutants_are_caught():
     facts = tomllib.loads(manifest())
     for entry in THEOREMS:

@@ -41,6 +41,7 @@ AFTER_SYNC = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", BY_NAME)
 def test_fault_loses_what_it_is_known_to_lose_and_no_more(name):
     space = BY_NAME[name].space(WaitPoint.AFTER_SYNC)
@@ -69,6 +70,7 @@ def test_smallest_run_shows_the_loss_and_nothing_that_happens_anyway():
     )
 
 
+@pytest.mark.long
 def test_only_the_design_without_commit_order_breaks_order_and_prefix():
     broken = {
         words: {question for question, node in answers if node is not None}
@@ -82,6 +84,7 @@ def test_only_the_design_without_commit_order_breaks_order_and_prefix():
     }
 
 
+@pytest.mark.long
 def test_truncation_lets_the_old_source_back_and_only_asking_fences_it():
     rows = {(point, words): cells for point, words, *cells, _ in old_source_rows()}
     never, happens = "*never*", "it happens"

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import pytest
+
 from ci.pages.survey import PAGE_PATH, results_of, section, table_row
 from paraply.adapters.conformance.rules.restated import RESTATED, ForcedGlobal
 
 
+@pytest.mark.long
 def test_page_says_what_the_suite_says(repository):
     page = (repository / PAGE_PATH).read_text()
     results = results_of(ForcedGlobal)

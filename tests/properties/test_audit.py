@@ -121,6 +121,7 @@ def test_asking_twice_gives_the_same_answer_and_disturbs_nothing():
 # --- stability -------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_answer_does_not_depend_on_the_order_of_sets():
     # String hashing differs between processes, and with it the order of every set.
     script = (
@@ -151,6 +152,7 @@ def busy_log(count):
         yield replace(txn, unkeyed_tables=frozenset({"d.k", "d.l"})) if n % 13 == 0 else txn
 
 
+@pytest.mark.long
 def test_memory_does_not_grow_with_the_log():
     options = AuditOptions(
         horizon=Horizon(keys=200, transactions=50), replay_rows_max=100, violations_max=5
@@ -179,6 +181,7 @@ def recordings():
     return [folder for folder in folders if folder.name != "encrypted"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("folder", recordings(), ids=lambda folder: folder.name)
 def test_recorded_log_has_no_violation(folder):
     files = tuple(str(path) for path in sorted(folder.glob("bin.0*")))

@@ -49,6 +49,7 @@ def reasons(result):
     )
 
 
+@pytest.mark.long
 @ONCE_PATCHED
 @given(mysql_logs())
 def test_few_stretches_of_numbers_never_change_what_is_found(monkeypatch, transactions):
@@ -61,6 +62,7 @@ def test_few_stretches_of_numbers_never_change_what_is_found(monkeypatch, transa
     assert bool(result.pairs_allowed_to_overlap) == bool(naive.allowed)
 
 
+@pytest.mark.long
 @ONCE_PATCHED
 @given(mysql_logs())
 def test_short_window_never_overstates_parallelism(monkeypatch, transactions):

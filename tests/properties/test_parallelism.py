@@ -250,6 +250,7 @@ def test_width_of_two_parts_is_that_of_both_where_slices_are_of_one_round(first,
     assert width.slices() == both.slices()
 
 
+@pytest.mark.long
 @given(LEVELS, LEVELS, st.integers(1, 7), st.integers(1, 7), st.integers(-30, 20))
 def test_width_of_two_parts_loses_nobody_however_slices_lie(first, second, one, other, shift):
     width = width_of(first, one)
@@ -337,17 +338,20 @@ def disagreement(transactions, names):
     return None
 
 
+@pytest.mark.long
 @given(mysql_logs())
 def test_models_of_a_mysql_log_agree_with_the_slow_scheduler(transactions):
     names = [model for model in MODELS if model != "commit-group"]
     assert disagreement(transactions, names) is None
 
 
+@pytest.mark.long
 @given(mariadb_logs())
 def test_models_of_a_mariadb_log_agree_with_the_slow_scheduler(transactions):
     assert disagreement(transactions, MODELS) is None
 
 
+@pytest.mark.long
 @given(mysql_logs())
 def test_more_room_never_makes_the_ideal_worse(transactions):
     for entry in models(transactions, workers=(1, 2, 4, 64)).values():

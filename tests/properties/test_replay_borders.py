@@ -137,11 +137,13 @@ def is_the_same(log, cuts, rows_max=1_000):
 cut_points = st.lists(st.integers(1, 13), min_size=1, max_size=3)
 
 
+@pytest.mark.long
 @given(logs(), cut_points, st.sampled_from([3, 5, 1_000]))
 def test_log_replayed_in_parts_is_replayed_as_in_one_piece(log, cuts, rows_max):
     assert is_the_same(log, cuts, rows_max)
 
 
+@pytest.mark.long
 @given(logs(odd=False), cut_points)
 def test_guess_is_right_where_images_are_whole(log, cuts):
     carried = replay_of().nothing()
@@ -308,6 +310,7 @@ def feed(replay, steps):
 compiled_steps = st.lists(OPERATIONS | st.sampled_from(DDL[:3]), min_size=2, max_size=25)
 
 
+@pytest.mark.long
 @given(compiled_steps, cut_points, st.sampled_from([2, 3, 1_000]))
 def test_compiled_replay_in_parts_is_the_whole_one(steps, cuts, rows_max):
     one = compiled_of(rows_max)
@@ -327,6 +330,7 @@ def test_compiled_replay_in_parts_is_the_whole_one(steps, cuts, rows_max):
     assert one.end_at(len(steps)).fingerprint() == border.fingerprint()
 
 
+@pytest.mark.long
 @given(compiled_steps, cut_points)
 def test_compiled_guess_is_right_but_for_who_holds_a_key(steps, cuts):
     carried = compiled_of(1_000).nothing()

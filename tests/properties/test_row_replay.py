@@ -469,6 +469,7 @@ def histories(draw):
     return log, rows
 
 
+@pytest.mark.long
 @given(histories())
 def test_truthful_log_has_no_finding_and_leaves_the_true_rows(history):
     log, rows = history

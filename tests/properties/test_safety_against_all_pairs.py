@@ -57,16 +57,19 @@ def disagreement(transactions, applier):
     return None
 
 
+@pytest.mark.long
 @given(mysql_logs())
 def test_logical_clock_finds_exactly_the_violating_pairs(transactions):
     assert disagreement(transactions, "logical-clock") is None
 
 
+@pytest.mark.long
 @given(mariadb_logs())
 def test_commit_groups_find_exactly_the_violating_pairs(transactions):
     assert disagreement(transactions, "commit-group") is None
 
 
+@pytest.mark.long
 @given(mysql_logs(broken=False, uncertain=True))
 def test_only_a_pair_that_conflicts_by_a_certain_key_is_certain(transactions):
     certain = check_all_pairs([_without_uncertain(txn) for txn in transactions], "logical-clock")
@@ -76,6 +79,7 @@ def test_only_a_pair_that_conflicts_by_a_certain_key_is_certain(transactions):
     } == certain.violating
 
 
+@pytest.mark.long
 @given(mysql_logs(), st.integers(1, 6))
 def test_small_horizon_never_turns_a_violation_into_holds(transactions, size):
     naive = check_all_pairs(transactions, "logical-clock")
@@ -85,6 +89,7 @@ def test_small_horizon_never_turns_a_violation_into_holds(transactions, size):
         assert result.verdict is not Verdict.HOLDS
 
 
+@pytest.mark.long
 @given(mysql_logs(), st.integers(1, 3))
 def test_full_list_still_gives_the_verdict_and_counts_the_rest(transactions, listed_max):
     naive = check_all_pairs(transactions, "logical-clock")

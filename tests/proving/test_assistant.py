@@ -42,6 +42,7 @@ def test_stored_definitions_are_those_of_the_model(name):
     assert stored.read_text(encoding="utf-8") == definitions(SYSTEMS[name])
 
 
+@pytest.mark.long
 def test_every_theorem_of_the_project_is_claimed_of_each_of_its_systems():
     claims = stored_claims()
     for entry in THEOREMS:
@@ -187,6 +188,7 @@ def test_false_statement_about_a_chosen_function_cannot_be_proved(folder):
         File(system, store).text()
 
 
+@pytest.mark.long
 def test_coq_that_is_not_installed_is_an_error_with_a_remedy(monkeypatch, capsys, tmp_path):
     monkeypatch.setattr(assistant.shutil, "which", lambda _: None)
     assert assistant.main(["--folder", str(tmp_path), SMALL]) == 3

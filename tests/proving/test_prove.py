@@ -18,6 +18,7 @@ from paraply.proving import stability as proof_stability
 from paraply.reporting.proof_text import matrix_text
 
 
+@pytest.mark.long
 def test_theorem_is_printed_with_its_matrix_and_each_solver(capsys):
     assert main(["prove", "P07", "--matrix"]) == 0
     printed = capsys.readouterr().out
@@ -80,6 +81,7 @@ def test_undecided_counterexample_is_unknown_and_says_where(capsys, monkeypatch)
     assert "     undecided: at depth 2 after 0.5 s" in capsys.readouterr().out
 
 
+@pytest.mark.long
 def test_stability_is_asked_of_the_solvers_only(tmp_path, capsys):
     results = tmp_path / "r.json"
     arguments = ["prove", "P22", "--seeds", "3", "--orders", "2", "--json", str(results)]

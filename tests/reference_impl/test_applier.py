@@ -29,6 +29,7 @@ SETTINGS = (
 JUDGES = judges_of(APPLIER, settings=SETTINGS)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("dialect", APPLIER.dialects)
 @pytest.mark.parametrize("options", SETTINGS, ids=str)
 def test_no_schedule_breaks_what_the_dialect_keeps(dialect, options):
@@ -60,6 +61,7 @@ def test_interesting_situation_is_reached(name, options):
     assert reached >= 3
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", sorted(APPLIER.breaks["logical_clock_unordered"]))
 def test_without_commit_order_the_documented_anomalies_are_found(name):
     options = {"workers": 3, "reads": 4, "barriers": False, "rotations": 0, "collections": 0}

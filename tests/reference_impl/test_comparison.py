@@ -138,6 +138,7 @@ def test_clock_of_database_commits_when_the_reference_does(is_ordered):
             assert applier.run(tasks, workers).done == ends
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("mode", list(Mode), ids=lambda mode: mode.name.lower())
 @pytest.mark.parametrize("name", STREAMS)
 def test_clock_of_a_parallel_mode_commits_when_the_reference_does(mode, name):
@@ -158,6 +159,7 @@ def test_clock_of_a_parallel_mode_commits_when_the_reference_does(mode, name):
     assert bool(retries) == (speculates and name != "fresh-rows")
 
 
+@pytest.mark.long
 def test_domains_of_a_parallel_mode_commit_when_the_reference_does():
     log = transactions_of(STREAMS["oltp"], count=90, seed=3)
     # A table per domain: no row is shared between two.
@@ -221,6 +223,7 @@ def test_serial_has_no_anomaly_and_whoever_keeps_dependencies_ends_as_it_does(na
     assert parallel >= 6
 
 
+@pytest.mark.long
 def test_zero_workers_and_one_are_the_serial_applier_for_all_that_keep_a_transaction_whole():
     for name in STREAMS:
         log, stamps = workload(name, count=120, seed=1)

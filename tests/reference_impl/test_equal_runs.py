@@ -37,6 +37,7 @@ def both(monkeypatch, subject, **options):
     return fewer, campaign_of(subject, **options)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("options", [{}, {"transactions": 1, "broadcasts": 1}], ids=str)
 def test_leaving_out_equal_runs_changes_no_verdict(monkeypatch, options):
     fewer, every = both(monkeypatch, GROUP, **options)
@@ -44,6 +45,7 @@ def test_leaving_out_equal_runs_changes_no_verdict(monkeypatch, options):
     assert fewer.histories < every.histories
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "name",
     [

@@ -52,6 +52,7 @@ def executed_at_end(dialect):
     return [parse_gtid_set(end) for end in ends]
 
 
+@pytest.mark.long
 def test_empty_transactions_keep_every_set_one_run_and_dropping_does_not():
     kept = executed_at_end("mysql_5_6")
     assert {(end.count, end.interval_count) for end in kept} == {(2, 1)}

@@ -259,6 +259,7 @@ CAMPAIGNS = (
 """Between them they are to reach every situation that certification speaks of."""
 
 
+@pytest.mark.long
 def test_every_situation_is_reached_and_nothing_breaks():
     reached = set()
     for name, workload in CAMPAIGNS:

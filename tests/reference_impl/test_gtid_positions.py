@@ -28,6 +28,7 @@ SETTINGS = (
 )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("dialect", GTID_POSITIONS.dialects)
 @pytest.mark.parametrize("options", SETTINGS, ids=str)
 def test_no_schedule_breaks_what_the_method_keeps(dialect, options):

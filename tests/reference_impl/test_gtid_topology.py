@@ -18,6 +18,7 @@ BUSY = {"crashes": 2, "rotations": 2}
 NOWHERE = MariadbPosition()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("dialect", GTID_TOPOLOGY.dialects)
 @pytest.mark.parametrize("topology", SHAPES)
 def test_no_schedule_breaks_what_the_rules_keep(dialect, topology):
@@ -33,6 +34,7 @@ def test_no_schedule_breaks_what_the_rules_keep(dialect, topology):
                     assert not prop.violations(history), (prop.name, options, schedule.seed)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("dialect", list(GTID_TOPOLOGY.breaks))
 def test_every_breach_that_a_set_of_rules_is_known_for_is_found(dialect):
     missing = set(GTID_TOPOLOGY.breaks[dialect])

@@ -36,6 +36,7 @@ SETTINGS = (
 )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("dialect", MARIADB_PARALLEL.dialects)
 @pytest.mark.parametrize("options", SETTINGS, ids=str)
 def test_no_schedule_breaks_what_the_mode_keeps(dialect, options):
@@ -84,6 +85,7 @@ SCOPE = PLAIN | {"workers": 2, "eager": True}
 
 
 # Pinned: a change in the number of runs is a change of the subject.
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("dialect", "runs"),
     [("none", 28), ("minimal", 100), ("conservative", 111), ("optimistic", 444)],
@@ -330,6 +332,7 @@ def test_without_workers_every_mode_is_mode_none():
     assert len(events) == 1
 
 
+@pytest.mark.long
 def test_commit_ids_repeat_after_a_restart_of_the_source():
     workload = Workload(
         transactions=5, rows=4, dialect="conservative", options=PLAIN | {"restarts": 1}

@@ -16,6 +16,9 @@ from paraply.registries import mutant_named, property_named, registered_mutants
 MUTANTS_MIN = 40
 
 CAUGHT = [mutant.name for mutant in registered_mutants() if not mutant.survives_because]
+FIRST_OF_FAMILIES = {
+    mutant.family: mutant.name for mutant in reversed(registered_mutants()) if mutant.caught_by
+}.values()
 EQUIVALENT = [mutant.name for mutant in registered_mutants() if mutant.survives_because]
 
 
@@ -24,7 +27,13 @@ def test_enough_mutants_are_registered():
     assert len(CAUGHT) >= MUTANTS_MIN
 
 
-@pytest.mark.parametrize("name", CAUGHT)
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=() if name in FIRST_OF_FAMILIES else pytest.mark.long)
+        for name in CAUGHT
+    ],
+)
 def test_mutant_is_caught_and_its_original_is_not(name):
     mutant = mutant_named(name)
     prop = property_named(mutant.caught_by)
@@ -35,6 +44,7 @@ def test_mutant_is_caught_and_its_original_is_not(name):
     assert found is None, f"the subject without the fault breaks {prop.name}: {found.violations}"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", EQUIVALENT)
 def test_equivalent_mutant_is_caught_by_no_safety_property(name):
     broken = safety_properties_broken_by(mutant_named(name), seed=0, runs=RUNS_OF_AN_EQUIVALENT)

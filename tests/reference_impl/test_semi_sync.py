@@ -236,6 +236,7 @@ def test_old_source_that_committed_more_is_refused_though_it_truncates():
     assert any("refused" in notes(history, EventKind.STOPPED) for history in histories)
 
 
+@pytest.mark.long
 def test_relay_log_that_is_discarded_loses_what_was_acknowledged():
     options = {"loses_source": True, "replica_crashes": 1, "members": 2}
     assert broken_by(runs_of(**options)) == set()

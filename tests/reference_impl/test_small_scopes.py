@@ -76,6 +76,7 @@ def test_write_sets_are_counted_up_to_the_names_of_the_rows(transactions, rows):
     assert count == orbits[rows](transactions)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("dialect", SAFE)
 def test_certifier_breaks_nothing_with_a_collection_and_a_view_anywhere(dialect):
     workload = with_dialect(ONE_COLLECTION_ONE_VIEW, dialect)
@@ -85,6 +86,7 @@ def test_certifier_breaks_nothing_with_a_collection_and_a_view_anywhere(dialect)
     assert {"first_certified_wins", "only_conflicts_are_refused"} <= reached
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("dialect", SAFE)
 def test_certifier_breaks_nothing_with_three_transactions_and_a_collection(dialect):
     workload = with_dialect(THREE_IN_A_ROW, dialect)
@@ -114,6 +116,7 @@ def test_every_order_of_two_racing_transactions_in_a_group_of_two():
     assert {"first_certified_wins", "members_decide_alike", "members_execute_the_same"} <= reached
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("dialect", "runs"), [("wl8440", 474), ("mysql_8_4", 206)])
 def test_every_order_of_a_join_with_one_transaction(dialect, runs):
     workload = Workload(

@@ -110,6 +110,7 @@ def values_beside_defaults(subject):
                 yield option.name, value
 
 
+@pytest.mark.long
 @OF_A_SUBJECT
 def test_subject_never_reaches_what_it_calls_unreachable(subject):
     for dialect in subject.dialects:

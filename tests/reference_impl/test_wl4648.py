@@ -44,6 +44,7 @@ def enumerate_runs(dialect, transactions, rows=2, **options):
     assert exploration.is_complete
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("dialect", WL4648.dialects)
 @pytest.mark.parametrize("options", SETTINGS, ids=str)
 def test_no_schedule_breaks_what_the_scheme_keeps(dialect, options):

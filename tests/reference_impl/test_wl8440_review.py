@@ -283,6 +283,7 @@ def first_breach_of_first_certified_wins(**options):
     return search(system_of(GROUP, workload), prop, random_schedules(0, 600))
 
 
+@pytest.mark.long
 def test_w_preemptive_collection_loses_updates_when_a_new_primary_does_not_wait():
     # Consistency EVENTUAL: the map that would refuse the write was emptied.
     assert first_breach_of_first_certified_wins(waits_for_backlog=False) is not None

@@ -7,6 +7,7 @@ import unicodedata
 from dataclasses import replace
 from xml.etree import ElementTree
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -41,6 +42,7 @@ def result_with(text):
     return result
 
 
+@pytest.mark.long
 @given(text=TEXTS)
 @settings(max_examples=30)
 def test_any_text_is_shown_and_never_acts(text):

@@ -69,6 +69,7 @@ def test_plain_lanes_are_sentences_in_order():
     assert transaction_table(HISTORY)[1] == ("T2: writes a; last_committed 1, sequence_number 2.")
 
 
+@pytest.mark.long
 def test_plain_of_one_call_does_not_stay_for_the_next(capsys):
     words = ["explore", "applier", "--dialect", "logical_clock_unordered", "--schedules", "40"]
     main([*words, "--plain"])

@@ -37,6 +37,7 @@ def files_of(folder: Path) -> list[str]:
     return [str(path) for path in sorted(folder.glob("bin.0*"))]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("folder", RECORDED, ids=lambda f: f"{f.parent.name}/{f.name}")
 @pytest.mark.parametrize("by_content", [False, True], ids=["by name", "by content"])
 def test_log_is_never_worse_than_itself(folder, by_content):

@@ -191,6 +191,7 @@ def whole_or_not(source: list[Txn], target: list[Txn]) -> tuple[Level, End]:
     return Level.DIVERGED, End.DIFFERENT
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("case", cases(), ids=lambda case: case.name)
 def test_each_applier_reaches_exactly_its_level(case: Case, tmp_path: Path):
     source = run(source_of(case), tmp_path / "source.000001", START)

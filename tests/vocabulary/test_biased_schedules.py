@@ -60,6 +60,7 @@ def test_starved_step_is_rare():
     assert min(shares) < 0.05
 
 
+@pytest.mark.long
 def test_drawn_runs_overlap_more_often_than_uniform_ones():
     subject = subject_named("applier")
     choices = random.Random(5)

@@ -23,6 +23,7 @@ gtids = st.builds(Gtid, st.sampled_from(SOURCES), st.integers(1, 12))
 naive_sets = st.frozensets(gtids, max_size=30)
 
 
+@pytest.mark.long
 @given(naive_sets, naive_sets)
 def test_operations_agree_with_plain_sets(a, b):
     one, two = GtidSet.of(a), GtidSet.of(b)

@@ -31,6 +31,7 @@ def faults(*events):
     return list(with_events(*events).faults())
 
 
+@pytest.mark.long
 @given(histories())
 def test_history_that_fits_has_no_faults_and_checks_to_itself(history):
     assert list(history.faults()) == []

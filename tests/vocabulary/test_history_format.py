@@ -74,12 +74,14 @@ def has_type(value, name):
     return kinds[name]
 
 
+@pytest.mark.long
 @given(histories())
 def test_every_written_line_is_valid_by_the_schema(history):
     for line in write_history(history):
         assert is_valid(json.loads(line), SCHEMA)
 
 
+@pytest.mark.long
 @given(histories(), st.data())
 def test_line_that_the_schema_refuses_is_refused_by_the_reader(history, data):
     lines = list(write_history(history))

@@ -25,6 +25,7 @@ def read(*lines):
     return list(read_histories(lines, name="h.jsonl"))
 
 
+@pytest.mark.long
 @settings(max_examples=40)
 @given(st.lists(histories(), max_size=2))
 def test_histories_round_trip_through_lines(several):
@@ -32,6 +33,7 @@ def test_histories_round_trip_through_lines(several):
     assert list(read_histories(lines)) == several
 
 
+@pytest.mark.long
 @given(histories())
 def test_written_lines_are_utf8_without_line_ends(history):
     for line in write_history(history):

@@ -19,6 +19,7 @@ from paraply.vocabulary.write_set import write_set
 from tests.vocabulary.histories import histories
 
 
+@pytest.mark.long
 @given(histories(), st.booleans())
 def test_history_round_trips_through_the_notation(history, lines):
     assert parse_history(format_history(history, lines=lines)) == history

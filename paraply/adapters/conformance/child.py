@@ -33,6 +33,7 @@ APPLIER_NOT_STARTED = register(
 _STDERR_LINES_KEPT = 40
 _LINES_BEFORE_SETTLED_MAX = 100_000
 _IDLE_SAMPLES = 3
+_LAST_WORDS_S = 0.5
 _IDLE_SAMPLE_S = 0.0007
 _READ_BYTES = 1 << 18
 _UNSENT_BYTES_MAX = 1 << 16
@@ -177,6 +178,8 @@ class ChildProcess:
                 self._wait_to_write()
             except OSError:
                 self._unsent.clear()
+                if self._lines or (self._read_output(_LAST_WORDS_S) and self._lines):
+                    return  # What it said before it closed its input is heard first.
                 raise ApplierDiedError(self._obituary()) from None
 
     def _wait_to_write(self) -> None:

@@ -90,7 +90,7 @@ class Replica:
     def run(self, schedule: Schedule) -> None:
         """Apply the log; a stuck run lacks STOPPED and FAILED."""
         self.record(EventKind.STARTED)
-        while not self.has_failed:
+        while not self.has_failed and self.recorder.has_steps_left:
             progress = list(self.progress_steps())
             if not progress:
                 break

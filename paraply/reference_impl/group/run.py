@@ -17,7 +17,6 @@ from paraply.vocabulary.transactions import TransactionKind
 
 TABLE = "d.t"
 """The table of all rows."""
-STEPS_MAX = 100_000
 
 
 @dataclass(slots=True, kw_only=True)
@@ -76,10 +75,7 @@ class GroupRun:
 
     def run(self) -> None:
         """Choose actions until none is possible."""
-        for _ in range(STEPS_MAX):
-            actions = self.actions()
-            if not actions:
-                break
+        while self.group.recorder.has_steps_left and (actions := self.actions()):
             action = self.schedule.choose(actions, "what happens next")
             if isinstance(self.schedule, ExhaustiveSchedule) and self.is_out_of_order(action):
                 self.schedule.skip_subtree()

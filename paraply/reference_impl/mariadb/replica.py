@@ -32,7 +32,7 @@ class ParallelReplica(LockingDriver):
     def run(self, schedule: Schedule) -> None:
         """Apply the log; a stuck run lacks STOPPED and FAILED."""
         self.on_start()
-        while progress := self.next_steps():
+        while self.recorder.has_steps_left and (progress := self.next_steps()):
             step = schedule.choose([*progress, *self.other_steps()], "step")
             self.recorder.next_step()
             step.act()

@@ -29,7 +29,7 @@ class Cluster(Faults):
     def run(self, schedule: Schedule) -> None:
         """Take all steps; stalled runs record no STOPPED."""
         self.on_start()
-        while steps := self.steps():
+        while self.recorder.has_steps_left and (steps := self.steps()):
             self.take(schedule.choose(steps, "step"))
         self.on_end()
 

@@ -6,6 +6,8 @@ import io
 import tracemalloc
 from collections.abc import Callable
 
+import pytest
+
 from paraply.adapters.binlog.memory import BUDGET
 from paraply.adapters.binlog.report import LogReport
 from paraply.adapters.binlog.source import Source, source_of_stream
@@ -71,6 +73,7 @@ def _peak(read: Callable[[], None]) -> int:
         tracemalloc.stop()
 
 
+@pytest.mark.long
 def test_long_file_of_small_transactions_takes_no_more_than_a_short_one():
     piece = _piece(_transaction)
 
@@ -85,6 +88,7 @@ def _check(seen: int, expected: int) -> None:
     assert seen == expected
 
 
+@pytest.mark.long
 def test_huge_transaction_taken_in_batches_takes_no_more_than_a_small_one():
     head = _piece(lambda writer: (writer.gtid(1), writer.query("BEGIN")))
     piece = _piece(lambda writer: _rows(writer, 200))
@@ -125,6 +129,7 @@ def test_undecodable_rows_in_every_transaction_are_reported_once():
     assert len(report.files[0].diagnostics) == 1
 
 
+@pytest.mark.long
 def test_many_table_definitions_are_not_all_kept():
     def write(writer: BinlogWriter) -> None:
         for number in range(6000):

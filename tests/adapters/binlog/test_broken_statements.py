@@ -41,6 +41,7 @@ def _write(writer, piece):
         writer.query("BEGIN")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("ends_statement", [True, False])
 @pytest.mark.parametrize(
     "pieces",

@@ -134,6 +134,7 @@ def rule(weights, collation, text):
     return tuple(levels)
 
 
+@pytest.mark.long
 @given(st.data())
 def test_fold_is_the_weights_of_the_characters_strung_together(data):
     collation = data.draw(st.sampled_from(["utf8mb4_0900_as_cs", "utf8mb4_unicode_ci"]))

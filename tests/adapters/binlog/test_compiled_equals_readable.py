@@ -64,6 +64,7 @@ def assert_alike(*files, schema=None, options=None, **sizes):
 # --- Sound logs ------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_sound_log_gives_the_same_result_and_holds(small_logs, dialect):
     result = assert_alike(small_logs[dialect])
@@ -73,6 +74,7 @@ def test_sound_log_gives_the_same_result_and_holds(small_logs, dialect):
     assert result.replay.before_images_found > 300
 
 
+@pytest.mark.long
 def test_comparison_notices_one_changed_timestamp(small_logs, tmp_path):
     log = ForgedLog.read(small_logs["mysql"])
     log.set_timestamp(len(log) - 3, last_committed=FIRST_ROWS)
@@ -83,6 +85,7 @@ def test_comparison_notices_one_changed_timestamp(small_logs, tmp_path):
     assert any(line.startswith("clock_distance") for line in found)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("dialect", DIALECTS)
 @pytest.mark.parametrize("seed", range(3))
 def test_chunks_and_batches_of_any_size_change_nothing(small_logs, dialect, seed):
@@ -99,6 +102,7 @@ def test_transaction_longer_than_the_largest_buffer_goes_to_the_readable_decoder
         audit_by_compiled((str(small_logs["mysql"]),), chunk_bytes=500, bytes_max=1_000)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_two_files_are_one_stream_with_two_clocks(small_logs, dialect, tmp_path):
     whole = ForgedLog.read(small_logs[dialect])
@@ -112,6 +116,7 @@ def test_two_files_are_one_stream_with_two_clocks(small_logs, dialect, tmp_path)
     assert result.transactions > 200
 
 
+@pytest.mark.long
 def test_conflict_across_a_gap_or_last_committed_zero_says_what_would_still_help(
     small_logs, tmp_path
 ):
@@ -133,6 +138,7 @@ def test_conflict_across_a_gap_or_last_committed_zero_says_what_would_still_help
     assert {"a gap in", "last_com"} <= told
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_bounds_of_the_judges_bite_at_the_same_transaction(small_logs, dialect):
     options = AuditOptions(
@@ -147,6 +153,7 @@ def test_bounds_of_the_judges_bite_at_the_same_transaction(small_logs, dialect):
     assert_alike(small_logs[dialect], options=options)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_arrays_that_begin_tiny_grow_without_a_trace(small_logs, dialect, monkeypatch):
     monkeypatch.setattr(auditor, "new_state", partial(state.new_state, small=3))
@@ -168,6 +175,7 @@ def test_arrays_that_begin_tiny_grow_without_a_trace(small_logs, dialect, monkey
     assert grown[C.GROW_PREFIXES] > 0 or dialect == "mariadb"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_inner_bounds_of_the_judges_bite_at_the_same_transaction(
     small_logs, dialect, monkeypatch, tmp_path
@@ -188,6 +196,7 @@ def test_inner_bounds_of_the_judges_bite_at_the_same_transaction(
     assert_alike(log.save(tmp_path / "bounded.000001"))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_rounds_too_far_back_to_grow_are_the_same(small_logs, dialect, monkeypatch):
     whole = assert_alike(small_logs[dialect])
@@ -246,6 +255,7 @@ def drop_or_repeat(log, rng):
     log.events = [event for event in log.events if event.code >= 0]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("dialect", DIALECTS)
 @pytest.mark.parametrize("seed", range(4))
 def test_forged_metadata_gives_the_same_findings(small_logs, dialect, seed, tmp_path):
@@ -255,6 +265,7 @@ def test_forged_metadata_gives_the_same_findings(small_logs, dialect, seed, tmp_
     assert_alike(log.save(tmp_path / "forged.000001"), transactions_max=97)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_ruined_metadata_fills_the_lists_alike(small_logs, dialect, tmp_path):
     log = ForgedLog.read(small_logs[dialect])
@@ -270,6 +281,7 @@ def test_ruined_metadata_fills_the_lists_alike(small_logs, dialect, tmp_path):
     assert result.violations_dropped > 100
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("dialect", DIALECTS)
 @pytest.mark.parametrize("seed", range(3))
 def test_damaged_rows_and_lost_transactions_give_the_same_replay(
@@ -283,6 +295,7 @@ def test_damaged_rows_and_lost_transactions_give_the_same_replay(
     assert result.replay.findings
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_truncated_and_corrupt_files_stop_at_the_same_byte(small_logs, dialect, tmp_path):
     data = small_logs[dialect].read_bytes()
@@ -296,6 +309,7 @@ def test_truncated_and_corrupt_files_stop_at_the_same_byte(small_logs, dialect, 
         assert not audit_by_readable((str(corrupt),)).report.read_to_end
 
 
+@pytest.mark.long
 @settings(max_examples=12)
 @given(seed=st.integers(0, 2**32), dialect=st.sampled_from(DIALECTS), chunk=st.integers(40, 40_000))
 def test_any_mixture_of_faults_gives_the_same_result(small_logs, tmp_path_factory, **drawn):
@@ -327,6 +341,7 @@ def compare_real_log(files, schema=None):
     return True
 
 
+@pytest.mark.long
 def test_recorded_logs_give_the_same_result_or_are_handed_over(repository):
     folder = repository / "tests" / "fixtures" / "binlogs"
     taken, handed_over = [], []
@@ -361,6 +376,7 @@ sys.exit(bool(found))
 """
 
 
+@pytest.mark.long
 def test_kernels_run_uncompiled_with_the_same_result(small_logs, tmp_path, repository):
     log = ForgedLog.read(small_logs["mysql"])
     gtids = log.starts()

@@ -44,6 +44,7 @@ def test_undamaged_samples_are_read_to_their_end(name):
     assert sum(len(transaction.rows) for transaction in transactions) >= 5
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", LOGS)
 def test_truncation_at_every_byte_keeps_every_transaction_before_it(name):
     data = LOGS[name]
@@ -58,6 +59,7 @@ def test_truncation_at_every_byte_keeps_every_transaction_before_it(name):
         assert all(not t.complete for t in transactions[len(expected) :]), length
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["mysql", "mariadb"])
 def test_every_flipped_bit_under_a_checksum_is_found(name):
     data = LOGS[name]
@@ -72,6 +74,7 @@ def test_every_flipped_bit_under_a_checksum_is_found(name):
         assert all(t.end_offset <= offset for t in transactions if t.complete), offset
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["mysql-unchecked", "mariadb-unchecked"])
 def test_every_flipped_byte_without_checksum_is_survived(name):
     data = LOGS[name]
@@ -96,6 +99,7 @@ def test_many_faults_at_once_are_survived(name, seed):
     _read(bytes(damaged))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["mysql-unchecked", "mariadb-unchecked"])
 @pytest.mark.parametrize("value", [0xFFFFFFFF, 0x7FFFFFFF, 0x10000000])
 def test_hostile_lengths_anywhere_do_not_allocate(name, value):

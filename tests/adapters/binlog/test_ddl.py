@@ -74,6 +74,7 @@ def test_backslash_escapes_follow_the_server():
     assert unescape("a\\tb\\\\c\\%d\\qe") == "a\tb\\c\\%dqe"
 
 
+@pytest.mark.long
 @given(st.text(max_size=80))
 def test_any_text_is_tokenized_and_parsed_without_an_error(text):
     assert tokenize(text)[-1].kind in (TokenKind.END, TokenKind.BROKEN)

@@ -29,11 +29,13 @@ DOCUMENTS = st.recursive(
 )
 
 
+@pytest.mark.long
 @given(DOCUMENTS)
 def test_documents_round_trip(document):
     assert decode_json(encode_json(document)) == document
 
 
+@pytest.mark.long
 @given(DOCUMENTS)
 def test_printed_documents_are_the_same_json(document):
     text = round_trip(spec.json_column(), encode_json(document))

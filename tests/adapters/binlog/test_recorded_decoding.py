@@ -123,6 +123,7 @@ def test_rows_rebuilt_from_the_log_are_the_rows_the_server_had(folder):
             assert +rebuilt[table] == Counter(map(tuple, content["rows"])), table
 
 
+@pytest.mark.long
 def test_recorded_tables_name_collations_that_are_known():
     for folder in READABLE:
         decoded, _ = decode_logs(*sorted(folder.glob("bin.*")))

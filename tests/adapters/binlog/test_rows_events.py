@@ -68,6 +68,7 @@ def test_extra_data_of_version_2_is_skipped():
     assert change.after == OLD
 
 
+@pytest.mark.long
 @given(st.data())
 def test_rows_of_many_columns_with_nulls_and_absences_round_trip(data):
     """Plans are made per pattern of NULLs: mixed patterns in one event must not mix values."""

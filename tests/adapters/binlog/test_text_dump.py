@@ -78,6 +78,7 @@ def test_text_gives_the_transactions_of_the_binary_log(logs, texts):
             )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("logs", "texts"), recorded_streams())
 def test_text_gives_the_keys_of_the_binary_log(logs, texts):
     """Values printed and values decoded become the same keys, by the schema in the log alone.

@@ -166,6 +166,7 @@ def test_stamps_order_conflicts_and_write_zero_only_at_the_start_of_a_file(kind)
                     assert earlier.timestamp.sequence_number <= stamp.last_committed
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("rule", [MySQLCoordinator, MariaDBConservative], ids=lambda one: one.name)
 def test_coordinator_of_a_server_passes_every_case_with_nothing_unknown(rule):
     conformance = Conformance(InlineLauncher(rule), schedules=10)
@@ -190,6 +191,7 @@ class ForgetsTheSlow(LogicalClock):
         return self.free_worker()
 
 
+@pytest.mark.long
 def test_ring_buffer_that_forgets_a_slow_transaction_is_caught():
     conformance = Conformance(InlineLauncher(ForgetsTheSlow), shrink_runs_max=0)
     conformance.meet()
@@ -208,6 +210,7 @@ class OneAtATimeByTable(WriteSet):
         return super().conflict(earlier, later) or any(r["table"] in tables for r in later.rows)
 
 
+@pytest.mark.long
 def test_needless_waiting_is_slow_and_not_wrong():
     conformance = Conformance(InlineLauncher(OneAtATimeByTable))
     conformance.meet()
@@ -252,6 +255,7 @@ class CompactsSilently(Compacts):
         return [at for at, row in enumerate(rows) if row["before"] != row["after"]]
 
 
+@pytest.mark.long
 def test_compactor_with_net_rows_passes_and_lost_rows_are_still_found():
     names = ["J", "I", "B-random"]
     assert set(results_on(Compacts, names).values()) == {Result.PASS}

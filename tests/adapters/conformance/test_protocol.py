@@ -9,7 +9,11 @@ from pathlib import Path
 import pytest
 
 from paraply.adapters.conformance.cases.case import bystanders, empty_log
-from paraply.adapters.conformance.child import ApplierSilentError, ChildProcess
+from paraply.adapters.conformance.child import (
+    ApplierDiedError,
+    ApplierSilentError,
+    ChildProcess,
+)
 from paraply.adapters.conformance.launching import CommandLauncher
 from paraply.adapters.conformance.protocol import MESSAGES, ProtocolError, Speaker, decode, encode
 from paraply.adapters.conformance.session import RunOptions, Session
@@ -160,6 +164,22 @@ def test_child_that_reads_nothing_does_not_block_the_harness():
     try:
         with pytest.raises(ApplierSilentError, match="read nothing"):
             child.send(message)  # More than is kept back, so it is written at once.
+    finally:
+        child.kill()
+
+
+def test_applier_that_has_ended_is_heard_to_its_last_word(tmp_path):
+    said = tmp_path / "said"
+    said.write_text('{"type":"skip","txn":1}\n{"type":"skip","txn":2}\n')
+    child = ChildProcess(["cat", str(said)])
+    try:
+        child._process.wait()
+        for number in (1, 2):
+            child.send({"type": "sync"})
+            assert child.receive()["txn"] == number
+        child.send({"type": "sync"})
+        with pytest.raises(ApplierDiedError, match="exit code 0"):
+            child.receive()
     finally:
         child.kill()
 

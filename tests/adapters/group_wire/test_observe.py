@@ -14,12 +14,14 @@ from tests.builders.group_wire import cargo, member_state, paxos, stream
 from tests.conformance.test_recorded_groups import MULTI_PRIMARY, SINGLE_PRIMARY, recorded
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", [MULTI_PRIMARY, SINGLE_PRIMARY])
 def test_views_of_recorded_runs_stay_where_they_are(name):
     steps = recorded(name).steps
     assert tuple(views_before_what_joiners_certified(steps)) == steps
 
 
+@pytest.mark.long
 def test_view_that_was_announced_again_goes_before_what_its_joiner_certified():
     steps = recorded().steps
     last = max(n for n, step in enumerate(steps) if isinstance(step, ViewInstalled) and step.joined)

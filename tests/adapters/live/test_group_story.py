@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 import paraply.properties.all  # noqa: F401
 from paraply.adapters.live.group.clients import GroupClients
 from paraply.adapters.live.group.lab import told
@@ -23,11 +25,13 @@ def broken(trace, name):
     return property_named(name).violations(history)
 
 
+@pytest.mark.long
 def test_recorded_run_breaks_nothing_that_the_target_answers_to():
     for name in MYSQL_GROUP.properties:
         assert broken(beginning(), name) == (), name
 
 
+@pytest.mark.long
 def test_every_refusal_is_told_by_every_member_that_was_there():
     history = history_of_trace(beginning(), seed=0, options={})
     refused = [
@@ -137,6 +141,7 @@ def test_what_clients_were_told_and_all_members_have_survived():
     assert verdict is Verdict.UNKNOWN
 
 
+@pytest.mark.long
 def test_confirmed_transaction_that_a_journal_lacks_or_no_log_has_is_lost():
     trace = beginning()
     whole = clients_of(trace)
@@ -152,6 +157,7 @@ def test_confirmed_transaction_that_a_journal_lacks_or_no_log_has_is_lost():
     assert {one.member for one in breaches} == {"r1", "r2", "r3"}
 
 
+@pytest.mark.long
 def test_member_that_was_cut_off_and_confirmed_something_is_found():
     trace = beginning()
     left = next(

@@ -120,6 +120,7 @@ def test_truncate_is_a_schema_change(writer, tmp_path):
     assert found[-1].statements == ("TRUNCATE TABLE public.t",)
 
 
+@pytest.mark.long
 def test_every_damage_ends_in_a_diagnostic_or_in_other_values(writer, tmp_path):
     """No damage is a traceback, and what was read before it is delivered."""
     whole = writer.raw()

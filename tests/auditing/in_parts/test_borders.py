@@ -27,6 +27,7 @@ UNREADABLE = ("encrypted",)
 RECORDED = sorted(folder for folder in RECORDINGS.glob("*/*") if folder.name not in UNREADABLE)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "folder", RECORDED, ids=lambda folder: f"{folder.parent.name}-{folder.name}"
 )
@@ -39,6 +40,7 @@ def test_recorded_log_in_parts_is_audited_as_in_one_piece(folder):
     assert differences(whole, parts.result) == []
 
 
+@pytest.mark.long
 def test_part_that_needs_the_readable_engine_takes_the_others_along(logs):
     files = [str(logs["mysql"]), str(RECORDINGS / "mysql-9.7.4" / "xa" / "bin.000001")]
     request = AuditRequest(files=tuple(files), engine="auto")
@@ -48,12 +50,14 @@ def test_part_that_needs_the_readable_engine_takes_the_others_along(logs):
     assert differences(audit(request), parts.result) == []
 
 
+@pytest.mark.long
 def test_border_that_a_worker_left_elsewhere_is_missed(logs, monkeypatch):
     monkeypatch.setattr("paraply.auditing.parts.leave_border", lambda border, path: b"elsewhere")
     with pytest.raises(ParaplyError, match="P328"):
         audit_both(logs["mysql"], sizes=random_sizes(0))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("dialect", ["mariadb", "mysql"])
 def test_sound_log_cut_at_random_gives_the_same_result(logs, dialect, seed):
@@ -64,6 +68,7 @@ def test_sound_log_cut_at_random_gives_the_same_result(logs, dialect, seed):
     assert whole.conflicting_pairs_ordered > 20
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(3))
 def test_log_with_conflicts_cut_at_random_gives_the_same_violations(logs, tmp_path, seed):
     forged = forge_conflicts(logs["mysql"], tmp_path / "forged.000001", seed)
@@ -74,6 +79,7 @@ def test_log_with_conflicts_cut_at_random_gives_the_same_violations(logs, tmp_pa
     assert parts.violations == whole.violations
 
 
+@pytest.mark.long
 def test_border_that_is_not_compared_loses_violations(logs, tmp_path, monkeypatch):
     """The control: without widened approaches the parts are not the whole."""
     forged = forge_conflicts(logs["mysql"], tmp_path / "forged.000001", 0)
@@ -84,6 +90,7 @@ def test_border_that_is_not_compared_loses_violations(logs, tmp_path, monkeypatc
     assert len(parts.violations) < len(whole.violations)
 
 
+@pytest.mark.long
 def test_two_files_and_a_repeated_gtid_give_the_same_findings(logs, tmp_path):
     whole = ForgedLog.read(logs["mysql"])
     gtids = whole.starts()
@@ -97,6 +104,7 @@ def test_two_files_and_a_repeated_gtid_give_the_same_findings(logs, tmp_path):
     assert any("seen before" in reason for reason in parts.judged_again)
 
 
+@pytest.mark.long
 def test_log_damaged_in_the_middle_is_read_as_far_as_by_one_auditor(logs, tmp_path):
     data = bytearray(logs["mariadb"].read_bytes())
     data[len(data) * 2 // 3] ^= 0xFF

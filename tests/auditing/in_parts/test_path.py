@@ -98,6 +98,7 @@ def returns_of(stops):
     return [stop for at, stop in enumerate(stops) if stop in stops[:at]]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("engine", ["readable", "compiled"])
 def test_one_transaction_passes_few_modules_and_returns_to_fewer(logs, engine):
     request = AuditRequest(files=(str(logs["mysql"]),), engine=engine)

@@ -29,6 +29,7 @@ def test_one_part_has_the_profile_of_one_auditor(logs, dialect, engine):
     assert len(whole.width_over_time) > 10
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("engine", ENGINES)
 def test_workers_drain_between_files_so_width_is_that_of_one_auditor(logs, tmp_path, engine):
     again = shutil.copy(logs["mysql"], tmp_path / "mysql.000002")
@@ -37,6 +38,7 @@ def test_workers_drain_between_files_so_width_is_that_of_one_auditor(logs, tmp_p
     assert scaled.result.width_over_time == whole.width_over_time
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("dialect", ["mariadb", "mysql"])
 def test_engines_tell_one_profile_of_parts_and_name_the_logs_own_transactions(logs, dialect):
     readable, compiled = (

@@ -19,6 +19,7 @@ from tests.auditing.in_parts.auditing import (
 )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("rows_max", [60, 1_000_000])
 @pytest.mark.parametrize("engine", ["readable", "compiled"])
 def test_rows_are_followed_across_parts(logs, tmp_path, monkeypatch, engine, rows_max):
@@ -33,6 +34,7 @@ def test_rows_are_followed_across_parts(logs, tmp_path, monkeypatch, engine, row
     assert parts.rounds <= ROUNDS_SIDE_BY_SIDE
 
 
+@pytest.mark.long
 def test_rows_that_are_not_followed_across_parts_hide_contradictions(logs, tmp_path, monkeypatch):
     """The control: a part replayed from nothing cannot know what was there."""
     path = contradict(logs["mariadb"], tmp_path / "contradicted.000001", 3)
@@ -43,6 +45,7 @@ def test_rows_that_are_not_followed_across_parts_hide_contradictions(logs, tmp_p
     assert parts.result.replay.before_images_unknown > whole.replay.before_images_unknown
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("side_by_side", [0, ROUNDS_SIDE_BY_SIDE])
 def test_guess_that_is_wrong_costs_rounds_and_no_finding(logs, tmp_path, monkeypatch, side_by_side):
     path = contradict(logs["mysql"], tmp_path / "contradicted.000001", 5)
@@ -54,6 +57,7 @@ def test_guess_that_is_wrong_costs_rounds_and_no_finding(logs, tmp_path, monkeyp
     assert parts.rounds >= parts.parts - 1 > 3
 
 
+@pytest.mark.long
 def test_engine_that_cannot_follow_rows_makes_room_for_the_other(logs, monkeypatch):
     def refuse(self, parts):
         raise NotCompilable("for a test")

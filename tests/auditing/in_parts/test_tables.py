@@ -14,6 +14,7 @@ from paraply.properties.tables.timestamps import TableRow
 from tests.properties.tables.test_timestamps import columns
 
 
+@pytest.mark.long
 def test_table_of_transactions_is_checked_and_its_faults_are_told(tmp_path, capsys):
     path = tmp_path / "histories.parquet"
     rows = [TableRow(0, 0, 1, (1,)), TableRow(0, 0, 2, (1, 2)), TableRow(0, 2, 3, (2,))]

@@ -41,6 +41,7 @@ NOT_EXPLAINED = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("level", LEVELS)
 @pytest.mark.parametrize("data_type", DataType, ids=lambda one: one.value)
 def test_level_is_refuted_exactly_where_no_order_explains_the_history(level, data_type):
@@ -63,6 +64,7 @@ def test_level_is_refuted_exactly_where_no_order_explains_the_history(level, dat
     assert reached[Verdict.VIOLATED]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("data_type", DataType, ids=lambda one: one.value)
 def test_prefix_is_refuted_exactly_where_some_state_of_the_log_is_missing(data_type):
     reached = Counter()
@@ -86,6 +88,7 @@ def test_prefix_is_refuted_exactly_where_some_state_of_the_log_is_missing(data_t
     assert reached[Verdict.VIOLATED]
 
 
+@pytest.mark.long
 @settings(max_examples=60)
 @given(history=st.sampled_from(DataType).flatmap(database_histories))
 def test_serial_database_is_never_flagged(history):

@@ -66,6 +66,7 @@ def violated(result):
     }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("search", [readable_search, CompiledSearch()], ids=["readable", "arrays"])
 @pytest.mark.parametrize(
     ("label", "breach", "example"), [one[:3] for one in FOUND],

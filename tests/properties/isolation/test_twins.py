@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
+import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -40,6 +41,7 @@ def check_cycle(cycle, shape, versions):
     assert data <= {*versions.dependencies(), *versions.unread}
 
 
+@pytest.mark.long
 def test_both_searches_find_the_same_parts_and_lengths():
     reached = Counter()
 
@@ -109,6 +111,7 @@ def test_large_histories_are_searched_by_the_kernels(monkeypatch):
     ]
 
 
+@pytest.mark.long
 def test_guarantees_are_told_on_arrays_as_they_are_one_by_one():
     reached = Counter()
 

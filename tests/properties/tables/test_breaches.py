@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -27,6 +28,7 @@ def folded(rows, cuts, fold=None):
     return [TableBreach(*row) for row in sorted_breaches(found).tolist()]
 
 
+@pytest.mark.long
 @given(tables())
 def test_a_breach_is_named_for_each_that_is_counted(rows):
     found = breaches_of(rows)
@@ -36,6 +38,7 @@ def test_a_breach_is_named_for_each_that_is_counted(rows):
     assert found == sorted(set(found))
 
 
+@pytest.mark.long
 @given(tables(), CUTS, st.integers(0, 36))
 def test_sorting_names_the_same_breaches_in_any_chunks(rows, cuts, middle):
     expected = breaches_of(rows)

@@ -84,6 +84,7 @@ def test_linear_check_agrees_with_all_pairs(rows):
     assert (counts.verdict is Verdict.VIOLATED) is bool(faulty)
 
 
+@pytest.mark.long
 @given(tables(), st.data())
 def test_summaries_merge_to_that_of_the_whole_in_any_grouping(rows, data):
     cuts = data.draw(st.lists(st.integers(0, len(rows)), max_size=4))
@@ -114,6 +115,7 @@ def summary_of(blocks, slots):
     return checker.summary()
 
 
+@pytest.mark.long
 @given(tables(), CUTS, CUTS, st.sampled_from((2, 4, 64)))
 def test_kernels_give_what_the_readable_check_gives(rows, cuts, blocks, slots):
     whole, expected = columns(rows), summarise(rows)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import astuple
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -93,6 +94,7 @@ def named(entries) -> list[Named]:
     ]  # fmt: skip
 
 
+@pytest.mark.long
 @given(logs())
 def test_growing_judge_counts_what_the_other_one_counts(both):
     source, target = both
@@ -112,6 +114,7 @@ def test_growing_judge_counts_what_the_other_one_counts(both):
         assert counts.not_prefix == known.not_prefix
 
 
+@pytest.mark.long
 @given(logs(), st.integers(0, 3), st.sets(st.integers(0, 12)), st.integers(0, 3))
 def test_findings_depend_on_the_logs_only(both, patience, kills, ahead):
     source, target = both

@@ -90,6 +90,7 @@ def test_memory_is_flat_on_a_log_ten_times_as_long(name, monkeypatch):
     assert sizes[1] <= 1.2 * sizes[0], sizes
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["serial", "swapped", "split", "torn", "lost"])
 def test_work_per_change_is_flat(name, monkeypatch):
     work = 0
@@ -145,6 +146,7 @@ def test_work_is_flat_where_values_come_back_everywhere(monkeypatch):
     assert per_change[1] <= 2 * per_change[0] + 2, per_change
 
 
+@pytest.mark.long
 def test_row_lost_for_good_is_conceded_and_the_rest_is_judged_on():
     commits = source(4_000)
     target = applier("lost", commits)

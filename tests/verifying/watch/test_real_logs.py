@@ -121,6 +121,7 @@ def judged_or_killed(target: SentLog) -> Callable[[Watch], bool]:
     return lambda watch: getattr(watch, "is_killed", False) or judged(target)(watch)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("folder", REPLICAS, ids=lambda f: f"{f.parent.name}/{f.name}")
 @pytest.mark.parametrize("fault", [fault for fault in FAULTS if fault != "twice"])
 def test_killed_watch_says_the_same(folder, fault, tmp_path, monkeypatch):

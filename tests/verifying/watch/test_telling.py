@@ -38,6 +38,7 @@ def test_metrics_and_summary_count_the_findings(tmp_path):
     assert summary.endswith("verdict: violated\n")
 
 
+@pytest.mark.long
 def test_webhook_gets_each_finding_and_tries_again():
     got, refusals = [], [True]
 
