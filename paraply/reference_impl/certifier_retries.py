@@ -57,6 +57,8 @@ class CertifierRetriesSubject(Subject):
                 "a_collection_overtakes_nothing_in_flight",
                 "collection_never_changes_a_decision",
                 "a_member_collects_after_broadcasts",
+                "every_member_reports_in_the_last_view",
+                "reported_rounds_end_in_a_collection",
                 "stable_set_is_executed_everywhere",
                 "nothing_needed_is_purged",
                 "window_covers_what_was_purged",

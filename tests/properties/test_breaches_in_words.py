@@ -9,6 +9,7 @@ from paraply.properties.certification.decisions import (
     DecisionsDiffer,
     ExecutedSetsDiffer,
     GtidGivenTwice,
+    GtidOutOfRange,
     RefusedWithoutConflict,
 )
 from paraply.properties.certification.garbage_collection import (
@@ -17,9 +18,11 @@ from paraply.properties.certification.garbage_collection import (
     NewestVersionPurged,
     PurgeableItemKept,
     PurgedWriterUncovered,
+    RoundWithoutEnd,
     UnstableCalledStable,
     window_covers_what_was_purged,
 )
+from paraply.properties.certification.retries import RetryNotCertified
 from paraply.properties.certification.timestamps import (
     BarrierUnordered,
     SequenceNumberRepeated,
@@ -31,6 +34,7 @@ from paraply.properties.certification.write_sets import MeetingUnseen
 from paraply.properties.group.view_change import (
     DeliveriesDifferInView,
     JoinerDecidedOtherwise,
+    MemberNotAtRest,
     RecoveryIncomplete,
     ViewChangeNumbered,
     ViewChangeOvertaken,
@@ -152,6 +156,22 @@ STAMP = LogicalTimestamp.as_recorded
         (
             RecoveryIncomplete(joiner="r3", view=2, transaction=1),
             "r3 ended recovery without T1, which was certified before view 2",
+        ),
+        (
+            MemberNotAtRest(member="r3"),
+            "r3 still waits when the others are at rest, and nothing more happens",
+        ),
+        (
+            RoundWithoutEnd(member="r1", stable=(1, 2)),
+            "r1 never collected, though every member reported T1 T2",
+        ),
+        (
+            GtidOutOfRange(member="r1", transaction=1, gtid="g:0"),
+            "r1 gave T1 g:0; numbers begin with 1",
+        ),
+        (
+            RetryNotCertified(member="r1", transaction=1, attempt=2),
+            "r1 never certified T1 at its attempt 2",
         ),
         (
             MeetingUnseen(earlier=1, later=2, table="test.t", index="uk"),

@@ -13,6 +13,7 @@ from paraply.properties.certification.decisions import (
     a_group_comes_to_rest,
     a_transaction_is_refused,
     first_certified_wins,
+    gtid_numbers_are_in_range,
     gtids_are_unique,
     members_decide_alike,
     members_execute_the_same,
@@ -142,6 +143,20 @@ def test_gtids_are_unique_is_unknown_with_fewer_than_two():
         "| T1{a} | T2{b} | certified T1@r1 positive gtid=g:1 ; certified T2@r1 negative"
     )
     assert verdict(history, gtids_are_unique) is Verdict.UNKNOWN
+
+
+@pytest.mark.parametrize(
+    ("number", "is_valid"), [(0, False), (1, True), (2**63 - 2, True), (2**63 - 1, False)]
+)
+def test_gtid_numbers_are_from_one_to_the_greatest(number, is_valid):
+    history = history_of(f"| T1{{a}} | certified T1@r1 positive gtid=g:{number}")
+    expected = Verdict.HOLDS if is_valid else Verdict.VIOLATED
+    assert verdict(history, gtid_numbers_are_in_range) is expected
+
+
+def test_gtid_numbers_are_unknown_where_none_is_given():
+    history = history_of("| T1{a} | certified T1@r1 negative")
+    assert verdict(history, gtid_numbers_are_in_range) is Verdict.UNKNOWN
 
 
 AT_REST = """

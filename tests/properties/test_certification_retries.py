@@ -31,6 +31,13 @@ def test_retry_that_is_refused_is_reported():
     assert "second attempt" in str(breach)
 
 
+def test_retry_that_is_never_certified_is_reported():
+    announced = "| T1{a} gtid=g:1 | certified T1@r1 positive ; retried T1@r1 attempt=2"
+    (breach,) = retries_are_certified_again(history_of(announced))
+    assert (breach.transaction, breach.attempt) == (1, 2)
+    assert not retries_are_certified_again(history_of(f"{announced} ; crashed @r1"))
+
+
 def test_retries_are_unknown_where_nothing_is_retried():
     history = history_of("| T1{a} gtid=g:1 | certified T1@r1 negative")
     assert verdict(history, retries_are_certified_again) is Verdict.UNKNOWN

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import pytest
+
 from paraply.properties.certification.garbage_collection import (
     certification_info_is_bounded,
     collection_never_changes_a_decision,
     nothing_needed_is_purged,
     only_superseded_versions_are_purged,
+    reported_rounds_end_in_a_collection,
     stable_set_is_executed_everywhere,
     window_covers_what_was_purged,
 )
@@ -126,3 +129,38 @@ def test_member_that_comes_online_later_is_not_asked_for_what_was_stable_before(
 
 def test_stable_set_is_unknown_without_broadcasts():
     assert verdict(story(), stable_set_is_executed_everywhere) is Verdict.UNKNOWN
+
+
+ROUND = """
+| T1{{a}}
+| started @r1 ; started @r2 ; view_installed @r1 view=1 members=r1,r2
+; view_installed @r2 view=1 members=r1,r2 ; engine_committed T1@r1 ; engine_committed T1@r2
+; executed_set_broadcast @r1 transactions=1 {second} {collected}
+; stopped @r1 note="at rest" ; stopped @r2 note="{end}"
+"""
+SECOND = "; executed_set_broadcast @r2 transactions=1"
+EMPTY = "; executed_set_broadcast @r2"
+COLLECTED = "; garbage_collected @r1 transactions=1 ; garbage_collected @r2 transactions=1"
+
+
+def round_of(second=SECOND, collected="", end="at rest"):
+    certified = "; certified T1@r1 positive gtid=g:1 ; certified T1@r2 positive gtid=g:1"
+    return history_of(ROUND.format(second=second + certified, collected=collected, end=end))
+
+
+def test_round_that_ends_in_a_collection_holds():
+    history = round_of(collected=COLLECTED)
+    assert verdict(history, reported_rounds_end_in_a_collection) is Verdict.HOLDS
+
+
+def test_round_that_never_ends_is_reported_of_members_at_rest():
+    breaches = reported_rounds_end_in_a_collection(round_of())
+    assert [(one.member, one.stable) for one in breaches] == [("r1", (1,)), ("r2", (1,))]
+    (breach,) = reported_rounds_end_in_a_collection(round_of(end="shutdown"))
+    assert breach.member == "r1"
+
+
+@pytest.mark.parametrize("second", ["", EMPTY], ids=["missing", "nothing in common"])
+def test_round_is_unknown_where_a_report_is_missing_or_tells_nothing(second):
+    history = round_of(second=second)
+    assert verdict(history, reported_rounds_end_in_a_collection) is Verdict.UNKNOWN

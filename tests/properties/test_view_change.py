@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from paraply.properties.group.view_change import (
     joiners_certify_as_their_donors,
+    members_end_at_rest,
     no_delivery_crosses_a_view,
     recovery_reaches_the_view_change,
     view_changes_are_applied_alone,
@@ -118,3 +119,32 @@ def test_recovery_that_stops_before_the_view_change_is_reported():
 def test_recovery_past_the_view_change_is_no_fault():
     history = history_of((RECOVERY % "1,2,3").replace("| certified", "| T3{b} | certified", 1))
     assert not recovery_reaches_the_view_change(history)
+
+
+REST = """
+| T1{{a}}
+| started @r1 ; view_installed @r1 view=1 members=r1 ; certified T1@r1 positive gtid=g:1
+; started @r2 ; {recovered} stopped @r1 note="{note}" {end}
+"""
+RECOVERED = "recovered @r2 transactions=1 ;"
+
+
+def test_joiner_at_rest_with_the_others_holds():
+    history = history_of(
+        REST.format(recovered=RECOVERED, note="at rest", end='; stopped @r2 note="at rest"')
+    )
+    assert verdict(history, members_end_at_rest) is Verdict.HOLDS
+
+
+def test_joiner_that_still_waits_is_reported():
+    (breach,) = members_end_at_rest(history_of(REST.format(recovered="", note="at rest", end="")))
+    assert breach.member == "r2"
+
+
+def test_crashed_joiner_need_not_rest_and_a_stop_is_no_rest():
+    assert not members_end_at_rest(
+        history_of(REST.format(recovered="", note="at rest", end="; crashed @r2"))
+    )
+    stopped = history_of(REST.format(recovered=RECOVERED, note="shutdown", end=""))
+    assert not members_end_at_rest(stopped)
+    assert verdict(stopped, members_end_at_rest) is Verdict.UNKNOWN

@@ -9,7 +9,7 @@ from paraply.properties.apply.stream import LOST, ApplyStream, apply_streams
 from paraply.properties.registry import Exemption, Violation, always, fields, sometimes
 from paraply.properties.vocabularies import recorded
 from paraply.vocabulary.events import Event, EventKind, Outcome
-from paraply.vocabulary.history import History
+from paraply.vocabulary.history import EvidenceTier, History
 from paraply.vocabulary.transactions import TransactionId
 
 COMMIT_ORDER_DEADLOCK = "commit order deadlock"
@@ -154,17 +154,18 @@ def something_happens_after_a_crash(history: History) -> bool:
     witness=something_happens_after_a_crash,
 )
 def crashed_servers_are_silent(history: History) -> tuple[ActedAfterCrash, ...]:
-    """A member that is lost in a crash does nothing until a start, if any.
+    """A member that crashed does nothing until it starts again.
 
-    Recovery commits what was prepared in the crash's own step. STOPPED closes the record. A member
-    that is not lost may restart unrecorded.
+    Recovery commits what was prepared in the crash's own step. STOPPED closes the record. Where a
+    run was only observed, restarts may be unrecorded: there only members lost for good are judged.
     """
+    is_exact = history.header.tier is EvidenceTier.CONTROLLED_RUN
     down: dict[str, int] = {}
     found = []
     for event in history.events:
         moment = down.get(event.member, event.time)
         if event.kind is EventKind.CRASHED:
-            if event.note.startswith(LOST):
+            if is_exact or event.note.startswith(LOST):
                 down[event.member] = event.time
         elif event.kind in _RETURNS:
             down.pop(event.member, None)

@@ -15,6 +15,7 @@ from paraply.properties.group.stream import (
 from paraply.properties.registry import Violation, always, fields, sometimes
 from paraply.properties.vocabularies import certification
 from paraply.vocabulary.events import Event, EventKind, Outcome
+from paraply.vocabulary.gtid_set import GTID_NUMBER_MAX
 from paraply.vocabulary.history import History
 from paraply.vocabulary.transactions import TransactionId
 from paraply.vocabulary.write_set import format_item, sorted_items
@@ -65,6 +66,18 @@ class DecisionsDiffer(Violation):
             f"T{self.transaction} is {self.decision} on {self.member} "
             f"and {self.other_decision} on {self.other_member}"
         )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GtidOutOfRange(Violation):
+    """A GTID has a number that no GTID may have."""
+
+    member: str
+    transaction: TransactionId
+    gtid: str
+
+    def __str__(self) -> str:
+        return f"{self.member} gave T{self.transaction} {self.gtid}; numbers begin with 1"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,6 +145,10 @@ def two_members_certify_one_transaction(history: History) -> bool:
         ):
             return True
     return False
+
+
+def _a_gtid_is_given(history: History) -> bool:
+    return any(event.gtid for event in history.events_of(EventKind.CERTIFIED))
 
 
 def _two_gtids_are_given(history: History) -> bool:
@@ -268,6 +285,18 @@ def gtids_are_unique(history: History) -> list[GtidGivenTwice]:
                 )
             )
     return given_twice
+
+
+@always(of=certification, source="MySQL manual, GTID format", witness=_a_gtid_is_given)
+def gtid_numbers_are_in_range(history: History) -> list[GtidOutOfRange]:
+    """Every GTID that is given has a number from 1 to 2^63 - 2."""
+    return [
+        GtidOutOfRange(member=event.member, transaction=event.transaction, gtid=event.gtid)
+        for event in history.events_of(EventKind.CERTIFIED)
+        if event.transaction is not None
+        and (number := event.gtid.rpartition(":")[2]).isdigit()
+        and not 1 <= int(number) <= GTID_NUMBER_MAX
+    ]
 
 
 @sometimes(of=certification, source="WL#8440, replication path")

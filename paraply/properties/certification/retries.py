@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from paraply.properties.registry import Violation, always
@@ -24,6 +25,18 @@ class RetryRefused(Violation):
             f"{self.member} refused T{self.transaction} at its second attempt, because it had "
             f"certified {self.gtid} at the first, which was rolled back"
         )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RetryNotCertified(Violation):
+    """A retry is announced and never certified."""
+
+    member: str
+    transaction: TransactionId
+    attempt: int
+
+    def __str__(self) -> str:
+        return f"{self.member} never certified T{self.transaction} at its attempt {self.attempt}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,9 +77,9 @@ def _a_gtid_comes_twice(history: History) -> bool:
     source="MySQL bug 34157846",
     witness=_something_is_retried,
 )
-def retries_are_certified_again(history: History) -> list[RetryRefused]:
+def retries_are_certified_again(history: History) -> list[RetryRefused | RetryNotCertified]:
     """A transaction that was certified and rolled back is certified when it is tried again."""
-    return [
+    refused = [
         RetryRefused(
             member=event.member,
             transaction=event.transaction,
@@ -75,6 +88,22 @@ def retries_are_certified_again(history: History) -> list[RetryRefused]:
         for event in history.events_of(EventKind.CERTIFIED)
         if event.attempt > 1 and event.outcome is Outcome.NEGATIVE and event.transaction is not None
     ]
+    return [*refused, *_never_certified(history)]
+
+
+def _never_certified(history: History) -> Iterator[RetryNotCertified]:
+    decided = {
+        (event.member, event.transaction, event.attempt)
+        for event in history.events_of(EventKind.CERTIFIED)
+    }
+    crashed = {event.member for event in history.events_of(EventKind.CRASHED)}
+    for event in history.events_of(EventKind.RETRIED):
+        is_open = event.member in crashed or not history.is_complete
+        key = (event.member, event.transaction, event.attempt)
+        if event.transaction is not None and not is_open and key not in decided:
+            yield RetryNotCertified(
+                member=event.member, transaction=event.transaction, attempt=event.attempt
+            )
 
 
 @always(

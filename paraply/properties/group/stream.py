@@ -10,6 +10,8 @@ from paraply.vocabulary.history import History
 from paraply.vocabulary.timestamps import LogicalTimestamp
 from paraply.vocabulary.transactions import Transaction, TransactionId, TransactionKind
 
+AT_REST = "at rest"
+"""Note of STOPPED where a run ends because nothing more can happen."""
 Snapshots = Mapping[TransactionId, frozenset[TransactionId]]
 """Each transaction's origin's executed set when sent."""
 

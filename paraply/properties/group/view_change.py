@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from paraply.properties.group.stream import member_streams
+from paraply.properties.group.stream import AT_REST, member_streams
 from paraply.properties.registry import Violation, always, sometimes
 from paraply.properties.vocabularies import recorded
-from paraply.vocabulary.events import EventKind, Outcome
+from paraply.vocabulary.events import Event, EventKind, Outcome
 from paraply.vocabulary.history import History
 from paraply.vocabulary.timestamps import LogicalTimestamp
 from paraply.vocabulary.transactions import TransactionId
@@ -88,6 +88,16 @@ class RecoveryIncomplete(Violation):
             f"{self.joiner} ended recovery without T{self.transaction}, "
             f"which was certified before view {self.view}"
         )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemberNotAtRest(Violation):
+    """A member waits forever."""
+
+    member: str
+
+    def __str__(self) -> str:
+        return f"{self.member} still waits when the others are at rest, and nothing more happens"
 
 
 @sometimes(of=recorded(EventKind.VIEW_INSTALLED), source="WL#8440, View_change_log_event")
@@ -242,6 +252,42 @@ def recovery_reaches_the_view_change(history: History) -> list[RecoveryIncomplet
             for transaction in sorted(certified_before.get(view, frozenset()) - executed)
         ]
     return broken
+
+
+@sometimes(of=recorded(EventKind.VIEW_INSTALLED), source="WL#8440, view change on a joiner")
+def a_joiner_ends_at_rest(history: History) -> bool:
+    """A member that recovered is at rest when nothing more can happen."""
+    recovered = {event.member for event in history.events_of(EventKind.RECOVERED)}
+    return not recovered.isdisjoint(_at_rest(history))
+
+
+@always(
+    needs=(EventKind.STARTED,),
+    of=recorded(EventKind.VIEW_INSTALLED),
+    source="WL#8440, wait until view change; bug 89938",
+    witness=a_joiner_ends_at_rest,
+    is_safety=False,
+)
+def members_end_at_rest(history: History) -> list[MemberNotAtRest]:
+    """When nothing more can happen, every member is online and has applied all that it certified.
+
+    A history says that nothing more can happen by STOPPED events with the note "at rest".
+    """
+    if not _at_rest(history):
+        return []
+    last: dict[str, Event] = {}
+    for event in history.events_of(EventKind.STARTED, EventKind.STOPPED, EventKind.CRASHED):
+        last[event.member] = event
+    return [
+        MemberNotAtRest(member=member)
+        for member, event in last.items()
+        if event.kind is EventKind.STARTED
+    ]
+
+
+def _at_rest(history: History) -> frozenset[str]:
+    stops = history.events_of(EventKind.STOPPED)
+    return frozenset(event.member for event in stops if event.note == AT_REST)
 
 
 def _joiner_decisions(history: History) -> Iterator[tuple[str, str, TransactionId, str, str]]:

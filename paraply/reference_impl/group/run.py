@@ -84,6 +84,8 @@ class GroupRun:
             self.last, self.offered = action, frozenset(one.name for one in actions)
             self.group.recorder.next_step()
             action.act()
+        if self.actions():
+            return
         for member in self.group.members.values():
             if member.status is Status.ONLINE and not member.relay_log:
                 self.group.recorder.record(EventKind.STOPPED, member=member.name, note="at rest")

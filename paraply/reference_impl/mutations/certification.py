@@ -11,8 +11,12 @@ from paraply.reference_impl.certification.certifier import (
     Certifier,
     Decision,
 )
-from paraply.reference_impl.certification.gtid_generator import GtidGenerator
-from paraply.reference_impl.certification.gtids import NO_GTIDS, Gtid, GtidSet
+from paraply.reference_impl.certification.gtid_generator import (
+    NUMBER_MAX,
+    GtidGenerator,
+    first_free,
+)
+from paraply.reference_impl.certification.gtids import GROUP_NAME, NO_GTIDS, Gtid, GtidSet
 from paraply.reference_impl.certification.parts import Parts
 from paraply.reference_impl.certifier_subject import CertifierSubject
 from paraply.reference_impl.group.group import Group
@@ -228,6 +232,25 @@ mutate(
     "joiners_certify_as_their_donors",
     GroupSubject(Parts(certifier=CountsExecuted)),
     absent=1,
+    departures=0,
+    barriers=False,
+)
+
+
+class BeginsWithZero(GtidGenerator):
+    """Numbers begin with 0."""
+
+    def next_gtid(self, origin: str | None, taken: AbstractSet[Gtid]) -> Gtid:
+        number = first_free(0, NUMBER_MAX, self.numbers_taken(taken))
+        return super().next_gtid(origin, taken) if number is None else Gtid(GROUP_NAME, number)
+
+
+mutate(
+    "gtid_numbers_begin_with_zero",
+    "MySQL manual, GTID format: numbers begin with 1",
+    "The first transaction of the group has number 0.",
+    "gtid_numbers_are_in_range",
+    GroupSubject(Parts(generator=BeginsWithZero)),
     departures=0,
     barriers=False,
 )

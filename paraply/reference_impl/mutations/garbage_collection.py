@@ -128,6 +128,24 @@ mutate(
 )
 
 
+class IgnoresItsMembers(CollectionRound):
+    """Reports of the view's members are ignored."""
+
+    def on_executed_set(
+        self, sender: str, executed: GtidSet, reporters: Collection[str]
+    ) -> GtidSet | None:
+        return super().on_executed_set(sender, executed, frozenset({sender}) - set(reporters))
+
+
+mutate(
+    "round_ignores_its_members",
+    "handle_certifier_data: reports of members outside the view are ignored",
+    "Reports of the view's own members are ignored, so that nothing is ever collected.",
+    "reported_rounds_end_in_a_collection",
+    GroupSubject(Parts(collection=IgnoresItsMembers)),
+)
+
+
 class FirstReportDecides(CollectionRound):
     """One report completes a round."""
 

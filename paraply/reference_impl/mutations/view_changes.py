@@ -90,6 +90,22 @@ mutate(
 )
 
 
+class TakesWhatItHas(Member):
+    """Joiners ask their donor for what they have executed."""
+
+    def missing_from(self, donor: Member) -> tuple[TransactionId, Gtid] | None:
+        return next((one for one in donor.binlog if one[1] in self.executed), None)
+
+
+mutate(
+    "joiner_asks_for_what_it_has",
+    "distributed recovery: the donor's binary log from gtid_executed on",
+    "A joiner takes nothing from its donor, and recovery never ends.",
+    "members_end_at_rest",
+    group_of(TakesWhatItHas),
+)
+
+
 class ImportsNothing(Member):
     """Joiners import no certification info."""
 

@@ -24,7 +24,7 @@ class Replication(Staging):
                 yield Step(f"{name} receives", partial(self.on_received, replica))
             if self.may_hear(replica):
                 yield Step(f"{name} is heard", partial(self.on_heard, replica))
-            if replica.applied < replica.position:
+            if replica.is_connected and replica.applied < replica.position:
                 yield Step(f"{name} applies", partial(self.on_applied, replica))
             # After the loss of the source, survivors are up at the election.
             if not replica.is_connected and (self.settings.replicas_return or self.is_lost):
