@@ -99,3 +99,10 @@ def test_store_continues_after_a_half_written_line(tmp_path, campaign, mutants):
     with store.path.open("a", encoding="utf-8") as file:
         file.write('{"name": "ha')
     assert store.read() == {one.name: one}
+
+
+def test_store_makes_its_folder_and_gives_back_what_was_drawn(tmp_path):
+    store = Store(tmp_path / "new" / "reference.jsonl")
+    store.note(total=3, sample=2)
+    assert store.noted() == {"total": 3, "sample": 2}
+    assert store.read() == {}

@@ -252,6 +252,7 @@ def test_report_that_comes_twice_counts_once():
 
 CAMPAIGNS = (
     ("group", Workload(transactions=8, members=3, rows=2, options={"broadcasts": 9})),
+    ("group", Workload(transactions=4, rows=2, options={"broadcasts": 9, "joins": 0})),
     ("certifier", Workload(transactions=6, rows=2)),
     ("source", Workload(transactions=6, rows=2)),
     ("write_sets", Workload(transactions=6)),

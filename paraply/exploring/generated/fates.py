@@ -133,6 +133,7 @@ class Store:
 
     def note(self, **numbers: int) -> None:
         """Write beside the fates what was drawn."""
+        self.path.parent.mkdir(parents=True, exist_ok=True)
         self._notes.write_text(json.dumps(numbers) + "\n", encoding="utf-8")
 
     def noted(self) -> dict[str, int]:
