@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from ci.check import ROOT
-from ci.pages.claims import MODULE as PAGE
+from ci.pages.claims import PAGE
 from paraply.adapters.live.targets import TARGETS
 
 _COMMON = ("--transactions", "1500", "--duration", "20", "--clients", "8", "--seed", "1")
@@ -82,7 +82,7 @@ def _store(command: str, number: int, out: Path) -> int:
     )  # fmt: skip
     if result.is_file():
         subprocess.run(
-            [sys.executable, "-m", PAGE, "--add", str(result)], cwd=ROOT, check=True
+            [sys.executable, "-m", PAGE.module, "--add", str(result)], cwd=ROOT, check=True
         )  # fmt: skip
     return done.returncode
 

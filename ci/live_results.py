@@ -17,6 +17,7 @@ from typing import Any
 
 from ci.check import ROOT
 from ci.existing_servers import data_source_names, servers_named_in
+from ci.pages.live_results import PAGE
 from paraply.adapters.live.existing.target import EXISTING
 from paraply.adapters.live.target import LiveRequest, LiveTarget
 from paraply.adapters.live.targets import TARGETS
@@ -107,7 +108,7 @@ def _stored(command: str, result: Path, out: Path) -> int:
         # The server is not there, or its version has no such mode.
         print("left out, see above", flush=True)
     else:
-        stored = [sys.executable, "-m", "ci.pages.live_results", "--add", str(result)]
+        stored = [sys.executable, "-m", PAGE.module, "--add", str(result)]
         subprocess.run(stored, cwd=ROOT, check=True)
     return done.returncode
 

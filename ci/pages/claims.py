@@ -7,44 +7,21 @@ results.
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import Any
 
-from ci.pages.writing import ROOT, filled, pages_main, table
+from ci.pages.stored_results import Result, ResultsPage
+from ci.pages.writing import table
 from paraply.adapters.live.clients.options import ClientOptions, IsolationLevel, Route
-from paraply.cli import Parser, report
-from paraply.errors import NOTHING_READ
 from paraply.observing.claims import DOCUMENTS, claim_of
-from paraply.vocabulary.errors import ParaplyError
-from paraply.vocabulary.verdict import EXIT_UNREADABLE
 
-MODULE = "ci.pages.claims"
-PAGE_PATH = "docs/claims.md"
-RESULTS_PATH = "docs/claims.jsonl"
 _OPTIONS = ("workload", "isolation", "reads", "wait", "keys", "operations", "read_only")
 _REFUTED = ("refuted", "refuted, as published")
 _SEEN = ("documented", "not promised")
 _DATA_CYCLES = {"G0", "G1c", "G-single", "G-nonadjacent", "G2-item"}
 _ORDERED_CYCLES = {"SI-session", "cycle-session", "SI-realtime", "cycle-realtime"}
 _CHARACTERS_MAX = 400
-
-Result = dict[str, Any]
-
-
-def read_results(path: Path) -> list[Result]:
-    """Return the stored results, one per line."""
-    if not path.is_file():
-        return []
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line]
-
-
-def merged(stored: Sequence[Result], new: Sequence[Result]) -> list[Result]:
-    """Return all results in a fixed order; new ones replace stored ones."""
-    by_key = {_key(one): one for one in (*stored, *new)}
-    return [by_key[key] for key in sorted(by_key)]
 
 
 def _key(result: Result) -> tuple[str, ...]:
@@ -166,52 +143,15 @@ def _cut(text: str) -> str:
     return plain if len(plain) <= _CHARACTERS_MAX else f"{plain[:_CHARACTERS_MAX]} ..."
 
 
-def generated() -> dict[str, str]:
-    """Return the page by its path."""
-    results = read_results(ROOT / RESULTS_PATH)
-    return {PAGE_PATH: filled(PAGE_PATH, {"results": results_lines(results)})}
-
-
-def added(files: Sequence[str]) -> list[Result]:
-    """Return results of client runs.
-
-    Raises:
-        ParaplyError: P307 for an unreadable file or other content.
-    """
-    new: list[Result] = []
-    for file in files:
-        try:
-            found = json.loads(Path(file).read_text(encoding="utf-8"))["results"]
-            # A result without the page's fields must fail before anything is stored.
-            list(results_lines(merged([], found)))
-        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-            raise ParaplyError(
-                NOTHING_READ,
-                where=file,
-                reason=f"{type(error).__name__}: {error}",
-                remedy="name files that `paraply live --workload list-append --json FILE` wrote",
-            ) from error
-        new += found
-    return new
-
-
-def main(argv: Sequence[str] | None = None) -> int:
-    """Add results, or write or check the page."""
-    parser = Parser(prog=f"python -m {MODULE}", add_help=False)
-    parser.add_argument("--add", nargs="+", metavar="FILE", default=[])
-    try:
-        given, arguments = parser.parse_known_args(argv)
-        if given.add:
-            stored = ROOT / RESULTS_PATH
-            results = merged(read_results(stored), added(given.add))
-            lines = [json.dumps(one, sort_keys=True) for one in results]
-            stored.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-            arguments = ["--write"]
-    except ParaplyError as error:
-        report(error, sys.stderr)
-        return EXIT_UNREADABLE
-    return pages_main(MODULE, generated(), arguments)
+PAGE = ResultsPage(
+    module="ci.pages.claims",
+    page="docs/claims.md",
+    results="docs/claims.jsonl",
+    written_by="paraply live --workload list-append --json FILE",
+    key=_key,
+    lines=results_lines,
+)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(PAGE.main())

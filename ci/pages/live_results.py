@@ -6,41 +6,17 @@ fault and layout, and writes the page. Exit code 3 for a file without results.
 
 from __future__ import annotations
 
-import json
 import re
 import sys
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import Any
 
-from ci.pages.writing import ROOT, filled, pages_main
-from paraply.cli import Parser, report
-from paraply.errors import NOTHING_READ, USAGE
-from paraply.vocabulary.errors import ParaplyError
-from paraply.vocabulary.verdict import EXIT_UNREADABLE
+from ci.pages.stored_results import Result, ResultsPage
 
-MODULE = "ci.pages.live_results"
-PAGE_PATH = "docs/live-results.md"
-RESULTS_PATH = "docs/live-results.jsonl"
 HEALTHY = "none"
 _EVIDENCE_CHARACTERS_MAX = 200
 _NUMBER = re.compile(r"\d[\d,.:-]*")
 _LAYOUT = ("workload", "replicas", "domains", "workers", "clients")
-
-Result = dict[str, Any]
-
-
-def read_results(path: Path) -> list[Result]:
-    """Return the stored results, one per line."""
-    if not path.is_file():
-        return []
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line]
-
-
-def merged(stored: Sequence[Result], new: Sequence[Result]) -> list[Result]:
-    """Return all results in a fixed order."""
-    by_key = {_key(one): _trimmed(one) for one in (*stored, *new)}
-    return [by_key[key] for key in sorted(by_key)]
 
 
 def _key(result: Result) -> tuple[str, ...]:
@@ -205,58 +181,16 @@ def _cell(text: str) -> str:
     return plain
 
 
-def generated() -> dict[str, str]:
-    """Return the page by its path."""
-    results = read_results(ROOT / RESULTS_PATH)
-    return {PAGE_PATH: filled(PAGE_PATH, {"results": [page(results)]})}
-
-
-def added(files: Sequence[str]) -> list[Result]:
-    """Return results of ``paraply live --json``.
-
-    Raises:
-        ParaplyError: P307 for an unreadable file or other content.
-    """
-    new: list[Result] = []
-    for file in files:
-        try:
-            found = json.loads(Path(file).read_text(encoding="utf-8"))["results"]
-            # A result without the page's fields must fail before anything is stored.
-            page(merged([], found))
-        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-            raise ParaplyError(
-                NOTHING_READ,
-                where=file,
-                reason=f"{type(error).__name__}: {error}",
-                remedy="name files that `paraply live --json FILE` wrote",
-            ) from error
-        new += found
-    return new
-
-
-def main(argv: Sequence[str] | None = None) -> int:
-    """Add results, or write or check the page."""
-    parser = Parser(prog=f"python -m {MODULE}", add_help=False)
-    parser.add_argument("--add", nargs="+", metavar="FILE", default=[])
-    try:
-        given, arguments = parser.parse_known_args(argv)
-        if given.add:
-            if arguments not in ([], ["--write"]):
-                reason = f"--add writes the page, and does not go with {' '.join(arguments)}"
-                raise ParaplyError(USAGE, reason=reason, command=parser.prog)
-            _store(added(given.add))
-            arguments = ["--write"]
-    except ParaplyError as error:
-        report(error, sys.stderr)
-        return EXIT_UNREADABLE
-    return pages_main(MODULE, generated(), arguments)
-
-
-def _store(new: Sequence[Result]) -> None:
-    stored = ROOT / RESULTS_PATH
-    lines = [json.dumps(one, sort_keys=True) for one in merged(read_results(stored), new)]
-    stored.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+PAGE = ResultsPage(
+    module="ci.pages.live_results",
+    page="docs/live-results.md",
+    results="docs/live-results.jsonl",
+    written_by="paraply live --json FILE",
+    key=_key,
+    lines=lambda results: [page(results)],
+    kept=_trimmed,
+)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(PAGE.main())

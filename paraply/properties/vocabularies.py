@@ -199,6 +199,13 @@ def keyed_rows(history: History) -> bool:
     )
 
 
+def hashed_items(history: History) -> bool:
+    """Write sets are a server's hashes of known row changes."""
+    return keyed_rows(history) and all(
+        isinstance(item, int) for one in history.transactions for item in one.write_set
+    )
+
+
 def session_writes(history: History) -> bool:
     """Named sessions submit transactions and receive confirmations."""
     needed = {EventKind.SUBMITTED, EventKind.CLIENT_ACKNOWLEDGED}

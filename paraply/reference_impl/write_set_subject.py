@@ -95,10 +95,10 @@ class WriteSetSubject(Subject):
         """Change rows serially, as keys allow."""
         composer = self.composer(tables=TABLES)
         rows: dict[str, list[RowImage]] = {name: [] for name in TABLES}
-        for number in range(1, workload.transactions + 1):
+        for _ in range(workload.transactions):
             changes = [
                 change
-                for change in possible_changes(rows, number)
+                for change in possible_changes(rows)
                 if options["foreign_keys"] or not change.table.foreign_keys
             ]
             change = schedule.choose(changes, "row change")
@@ -126,18 +126,19 @@ class WriteSetSubject(Subject):
         return ("r1",)
 
 
-def possible_changes(rows: Mapping[str, list[RowImage]], number: int) -> Iterator[Change]:
-    """Yield valid changes; a new row has id ``number``."""
+def possible_changes(rows: Mapping[str, list[RowImage]]) -> Iterator[Change]:
+    """Yield valid changes; a new row has the table's next id, so tables have equal ids."""
+    next_id = {name: 1 + max(map(_id_of, there), default=0) for name, there in rows.items()}
     words = {sort_key(str(row[1]), COLLATION) for row in rows["test.words"]}
     pairs = {_pair_key(row) for row in rows["test.pairs"]}
     for word in ("c", "C", None):
         if word is None or sort_key(word, COLLATION) not in words:
-            yield Change(WORDS, None, (number, word))
+            yield Change(WORDS, None, (next_id["test.words"], word))
     for word, n in (("abc", 1), ("abd", 1), ("abc", 2)):
-        if _pair_key((number, word, n)) not in pairs:
-            yield Change(PAIRS, None, (number, word, n))
+        if _pair_key((0, word, n)) not in pairs:
+            yield Change(PAIRS, None, (next_id["test.pairs"], word, n))
     for parent in rows["test.words"]:
-        yield Change(CHILDREN, None, (number, parent[0]))
+        yield Change(CHILDREN, None, (next_id["test.children"], parent[0]))
         yield Change(WORDS, parent, (parent[0], None))
     referred = {row[1] for row in rows["test.children"]}
     for name, present in rows.items():
@@ -151,6 +152,12 @@ def operation_of(change: Change) -> Operation:
     if change.before is None:
         return Operation.INSERT
     return Operation.DELETE if change.after is None else Operation.UPDATE
+
+
+def _id_of(row: RowImage) -> int:
+    number = row[0]
+    assert isinstance(number, int)
+    return number
 
 
 def _pair_key(row: RowImage) -> tuple[bytes, object]:

@@ -9,7 +9,7 @@ import pytest
 
 from ci.client_claims import commands
 from ci.pages import claims as claims_page
-from ci.pages.claims import PAGE_PATH, RESULTS_PATH, generated, main, merged, read_results
+from ci.pages.claims import PAGE
 from ci.pages.writing import ROOT
 from paraply.adapters.live.clients.options import ClientOptions, IsolationLevel
 from paraply.adapters.live.clients.site import wait_named
@@ -28,7 +28,7 @@ def result(level=IsolationLevel.REPEATABLE_READ, *texts):
 
 
 def test_page_is_current():
-    assert generated()[PAGE_PATH] == (ROOT / PAGE_PATH).read_text(encoding="utf-8")
+    assert PAGE.generated()[PAGE.page] == (ROOT / PAGE.page).read_text(encoding="utf-8")
 
 
 def test_page_shows_what_was_refuted_with_the_smallest_witness_and_the_command():
@@ -47,11 +47,11 @@ def test_page_shows_what_was_refuted_with_the_smallest_witness_and_the_command()
 def test_new_results_replace_those_of_the_same_options():
     old, other = result(), result(IsolationLevel.SERIALIZABLE)
     new = {**result(), "rounds": 9}
-    assert [one["rounds"] for one in merged([old, other], [new])] == [9, 1]
+    assert [one["rounds"] for one in PAGE.merged([old, other], [new])] == [9, 1]
 
 
 def test_stored_results_have_no_refuted_promise_that_no_document_or_report_describes():
-    stored = read_results(ROOT / RESULTS_PATH)
+    stored = PAGE.stored()
     assert stored
     for one in stored:
         assert not [each for each in one["findings"] if each["status"] == "refuted"], one["command"]
@@ -60,7 +60,7 @@ def test_stored_results_have_no_refuted_promise_that_no_document_or_report_descr
 def test_file_without_results_is_refused(tmp_path, capsys):
     file = tmp_path / "x.json"
     file.write_text(json.dumps({"results": [{"target": "galera"}]}))
-    assert main(["--add", str(file)]) == 3
+    assert PAGE.main(["--add", str(file)]) == 3
     assert "P307" in capsys.readouterr().err
 
 

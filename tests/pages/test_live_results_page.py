@@ -8,19 +8,9 @@ from collections import Counter
 import pytest
 
 from ci.live_results import commands
-from ci.pages import live_results as live_results_page
 from ci.pages import writing as pages
-from ci.pages.live_results import (
-    HEALTHY,
-    PAGE_PATH,
-    RESULTS_PATH,
-    generated,
-    is_wider,
-    main,
-    merged,
-    page,
-    read_results,
-)
+from ci.pages.live_results import HEALTHY, PAGE, is_wider, page
+from ci.pages.stored_results import read_results
 from ci.pages.writing import ROOT
 from paraply.adapters.live.targets import TARGETS
 from paraply.reporting.live_text import result_json
@@ -34,11 +24,11 @@ def results():
 
 
 def test_page_is_current():
-    assert generated()[PAGE_PATH] == (ROOT / PAGE_PATH).read_text(encoding="utf-8")
+    assert PAGE.generated()[PAGE.page] == (ROOT / PAGE.page).read_text(encoding="utf-8")
 
 
 def test_page_shows_verdicts_counts_and_commands():
-    text = page(merged([], results()))
+    text = page(PAGE.merged([], results()))
     assert "## toy" in text
     assert "| transactions | 6 |" in text
     assert "| `no_event_is_lost` | holds (2) |" in text
@@ -63,7 +53,7 @@ def test_notes_that_differ_in_numbers_are_shown_once_under_their_fault():
 
 
 def test_control_that_stays_silent_is_said_to():
-    text = page(merged([], [result_json(result(healthy(), fault="break"))]))
+    text = page(PAGE.merged([], [result_json(result(healthy(), fault="break"))]))
     assert "control silent: `no_event_is_lost`" in text
 
 
@@ -80,14 +70,14 @@ def test_control_that_takes_luck_is_said_not_to_have_fired():
 
 def test_newer_result_takes_the_place_of_the_older_of_its_kind():
     older, newer = result_json(result(healthy())), result_json(result(healthy(), healthy(2)))
-    assert [one["rounds"] for one in merged([older], [newer])] == [2]
+    assert [one["rounds"] for one in PAGE.merged([older], [newer])] == [2]
     struck = result_json(result(broken(), fault="break"))
-    assert [one["fault"] for one in merged([struck], [newer])] == ["none", "break"]
+    assert [one["fault"] for one in PAGE.merged([struck], [newer])] == ["none", "break"]
 
 
 def test_paths_of_findings_are_not_stored():
     value = results()[0] | {"findings": ["somewhere.jsonl"]}
-    assert "findings" not in merged([], [value])[0]
+    assert "findings" not in PAGE.merged([], [value])[0]
 
 
 def test_page_of_nothing_has_no_tables():
@@ -97,11 +87,10 @@ def test_page_of_nothing_has_no_tables():
 @pytest.fixture
 def tree(tmp_path, monkeypatch):
     """A source tree whose page is of no results yet."""
-    monkeypatch.setattr(live_results_page, "ROOT", tmp_path)
     monkeypatch.setattr(pages, "ROOT", tmp_path)
     (tmp_path / "docs").mkdir()
-    (tmp_path / PAGE_PATH).write_text("<!-- generated: results -->\n<!-- end -->\n")
-    assert main(["--write"]) == 0
+    (tmp_path / PAGE.page).write_text("<!-- generated: results -->\n<!-- end -->\n")
+    assert PAGE.main(["--write"]) == 0
     return tmp_path
 
 
@@ -109,10 +98,10 @@ def tree(tmp_path, monkeypatch):
 def test_results_of_a_file_are_stored_and_the_page_is_written(tree, more):
     (tree / "one.json").write_text(json.dumps({"results": results()[:1]}))
     (tree / "other.json").write_text(json.dumps({"results": results()[1:]}))
-    assert main(["--add", str(tree / "one.json"), str(tree / "other.json"), *more]) == 0
-    assert read_results(tree / RESULTS_PATH) == merged([], results())
-    assert page(merged([], results())) in (tree / PAGE_PATH).read_text()
-    assert main(["--check"]) == 0
+    assert PAGE.main(["--add", str(tree / "one.json"), str(tree / "other.json"), *more]) == 0
+    assert PAGE.stored() == PAGE.merged([], results())
+    assert page(PAGE.merged([], results())) in (tree / PAGE.page).read_text()
+    assert PAGE.main(["--check"]) == 0
 
 
 @pytest.mark.parametrize(
@@ -123,9 +112,9 @@ def test_file_without_results_is_named_and_nothing_is_stored(tree, text, capsys)
     good.write_text(json.dumps({"results": results()}))
     if text is not None:
         bad.write_text(text)
-    assert main(["--add", str(good), str(bad)]) == 3
+    assert PAGE.main(["--add", str(good), str(bad)]) == 3
     assert f"P307 {bad}: nothing could be read" in capsys.readouterr().err
-    assert read_results(tree / RESULTS_PATH) == []
+    assert PAGE.stored() == []
 
 
 @pytest.mark.parametrize(
@@ -137,7 +126,7 @@ def test_file_without_results_is_named_and_nothing_is_stored(tree, text, capsys)
     ],
 )
 def test_wrong_usage_is_told_and_not_traced(tree, arguments, why, capsys):
-    assert main(arguments) == 3
+    assert PAGE.main(arguments) == 3
     assert why in capsys.readouterr().err
 
 
@@ -146,7 +135,7 @@ def test_missing_file_has_no_results(tmp_path):
 
 
 def test_stored_results_hold_what_the_project_claims():
-    stored = read_results(ROOT / RESULTS_PATH)
+    stored = PAGE.stored()
     assert stored, "no live results are stored"
     for one in stored:
         json.dumps(one)
@@ -157,7 +146,7 @@ def test_stored_results_hold_what_the_project_claims():
 
 def test_stored_healthy_modes_have_twenty_thousand_transactions_each():
     ran = Counter()
-    for one in read_results(ROOT / RESULTS_PATH):
+    for one in PAGE.stored():
         if one["fault"] == HEALTHY and not is_wider(one):
             ran[one["target"], one["mode"]] += one["transactions"]
     # Servers that are already there have the settings of somebody else, not modes of ours.
@@ -173,7 +162,7 @@ def test_stored_healthy_modes_have_twenty_thousand_transactions_each():
 
 
 def test_wider_results_are_stored_of_every_mode_and_hold():
-    wider = [one for one in read_results(ROOT / RESULTS_PATH) if is_wider(one)]
+    wider = [one for one in PAGE.stored() if is_wider(one)]
     modes = {"mariadb": ("optimistic", "conservative", "aggressive", "minimal")}
     modes["mysql"] = ("logical-clock",)
     assert {(one["target"], one["mode"]) for one in wider} == {
@@ -188,7 +177,7 @@ def test_wider_results_are_stored_of_every_mode_and_hold():
 def test_wider_results_have_a_table_of_their_own():
     one = result_json(result(healthy()))
     wider = {**one, "request": one["request"] | {"replicas": 2, "domains": 3}}
-    text = page(merged([], [one, wider]))
+    text = page(PAGE.merged([], [one, wider]))
     before, after = text.split("### Several domains or replicas, nothing done to the servers")
     assert "| | plain |" in before
     assert "| | plain, 2 replicas, 3 domains |" in after
@@ -201,12 +190,12 @@ def test_servers_of_either_family_that_were_there_stand_side_by_side():
         one | {"command": command, "evidence": one["evidence"] | {"server": server}}
         for server in ("MySQL 9.7.4", "MariaDB 10.11.19")
     ]
-    text = page(merged([], both))
+    text = page(PAGE.merged([], both))
     assert "| | plain, MariaDB 10.11.19, 2 replicas | plain, MySQL 9.7.4, 2 replicas |" in text
 
 
 def test_stored_results_are_made_again_by_the_module_that_says_so():
-    stored = {one["command"] for one in read_results(ROOT / RESULTS_PATH)}
+    stored = {one["command"] for one in PAGE.stored()}
     wanted = set(commands([]))
     # MySQL 9.7 has no DATABASE mode any more.
     assert stored == {one for one in wanted if "--mode database" not in one}
@@ -214,7 +203,7 @@ def test_stored_results_are_made_again_by_the_module_that_says_so():
 
 def test_stored_controls_that_take_no_luck_came_out():
     silent = []
-    for one in read_results(ROOT / RESULTS_PATH):
+    for one in PAGE.stored():
         controls = [each for each in one["properties"] if each["documented"]]
         if controls and not any(each["rare"] or each["verdict"] == "violated" for each in controls):
             silent.append(one["command"])

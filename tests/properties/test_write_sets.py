@@ -7,7 +7,9 @@ from dataclasses import replace
 from paraply.properties.certification.write_sets import (
     children_share_an_item_with_their_parents,
     equal_keys_share_an_item,
+    items_are_shared_for_a_reason,
 )
+from paraply.properties.vocabularies import hashed_items
 from paraply.reference_impl.write_set_subject import TABLES
 from paraply.vocabulary.verdict import Verdict
 from tests.properties.histories import history_of, verdict
@@ -57,3 +59,25 @@ def test_child_without_a_common_item_is_reported():
 def test_child_of_another_parent_is_no_family():
     history = story('T1{1} +test.words[1,"c"] | T2{2} +test.children[2,9]')
     assert verdict(history, children_share_an_item_with_their_parents) is Verdict.UNKNOWN
+
+
+def test_strangers_without_a_common_item_hold():
+    history = story('T1{1} +test.words[1,"c"] | T2{2} +test.pairs[1,"abc",1]')
+    assert verdict(history, items_are_shared_for_a_reason) is Verdict.HOLDS
+
+
+def test_equal_ids_of_two_tables_are_no_reason_to_share_an_item():
+    history = story('T1{1 2} +test.words[1,"c"] | T2{2 3} +test.pairs[1,"abc",1]')
+    (breach,) = items_are_shared_for_a_reason(history)
+    assert str(breach) == "T1 and T2 share an item, but no key and no parent row"
+
+
+def test_children_of_one_parent_share_its_item():
+    history = story("T1{1 7} +test.children[1,5] | T2{2 7} +test.children[2,5]")
+    assert verdict(history, items_are_shared_for_a_reason) is Verdict.UNKNOWN
+
+
+def test_items_that_are_no_hashes_are_not_judged():
+    rows = 'T1{%s} +test.words[1,"c"] | T2{%s} +test.pairs[1,"abc",1]'
+    assert hashed_items(story(rows % ("7", "8")))
+    assert not hashed_items(story(rows % ("7", "a")))

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from paraply.properties.registry import Violation, always, sometimes
-from paraply.properties.vocabularies import keyed_rows
+from paraply.properties.vocabularies import hashed_items, keyed_rows
 from paraply.vocabulary.history import History
 from paraply.vocabulary.log import ABSENT, RowImage
 from paraply.vocabulary.schema import Column, TableSchema, UniqueKey
@@ -41,6 +41,41 @@ class ParentUnseen(MeetingUnseen):
     """A child row and changed parent share no item."""
 
     __slots__ = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SharedWithoutMeeting(Violation):
+    """Transactions share an item and no key."""
+
+    earlier: TransactionId
+    later: TransactionId
+
+    def __str__(self) -> str:
+        return f"T{self.earlier} and T{self.later} share an item, but no key and no parent row"
+
+
+@sometimes(of=hashed_items, source="sql/rpl_write_set_handler.cc: add_pke")
+def two_transactions_meet_nowhere(history: History) -> bool:
+    """Two transactions change rows without a common key or parent row."""
+    return any(True for _ in _strangers(history))
+
+
+@always(
+    of=hashed_items,
+    source="sql/rpl_write_set_handler.cc: add_pke",
+    witness=two_transactions_meet_nowhere,
+    is_safety=False,
+)
+def items_are_shared_for_a_reason(history: History) -> list[SharedWithoutMeeting]:
+    """Two transactions without a common key or parent row share no item.
+
+    Otherwise a replica applies them one after the other for nothing.
+    """
+    return [
+        SharedWithoutMeeting(earlier=earlier.id, later=later.id)
+        for earlier, later in _strangers(history)
+        if not earlier.write_set.isdisjoint(later.write_set)
+    ]
 
 
 @sometimes(of=keyed_rows, source="sql/rpl_write_set_handler.cc: add_pke")
@@ -100,6 +135,16 @@ def _family_meetings(history: History) -> Iterator[tuple[Transaction, Transactio
         met = keys[earlier.id] & parents[later.id] | parents[earlier.id] & keys[later.id]
         for common in sorted(met, key=repr):
             yield earlier, later, common
+
+
+def _strangers(history: History) -> Iterator[tuple[Transaction, Transaction]]:
+    keys = {
+        one.id: _keys_of(one, history) | _parent_keys_of(one, history)
+        for one in history.transactions
+    }
+    for earlier, later in combinations(history.transactions, 2):
+        if keys[earlier.id].isdisjoint(keys[later.id]):
+            yield earlier, later
 
 
 def _images(transaction: Transaction, history: History) -> Iterator[tuple[TableSchema, RowImage]]:

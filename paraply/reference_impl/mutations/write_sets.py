@@ -12,6 +12,7 @@ from paraply.reference_impl.subject import Workload
 from paraply.reference_impl.write_set_subject import WriteSetSubject
 from paraply.vocabulary.log import RowImage
 from paraply.vocabulary.schema import Column, ForeignKey, KeyPart, TableSchema, UniqueKey
+from paraply.vocabulary.write_set import WriteSet
 
 FAMILY = "write sets"
 
@@ -136,4 +137,42 @@ mutate(
     "Child and parent name the parent's key in two ways.",
     LengthsLeftOut,
     caught_by="children_share_an_item_with_their_parents",
+)
+
+
+class OneItemForAll(ItemComposer):
+    """Every change has one and the same item."""
+
+    def write_set(
+        self, table: TableSchema, before: RowImage | None, after: RowImage | None
+    ) -> WriteSet:
+        return frozenset({0})
+
+
+mutate(
+    "every_change_has_one_item",
+    "sql/rpl_write_set_handler.cc: add_pke",
+    "All transactions conflict, so replicas apply one after the other.",
+    OneItemForAll,
+    caught_by="items_are_shared_for_a_reason",
+)
+
+
+class TablesAreLeftOut(ItemComposer):
+    """Items of two tables are equal where their keys are."""
+
+    def compose(
+        self, table: TableSchema, before: RowImage | None, after: RowImage | None
+    ) -> tuple[bytes, ...]:
+        name, plain = table.name.encode(), with_length(b"")
+        texts = super().compose(table, before, after)
+        return tuple(text.replace(with_length(name.partition(b".")[2]), plain) for text in texts)
+
+
+mutate(
+    "items_leave_out_the_table",
+    "sql/rpl_write_set_handler.cc: add_pke",
+    "Rows of two tables with equal keys have one item.",
+    TablesAreLeftOut,
+    caught_by="items_are_shared_for_a_reason",
 )
