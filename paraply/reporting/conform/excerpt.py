@@ -52,7 +52,7 @@ def group_lines(group: CauseGroup, report: SuiteReport, lines_max: int) -> list[
     breach = result.breach
     reason = result.reason if breach is None else f"{breach.prop.name}: {result.reason}"
     begins = [
-        *_cut(wrapped(f"FAIL {result.case.id}: {result.case.fact}", "", "  ")),
+        f"FAIL {result.case.id}: {result.case.fact}",
         *_cut(wrapped(visible(reason), "  ", "  ")),
     ]
     for spare in _SPARING:
