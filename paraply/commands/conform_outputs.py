@@ -9,6 +9,7 @@ from itertools import count
 from pathlib import Path
 
 from paraply.adapters.conformance.cases import Case
+from paraply.adapters.conformance.cases.scaled import case_of_id
 from paraply.conforming.suite import CaseResult
 from paraply.errors import USAGE
 from paraply.progress import progress
@@ -50,7 +51,9 @@ def write_outputs(arguments: argparse.Namespace, report: SuiteReport) -> int:
 def check_show(arguments: argparse.Namespace, cases: Sequence[Case]) -> None:
     """Raise for a word of ``--show`` that names no case of this run."""
     for word in arguments.show:
-        if word != SHOW_ALL and not any(case.id.startswith(word) for case in cases):
+        is_generated = arguments.budget > 0 and case_of_id(word) is not None
+        is_run = is_generated or any(case.id.startswith(word) for case in cases)
+        if word != SHOW_ALL and not is_run:
             raise ParaplyError(
                 USAGE,
                 reason=f"--show {word} names none of the cases of this run",

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Iterable, Sequence
 
 from paraply.adapters.conformance.cases import suite
 from paraply.reporting.page import page
+
+_COLOUR = re.compile(r"\x1b\[\d*m")
 
 
 def wrapped(text: str, indent: str = "", hanging: str = "") -> list[str]:
@@ -22,7 +25,8 @@ def wrapped(text: str, indent: str = "", hanging: str = "") -> list[str]:
 
 def height(lines: Sequence[str]) -> int:
     """Return how many lines of a terminal they fill."""
-    return sum(max(1, -(-len(line) // page().width)) for line in lines)
+    lengths = (len(_COLOUR.sub("", line)) for line in lines)
+    return sum(max(1, -(-length // page().width)) for length in lengths)
 
 
 def cut_ids(title: str, ids: Sequence[str], indent: str, lines_max: int | None) -> list[str]:
