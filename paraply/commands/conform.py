@@ -190,12 +190,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.expected_failures is not None:
         expected = read_expected_failures(Path(arguments.expected_failures), suite())
     if arguments.wire:
-        if arguments.applier is not None or role is Role.TRACKER:
-            raise ParaplyError(
-                USAGE,
-                reason="--wire starts a command: leave out --applier and --role",
-                command="paraply conform",
-            )
+        _refuse_options_of_json_lines(arguments)
         return run_wire(arguments, cases, command, expected)
     arguments.schedules = arguments.schedules or SCHEDULES
     started = command
@@ -245,6 +240,24 @@ def run(arguments: argparse.Namespace) -> int:
         alternatives=others,
     )
     return write_outputs(arguments, report)
+
+
+def _refuse_options_of_json_lines(arguments: argparse.Namespace) -> None:
+    given = {
+        "--applier": arguments.applier is not None,
+        "--role tracker": arguments.role != Role.APPLIER.value,
+        "--budget": arguments.budget > 0,
+        "--covered": arguments.covered is not None,
+        "--keep": arguments.keep is not None,
+        "--log": arguments.log is not None,
+    }
+    words = [name for name, is_given in given.items() if is_given]
+    if words:
+        raise ParaplyError(
+            USAGE,
+            reason=f"--wire starts a command and runs fixed cases: leave out {', '.join(words)}",
+            command="paraply conform",
+        )
 
 
 def _run_budget(conformance: Conformance, arguments: argparse.Namespace) -> list[CaseResult]:

@@ -157,6 +157,16 @@ def test_show_of_a_case_that_does_not_run_is_an_error_of_use(more, capsys):
     assert "remedy:" in err
 
 
+@pytest.mark.parametrize(
+    "more",
+    [["--role", "tracker"], ["--budget", "5"], ["--keep", "1,2"], ["--log", "applier.log"]],
+    ids=lambda words: words[0],
+)
+def test_option_that_the_wire_cannot_follow_is_refused(wire, more, capsys):
+    assert wire("--case", "A-rotation-01", *more) == 3
+    assert f"leave out {more[0]}" in capsys.readouterr().err
+
+
 def test_program_over_the_wire_needs_one_case(wire, capsys):
     assert wire("--case", "A", "--program=AQ") == 3
     assert "--program needs one case" in capsys.readouterr().err
