@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from dataclasses import replace
 
 import pytest
@@ -10,10 +11,15 @@ import pytest
 from paraply.adapters.conformance.cases import FAMILIES, cases_named, suite
 from paraply.adapters.conformance.inline import InlineLauncher
 from paraply.adapters.conformance.rules.correct import LogicalClock
-from paraply.adapters.conformance.rules.faulty import FAULTS, WaitsForOneNumber
+from paraply.adapters.conformance.rules.faulty import (
+    FAULTS,
+    CutsLongTransactions,
+    WaitsForOneNumber,
+)
 from paraply.conforming.causes import groups_by_cause
 from paraply.conforming.expected_failures import ExpectedFailure
 from paraply.conforming.suite import Applier, CaseResult, Conformance, Result
+from paraply.reporting.conform import excerpt
 from paraply.reporting.conform.lines import cut_ids, height, id_words
 from paraply.reporting.conform.report import SuiteReport
 from paraply.reporting.conform.screen import GROUPS_SHOWN, LINES_MAX, SHOW_ALL, conform_text
@@ -157,6 +163,17 @@ def test_single_failure_has_all_steps_to_the_breach():
         assert f"  T{one.id}  | " in text
     assert "replica   start; deliver T1" in text
     assert ">>>      13  worker 2  take T4; begin T4" in text
+
+
+def test_long_turn_and_many_transactions_are_cut_at_their_beginning(monkeypatch):
+    monkeypatch.setattr(excerpt, "_EVENTS_OF_A_TURN_MAX", 3)
+    (result,) = run(CutsLongTransactions, cases_named(["J-whole-01"]))
+    text = conform_text(report_of([result]))
+    (marked,) = [line for line in text.splitlines() if line.startswith("  >>>")]
+    assert "worker 2  …; insert d.t.PRIMARY(5) of T4" in marked, text
+    assert "  T4  | " in text
+    assert "  T1  | " not in text
+    assert re.search(r"  … and \d more transactions", text)
 
 
 def test_short_run_is_shown_whole():

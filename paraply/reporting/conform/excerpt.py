@@ -21,8 +21,9 @@ from paraply.reporting.page import page
 from paraply.vocabulary.history import History
 
 _SENTENCE_LINES_MAX = 2
-_TRANSACTION_LINES_MAX = 5
+_TRANSACTIONS_MAX = 4
 _TURNS_BESIDE_TABLE = 2
+_EVENTS_OF_A_TURN_MAX = 7
 
 
 class _Spare(NamedTuple):
@@ -111,7 +112,9 @@ class _Steps:
 
     def lines(self, width: int, *, is_breach: bool) -> list[str]:
         steps = str(self.first) if self.first == self.last else f"{self.first}-{self.last}"
-        what = "; ".join(self.words)
+        is_long = len(self.words) > _EVENTS_OF_A_TURN_MAX
+        shown = ("…", *self.words[-_EVENTS_OF_A_TURN_MAX:]) if is_long else self.words
+        what = "; ".join(shown)
         if page().is_plain:
             here = " This breaks it." if is_breach else ""
             return wrapped(f"Step {steps}, {self.who}: {what}.{here}", "  ", "  ")
@@ -159,16 +162,18 @@ def _turns(history: History, end: int) -> list[_Steps]:
 
 
 def _transactions(history: History, turns: Sequence[_Steps]) -> list[str]:
-    named = {history.events[index].transaction for turn in turns for index in turn.events}
+    """Return a table of the transactions of the turns, the latest ones if there are many."""
+    indices = [index for turn in reversed(turns) for index in reversed(turn.events)]
+    latest = list(dict.fromkeys(history.events[index].transaction for index in indices))
+    known = [one for one in latest if one is not None]
+    left = len(known) - _TRANSACTIONS_MAX
+    named = known if left <= 0 else known[: _TRANSACTIONS_MAX - 1]
     chosen = tuple(one for one in history.transactions if one.id in named)
     if not chosen:
         return []
     table = transaction_table(replace(history, transactions=chosen, events=()))
-    rows = [f"  {line}" for line in table if set(line) != {"-"}]
-    if len(rows) > _TRANSACTION_LINES_MAX:
-        left = len(rows) - _TRANSACTION_LINES_MAX + 1
-        rows[_TRANSACTION_LINES_MAX - 1 :] = [f"  … and {left} more transactions"]
-    return rows
+    more = [f"… and {left + 1} more transactions"] if left > 0 else []
+    return [f"  {line}" for line in [*table, *more] if set(line) != {"-"}]
 
 
 def _cut(lines: list[str]) -> list[str]:
