@@ -28,13 +28,16 @@ from paraply.adapters.conformance.tracking import (
     TrackerFaultError,
     measure_precision,
 )
+from paraply.commands.conform_outputs import (
+    check_show,
+    is_as_recorded,
+    recorded_run,
+    run_with_progress,
+    write_outputs,
+)
 from paraply.commands.conform_wire import configure_wire, run_wire
 from paraply.conforming.breaches import other_choices
-from paraply.conforming.expected_failures import (
-    ExpectedFailure,
-    read_expected_failures,
-    verdict_of_results,
-)
+from paraply.conforming.expected_failures import ExpectedFailure, read_expected_failures
 from paraply.conforming.suite import SCHEDULES, Applier, CaseResult, Conformance
 from paraply.conforming.wire.suite import SCHEDULES as WIRE_SCHEDULES
 from paraply.errors import USAGE
@@ -49,16 +52,12 @@ from paraply.file_arguments import (
 from paraply.number_arguments import positive
 from paraply.progress import progress
 from paraply.properties.registry import verdict_of
-from paraply.reporting.conform.files import conform_json, conform_junit, conform_tap
-from paraply.reporting.conform.html import write_conform_pages
-from paraply.reporting.conform.text import conform_text
+from paraply.reporting.conform.report import SuiteReport
 from paraply.reporting.counterexample_text import history_lines
 from paraply.reporting.escape import visible
-from paraply.reporting.files import STANDARD_OUTPUT, write_report
+from paraply.reporting.files import write_report
 from paraply.reporting.page import add_plain_argument
 from paraply.vocabulary.errors import ParaplyError, register
-from paraply.vocabulary.programs import decode_program, parse_program
-from paraply.vocabulary.schedule import RecordedSchedule
 from paraply.vocabulary.verdict import Verdict
 
 APPLIER_NEVER_SPOKE = register(
@@ -131,6 +130,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="undecided cases and unexpected passes fail",
     )
+    parser.add_argument(
+        "--show",
+        action="extend",
+        nargs="+",
+        default=[],
+        metavar="ID",
+        help="print these cases in full, or all failures: all (three failures, grouped by cause)",
+    )
     parser.add_argument("--junit", type=JunitFile, metavar="F", help="write JUnit XML; - is stdout")
     parser.add_argument("--tap", action="store_true", help="print TAP in place of the report")
     parser.add_argument("--json", type=JsonFile, metavar="F", help="write JSON; - is stdout")
@@ -177,17 +184,13 @@ def run(arguments: argparse.Namespace) -> int:
         from paraply.conforming.self_test import run_self_test
 
         return run_self_test(cases, schedules=arguments.schedules or SCHEDULES, seed=arguments.seed)
+    check_show(arguments, cases)
     command = _command(arguments)
     expected: Mapping[str, ExpectedFailure] = {}
     if arguments.expected_failures is not None:
         expected = read_expected_failures(Path(arguments.expected_failures), suite())
     if arguments.wire:
-        if arguments.applier is not None or role is Role.TRACKER:
-            raise ParaplyError(
-                USAGE,
-                reason="--wire starts a command: leave out --applier and --role",
-                command="paraply conform",
-            )
+        _refuse_options_of_json_lines(arguments)
         return run_wire(arguments, cases, command, expected)
     arguments.schedules = arguments.schedules or SCHEDULES
     started = command
@@ -208,15 +211,7 @@ def run(arguments: argparse.Namespace) -> int:
             return Verdict.VIOLATED.exit_code
         if arguments.program is not None:
             return _replay(conformance, cases, arguments)
-        with progress("running the suite", total=len(cases)) as advance:
-            done = 0
-
-            def on_case(_: CaseResult) -> None:
-                nonlocal done
-                done += 1
-                advance(done)
-
-            results = conformance.run_all(cases, on_case)
+        results = run_with_progress("running the suite", cases, conformance.run_all)
         if arguments.budget > 0:
             results += _run_budget(conformance, arguments)
         others = {}
@@ -232,16 +227,37 @@ def run(arguments: argparse.Namespace) -> int:
         for result in results
         if result.breach is not None
     }
-    verdict = verdict_of_results(results, expected, strict=arguments.strict)
     if role is Role.TRACKER:
         applier = replace(applier, precision=_precision(command, cases, arguments))
-    _write(arguments, applier, results, commands, expected, verdict)
-    if arguments.html is not None:
-        index = write_conform_pages(
-            Path(arguments.html), applier, results, commands, others, verdict
+    report = SuiteReport(
+        applier=applier,
+        results=results,
+        schedules=arguments.schedules,
+        seed=arguments.seed,
+        commands=commands,
+        expected=expected,
+        is_strict=arguments.strict,
+        alternatives=others,
+    )
+    return write_outputs(arguments, report)
+
+
+def _refuse_options_of_json_lines(arguments: argparse.Namespace) -> None:
+    given = {
+        "--applier": arguments.applier is not None,
+        "--role tracker": arguments.role != Role.APPLIER.value,
+        "--budget": arguments.budget > 0,
+        "--covered": arguments.covered is not None,
+        "--keep": arguments.keep is not None,
+        "--log": arguments.log is not None,
+    }
+    words = [name for name, is_given in given.items() if is_given]
+    if words:
+        raise ParaplyError(
+            USAGE,
+            reason=f"--wire starts a command and runs fixed cases: leave out {', '.join(words)}",
+            command="paraply conform",
         )
-        sys.stderr.write(f"pages: {index}\n")
-    return verdict.exit_code
 
 
 def _run_budget(conformance: Conformance, arguments: argparse.Namespace) -> list[CaseResult]:
@@ -299,26 +315,6 @@ def _precision(
         tracker.process.kill()
 
 
-def _write(
-    arguments: argparse.Namespace,
-    applier: Applier,
-    results: Sequence[CaseResult],
-    commands: Mapping[str, str],
-    expected: Mapping[str, ExpectedFailure],
-    verdict: Verdict,
-) -> None:
-    how = {"schedules": arguments.schedules, "seed": arguments.seed}
-    if arguments.tap:
-        sys.stdout.write(conform_tap(results, expected))
-    elif STANDARD_OUTPUT not in (arguments.json, arguments.junit):
-        sys.stdout.write(conform_text(applier, results, commands, expected, **how))
-    if arguments.json is not None:
-        document = conform_json(applier, results, commands, expected, verdict, **how)
-        write_report(arguments.json, document)
-    if arguments.junit is not None:
-        write_report(arguments.junit, conform_junit(results, expected, strict=arguments.strict))
-
-
 def _not_met(applier: Applier) -> str:
     lines = [f"FAIL the applier does not speak the protocol: {visible(applier.fault)}"]
     lines += [f"  {visible(line)}" for line in applier.stderr[-5:]]
@@ -338,13 +334,7 @@ def _again(result: CaseResult, arguments: argparse.Namespace, command: Sequence[
 
 
 def _replay(conformance: Conformance, cases: Sequence[Case], arguments: argparse.Namespace) -> int:
-    if len(cases) != 1:
-        raise ParaplyError(
-            USAGE, reason="--program needs one case by its id", command="paraply conform"
-        )
-    (case,) = cases
-    program = decode_program(parse_program(arguments.program))
-    schedule = RecordedSchedule(program)
+    case, schedule = recorded_run(arguments, cases)
     run = conformance.run_once(case, schedule, arguments.seed, arguments.keep)
     properties = conformance.properties_of(case)
     judged = [(prop, verdict_of(run.history, prop)) for prop in properties]
@@ -352,7 +342,7 @@ def _replay(conformance: Conformance, cases: Sequence[Case], arguments: argparse
     lines = [f"{case.id}: {case.fact}", "", *history_lines(run.history, broken), ""]
     if run.fault:
         lines.append(f"FAIL {visible(run.fault)}")
-    if tuple(schedule.choices[: len(program)]) != program:
+    if not is_as_recorded(schedule):
         lines.append("NOT the run recorded: the applier asked for other things this time")
     for prop, verdict in judged:
         lines.append(f"{verdict.word:8} {prop.name}")

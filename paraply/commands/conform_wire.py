@@ -12,19 +12,17 @@ from paraply.adapters.conformance.cases import Case
 from paraply.adapters.servers import Installation, Server, ServerRoom, find_mariadb, find_mysql
 from paraply.adapters.wire.commands import HELD, HoldRule
 from paraply.adapters.wire.run import PATIENCE_S, Fault
-from paraply.conforming.expected_failures import ExpectedFailure, verdict_of_results
-from paraply.conforming.suite import Applier, CaseResult
+from paraply.commands.conform_outputs import (
+    is_as_recorded,
+    recorded_run,
+    run_with_progress,
+    write_outputs,
+)
+from paraply.conforming.expected_failures import ExpectedFailure
+from paraply.conforming.suite import Applier
 from paraply.conforming.wire.suite import SCHEDULES, USER, WireConformance, WireOptions
-from paraply.errors import USAGE
-from paraply.progress import progress
-from paraply.reporting.conform.files import conform_json, conform_junit, conform_tap
-from paraply.reporting.conform.text import conform_text
-from paraply.reporting.files import STANDARD_OUTPUT, write_report
+from paraply.reporting.conform.report import SuiteReport
 from paraply.verifying.result import REQUIREMENTS
-from paraply.vocabulary.errors import ParaplyError
-from paraply.vocabulary.programs import decode_program, parse_program
-from paraply.vocabulary.schedule import RecordedSchedule
-from paraply.vocabulary.verdict import Verdict
 
 _SERVERS = {"mariadb": find_mariadb, "mysql": find_mysql}
 _SERVER_OPTIONS = (
@@ -116,15 +114,7 @@ def run_wire(
         conformance = WireConformance(server, command, folder, options)
         if arguments.program is not None:
             return _replay(conformance, cases, arguments)
-        with progress("running the suite over the wire", total=len(cases)) as advance:
-            done = 0
-
-            def on_case(_: CaseResult) -> None:
-                nonlocal done
-                done += 1
-                advance(done)
-
-            results = conformance.run_all(cases, on_case)
+        results = run_with_progress("running the suite over the wire", cases, conformance.run_all)
         applier = Applier(
             name=f"{command[0]} over the wire to {server.installation.version_text}",
             features=frozenset({"apply"}),
@@ -136,9 +126,21 @@ def run_wire(
         for result in results
         if result.replay
     }
-    verdict = verdict_of_results(results, expected, strict=arguments.strict)
-    _write(arguments, applier, results, commands, expected, verdict, options, conformance)
-    return verdict.exit_code
+    remark = (
+        f"{conformance.overlapped} of {conformance.runs} runs had two open transactions; "
+        f"forced rests: {conformance.forced}"
+    )
+    report = SuiteReport(
+        applier=applier,
+        results=results,
+        schedules=options.schedules,
+        seed=options.seed,
+        commands=commands,
+        expected=expected,
+        is_strict=arguments.strict,
+        remarks=(remark,),
+    )
+    return write_outputs(arguments, report)
 
 
 def own_target(room: ServerRoom, installation: Installation) -> Server:
@@ -154,46 +156,14 @@ def own_target(room: ServerRoom, installation: Installation) -> Server:
     return server
 
 
-def _write(
-    arguments: argparse.Namespace,
-    applier: Applier,
-    results: Sequence[CaseResult],
-    commands: Mapping[str, str],
-    expected: Mapping[str, ExpectedFailure],
-    verdict: Verdict,
-    options: WireOptions,
-    conformance: WireConformance,
-) -> None:
-    how = {"schedules": options.schedules, "seed": options.seed}
-    if arguments.tap:
-        sys.stdout.write(conform_tap(results, expected))
-    elif STANDARD_OUTPUT not in (arguments.json, arguments.junit):
-        sys.stdout.write(conform_text(applier, results, commands, expected, **how))
-        sys.stdout.write(
-            f"{conformance.overlapped} of {conformance.runs} runs had two open transactions; "
-            f"forced rests: {conformance.forced}\n"
-        )
-    if arguments.json is not None:
-        document = conform_json(applier, results, commands, expected, verdict, **how)
-        write_report(arguments.json, document)
-    if arguments.junit is not None:
-        write_report(arguments.junit, conform_junit(results, expected, strict=arguments.strict))
-
-
 def _replay(
     conformance: WireConformance, cases: Sequence[Case], arguments: argparse.Namespace
 ) -> int:
-    if len(cases) != 1:
-        raise ParaplyError(
-            USAGE, reason="--program needs one case by its id", command="paraply conform"
-        )
-    (case,) = cases
-    program = decode_program(parse_program(arguments.program))
-    schedule = RecordedSchedule(program)
+    case, schedule = recorded_run(arguments, cases)
     judged = conformance.run_once(case, schedule, arguments.seed, arguments.faults)
     lines = [f"{case.id}: {case.fact}", ""]
     lines += [f"{number:4} {text}" for number, text in enumerate(judged.run.trace, 1)]
-    if tuple(schedule.choices[: len(program)]) != program:
+    if not is_as_recorded(schedule):
         lines.append("NOT the run recorded: the applier offered other choices this time")
     lines += [f"{judged.verdict.word}", *(f"  {one}" for one in judged.findings), ""]
     sys.stdout.write("\n".join(lines))

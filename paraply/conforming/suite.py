@@ -77,6 +77,7 @@ class CaseResult:
 
     Attributes:
         reason: one line; empty for a pass.
+        kind: of a failure over the wire, such as ``version lost``.
         stderr: last lines of a failing applier.
         notes: more about a failure over the wire: findings and trace.
         replay: arguments that repeat a failure over the wire.
@@ -85,6 +86,7 @@ class CaseResult:
     case: Case
     result: Result
     reason: str = ""
+    kind: str = ""
     breach: Breach | None = None
     stderr: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()

@@ -144,7 +144,7 @@ def test_expected_failure_does_not_fail_the_run(tmp_path, capsys):
     expected = write_expected(tmp_path / "x.toml", "B-prefix-01")
     words = ["--case", "B-prefix-01", "--schedules", "20", *expected]
     assert conform(*words, "--applier", ONE_NUMBER) == 0
-    assert "expected: known (https://example.org/1)" in capsys.readouterr().out
+    assert "expected, 1: known (https://example.org/1)" in capsys.readouterr().out
 
 
 def test_unexpected_pass_fails_under_strict_only(tmp_path, capsys):

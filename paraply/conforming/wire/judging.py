@@ -33,10 +33,14 @@ FINDINGS_MAX = 5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogVerdict:
-    """The verdict of both judges on one run."""
+    """The verdict of both judges on one run.
+
+    ``kind`` is of a violation whose first finding does not begin with it.
+    """
 
     verdict: Verdict
     level: str = ""
+    kind: str = ""
     findings: tuple[str, ...] = ()
 
 
@@ -71,7 +75,9 @@ def judge_logs(
     if result.verdict is Verdict.VIOLATED:
         words = [witness.text for witness in result.witnesses]
         words.append(f"the target's log reaches the level {level}, not {required}")
-        return LogVerdict(verdict=Verdict.VIOLATED, level=level, findings=tuple(words))
+        return LogVerdict(
+            verdict=Verdict.VIOLATED, level=level, kind=words[-1], findings=tuple(words)
+        )
     reasons = tuple(f"{one.subject}: {one.reason}" for one in result.unknown)
     return LogVerdict(verdict=result.verdict, level=level, findings=reasons)
 

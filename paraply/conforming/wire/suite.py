@@ -77,6 +77,7 @@ class Judged:
     run: WireRun
     verdict: Verdict
     findings: tuple[str, ...]
+    kind: str
     program: str
 
 
@@ -114,11 +115,11 @@ class WireConformance:
         unknown: tuple[str, ...] = ()
         runs = forced = 0
 
-        def result(kind: Result, reason: str, **more: object) -> CaseResult:
+        def result(outcome: Result, reason: str, **more: object) -> CaseResult:
             seconds = time.monotonic() - started
             return CaseResult(
                 case=case,
-                result=kind,
+                result=outcome,
                 reason=reason,
                 runs=runs,
                 seconds=seconds,
@@ -137,6 +138,7 @@ class WireConformance:
                 return result(
                     Result.FAIL,
                     judged.findings[0],
+                    kind=judged.kind,
                     stderr=judged.run.stderr,
                     notes=_notes(judged, faults),
                     replay=_replay_words(case, seed, faults, judged.program),
@@ -204,6 +206,7 @@ class WireConformance:
             run=run,
             verdict=found.verdict,
             findings=found.findings,
+            kind=found.kind,
             program=format_program(encode_program(schedule.choices)),
         )
 

@@ -3,50 +3,47 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 from xml.etree import ElementTree
 
-from paraply.conforming.expected_failures import ExpectedFailure
-from paraply.conforming.suite import Applier, CaseResult, Result
+from paraply.conforming.causes import CauseGroup, groups_by_cause
+from paraply.conforming.suite import CaseResult, Result
+from paraply.reporting.conform.report import SuiteReport
 from paraply.reporting.counterexample_text import counterexample_lines
 from paraply.reporting.escape import visible
 from paraply.reporting.explore_text import history_records
 from paraply.reporting.json_document import json_document
-from paraply.vocabulary.verdict import Verdict
-
-Expected = Mapping[str, ExpectedFailure]
 
 
-def conform_json(
-    applier: Applier,
-    results: Sequence[CaseResult],
-    commands: Mapping[str, str],
-    expected: Expected,
-    verdict: Verdict,
-    *,
-    schedules: int,
-    seed: int,
-) -> str:
+def conform_json(report: SuiteReport) -> str:
     """Return the result as JSON."""
+    applier, results = report.applier, report.results
     document = {
-        "verdict": verdict.word,
+        "verdict": report.verdict.word,
         "applier": {"name": applier.name, "features": sorted(applier.features)},
         "precision": None if applier.precision is None else asdict(applier.precision),
-        "schedules": schedules,
-        "seed": seed,
+        "schedules": report.schedules,
+        "seed": report.seed,
         "counts": dict(Counter(result.result.value for result in results)),
-        "cases": [_case_json(result, commands, expected) for result in results],
+        "causes": [_cause_json(group) for group in groups_by_cause(results)],
+        "cases": [_case_json(result, report) for result in results],
     }
     return json_document(document)
 
 
-def _case_json(
-    result: CaseResult, commands: Mapping[str, str], expected: Expected
-) -> dict[str, Any]:
+def _cause_json(group: CauseGroup) -> dict[str, Any]:
+    return {
+        "property": group.cause.prop or None,
+        "kind": group.cause.kind,
+        "smallest": group.smallest.case.id,
+        "cases": list(group.ids),
+    }
+
+
+def _case_json(result: CaseResult, report: SuiteReport) -> dict[str, Any]:
     case, breach = result.case, result.breach
-    known = expected.get(case.id)
+    known = report.expected.get(case.id)
     return {
         "id": case.id,
         "family": case.family,
@@ -60,13 +57,13 @@ def _case_json(
         "seconds": round(result.seconds, 3),
         "stderr": list(result.stderr) if result.result is Result.FAIL else [],
         "notes": list(result.notes),
-        "replay": commands.get(case.id, ""),
+        "replay": report.command(result),
         "breach": None
         if breach is None
         else {
             "property": breach.prop.name,
             "violations": [str(violation) for violation in breach.violations],
-            "replay": commands.get(case.id, ""),
+            "replay": report.command(result),
             "broken": breach.broken,
             "repeats": breach.repeats,
             "history": history_records(breach.history),
@@ -74,15 +71,12 @@ def _case_json(
     }
 
 
-def conform_junit(results: Sequence[CaseResult], expected: Expected, *, strict: bool) -> str:
-    """Return JUnit XML; unknown cases are skipped.
-
-    ``strict`` fails unknown and skipped cases and unexpected passes.
-    """
+def conform_junit(report: SuiteReport) -> str:
+    """Return JUnit XML; unknown cases are skipped, unless the report is strict."""
     root = ElementTree.Element("testsuites", name="paraply conform")
     suite = ElementTree.SubElement(root, "testsuite", name="paraply conform")
     failures = skipped = 0
-    for result in results:
+    for result in report.results:
         case = result.case
         element = ElementTree.SubElement(
             suite,
@@ -91,7 +85,7 @@ def conform_junit(results: Sequence[CaseResult], expected: Expected, *, strict: 
             name=case.id,
             time=f"{result.seconds:.3f}",
         )
-        problem = _problem(result, expected, strict=strict)
+        problem = _problem(result, report)
         if problem:
             failures += 1
             failure = ElementTree.SubElement(
@@ -107,7 +101,7 @@ def conform_junit(results: Sequence[CaseResult], expected: Expected, *, strict: 
             reason = f"{result.result.value}: {result.reason}"
             ElementTree.SubElement(element, "skipped", message=visible(reason))
     for element in (root, suite):
-        element.set("tests", str(len(results)))
+        element.set("tests", str(len(report.results)))
         element.set("failures", str(failures))
         element.set("errors", "0")
         element.set("skipped", str(skipped))
@@ -116,8 +110,9 @@ def conform_junit(results: Sequence[CaseResult], expected: Expected, *, strict: 
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{text}\n'
 
 
-def conform_tap(results: Sequence[CaseResult], expected: Expected) -> str:
+def conform_tap(report: SuiteReport) -> str:
     """Return the result in TAP version 14."""
+    results, expected = report.results, report.expected
     lines = ["TAP version 14", f"1..{len(results)}"]
     for number, result in enumerate(results, start=1):
         known = result.case.id in expected
@@ -136,11 +131,11 @@ def conform_tap(results: Sequence[CaseResult], expected: Expected) -> str:
     return "\n".join([*lines, ""])
 
 
-def _problem(result: CaseResult, expected: Expected, *, strict: bool) -> str:
-    is_known = result.case.id in expected
+def _problem(result: CaseResult, report: SuiteReport) -> str:
+    is_known = report.is_expected(result)
     if result.result is Result.FAIL:
         return "" if is_known else result.reason
-    if not strict or result.result is Result.SLOW:
+    if not report.is_strict or result.result is Result.SLOW:
         return ""
     if result.result is Result.PASS:
         return "expected to fail, and passed" if is_known else ""

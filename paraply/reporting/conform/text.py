@@ -1,77 +1,73 @@
-"""A conformance result as text."""
+"""Parts of a conformance result as text."""
 
 from __future__ import annotations
 
-import textwrap
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from paraply.adapters.conformance.cases.case import FAMILIES
 from paraply.adapters.conformance.tracking import Precision
 from paraply.conforming.expected_failures import ExpectedFailure
-from paraply.conforming.suite import Applier, CaseResult, Result
+from paraply.conforming.suite import CaseResult, Result
+from paraply.reporting.conform.lines import cut_ids, wrapped
+from paraply.reporting.conform.report import SuiteReport
 from paraply.reporting.counterexample_text import counterexample_lines
 from paraply.reporting.escape import visible
-from paraply.reporting.page import page
 from paraply.reporting.plain_table import plain_table
 
-_STDERR_LINES_SHOWN = 5
+STDERR_LINES_SHOWN = 5
+
+Reasons = Mapping[tuple[str, str], Sequence[str]]
+"""Case ids by title and reason."""
 
 
-def conform_text(
-    applier: Applier,
-    results: Sequence[CaseResult],
-    commands: Mapping[str, str],
-    expected: Mapping[str, ExpectedFailure],
-    *,
-    schedules: int,
-    seed: int,
-) -> str:
-    """Return the whole report."""
-    lines = [
+def head_lines(report: SuiteReport) -> list[str]:
+    """Return the applier, the run's options and the table of families."""
+    applier = report.applier
+    return [
         visible(f"{applier.name or 'applier without a name'}, offers: ")
         + visible(", ".join(sorted(applier.features)) or "nothing"),
-        f"{schedules} schedules a case, seed {seed}",
+        f"{report.schedules} schedules a case, seed {report.seed}",
         "",
-        *family_table(results),
+        *family_table(report.results),
     ]
-    for result in results:
-        if result.result is Result.FAIL:
-            lines += ["", *failure_lines(result, commands.get(result.case.id, ""), expected)]
+
+
+def reasons_of(report: SuiteReport, *, with_expected: bool) -> Reasons:
+    """Return why cases did not pass, except unexpected failures."""
     titles = {Result.SLOW: "slow", Result.UNKNOWN: "unknown", Result.SKIP: "skipped"}
+    found: dict[tuple[str, str], list[str]] = {}
+    if with_expected:
+        for result in report.results:
+            if result.result is Result.FAIL and report.is_expected(result):
+                known = report.expected[result.case.id]
+                reason = f"{known.reason} ({known.link})"
+                found.setdefault(("expected", reason), []).append(result.case.id)
     for kind, title in titles.items():
-        chosen = [result for result in results if result.result is kind]
-        if chosen:
-            lines += ["", *reason_lines(title, chosen)]
+        for result in report.results:
+            if result.result is kind:
+                found.setdefault((title, result.reason), []).append(result.case.id)
+    return found
+
+
+def reason_lines(title: str, reason: str, ids: Sequence[str]) -> list[str]:
+    """Return a reason with its cases."""
+    return [f"{title}, {len(ids)}: {visible(reason)}", *wrapped(", ".join(ids), "  ")]
+
+
+def last_lines(report: SuiteReport, *, ids_lines_max: int | None = None) -> list[str]:
+    """Return unexpected passes, the precision of a tracker and the summary."""
+    lines = []
     passes = [
         result.case.id
-        for result in results
-        if result.result is Result.PASS and result.case.id in expected
+        for result in report.results
+        if result.result is Result.PASS and report.is_expected(result)
     ]
     if passes:
-        lines += ["", f"expected to fail, and passed: {', '.join(passes)}"]
-    if applier.precision is not None:
-        lines += ["", precision_line(applier.precision)]
-    lines += ["", summary(results, expected)]
-    return "\n".join([*lines, ""])
-
-
-def reason_lines(title: str, results: Sequence[CaseResult]) -> list[str]:
-    """Return each reason once with its cases."""
-    ids: dict[str, list[str]] = {}
-    for result in results:
-        ids.setdefault(result.reason, []).append(result.case.id)
-    lines = []
-    for reason, cases in ids.items():
-        lines.append(f"{title}, {len(cases)}: {visible(reason)}")
-        lines += textwrap.wrap(
-            ", ".join(cases),
-            page().width,
-            initial_indent="  ",
-            subsequent_indent="  ",
-            break_on_hyphens=False,
-        )
-    return lines
+        lines += ["", *cut_ids("expected to fail, and passed:", passes, "", ids_lines_max)]
+    if report.applier.precision is not None:
+        lines += ["", precision_line(report.applier.precision)]
+    return [*lines, "", summary(report.results, report.expected), *report.remarks]
 
 
 def precision_line(precision: Precision) -> str:
@@ -106,24 +102,37 @@ def failure_lines(
         known = expected[case.id]
         lines.append(f"  expected: {visible(known.reason)} ({visible(known.link)})")
     if result.breach is None:
-        lines += textwrap.wrap(
-            visible(result.reason), page().width, initial_indent="  ", subsequent_indent="  "
-        )
+        lines += wrapped(visible(result.reason), "  ")
     else:
         story = counterexample_lines(result.breach.prop, result.breach.history)
         lines += [f"  {line}" if line else "" for line in story]
-        if not result.breach.repeats_itself:
-            lines.append(
-                f"  {result.breach.broken} of {result.breach.repeats} runs of this schedule break "
-                "it: the applier does not repeat itself"
-            )
+        lines += share_lines(result)
     lines += [f"  {visible(line)}" for line in result.notes]
-    if result.stderr:
-        lines.append("  last lines of the applier's standard error:")
-        lines += [f"    {visible(line)}" for line in result.stderr[-_STDERR_LINES_SHOWN:]]
+    lines += stderr_lines(result, STDERR_LINES_SHOWN)
     if command:
         lines.append(f"  again: {command}")
     return lines
+
+
+def share_lines(result: CaseResult) -> list[str]:
+    """Return the share of failing runs of an applier that does not repeat itself."""
+    breach = result.breach
+    if breach is None or breach.repeats_itself:
+        return []
+    return [
+        f"  {breach.broken} of {breach.repeats} runs of this schedule break "
+        "it: the applier does not repeat itself"
+    ]
+
+
+def stderr_lines(result: CaseResult, count: int) -> list[str]:
+    """Return the applier's last words."""
+    if not (result.stderr and count):
+        return []
+    return [
+        "  last lines of the applier's standard error:",
+        *(f"    {visible(line)}" for line in result.stderr[-count:]),
+    ]
 
 
 def summary(results: Sequence[CaseResult], expected: Mapping[str, ExpectedFailure]) -> str:
