@@ -18,6 +18,8 @@ class TransactionRef:
     last_committed: int | None = None
     sequence_number: int | None = None
     commit_id: int | None = None
+    size_bytes: int = field(default=0, compare=False)
+    """From ``offset``; 0 if unknown or across files."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
