@@ -216,8 +216,8 @@ def _run(arguments: argparse.Namespace, assumptions: Sequence[str]) -> int:
         for option in ("json", "html", "junit", "sarif")
         if (name := getattr(arguments, option)) is not None
     }
-    if arguments.spark and request.selection:
-        reason = "--start-gtid, --stop-gtid and --domain go without --spark"
+    if request.selection and are_tables(request.files):
+        reason = "--start-gtid, --stop-gtid and --domain go with binary logs"
         raise ParaplyError(USAGE, reason=reason, command="paraply audit")
     if not arguments.spark:
         _require_spark(request, arguments)

@@ -93,8 +93,9 @@ def _parallelism(result: AuditResult) -> Iterator[Block]:
 
 
 def _about(result: AuditResult, speed: str) -> Iterator[Block]:
+    why = ", the one that judges a part of a log" if result.range is not None else ""
     yield Line(
-        lead="engine", text=f"{result.engine}{f', {speed}' if speed else ''}", tone=Tone.QUIET
+        lead="engine", text=f"{result.engine}{why}{f', {speed}' if speed else ''}", tone=Tone.QUIET
     )
     yield Line(
         lead="all of it",
