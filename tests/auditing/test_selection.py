@@ -18,7 +18,7 @@ from paraply.auditing.selection import Selection, Selector
 from paraply.cli import main
 from paraply.vocabulary.errors import ParaplyError
 from paraply.vocabulary.verdict import Verdict
-from tests.auditing.in_parts.auditing import contradict, forge_conflicts
+from tests.auditing.in_parts.auditing import RECORDINGS, contradict, forge_conflicts
 from tests.builders import column_specs as spec
 from tests.builders.binlog_writer import SOURCE_UUID, BinlogWriter
 from tests.builders.hot_logs import hot_log
@@ -222,3 +222,16 @@ def test_range_with_spark_lists_every_violation_and_starts_no_spark(tmp_path, ca
 def test_tables_have_no_range(tmp_path, capsys):
     assert main(["audit", "t.parquet", "--spark", "--master=none", "--domain=1"]) == 3
     assert "go with binary logs" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "log", ["mysql-9.7.4/tags", "mysql-9.7.4/compressed", "mariadb-10.11.19/domains"]
+)
+def test_text_of_a_log_has_the_same_ranges(log):
+    binary = RECORDINGS / log / "bin.000001"
+    text = binary.parent / "expected" / "bin.000001.txt.gz"
+    gtids = [txn.gtid for txn in read_transactions([str(binary)])]
+    chosen = Selection(start_gtid=gtids[len(gtids) // 4], stop_gtid=gtids[-len(gtids) // 4])
+    found = [audit(AuditRequest(files=(str(file),), selection=chosen)) for file in (binary, text)]
+    assert found[0].range == found[1].range
+    assert 0 < found[0].transactions == found[1].transactions < len(gtids)

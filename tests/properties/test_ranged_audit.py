@@ -47,6 +47,7 @@ def unranged(transactions, keys=None):
     return auditor
 
 
+@pytest.mark.long
 @given(logs_and_judged())
 def test_violations_are_those_of_the_whole_log_inside_of_the_range(drawn):
     whole, judged = drawn
@@ -64,6 +65,7 @@ def test_violations_are_those_of_the_whole_log_inside_of_the_range(drawn):
     assert part.result().transactions == len(judged)
 
 
+@pytest.mark.long
 @given(logs_and_judged())
 def test_pairs_that_may_overlap_are_those_inside_of_the_range(drawn):
     whole, judged = drawn
@@ -79,6 +81,7 @@ def test_pairs_that_may_overlap_are_those_inside_of_the_range(drawn):
         assert part._safety.evidence[number].pairs_allowed == pairs
 
 
+@pytest.mark.long
 @given(logs_and_judged())
 def test_what_is_counted_adds_up_over_the_range_and_the_rest(drawn):
     whole, judged = drawn
@@ -97,6 +100,7 @@ def test_what_is_counted_adds_up_over_the_range_and_the_rest(drawn):
     assert members[0] + members[1] == members[2]
 
 
+@pytest.mark.long
 @given(st.one_of(mysql_logs(), mariadb_logs()))
 def test_range_of_everything_is_the_audit_of_everything(whole):
     judged = {txn.ordinal for txn in whole}
