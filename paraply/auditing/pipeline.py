@@ -134,7 +134,8 @@ def _audit_once(
                 advance(sum(file.bytes_read for file in engine.report.files))
         result = summed_up(auditor.result(), engine.report, gtids, registry.assumptions)
         if selector is not None:
-            selector.require_found(gtids, result.transactions)
+            torn = {file.name for file in result.files if file.stopped}
+            selector.require_found(gtids, result.transactions, torn)
             result.range = selector.judged
             result.assumptions += RANGE_ASSUMPTIONS
         if inputs.is_text:

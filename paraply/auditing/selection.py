@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
 from paraply.vocabulary.audit_result import JudgedRange
@@ -103,15 +103,17 @@ class Selector:
             self.is_over = not stream or wanted is not None
         return is_taken
 
-    def require_found(self, gtids: Mapping[str, tuple[str, str]], judged: int) -> None:
+    def require_found(
+        self, gtids: Mapping[str, tuple[str, str]], judged: int, torn: Collection[str] = ()
+    ) -> None:
         """Raise for what the log lacks.
 
-        ``gtids`` are the first and last of each file. Raises P346 for a missing GTID, P347 if no
-        transaction of a log was judged.
+        ``gtids`` are the first and last of each file; ``torn`` files were not read to their end.
+        Raises P346 for a missing GTID, P347 if no transaction of a log was judged.
         """
         for option, left in ((START, self._starts), (STOP, self._stops)):
             for stream, gtid in left.items():
-                files = _told(self._streams.get(stream) or gtids)
+                files = _told(self._streams.get(stream) or gtids, torn)
                 raise ParaplyError(GTID_NOT_IN_LOG, gtid=gtid, option=option, files=files)
         if judged or not self._streams:
             return
@@ -135,9 +137,10 @@ def note_gtids(gtids: GtidsByFile, file: str, first: str, last: str) -> None:
     gtids[file] = (known_first or first, last or known_last)
 
 
-def _told(gtids: Mapping[str, tuple[str, str]]) -> str:
+def _told(gtids: Mapping[str, tuple[str, str]], torn: Collection[str]) -> str:
     named = [
-        f"{file} has {first} to {last}" if first else f"{file} has none"
+        (f"{file} has {first} to {last}" if first else f"{file} has none")
+        + (" and could not be read to its end" if file in torn else "")
         for file, (first, last) in gtids.items()
     ]
     more = len(named) - NAMED_MAX

@@ -143,6 +143,13 @@ def test_files_of_a_missing_gtid_are_counted_beyond_three():
         selector.require_found(files, 0)
 
 
+def test_error_names_a_file_that_could_not_be_read_to_its_end(mysql):
+    with open(mysql, "r+b") as log:
+        log.truncate(log.seek(0, 2) - 40)
+    with pytest.raises(ParaplyError, match=r"P346 .*could not be read to its end"):
+        audited(mysql, stop_gtid=gtid(9))
+
+
 def test_every_report_says_what_was_judged(mysql, tmp_path, capsys):
     told = f"Judged 2 of 5 transactions, {gtid(2)} to {gtid(3)}; left out: 1 before, 2 after."
     junit, sarif, page = (tmp_path / name for name in ("r.xml", "r.sarif", "r.html"))
