@@ -1,14 +1,13 @@
 """Failures of paraply or the machine: exit code 70, never a verdict.
 
-Standard error names the failure, the traceback's file, and where to report. Requested JSON, JUnit
-and TAP outputs contain ``error``.
+Standard error names the failure, the traceback's file, and where to report. Requested JSON, SARIF,
+JUnit and TAP outputs contain ``error``.
 """
 
 from __future__ import annotations
 
 import argparse
 import errno
-import json
 import mmap
 import os
 import platform
@@ -27,6 +26,7 @@ from xml.sax.saxutils import quoteattr
 from paraply.reporting.escape import visible
 from paraply.reporting.files import discard, drop_held, release, write_report
 from paraply.reporting.json_document import json_document
+from paraply.reporting.sarif import sarif_document, sarif_result
 from paraply.version import REPORT_TO, VERSION
 from paraply.vocabulary.errors import ParaplyError
 from paraply.vocabulary.secrets import without_secrets
@@ -45,6 +45,7 @@ _OF_THE_MACHINE = frozenset(
     }
 )
 _WHAT_CHARACTERS_MAX = 300
+_INTERNAL_ERROR = "internal-error"
 
 
 def is_of_the_machine(error: BaseException) -> bool:
@@ -211,19 +212,18 @@ def _asked(option: str, words: Sequence[str], arguments: argparse.Namespace | No
 
 
 def _sarif(what: str) -> str:
-    driver = {"name": "paraply", "version": VERSION}
-    note = {"level": "error", "message": {"text": f"internal error, no verdict: {what}"}}
+    text = f"internal error, no verdict: {what}"
     ended = {
         "executionSuccessful": False,
         "exitCode": EXIT_INTERNAL,
-        "toolExecutionNotifications": [note],
+        "toolExecutionNotifications": [{"level": "error", "message": {"text": text}}],
     }
-    document = {
-        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
-        "version": "2.1.0",
-        "runs": [{"tool": {"driver": driver}, "invocations": [ended]}],
-    }
-    return json.dumps(document, indent=2) + "\n"
+    return sarif_document(
+        "paraply",
+        {_INTERNAL_ERROR: "Paraply itself failed, or the machine did."},
+        [sarif_result(_INTERNAL_ERROR, "error", text)],
+        invocations=[ended],
+    )
 
 
 def _junit(command: str, kind: str, what: str) -> str:

@@ -22,14 +22,9 @@ from paraply.auditing.engines import COMPILED, READABLE, no_compiled_engine
 from paraply.auditing.input_files import open_inputs
 from paraply.auditing.lessons import Lesson, condensed, taught
 from paraply.auditing.parts import JudgedPart, PartTask, judge_part
-from paraply.auditing.pipeline import (
-    AuditRequest,
-    GtidsByFile,
-    note_gtids,
-    summed_up,
-    trusting_less,
-)
+from paraply.auditing.pipeline import AuditRequest, audit, summed_up, trusting_less
 from paraply.auditing.rows_across_parts import RowsAcrossParts
+from paraply.auditing.selection import GtidsByFile, note_gtids
 from paraply.errors import NOT_IN_PARTS
 from paraply.properties.logs.audit import AuditOptions
 from paraply.properties.logs.part_borders import Carried
@@ -104,10 +99,12 @@ def audit_in_parts(
 
     Border files go below ``folder``, which workers must reach (None: local). ``advance`` receives
     the share done, from 0 to 1. Raises as :func:`paraply.auditing.pipeline.audit`, and P329 for
-    input that opens only once.
+    input that opens only once. A selection is judged in one piece.
     """
     if "-" in request.files or open_inputs(request.files).is_text:
         raise ParaplyError(NOT_IN_PARTS, reason="only binary logs in files can be cut")
+    if request.selection:
+        return _in_one_piece(request)
     options = options or AuditOptions(appliers=request.appliers, workers=request.workers)
     found: list[ScaledAudit] = []
 
@@ -119,6 +116,13 @@ def audit_in_parts(
 
     trusting_less(request, run)
     return found[-1]
+
+
+def _in_one_piece(request: AuditRequest) -> ScaledAudit:
+    result = audit(request)
+    every = replace(request, violations_max=1 << 62)
+    listed = audit(every).violations if result.violations_dropped else result.violations
+    return ScaledAudit(result=result, violations=listed, parts=1)
 
 
 class _AuditInParts:

@@ -16,6 +16,7 @@ from paraply.adapters.binlog.transaction_stream import LogFile, TransactionStrea
 from paraply.auditing.selection import Selector
 from paraply.errors import ENGINE_UNAVAILABLE
 from paraply.properties.logs.audit import AuditOptions, Auditor
+from paraply.properties.logs.ranged_audit import RangedAuditor
 from paraply.properties.logs.replayed_part import RowFollower
 from paraply.properties.logs.row_replay import RowReplay
 from paraply.vocabulary.errors import ParaplyError
@@ -82,7 +83,7 @@ class ReadableEngine:
         self._is_text = is_text
         self._selector = selector
         self._judge: Judge
-        self._auditor: Auditor
+        self._ranged: RangedAuditor
         self._stream = TransactionStream(
             report=self.report,
             on_table_map=lambda table: keys.registry.observe_table_map(table.table_schema()),
@@ -91,8 +92,11 @@ class ReadableEngine:
 
     def auditor(self, options: AuditOptions) -> Auditor:
         """Return a full judge to feed."""
-        self._judge = self._auditor = Auditor(self._keys, options)
-        return self._auditor
+        if self._selector is not None:
+            self._judge = self._ranged = RangedAuditor(self._keys, options)
+            return self._ranged
+        self._judge = auditor = Auditor(self._keys, options)
+        return auditor
 
     def follower(self, options: AuditOptions) -> RowFollower:
         """Return a replay-only judge to feed."""
@@ -119,7 +123,7 @@ class ReadableEngine:
             if self._selector is None or self._selector.takes(txn):
                 self._judge.observe(txn)
             else:
-                self._auditor.pass_over(txn)
+                self._ranged.pass_over(txn, follow_rows=not self._selector.is_over)
             yield Step(txn.start.file, txn.gtid, txn.gtid)
 
 

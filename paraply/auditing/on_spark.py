@@ -39,7 +39,9 @@ def audit_on_spark(
     advance: Callable[[float], None] = lambda _: None,
 ) -> tuple[ScaledAudit, str]:
     """Audit in parts; return result and engine name."""
-    engine = engine_of(request.files, spark.master)
+    # A part of a log is judged in one piece.
+    master = IN_PROCESS if request.selection else spark.master
+    engine = engine_of(request.files, master)
     sizes = PartSizes() if spark.part_blocks is None else PartSizes(part_blocks=spark.part_blocks)
     try:
         if spark.out is None and not engine.is_local:

@@ -22,9 +22,10 @@ from paraply.auditing.engines import (
 )
 from paraply.auditing.input_files import InputFiles, bytes_total, open_inputs
 from paraply.auditing.lessons import with_dump
-from paraply.auditing.selection import Selection, Selector
+from paraply.auditing.selection import GtidsByFile, Selection, Selector, note_gtids
 from paraply.errors import NOTHING_READ
 from paraply.properties.logs.audit import DEFAULT_WORKERS, SAFETY, AuditOptions
+from paraply.properties.logs.dependency_safety import VIOLATIONS_MAX
 from paraply.properties.logs.overlap_rules import RULES
 from paraply.vocabulary.audit_result import AuditResult, FileSummary, Reason
 from paraply.vocabulary.errors import ParaplyError
@@ -33,6 +34,12 @@ from paraply.vocabulary.not_compilable import NotCompilable
 from paraply.vocabulary.verdict import Verdict, combine
 
 APPLIERS = tuple(RULES)
+
+RANGE_ASSUMPTIONS = (
+    "a part of the log was chosen: what is outside of it was read for table definitions and rows, "
+    "and no pair with a transaction outside was judged",
+    "a part of the log is judged by the readable engine, in one piece",
+)
 
 COMPILED_BYTES_MIN = 16 << 20
 """Below this loading the compiled engine does not pay."""
@@ -52,6 +59,7 @@ class AuditRequest:
     selection: Selection = field(default_factory=Selection)
     distrusted: tuple[str, ...] = ()
     """Tables to ignore in ``schema``."""
+    violations_max: int = VIOLATIONS_MAX
 
 
 def audit(request: AuditRequest, advance: Callable[[float], None] = lambda _: None) -> AuditResult:
@@ -107,20 +115,29 @@ def _audit_once(
 ) -> tuple[AuditResult, SchemaDoubts]:
     inputs = open_inputs(request.files)
     name = _engine_name(request, inputs)
-    selector = Selector(request.selection)
+    selector = Selector(request.selection) if request.selection else None
 
     def judged(make_engine: MakeEngine) -> tuple[AuditResult, SchemaDoubts]:
         registry = with_dump(SchemaRegistry(), request.schema, request.distrusted)
         engine = make_engine(KeyBuilder(registry))
-        auditor = engine.auditor(AuditOptions(appliers=request.appliers, workers=request.workers))
+        options = AuditOptions(
+            appliers=request.appliers,
+            workers=request.workers,
+            violations_max=request.violations_max,
+        )
+        auditor = engine.auditor(options)
         gtids: GtidsByFile = {}
         steps = chain(engine.read(inputs.sources), engine.finish())
         for number, step in enumerate(steps, start=1):
             note_gtids(gtids, *step)
             if number % engine.steps_per_news == 0:
                 advance(sum(file.bytes_read for file in engine.report.files))
-        selector.require_found()
         result = summed_up(auditor.result(), engine.report, gtids, registry.assumptions)
+        if selector is not None:
+            torn = {file.name for file in result.files if file.stopped}
+            selector.require_found(gtids, result.transactions, torn)
+            result.range = selector.judged
+            result.assumptions += RANGE_ASSUMPTIONS
         if inputs.is_text:
             for file in result.files:
                 file.format = "text"
@@ -136,24 +153,16 @@ def _audit_once(
 
 
 def _engine_name(request: AuditRequest, inputs: InputFiles) -> str:
-    size = None if inputs.is_text or request.selection else bytes_total(request.files)
+    if request.selection:
+        return READABLE
+    size = None if inputs.is_text else bytes_total(request.files)
     if request.engine == COMPILED and size is None:
-        raise no_compiled_engine("it reads plain binary logs only, and whole ones")
+        raise no_compiled_engine("it reads plain binary logs only")
     if request.engine != "auto":
         return request.engine
     kept = has_kernels(Path(__file__).resolve().parents[1] / "properties" / "logs" / "compiled")
     is_large = size is not None and size >= (COMPILED_BYTES_MIN if kept else COMPILING_BYTES_MIN)
     return "auto" if is_large else READABLE
-
-
-GtidsByFile = dict[str, tuple[str, str]]
-"""First and last GTID by file."""
-
-
-def note_gtids(gtids: GtidsByFile, file: str, first: str, last: str) -> None:
-    """Extend a file's range of GTIDs."""
-    known_first, known_last = gtids.get(file, ("", ""))
-    gtids[file] = (known_first or first, last or known_last)
 
 
 def summed_up(

@@ -20,10 +20,18 @@ from paraply.auditing.input_files import bytes_total
 from paraply.auditing.pipeline import APPLIERS, AuditRequest, audit
 from paraply.auditing.selection import Selection
 from paraply.errors import MALFORMED_WORKERS, STDIN_TWICE, UNKNOWN_APPLIER, USAGE
-from paraply.file_arguments import HtmlFile, InputPath, JsonFile, JunitFile, OutputFolder
+from paraply.file_arguments import (
+    HtmlFile,
+    InputPath,
+    JsonFile,
+    JunitFile,
+    OutputFolder,
+    SarifFile,
+)
 from paraply.number_arguments import positive
 from paraply.progress import progress
 from paraply.reporting.audit.json_form import render_json
+from paraply.reporting.audit.sarif import render_sarif
 from paraply.reporting.files import STANDARD_OUTPUT, make_folder, require_writable, write_report
 from paraply.reporting.html import render_html
 from paraply.reporting.junit import render_junit
@@ -100,6 +108,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         ("--json", JsonFile, "write JSON; - is stdout"),
         ("--html", HtmlFile, "write the report as one HTML page"),
         ("--junit", JunitFile, "write JUnit XML for a build server"),
+        ("--sarif", SarifFile, "write SARIF, with each finding at its bytes of the log"),
     ):
         parser.add_argument(option, type=kind, metavar="FILE", help=what)
     parser.add_argument(
@@ -204,11 +213,11 @@ def _run(arguments: argparse.Namespace, assumptions: Sequence[str]) -> int:
         raise ParaplyError(STDIN_TWICE, times=stdin_times)
     outputs = {
         option: name
-        for option in ("json", "html", "junit")
+        for option in ("json", "html", "junit", "sarif")
         if (name := getattr(arguments, option)) is not None
     }
-    if arguments.spark and request.selection:
-        reason = "--start-gtid, --stop-gtid and --domain go without --spark"
+    if request.selection and are_tables(request.files):
+        reason = "--start-gtid, --stop-gtid and --domain go with binary logs"
         raise ParaplyError(USAGE, reason=reason, command="paraply audit")
     if not arguments.spark:
         _require_spark(request, arguments)
@@ -226,6 +235,7 @@ def _run(arguments: argparse.Namespace, assumptions: Sequence[str]) -> int:
         "json": lambda: render_json(result),
         "html": lambda: render_html(result),
         "junit": lambda: render_junit(result, strict=arguments.strict),
+        "sarif": lambda: render_sarif(result),
     }
     if STANDARD_OUTPUT not in outputs.values():
         sys.stdout.write(
@@ -291,7 +301,7 @@ def _audit_tables(request: AuditRequest, arguments: argparse.Namespace) -> int:
     from paraply.auditing.on_spark import VIOLATIONS_FILE, engine_of
     from paraply.auditing.tables import as_json, as_text, audit_tables
 
-    for option in ("html", "junit"):
+    for option in ("html", "junit", "sarif"):
         if getattr(arguments, option) is not None:
             reason = f"--{option} goes with binary logs: of tables there are --json and --out"
             raise ParaplyError(USAGE, reason=reason, command="paraply audit")

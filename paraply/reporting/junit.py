@@ -13,6 +13,7 @@ from xml.etree import ElementTree
 from paraply.reporting.escape import visible
 from paraply.reporting.words import (
     headline,
+    judged_range,
     metadata_model,
     name_of,
     place_of,
@@ -40,6 +41,10 @@ def render_junit(result: AuditResult, *, strict: bool = False) -> str:
     cases = list(_cases(result))
     root = ElementTree.Element("testsuites", name="paraply audit")
     suite = ElementTree.SubElement(root, "testsuite", name="paraply audit")
+    if result.range is not None:
+        properties = ElementTree.SubElement(suite, "properties")
+        judged = visible(judged_range(result))
+        ElementTree.SubElement(properties, "property", name="judged", value=judged)
     failures = skipped = 0
     for case in cases:
         element = ElementTree.SubElement(

@@ -13,7 +13,7 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from paraply.reporting.audit.outline import audit_outline
-from paraply.reporting.audit.summary import summary_outline
+from paraply.reporting.audit.summary import LINES_MAX, TIGHTER, summary_outline, tightened
 from paraply.reporting.escape import visible
 from paraply.reporting.outline import (
     TONES,
@@ -31,6 +31,9 @@ from paraply.reporting.words import MARKS
 from paraply.vocabulary.audit_result import AuditResult
 
 WIDTH_MIN = 40
+
+SCREEN_WIDTH_MIN = 80
+"""Narrower reports may be longer than a screen."""
 
 LEAD_WIDTH_MAX = 32
 """Longer words are broken."""
@@ -61,9 +64,20 @@ def render_terminal(
 
     ``colour`` adds ANSI colours; ``plain`` gives ASCII sentences.
     """
-    outline = audit_outline(result) if details else summary_outline(result, speed=speed)
     width = max(WIDTH_MIN, width)
-    return spoken(outline, width) if plain else drawn(outline, width, colour=colour)
+
+    def shown(outline: Outline) -> str:
+        return spoken(outline, width) if plain else drawn(outline, width, colour=colour)
+
+    if details:
+        return shown(audit_outline(result))
+    outline = summary_outline(result, speed=speed)
+    text = shown(outline)
+    for length in TIGHTER if width >= SCREEN_WIDTH_MIN else ():
+        if text.count("\n") <= LINES_MAX:
+            break
+        text = shown(tightened(outline, length))
+    return text
 
 
 def drawn(outline: Outline, width: int, *, colour: bool) -> str:

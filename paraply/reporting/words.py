@@ -145,7 +145,32 @@ def size_bars(sizes: dict[int, int], bars_max: int) -> list[tuple[str, int]]:
 
 
 def headline(result: AuditResult) -> str:
-    """Return the verdict's reason."""
+    """Return the verdict's reason, and the judged range if any."""
+    return " ".join(part for part in (judged_range(result), _because(result)) if part)
+
+
+def judged_range(result: AuditResult) -> str:
+    """Return what of the log was judged, empty for all."""
+    part = result.range
+    if part is None:
+        return ""
+    ends = " to ".join(dict.fromkeys(filter(None, (part.first_gtid, part.last_gtid))))
+    judged = f", {ends}" if ends else ""
+    counts = [
+        text
+        for number, text in (
+            (part.before, f"{part.before:,} before"),
+            (part.after, f"{part.after:,} after"),
+            (part.other_domains, f"{part.other_domains:,} of other domains"),
+        )
+        if number
+    ]
+    left_out = f"; left out: {', '.join(counts)}" if counts else ""
+    every = result.transactions + part.left_out
+    return f"Judged {result.transactions:,} of {every:,} transactions{judged}{left_out}."
+
+
+def _because(result: AuditResult) -> str:
     reasons = _breaches(result)
     if result.verdict is Verdict.VIOLATED and reasons:
         return " ".join(reasons)

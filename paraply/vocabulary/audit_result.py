@@ -18,6 +18,8 @@ class TransactionRef:
     last_committed: int | None = None
     sequence_number: int | None = None
     commit_id: int | None = None
+    size_bytes: int = field(default=0, compare=False)
+    """From ``offset``; 0 if unknown or across files."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -181,6 +183,27 @@ class FileSummary:
 
 
 @dataclass(slots=True, kw_only=True)
+class JudgedRange:
+    """What of the input was judged, and how many transactions were only read."""
+
+    start_gtid: str = ""
+    """As asked for; likewise the next."""
+    stop_gtid: str = ""
+    domain: int | None = None
+    first_gtid: str = ""
+    """Judged; likewise the next."""
+    last_gtid: str = ""
+    before: int = 0
+    after: int = 0
+    other_domains: int = 0
+
+    @property
+    def left_out(self) -> int:
+        """Return the transactions that were only read."""
+        return self.before + self.after + self.other_domains
+
+
+@dataclass(slots=True, kw_only=True)
 class AuditResult:
     """The whole result."""
 
@@ -216,3 +239,5 @@ class AuditResult:
     assumptions: list[str] = field(default_factory=list)
     engine: str = "readable"
     """``readable`` or ``compiled``, with equal results."""
+    range: JudgedRange | None = None
+    """None if everything was judged."""

@@ -20,7 +20,9 @@ LOG = LOGS / "mysql-9.7.4" / "keys" / "bin.000001"
 CLOCK = "paraply.adapters.conformance.rules.correct:LogicalClock"
 
 RUNS = {
-    "audit": ("{log}", "--json={json}", "--junit={junit}", "--engine=readable"),
+    "audit": (
+        "{log}", "--json={json}", "--junit={junit}", "--sarif={sarif}", "--engine=readable",
+    ),
     "check": ("{history}", "--json={json}", "--junit={junit}"),
     "compare": ("--workload=hot-keys", "--transactions=40", "--json={json}"),
     "completion": ("bash",),

@@ -6,6 +6,7 @@ import argparse
 import sys
 
 from paraply.reporting.audit.json_form import render_json
+from paraply.reporting.audit.sarif import render_sarif
 from paraply.reporting.html import render_html
 from paraply.reporting.junit import render_junit
 from paraply.reporting.terminal import render_terminal
@@ -15,7 +16,9 @@ from tests.builders.audit_situations import EVERY_SITUATION
 def main(argv=None):
     parser = argparse.ArgumentParser(prog="show_report", description=__doc__)
     parser.add_argument("situation", choices=EVERY_SITUATION)
-    parser.add_argument("--form", choices=("terminal", "json", "junit", "html"), default="terminal")
+    parser.add_argument(
+        "--form", choices=("terminal", "json", "junit", "sarif", "html"), default="terminal"
+    )
     parser.add_argument("--width", type=int, default=80)
     parser.add_argument("--plain", action="store_true")
     parser.add_argument("--summary", action="store_true")
@@ -33,6 +36,7 @@ def main(argv=None):
         ),
         "json": lambda: render_json(result),
         "junit": lambda: render_junit(result, strict=arguments.strict),
+        "sarif": lambda: render_sarif(result),
         "html": lambda: render_html(result),
     }
     sys.stdout.write(forms[arguments.form]())

@@ -97,7 +97,7 @@ def test_scripts_of_build_servers_run(command, arguments, allow, code, parsed, t
     assert done.returncode == code, done.stderr
     assert (tmp_path / "output").read_text() == f"exit-code={code}\n"
     assert (tmp_path / "out" / "paraply.xml").exists() == (code == 0)
-    assert (tmp_path / "out" / "paraply.sarif").exists() == (command == "verify")
+    assert (tmp_path / "out" / "paraply.sarif").exists() == (code == 0)
     job = parsed("integrations/gitlab.yml")[".paraply"]
     (script,) = job["script"]
     done = _script(
@@ -110,6 +110,7 @@ def test_scripts_of_build_servers_run(command, arguments, allow, code, parsed, t
     )  # fmt: skip
     assert done.returncode == code, done.stderr
     assert (tmp_path / job["artifacts"]["reports"]["junit"]).exists() == (code == 0)
+    assert (tmp_path / "paraply-reports" / "paraply.sarif").exists() == (code == 0)
 
 
 def test_hooks_run_commands_that_exist(parsed):

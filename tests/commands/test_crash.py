@@ -107,6 +107,7 @@ def test_fault_anywhere_in_a_command_is_exit_code_70_and_no_verdict(
         if any("{sarif}" in word for word in RUNS[command]):
             (run,) = json.loads((folder / "r.sarif").read_text())["runs"]
             assert run["invocations"][0]["exitCode"] == 70
+            assert [each["level"] for each in run["results"]] == ["error"]
         if any("{junit}" in word for word in RUNS[command]):
             (case,) = ElementTree.parse(folder / "r.xml").iter("testcase")
             assert case.find("error") is not None

@@ -1,13 +1,18 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from paraply.reporting.pictures.charts import bar, curve, resampled
 from paraply.reporting.terminal import render_terminal
-from tests.builders.audit_results import violated_result
+from paraply.vocabulary.audit_result import JudgedRange, Reason
+from paraply.vocabulary.verdict import Verdict
+from tests.builders.audit_results import transaction, violated_result
 from tests.builders.audit_situations import EVERY_SITUATION, HOSTILE
 
 ANSI = re.compile(r"\x1b\[[0-9;]*m")
@@ -117,3 +122,65 @@ def test_smallest_value_still_shows_as_a_bar():
 
 def test_largest_value_fills_the_width():
     assert bar(7, top=7, width=20) == "█" * 20
+
+
+@st.composite
+def long_results(draw):
+    """Results with many findings, long names and large numbers."""
+    result = draw(st.sampled_from(sorted(EVERY_SITUATION.items())))[1]()
+    letters = st.sampled_from(["a", "long_name_", "words of it ", "\u202e", "\x1b[2J"])
+
+    def text(length):
+        return draw(letters) * draw(st.integers(1, length))
+
+    name, words = text(200), text(400)
+    evil = replace(transaction(10**18, file=name), gtid=text(80))
+    result.violations = [
+        replace(each, table=name, key=words, property=name, applier=name, consequence=words,
+                earlier=evil, later=evil)
+        for each in violated_result().violations
+    ] * draw(st.integers(0, 30))  # fmt: skip
+    result.blockers = [
+        replace(each, name=words, kind=name) for each in violated_result().blockers * 5
+    ]
+    result.unknown_because += [
+        Reason(property=name, reason=words, remedy=f"{number} {words}", subject=f"{name}{number}")
+        for number in range(draw(st.integers(0, 30)))
+    ]
+    result.lint = [replace(each, message=words, rule=name) for each in violated_result().lint] * 20
+    result.may_wait = draw(st.sampled_from([0, 10**15]))
+    if draw(st.booleans()):
+        result.violations = []
+    if draw(st.booleans()):
+        result.range = JudgedRange(before=10**12, first_gtid=name, last_gtid=name)
+    result.verdict = draw(st.sampled_from(Verdict))
+    return result
+
+
+@pytest.mark.long
+@settings(max_examples=60, deadline=None)
+@given(long_results(), st.booleans())
+def test_report_is_one_screen_whatever_was_found(result, plain):
+    text = render_terminal(
+        result, width=100, colour=False, plain=plain, details=False, speed="1.0 MB in 2.0 s"
+    )
+    assert len(text.splitlines()) <= 40
+    assert "--details prints every section here, --html FILE and --json FILE keep them" in text
+
+
+def test_identical_advice_is_given_once():
+    result = EVERY_SITUATION["truncated"]()
+    result.unknown_because = [
+        Reason(
+            property="conflicting_transactions_are_ordered",
+            reason=f"no key of shop.t{number} is known",
+            remedy=f"pass --schema with the definition of shop.t{number}",
+            subject=f"shop.t{number}",
+        )
+        for number in range(20)
+    ]
+    text = render_terminal(result, width=100, colour=False, details=False)
+    assert text.count("pass --schema") == 1
+    assert "shop.t0, shop.t1, shop.t2 and 17 more" in text
+    details = render_terminal(result, width=100, colour=False)
+    assert details.count("To turn unknown into an answer") == 1

@@ -90,11 +90,6 @@ class Auditor:
         self._safety.remember(seen, touches)
         self._replay.observe(txn)
 
-    def pass_over(self, txn: LoggedTransaction) -> None:
-        """Note row changes of an unjudged transaction."""
-        if txn.complete:
-            self._replay.pass_over(txn)
-
     def settle(self) -> None:
         """Store the counts for :mod:`paraply.properties.logs.parts`."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from paraply.properties.logs.transaction_facts import get_reference
@@ -14,11 +15,17 @@ WARNING = "warning"
 NOTE = "note"
 
 
+def _every(txn: LoggedTransaction) -> bool:
+    return True
+
+
 @dataclass(slots=True)
 class Findings:
     """Findings in order; past ``listed_max`` only counted."""
 
     listed_max: int
+    is_judged: Callable[[LoggedTransaction], bool] = _every
+    """Findings at others are dropped."""
     listed: list[LintFinding] = field(default_factory=list)
     dropped: int = 0
     violations: int = 0
@@ -32,6 +39,8 @@ class Findings:
         *others: TransactionRef,
     ) -> None:
         """Add a finding with earlier ``others``."""
+        if not self.is_judged(txn):
+            return
         if severity == VIOLATION:
             self.violations += 1
         if len(self.listed) >= self.listed_max:
@@ -60,9 +69,13 @@ class Tally:
     count: int = 0
     amount: int = 0
     first: TransactionRef | None = None
+    is_judged: Callable[[LoggedTransaction], bool] = _every
+    """Occurrences at others do not count."""
 
     def note(self, txn: LoggedTransaction, amount: int = 1) -> None:
         """Count one occurrence at ``txn``."""
+        if not self.is_judged(txn):
+            return
         if self.first is None:
             self.first = get_reference(txn)
         self.count += 1

@@ -6,6 +6,7 @@ No server writes a violation; a warning needs a reason. Only violations change t
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Callable
 
 from paraply.properties.logs.lint_clock import ClockLint
 from paraply.properties.logs.lint_findings import NOTE, VIOLATION, WARNING, Findings, Tally
@@ -42,12 +43,13 @@ class CommitGroupLint:
     def observe(self, txn: LoggedTransaction) -> None:
         """Check the next transaction."""
         group = get_commit_group(txn)
+        counts = int(self._findings.is_judged(txn))
         if group is not None and group == self._group:
-            self._size += 1
+            self._size += counts
             self._single = None
         else:
             self._close()
-            self._group, self._size = group, 1
+            self._group, self._size = group, counts
             self._single = txn if txn.commit_id is not None else None
             if txn.commit_id is not None and group is not None and group in self._closed:
                 self._findings.add(
@@ -174,7 +176,7 @@ class LogLint:
         if self.closing is not None:
             found.append(self.closing)
         if self._half is not None:
-            closing = Findings(1)
+            closing = Findings(1, self.findings.is_judged)
             closing.add(
                 "transactions_are_complete",
                 WARNING,
@@ -182,7 +184,13 @@ class LogLint:
                 self._half,
             )
             found.extend(closing.listed)
-        tallies = (
+        tallies = self.tallies()
+        found.extend(finding for tally in tallies if (finding := tally.finding()) is not None)
+        return found
+
+    def tallies(self) -> tuple[Tally, ...]:
+        """Return the counters in order of their findings."""
+        return (
             *self._clock.tallies,
             *self._gtids.tallies,
             self.groups.single_members,
@@ -192,8 +200,12 @@ class LogLint:
             self._commit_backwards,
             self._server_changes,
         )
-        found.extend(finding for tally in tallies if (finding := tally.finding()) is not None)
-        return found
+
+    def judge_only(self, is_judged: Callable[[LoggedTransaction], bool]) -> None:
+        """Keep findings at these transactions; the rules follow all."""
+        self.findings.is_judged = is_judged
+        for tally in self.tallies():
+            tally.is_judged = is_judged
 
     @property
     def violations(self) -> int:

@@ -99,6 +99,11 @@ class ParallelismJudge:
         else:
             self._follow_keys(seen, touches, work)
 
+    def pass_over(self, txn: LoggedTransaction) -> None:
+        """Follow the metadata of an unjudged transaction."""
+        self._clock_rule.place(txn)
+        self._group_rule.place(txn)
+
     def _follow_metadata(self, txn: LoggedTransaction, seen: SeenTransaction, work: int) -> None:
         clock_place = self._clock_rule.place(txn)
         group_place = self._group_rule.place(txn)

@@ -13,13 +13,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from paraply.properties.logs.audit import AuditOptions, Auditor
 from paraply.properties.logs.critical_path import TracedPath, one_after_the_other
-from paraply.properties.logs.lint_findings import Tally
 from paraply.properties.logs.overlap_rules import COMMIT_GROUP, LOGICAL_CLOCK
 from paraply.properties.logs.part_borders import PartBorders, PartLint
 from paraply.properties.logs.replay_borders import ReplayBorder
@@ -91,15 +90,6 @@ class NoRows:
         return None
 
 
-def _tallies(auditor: Auditor) -> Iterator[Tally]:
-    lint = auditor._lint
-    yield from lint._clock.tallies
-    yield from lint._gtids.tallies
-    yield lint.groups.single_members
-    yield from (lint._statements, lint._incidents, lint._time_backwards)
-    yield from (lint._commit_backwards, lint._server_changes)
-
-
 class PartAudit:
     """Takes one part's findings from an auditor, which reads the approach first."""
 
@@ -159,7 +149,7 @@ def _begin_part(auditor: Auditor) -> Counter[tuple[object, ...]]:
     lint.findings.dropped = lint.findings.violations = 0
     lint.groups._sizes.clear()
     lint._gtids._unsure = 0
-    for tally in _tallies(auditor):
+    for tally in auditor._lint.tallies():
         tally.count = tally.amount = 0
         tally.first = None
     judge = auditor._parallelism
@@ -216,7 +206,7 @@ def _end_part(auditor: Auditor, reached: Counter[tuple[object, ...]]) -> Part:
     counts["lint dropped",] = lint.findings.dropped
     counts["lint violations",] = lint.findings.violations
     counts["gtids unsure",] = lint._gtids._unsure
-    for number, tally in enumerate(_tallies(auditor)):
+    for number, tally in enumerate(auditor._lint.tallies()):
         if tally.first is not None:
             seen["tally", number] = Seen(tally.count, tally.amount, tally.first)
     for size, number in lint.groups._sizes.items():
@@ -306,7 +296,7 @@ def _take_findings(auditor: Auditor, part: Part, shift: int) -> None:
             auditor._has[str(flag[1])] = True
         elif flag[0] == "parallelism":
             setattr(auditor._parallelism, str(flag[1]), True)
-    tallies = list(_tallies(auditor))
+    tallies = auditor._lint.tallies()
     for what, seen in part.seen.items():
         if what[0] == "tally":
             tally = tallies[int(str(what[1]))]

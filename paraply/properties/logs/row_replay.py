@@ -45,7 +45,6 @@ from paraply.vocabulary.log import (
     LoggedTransaction,
     RowChange,
     RowImage,
-    table_of,
 )
 from paraply.vocabulary.verdict import Verdict
 
@@ -55,6 +54,11 @@ ROWS_EXIST = "rows_exist"
 FINDINGS_MAX = 1_000
 SEQUENCE = "SEQUENCE"
 """A MariaDB sequence: advances replace its row."""
+_TOLD = (
+    "_result", "_rows_checked", "_blind", "_keyless", "_unknown_tables", "_undecoded",
+    "_unexplained",
+)  # fmt: skip
+"""What a judged transaction leaves beside the rows."""
 _UNDONE = frozenset({"rolled_back", "partly_rolled_back"})
 _CHANGES_ROWS = frozenset({"ALTER", "DROP", "RENAME", "TRUNCATE", "CREATE"})
 
@@ -97,15 +101,13 @@ class RowReplay:
             self._apply_rows(txn)
 
     def pass_over(self, txn: LoggedTransaction) -> None:
-        """Forget the rows of an unjudged transaction."""
-        changed = get_changed_tables(txn) | {table_of(name) for name in txn.reached_tables}
-        if txn.kind in (LoggedKind.STATEMENT, LoggedKind.INCIDENT) or "" in changed:
-            self._state.reset_all()
-        if is_ddl(txn):
-            for statement in txn.statements:
-                self._apply_ddl(get_statement_tables(statement, txn.default_schema))
-        for table in changed:
-            self._state.reset(table)
+        """Follow the rows of an unjudged transaction, and tell nothing about them."""
+        told = {name: getattr(self, name) for name in _TOLD}
+        self._result, self._rows_checked, self._blind = ReplayResult(), 0, 0
+        self._keyless, self._unknown_tables, self._undecoded, self._unexplained = {}, {}, {}, {}
+        self.observe(txn)
+        for name, value in told.items():
+            setattr(self, name, value)
 
     def _apply_rows(self, txn: LoggedTransaction) -> None:
         for row in txn.rows:

@@ -19,6 +19,7 @@ def get_reference(txn: LoggedTransaction) -> TransactionRef:
         last_committed=txn.last_committed,
         sequence_number=txn.sequence_number,
         commit_id=txn.commit_id,
+        size_bytes=txn.size_bytes,
     )
 
 

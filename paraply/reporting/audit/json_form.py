@@ -11,6 +11,7 @@ from paraply.reporting.audit.json_parts import (
     FilePart,
     LintPart,
     ParallelismPart,
+    RangePart,
     ReplayPart,
     TransactionPart,
     VerdictWord,
@@ -22,6 +23,7 @@ from paraply.version import VERSION
 from paraply.vocabulary.audit_result import (
     AuditResult,
     FileSummary,
+    JudgedRange,
     LintFinding,
     Parallelism,
     ReplayResult,
@@ -64,6 +66,7 @@ def to_document(result: AuditResult) -> AuditDocument:
             for reason in result.unknown_because
         ],
         "files": [_file(file) for file in result.files],
+        "range": None if result.range is None else _range(result.range),
         "transactions": result.transactions,
         "row_changes": result.row_changes,
         "kinds": dict(result.kinds),
@@ -157,6 +160,19 @@ def _file(file: FileSummary) -> FilePart:
         "events": dict(file.events),
         "skipped_event_types": dict(file.skipped_event_types),
         "stopped": file.stopped,
+    }
+
+
+def _range(part: JudgedRange) -> RangePart:
+    return {
+        "start_gtid": part.start_gtid,
+        "stop_gtid": part.stop_gtid,
+        "domain": part.domain,
+        "first_gtid": part.first_gtid,
+        "last_gtid": part.last_gtid,
+        "before": part.before,
+        "after": part.after,
+        "other_domains": part.other_domains,
     }
 
 

@@ -169,6 +169,19 @@ class WidthPart(TypedDict):
     width: Annotated[float, "Transactions per round: so many may run at once, on average."]
 
 
+class RangePart(TypedDict):
+    """The judged part of the input; the rest was only read."""
+
+    start_gtid: Annotated[str, "`--start-gtid` as given; empty for the beginning."]
+    stop_gtid: Annotated[str, "`--stop-gtid` as given; empty for the end."]
+    domain: Annotated[int | None, "`--domain` as given; null for all."]
+    first_gtid: Annotated[str, "GTID of the first judged transaction."]
+    last_gtid: Annotated[str, "GTID of the last judged transaction."]
+    before: Annotated[int, "Transactions left out before the range."]
+    after: Annotated[int, "Transactions left out after it."]
+    other_domains: Annotated[int, "Transactions left out because of `--domain`."]
+
+
 class AuditDocument(TypedDict):
     """One audit: inputs, findings and assumptions."""
 
@@ -180,6 +193,7 @@ class AuditDocument(TypedDict):
     reason: Annotated[str, "The verdict's reason in a sentence."]
     unknown_because: Annotated[list[ReasonPart], "What kept parts of it undecided."]
     files: Annotated[list[FilePart], "The input, in the order it was read."]
+    range: Annotated[RangePart | None, "The judged part; null if everything was judged."]
     transactions: Annotated[int, "Transactions audited."]
     row_changes: Annotated[int, "Row changes in them."]
     kinds: Annotated[dict[str, int], "Transactions by kind: rows, ddl, statement, xa, empty, ..."]

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from paraply.reporting.audit.advice import next_steps
 from paraply.reporting.audit.outline import card, findings_by_gravity, size_of
-from paraply.reporting.escape import shortened
-from paraply.reporting.outline import Block, Line, Outline, Section, Tone
+from paraply.reporting.escape import shortened, visible
+from paraply.reporting.outline import Block, Facts, Line, Outline, Section, Tone
 from paraply.reporting.words import (
     headline,
     metadata_model,
@@ -18,6 +19,14 @@ from paraply.reporting.words import (
 from paraply.vocabulary.audit_result import AuditResult
 from paraply.vocabulary.counting import counted
 from paraply.vocabulary.verdict import Verdict
+
+LINES_MAX = 40
+"""Lines of one screen."""
+
+TIGHTER = (240, 160, 80)
+"""Characters per text, tried until the report fits one screen."""
+
+LEAD_MAX = 32
 
 STEPS_MAX = 3
 BLOCKERS_MAX = 3
@@ -42,6 +51,37 @@ def summary_outline(result: AuditResult, *, speed: str = "") -> Outline:
         subtitle=size_of(result),
         sections=[Section(title=title, blocks=blocks) for title, blocks in filled if blocks],
     )
+
+
+def tightened(outline: Outline, length: int) -> Outline:
+    """Return a one-screen outline with each text cut to ``length``."""
+
+    def cut_block(block: Block) -> Block:
+        match block:
+            case Line():
+                return replace(
+                    block, lead=_cut(block.lead, LEAD_MAX), text=_cut(block.text, length)
+                )
+            case Facts():
+                rows = [(label, _cut(value, length)) for label, value in block.rows]
+                return replace(block, title=_cut(block.title, length), rows=rows)
+            case _:
+                return block
+
+    return replace(
+        outline,
+        headline=_cut(outline.headline, length),
+        subtitle=_cut(outline.subtitle, length),
+        sections=[
+            replace(section, blocks=[cut_block(block) for block in section.blocks])
+            for section in outline.sections
+        ],
+    )
+
+
+def _cut(text: str, length: int) -> str:
+    shown = visible(text)
+    return shown if len(shown) <= length else f"{shown[: length - 1]}…"
 
 
 def _worst(result: AuditResult) -> Iterator[Block]:
@@ -93,8 +133,9 @@ def _parallelism(result: AuditResult) -> Iterator[Block]:
 
 
 def _about(result: AuditResult, speed: str) -> Iterator[Block]:
+    why = ", the one that judges a part of a log" if result.range is not None else ""
     yield Line(
-        lead="engine", text=f"{result.engine}{f', {speed}' if speed else ''}", tone=Tone.QUIET
+        lead="engine", text=f"{result.engine}{why}{f', {speed}' if speed else ''}", tone=Tone.QUIET
     )
     yield Line(
         lead="all of it",

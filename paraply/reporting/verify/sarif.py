@@ -1,17 +1,14 @@
-"""``paraply verify`` as SARIF 2.1.0 (OASIS)."""
+"""``paraply verify`` as SARIF."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from typing import Any
 
-from paraply.reporting.escape import ascii_escaped
+from paraply.reporting.sarif import Level, SarifPlace, sarif_document, sarif_result
 from paraply.reporting.verify import words
 from paraply.verifying.result import REQUIREMENTS, TransactionName, VerifyResult
-from paraply.version import VERSION
 
-_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 _RULES = {
     "level-missed": "A committed state of the target misses a level.",
     "row-differs": "A row of the target is not that of the source.",
@@ -27,33 +24,13 @@ _RULES = {
 
 def verify_sarif(result: VerifyResult) -> str:
     """Return the document; levels above the required are notes."""
-    findings = list(_results(result))
-    document = {
-        "$schema": _SCHEMA,
-        "version": "2.1.0",
-        "runs": [
-            {
-                "tool": {
-                    "driver": {
-                        "name": "paraply verify",
-                        "version": VERSION,
-                        "rules": [
-                            {"id": rule, "shortDescription": {"text": text}}
-                            for rule, text in _RULES.items()
-                        ],
-                    }
-                },
-                "results": findings,
-            }
-        ],
-    }
-    return ascii_escaped(json.dumps(document, ensure_ascii=False, indent=2)) + "\n"
+    return sarif_document("paraply verify", _RULES, _results(result))
 
 
 def _results(result: VerifyResult) -> Iterator[dict[str, Any]]:
     required = REQUIREMENTS[result.required]
     for witness in result.witnesses:
-        level = "error" if REQUIREMENTS[witness.level] <= required else "note"
+        level: Level = "error" if REQUIREMENTS[witness.level] <= required else "note"
         yield _result("level-missed", level, witness.text, witness.target or witness.source)
     rows = result.except_rows.rows if result.except_rows is not None else result.differing
     for row in rows:
@@ -69,16 +46,9 @@ def _results(result: VerifyResult) -> Iterator[dict[str, Any]]:
         yield _result("undecided", "warning", text, None)
 
 
-def _result(rule: str, level: str, text: str, place: TransactionName | None) -> dict[str, Any]:
-    entry: dict[str, Any] = {"ruleId": rule, "level": level, "message": {"text": text}}
-    if place is not None:
-        file, _, offset = place.place.rpartition(":")
-        entry["locations"] = [
-            {
-                "physicalLocation": {
-                    "artifactLocation": {"uri": file.replace(" ", "%20")},
-                    "region": {"byteOffset": int(offset) if offset.isdecimal() else 0},
-                }
-            }
-        ]
-    return entry
+def _result(rule: str, level: Level, text: str, name: TransactionName | None) -> dict[str, Any]:
+    if name is None:
+        return sarif_result(rule, level, text)
+    file, _, offset = name.place.rpartition(":")
+    place = SarifPlace(file=file, offset=int(offset) if offset.isdecimal() else 0)
+    return sarif_result(rule, level, text, place)
