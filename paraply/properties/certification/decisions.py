@@ -151,6 +151,11 @@ def _a_gtid_is_given(history: History) -> bool:
     return any(event.gtid for event in history.events_of(EventKind.CERTIFIED))
 
 
+def _is_out_of_range(number: str) -> bool:
+    is_long = len(number) > len(str(GTID_NUMBER_MAX))
+    return number.isdecimal() and (is_long or not 1 <= int(number) <= GTID_NUMBER_MAX)
+
+
 def _two_gtids_are_given(history: History) -> bool:
     return len({event.gtid for event in history.events_of(EventKind.CERTIFIED) if event.gtid}) > 1
 
@@ -293,9 +298,7 @@ def gtid_numbers_are_in_range(history: History) -> list[GtidOutOfRange]:
     return [
         GtidOutOfRange(member=event.member, transaction=event.transaction, gtid=event.gtid)
         for event in history.events_of(EventKind.CERTIFIED)
-        if event.transaction is not None
-        and (number := event.gtid.rpartition(":")[2]).isdigit()
-        and not 1 <= int(number) <= GTID_NUMBER_MAX
+        if event.transaction is not None and _is_out_of_range(event.gtid.rpartition(":")[2])
     ]
 
 

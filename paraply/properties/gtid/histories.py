@@ -6,6 +6,7 @@ as one domain.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -38,6 +39,9 @@ def has_domains(history: History) -> bool:
     return any(one.domain is not None and one.gtid for one in history.transactions)
 
 
+_MARIADB_GTID = re.compile(r"([0-9]{1,10})-[0-9]{1,10}-[0-9]{1,20}")
+
+
 def entries_of(position: str) -> tuple[str, ...]:
     """Return a state's entries, per domain or server."""
     return tuple(entry.strip() for entry in position.split(",") if entry.strip())
@@ -45,8 +49,8 @@ def entries_of(position: str) -> tuple[str, ...]:
 
 def domain_of(gtid: str) -> int | None:
     """Return a MariaDB GTID's domain, otherwise None."""
-    parts = gtid.split("-")
-    return int(parts[0]) if len(parts) == 3 and all(part.isdigit() for part in parts) else None
+    found = _MARIADB_GTID.fullmatch(gtid)
+    return int(found[1]) if found else None
 
 
 def sequence_of(gtid: str) -> int:

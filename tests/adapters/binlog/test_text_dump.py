@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import re
 from contextlib import suppress
 from dataclasses import replace
 from decimal import Decimal
@@ -363,6 +364,26 @@ def test_damaged_text_never_raises_and_never_invents_transactions(data):
     assert len(found) <= 6
 
 
+PAYLOAD_LINE = """\
+# at 157
+#261121 14:09:22 server id 1  end_log_pos 400 CRC32 0x0 	Transaction_Payload	\
+payload_size=243	compression_type=ZSTD	uncompressed_size=600
+"""
+GROUP_LINE = """\
+# at 342
+#261121 14:09:22 server id 1  end_log_pos 384 CRC32 0x0 	GTID 0-1-5 cid=3 trans
+"""
+
+
+@given(st.data())
+def test_number_that_no_server_writes_never_raises(data):
+    text = "\n".join([WHOLE, PAYLOAD_LINE, GROUP_LINE, WHOLE])
+    numbers = list(re.finditer(r"\d+", text))
+    chosen = data.draw(st.sampled_from(numbers))
+    odd = data.draw(st.sampled_from(["9" * 5_000, "", "7#", "é7", "²", "-1", "1e9999999999"]))
+    read_text(text[: chosen.start()] + odd + text[chosen.end() :])
+
+
 # Values
 
 
@@ -397,6 +418,18 @@ def test_values_as_the_servers_print_them(text, value):
     found = parse_value(text)
     assert found == value
     assert type(found) is type(value)
+
+
+@pytest.mark.parametrize("number", [b"9" * 5_000, b"-" + b"9" * 401, b"1e9999", b"1.%d" % 10**500])
+@pytest.mark.parametrize("type_name", [b"", b" /* TIMESTAMP(0) meta=0 nullable=0 is_null=0 */"])
+def test_number_that_no_column_holds_is_refused(number, type_name):
+    with pytest.raises(UnreadableValue):
+        parse_value(number + type_name)
+
+
+def test_time_out_of_range_is_refused():
+    with pytest.raises(UnreadableValue, match="no time"):
+        parse_value(b"9" * 30 + b" /* TIMESTAMP(0) meta=0 nullable=0 is_null=0 */")
 
 
 @given(st.binary(max_size=30))

@@ -289,7 +289,7 @@ class TableDraft:
     def _generated_foreign_key_name(self) -> str:
         prefix = self.name.partition(".")[2] + "_ibfk_"
         taken = [key.name.removeprefix(prefix) for key in self.foreign_keys]
-        numbers = [int(text) for text in taken if text.isdecimal()]
+        numbers = [int(text) for text in taken if text.isdecimal() and len(text) < 20]
         return f"{prefix}{max(numbers, default=0) + 1}"
 
     def drop_foreign_key(self, name: str) -> None:

@@ -217,7 +217,7 @@ class _TextFile:
             self.gtid_line = rest
         elif kind == "Xid":
             number = rest.removeprefix("=").strip()
-            xid = int(number) if number.isdigit() else 0
+            xid = int(number) if number.isdecimal() and len(number) <= 20 else 0
             yield from self.hand_on(XidEvent(header=header, xid=xid))
         elif kind in ("XA PREPARE", "XID"):
             self.xa_id = rest.removeprefix("=").strip()

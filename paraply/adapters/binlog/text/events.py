@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from paraply.adapters.binlog.event_types import EventType
 from paraply.adapters.binlog.events import (
@@ -53,21 +53,21 @@ def is_mariadb_gtid(rest: str) -> bool:
 def mysql_gtid(rest: str, gtid_next: str, header: EventHeader) -> GtidEvent:
     """Return a MySQL GTID line's event."""
     fields = dict(_NUMBERED.findall(rest))
-
-    def number(name: str) -> int | None:
-        text = fields.get(name, "")
-        return int(text) if text.isdecimal() and len(text) < 20 else None
-
     return GtidEvent(
         header=header,
         gtid="" if gtid_next.upper() == "ANONYMOUS" else gtid_next,
         may_have_sbr=fields.get("rbr_only") == "no",
-        last_committed=number("last_committed"),
-        sequence_number=number("sequence_number"),
-        immediate_commit_us=number("immediate_commit_timestamp"),
-        original_commit_us=number("original_committed_timestamp"),
-        transaction_length=number("transaction_length"),
+        last_committed=_number(fields, "last_committed"),
+        sequence_number=_number(fields, "sequence_number"),
+        immediate_commit_us=_number(fields, "immediate_commit_timestamp"),
+        original_commit_us=_number(fields, "original_committed_timestamp"),
+        transaction_length=_number(fields, "transaction_length"),
     )
+
+
+def _number(fields: Mapping[str, str], name: str) -> int | None:
+    text = fields.get(name, "")
+    return int(text) if text.isdecimal() and len(text) < 20 else None
 
 
 def mariadb_gtid(
@@ -137,11 +137,10 @@ def event_of_line(kind: str, rest: str, header: EventHeader) -> Event:
         return ViewChangeEvent(header=header, view_id=rest, sequence=0, certification_items=0)
     if kind == "Transaction_Payload":
         fields = dict(_NUMBERED.findall(rest))
-        sizes = [int(fields.get(name, "0")[:18]) for name in ("payload_size", "uncompressed_size")]
         return TransactionPayloadEvent(
             header=header,
             compression=fields.get("compression_type", ""),
-            compressed_bytes=sizes[0],
-            uncompressed_bytes=sizes[1],
+            compressed_bytes=_number(fields, "payload_size") or 0,
+            uncompressed_bytes=_number(fields, "uncompressed_size") or 0,
         )
     return SkippedEvent(header=header, known=kind in _EVENT_TYPES)

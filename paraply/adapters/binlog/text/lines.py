@@ -83,7 +83,7 @@ class TextHeader:
 
 
 _HEADER = re.compile(
-    rb"#(\d\d)(\d\d)(\d\d) +(\d+):(\d\d):(\d\d) server id (\d+) +end_log_pos (\d+)"
+    rb"#(\d\d)(\d\d)(\d\d) +(\d{1,3}):(\d\d):(\d\d) server id (\d{1,10}) +end_log_pos (\d{1,20})"
     rb"(?: CRC32 0x[0-9a-f]+)?[ \t]+(.*)"
 )
 _KIND = re.compile(r"[A-Za-z0-9_-]+(?: PREPARE)?")

@@ -15,8 +15,9 @@ _ESCAPE = re.compile(rb"\\(x[0-9a-fA-F]{2}|.)", re.DOTALL)
 _NAMED = {b"n": b"\n", b"r": b"\r", b"t": b"\t", b"0": b"\0", b"b": b"\b", b"Z": b"\x1a"}
 _QUOTED = re.compile(rb"'((?:[^'\\]++|\\.)*+)'", re.DOTALL)
 _BITS = re.compile(rb"b'([01]*)'")
-_INTEGER = re.compile(rb"(-?\d+)(?: \(\d+\))?(?= |$)")
-_NUMBER = re.compile(rb"-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?(?= |$)")
+_INTEGER = re.compile(rb"(-?\d{1,66})(?: \(\d{1,66}\))?(?= |$)")
+_NUMBER = re.compile(rb"-?\d{1,400}(?:\.\d{1,400})?(?:[eE][-+]?\d{1,3})?(?= |$)")
+"""A DOUBLE may be written with all its digits."""
 _COMMENT = re.compile(rb" */\* ([A-Z0-9/ ]+)(?:\(.*)?meta=.*\*/$")
 
 
@@ -81,6 +82,8 @@ def _typed_text(value: bytes, type_name: bytes) -> object:
 def _typed_number(value: int | Decimal, type_name: bytes) -> object:
     if type_name == b"TIMESTAMP":
         seconds = int(value)
+        if not 0 <= seconds < 1 << 40:
+            raise UnreadableValue(f"{seconds} is no time")
         digits = str(value).partition(".")[2]
         return timestamp_text(seconds) + (f".{digits}" if digits else "")
     if type_name in (b"FLOAT", b"DOUBLE"):

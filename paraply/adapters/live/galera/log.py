@@ -15,16 +15,16 @@ from pathlib import Path
 
 OPTIONS = ("--wsrep-debug=SERVER",)
 PROVIDER_OPTIONS = "debug=yes"
-_LINE = re.compile(r"\d{4}-\d\d-\d\d +\d+:\d\d:\d\d (\d+) \[Note\] WSREP: (.*)")
+_LINE = re.compile(r"\d{4}-\d\d-\d\d +\d+:\d\d:\d\d (\d{1,20}) \[Note\] WSREP: (.*)")
 _BEGINS = "applying event 1,"
 _ENDS = "wsrep_after_apply"
 _COMMITS = re.compile(
-    r"wsrep_ordered_commit: [01] (\d+)$"
+    r"wsrep_ordered_commit: [01] (\d{1,20})$"
     # An applier logs its end after it has left, but the statement's end before.
-    r"|Apply TO END: (\d+):"
-    r"|.*to_isolation_end\(\).*\bg: (\d+),"
+    r"|Apply TO END: (\d{1,20}):"
+    r"|.*to_isolation_end\(\).*\bg: (\d{1,20}),"
 )
-_NUMBERS = re.compile(r"seqnos \(l: -?\d+, g: (\d+), s: (-?\d+), d: (-?\d+)\)")
+_NUMBERS = re.compile(r"seqnos \(l: -?\d+, g: (\d{1,20}), s: (-?\d{1,20}), d: (-?\d{1,20})\)")
 _TELLS_NUMBERS = ("release_commit() for trx", "to_isolation_begin():")
 _REPLAYS = ": replaying "
 
