@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from paraply.properties.certification.write_sets import (
     children_share_an_item_with_their_parents,
     equal_keys_share_an_item,
     items_are_shared_for_a_reason,
 )
 from paraply.properties.vocabularies import hashed_items
-from paraply.reference_impl.write_set_subject import TABLES
+from paraply.reference_impl.write_set_subject import CHILDREN, TABLES, WORDS
 from paraply.vocabulary.verdict import Verdict
 from tests.properties.histories import history_of, verdict
 
@@ -81,3 +83,20 @@ def test_items_that_are_no_hashes_are_not_judged():
     rows = 'T1{%s} +test.words[1,"c"] | T2{%s} +test.pairs[1,"abc",1]'
     assert hashed_items(story(rows % ("7", "8")))
     assert not hashed_items(story(rows % ("7", "a")))
+
+
+@pytest.mark.parametrize(
+    "check",
+    [
+        equal_keys_share_an_item,
+        children_share_an_item_with_their_parents,
+        items_are_shared_for_a_reason,
+    ],
+)
+def test_row_that_does_not_fit_its_table_is_unknown(check):
+    whole = 'T1{7} +test.words[1,"c"] | T2{7} +test.words[1,"c"] | T3{7} +test.children[1,1]'
+    assert verdict(story(f"{whole} | T4{{9}} +test.words[2]"), check) is Verdict.UNKNOWN
+    narrow = replace(WORDS, columns=WORDS.columns[:1])
+    history = story(whole)
+    damaged = replace(history, header=replace(history.header, schema=(narrow, CHILDREN)))
+    assert verdict(damaged, check) is Verdict.UNKNOWN

@@ -54,6 +54,44 @@ class SharedWithoutMeeting(Violation):
         return f"T{self.earlier} and T{self.later} share an item, but no key and no parent row"
 
 
+def _images(transaction: Transaction, history: History) -> Iterator[tuple[TableSchema, RowImage]]:
+    for table, image in _all_images(transaction, history):
+        if _fits(table, image):
+            yield table, image
+
+
+def _all_images(
+    transaction: Transaction, history: History
+) -> Iterator[tuple[TableSchema, RowImage]]:
+    tables = {table.name: table for table in history.header.schema}
+    for row in transaction.rows:
+        for image in (row.before, row.after):
+            if image is not None and row.table in tables:
+                yield tables[row.table], image
+
+
+def _fits(table: TableSchema, image: RowImage) -> bool:
+    """Return whether keys and image are of the table's columns; a history may be damaged."""
+    of_keys = [part.column for key in table.unique_keys for part in key.parts]
+    of_parents = [column for one in table.foreign_keys for column in one.columns]
+    is_sound = all(0 <= column < len(table.columns) for column in (*of_keys, *of_parents))
+    return is_sound and len(image) == len(table.columns)
+
+
+def _has_known_rows(transaction: Transaction, history: History) -> bool:
+    tables = {table.name for table in history.header.schema}
+    is_described = {row.table for row in transaction.rows} <= tables
+    images = _all_images(transaction, history)
+    return bool(transaction.rows) and is_described and all(_fits(*each) for each in images)
+
+
+def _rows_of_another_shape(history: History) -> Iterator[str]:
+    for one in history.transactions:
+        for table, image in _all_images(one, history):
+            if not _fits(table, image):
+                yield f"a row of T{one.id} does not fit the columns of {table.name}"
+
+
 @sometimes(of=hashed_items, source="sql/rpl_write_set_handler.cc: add_pke")
 def two_transactions_meet_nowhere(history: History) -> bool:
     """Two transactions change rows without a common key or parent row."""
@@ -64,6 +102,7 @@ def two_transactions_meet_nowhere(history: History) -> bool:
     of=hashed_items,
     source="sql/rpl_write_set_handler.cc: add_pke",
     witness=two_transactions_meet_nowhere,
+    gaps=(_rows_of_another_shape,),
     is_safety=False,
 )
 def items_are_shared_for_a_reason(history: History) -> list[SharedWithoutMeeting]:
@@ -94,6 +133,7 @@ def a_child_meets_its_parent(history: History) -> bool:
     of=keyed_rows,
     source="bugs 86078, 89141 and 111027; sql/rpl_write_set_handler.cc",
     witness=two_transactions_meet_in_a_key,
+    gaps=(_rows_of_another_shape,),
 )
 def equal_keys_share_an_item(history: History) -> list[MeetingUnseen]:
     """Two transactions whose rows have an equal key share an item.
@@ -111,6 +151,7 @@ def equal_keys_share_an_item(history: History) -> list[MeetingUnseen]:
     of=keyed_rows,
     source="bug 110071; sql/rpl_write_set_handler.cc: foreign keys",
     witness=a_child_meets_its_parent,
+    gaps=(_rows_of_another_shape,),
 )
 def children_share_an_item_with_their_parents(history: History) -> list[ParentUnseen]:
     """A transaction that changes a child row shares an item with those that change its parent."""
@@ -141,18 +182,11 @@ def _strangers(history: History) -> Iterator[tuple[Transaction, Transaction]]:
     keys = {
         one.id: _keys_of(one, history) | _parent_keys_of(one, history)
         for one in history.transactions
+        if _has_known_rows(one, history)
     }
-    for earlier, later in combinations(history.transactions, 2):
+    for earlier, later in combinations([one for one in history.transactions if one.id in keys], 2):
         if keys[earlier.id].isdisjoint(keys[later.id]):
             yield earlier, later
-
-
-def _images(transaction: Transaction, history: History) -> Iterator[tuple[TableSchema, RowImage]]:
-    tables = {table.name: table for table in history.header.schema}
-    for row in transaction.rows:
-        for image in (row.before, row.after):
-            if image is not None and row.table in tables:
-                yield tables[row.table], image
 
 
 def _keys_of(transaction: Transaction, history: History) -> frozenset[KeyValue]:
@@ -173,6 +207,8 @@ def _parent_keys_of(transaction: Transaction, history: History) -> frozenset[Key
             values = [image[column] for column in foreign_key.columns]
             parent = tables.get(foreign_key.parent)
             if parent is None or None in values or ABSENT in values:
+                continue
+            if not _fits(parent, (None,) * len(parent.columns)):
                 continue
             for key in parent.unique_keys:
                 names = tuple(parent.columns[part.column].name for part in key.parts)
