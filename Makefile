@@ -8,6 +8,7 @@ CORE   := $(VENV)/.core
 READY  := $(VENV)/.ready
 WORKERS ?= 2
 FLAVOUR ?= mariadb
+SEEDED  := $(if $(SEED),--seed $(SEED))
 PYTEST  := $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal --hypothesis-profile=ci
 
 # Hundreds of short processes would compile the same modules again, and pytest all tests.
@@ -95,10 +96,10 @@ live: $(READY) ## every live target, mode, fault and client workload anew into d
 	@$(BIN)/python -m ci.live_results $(ARGS)
 	@$(BIN)/python -m ci.client_claims $(ARGS)
 
-fuzz: $(READY) ## fuzz every reader for two minutes, and the proof kernel
-	@$(BIN)/python -m tests.fuzz.fuzz_binlog --seconds 40
-	@$(BIN)/python -m tests.fuzz --seconds 80
-	@$(BIN)/python -m tests.models.kernel.fuzz --problems 10000
+fuzz: $(READY) ## fuzz every reader for two minutes, and the proof kernel (SEED=1 for the same inputs)
+	@$(BIN)/python -m tests.fuzz.fuzz_binlog --seconds 40 $(SEEDED)
+	@$(BIN)/python -m tests.fuzz --seconds 80 $(SEEDED)
+	@$(BIN)/python -m tests.models.kernel.fuzz --problems 10000 $(SEEDED)
 
 format: $(READY) ## format the code
 	@$(BIN)/ruff format . && $(BIN)/ruff check --fix .
