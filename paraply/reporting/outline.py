@@ -23,6 +23,10 @@ class Tone(Enum):
 TONES = {Verdict.HOLDS: Tone.GOOD, Verdict.UNKNOWN: Tone.UNSURE, Verdict.VIOLATED: Tone.BAD}
 
 
+LEAD_WIDTH_MAX = 32
+"""Longer words before a line are broken."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Line:
     """One paragraph; ``lead`` is like ``violation`` or ``1.``."""

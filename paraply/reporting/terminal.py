@@ -16,6 +16,7 @@ from paraply.reporting.audit.outline import audit_outline
 from paraply.reporting.audit.summary import LINES_MAX, TIGHTER, summary_outline, tightened
 from paraply.reporting.escape import visible
 from paraply.reporting.outline import (
+    LEAD_WIDTH_MAX,
     TONES,
     Bars,
     Block,
@@ -34,9 +35,6 @@ WIDTH_MIN = 40
 
 SCREEN_WIDTH_MIN = 80
 """Narrower reports may be longer than a screen."""
-
-LEAD_WIDTH_MAX = 32
-"""Longer words are broken."""
 
 NAME_WIDTH_MIN = 16
 """Shorter names are never broken."""

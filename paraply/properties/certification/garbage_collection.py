@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from paraply.properties.group.stream import (
-    AT_REST,
     Certified,
     MemberStream,
     Snapshots,
+    is_rest,
     items_not_stored,
     member_streams,
     snapshots,
@@ -377,8 +377,7 @@ def _reported_rounds(
             first.setdefault(event.member, frozenset(event.transactions))
     common = frozenset.intersection(*(first[member] for member in newest.members))
     for stream in member_streams(history):
-        last = stream.events[-1][1] if stream.events else None
-        if last is None or last.kind is not EventKind.STOPPED or last.note != AT_REST:
+        if not stream.events or not is_rest(stream.events[-1][1]):
             continue
         kinds = {event.kind for _, event in stream.events}
         stable = {

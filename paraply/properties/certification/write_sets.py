@@ -19,6 +19,8 @@ from paraply.vocabulary.transactions import Transaction, TransactionId
 
 KeyValue = tuple[str, str, tuple[object, ...]]
 """Table, index, and folded values."""
+Meeting = tuple[Transaction, Transaction, KeyValue]
+"""Two transactions and their common key."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,24 +65,30 @@ def _images(transaction: Transaction, history: History) -> Iterator[tuple[TableS
 def _all_images(
     transaction: Transaction, history: History
 ) -> Iterator[tuple[TableSchema, RowImage]]:
-    tables = {table.name: table for table in history.header.schema}
+    tables = _tables(history)
     for row in transaction.rows:
         for image in (row.before, row.after):
             if image is not None and row.table in tables:
                 yield tables[row.table], image
 
 
+def _tables(history: History) -> dict[str, TableSchema]:
+    return {table.name: table for table in history.header.schema}
+
+
 def _fits(table: TableSchema, image: RowImage) -> bool:
-    """Return whether keys and image are of the table's columns; a history may be damaged."""
+    return _is_sound(table) and len(image) == len(table.columns)
+
+
+def _is_sound(table: TableSchema) -> bool:
+    """Return whether the keys are of the table's columns; a history may be damaged."""
     of_keys = [part.column for key in table.unique_keys for part in key.parts]
     of_parents = [column for one in table.foreign_keys for column in one.columns]
-    is_sound = all(0 <= column < len(table.columns) for column in (*of_keys, *of_parents))
-    return is_sound and len(image) == len(table.columns)
+    return all(0 <= column < len(table.columns) for column in (*of_keys, *of_parents))
 
 
 def _has_known_rows(transaction: Transaction, history: History) -> bool:
-    tables = {table.name for table in history.header.schema}
-    is_described = {row.table for row in transaction.rows} <= tables
+    is_described = {row.table for row in transaction.rows} <= _tables(history).keys()
     images = _all_images(transaction, history)
     return bool(transaction.rows) and is_described and all(_fits(*each) for each in images)
 
@@ -140,11 +148,7 @@ def equal_keys_share_an_item(history: History) -> list[MeetingUnseen]:
 
     Compares all images by collation and indexed prefix. NULL equals nothing.
     """
-    return [
-        MeetingUnseen(earlier=earlier.id, later=later.id, table=table, index=index)
-        for earlier, later, (table, index, _) in _meetings(history)
-        if earlier.write_set.isdisjoint(later.write_set)
-    ]
+    return _unseen(MeetingUnseen, _meetings(history))
 
 
 @always(
@@ -153,23 +157,27 @@ def equal_keys_share_an_item(history: History) -> list[MeetingUnseen]:
     witness=a_child_meets_its_parent,
     gaps=(_rows_of_another_shape,),
 )
-def children_share_an_item_with_their_parents(history: History) -> list[ParentUnseen]:
+def children_share_an_item_with_their_parents(history: History) -> list[MeetingUnseen]:
     """A transaction that changes a child row shares an item with those that change its parent."""
+    return _unseen(ParentUnseen, _family_meetings(history))
+
+
+def _unseen(kind: type[MeetingUnseen], meetings: Iterator[Meeting]) -> list[MeetingUnseen]:
     return [
-        ParentUnseen(earlier=earlier.id, later=later.id, table=table, index=index)
-        for earlier, later, (table, index, _) in _family_meetings(history)
+        kind(earlier=earlier.id, later=later.id, table=table, index=index)
+        for earlier, later, (table, index, _) in meetings
         if earlier.write_set.isdisjoint(later.write_set)
     ]
 
 
-def _meetings(history: History) -> Iterator[tuple[Transaction, Transaction, KeyValue]]:
+def _meetings(history: History) -> Iterator[Meeting]:
     keys = {one.id: _keys_of(one, history) for one in history.transactions}
     for earlier, later in combinations(history.transactions, 2):
         for common in sorted(keys[earlier.id] & keys[later.id], key=repr):
             yield earlier, later, common
 
 
-def _family_meetings(history: History) -> Iterator[tuple[Transaction, Transaction, KeyValue]]:
+def _family_meetings(history: History) -> Iterator[Meeting]:
     keys = {one.id: _keys_of(one, history) for one in history.transactions}
     parents = {one.id: _parent_keys_of(one, history) for one in history.transactions}
     for earlier, later in combinations(history.transactions, 2):
@@ -200,15 +208,13 @@ def _keys_of(transaction: Transaction, history: History) -> frozenset[KeyValue]:
 
 
 def _parent_keys_of(transaction: Transaction, history: History) -> frozenset[KeyValue]:
-    tables = {table.name: table for table in history.header.schema}
+    tables = _tables(history)
     found: set[KeyValue] = set()
     for table, image in _images(transaction, history):
         for foreign_key in table.foreign_keys:
             values = [image[column] for column in foreign_key.columns]
             parent = tables.get(foreign_key.parent)
-            if parent is None or None in values or ABSENT in values:
-                continue
-            if not _fits(parent, (None,) * len(parent.columns)):
+            if parent is None or not _is_sound(parent) or None in values or ABSENT in values:
                 continue
             for key in parent.unique_keys:
                 names = tuple(parent.columns[part.column].name for part in key.parts)

@@ -16,6 +16,11 @@ Snapshots = Mapping[TransactionId, frozenset[TransactionId]]
 """Each transaction's origin's executed set when sent."""
 
 
+def is_rest(event: Event) -> bool:
+    """Return whether the member stops because nothing more can happen."""
+    return event.kind is EventKind.STOPPED and event.note == AT_REST
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Certified:
     """One transaction as certified by a member or logged by its source.

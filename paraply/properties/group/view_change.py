@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from paraply.properties.group.stream import AT_REST, member_streams
+from paraply.properties.group.stream import is_rest, member_streams
 from paraply.properties.registry import Violation, always, sometimes
 from paraply.properties.vocabularies import recorded
 from paraply.vocabulary.events import Event, EventKind, Outcome
@@ -286,8 +286,7 @@ def members_end_at_rest(history: History) -> list[MemberNotAtRest]:
 
 
 def _at_rest(history: History) -> frozenset[str]:
-    stops = history.events_of(EventKind.STOPPED)
-    return frozenset(event.member for event in stops if event.note == AT_REST)
+    return frozenset(event.member for event in history.events if is_rest(event))
 
 
 def _joiner_decisions(history: History) -> Iterator[tuple[str, str, TransactionId, str, str]]:

@@ -75,7 +75,9 @@ class GroupRun:
 
     def run(self) -> None:
         """Choose actions until none is possible."""
-        while self.group.recorder.has_steps_left and (actions := self.actions()):
+        while actions := self.actions():
+            if not self.group.recorder.has_steps_left:
+                return
             action = self.schedule.choose(actions, "what happens next")
             if isinstance(self.schedule, ExhaustiveSchedule) and self.is_out_of_order(action):
                 self.schedule.skip_subtree()
@@ -84,8 +86,6 @@ class GroupRun:
             self.last, self.offered = action, frozenset(one.name for one in actions)
             self.group.recorder.next_step()
             action.act()
-        if self.actions():
-            return
         for member in self.group.members.values():
             if member.status is Status.ONLINE and not member.relay_log:
                 self.group.recorder.record(EventKind.STOPPED, member=member.name, note="at rest")

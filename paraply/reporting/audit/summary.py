@@ -8,7 +8,7 @@ from dataclasses import replace
 from paraply.reporting.audit.advice import next_steps
 from paraply.reporting.audit.outline import card, findings_by_gravity, size_of
 from paraply.reporting.escape import shortened, visible
-from paraply.reporting.outline import Block, Facts, Line, Outline, Section, Tone
+from paraply.reporting.outline import LEAD_WIDTH_MAX, Block, Facts, Line, Outline, Section, Tone
 from paraply.reporting.words import (
     headline,
     metadata_model,
@@ -25,8 +25,6 @@ LINES_MAX = 40
 
 TIGHTER = (240, 160, 80)
 """Characters per text, tried until the report fits one screen."""
-
-LEAD_MAX = 32
 
 STEPS_MAX = 3
 BLOCKERS_MAX = 3
@@ -60,7 +58,7 @@ def tightened(outline: Outline, length: int) -> Outline:
         match block:
             case Line():
                 return replace(
-                    block, lead=_cut(block.lead, LEAD_MAX), text=_cut(block.text, length)
+                    block, lead=_cut(block.lead, LEAD_WIDTH_MAX), text=_cut(block.text, length)
                 )
             case Facts():
                 rows = [(label, _cut(value, length)) for label, value in block.rows]

@@ -29,10 +29,12 @@ from paraply.adapters.binlog.report import LogReport, diagnostic_of
 from paraply.adapters.binlog.source import Source
 from paraply.adapters.binlog.text.events import (
     DELIMITER,
+    UNSIGNED_DIGITS,
     event_of_line,
     is_mariadb_gtid,
     mariadb_gtid,
     mysql_gtid,
+    number_of,
     type_code,
 )
 from paraply.adapters.binlog.text.lines import (
@@ -217,7 +219,7 @@ class _TextFile:
             self.gtid_line = rest
         elif kind == "Xid":
             number = rest.removeprefix("=").strip()
-            xid = int(number) if number.isdecimal() and len(number) <= 20 else 0
+            xid = number_of(number, UNSIGNED_DIGITS) or 0
             yield from self.hand_on(XidEvent(header=header, xid=xid))
         elif kind in ("XA PREPARE", "XID"):
             self.xa_id = rest.removeprefix("=").strip()

@@ -42,6 +42,9 @@ _EVENT_TYPES = {
     "Incident": EventType.INCIDENT, "View_change": EventType.VIEW_CHANGE,
 }  # fmt: skip
 _NUMBERED = re.compile(r"(\w+)=(\S+)")
+UNSIGNED_DIGITS = 20
+"""Of 64 bits without sign."""
+
 _MARIADB_GTID = re.compile(r"\d{1,10}-\d{1,10}-\d{1,20}(?!\S)")
 
 
@@ -65,9 +68,13 @@ def mysql_gtid(rest: str, gtid_next: str, header: EventHeader) -> GtidEvent:
     )
 
 
+def number_of(text: str, digits_max: int = 19) -> int | None:
+    """Return a number that a server may have written, otherwise None."""
+    return int(text) if text.isdecimal() and len(text) <= digits_max else None
+
+
 def _number(fields: Mapping[str, str], name: str) -> int | None:
-    text = fields.get(name, "")
-    return int(text) if text.isdecimal() and len(text) < 20 else None
+    return number_of(fields.get(name, ""))
 
 
 def mariadb_gtid(
@@ -96,7 +103,7 @@ def mariadb_gtid(
         domain=domain,
         sequence=sequence,
         flags=frozenset(flags),
-        commit_id=int(commit_ids[0]) if commit_ids and commit_ids[0].isdecimal() else None,
+        commit_id=number_of(commit_ids[0], UNSIGNED_DIGITS) if commit_ids else None,
         xa_id=xa_start[9:].removesuffix(DELIMITER).decode("utf-8", "replace").strip(),
     )
 
