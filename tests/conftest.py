@@ -10,6 +10,7 @@ from __future__ import annotations
 import gc
 import os
 import signal
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -54,6 +55,20 @@ def pytest_collection_finish() -> None:
     """
     gc.collect()
     gc.freeze()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Leave all but every n-th item of a function marked ``long(each=n)`` to the nightly run."""
+    seen: Counter[str] = Counter()
+    for item in items:
+        marker = item.get_closest_marker("long")
+        if marker is None or "each" not in marker.kwargs:
+            continue
+        function = item.nodeid.partition("[")[0]
+        if seen[function] % marker.kwargs["each"]:
+            item.add_marker(pytest.mark.nightly)
+        seen[function] += 1
 
 
 def corpus_folder() -> Path:

@@ -29,7 +29,7 @@ def family_of(system):
     return system.name.partition("[")[0]
 
 
-@pytest.mark.long
+@pytest.mark.long(each=2)
 @pytest.mark.parametrize("name", PAIRS)
 def test_every_run_of_the_reference_is_a_run_of_the_specification(name):
     pair = PAIRS[name]

@@ -37,7 +37,7 @@ The kernel is asked every one in tests/proving/test_prove.py, where no solver is
 """
 
 
-@pytest.mark.long
+@pytest.mark.long(each=5)
 @pytest.mark.parametrize("solver", sorted(SOLVERS))
 @pytest.mark.parametrize("name", sorted(SYSTEMS))
 def test_many_obligations_of_a_system_are_proved_by_each_solver(name, solver):
@@ -67,7 +67,7 @@ def test_proof_of_a_theorem_holds_when_all_its_obligations_are_proved():
     assert {judgment.answer for judgment in proof.judgments} == {Answer.PROVED}
 
 
-@pytest.mark.long
+@pytest.mark.long(each=6)
 @pytest.mark.parametrize("entry", COUNTEREXAMPLES, ids=lambda entry: entry.id)
 def test_refuted_statement_breaks_in_exactly_the_recorded_number_of_steps(entry):
     found = refute(entry)
@@ -75,7 +75,7 @@ def test_refuted_statement_breaks_in_exactly_the_recorded_number_of_steps(entry)
     assert len(found.run.steps) == entry.steps
 
 
-@pytest.mark.long
+@pytest.mark.long(each=3)
 @pytest.mark.parametrize("entry", COUNTEREXAMPLES, ids=lambda entry: entry.id)
 def test_faulty_system_has_an_obligation_that_no_solver_proves(entry):
     # The proof of the statement must notice the fault, not only the search for a run. No obligation

@@ -27,7 +27,7 @@ SYSTEMS = {system.name: system for system in systems()}
 SEED, WORLDS = 7, 12
 
 
-@pytest.mark.long
+@pytest.mark.long(each=3)
 @pytest.mark.parametrize("name", SYSTEMS)
 def test_what_is_proved_by_substitution_is_proved_of_the_relation_written_out(name):
     parts = list(two_vocabulary_obligations(SYSTEMS[name]))
@@ -104,7 +104,7 @@ def disagreement(system, chance):
     return None
 
 
-@pytest.mark.long
+@pytest.mark.long(each=3)
 @pytest.mark.parametrize("name", SYSTEMS)
 def test_substitution_says_of_the_state_before_what_evaluation_says_of_the_state_after(name):
     chance = Random(SEED)

@@ -37,7 +37,7 @@ def files_of(folder: Path) -> list[str]:
     return [str(path) for path in sorted(folder.glob("bin.0*"))]
 
 
-@pytest.mark.long
+@pytest.mark.long(each=3)
 @pytest.mark.parametrize("folder", RECORDED, ids=lambda f: f"{f.parent.name}/{f.name}")
 @pytest.mark.parametrize("by_content", [False, True], ids=["by name", "by content"])
 def test_log_is_never_worse_than_itself(folder, by_content):

@@ -41,7 +41,7 @@ def _write(writer, piece):
         writer.query("BEGIN")
 
 
-@pytest.mark.long
+@pytest.mark.long(each=5)
 @pytest.mark.parametrize("ends_statement", [True, False])
 @pytest.mark.parametrize(
     "pieces",

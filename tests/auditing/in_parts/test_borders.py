@@ -27,7 +27,7 @@ UNREADABLE = ("encrypted",)
 RECORDED = sorted(folder for folder in RECORDINGS.glob("*/*") if folder.name not in UNREADABLE)
 
 
-@pytest.mark.long
+@pytest.mark.long(each=3)
 @pytest.mark.parametrize(
     "folder", RECORDED, ids=lambda folder: f"{folder.parent.name}-{folder.name}"
 )

@@ -10,7 +10,7 @@ from tests.models.kernel.fuzz import judge
 SLICES, PROBLEMS = 10, 100
 
 
-@pytest.mark.long
+@pytest.mark.long(each=4)
 @pytest.mark.parametrize("first", range(0, SLICES * PROBLEMS, PROBLEMS))
 def test_kernel_refutes_nothing_that_a_solver_can_satisfy(first):
     judged = {seed: judge(seed) for seed in range(first, first + PROBLEMS)}
