@@ -23,6 +23,7 @@ from paraply.auditing import comparing
 from paraply.crash import is_of_the_machine
 from paraply.vocabulary.errors import ErrorCode, ParaplyError
 from tests.builders.every_command import LOG, LOGS, RUNS, prepared
+from tests.builders.json_schema import run_of_sarif
 
 PACKAGE = str(Path(paraply.__file__).parent)
 SHELL = tuple(
@@ -105,7 +106,7 @@ def test_fault_anywhere_in_a_command_is_exit_code_70_and_no_verdict(
             document = json.loads((folder / "r.json").read_text())
             assert (document["verdict"], document["exit_code"]) == ("error", 70)
         if any("{sarif}" in word for word in RUNS[command]):
-            (run,) = json.loads((folder / "r.sarif").read_text())["runs"]
+            run = run_of_sarif((folder / "r.sarif").read_text())
             assert run["invocations"][0]["exitCode"] == 70
             assert [each["level"] for each in run["results"]] == ["error"]
         if any("{junit}" in word for word in RUNS[command]):

@@ -17,22 +17,19 @@ from paraply.reporting.files import kind_of
 from paraply.reporting.sarif import SarifPlace, uri_of
 from paraply.vocabulary.verdict import Verdict
 from tests.auditing.test_audit_command import UNSAFE, write_log
+from tests.builders.audit_results import violated_result
 from tests.builders.audit_situations import EVERY_SITUATION
+from tests.builders.json_schema import published_sarif, run_of_sarif
 
 URI_CHARACTERS = re.compile(r"(?:[A-Za-z0-9\-._~:/?#\[\]@!$&'()*+,;=]|%[0-9A-F]{2})*")
 GTID_EVENT = 33
-
-
-def run_of(text):
-    (run,) = json.loads(text)["runs"]
-    return run
 
 
 @pytest.mark.parametrize("situation", EVERY_SITUATION)
 def test_every_finding_is_one_result_of_a_declared_rule(situation):
     result = EVERY_SITUATION[situation]()
     text = render_sarif(result)
-    run = run_of(text)
+    run = run_of_sarif(text)
     counts = dict.fromkeys(("error", "warning", "note"), 0)
     for entry in run["results"]:
         counts[entry["level"]] += 1
@@ -84,7 +81,9 @@ def test_places_are_the_bytes_of_the_two_transactions(unsafe_log, tmp_path, caps
     log, offsets = unsafe_log
     report = tmp_path / "r.sarif"
     assert main(["audit", str(log), "--sarif", str(report)]) == 1
-    (entry,) = [each for each in run_of(report.read_text())["results"] if each["level"] == "error"]
+    (entry,) = [
+        each for each in run_of_sarif(report.read_text())["results"] if each["level"] == "error"
+    ]
     assert entry["ruleId"] == "conflicting_transactions_are_ordered"
     data = log.read_bytes()
     (later,), (earlier,) = entry["locations"], entry["relatedLocations"]
@@ -103,7 +102,7 @@ def test_place_of_a_file_that_stops_is_where_reading_ended(unsafe_log, tmp_path,
     log, offsets = unsafe_log
     log.write_bytes(log.read_bytes()[: offsets[4] + 10])
     assert main(["audit", str(log), "--sarif", "-"]) == 2
-    entries = run_of(capsys.readouterr().out)["results"]
+    entries = run_of_sarif(capsys.readouterr().out)["results"]
     (entry,) = [each for each in entries if each["ruleId"] == "file_is_read_to_its_end"]
     region = entry["locations"][0]["physicalLocation"]["region"]
     assert region == {"byteOffset": offsets[4] + 10}
@@ -121,3 +120,10 @@ def test_input_is_never_replaced_and_tables_have_no_sarif(unsafe_log, tmp_path, 
     sarif = str(tmp_path / "r.sarif")
     assert main(["audit", str(table), "--spark", "--master=none", "--sarif", sarif]) == 3
     assert "--sarif goes with binary logs" in capsys.readouterr().err
+
+
+def test_published_schema_refuses_a_level_that_it_does_not_know():
+    document = json.loads(render_sarif(violated_result()))
+    assert published_sarif().is_valid(document)
+    document["runs"][0]["results"][0]["level"] = "fatal"
+    assert not published_sarif().is_valid(document)
