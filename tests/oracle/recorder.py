@@ -5,12 +5,13 @@ from __future__ import annotations
 import base64
 import struct
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pymysql
 
 from tests.builders.log_forger import ForgedLog, RawEvent
+from tests.builders.log_reading import transactions_of
 from tests.oracle.generator import Case, Transaction
 
 _HEADER = struct.Struct("<IBIIIH")
@@ -37,7 +38,7 @@ class Truth:
     """``conflict``, ``commute`` or ``broken`` (the recorded order cannot be applied)."""
     why: str = ""
     one_row: bool = False
-    """Both change one row, told apart by its first key; always taken for a conflict."""
+    """The later changes a row as the earlier left it: no applier may swap the two."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +127,8 @@ class Recorder:
             second = len(log)
             pair = [list(_statements(log, at)) for at in (first, second)]
             truth = self._truth(pair)
+            if truth.answer == "commute" and _hands_over_a_row(self._read(), first, second):
+                truth = replace(truth, one_row=True)
             waits = self._waits(pair) if truth.answer == "commute" and self.is_mariadb else None
             if truth.answer == "broken":
                 return
@@ -262,6 +265,13 @@ def _statements(log: ForgedLog, ordinal: int) -> Iterator[bytes]:
         if event.code in _ROWS and event.body[6] & 1:
             yield data
             data = b""
+
+
+def _hands_over_a_row(data: bytes, first: int, second: int) -> bool:
+    """Return whether the second transaction changes a row as the first one left it."""
+    one, two = (transactions_of(data)[ordinal - 1] for ordinal in (first, second))
+    left = {(change.table, change.after) for change in one.rows if change.after is not None}
+    return any((change.table, change.before) in left for change in two.rows)
 
 
 def _raw(event: RawEvent) -> bytes:
