@@ -310,7 +310,7 @@ def identifying_key(schema: TableSchema) -> tuple[str, ...] | None:
 
     Empty without one, None if unknown.
     """
-    for unique in sorted(schema.unique_keys, key=lambda key: key.name != "PRIMARY"):
+    for unique in schema.unique_keys:
         columns = [schema.columns[part.column] for part in unique.parts]
         is_whole = not any(part.prefix_length for part in unique.parts)
         if is_whole and (unique.name == "PRIMARY" or not any(c.nullable for c in columns)):

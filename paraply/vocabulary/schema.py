@@ -29,6 +29,8 @@ class Column:
     unsigned: bool = False
     length: int = 0
     generated: bool = False
+    virtual: bool = False
+    """Generated, and not stored."""
     visible: bool = True
     auto_increment: bool = False
     charset: str = ""
@@ -76,6 +78,7 @@ class TableSchema:
     name: str
     columns: tuple[Column, ...]
     unique_keys: tuple[UniqueKey, ...] = ()
+    """PRIMARY first, then keys without NULL; a partial row image shows the first whole."""
     foreign_keys: tuple[ForeignKey, ...] = ()
     keys_known: bool = False
     keys_complete: bool = False

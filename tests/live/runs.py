@@ -1,4 +1,4 @@
-"""Live runs of the tests: one round, or as many as it takes a control that needs luck to fire."""
+"""Live runs of the tests: one round, or as many as it takes what needs luck to occur."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from paraply.observing.judging import LiveResult, new_result, take_round
 
 PATIENCE_S = 120
 """For what a slow machine takes long to do; who is done sooner does not wait."""
-_CONTROL_ROUNDS_MAX = 6
+_ROUNDS_MAX = 6
 
 
 def run(
@@ -20,16 +20,21 @@ def run(
     fault: str = "none",
     *,
     until: Collection[str] = (),
+    until_held: Collection[str] = (),
     transactions: int = 300,
     domains: int = 1,
     replicas: int = 1,
 ) -> LiveResult:
-    """Run one round, or a few: the next one while none of the properties ``until`` is broken."""
+    """Run one round, or a few.
+
+    The next one follows while none of the properties ``until`` is broken, or while the situation of
+    one of ``until_held`` has not occurred.
+    """
     chosen = target_named(target, TARGETS)
     request = LiveRequest(
         mode=mode,
         fault=fault,
-        rounds=_CONTROL_ROUNDS_MAX if until else 1,
+        rounds=_ROUNDS_MAX if until or until_held else 1,
         transactions=transactions,
         domains=domains,
         replicas=replicas,
@@ -40,7 +45,8 @@ def run(
     with closing(chosen.run(request)) as rounds:
         for one in rounds:
             take_round(result, one)
-            if broken(result) & set(until):
+            occurred = until_held and set(until_held) <= held(result) | broken(result)
+            if occurred or broken(result) & set(until):
                 break
     found = {name: answer.why() for name, answer in result.answers.items() if answer.broken}
     print(f"live: {target} {mode} {fault} {result.evidence} {result.notes} {found}")

@@ -13,7 +13,7 @@ from paraply.properties.logs.prepared_xa import PreparedXa
 from paraply.properties.logs.replay_state import ReplayState
 from paraply.properties.logs.row_replay import RowReplay
 from paraply.vocabulary.log import ABSENT, UNKNOWN, LoggedKind
-from paraply.vocabulary.schema import ForeignKey, UniqueKey
+from paraply.vocabulary.schema import ForeignKey, KeyPart, UniqueKey
 from paraply.vocabulary.verdict import Verdict
 from tests.builders.logged import Tables, delete, insert, transaction, update
 
@@ -138,6 +138,29 @@ def test_key_that_a_minimal_insert_leaves_to_its_default_is_not_guessed():
     assert findings(replay) == []
 
 
+def test_keyless_looking_minimal_insert_leaves_no_table_known():
+    tables = Tables().add("d.t", "id", "note")
+    replay = replayed(
+        "CREATE TABLE t (i INT)",
+        insert("d.t", ABSENT, "x"),
+        delete("d.t", 1, ABSENT),
+        tables=tables,
+    )
+    assert findings(replay) == []
+    assert replay.result().rows_without_key == 1
+
+
+def test_minimal_insert_of_a_row_that_another_key_would_name_is_not_guessed():
+    tables = Tables().add("d.t", "name", "number", primary=(), unique=(0, 1))
+    replay = replayed(
+        "CREATE TABLE t (i INT)",
+        insert("d.t", ABSENT, 3),
+        update("d.t", ("of its default", ABSENT), (ABSENT, 4)),
+        tables=tables,
+    )
+    assert findings(replay) == []
+
+
 def test_cascade_may_explain_anything_in_a_table_with_unknown_foreign_keys():
     tables = Tables().add("d.t", "id", "v", is_told=False).add("d.p", "id", "v")
     alone = replayed(insert("d.t", 1, "a"), insert("d.t", 1, "b"), tables=tables)
@@ -221,6 +244,20 @@ def test_minimal_image_keeps_the_unique_key_it_does_not_record():
         insert("d.t", 2, "a", "x"),
     )
     assert findings(replay) == [("inserted_keys_are_free", 3)]
+
+
+def test_unique_key_of_which_a_minimal_image_moves_one_part_is_held_no_longer():
+    tables = Tables().add("d.t", "id", "group", "note")
+    pair = UniqueKey(name="pair", parts=(KeyPart(column=1), KeyPart(column=2)))
+    schema = tables.schemas["d.t"]
+    tables.schemas["d.t"] = replace(schema, unique_keys=(*schema.unique_keys, pair))
+    replay = replayed(
+        insert("d.t", 1, "a", "x"),
+        update("d.t", (1, "a", ABSENT), (ABSENT, "b", ABSENT)),
+        insert("d.t", 2, "a", "x"),
+        tables=tables,
+    )
+    assert findings(replay) == []
 
 
 def test_minimal_image_that_sets_a_unique_key_to_null_frees_it():

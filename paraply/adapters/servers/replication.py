@@ -14,6 +14,7 @@ from paraply.vocabulary.errors import ParaplyError
 
 _USER = "repl"
 _PASSWORD = secrets.token_hex(16)
+_CHECKPOINT_SECONDS_MAX = 10
 
 
 def replicate(source: Server, replica: Server, *, port: int = 0) -> None:
@@ -66,6 +67,26 @@ def _change_source(replica: Server, port: int, *how: str) -> str:
         f"{word}_USER='{_USER}'", f"{word}_PASSWORD='{_PASSWORD}'",
     )  # fmt: skip
     return f"{statement} {', '.join((*where, *how))}"
+
+
+def begin_binary_log(server: Server) -> str:
+    """Begin a binary log file and return its name.
+
+    MariaDB writes a checkpoint into it at some later time. If that comes between a transaction's
+    binlog write and its engine commit, a snapshot's ``binlog_snapshot_position`` includes the
+    transaction, which the snapshot does not show. So wait for it, at most 10 s: a prepared XA
+    transaction holds it back.
+    """
+    server.query("FLUSH NO_WRITE_TO_BINLOG BINARY LOGS")
+    name = server.binary_logs()[-1].name
+    deadline = time.monotonic() + _CHECKPOINT_SECONDS_MAX
+    while server.is_mariadb and time.monotonic() < deadline:
+        # Columns: log name, position, event type, server id, end position, information.
+        events = server.query(f"SHOW BINLOG EVENTS IN '{name}'")
+        if any(row[2] == "Binlog_checkpoint" and row[5] == name for row in events):
+            break
+        time.sleep(0.02)
+    return name
 
 
 def executed_position(server: Reachable) -> str:

@@ -31,7 +31,6 @@ from paraply.properties.logs.replay_state import (
 )
 from paraply.properties.logs.statement_tables import StatementTables, get_statement_tables
 from paraply.properties.logs.transaction_facts import (
-    PRIMARY,
     get_changed_tables,
     get_reference,
     is_ddl,
@@ -265,6 +264,11 @@ class RowReplay:
             self._state.reset_all()
 
     def _apply_row(self, txn: LoggedTransaction, row: RowChange) -> None:
+        if row.before is None and self._hides_identity(row):
+            # A minimal image left the key to its default, which no image shows.
+            self._state.table(row.table).born = False
+            self._result.rows_without_key += 1
+            return
         before = self._keys_of(row.table, row.before)
         after_image = _complete(row.after, row.before)
         after = self._keys_of(row.table, after_image)
@@ -274,11 +278,6 @@ class RowReplay:
             self._result.rows_without_key += 1
             return
         table = self._state.table(row.table)
-        if row.before is None and after and self._lacks_primary(row.table, after):
-            # A minimal image left the key to its default, which no image shows.
-            table.born = False
-            self._result.rows_without_key += 1
-            return
         self._rows_checked += 1
         if not self._cascades.knows(row.table):
             self._cascades.relate(row.table, self._row_keys.schema_of(row.table))
@@ -290,12 +289,13 @@ class RowReplay:
         if row.before is not None and not row.unchecked:
             self._doubt_children(row, after_image)
 
-    def _lacks_primary(self, table: str, keys: tuple[ConflictKey, ...]) -> bool:
-        schema = self._row_keys.schema_of(table)
+    def _hides_identity(self, row: RowChange) -> bool:
+        schema = self._row_keys.schema_of(row.table)
         return (
-            schema is not None
+            row.after is not None
+            and schema is not None
             and bool(schema.unique_keys)
-            and schema.unique_keys[0].name == PRIMARY != keys[0].index
+            and self._is_unrecorded(row.table, schema.unique_keys[0].name, row.after)
         )
 
     def _has_no_keys(self, table: str, *keys: tuple[ConflictKey, ...] | None) -> bool:
@@ -367,20 +367,25 @@ class RowReplay:
         if before is not None and before.columns is not None:
             columns = overlay_columns(before.columns, columns, [v is ABSENT for v in image])
             for index, key_before in before.others.items():
-                if index not in others and self._is_unrecorded(row.table, index, image):
+                if index not in others and self._is_kept(row, index, image):
                     others[index] = key_before
         self._state.put(identity, RowState(table, columns, others, txn.ordinal))
 
     def _is_unrecorded(self, table: str, index: str, image: RowImage) -> bool:
-        schema = self._row_keys.schema_of(table)
-        if schema is None:
-            return False
-        return any(
-            part.column < len(image) and image[part.column] is ABSENT
-            for key in schema.unique_keys
-            if key.name == index
-            for part in key.parts
+        return any(_at(image, column) is ABSENT for column in self._columns_of(table, index))
+
+    def _is_kept(self, row: RowChange, index: str, image: RowImage) -> bool:
+        """An update of a part that is shown, beside one that is not, leaves the key unknown."""
+        assert row.before is not None
+        return self._is_unrecorded(row.table, index, image) and all(
+            _at(image, column) is ABSENT or _at(image, column) == _at(row.before, column)
+            for column in self._columns_of(row.table, index)
         )
+
+    def _columns_of(self, table: str, index: str) -> list[int]:
+        schema = self._row_keys.schema_of(table)
+        keys = () if schema is None else schema.unique_keys
+        return [part.column for key in keys if key.name == index for part in key.parts]
 
     def _contradict_free(self, row: RowChange, key: ConflictKey, in_doubt: bool) -> None:
         message = f"{row.operation.value} to a key that another row holds"
@@ -427,6 +432,10 @@ class RowReplay:
             state.born = False
             if deletes:
                 self._cascaded[state.name] = None
+
+
+def _at(image: RowImage, column: int) -> object:
+    return image[column] if column < len(image) else None
 
 
 def _complete(after: RowImage | None, before: RowImage | None) -> RowImage | None:

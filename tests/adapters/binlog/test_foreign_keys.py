@@ -75,7 +75,7 @@ def test_foreign_key_of_two_columns_in_another_order_meets_the_primary_key_of_th
     one, two, other = both(
         registry, insert("parent", 1, 2), insert("child", 9, 1, 2), insert("child", 9, 2, 1)
     )
-    assert conflict(one, two) == {("d.parent", "REFERENCES(b,a)")}
+    assert conflict(one, two) == {("d.parent", "NEW REFERENCES(b,a)")}
     assert {key.index for key in one.keys & two.locked_keys} == {"PRIMARY"}
     assert not conflict(one, other)
 
@@ -87,7 +87,7 @@ def test_text_reference_is_folded_by_the_collation_of_the_parent():
         " FOREIGN KEY (k) REFERENCES parent (k))",
     )
     one, two = both(registry, insert("parent", "É".encode("latin1")), insert("child", 1, "é"))
-    assert conflict(one, two) == {("d.parent", "REFERENCES(k)")}
+    assert conflict(one, two) == {("d.parent", "NEW REFERENCES(k)")}
 
 
 def test_unknown_parent_is_reached_instead_of_keyed():
@@ -253,18 +253,46 @@ def unchecked(row):
     return replace(row, unchecked=True)
 
 
+GONE, COMES = {("d.parent", "REFERENCES(id)")}, {("d.parent", "NEW REFERENCES(id)")}
+
+
 @pytest.mark.parametrize("rule", ["", "ON DELETE CASCADE"])
-@pytest.mark.parametrize("parent", [delete("parent", 7, "x"), insert("parent", 7, "x")])
-@pytest.mark.parametrize("child", [delete("child", 1, 7), insert("child", 1, 7)])
-def test_tie_of_an_unchecked_change_is_uncertain(rule, parent, child):
-    tie = {("d.parent", "REFERENCES(id)")}
+@pytest.mark.parametrize(
+    ("parent", "child", "tie"),
+    [
+        (delete("parent", 7, "x"), delete("child", 1, 7), GONE),
+        (delete("parent", 7, "x"), insert("child", 1, 7), GONE),
+        (insert("parent", 7, "x"), insert("child", 1, 7), COMES),
+        # Only an orphan can be deleted before its parent is there.
+        (insert("parent", 7, "x"), delete("child", 1, 7), set()),
+    ],
+)
+def test_tie_of_an_unchecked_change_is_uncertain(rule, parent, child, tie):
     pairs = [(parent, child), (unchecked(parent), child), (parent, unchecked(child))]
     for one, two in (both(family(rule), *pair) for pair in pairs):
         assert conflict(one, two) == tie
-        certain = {key for txn in (one, two) for key in txn.keys | txn.shared_keys}
-        certain -= one.uncertain_keys | two.uncertain_keys
-        is_checked = not (one.uncertain_keys or two.uncertain_keys)
-        assert any("REFERENCES" in key.index for key in certain) is is_checked
+        certain = (one.keys - one.uncertain_keys) & (two.shared_keys - two.uncertain_keys)
+        is_checked = not any(row.unchecked for txn in (one, two) for row in txn.rows)
+        assert {(key.table, key.index) for key in certain} == (tie if is_checked else set())
+
+
+def test_parent_that_shares_its_value_may_allow_a_childs_or_another_parents_delete():
+    registry = registry_of(
+        "CREATE TABLE parent (id int PRIMARY KEY, code int, KEY (code))",
+        "CREATE TABLE child (id int PRIMARY KEY, code int,"
+        " FOREIGN KEY (code) REFERENCES parent (code))",
+    )
+    one, two = both(registry, insert("parent", 2, 7), delete("parent", 1, 7))
+    assert conflict(one, two) == {("d.parent", "REFERENCES(code)")}
+
+
+@pytest.mark.parametrize(("action", "is_certain"), [("SET NULL", False), ("CASCADE", True)])
+def test_row_found_by_its_primary_key_may_be_moved_after_its_parent_is_gone(action, is_certain):
+    rule = f"ON DELETE {action}"
+    one, two = both(family(rule), update("child", (1, 7), (1, 8)), delete("parent", 7, "x"))
+    assert conflict(one, two) == GONE
+    certain = {key for key in one.shared_keys - one.uncertain_keys if key in two.keys}
+    assert bool(certain) is is_certain
 
 
 def test_unchecked_delete_of_a_parent_cascades_nothing():

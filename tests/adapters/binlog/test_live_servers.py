@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import random
 import re
+import secrets
 from collections.abc import Iterator
 from decimal import Decimal
 
@@ -18,6 +20,7 @@ from paraply.adapters.servers.replication import wait_until_applied
 from paraply.vocabulary.errors import ParaplyError
 from paraply.vocabulary.log import ABSENT, LoggedKind, LoggedTransaction, Operation, RowImage
 from tests.adapters.binlog.live_columns import MARIADB_ONLY, MYSQL_ONLY, SHARED, LiveColumn
+from tests.builders.key_cases import registry_of
 
 pytestmark = pytest.mark.live
 
@@ -78,6 +81,48 @@ def test_every_column_type_holds_what_select_says(source):
             else:
                 assert ours == theirs, column
                 assert isinstance(ours, Decimal) == isinstance(theirs, Decimal), column
+
+
+def _tables_with_keys(seed: int, *, is_mariadb: bool) -> Iterator[tuple[str, str]]:
+    """Yield names and definitions of tables with two to four keys of every shape."""
+    dice = random.Random(seed)
+    shapes = ("a", "b", "c", "c(2)", "d", "a, b", "b, c(3)", "v", "e", "b, v")
+    for number in range(20):
+        parts = dice.sample(shapes, dice.randint(2, 4))
+        keys = [f"UNIQUE k{at} ({part})" for at, part in enumerate(parts)]
+        if dice.random() < 0.3:
+            keys.append("PRIMARY KEY (d)")
+        generated = dice.choice(("VIRTUAL", "STORED"))
+        if not is_mariadb:
+            generated += dice.choice(("", " NOT NULL"))
+        yield (
+            f"t{number}",
+            f"CREATE TABLE t{number} (a INT, b INT NOT NULL, c VARCHAR(9) NOT NULL, d INT NOT NULL,"
+            f" v INT AS (b + 1) {generated}, e INT NOT NULL DEFAULT 7, f INT, {', '.join(keys)})",
+        )
+
+
+def test_unique_keys_come_in_the_servers_order_and_minimal_images_show_the_first(source):
+    seed = secrets.randbits(32)
+    print(f"seed {seed}")
+    for name, definition in _tables_with_keys(seed, is_mariadb=source.is_mariadb):
+        _new_log(
+            source,
+            "SET binlog_row_image=MINIMAL",
+            definition,
+            f"INSERT INTO {name} (a, b, c, d) VALUES (1, 2, 'xyz', 4)",
+            f"UPDATE {name} SET f = 5",
+        )
+        schema = registry_of(definition, default_schema="live").table(f"live.{name}")
+        index = source.query(f"SHOW INDEX FROM live.{name}")
+        # Columns: 3 the key's name, 10 YES where the part may be NULL. MySQL alone moves nullable
+        # keys of virtual columns; nothing names rows by them.
+        nullable = {row[2] for row in index if row[9] == "YES"}
+        shown = list(dict.fromkeys(row[2] for row in index if row[2] not in nullable))
+        assert [k.name for k in schema.unique_keys if k.name not in nullable] == shown, definition
+        image = _read(source)[0][-1].rows[0].before
+        first = [part.column for part in schema.unique_keys[0].parts]
+        assert all(image[column] is not ABSENT for column in first), definition
 
 
 def test_partial_json_and_minimal_images_lead_to_the_final_rows(source):

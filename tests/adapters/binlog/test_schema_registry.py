@@ -56,6 +56,14 @@ T = "CREATE TABLE t (id int PRIMARY KEY, a varchar(9), b int, UNIQUE KEY uk (a(3
 # Statements
 
 
+def test_key_that_partial_images_name_rows_by_comes_first():
+    table = registry_of(
+        "CREATE TABLE t (a int, b int NOT NULL, c varchar(9) NOT NULL, d int NOT NULL,"
+        " UNIQUE null_able (a), UNIQUE prefixed (c(3)), UNIQUE whole (b), PRIMARY KEY (d))"
+    ).table("d.t")
+    assert [key.name for key in table.unique_keys] == ["PRIMARY", "whole", "prefixed", "null_able"]
+
+
 def test_created_table_is_known_completely():
     registry = registry_of(T)
     schema = registry.table("d.t")

@@ -22,6 +22,7 @@ from paraply.adapters.binlog.keys.foreign import (
     ChildTie,
     ParentTie,
     child_ties,
+    of_insert,
     parent_ties,
 )
 from paraply.adapters.binlog.keys.parts import BuiltKey, KeyPlan, NoKey, key_plan
@@ -212,7 +213,7 @@ def plan_of(registry: SchemaRegistry, table: str) -> TablePlan:
         return _UNKNOWN
     keys = tuple(
         key_plan(schema.name, unique.name, schema.columns, unique.parts)
-        for unique in sorted(schema.unique_keys, key=lambda unique: unique.name != PRIMARY)
+        for unique in schema.unique_keys
     )
     as_child = child_ties(registry, schema)
     return TablePlan(
@@ -288,16 +289,20 @@ def _take_child_tie(
         return
     old = tie.existence.build(before) if before is not None else NoKey.NULL
     new = tie.existence.build(after) if after is not None else NoKey.NULL
-    # A delete finds its row by the primary key, also after SET NULL.
+    # A delete or update finds its row by the primary key, also after SET NULL.
     if is_found_delete and tie.always_keeps:
         return
     is_update = row.operation is Operation.UPDATE
     is_unchanged = is_update and _same(old, new, tie.existence, row)
     if is_unchanged and not tie.may_be_changed_below:
         return
-    for built in (old, new):
+    is_found = is_found_delete or (is_update and has_primary and tie.keeps_deletes)
+    for built, certain, appears in ((old, not is_found, False), (new, True, not is_unchanged)):
         if isinstance(built, BuiltKey):
-            keys.share(_as_checked(built, row, certain=not is_found_delete))
+            checked = _as_checked(built, row, certain=certain)
+            keys.share(checked)
+            if appears:
+                keys.share(_of_insert(checked))
         elif built is not NoKey.NULL:
             keys.reached.add(tie.parent)
     if after is not None and not is_unchanged and not row.unchecked and tie.primary is not None:
@@ -321,7 +326,10 @@ def _take_parent_tie(
         return
     for built in (old, new):
         if isinstance(built, BuiltKey):
-            keys.write(_as_checked(built, row))
+            # Where parents may share a value, an insert may also allow the delete of another.
+            is_insert = row.operation is Operation.INSERT and tie.is_unique
+            checked = _as_checked(built, row)
+            keys.write(_of_insert(checked) if is_insert else checked)
         elif built is not NoKey.NULL:
             keys.reached |= tie.children
     if row.unchecked:
@@ -351,6 +359,10 @@ def _as_checked(built: BuiltKey, row: RowChange, *, certain: bool = True) -> Bui
     children, new children at parents.
     """
     return BuiltKey(built.key, certain and built.certain and not row.unchecked)
+
+
+def _of_insert(built: BuiltKey) -> BuiltKey:
+    return BuiltKey(of_insert(built.key), built.certain)
 
 
 def _may_be_null(tie: ChildTie, image: RowImage) -> bool:

@@ -1,9 +1,10 @@
 """Keys that foreign keys add, for child and parent.
 
-- *Existence.* A parent row that appears, disappears or changes its referenced columns writes
+- *Existence.* A parent row that disappears or changes its referenced columns writes
   ``REFERENCES(columns)``. A child row that appears, disappears or changes its foreign key reads it,
   as does any change that a CASCADE or SET NULL might hit. Shared reads do not conflict (bug
-  110071).
+  110071). An inserted parent writes ``NEW REFERENCES(columns)``, which only children that appear
+  read: one that disappears is an orphan, and needs no parent.
 - *The locked parent row.* Inserting a child locks the parent's primary key record. A change of its
   other columns waits; both orders give one result.
 - *Cascades.* The log omits them. The existence key covers direct children; ``reached`` names tables
@@ -16,11 +17,12 @@ NO_FOREIGN_KEY_CHECKS makes ties uncertain, without cascades.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from paraply.adapters.binlog.keys.parts import KeyPlan
 from paraply.adapters.binlog.keys.values import folder_of
 from paraply.adapters.binlog.schema.registry import SchemaRegistry
+from paraply.vocabulary.keys import ConflictKey
 from paraply.vocabulary.log import RELEASED, TAKEN, aspect
 from paraply.vocabulary.schema import ForeignKey, TableSchema
 
@@ -32,6 +34,11 @@ PRIMARY = "PRIMARY"
 def existence_index(columns: tuple[str, ...]) -> str:
     """Return the existence key's name."""
     return f"REFERENCES({','.join(columns).lower()})"
+
+
+def of_insert(key: ConflictKey) -> ConflictKey:
+    """Return the key that an inserted parent writes."""
+    return replace(key, index=f"NEW {key.index}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +76,7 @@ class ParentTie:
     """
 
     existence: KeyPlan
+    is_unique: bool
     children: frozenset[str]
     reached_by_delete: frozenset[str]
     reached_by_update: frozenset[str]
@@ -170,6 +178,7 @@ def parent_ties(registry: SchemaRegistry, parent: TableSchema) -> tuple[ParentTi
         ties.append(
             ParentTie(
                 existence,
+                is_unique,
                 frozenset(child for child, _ in keys),
                 reached_by_cascade(registry, keys, deleted=True),
                 reached_by_cascade(registry, keys, deleted=False),

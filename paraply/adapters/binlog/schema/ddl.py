@@ -34,6 +34,7 @@ class ColumnDefinition:
     nullable: bool = True
     unsigned: bool = False
     generated: bool = False
+    virtual: bool = False
     visible: bool = True
     is_primary: bool = False
     is_unique: bool = False

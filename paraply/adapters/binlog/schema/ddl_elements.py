@@ -87,7 +87,7 @@ class _ColumnBuilder:
         self.length = 0
         self.charset = self.collation = ""
         self.nullable = self.visible = True
-        self.binary_collation = self.unsigned = self.generated = False
+        self.binary_collation = self.unsigned = self.generated = self.virtual = False
         self.is_primary = self.is_unique = self.versioning = self.auto_increment = False
         self.references: ForeignKeyDefinition | None = None
 
@@ -105,6 +105,7 @@ class _ColumnBuilder:
             nullable=self.nullable and not self.is_primary,
             unsigned=self.unsigned,
             generated=self.generated,
+            virtual=self.virtual,
             visible=self.visible,
             is_primary=self.is_primary,
             is_unique=self.is_unique,
@@ -183,6 +184,7 @@ class _ColumnBuilder:
         else:
             cursor.skip_parenthesised()
             self.generated = True
+            self.virtual = not cursor.accept_any("STORED", "PERSISTENT")
         return True
 
 

@@ -83,14 +83,12 @@ class TableDraft:
         return copy.deepcopy(self)
 
     def freeze(self) -> TableSchema:
-        """Return the shared form: positions, unique keys, PRIMARY first."""
+        """Return the shared form: positions, unique keys in the server's order."""
         position = {id(draft): index for index, draft in enumerate(self.columns)}
         unique = [key for key in self.keys if key.is_unique]
         beyond = [f"{key.name}: {key.beyond}" for key in unique if key.beyond]
         reason = self.unknown_because or "; ".join(f"unique key {text}" for text in beyond)
-        usable = sorted(
-            (key for key in unique if not key.beyond), key=lambda k: k.name != "PRIMARY"
-        )
+        usable = sorted((key for key in unique if not key.beyond), key=_order)
         return TableSchema(
             name=self.name,
             columns=tuple(draft.column for draft in self.columns),
@@ -160,6 +158,7 @@ class TableDraft:
             unsigned=definition.unsigned,
             length=definition.length,
             generated=definition.generated,
+            virtual=definition.virtual,
             visible=definition.visible,
             auto_increment=definition.auto_increment,
         )
@@ -325,3 +324,11 @@ def draft_of(schema: TableSchema) -> TableDraft:
         sources=set(schema.sources) or {SchemaSource.TABLE_MAP},
         unknown_because=schema.unknown_because,
     )
+
+
+def _order(key: KeyDraft) -> tuple[bool, bool, bool, bool]:
+    """Order as ``sort_keys`` of the servers: what partial images name a row by comes first."""
+    is_primary = key.name == "PRIMARY"
+    has_null = any(draft.column.nullable for draft, _ in key.parts) and not is_primary
+    has_prefix = any(prefix for _, prefix in key.parts)
+    return not is_primary, has_null, has_prefix, any(draft.column.virtual for draft, _ in key.parts)

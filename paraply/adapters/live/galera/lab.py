@@ -25,6 +25,7 @@ from paraply.adapters.live.workload import TABLES, Clients, create_statements, s
 from paraply.adapters.servers import Server, ServerRoom, find_mariadb
 from paraply.adapters.servers.errors import SERVER_NOT_FOUND
 from paraply.adapters.servers.ports import LOOPBACK, free_ports
+from paraply.adapters.servers.replication import begin_binary_log
 from paraply.vocabulary.errors import ParaplyError
 
 MEMBERS = 3
@@ -192,8 +193,7 @@ class GaleraLab:
         request = self.request
         seed = request.seed + number - 1
         for server in self.members:
-            server.query("FLUSH NO_WRITE_TO_BINLOG BINARY LOGS")
-            self._marks[server.name] = server.binary_logs()[-1].name
+            self._marks[server.name] = begin_binary_log(server)
             self.log_offsets[server.name] = server.log.stat().st_size
         readers = [SnapshotReader(one, [_SCHEMA]) for one in self.members]
         clients = Clients(

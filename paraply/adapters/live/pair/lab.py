@@ -20,6 +20,7 @@ from paraply.adapters.live.workload import TABLES, Clients, create_statements, s
 from paraply.adapters.servers import Server, ServerRoom, replicate, wait_until_applied
 from paraply.adapters.servers.installation import Installation
 from paraply.adapters.servers.link import Link
+from paraply.adapters.servers.replication import begin_binary_log
 from paraply.vocabulary.log import LoggedTransaction
 
 
@@ -172,8 +173,7 @@ class PairLab(ABC):
         for replica in self.replicas:
             replica.query(f"{begin} {self.applier}")
         for server in (self.source, *self.replicas):
-            server.query("FLUSH NO_WRITE_TO_BINLOG BINARY LOGS")
-            self._marks[server.name] = server.binary_logs()[-1].name
+            self._marks[server.name] = begin_binary_log(server)
 
     def log_files(self, server: Server) -> list[Path]:
         """Return the round's log files."""

@@ -17,7 +17,7 @@ from paraply.adapters.live.target import LiveRequest, LiveRound
 from paraply.adapters.live.translation import SOURCE, Run
 from paraply.adapters.live.workload import Clients, create_statements, schema_name
 from paraply.adapters.servers import Server, ServerRoom, find_mariadb, replicate, wait_until_applied
-from paraply.adapters.servers.replication import is_receiving
+from paraply.adapters.servers.replication import begin_binary_log, is_receiving
 from paraply.vocabulary.errors import ParaplyError
 from paraply.vocabulary.log import LoggedTransaction
 
@@ -117,8 +117,7 @@ class SemiSyncLab:
         """Run one way of loss and the promotion."""
         request = self.request
         seed = request.seed + number - 1
-        self.source.query("FLUSH NO_WRITE_TO_BINLOG BINARY LOGS")
-        mark = self.source.binary_logs()[-1].name
+        mark = begin_binary_log(self.source)
         clients = Clients(
             [self.source], workload="rows", clients=request.clients, seed=seed,
             round_number=number, transactions=request.transactions if not self.way else _WARM_UP,
