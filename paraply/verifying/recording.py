@@ -206,7 +206,7 @@ class _Recorder:
         recording.undecoded |= txn.undecoded_tables
         place = str(txn.start)
         self._note_what_has_no_rows(txn, place)
-        if txn.kind is LoggedKind.DDL or "ddl" in txn.flags:
+        if txn.is_ddl:
             for sql in txn.statements:
                 self._take_ddl(sql, txn.default_schema)
         if not txn.complete:

@@ -37,6 +37,8 @@ STATEMENT_CHARACTERS_MAX = 4_096
 DDL_CHARACTERS_MAX = 1 << 16
 
 
+WHOLE_ROW = "ROW"
+"""The index of rows named by all columns."""
 RELEASED = "deleted or moved parent rows"
 TAKEN = "new values of unique keys"
 
@@ -149,8 +151,14 @@ class LoggedTransaction:
     shared_keys: frozenset[ConflictKey] = frozenset()
     """Parent rows that a foreign key reads: only writers (``keys``) conflict."""
     unkeyed_tables: frozenset[str] = frozenset()
-    """Changed tables without a known unique key free of NULL. Two transactions with a common
-    table may conflict."""
+    """Tables with changed rows that no known unique key free of NULL names."""
+    searched_rows: frozenset[ConflictKey] = frozenset()
+    """Those among them that an update or delete searches, by all columns (:data:`WHOLE_ROW`)."""
+    left_rows: frozenset[ConflictKey] = frozenset()
+    """Those that it leaves. One that another transaction searches may be this one, or its like."""
+    unidentified_tables: frozenset[str] = frozenset()
+    """Those with a row of which a column is unknown. Two transactions with a common one may
+    conflict."""
     partly_keyed_tables: frozenset[str] = frozenset()
     """Changed tables with possibly missing ``keys``: unknown UNIQUE keys, minimal row images, or
     incomparable values. The transaction may conflict with any that changes the table."""
@@ -174,6 +182,11 @@ class LoggedTransaction:
     def size_bytes(self) -> int:
         """Return the size, 0 if it spans two files."""
         return max(0, self.end_offset - self.start.offset)
+
+    @property
+    def is_ddl(self) -> bool:
+        """Return whether statement or MariaDB flag is DDL."""
+        return self.kind is LoggedKind.DDL or "ddl" in self.flags
 
     @property
     def is_barrier(self) -> bool:

@@ -123,6 +123,35 @@ def test_waiting_for_a_row_lock_of_a_parent_is_counted_and_no_conflict(tmp_path)
     result = log.insert("c", 9, 2, overlaps=True).audited(tmp_path)
     assert result.verdict is Verdict.HOLDS
     assert result.may_wait == 1
-    assert "1 pair may wait for a row lock" in render_terminal(
+    assert "1 pair may wait for each other's row locks" in render_terminal(
         result, width=100, colour=False, details=False
     )
+
+
+KEYLESS = "CREATE TABLE t (id int, a int)"
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "verdict", "may_wait"),
+    [
+        (("delete", 1), ("delete", 2), Verdict.HOLDS, 1),
+        (("delete", 1), ("insert", 2), Verdict.HOLDS, 1),
+        (("insert", 2), ("delete", 1), Verdict.HOLDS, 1),
+        (("insert", 1), ("insert", 1), Verdict.HOLDS, 0),
+        # Two copies of the row may have been there, or one of them: the log does not say which.
+        (("delete", 1), ("delete", 1), Verdict.UNKNOWN, 0),
+        (("insert", 1), ("delete", 1), Verdict.UNKNOWN, 0),
+        (("delete", 1), ("insert", 1), Verdict.UNKNOWN, 0),
+    ],
+)
+def test_rows_without_a_key_meet_if_equal_in_all_columns(
+    tmp_path, first, second, verdict, may_wait
+):
+    # Rows with a key, in order, so that there is evidence for a verdict that holds.
+    log = Log().ddl(T.replace("TABLE t", "TABLE u")).insert("u", 1, 1).delete("u", 1, 1)
+    log.ddl(KEYLESS).insert("t", 1, 1).insert("t", 1, 1).insert("t", 2, 2)
+    for (kind, row), overlaps in ((first, False), (second, True)):
+        getattr(log, kind)("t", row, row, overlaps=overlaps)
+    result = log.audited(tmp_path)
+    assert result.verdict is verdict
+    assert result.may_wait == may_wait

@@ -74,6 +74,7 @@ def transaction(
         "shared_keys": frozenset(map(key, read.split())),
         "uncertain_keys": frozenset(key(name) for name in names if name.endswith("?")),
         "unkeyed_tables": frozenset(unkeyed),
+        "unidentified_tables": frozenset(unkeyed),
         "rows": list(rows),
         "default_schema": "d",
         **fields,

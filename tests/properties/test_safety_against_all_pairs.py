@@ -14,7 +14,6 @@ from paraply.properties.logs.audit import AuditOptions, Auditor
 from paraply.properties.logs.conflict_index import Horizon
 from paraply.properties.logs.naive_conflict_graph import check_all_pairs
 from paraply.properties.logs.overlap_rules import RULES, CommitGroupRule, LogicalClockRule
-from paraply.properties.logs.transaction_facts import is_ddl
 from paraply.vocabulary.verdict import Verdict
 from tests.builders.logged import NotationKeys, log, maria_log
 from tests.properties.logged_strategies import mariadb_logs, mysql_logs
@@ -134,7 +133,7 @@ class DdlIsAlone(CommitGroupRule):
     """Takes DDL for alone, also where a forged log puts it into a commit group."""
 
     def place(self, txn):
-        return super().place(replace(txn, commit_id=None) if is_ddl(txn) else txn)
+        return super().place(replace(txn, commit_id=None) if txn.is_ddl else txn)
 
 
 class GroupsAcrossDomains(CommitGroupRule):

@@ -163,6 +163,9 @@ class TransactionStream:
         assert self.open is not None
         transaction = self.open.finished(end_offset)
         self.open = None
+        if transaction.is_ddl:
+            # A map as before is compared with the new definition.
+            self.current_tables.clear()
         self.file.transactions += 1
         self.file.incomplete_transactions += not transaction.complete
         return transaction

@@ -139,7 +139,9 @@ class ConflictIndex:
     uses: AccessTable[str] = field(init=False)
     """Row changes by table; with table DDL by ``schema.*``."""
     unkeyed: AccessTable[str] = field(init=False)
-    """Row changes without known keys."""
+    """Changes of rows without a key, by table; ``certain`` if it searched for one."""
+    unidentified: AccessTable[str] = field(init=False)
+    """Those of rows that are not known, by table."""
     blurred: AccessTable[str] = field(init=False)
     """Partly keyed changes and cascades, by table."""
 
@@ -152,5 +154,6 @@ class ConflictIndex:
         self.redefinitions = AccessTable(self.horizon)
         self.uses = AccessTable(self.horizon)
         self.unkeyed = AccessTable(self.horizon)
+        self.unidentified = AccessTable(self.horizon)
         self.blurred = AccessTable(self.horizon)
         self.locks = AccessTable(self.horizon)

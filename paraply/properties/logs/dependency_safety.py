@@ -44,7 +44,6 @@ from paraply.properties.logs.transaction_facts import (
     get_primary_keys,
     get_reference,
     get_schema,
-    is_ddl,
     shorten,
 )
 from paraply.vocabulary.audit_result import Reason, SafetyViolation
@@ -68,7 +67,11 @@ class Touches:
     redefinitions: frozenset[str] = frozenset()
     uses: frozenset[str] = frozenset()
     unkeyed: frozenset[str] = frozenset()
-    """Changed tables without keys; they conflict mutually."""
+    """Tables with changed rows without a key."""
+    searched: frozenset[str] = frozenset()
+    """Those searched for one, which waits for others' rows, in either order."""
+    unidentified: frozenset[str] = frozenset()
+    """Those with unknown rows; they conflict mutually."""
     blurred: frozenset[str] = frozenset()
     """Tables possibly touched without keys; any change conflicts."""
     tables: frozenset[str] = frozenset()
@@ -83,6 +86,7 @@ def get_touches(txn: LoggedTransaction) -> Touches:
     """Return what ``txn`` touches."""
     uncertain = txn.uncertain_keys
     writes = {key: key not in uncertain for key in txn.keys}
+    writes |= dict.fromkeys(txn.searched_rows, False)
     if txn.kind is LoggedKind.XA and txn.xa_id:
         writes[ConflictKey(table="", index=XA_INDEX, values=(txn.xa_id,), shown=txn.xa_id)] = True
     tables = get_changed_tables(txn)
@@ -93,10 +97,13 @@ def get_touches(txn: LoggedTransaction) -> Touches:
     uses |= {name.lower() for name in txn.aspects}
     return Touches(
         writes=writes,
-        reads={key: key not in uncertain for key in txn.shared_keys if key not in writes},
+        reads={key: key not in uncertain for key in txn.shared_keys if key not in writes}
+        | dict.fromkeys(txn.left_rows - txn.searched_rows, False),
         redefinitions=frozenset(redefined),
         uses=frozenset(uses),
         unkeyed=txn.unkeyed_tables,
+        searched=txn.unidentified_tables.union(key.table for key in txn.searched_rows),
+        unidentified=txn.unidentified_tables,
         blurred=txn.partly_keyed_tables.union(txn.reached_tables, txn.undecoded_tables),
         tables=tables,
         met=tables | txn.aspects,
@@ -106,7 +113,7 @@ def get_touches(txn: LoggedTransaction) -> Touches:
 
 def get_definitions_changed(txn: LoggedTransaction) -> StatementTables:
     """Return DDL's tables and schemas."""
-    if not is_ddl(txn) or not txn.statements:
+    if not txn.is_ddl or not txn.statements:
         return StatementTables(verb="")
     parts = [get_statement_tables(text, txn.default_schema) for text in txn.statements]
     return StatementTables(
@@ -171,7 +178,8 @@ class DependencySafety:
         index.reads.add(seen, touches.reads.items())
         index.redefinitions.add(seen, ((name, True) for name in touches.redefinitions))
         index.uses.add(seen, ((name, True) for name in touches.uses))
-        index.unkeyed.add(seen, ((table, True) for table in touches.unkeyed))
+        index.unkeyed.add(seen, ((table, table in touches.searched) for table in touches.unkeyed))
+        index.unidentified.add(seen, ((table, True) for table in touches.unidentified))
         index.blurred.add(seen, ((table, True) for table in touches.blurred))
         index.locks.add(seen, touches.locks.items())
 
@@ -287,7 +295,7 @@ class DependencySafety:
         index = self.index
         evidence = self.evidence[rule]
         chains: list[tuple[AccessTable[str], frozenset[str]]] = [
-            (index.unkeyed, touches.unkeyed),
+            (index.unidentified, touches.unidentified),
             (index.blurred, touches.met),
             (index.uses, touches.blurred),
         ]
@@ -313,6 +321,13 @@ class DependencySafety:
                 head = table.newest(key)
                 for access in () if head is None else self._overlapping(head, rule, place):
                     assert access.seen is not None
+                    found.add(access.seen.ref.ordinal)
+        for name in touches.unkeyed:
+            head = index.unkeyed.newest(name)
+            for access in () if head is None else self._overlapping(head, rule, place):
+                assert access.seen is not None
+                # ``certain`` says that it searched.
+                if access.certain or name in touches.searched:
                     found.add(access.seen.ref.ordinal)
         return len(found - meetings.keys())
 

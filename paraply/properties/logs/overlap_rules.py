@@ -10,7 +10,6 @@ from bisect import bisect_right
 from dataclasses import dataclass
 from typing import Protocol
 
-from paraply.properties.logs.transaction_facts import is_ddl
 from paraply.properties.start_rule import must_wait
 from paraply.vocabulary.log import LoggedTransaction
 
@@ -188,7 +187,7 @@ class CommitGroupRule:
         group = get_commit_group(txn)
         if txn.commit_id is None and not self._by_last_committed:
             group = None
-        is_alone = is_ddl(txn) and txn.commit_id is None
+        is_alone = txn.is_ddl and txn.commit_id is None
         if group is None or is_alone or group != lane.group:
             lane.floor = lane.rank
         lane.group = None if is_alone else group

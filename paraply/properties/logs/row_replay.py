@@ -33,7 +33,6 @@ from paraply.properties.logs.statement_tables import StatementTables, get_statem
 from paraply.properties.logs.transaction_facts import (
     get_changed_tables,
     get_reference,
-    is_ddl,
 )
 from paraply.vocabulary.audit_result import Reason, ReplayFinding, ReplayResult
 from paraply.vocabulary.counting import counted
@@ -91,7 +90,7 @@ class RowReplay:
             # The log lacks the changes, and triggers may change any table.
             self._blind += 1
             self._state.reset_all()
-        if is_ddl(txn):
+        if txn.is_ddl:
             for statement in txn.statements:
                 self._apply_ddl(get_statement_tables(statement, txn.default_schema))
         if txn.kind is LoggedKind.XA and "one_phase_xa" not in txn.flags:

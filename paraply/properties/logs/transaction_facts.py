@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from paraply.vocabulary.audit_result import TransactionRef
 from paraply.vocabulary.keys import ConflictKey
-from paraply.vocabulary.log import LoggedKind, LoggedTransaction
+from paraply.vocabulary.log import LoggedTransaction
 
 PRIMARY = "PRIMARY"
 
@@ -47,11 +47,6 @@ def compute_work(txn: LoggedTransaction) -> int:
 def get_primary_keys(txn: LoggedTransaction) -> tuple[ConflictKey, ...]:
     """Return the changed PRIMARY keys, unordered."""
     return tuple(key for key in txn.keys if key.index == PRIMARY)
-
-
-def is_ddl(txn: LoggedTransaction) -> bool:
-    """Return whether statement or MariaDB flag is DDL."""
-    return txn.kind is LoggedKind.DDL or "ddl" in txn.flags
 
 
 def shorten(statement: str, characters_max: int = 80) -> str:

@@ -124,7 +124,7 @@ def _parallelism(result: AuditResult) -> Iterator[Block]:
     if result.may_wait:
         yield Line(
             lead="row locks",
-            text=f"{counted(result.may_wait, 'pair')} may wait for a row lock of a parent; "
+            text=f"{counted(result.may_wait, 'pair')} may wait for each other's row locks; "
             "no order is wrong",
             tone=Tone.QUIET,
         )

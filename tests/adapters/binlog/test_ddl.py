@@ -135,7 +135,8 @@ def test_a_table_as_mysqldump_prints_it():
     assert not by_name["id"].nullable
     assert by_name["email"].length == 255
     assert (by_name["email"].charset, by_name["email"].collation) == ("latin1", "latin1_german1_ci")
-    assert by_name["email_lower"].generated and by_name["email_lower"].virtual
+    assert by_name["email_lower"].generated
+    assert by_name["email_lower"].virtual
     assert not by_name["hidden"].visible
     assert [(k.name, k.parts, k.is_unique) for k in table.keys] == [
         ("PRIMARY", (("id", 0),), True),

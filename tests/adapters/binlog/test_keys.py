@@ -5,6 +5,7 @@ from __future__ import annotations
 from paraply.adapters.binlog.keys import parts as key_parts
 from paraply.adapters.binlog.keys import values as key_values
 from paraply.adapters.binlog.keys.builder import KeyBuilder, follow
+from paraply.adapters.binlog.partial_json import PartialJson
 from paraply.adapters.binlog.schema.registry import SchemaRegistry
 from paraply.vocabulary.keys import ConflictKey
 from paraply.vocabulary.log import ABSENT, UNKNOWN, LoggedKind
@@ -217,6 +218,29 @@ def test_row_keys_of_one_image():
     assert builder.keys_of("d.nowhere", (1,)) is None
     assert builder.schema_of("d.users").keys_complete
     assert builder.schema_of("d.nowhere") is None
+
+
+def test_rows_without_a_key_are_named_by_all_columns():
+    registry = registry_of("CREATE TABLE t (a int, b json)")
+    one, two, three = both(
+        registry,
+        update("t", (1, "{}"), (2, "{}")),
+        insert("t", 2, "{}"),
+        update("t", (2, "[]"), (1, "{}")),
+    )
+    assert one.left_rows == two.left_rows != three.left_rows == one.searched_rows
+    assert not two.searched_rows
+    assert one.unkeyed_tables == {"d.t"}
+    assert not one.unidentified_tables | one.keys
+
+
+def test_rows_without_a_key_of_which_a_column_is_unknown_are_not_identified():
+    registry = registry_of("CREATE TABLE t (a int, b json)")
+    partial = PartialJson(diffs=())
+    for before, after in [((1, ABSENT), (2, "{}")), ((1, "{}"), (1, partial))]:
+        txn = keyed(registry, update("t", before, after))
+        assert txn.unidentified_tables == {"d.t"}
+        assert len(txn.searched_rows | txn.left_rows) == 1
 
 
 def test_undecoded_rows_leave_their_table_unkeyed():

@@ -9,7 +9,8 @@ or releasing it. Releasing changes this row: both share its PRIMARY key. Taking 
 with which both are ordered.
 
 Exceptions make a table *partly keyed*: a DELETE without its unique value, an UPDATE without the old
-unique value, an INSERT with a default. A row without key is *unkeyed*.
+unique value, an INSERT with a default. A row without key is *unkeyed*, and
+named by all its columns: replicas search for one that is equal in each.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from paraply.adapters.binlog.keys.foreign import (
     of_insert,
     parent_ties,
 )
-from paraply.adapters.binlog.keys.parts import BuiltKey, KeyPlan, NoKey, key_plan
+from paraply.adapters.binlog.keys.parts import BuiltKey, KeyPlan, NoKey, key_plan, whole_row
 from paraply.adapters.binlog.schema.registry import SchemaRegistry
 from paraply.vocabulary.keys import ConflictKey
 from paraply.vocabulary.log import (
@@ -34,7 +35,6 @@ from paraply.vocabulary.log import (
     DDL_CHARACTERS_MAX,
     RELEASED,
     TAKEN,
-    LoggedKind,
     LoggedTransaction,
     Operation,
     RowChange,
@@ -72,6 +72,9 @@ class TransactionKeys:
     """Each key's certainty; one certain finding suffices."""
     shared: dict[ConflictKey, bool] = field(default_factory=dict)
     unkeyed: set[str] = field(default_factory=set)
+    searched: set[ConflictKey] = field(default_factory=set)
+    left: set[ConflictKey] = field(default_factory=set)
+    unidentified: set[str] = field(default_factory=set)
     partly_keyed: set[str] = field(default_factory=set)
     locked: set[ConflictKey] = field(default_factory=set)
     reached: set[str] = field(default_factory=set)
@@ -85,6 +88,15 @@ class TransactionKeys:
         """Add a key required unchanged."""
         self.shared[built.key] = self.shared.get(built.key, False) or built.certain
 
+    def take_unkeyed(self, table: str, image: RowImage, rows: set[ConflictKey]) -> None:
+        """Add a row without a key to ``rows``, as far as it is known."""
+        self.unkeyed.add(table)
+        row = whole_row(table, image)
+        if row is None:
+            self.unidentified.add(table)
+        else:
+            rows.add(row)
+
     def store(self, txn: LoggedTransaction) -> None:
         """Store the collected keys in the transaction."""
         txn.keys = frozenset(self.written)
@@ -93,6 +105,9 @@ class TransactionKeys:
         uncertain |= {key for key in txn.shared_keys if not self.shared[key]}
         txn.uncertain_keys = frozenset(uncertain)
         txn.unkeyed_tables = frozenset(self.unkeyed)
+        txn.searched_rows = frozenset(self.searched)
+        txn.left_rows = frozenset(self.left)
+        txn.unidentified_tables = frozenset(self.unidentified)
         txn.partly_keyed_tables = frozenset(self.partly_keyed)
         txn.locked_keys = frozenset(self.locked - self.written.keys() - self.shared.keys())
         txn.reached_tables = frozenset(self.reached)
@@ -132,7 +147,7 @@ class KeyBuilder:
 
         Call once each, in log order. Statements precede rows, as in CREATE TABLE ... SELECT.
         """
-        if txn.kind is LoggedKind.DDL or "ddl" in txn.flags:
+        if txn.is_ddl:
             for sql in txn.statements:
                 if len(sql) >= DDL_CHARACTERS_MAX:
                     sql += _BREAKS_OFF
@@ -142,6 +157,7 @@ class KeyBuilder:
         self.take_rows(txn, txn.rows)
         assert self._open is not None
         self._open[1].unkeyed |= txn.undecoded_tables
+        self._open[1].unidentified |= txn.undecoded_tables
         self._open[1].partly_keyed |= txn.undecoded_tables
         if txn.undecoded_tables:
             self._open[1].reached.add(ANY_ROWS)
@@ -187,10 +203,10 @@ class KeyBuilder:
             if not (plan.has_primary and place):
                 identifies_before |= isinstance(old, BuiltKey)
                 identifies_after |= isinstance(new, BuiltKey)
-        if (before is not None and not identifies_before) or (
-            after is not None and not identifies_after
-        ):
-            keys.unkeyed.add(row.table)
+        if before is not None and not identifies_before:
+            keys.take_unkeyed(row.table, before, keys.searched)
+        if after is not None and not identifies_after:
+            keys.take_unkeyed(row.table, after, keys.left)
         for child_tie in plan.as_child:
             _take_child_tie(child_tie, row, before, after, keys, has_primary=plan.has_primary)
         for parent_tie in plan.as_parent:

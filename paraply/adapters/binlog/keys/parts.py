@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, is_dataclass
 from enum import Enum
+from hashlib import blake2b
 
 from paraply.adapters.binlog.keys.values import INCOMPARABLE, Folder, folder_of
 from paraply.vocabulary.keys import ConflictKey
-from paraply.vocabulary.log import ABSENT, UNKNOWN, RowImage
+from paraply.vocabulary.log import ABSENT, UNKNOWN, WHOLE_ROW, RowImage
 from paraply.vocabulary.schema import Column, KeyPart
 
 _SHOWN_CHARACTERS_MAX = 64
@@ -80,6 +81,19 @@ def key_plan(
         tuple(part.column for part in chosen),
         tuple(folder_of(columns[part.column], part.prefix_length) for part in chosen),
     )
+
+
+def whole_row(table: str, image: RowImage) -> ConflictKey | None:
+    """Return a row's key by all columns, None if one is unknown.
+
+    Equal rows give equal keys: ``record_compare`` of the servers compares bytes.
+    """
+    # A record instead of a value (a partial JSON update) contains the change only.
+    if any(value is ABSENT or value is UNKNOWN or is_dataclass(value) for value in image):
+        return None
+    digest = blake2b(repr(image).encode("utf-8", "surrogatepass"), digest_size=16).digest()
+    shown = ", ".join(map(show, image))
+    return ConflictKey(table=table, index=WHOLE_ROW, values=(digest,), shown=shown)
 
 
 def show(value: object) -> str:

@@ -40,7 +40,7 @@ from paraply.properties.logs.parallelism import MODELS
 from paraply.properties.logs.safety_evidence import get_consequence
 from paraply.properties.logs.scheduling_models import WINDOW_MAX
 from paraply.properties.logs.table_census import TABLES_MAX
-from paraply.properties.logs.transaction_facts import get_reference, get_schema, is_ddl, shorten
+from paraply.properties.logs.transaction_facts import get_reference, get_schema, shorten
 from paraply.properties.logs.width_over_time import SLICES_MAX
 from paraply.properties.logs.worker_timeline import LEVELS_MAX
 from paraply.vocabulary.audit_result import AuditResult, SafetyViolation
@@ -253,7 +253,7 @@ class CompiledAuditor(Auditor):
             or (txn.sequence_number or 0) < 0
         ):
             raise NotCompilable(f"{txn.start}: rows outside of a plain transaction, or XA")
-        if txn.commit_id is not None and is_ddl(txn):
+        if txn.commit_id is not None and txn.is_ddl:
             raise NotCompilable(f"{txn.start}: DDL in a commit group")
         self._transactions += 1
         self._kinds[txn.kind.value] += 1

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from paraply.properties.logs.compiled import columns as C
-from paraply.properties.logs.transaction_facts import is_ddl
 from paraply.vocabulary.keys import ConflictKey
 from paraply.vocabulary.log import LoggedTransaction
 
@@ -184,7 +183,7 @@ def batch_of_one(txn: LoggedTransaction, kind: int) -> JudgedBatch:
     columns[0, C.B_COMMIT_ID] = number(txn.commit_id)
     columns[0, C.B_LANE] = txn.domain or 0
     columns[0, C.B_HAS_DOMAIN] = txn.domain is not None
-    columns[0, C.B_IS_DDL] = is_ddl(txn)
+    columns[0, C.B_IS_DDL] = txn.is_ddl
     columns[0, C.B_ROWS] = len(txn.rows)
     none: Ints = np.zeros(0, np.int64)
     words: Words = np.zeros(0, np.uint64)
