@@ -265,6 +265,9 @@ GONE, COMES = {("d.parent", "REFERENCES(id)")}, {("d.parent", "NEW REFERENCES(id
         (insert("parent", 7, "x"), insert("child", 1, 7), COMES),
         # Only an orphan can be deleted before its parent is there.
         (insert("parent", 7, "x"), delete("child", 1, 7), set()),
+        (update("parent", (8, "x"), (7, "x")), insert("child", 1, 7), COMES),
+        (update("parent", (8, "x"), (7, "x")), delete("child", 1, 7), set()),
+        (update("parent", (7, "x"), (8, "x")), delete("child", 1, 7), GONE),
     ],
 )
 def test_tie_of_an_unchecked_change_is_uncertain(rule, parent, child, tie):
@@ -274,6 +277,12 @@ def test_tie_of_an_unchecked_change_is_uncertain(rule, parent, child, tie):
         certain = (one.keys - one.uncertain_keys) & (two.shared_keys - two.uncertain_keys)
         is_checked = not any(row.unchecked for txn in (one, two) for row in txn.rows)
         assert {(key.table, key.index) for key in certain} == (tie if is_checked else set())
+
+
+def test_child_that_follows_its_parent_to_a_new_value_meets_the_update():
+    moved = update("parent", (8, "x"), (7, "x"))
+    one, two = both(family("ON UPDATE CASCADE"), moved, delete("child", 1, 7))
+    assert conflict(one, two) == GONE
 
 
 def test_parent_that_shares_its_value_may_allow_a_childs_or_another_parents_delete():

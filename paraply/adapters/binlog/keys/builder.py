@@ -23,7 +23,7 @@ from paraply.adapters.binlog.keys.foreign import (
     ChildTie,
     ParentTie,
     child_ties,
-    of_insert,
+    of_new,
     parent_ties,
 )
 from paraply.adapters.binlog.keys.parts import BuiltKey, KeyPlan, NoKey, key_plan, whole_row
@@ -318,7 +318,7 @@ def _take_child_tie(
             checked = _as_checked(built, row, certain=certain)
             keys.share(checked)
             if appears:
-                keys.share(_of_insert(checked))
+                keys.share(_of_new(checked))
         elif built is not NoKey.NULL:
             keys.reached.add(tie.parent)
     if after is not None and not is_unchanged and not row.unchecked and tie.primary is not None:
@@ -340,12 +340,13 @@ def _take_parent_tie(
     # Another spelling of an equal value ('a', 'A') cascades all the same.
     if is_unchanged and not _is_respelled(tie.existence, before, after):
         return
-    for built in (old, new):
+    is_followed = row.operation is Operation.UPDATE and tie.is_followed
+    for built, appears in ((old, False), (new, not is_unchanged)):
         if isinstance(built, BuiltKey):
-            # Where parents may share a value, an insert may also allow the delete of another.
-            is_insert = row.operation is Operation.INSERT and tie.is_unique
             checked = _as_checked(built, row)
-            keys.write(_of_insert(checked) if is_insert else checked)
+            # Where parents may share a value, a new one may also allow the delete of another.
+            is_new = appears and tie.is_unique and not is_followed
+            keys.write(_of_new(checked) if is_new else checked)
         elif built is not NoKey.NULL:
             keys.reached |= tie.children
     if row.unchecked:
@@ -377,8 +378,8 @@ def _as_checked(built: BuiltKey, row: RowChange, *, certain: bool = True) -> Bui
     return BuiltKey(built.key, certain and built.certain and not row.unchecked)
 
 
-def _of_insert(built: BuiltKey) -> BuiltKey:
-    return BuiltKey(of_insert(built.key), built.certain)
+def _of_new(built: BuiltKey) -> BuiltKey:
+    return BuiltKey(of_new(built.key), built.certain)
 
 
 def _may_be_null(tie: ChildTie, image: RowImage) -> bool:

@@ -3,8 +3,9 @@
 - *Existence.* A parent row that disappears or changes its referenced columns writes
   ``REFERENCES(columns)``. A child row that appears, disappears or changes its foreign key reads it,
   as does any change that a CASCADE or SET NULL might hit. Shared reads do not conflict (bug
-  110071). An inserted parent writes ``NEW REFERENCES(columns)``, which only children that appear
-  read: one that disappears is an orphan, and needs no parent.
+  110071). A parent that appears, by an insert or an update that no child follows, writes ``NEW
+  REFERENCES(columns)``, which only children that appear read: one that disappears is an orphan, and
+  needs no parent.
 - *The locked parent row.* Inserting a child locks the parent's primary key record. A change of its
   other columns waits; both orders give one result.
 - *Cascades.* The log omits them. The existence key covers direct children; ``reached`` names tables
@@ -36,8 +37,8 @@ def existence_index(columns: tuple[str, ...]) -> str:
     return f"REFERENCES({','.join(columns).lower()})"
 
 
-def of_insert(key: ConflictKey) -> ConflictKey:
-    """Return the key that an inserted parent writes."""
+def of_new(key: ConflictKey) -> ConflictKey:
+    """Return the key that a parent writes when it appears."""
     return replace(key, index=f"NEW {key.index}")
 
 
@@ -77,6 +78,8 @@ class ParentTie:
 
     existence: KeyPlan
     is_unique: bool
+    is_followed: bool
+    """Whether an update of the columns changes children too."""
     children: frozenset[str]
     reached_by_delete: frozenset[str]
     reached_by_update: frozenset[str]
@@ -179,6 +182,7 @@ def parent_ties(registry: SchemaRegistry, parent: TableSchema) -> tuple[ParentTi
             ParentTie(
                 existence,
                 is_unique,
+                any(key.on_update in CHANGES_CHILD for _, key in keys),
                 frozenset(child for child, _ in keys),
                 reached_by_cascade(registry, keys, deleted=True),
                 reached_by_cascade(registry, keys, deleted=False),
