@@ -88,6 +88,16 @@ def test_dump_that_is_newer_than_a_statement_of_the_log_is_not_believed(tmp_path
     assert any("may be newer" in text for text in result.assumptions)
 
 
+@pytest.mark.parametrize(
+    "statement",
+    ["ADD INDEX k (a)", "DROP INDEX old", "RENAME INDEX old TO k", "ADD INDEX old2 (a, id)"],
+)
+def test_dump_that_a_statement_about_an_index_changes_is_believed(tmp_path, statement):
+    dump = "CREATE TABLE t (id int PRIMARY KEY, a int, KEY old (a));"
+    result = overlapping(Log()).ddl(f"ALTER TABLE t {statement}").audited(tmp_path, dump)
+    assert result.verdict is Verdict.HOLDS
+
+
 def test_tables_of_a_newer_dump_that_no_statement_changes_are_believed(tmp_path):
     now = f"{T}; CREATE TABLE u (id int PRIMARY KEY);"
     log = overlapping(Log()).ddl("ALTER TABLE u ADD PRIMARY KEY (id)")

@@ -19,11 +19,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from paraply.adapters.binlog.keys.foreign import (
+    MOVED,
+    NEW,
     PRIMARY,
     ChildTie,
     ParentTie,
     child_ties,
-    of_new,
+    of_kind,
     parent_ties,
 )
 from paraply.adapters.binlog.keys.parts import BuiltKey, KeyPlan, NoKey, key_plan, whole_row
@@ -69,7 +71,8 @@ class TransactionKeys:
     """Collects one transaction's keys, row by row."""
 
     written: dict[ConflictKey, bool] = field(default_factory=dict)
-    """Each key's certainty; one certain finding suffices."""
+    """Each key's certainty; one certain finding suffices, unless it is ``doubted``."""
+    doubted: set[ConflictKey] = field(default_factory=set)
     shared: dict[ConflictKey, bool] = field(default_factory=dict)
     unkeyed: set[str] = field(default_factory=set)
     searched: set[ConflictKey] = field(default_factory=set)
@@ -101,7 +104,7 @@ class TransactionKeys:
         """Store the collected keys in the transaction."""
         txn.keys = frozenset(self.written)
         txn.shared_keys = frozenset(self.shared.keys() - self.written.keys())
-        uncertain = {key for key, certain in self.written.items() if not certain}
+        uncertain = {key for key, certain in self.written.items() if not certain} | self.doubted
         uncertain |= {key for key in txn.shared_keys if not self.shared[key]}
         txn.uncertain_keys = frozenset(uncertain)
         txn.unkeyed_tables = frozenset(self.unkeyed)
@@ -310,15 +313,22 @@ def _take_child_tie(
         return
     is_update = row.operation is Operation.UPDATE
     is_unchanged = is_update and _same(old, new, tie.existence, row)
-    if is_unchanged and not tie.may_be_changed_below:
+    is_checked_again = is_unchanged and not row.unchecked and _changes(tie.index_columns, row)
+    if is_unchanged and not (tie.may_be_changed_below or is_checked_again):
         return
     is_found = is_found_delete or (is_update and has_primary and tie.keeps_deletes)
-    for built, certain, appears in ((old, not is_found, False), (new, True, not is_unchanged)):
+    needs_parent = not is_unchanged or tie.may_be_changed_below
+    for built, certain, appears in (
+        (old, needs_parent and not is_found, False),
+        (new, needs_parent, not is_unchanged or is_checked_again),
+    ):
         if isinstance(built, BuiltKey):
             checked = _as_checked(built, row, certain=certain)
             keys.share(checked)
             if appears:
-                keys.share(_of_new(checked))
+                keys.share(_of_kind(NEW, checked))
+            if built is new and tie.may_follow:
+                keys.share(_of_kind(MOVED, checked))
         elif built is not NoKey.NULL:
             keys.reached.add(tie.parent)
     if after is not None and not is_unchanged and not row.unchecked and tie.primary is not None:
@@ -346,7 +356,10 @@ def _take_parent_tie(
             checked = _as_checked(built, row)
             # Where parents may share a value, a new one may also allow the delete of another.
             is_new = appears and tie.is_unique and not is_followed
-            keys.write(_of_new(checked) if is_new else checked)
+            keys.write(_of_kind(NEW, checked) if is_new else checked)
+            if is_followed:
+                keys.doubted.add(built.key)
+                keys.write(_of_kind(MOVED, checked))
         elif built is not NoKey.NULL:
             keys.reached |= tie.children
     if row.unchecked:
@@ -378,8 +391,21 @@ def _as_checked(built: BuiltKey, row: RowChange, *, certain: bool = True) -> Bui
     return BuiltKey(built.key, certain and built.certain and not row.unchecked)
 
 
-def _of_new(built: BuiltKey) -> BuiltKey:
-    return BuiltKey(of_new(built.key), built.certain)
+def _of_kind(kind: str, built: BuiltKey) -> BuiltKey:
+    return BuiltKey(of_kind(kind, built.key), built.certain)
+
+
+def _changes(columns: Iterable[int], row: RowChange) -> bool:
+    """Return whether an update may change one of the columns."""
+    before, after = row.before, row.after
+    assert before is not None
+    assert after is not None
+    return any(
+        column < len(after)
+        and after[column] is not ABSENT
+        and (column >= len(before) or after[column] != before[column])
+        for column in columns
+    )
 
 
 def _may_be_null(tie: ChildTie, image: RowImage) -> bool:

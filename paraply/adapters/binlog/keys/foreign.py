@@ -5,7 +5,10 @@
   as does any change that a CASCADE or SET NULL might hit. Shared reads do not conflict (bug
   110071). A parent that appears, by an insert or an update that no child follows, writes ``NEW
   REFERENCES(columns)``, which only children that appear read: one that disappears is an orphan, and
-  needs no parent.
+  needs no parent. An update that children follow writes ``MOVED REFERENCES(columns)``, which
+  children read that appear or keep their value. One that disappears is found in either order.
+- *Repeated checks.* InnoDB checks an unchanged foreign key again if the row moves in an index that
+  begins with it, or in the clustered one.
 - *The locked parent row.* Inserting a child locks the parent's primary key record. A change of its
   other columns waits; both orders give one result.
 - *Cascades.* The log omits them. The existence key covers direct children; ``reached`` names tables
@@ -37,9 +40,12 @@ def existence_index(columns: tuple[str, ...]) -> str:
     return f"REFERENCES({','.join(columns).lower()})"
 
 
-def of_new(key: ConflictKey) -> ConflictKey:
-    """Return the key that a parent writes when it appears."""
-    return replace(key, index=f"NEW {key.index}")
+NEW, MOVED = "NEW", "MOVED"
+
+
+def of_kind(kind: str, key: ConflictKey) -> ConflictKey:
+    """Return the key of a parent that appears or moves."""
+    return replace(key, index=f"{kind} {key.index}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +68,10 @@ class ChildTie:
     """Whether child rows outlive a deleted parent."""
     always_keeps: bool = False
     """Whether child rows also outlive a changed parent key."""
+    may_follow: bool = False
+    """Whether this or another child follows the parent's update."""
+    index_columns: tuple[int, ...] = ()
+    """Whose change repeats the check."""
 
 
 def null_aspect(child: str, key: ForeignKey) -> str:
@@ -128,6 +138,11 @@ def child_ties(registry: SchemaRegistry, child: TableSchema) -> tuple[ChildTie, 
                 null_name,
                 keeps_deletes=key.on_delete in LOSES_VALUE,
                 always_keeps=key.on_delete in LOSES_VALUE and key.on_update in CHANGES_CHILD,
+                may_follow=any(
+                    other.on_update in CHANGES_CHILD
+                    for _, other in registry.referencing(parent.name)
+                ),
+                index_columns=key.index_columns,
             )
         )
     return tuple(ties)

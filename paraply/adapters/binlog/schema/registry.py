@@ -70,7 +70,7 @@ class SchemaRegistry:
         self._referencing: dict[str, list[tuple[str, ForeignKey]]] | None = None
         self._absent: set[str] = set()
         """Absent or empty tables and schemas, lower case; drafts override."""
-        self._recreated: dict[str, TableSchema] = {}
+        self._recreated: dict[str, TableDraft] = {}
         """Dumped tables, since dropped by the log."""
         self.doubts = SchemaDoubts()
         self._renamed: dict[str, str] = {}
@@ -209,7 +209,7 @@ class SchemaRegistry:
             )
         self._keep(name, draft)
         dumped = self._recreated.pop(name, None)
-        if dumped is not None and _same_definition(dumped, draft.freeze()):
+        if dumped is not None and _same_definition(dumped, draft):
             self.doubts.wrong.add(self._dumped_name(name))
 
     def _dumped_name(self, name: str) -> str:
@@ -266,7 +266,7 @@ class SchemaRegistry:
             source is SchemaSource.LOGGED_DDL
             and SchemaSource.DUMP in known.sources
             and statement.actions
-            and _same_definition(known.freeze(), changed.freeze())
+            and _same_definition(known, changed)
         ):
             self.doubts.wrong.add(self._dumped_name(key))
         self._drafts[key] = changed
@@ -343,7 +343,7 @@ class SchemaRegistry:
             known = self._drafts[key]
             if SchemaSource.DUMP in known.sources:
                 self.doubts.changed.add(self._dumped_name(key))
-                self._recreated[key] = known.freeze()
+                self._recreated[key] = known
             del self._drafts[key]
             self._folded_names.pop(key.lower(), None)
             self._changed(key)
@@ -375,12 +375,17 @@ def _is_dumped(table: TableSchema) -> bool:
     return SchemaSource.DUMP in table.sources
 
 
-def _same_definition(one: TableSchema, other: TableSchema) -> bool:
-    return (one.columns, one.unique_keys, one.foreign_keys) == (
-        other.columns,
-        other.unique_keys,
-        other.foreign_keys,
-    )
+def _same_definition(one: TableDraft, other: TableDraft) -> bool:
+    return _definition(one) == _definition(other)
+
+
+def _definition(draft: TableDraft) -> tuple[object, ...]:
+    frozen = draft.freeze()
+    indexes = [
+        (key.name, [(part.column.name, prefix) for part, prefix in key.parts], key.is_unique)
+        for key in draft.keys
+    ]
+    return frozen.columns, frozen.unique_keys, frozen.foreign_keys, indexes
 
 
 def follows_use(statement: SchemaStatement, default_schema: str) -> str:

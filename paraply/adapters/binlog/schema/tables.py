@@ -110,6 +110,9 @@ class TableDraft:
                     parent_columns=key.parent_columns,
                     on_delete=key.on_delete,
                     on_update=key.on_update,
+                    index_columns=tuple(
+                        sorted(position[id(draft)] for draft in self._index_columns(key, usable))
+                    ),
                     assumed=key.assumed,
                 )
                 for key in self.foreign_keys
@@ -121,6 +124,18 @@ class TableDraft:
             sources=set(self.sources),
             unknown_because=reason,
         )
+
+    def _index_columns(
+        self, foreign_key: ForeignKeyDraft, unique: list[KeyDraft]
+    ) -> set[ColumnDraft]:
+        """Return ``ForeignKey.index_columns``."""
+        wanted = set(map(id, foreign_key.columns))
+        indexes = [
+            key for key in self.keys if {id(c) for c, _ in key.parts[: len(wanted)]} == wanted
+        ]
+        # Without a PRIMARY key, one without NULL is the clustered one.
+        indexes += unique[:1] if unique and unique[0].name == "PRIMARY" else unique
+        return {draft for key in indexes for draft, _ in key.parts}
 
     # Columns
 
