@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from math import ceil
@@ -21,6 +22,8 @@ _SCHEDULES_PER_LOG = 6
 _REPEATS = 3
 _REPEATS_OF_A_RACE = 20
 _TRIES_MAX = 8
+_SECONDS_MAX = 30.0
+"""Of shrinking, at the pace of the first repetitions."""
 _OTHER_RUNS_MAX = 200
 _OTHER_SECONDS_MAX = 5.0
 
@@ -70,15 +73,19 @@ class Shrinking:
         self._runner = runner
         self._case = case
         self._found = found
-        self._runs_left = runner.shrink_runs_max
+        self._runs_max = self._runs_left = runner.shrink_runs_max
         self._tries = 1
 
     def smallest(self) -> Breach:
-        """Return the smallest breach within the run limit.
+        """Return the smallest breach within the limit of runs, which is low where each waits.
 
         A nondeterministic candidate counts if one of several runs breaks the property.
         """
+        began = time.monotonic()
         self._found = self._repeated(self._found)
+        seconds_each = (time.monotonic() - began) / (self._found.repeats - 1)
+        self._runs_max = min(self._runs_max, int(_SECONDS_MAX / max(seconds_each, 1e-6)))
+        self._runs_left = self._runs_max
         if self._case.log(self._found.seed).only(()) is not None:
             self._drop_transactions()
         found = self._found
@@ -88,7 +95,7 @@ class Shrinking:
         shrunk = shrink(
             ReadableOracle(lambda one: self._run(one, found.kept).history, found.prop),
             counterexample,
-            runs_max=max(self._runs_left, self._runner.shrink_runs_max // 2),
+            runs_max=max(self._runs_left, self._runs_max // 2),
         )
         return self._repeated(
             replace(

@@ -104,6 +104,10 @@ class InProcess:
         """Do nothing."""
 
 
+class SparkLostError(RuntimeError):
+    """Spark's session ended before its work."""
+
+
 class OnSpark:
     """Runs items on Spark.
 
@@ -119,6 +123,7 @@ class OnSpark:
         from paraply.mining.session import is_connect, spark_session
 
         self._owns = session is None
+        self._is_lost = False
         self._session: Any = session or spark_session(master, conf=conf)
         # Spark serves shipped files from here.
         self._shipped = TemporaryDirectory(prefix="paraply-shipped-", ignore_cleanup_errors=True)
@@ -146,7 +151,7 @@ class OnSpark:
                     for job in landed:
                         yield from job.result()
             finally:
-                if flying:
+                if flying and not self._is_lost:
                     self._session.interruptTag(tag)
 
     def _job(self, function: Callable[[T], R], items: Sequence[T], tag: str) -> list[R]:
@@ -172,16 +177,30 @@ class OnSpark:
         yield self._collected(frame, f"paraply-{secrets.token_hex(8)}")
 
     def _collected(self, frame: Any, tag: str) -> pa.Table:
-        self._session.addTag(tag)
         try:
-            return frame.toArrow()
+            self._session.addTag(tag)
+            try:
+                return frame.toArrow()
+            finally:
+                self._session.removeTag(tag)
         except Exception as error:  # Py4J and gRPC have one type for whatever happens beyond them.
             said = re.search(r"vocabulary\.errors\.ParaplyError: (.*)", str(error))
-            if said is None:
+            if said is not None:
+                raise ParaplyError(WORKER_REFUSED, reason=said.group(1)) from None
+            if self._answers():
                 raise
-            raise ParaplyError(WORKER_REFUSED, reason=said.group(1)) from None
-        finally:
-            self._session.removeTag(tag)
+            self._is_lost = True
+            raise SparkLostError(
+                f"the session of {self.name} was lost ({type(error).__name__}); what a campaign "
+                "has committed is kept, and --resume continues it"
+            ) from error
+
+    def _answers(self) -> bool:
+        try:
+            self._session.conf.get("spark.master", "")
+        except Exception:  # Whatever it is, there is no answer.
+            return False
+        return True
 
     def reached(self, place: str) -> str:
         """Return the absolute path or URL, after a worker's test."""
@@ -211,7 +230,7 @@ class OnSpark:
 
     def close(self) -> None:
         """Stop the session, unless borrowed."""
-        if self._owns:
+        if self._owns and not self._is_lost:
             self._session.stop()
         self._shipped.cleanup()
 

@@ -81,6 +81,7 @@ def spark_session(
         settings["spark.local.dir"] = str(scratch)
     for name, value in {**settings, **(conf or {})}.items():
         builder = builder.config(name, value)
+    _let_accumulators_end_quietly()
     log = scratch / "spark.log"
     try:
         with _standard_error_to(log):
@@ -134,6 +135,14 @@ def _standard_error_to(log: Path) -> Iterator[None]:
         os.dup2(kept, 2)
         os.close(kept)
         os.close(handle)
+
+
+def _let_accumulators_end_quietly() -> None:
+    """Print no traceback of theirs when Java is gone; the job that misses it tells."""
+    from pyspark import accumulators
+
+    for server in (accumulators.AccumulatorTCPServer, accumulators.AccumulatorUnixServer):
+        server.handle_error = lambda *_: None  # type: ignore[method-assign]
 
 
 def _let_workers_find_us() -> None:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
 import sys
+import time
 
+import psutil
 import pyarrow as pa
 import pytest
 
 from paraply.conforming.child_systems import ChildCommand, children_of
 from paraply.counterexamples.foreign_systems import smallest_of_system
 from paraply.mining import engines
-from paraply.mining.campaign import StopWhen, run_campaign
+from paraply.mining.campaign import StopWhen, read_campaign, run_campaign
 from paraply.mining.clusters import clusters_of, distinct, minimise_all
 from paraply.mining.engines import InProcess, OnSpark
 from paraply.mining.findings import Found, Merged, findings_of_batches, merged_on_spark
@@ -232,3 +236,26 @@ def test_children_are_explored_on_spark_as_in_one_process(tmp_path, engine):
         tables.append(rows_of(tmp_path / name, plan))
     assert tables[0] == tables[1]
     assert len(tables[0]) == 4
+
+
+@pytest.mark.long
+def test_campaign_whose_java_is_killed_ends_with_exit_code_70_and_keeps_what_it_has(tmp_path):
+    folder, report = tmp_path / "campaign", tmp_path / "report.json"
+    words = ["mine", "--subjects", "applier:logical_clock", "--histories", "100000"]
+    words += ["--batch", "100", "--master", "local[1]", "--out", str(folder), "--json", str(report)]
+    child = subprocess.Popen(
+        [sys.executable, "-m", "paraply", *words], stderr=subprocess.PIPE, text=True
+    )
+    while not list(folder.rglob("*.parquet")):
+        assert child.poll() is None, child.communicate()
+        time.sleep(0.2)
+    for below in psutil.Process(child.pid).children(recursive=True):
+        if below.name() == "java":
+            below.kill()
+    _, printed = child.communicate()
+    assert child.returncode == 70
+    (line,) = [one for one in printed.splitlines() if "error" in one.lower()]
+    assert "SparkLostError: the session of Spark, local[1,4] was lost" in line
+    assert "Traceback" not in printed
+    assert json.loads(report.read_text())["verdict"] == "error"
+    assert not read_campaign(str(folder)).is_complete
