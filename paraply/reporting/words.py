@@ -22,6 +22,7 @@ MODEL_MEANINGS = {
     "logical-clock": "last_committed and sequence_number as logged (MySQL LOGICAL_CLOCK)",
     "commit-group": "transactions of one group commit together (MariaDB conservative)",
     "row-conflicts": "only transactions that share a key wait (what WRITESET could reach)",
+    "with-keys": "the same, if every table had a PRIMARY KEY",
     "by-table": "one worker per table",
     "by-schema": "one worker per schema (MySQL DATABASE)",
     "by-primary-key": "one worker per primary key value (a CDC topic keyed by row)",

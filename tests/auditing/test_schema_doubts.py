@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from paraply.auditing.pipeline import AuditRequest, audit
+from paraply.reporting.audit.advice import next_steps
 from paraply.reporting.terminal import render_terminal
 from paraply.vocabulary.verdict import Verdict
 from tests.builders import column_specs as spec
@@ -165,3 +166,13 @@ def test_rows_without_a_key_meet_if_equal_in_all_columns(
     result = log.audited(tmp_path)
     assert result.verdict is verdict
     assert result.may_wait == may_wait
+
+
+def test_key_is_proposed_where_its_rows_would_wait_less(tmp_path):
+    log = Log().ddl(KEYLESS)
+    for row in range(12):
+        log.insert("t", row, row)
+    for row in range(12):
+        log.delete("t", row, row, overlaps=row > 0)
+    steps = next_steps(log.audited(tmp_path))
+    assert any("A PRIMARY KEY on test.t would raise the limit" in step for step in steps)

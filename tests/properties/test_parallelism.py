@@ -16,7 +16,8 @@ from paraply.properties.logs.parallelism import MODELS
 from paraply.properties.logs.transaction_facts import get_schema
 from paraply.properties.logs.width_over_time import WidthOverTime
 from paraply.vocabulary.audit_result import TransactionRef
-from paraply.vocabulary.log import LoggedKind
+from paraply.vocabulary.keys import ConflictKey
+from paraply.vocabulary.log import WHOLE_ROW, LoggedKind
 from paraply.vocabulary.verdict import Verdict
 from tests.builders.logged import NotationKeys, log, maria_log, stamped, transaction
 from tests.properties.logged_strategies import mariadb_logs, mysql_logs
@@ -128,6 +129,39 @@ def test_changes_without_keys_follow_each_other_by_table():
     found = {entry.model: entry for entry in result.parallelism}
     assert found["row-conflicts"].steps == 3
     assert result.blockers[0].kind == "table"
+
+
+def rows_without_a_key(number, searched="", left=""):
+    def row(name):
+        return ConflictKey(table="d.k", index=WHOLE_ROW, values=(name,), shown=name)
+
+    return stamped(
+        number,
+        f"{number}<0",
+        unkeyed=["d.k"],
+        unidentified_tables=frozenset(),
+        searched_rows=frozenset(map(row, searched)),
+        left_rows=frozenset(map(row, left)),
+    )
+
+
+def test_rows_without_a_key_that_differ_wait_no_more_if_their_table_had_one():
+    found = models(
+        log(
+            rows_without_a_key(1, left="a"),
+            rows_without_a_key(2, left="b"),
+            rows_without_a_key(3, searched="a", left="c"),
+            rows_without_a_key(4, searched="b"),
+        )
+    )
+    assert found["row-conflicts"].steps == 4
+    assert found["with-keys"].steps == 2
+
+
+def test_no_key_is_proposed_where_every_table_has_one_or_the_rows_are_not_known():
+    assert "with-keys" not in models(log("1<0 a", "2<1 a"))
+    unkeyed = [stamped(n, f"{n}<0", unkeyed=["d.k"]) for n in (1, 2, 3)]
+    assert "with-keys" not in models(log(*unkeyed))
 
 
 def test_clock_distances_are_counted_by_power_of_two():

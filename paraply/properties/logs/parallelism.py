@@ -3,6 +3,7 @@
 - ``logical-clock``: MySQL's timestamps by the prefix rule.
 - ``commit-group``: MariaDB's commit ids, or MySQL's last_committed.
 - ``row-conflicts``: waits for keys' last writers, writers also for foreign-key readers.
+- ``with-keys``: the same, if tables without a key had one; rows that differ then wait no more.
 - ``by-table``, ``by-schema``, ``by-primary-key``: partitions, as of change-data consumers.
 
 A transaction costs ``1 + rows`` steps on the first free worker (``worker_timeline``). In models by
@@ -45,8 +46,10 @@ BY_TABLE = "by-table"
 BY_SCHEMA = "by-schema"
 BY_PRIMARY_KEY = "by-primary-key"
 MODELS = (LOGICAL_CLOCK, COMMIT_GROUP, ROW_CONFLICTS, BY_TABLE, BY_SCHEMA, BY_PRIMARY_KEY)
+WITH_KEYS = "with-keys"
+"""Differs from row-conflicts only where rows without a key were seen."""
 
-_ROWS, _PRIMARY_KEYS = 0, 1
+_ROWS, _PRIMARY_KEYS, _WITH_KEYS = 0, 1, 2
 """Positions in :attr:`SeenTransaction.finish`."""
 
 _Wait = tuple[int, int, Cause, SeenTransaction | None]
@@ -61,7 +64,7 @@ class ParallelismJudge:
 
     def __init__(self, index: ConflictIndex, workers: Sequence[int]) -> None:
         self._index = index
-        self._timelines = {model: WorkerTimeline(workers) for model in MODELS}
+        self._timelines = {model: WorkerTimeline(workers) for model in (*MODELS, WITH_KEYS)}
         self._clock_rule, self._group_rule = (
             LogicalClockRule(),
             CommitGroupRule(by_last_committed=True),
@@ -72,14 +75,14 @@ class ParallelismJudge:
         self._schemas = PartitionModel(self._timelines[BY_SCHEMA])
         self._table_order = TableOrder()
         start = self._timelines[ROW_CONFLICTS].start_of_log()
-        self._barrier_finish = (start, start)
+        self._barrier_finish = (start, start, start)
         self._barrier: SeenTransaction | None = None
         self._latest: SeenTransaction | None = None
         self._latest_finish = 0
-        self._clock_seen = self._groups_seen = False
+        self._clock_seen = self._groups_seen = self._keyless_seen = False
         self._keys_unknown = self._keys_uncertain = False
         self._conflict_pairs = 0
-        self._pairs_apart = dict.fromkeys(MODELS, 0)
+        self._pairs_apart = dict.fromkeys(self._timelines, 0)
         self.path = CriticalPath()
         self.width = WidthOverTime()
         self.clock_distance: dict[int, int] = {}
@@ -94,6 +97,7 @@ class ParallelismJudge:
         self._schemas.place(sorted({get_schema(t) for t in tables}), work, barrier=barrier)
         self._keys_unknown |= bool(touches.unkeyed or touches.blurred)
         self._keys_uncertain |= bool(txn.uncertain_keys)
+        self._keyless_seen |= bool(touches.unkeyed - touches.unidentified)
         if barrier:
             self._run_alone(txn, seen, work)
         else:
@@ -123,11 +127,9 @@ class ParallelismJudge:
         self._groups_seen |= txn.domain is not None or txn.commit_id is not None
 
     def _run_alone(self, txn: LoggedTransaction, seen: SeenTransaction, work: int) -> None:
-        row_line, key_line = self._timelines[ROW_CONFLICTS], self._timelines[BY_PRIMARY_KEY]
         # It waits for whatever ends last, and everything after it waits for it.
         before = self._latest
-        finish = (row_line.schedule(row_line.end, work), key_line.schedule(key_line.end, work))
-        seen.finish = finish
+        seen.finish = finish = self._schedule([line.end for line in self._row_lines()], work)
         cause: Cause = (_kind_word(txn.kind.value), seen.statement or txn.kind.value)
         self._note_path(seen, before, cause, work, finish[_ROWS])
         self._barrier, self._barrier_finish = seen, finish
@@ -135,11 +137,12 @@ class ParallelismJudge:
 
     def _follow_keys(self, seen: SeenTransaction, touches: Touches, work: int) -> None:
         waits = self._earlier_conflicts(touches)
-        row_ready, key_ready = self._barrier_finish
+        row_ready, key_ready, with_keys_ready = self._barrier_finish
         candidates: list[_Wait] = [(0, 0, START, None), self._wait_for_barrier()]
         for ordinal, (earlier, key) in waits.items():
             finish = earlier.finish[_ROWS]
             row_ready = later_of(row_ready, finish)
+            with_keys_ready = later_of(with_keys_ready, earlier.finish[_WITH_KEYS])
             candidates.append((finish[UNBOUNDED], ordinal, ("key", str(key)), earlier))
         blurred = touches.blurred - {ANY_ROWS}
         for table, floor in self._table_order.waits(touches.met, touches.unkeyed, blurred):
@@ -149,16 +152,25 @@ class ParallelismJudge:
             candidates.append(
                 (floor.finish[_ROWS][UNBOUNDED], last.ref.ordinal, ("table", table_of(table)), last)
             )
+        for _, floor in self._table_order.waits(touches.met, touches.unidentified, blurred):
+            with_keys_ready = later_of(with_keys_ready, floor.finish[_WITH_KEYS])
         for key in seen.primary_keys:
             access = self._index.writes.newest(key)
             if access is not None and access.seen is not None:
                 key_ready = later_of(key_ready, access.seen.finish[_PRIMARY_KEYS])
-        row_line, key_line = self._timelines[ROW_CONFLICTS], self._timelines[BY_PRIMARY_KEY]
-        seen.finish = (row_line.schedule(row_ready, work), key_line.schedule(key_ready, work))
+        seen.finish = self._schedule((row_ready, key_ready, with_keys_ready), work)
         _, _, cause, before = max(candidates, key=lambda candidate: candidate[:3])
         self._note_path(seen, before, cause, work, seen.finish[_ROWS])
         self._count_apart(seen, waits, touches)
         self._table_order.remember(seen, touches.met, touches.unkeyed, blurred)
+
+    def _row_lines(self) -> tuple[WorkerTimeline, ...]:
+        """Return the timelines, in the order of :attr:`SeenTransaction.finish`."""
+        return tuple(self._timelines[one] for one in (ROW_CONFLICTS, BY_PRIMARY_KEY, WITH_KEYS))
+
+    def _schedule(self, ready: Sequence[Sequence[int]], work: int) -> tuple[list[int], ...]:
+        lines = zip(self._row_lines(), ready, strict=True)
+        return tuple(line.schedule(since, work) for line, since in lines)
 
     def _wait_for_barrier(self) -> _Wait:
         barrier = self._barrier
@@ -231,8 +243,9 @@ class ParallelismJudge:
         """
         return [
             self._result(model, safety)
-            for model in MODELS
+            for model in (*MODELS[:3], WITH_KEYS, *MODELS[3:])
             if (model != LOGICAL_CLOCK or self._clock_seen)
+            and (model != WITH_KEYS or self._keyless_seen)
             and (model != COMMIT_GROUP or self._groups_seen or self._clock_seen)
         ]
 

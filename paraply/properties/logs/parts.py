@@ -41,6 +41,7 @@ _EVIDENCE_COUNTS = (
     "may_wait", "keys_forgotten", "lanes_forgotten", "statements_overlapping", "incidents",
     "ddl_overlapping", "undecided_more", "crossings",
 )  # fmt: skip
+_SEEN = ("_clock_seen", "_groups_seen", "_keyless_seen", "_keys_unknown", "_keys_uncertain")
 _NAMED_BY_ORDINAL = re.compile(r"\btransaction (\d+)\b")
 
 
@@ -155,7 +156,7 @@ def _begin_part(auditor: Auditor) -> Counter[tuple[object, ...]]:
     judge = auditor._parallelism
     judge._pairs_apart = dict.fromkeys(judge._pairs_apart, 0)
     judge._conflict_pairs = 0
-    judge._clock_seen = judge._groups_seen = False
+    judge._clock_seen = judge._groups_seen = judge._keyless_seen = False
     judge._keys_unknown = judge._keys_uncertain = False
     judge.clock_distance.clear()
     judge.width = WidthOverTime()
@@ -221,7 +222,7 @@ def _end_part(auditor: Auditor, reached: Counter[tuple[object, ...]]) -> Part:
     counts["conflict pairs",] = judge._conflict_pairs
     for bucket, number in judge.clock_distance.items():
         counts["distance", bucket] = number
-    for name in ("_clock_seen", "_groups_seen", "_keys_unknown", "_keys_uncertain"):
+    for name in _SEEN:
         if getattr(judge, name):
             flags.add(("parallelism", name))
     part.flags = frozenset(flags)

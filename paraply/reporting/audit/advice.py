@@ -41,6 +41,7 @@ def _steps(result: AuditResult) -> Iterator[str]:
         yield "Keep the files: they are the evidence for a bug report to whoever wrote them."
     if metadata is not None:
         yield from _tuning(result, metadata, models.get("row-conflicts"))
+        yield from _keys_to_add(result, models)
 
 
 def grouped(reasons: Sequence[Reason]) -> list[tuple[Reason, list[str]]]:
@@ -78,6 +79,24 @@ def _lever(result: AuditResult) -> str:
             "parents, DDL and binlog_transaction_dependency_history_size are what limits them"
         )
     return "set binlog_transaction_dependency_tracking=WRITESET on the source"
+
+
+def _keys_to_add(result: AuditResult, models: dict[str, Parallelism]) -> Iterator[str]:
+    now, then = models.get("row-conflicts"), models.get("with-keys")
+    if now is None or then is None:
+        return
+    without = [
+        (table.inserts + table.updates + table.deletes, table.name)
+        for table in result.tables
+        if table.keys_known and not table.keys
+    ]
+    names = [name for changes, name in sorted(without, reverse=True) if changes]
+    if names and then.ideal_speedup >= GAIN_WORTH_MENTIONING * now.ideal_speedup:
+        yield (
+            f"A PRIMARY KEY on {about(names)} would raise the limit that the rows set from "
+            f"{now.ideal_speedup:.1f} to {then.ideal_speedup:.1f} times one worker, and lets a "
+            "replica find a row without reading the table."
+        )
 
 
 def _tuning(

@@ -6,6 +6,8 @@ and words named findings.
 
 from __future__ import annotations
 
+from copy import copy
+
 import numpy as np
 
 from paraply.properties.logs.audit import AuditOptions, Auditor
@@ -36,7 +38,7 @@ from paraply.properties.logs.dependency_safety import (
     get_definitions_changed,
 )
 from paraply.properties.logs.overlap_rules import COMMIT_GROUP, LOGICAL_CLOCK, STRETCHES_MAX, Place
-from paraply.properties.logs.parallelism import MODELS
+from paraply.properties.logs.parallelism import MODELS, ROW_CONFLICTS, WITH_KEYS
 from paraply.properties.logs.safety_evidence import get_consequence
 from paraply.properties.logs.scheduling_models import WINDOW_MAX
 from paraply.properties.logs.table_census import TABLES_MAX
@@ -366,6 +368,8 @@ class CompiledAuditor(Auditor):
             line.end = state.line.end[number].tolist()
             line.width_max = int(state.line.width_max[number])
             judged._pairs_apart[model] = int(state.apart[number])
+        # Rows without a key are not compiled, so the two models are one.
+        judged._timelines[WITH_KEYS] = copy(judged._timelines[ROW_CONFLICTS])
         scalars = state.scalars
         judged._clock_seen = bool(scalars[C.S_CLOCK_SEEN])
         judged._groups_seen = bool(scalars[C.S_GROUPS_SEEN])
