@@ -255,7 +255,7 @@ def test_folder_without_histories_is_bad_input(tmp_path, capsys):
     ("options", "reason"),
     [
         (["read-skew.edn", "--property", "P"], "a history of clients has no --property"),
-        (["read-skew.edn", "--total", "1"], "a history of lists or registers has no --total"),
+        (["read-skew.edn", "--total", "1"], "a history without accounts has no --total"),
         (["bank.edn", "--log", "LOG"], "a bank has no versions"),
         (["read-skew.edn", "--level", "chaos"], "invalid choice: 'chaos'"),
         (["read-skew.edn", "--log", "missing"], "No such file"),

@@ -34,6 +34,7 @@ from paraply.observing.clients import (
     new_client_result,
     take_client_round,
 )
+from paraply.properties.isolation.objects import OBJECT_PHENOMENA
 from paraply.properties.isolation.phenomena import LEVELS, PHENOMENA
 from paraply.reporting.clients_text import client_json, client_text
 from paraply.vocabulary.verdict import Verdict
@@ -205,7 +206,7 @@ def test_bank_tells_a_lost_update_in_the_log_from_a_torn_read(reads, changes, br
 
 def test_claims_name_known_targets_modes_waits_levels_phenomena_and_documents():
     modes = {target.name: target.modes for target in TARGETS}
-    labels = {one.label for one in PHENOMENA} | {"stale read"}
+    labels = {one.label for one in (*PHENOMENA, *OBJECT_PHENOMENA)}
     levels = {one.name for one in LEVELS}
     for one in (*PROMISES, *ADMISSIONS):
         condition = one.condition

@@ -166,7 +166,7 @@ BAD = [
     ("\n{:type :maybe}", "h.edn:2", "its type is 'maybe'"),
     ("{:type :ok :value 3}", "h.edn:1", "no vector of micro-operations"),
     ("{:type :ok :value [3]}", "h.edn:1", "3 is no micro-operation"),
-    ("{:type :ok :value [[:cas x 1]]}", "h.edn:1", "':cas' is not append, w or r"),
+    ("{:type :ok :value [[:cas x 1]]}", "h.edn:1", "':cas' is not append, w, add, inc or r"),
     ("{:type :ok :value [[:w x nil]]}", "h.edn:1", "writes nothing"),
     ("{:type :ok :value [[:w x {}]]}", "h.edn:1", "a map where a value is due"),
     ("{:type :ok :value [[:append x 1]]}\n{:type :ok :value [[:r x 1]]}", "h.edn:2",
