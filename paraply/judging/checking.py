@@ -13,7 +13,7 @@ from paraply.properties.isolation.counters import LOST_INCREMENT
 from paraply.properties.isolation.freshness import STALE_READ
 from paraply.properties.isolation.going_back import MONOTONIC_READS
 from paraply.properties.isolation.judging import MONOTONIC_PREFIX, Finding, LevelFinding, judge
-from paraply.properties.isolation.objects import judge_objects, levels_refuted
+from paraply.properties.isolation.objects import judge_objects, levels_of_objects
 from paraply.properties.isolation.sets import LOST_ELEMENT
 from paraply.properties.registry import NO_EVIDENCE, Evidence, Expectation, Property
 from paraply.registries import property_named, registered_properties, registered_subjects
@@ -198,7 +198,7 @@ def check_objects(name: str, history: ClientHistory, level: str | None) -> Check
         *(_finding_row(one, counts=level is None and _decides(one)) for one in findings),
         *(
             _level_row(one, counts=one.level.name == level)
-            for one in levels_refuted(findings, history.data_type)
+            for one in levels_of_objects(findings, history.data_type)
         ),
     ]
     return Checked(name=name, title=_title(history), rows=tuple(rows), level=level or "")

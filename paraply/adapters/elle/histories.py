@@ -281,7 +281,11 @@ def with_log(history: ClientHistory, text: str, *, name: str = "") -> ClientHist
         for kind, key, value in one.accesses
         if kind is not AccessKind.READ
     }
-    writers = set(writer.values())
+    writers = {
+        one.number
+        for one in history.transactions
+        if any(kind is not AccessKind.READ for kind, _, _ in one.accesses)
+    }
     log: list[int] = []
     for line, entry in _json_lines(text, name):
         where = f"{name}:{line}"
@@ -305,10 +309,10 @@ def with_log(history: ClientHistory, text: str, *, name: str = "") -> ClientHist
 
 
 def _counted(entry: Any, writers: set[int], where: str) -> int:
-    if isinstance(entry, bool) or entry not in writers:
+    if not isinstance(entry, int) or isinstance(entry, bool) or entry not in writers:
         reason = f"{json.dumps(entry):.60} is not the number of a transaction that increments"
         raise ParaplyError(LOG_UNLIKE_HISTORY, where=where, reason=reason)
-    return int(entry)
+    return entry
 
 
 def _json_lines(text: str, name: str) -> Iterator[tuple[int, Any]]:

@@ -22,7 +22,7 @@ from paraply.properties.isolation.sets import (
     judge_set,
 )
 from paraply.vocabulary.client_history import ClientHistory, DataType
-from paraply.vocabulary.verdict import Verdict
+from paraply.vocabulary.verdict import Verdict, combine
 
 OBJECT_PHENOMENA: tuple[Phenomenon, ...] = (
     DUPLICATE_ELEMENT, LOST_ELEMENT, VANISHED_ELEMENT, COUNTER_TOO_HIGH, LOST_INCREMENT,
@@ -42,14 +42,19 @@ def judge_objects(history: ClientHistory) -> tuple[Finding, ...]:
     return judge_set(history) if history.data_type is DataType.SET else judge_counter(history)
 
 
-def levels_refuted(findings: Sequence[Finding], data_type: DataType) -> tuple[LevelFinding, ...]:
-    """Return each level: violated by a finding, otherwise unknown."""
-    broken = [one.phenomenon.label for one in findings if one.verdict is Verdict.VIOLATED]
+def levels_of_objects(findings: Sequence[Finding], data_type: DataType) -> tuple[LevelFinding, ...]:
+    """Return each level's result: unknown unless the findings cover what the level forbids."""
+    by_label = {one.phenomenon.label: one.verdict for one in findings}
     levels = []
     for level in LEVELS:
-        because = tuple(label for label in broken if label in level.forbids)
-        verdict = Verdict.VIOLATED if because else Verdict.UNKNOWN
-        if not because:
+        verdicts = [by_label.get(label, Verdict.UNKNOWN) for label in level.forbids]
+        verdict = combine(verdicts)
+        because: tuple[str, ...] = ()
+        if verdict is Verdict.VIOLATED:
+            because = tuple(
+                label for label in level.forbids if by_label.get(label) is Verdict.VIOLATED
+            )
+        elif verdict is Verdict.UNKNOWN:
             because = (f"a {data_type.value} shows no order of versions",)
         levels.append(LevelFinding(level=level, verdict=verdict, because=because))
     return tuple(levels)

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from paraply.properties.isolation.objects import judge_objects, levels_refuted
+from paraply.properties.isolation.objects import judge_objects, levels_of_objects
 from paraply.properties.isolation.sets import Outcome, element_outcomes
 from paraply.vocabulary.errors import ParaplyError
 from paraply.vocabulary.verdict import Verdict
@@ -166,9 +166,12 @@ def test_element_added_twice_is_refused():
 
 def test_levels_are_refuted_by_their_phenomena_and_unknown_otherwise():
     history, _ = FOUND["G1a"]
-    found = levels_refuted(judge_objects(history), history.data_type)
+    found = levels_of_objects(judge_objects(history), history.data_type)
     levels = {one.level.name: one for one in found}
     assert levels["read-uncommitted"].verdict is Verdict.UNKNOWN
     assert levels["read-uncommitted"].because == ("a set shows no order of versions",)
     assert levels["read-committed"].verdict is Verdict.VIOLATED
     assert levels["read-committed"].because == ("G1a",)
+    monotonic = sets("+x1", "A: rx1", "A: rx1")
+    found = levels_of_objects(judge_objects(monotonic), monotonic.data_type)
+    assert [one.level.name for one in found if one.verdict is Verdict.HOLDS] == ["monotonic-reads"]
