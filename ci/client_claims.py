@@ -66,6 +66,8 @@ _RUNS: dict[str, Runs] = {
     "mysql-gr --mode single-primary": (
         ("list-append --reads any", ("repeatable-read", "serializable")),
         ("list-append --reads any --wait before-and-after", _SNAPSHOT),
+        ("set --reads any", _SNAPSHOT),
+        ("counter --reads any --wait before-and-after", _SNAPSHOT),
     ),
     **{
         f"{family}-semisync --mode {mode}": _SEMI_SYNC

@@ -47,7 +47,11 @@ def whole_reads(history: ClientHistory) -> Iterator[WholeRead]:
 
 
 def final_reads(history: ClientHistory) -> dict[Key, dict[str, WholeRead]]:
-    """Return, by key and server, the last read invoked after all confirmed writes had ended."""
+    """Return, by key and server, the last read invoked after all confirmed writes had ended.
+
+    A key without such a read has those after its own confirmed writes. So a server that was lost in
+    between has no final read, if others have one.
+    """
     if not history.has_times:
         return {}
     ended: dict[Key, int] = {}
@@ -56,11 +60,17 @@ def final_reads(history: ClientHistory) -> dict[Key, dict[str, WholeRead]]:
             for kind, key, _ in one.accesses:
                 if kind is not AccessKind.READ:
                     ended[key] = max(ended.get(key, 0), one.completed)
-    found: dict[Key, dict[str, WholeRead]] = {}
+    end = max(ended.values(), default=0)
+    of_all: dict[Key, dict[str, WholeRead]] = {}
+    of_key: dict[Key, dict[str, WholeRead]] = {}
     for read in whole_reads(history):
-        if read.key in ended and read.reader.invoked > ended[read.key]:
-            found.setdefault(read.key, {})[read.reader.node] = read
-    return found
+        if read.key not in ended:
+            continue
+        if read.reader.invoked > end:
+            of_all.setdefault(read.key, {})[read.reader.node] = read
+        elif read.reader.invoked > ended[read.key]:
+            of_key.setdefault(read.key, {})[read.reader.node] = read
+    return {**of_key, **of_all}
 
 
 def content(history: ClientHistory, value: Any) -> Counter[Any]:

@@ -56,7 +56,8 @@ def test_clients_go_on_in_the_block_and_for_the_number_after_it(more, expected):
         assert not clients.have_ended
     turns.release(10)
     clients.wait(60)
-    assert clients.completed == max(expected, 10)
+    # The client may have been waiting for its turn when the block ended.
+    assert clients.completed - max(expected, 10) in (0, 1)
 
 
 def test_stopped_clients_end_before_their_number():

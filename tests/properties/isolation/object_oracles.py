@@ -64,16 +64,29 @@ def _value(history, value):
 
 
 def final_values(history):
-    """Return, by key and server, the last value read after every confirmed write of the key."""
-    found = {}
-    for one, _, key, value in reads(history):
-        writers = [
+    """Return, by key and server, the last value read after every confirmed write.
+
+    Where a key has none, the last value read after every confirmed write of the key.
+    """
+    writers = {
+        key: [
             other for other in history.transactions
             if other.ending is Ending.COMMITTED
             and any(kind is not AccessKind.READ and k == key for kind, k, _ in other.accesses)
-        ]  # fmt: skip
-        if writers and all(other.completed < one.invoked for other in writers):
-            found.setdefault(key, {})[one.node] = value
+        ]
+        for key in "xy"
+    }  # fmt: skip
+    found = {}
+    for key in (key for key in writers if writers[key]):
+        for waited in ([*chain(*writers.values())], writers[key]):
+            values = {
+                one.node: value
+                for one, _, other, value in reads(history)
+                if other == key and all(each.completed < one.invoked for each in waited)
+            }
+            if values:
+                found[key] = values
+                break
     return found
 
 

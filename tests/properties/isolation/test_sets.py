@@ -96,6 +96,21 @@ def test_element_that_one_server_has_is_not_lost_but_servers_differ():
     assert findings["stale read"].verdict is Verdict.VIOLATED
 
 
+def test_server_that_is_gone_before_the_end_has_no_final_read():
+    # m1 showed the element and is lost; the writes and reads after that are of m2.
+    history = sets("A@m1: +x1", "B@m1: rx1", "A@m2: +y2", "C@m2: rx ry2")
+    findings = found_in(history)
+    assert [str(one) for one in findings["lost element"].breaches] == [
+        "T1 added 1 to x and was confirmed; in the end T4 at m2 read x without it"
+    ]
+    assert findings["final reads"].verdict is Verdict.UNKNOWN
+
+
+def test_set_that_was_left_early_is_judged_by_its_own_last_reads():
+    history = sets("A@m1: +x1", "B@m1: rx", "A@m1: +y2", "C@m1: ry2")
+    assert found_in(history)["lost element"].verdict is Verdict.VIOLATED
+
+
 def test_servers_may_differ_in_an_element_of_unknown_outcome():
     history = sets("+y1", "A@m1: +x1 info", "+x2", "B@m1: rx12", "C@m2: rx2")
     assert found_in(history)["final reads"].verdict is Verdict.HOLDS
