@@ -1,7 +1,7 @@
 """Run client workloads on every live target and store what they show of the vendors' documents.
 
-``python -m ci.client_claims [--only TARGET...] [--list] [--out DIR]`` takes about half an hour;
-``--list`` only prints the commands. Results go to docs/claims.jsonl; recordings that refute a
+``python -m ci.client_claims [--only TARGET...] [--workload W...] [--list] [--out DIR]`` takes an
+hour; ``--list`` only prints the commands. Results go to docs/claims.jsonl; recordings that refute a
 document stay in the folder.
 """
 
@@ -15,6 +15,7 @@ from pathlib import Path
 
 from ci.check import ROOT
 from ci.pages.claims import PAGE
+from paraply.adapters.live.clients.options import CLIENT_WORKLOADS
 from paraply.adapters.live.targets import TARGETS
 
 _COMMON = ("--transactions", "1500", "--duration", "20", "--clients", "8", "--seed", "1")
@@ -31,8 +32,14 @@ _PAIR: Runs = (
     ("rw-register --reads any", _SNAPSHOT),
     ("bank", ("repeatable-read", "serializable")),
     ("long-fork --reads any", _SNAPSHOT),
+    ("set", ("read-committed", "serializable")),
+    ("set --reads replica", _SNAPSHOT),
+    ("set --reads replica --wait gtid-wait", _SNAPSHOT),
+    ("counter", ("read-committed", "serializable")),
+    ("counter --reads any", _SNAPSHOT),
+    ("counter --reads any --wait gtid-wait", _SNAPSHOT),
 )
-_SEMI_SYNC: Runs = (("list-append", _SNAPSHOT),)
+_SEMI_SYNC: Runs = tuple((name, _SNAPSHOT) for name in ("list-append", "set", "counter"))
 _RUNS: dict[str, Runs] = {
     "mariadb --mode optimistic": _PAIR,
     "mysql --mode logical-clock": _PAIR,
@@ -42,6 +49,10 @@ _RUNS: dict[str, Runs] = {
         ("rw-register --wait sync-wait", _SNAPSHOT),
         ("bank --wait sync-wait", ("repeatable-read", "serializable")),
         ("long-fork --reads any", _SNAPSHOT),
+        ("set --reads any", _SNAPSHOT),
+        ("set --reads any --wait sync-wait", _SNAPSHOT),
+        ("counter --reads any", _SNAPSHOT),
+        ("counter --reads any --wait sync-wait", _SNAPSHOT),
     ),
     "mysql-gr --mode multi-primary": (
         ("list-append", ("read-committed", "repeatable-read")),
@@ -49,10 +60,14 @@ _RUNS: dict[str, Runs] = {
         ("list-append --reads any --wait after", _SNAPSHOT),
         ("bank", _SNAPSHOT),
         ("long-fork --reads any", _SNAPSHOT),
+        ("set --reads any", _SNAPSHOT),
+        ("counter --reads any --wait before", _SNAPSHOT),
     ),
     "mysql-gr --mode single-primary": (
         ("list-append --reads any", ("repeatable-read", "serializable")),
         ("list-append --reads any --wait before-and-after", _SNAPSHOT),
+        ("set --reads any", _SNAPSHOT),
+        ("counter --reads any --wait before-and-after", _SNAPSHOT),
     ),
     **{
         f"{family}-semisync --mode {mode}": _SEMI_SYNC
@@ -62,11 +77,13 @@ _RUNS: dict[str, Runs] = {
 }
 
 
-def commands(only: Sequence[str] = ()) -> Iterator[str]:
-    """Yield the commands, by default of all targets."""
+def commands(only: Sequence[str] = (), workloads: Sequence[str] = ()) -> Iterator[str]:
+    """Yield the commands, by default of all targets and workloads."""
     for target, runs in _RUNS.items():
         if not only or target.partition(" ")[0] in only:
             for workload, levels in runs:
+                if workloads and workload.partition(" ")[0] not in workloads:
+                    continue
                 for level in levels:
                     yield " ".join(
                         ("paraply live", target, f"--workload {workload}", f"--isolation {level}",
@@ -92,13 +109,14 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m ci.client_claims", description=__doc__)
     names = [target.name for target in TARGETS]
     parser.add_argument("--only", nargs="+", choices=names, default=[], metavar="TARGET")
+    parser.add_argument("--workload", nargs="+", choices=CLIENT_WORKLOADS, default=[], metavar="W")
     parser.add_argument("--list", action="store_true", help="print the commands")
     parser.add_argument("--out", type=Path, default=Path("out/claims"), metavar="DIR")
     arguments = parser.parse_args()
     out = arguments.out.resolve()
     out.mkdir(parents=True, exist_ok=True)
     codes = set()
-    for number, command in enumerate(commands(arguments.only), start=1):
+    for number, command in enumerate(commands(arguments.only, arguments.workload), start=1):
         print(command, flush=True)
         if not arguments.list:
             codes.add(_store(command, number, out))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -9,8 +10,9 @@ from dataclasses import dataclass
 from ci.pages.writing import filled, pages_main, table
 from paraply.adapters.elle.histories import client_history, with_log
 from paraply.adapters.elle.operations import read_operations
-from paraply.properties.isolation.judging import Isolation, judge
-from paraply.properties.isolation.phenomena import LEVELS, PHENOMENA
+from paraply.properties.isolation.judging import Finding, Isolation, judge
+from paraply.properties.isolation.objects import judge_objects
+from paraply.properties.isolation.phenomena import LEVELS
 from paraply.vocabulary.client_history import ClientHistory
 from paraply.vocabulary.verdict import Verdict
 
@@ -23,7 +25,7 @@ class Example:
 
     label: str
     does: tuple[str, ...]
-    """``session: micro-operations``; ``fail`` aborts."""
+    """``session@server: micro-operations``; ``fail`` aborts, ``info`` leaves the outcome open."""
     log: str = ""
 
     @property
@@ -31,19 +33,33 @@ class Example:
         """Return the history in Jepsen's format."""
         lines = []
         for text in self.does:
-            session, _, done = text.partition(": ")
-            outcome = "ok"
-            if done.startswith("fail "):
-                outcome, done = "fail", done.removeprefix("fail ")
+            who, outcome, done = _parts(text)
+            session, _, node = who.partition("@")
             for kind in ("invoke", outcome):
-                lines.append(f"{{:process {session}, :type :{kind}, :f :txn, :value [{done}]}}")
+                lines.append(
+                    f"{{:process {session}, :type :{kind}, :f :txn, :value [{done}],"
+                    f" :node {json.dumps(node)}}}"
+                )
         return "\n".join(lines)
 
-    def judged(self) -> Isolation:
-        """Judge the history."""
+    @property
+    def history(self) -> ClientHistory:
+        """Return the history with its log."""
         history = client_history(read_operations(self.operations, is_json=False))
         assert isinstance(history, ClientHistory)
-        return judge(with_log(history, self.log) if self.log else history)
+        return with_log(history, self.log) if self.log else history
+
+    def judged(self) -> Isolation:
+        """Judge the history of lists or registers."""
+        return judge(self.history)
+
+
+def _parts(text: str) -> tuple[str, str, str]:
+    who, _, done = text.partition(": ")
+    for outcome in ("fail", "info"):
+        if done.startswith(f"{outcome} "):
+            return who, outcome, done.removeprefix(f"{outcome} ")
+    return who, "ok", done
 
 
 EXAMPLES = (
@@ -97,6 +113,26 @@ EXAMPLES = (
 )  # fmt: skip
 """One per phenomenon; the build checks them."""
 
+OBJECTS = (
+    Example(label="lost element", does=("0@m1: [:add x 1]", "1@m1: [:r x []]", "2@m2: [:r x []]")),
+    Example(label="vanished element", does=(
+        "0: [:add x 1]", "0: info [:add x 2]", "1: [:r x [1 2]]", "1: [:r x [1]]",
+    )),
+    Example(label="duplicate element", does=("0: [:add x 1]", "1: [:r x [1 1]]")),
+    Example(label="lost increment", does=(
+        "0@m1: [:inc x 1]", "1@m1: [:inc x 1]", "2@m1: [:r x 1]", "3@m2: [:r x 1]",
+    )),
+    Example(label="counter too high", does=(
+        "0: [:inc x 1]", "1: fail [:inc x 1]", "2: [:r x 2]",
+    )),
+    Example(label="final reads", does=("0@m1: [:add x 1]", "1@m1: [:r x [1]]", "2@m2: [:r x []]")),
+    Example(label="stale read", does=("0: [:inc x 1]", "1: [:inc x 1]", "2: [:r x 1]")),
+    Example(label="monotonic reads at one server", does=(
+        "0@m1: [:inc x 1]", "1@m1: [:r x 1]", "1@m1: [:r x 0]",
+    )),
+)  # fmt: skip
+"""One per phenomenon of sets and counters."""
+
 LOG = '[["x", 1]]\n[["y", 2]]'
 ROWS = (
     ("two readers disagree (long fork)", "2: [:r x 1] [:r y nil]", "3: [:r x nil] [:r y 2]"),
@@ -115,6 +151,7 @@ def page() -> str:
     """Return the page."""
     blocks = {
         "phenomena": [line for example in EXAMPLES for line in _section(example)][:-1],
+        "objects": [line for example in OBJECTS for line in _object_section(example)][:-1],
         "levels": table(
             ["level", "forbids"], [[level.name, ", ".join(level.forbids)] for level in LEVELS]
         ),
@@ -124,11 +161,20 @@ def page() -> str:
 
 
 def _section(example: Example) -> list[str]:
-    phenomenon = next(one for one in PHENOMENA if one.label == example.label)
-    finding = example.judged().finding(example.label)
+    refuted = [level.name for level in LEVELS if example.label in level.forbids]
+    shown = _shown(example, example.judged().finding(example.label))
+    return [*shown, f"Refutes {', '.join(refuted)}.", ""]
+
+
+def _object_section(example: Example) -> list[str]:
+    findings = judge_objects(example.history)
+    return _shown(example, next(one for one in findings if one.phenomenon.label == example.label))
+
+
+def _shown(example: Example, finding: Finding) -> list[str]:
     if finding.verdict is not Verdict.VIOLATED:
         raise AssertionError(f"the example of {example.label} does not show it")
-    refuted = [level.name for level in LEVELS if example.label in level.forbids]
+    phenomenon = finding.phenomenon
     return [
         f"### {phenomenon.label}",
         "",
@@ -141,15 +187,15 @@ def _section(example: Example) -> list[str]:
         "",
         f"> {finding.breaches[0]}",
         "",
-        f"Refutes {', '.join(refuted)}.",
-        "",
     ]
 
 
 def _operation_line(number: int, text: str) -> str:
-    session, _, done = text.partition(": ")
-    aborted = " (aborted)" if done.startswith("fail ") else ""
-    return f"T{number}, session {session}:  {done.removeprefix('fail ')}{aborted}"
+    who, outcome, done = _parts(text)
+    session, _, node = who.partition("@")
+    place = f" at {node}" if node else ""
+    ending = {"ok": "", "fail": " (aborted)", "info": " (unknown outcome)"}[outcome]
+    return f"T{number}, session {session}{place}:  {done}{ending}"
 
 
 def _rows() -> Iterator[list[str]]:

@@ -13,6 +13,7 @@ from paraply.judging.checking import (
     check_bank,
     check_clients,
     check_histories,
+    check_objects,
 )
 from paraply.judging.history_files import FileKind, clients_history, kind_of, own_histories
 from paraply.properties.isolation.phenomena import LEVELS
@@ -27,7 +28,7 @@ examples:
   paraply check counterexample.jsonl            a history of paraply, every property that applies
   paraply check runs/                           the same of a folder of Parquet files
   paraply check history.edn                     a history of Jepsen: list-append, rw-register,
-                                                bank or long-fork
+                                                bank, long-fork, set or counter
   paraply check history.json --level snapshot-isolation
   paraply check history.edn --log binlog.jsonl --level monotonic-prefix
 
@@ -68,7 +69,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         type=InputPath,
         metavar="F",
         help="of a history of clients: the source's log as JSON Lines, one transaction a line in "
-        "commit order, as its writes [[key, value], ...]",
+        "commit order, as its writes [[key, value], ...]; of counters, as its number",
     )
     parser.add_argument(
         "--total", type=int, metavar="N", help="of a bank: what all accounts hold together"
@@ -100,7 +101,9 @@ def check(arguments: argparse.Namespace) -> Checked:
     _refuse_options(arguments, ("property",), "a history of clients")
     history = clients_history(name, kind, arguments.log)
     if isinstance(history, ClientHistory):
-        _refuse_options(arguments, ("total",), "a history of lists or registers")
+        _refuse_options(arguments, ("total",), "a history without accounts")
+        if not history.data_type.has_versions:
+            return check_objects(name, history, arguments.level)
         return check_clients(name, history, arguments.level or DEFAULT_LEVEL)
     return check_bank(name, history, arguments.level, total=arguments.total)
 

@@ -31,7 +31,7 @@ from paraply.observing.clients import (
 from paraply.reporting.clients_text import client_json, client_text
 from paraply.reporting.files import STANDARD_OUTPUT, make_folder, write_report
 from paraply.reporting.json_document import json_document
-from paraply.vocabulary.client_history import AccessKind
+from paraply.vocabulary.client_history import AccessKind, DataType
 from paraply.vocabulary.errors import ParaplyError
 from paraply.vocabulary.verdict import Verdict, combine
 
@@ -60,7 +60,7 @@ def add_client_options(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     group.add_argument(
         "--keys", type=positive, default=defaults.keys, metavar="N",
-        help=f"keys in use at one time, or accounts ({defaults.keys})",
+        help=f"keys in use at one time, accounts or counters ({defaults.keys})",
     )  # fmt: skip
     group.add_argument(
         "--operations", type=positive, default=defaults.operations, metavar="N",
@@ -172,6 +172,9 @@ def _log_lines(one: ClientRound) -> Iterator[str]:
     assert not isinstance(one.history, BankHistory)
     by_number = {each.number: each for each in one.history.transactions}
     for number in one.history.log or ():
+        if one.history.data_type is DataType.COUNTER:
+            yield json.dumps(number)
+            continue
         writes = [
             [access.key, access.value]
             for access in by_number[number].accesses

@@ -15,6 +15,7 @@ from paraply.judging.checking import (
     check_bank,
     check_clients,
     check_histories,
+    check_objects,
 )
 from paraply.judging.history_files import FileKind, clients_history, kind_of, own_histories
 from paraply.properties.registry import Property
@@ -77,7 +78,9 @@ def check(
     _refuse("a history of clients", properties=names or None)
     clients = clients_history(file, kind, None if log is None else str(log))
     if isinstance(clients, ClientHistory):
-        _refuse("a history of lists or registers", total=total)
+        _refuse("a history without accounts", total=total)
+        if not clients.data_type.has_versions:
+            return _report(check_objects(file, clients, level))
         return _report(check_clients(file, clients, level or DEFAULT_LEVEL))
     return _report(check_bank(file, clients, level, total=total))
 

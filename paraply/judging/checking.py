@@ -9,7 +9,12 @@ from paraply.adapters.elle.histories import BankHistory
 from paraply.judging.live_histories import live_properties_of
 from paraply.mining.judges import properties_about
 from paraply.properties.isolation.bank import judge_bank
-from paraply.properties.isolation.judging import Finding, LevelFinding, judge
+from paraply.properties.isolation.counters import LOST_INCREMENT
+from paraply.properties.isolation.freshness import STALE_READ
+from paraply.properties.isolation.going_back import MONOTONIC_READS
+from paraply.properties.isolation.judging import MONOTONIC_PREFIX, Finding, LevelFinding, judge
+from paraply.properties.isolation.objects import judge_objects, levels_of_objects
+from paraply.properties.isolation.sets import LOST_ELEMENT
 from paraply.properties.registry import NO_EVIDENCE, Evidence, Expectation, Property
 from paraply.registries import property_named, registered_properties, registered_subjects
 from paraply.vocabulary.client_history import ClientHistory, Ending
@@ -162,6 +167,10 @@ def check_clients(name: str, history: ClientHistory, level: str) -> Checked:
         *(_finding_row(one, counts=False) for one in result.findings),
         *(_level_row(one, counts=one is asked) for one in result.levels),
     ]
+    return Checked(name=name, title=_title(history), rows=tuple(rows), level=level)
+
+
+def _title(history: ClientHistory) -> str:
     endings = [one.ending for one in history.transactions]
     counts = ", ".join(
         f"{endings.count(ending):,} {word}"
@@ -176,7 +185,30 @@ def check_clients(name: str, history: ClientHistory, level: str) -> Checked:
     title += f" ({counts})" if counts else ""
     if history.log is not None:
         title += f", a log of {len(history.log):,}"
-    return Checked(name=name, title=title, rows=tuple(rows), level=level)
+    return title
+
+
+def check_objects(name: str, history: ClientHistory, level: str | None) -> Checked:
+    """Judge sets or counters.
+
+    A requested level decides. Without one, every phenomenon does that a lagging replica excludes.
+    """
+    findings = judge_objects(history)
+    rows = [
+        *(_finding_row(one, counts=level is None and _decides(one)) for one in findings),
+        *(
+            _level_row(one, counts=one.level.name == level)
+            for one in levels_of_objects(findings, history.data_type)
+        ),
+    ]
+    return Checked(name=name, title=_title(history), rows=tuple(rows), level=level or "")
+
+
+def _decides(finding: Finding) -> bool:
+    if finding.phenomenon in (STALE_READ, MONOTONIC_READS, MONOTONIC_PREFIX):
+        return False
+    is_main = finding.phenomenon in (LOST_ELEMENT, LOST_INCREMENT)
+    return is_main or finding.verdict is not Verdict.UNKNOWN
 
 
 def check_bank(name: str, history: BankHistory, level: str | None, *, total: int | None) -> Checked:

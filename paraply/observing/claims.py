@@ -81,6 +81,8 @@ class Promise:
     """Of read-only transactions."""
     is_fresh: bool = False
     """Whether no read is stale."""
+    is_monotonic: bool = False
+    """Whether a session's reads at one server never go back."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -171,6 +173,15 @@ PROMISES: tuple[Promise, ...] = (
     ),
     *(
         Promise(
+            text=f"{_FRESH} at its server: a session never sees less there", source=source,
+            is_monotonic=True, condition=_for(targets, *COMMITTED_LEVELS),
+        )
+        for source, targets in (
+            ("mysql-consistent-read", _MYSQL), ("mariadb-isolation", _MARIADB),
+        )
+    ),
+    *(
+        Promise(
             text="a replica that has reached the source's GTIDs shows their transactions",
             source=source, is_fresh=True, levels=("read-your-writes", "monotonic-reads"),
             condition=_for(targets, *COMMITTED_LEVELS, waits=("gtid-wait",)),
@@ -257,7 +268,7 @@ ADMISSIONS: tuple[Admission, ...] = (
         Admission(
             text="AFTER_COMMIT: other clients see a transaction that no replica has, and lose it at"
             " fail-over",
-            source=source, phenomena=("orders", "garbage", *_LAGGING),
+            source=source, phenomena=("orders", "garbage", "vanished element", *_LAGGING),
             condition=_for((target,), modes=("AFTER_COMMIT",)),
         )
         for source, target in (
@@ -295,6 +306,11 @@ class Claim:
     def is_fresh(self) -> bool:
         """Return whether no read may be stale."""
         return any(one.is_fresh for one in self.promises)
+
+    @property
+    def is_monotonic(self) -> bool:
+        """Return whether a session's reads at one server may not go back."""
+        return any(one.is_monotonic for one in self.promises)
 
     @property
     def admitted(self) -> frozenset[str]:

@@ -18,17 +18,33 @@ from paraply.adapters.live.target import LiveRequest
 from paraply.observing.claims import Claim, claim_of, forbidden_by
 from paraply.observing.judging import add_evidence
 from paraply.properties.isolation.bank import BANK_TOTAL, judge_bank
+from paraply.properties.isolation.counters import (
+    COUNTER_TOO_HIGH,
+    LOST_INCREMENT,
+    LoggedIncrement,
+    judge_logged_increments,
+)
 from paraply.properties.isolation.freshness import STALE_READ, judge_freshness
+from paraply.properties.isolation.going_back import MONOTONIC_AT_SERVER
 from paraply.properties.isolation.judging import CycleSearch, Finding, Isolation, judge
+from paraply.properties.isolation.objects import REMAINS, judge_objects
 from paraply.properties.isolation.readers_alone import readers_alone
+from paraply.properties.isolation.sets import (
+    DUPLICATE_ELEMENT,
+    LOST_ELEMENT,
+    VANISHED_ELEMENT,
+    element_outcomes,
+)
 from paraply.properties.registry import Violation
-from paraply.vocabulary.client_history import ClientHistory
+from paraply.vocabulary.client_history import ClientHistory, DataType
 from paraply.vocabulary.verdict import Verdict, combine
 
 COMMITTED_MIN = 100
 """Fewer confirmed transactions establish nothing."""
 _COMPILED_MIN = 500
 """Transactions from which compiling the search is worth its seconds."""
+_ELEMENTS_SHOWN_MAX = 24
+"""Of a list or set in a witness."""
 ALL, READERS = "all", "read-only"
 LOST = "lost commit"
 LOG_TOTAL = "log total"
@@ -153,7 +169,10 @@ class ClientResult:
         return reasons[0] if reasons else "no promise was put to the test"
 
 
-_ALONE = {STALE_READ.label, BANK_TOTAL.label, PREFIX_TOTAL, LOST}
+_ALONE = {
+    STALE_READ.label, BANK_TOTAL.label, PREFIX_TOTAL, LOST, LOST_ELEMENT.label,
+    LOST_INCREMENT.label, MONOTONIC_AT_SERVER.label,
+}  # fmt: skip
 """Promised by themselves; levels decide the others."""
 
 
@@ -175,6 +194,8 @@ def take_client_round(result: ClientResult, one: ClientRound) -> None:
     tell = _Telling(one)
     if isinstance(one.history, BankHistory):
         _take_bank(result, one, one.history, tell)
+    elif not one.history.data_type.has_versions:
+        _take_objects(result, one, one.history, tell)
     else:
         _take_history(result, one.history, tell)
     lost = [
@@ -223,6 +244,41 @@ def _take_view(
         if verdict is Verdict.VIOLATED and set(level.because) <= admitted:
             continue
         result.levels.setdefault((view, name), []).append(verdict)
+
+
+def _take_objects(
+    result: ClientResult, one: ClientRound, history: ClientHistory, tell: _Telling
+) -> None:
+    claim = result.claim
+    forbidden = forbidden_by(claim.levels)
+    promised = {*forbidden, *(each.label for each in REMAINS)}
+    if "garbage" in forbidden:
+        # Committed rows only: no other element, none twice, and no other increment.
+        committed = (DUPLICATE_ELEMENT, VANISHED_ELEMENT, COUNTER_TOO_HIGH)
+        promised |= {each.label for each in committed}
+    if claim.is_fresh:
+        promised.add(STALE_READ.label)
+    if claim.is_monotonic:
+        promised.add(MONOTONIC_AT_SERVER.label)
+    findings = list(judge_objects(history))
+    if history.data_type is DataType.SET:
+        outcomes = element_outcomes(history).items()
+        add_evidence(result.evidence, {f"elements {kind.value}": n for kind, n in outcomes})
+    else:
+        findings.append(judge_logged_increments(_logged_increments(one)))
+    for finding in findings:
+        is_promised = finding.phenomenon.label in promised
+        _add_finding(result, ALL, finding, tell, is_promised=is_promised)
+    of_readers = forbidden_by(claim.reader_levels)
+    for finding in judge_objects(readers_alone(history)) if of_readers else ():
+        if finding.phenomenon.label in of_readers:
+            _add_finding(result, READERS, finding, tell, is_promised=True)
+
+
+def _logged_increments(one: ClientRound) -> Iterator[LoggedIncrement]:
+    for number, place in one.places.items():
+        for key, before, after in place.counted:
+            yield LoggedIncrement(f"T{number}", key, before, after)
 
 
 def _take_bank(
@@ -356,4 +412,6 @@ def _value(value: Any) -> str:
 
 
 def _list(value: Any) -> str:
+    if isinstance(value, tuple) and len(value) > _ELEMENTS_SHOWN_MAX:
+        return f"[{len(value)} elements]"
     return f"[{' '.join(map(str, value))}]" if isinstance(value, tuple) else str(value)

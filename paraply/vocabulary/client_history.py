@@ -32,6 +32,15 @@ class DataType(Enum):
     LIST = "list-append"
     """A read shows the order of all earlier versions."""
     REGISTER = "rw-register"
+    SET = "set"
+    """A read shows all elements, without their order."""
+    COUNTER = "counter"
+    """A read shows the sum of all increments."""
+
+    @property
+    def has_versions(self) -> bool:
+        """Return whether each read identifies one version."""
+        return self in (DataType.LIST, DataType.REGISTER)
 
 
 class AccessKind(Enum):
@@ -40,6 +49,10 @@ class AccessKind(Enum):
     APPEND = "append"
     WRITE = "w"
     READ = "r"
+    ADD = "add"
+    """An element, to a set."""
+    INCREMENT = "inc"
+    """A counter, by a positive amount."""
 
 
 class Access(NamedTuple):
@@ -48,7 +61,7 @@ class Access(NamedTuple):
     kind: AccessKind
     key: Key
     value: Any
-    """A tuple for a list, None for no version."""
+    """A tuple for a list or set, None for no version."""
 
 
 class Ending(Enum):
@@ -72,6 +85,8 @@ class ClientTransaction(NamedTuple):
     completed: int = 0
     line: int = 0
     label: str = ""
+    node: str = ""
+    """The server, if recorded."""
 
     @property
     def name(self) -> str:

@@ -10,11 +10,13 @@ import pytest
 
 from paraply.adapters.history_parquet import write_parquet
 from paraply.cli import main
+from paraply.interface.checking import check
 from paraply.judging.history_files import FileKind, kind_of
 from paraply.properties.search import random_schedules
 from paraply.reference_impl.subject import Workload
 from paraply.registries import subject_named
 from paraply.vocabulary.history_jsonl import write_history
+from paraply.vocabulary.verdict import Verdict
 
 EXAMPLES = Path(__file__).parents[1] / "fixtures" / "histories"
 EXAMPLE_VERDICTS = {
@@ -28,6 +30,8 @@ EXAMPLE_VERDICTS = {
     "long-fork.edn": (1, "refuted by G-nonadjacent, G2-item"),
     "gap.edn": (0, "holds: nothing in this history contradicts serializable"),
     "bank.edn": (1, "violated: 1 violated"),
+    "set.edn": (1, "violated: 1 violated, 5 holds"),
+    "counter.edn": (0, "holds: 2 holds"),
 }
 
 
@@ -63,6 +67,33 @@ def test_breach_is_told_once_under_its_first_name(capsys):
     out = " ".join(capsys.readouterr().out.split())
     sentence = "T1 appended 1 to x before T2 appended 2; T2 read y before T1 wrote 1 there"
     assert out.count(sentence) == 1
+
+
+def test_set_tells_the_lost_element_and_the_reads_without_it(capsys):
+    main(["check", str(EXAMPLES / "set.edn")])
+    out = " ".join(capsys.readouterr().out.split())
+    assert "T2 added 2 to set and was confirmed; in the end T4 at n2 and T5 at n1 read set" in out
+    # A set without an order of versions decides the levels of its own findings only.
+    assert main(["check", str(EXAMPLES / "set.edn"), "--level", "serializable"]) == 2
+    assert "a set shows no order of versions" in capsys.readouterr().out
+    assert main(["check", str(EXAMPLES / "counter.edn"), "--level", "monotonic-reads"]) == 0
+    assert check(EXAMPLES / "set.edn").verdict is Verdict.VIOLATED
+
+
+def test_log_of_a_counter_has_the_numbers_of_transactions(tmp_path, capsys):
+    recording, log = tmp_path / "gap.edn", tmp_path / "gap.log.jsonl"
+    recording.write_text(
+        "{:process 0 :type :ok :f :txn :value [[:inc x 1]]}"
+        "{:process 1 :type :ok :f :txn :value [[:inc y 1]]}"
+        "{:process 2 :type :ok :f :txn :value [[:r x 0] [:r y 1]]}"
+    )
+    log.write_text("1\n2\n")
+    assert main(["check", str(recording), "--log", str(log)]) == 1
+    assert "T3 saw y of T2 but not x of T1, which the log has" in capsys.readouterr().out
+    for text in ("3\n", "true\n", '[["x", 1]]\n'):
+        log.write_text(text)
+        assert main(["check", str(recording), "--log", str(log)]) == 3
+        assert "is not the number of a transaction that increments" in capsys.readouterr().err
 
 
 def test_gap_is_no_breach_of_serializability_and_one_of_prefixes(capsys):
@@ -255,7 +286,7 @@ def test_folder_without_histories_is_bad_input(tmp_path, capsys):
     ("options", "reason"),
     [
         (["read-skew.edn", "--property", "P"], "a history of clients has no --property"),
-        (["read-skew.edn", "--total", "1"], "a history of lists or registers has no --total"),
+        (["read-skew.edn", "--total", "1"], "a history without accounts has no --total"),
         (["bank.edn", "--log", "LOG"], "a bank has no versions"),
         (["read-skew.edn", "--level", "chaos"], "invalid choice: 'chaos'"),
         (["read-skew.edn", "--log", "missing"], "No such file"),

@@ -8,8 +8,10 @@ import pytest
 
 from paraply.adapters.live.clients.options import (
     BANK,
+    COUNTER,
     LIST_APPEND,
     RW_REGISTER,
+    SET,
     ClientOptions,
     IsolationLevel,
     Route,
@@ -111,6 +113,67 @@ def test_readers_that_wait_for_gtids_miss_nothing_at_a_replica(family):
     result = run(family, workload=LIST_APPEND, reads=Route.REPLICA, wait="gtid-wait")
     assert result.findings["all", "stale read"].status is Status.CONFIRMED
     assert not broken(result, "read-only")
+
+
+LOSSES = {SET: "lost element", COUNTER: "lost increment"}
+AT_SERVER = "monotonic reads at one server"
+
+
+@pytest.mark.parametrize("workload", LOSSES)
+def test_elements_and_increments_of_one_server_remain_and_no_read_is_stale(family, workload):
+    result = run(family, workload=workload, transactions=300)
+    assert result.verdict() is Verdict.HOLDS
+    for label in (LOSSES[workload], AT_SERVER, "stale read", LOST):
+        assert result.findings["all", label].status is Status.CONFIRMED
+    if workload == SET:
+        assert result.evidence["elements stable"] >= 100
+    else:
+        assert result.findings["all", "logged increment"].status is Status.CONFIRMED
+
+
+@pytest.mark.parametrize("workload", LOSSES)
+def test_sets_and_counters_of_a_replica_are_stale_and_a_prefix(family, workload):
+    result = run(
+        family, until={"stale read"}, workload=workload, reads=Route.REPLICA, transactions=400
+    )  # fmt: skip
+    stale = result.findings["all", "stale read"]
+    assert stale.status is Status.DOCUMENTED
+    assert any("GTID" in one and "bin.0" in one for one in stale.witness.transactions)
+    # In the end the replica has all, and each read on the way is a state of the source's log.
+    for label in (LOSSES[workload], "final reads", AT_SERVER):
+        assert result.findings["all", label].status is Status.CONFIRMED
+    assert result.findings["read-only", "prefix"].status is Status.CONFIRMED
+    assert result.verdict() is not Verdict.VIOLATED
+
+
+@pytest.mark.parametrize("workload", LOSSES)
+def test_sets_and_counters_of_a_replica_that_has_the_gtids_are_current(family, workload):
+    result = run(
+        family, workload=workload, reads=Route.ANY, wait="gtid-wait", transactions=300
+    )  # fmt: skip
+    for label in (LOSSES[workload], "final reads", "stale read", AT_SERVER):
+        assert result.findings["all", label].status is Status.CONFIRMED
+    assert result.verdict() is Verdict.HOLDS
+
+
+@pytest.mark.usefixtures("galera")
+@pytest.mark.parametrize("workload", LOSSES)
+def test_galera_keeps_elements_and_increments_on_every_member(workload):
+    result = run("galera", workload=workload, reads=Route.ANY, transactions=400)
+    for label in (LOSSES[workload], "final reads", AT_SERVER, LOST):
+        assert result.findings["all", label].status is Status.CONFIRMED
+    stale = result.findings["all", "stale read"].status
+    assert stale in (Status.DOCUMENTED, Status.HELD)
+
+
+@pytest.mark.usefixtures("galera")
+@pytest.mark.parametrize("workload", LOSSES)
+def test_causal_reads_of_galera_miss_no_element_and_no_increment(workload):
+    result = run(
+        "galera", workload=workload, reads=Route.ANY, wait="sync-wait", transactions=300
+    )  # fmt: skip
+    assert result.findings["all", "stale read"].status is Status.CONFIRMED
+    assert result.findings["all", LOSSES[workload]].status is Status.CONFIRMED
 
 
 @pytest.mark.usefixtures("galera")

@@ -118,6 +118,28 @@ def test_run_with_few_rights_holds_and_leaves_no_trace(pair, tmp_path, capsys):
     assert [state(server) for server in pair] == before
 
 
+@pytest.mark.parametrize("workload", ["set", "counter"])
+def test_sets_and_counters_of_servers_that_were_there_remain(pair, workload, tmp_path, capsys):
+    before = [state(server) for server in pair]
+    report = tmp_path / "r.json"
+    code = main(
+        ["live", "--dsn", *names(*pair), "--workload", workload, "--reads", "any", "--wait",
+         "gtid-wait", "--transactions", "300", "--duration", str(PATIENCE_S), "--seed", "4",
+         "--json", str(report), "--out", str(tmp_path / "found"), "--export"]
+    )  # fmt: skip
+    assert code == 0, capsys.readouterr()
+    (result,) = json.loads(report.read_text())["results"]
+    status = {(one["view"], one["phenomenon"]): one["status"] for one in result["findings"]}
+    lost = {"set": "lost element", "counter": "lost increment"}[workload]
+    for label in (lost, "final reads", "stale read", "monotonic reads at one server"):
+        assert status["all", label] == "as documented"
+    (recording,) = (tmp_path / "found").glob("*.edn")
+    (log,) = (tmp_path / "found").glob("*.log.jsonl")
+    assert main(["check", str(recording), "--log", str(log)]) == 0
+    wait_until_applied(*pair)
+    assert [state(server) for server in pair] == before
+
+
 def test_schema_with_something_of_somebody_in_it_stays(pair):
     source, replica = pair
     name = make_schema(source, [replica])

@@ -9,7 +9,9 @@ import pytest
 from paraply.adapters.elle.operations import OperationType
 from paraply.adapters.live.clients.options import (
     BANK,
+    COUNTER,
     LIST_APPEND,
+    SET,
     ClientOptions,
     IsolationLevel,
     Route,
@@ -34,6 +36,7 @@ from paraply.observing.clients import (
     new_client_result,
     take_client_round,
 )
+from paraply.properties.isolation.objects import OBJECT_PHENOMENA
 from paraply.properties.isolation.phenomena import LEVELS, PHENOMENA
 from paraply.reporting.clients_text import client_json, client_text
 from paraply.vocabulary.verdict import Verdict
@@ -203,9 +206,120 @@ def test_bank_tells_a_lost_update_in_the_log_from_a_torn_read(reads, changes, br
         )
 
 
+def objects(workload, *texts, fillers=COMMITTED_MIN):
+    """Record ``server: micro-operations`` (``+15`` adds 5 to 1, ``r1:2,3``) after writes of 9."""
+    recorder = Recorder()
+    write = "add" if workload == SET else "inc"
+    for number in range(1, fillers + 1):
+        ok(recorder, "m1", ((write, 9, number if workload == SET else 1),))
+    total = tuple(range(1, fillers + 1)) if workload == SET else fillers
+    session = len(recorder.servers)
+    for text in texts:
+        server, _, words = text.partition(": ")
+        value = tuple(object_micro(word, workload, write) for word in words.split())
+        recorder.invoke(session, "txn", value, server)
+        recorder.complete(OperationType.OK, session, "txn", value, server)
+    for server in dict.fromkeys(text.partition(": ")[0] for text in texts):
+        ok(recorder, server, (("r", 9, total),))
+    return recorder
+
+
+def object_micro(word, workload, write):
+    if word[0] == "+":
+        return (write, int(word[1]), int(word[2:]))
+    key, _, values = word[1:].partition(":")
+    shown = tuple(int(one) for one in values.split(",") if one)
+    return ("r", int(key), shown if workload == SET else shown[0])
+
+
+STALE = {SET: ("m1: +11", "m2: r1:", "m2: r1:1", "m1: r1:1"),
+         COUNTER: ("m1: +11", "m2: r1:0", "m2: r1:1", "m1: r1:1")}  # fmt: skip
+LOSES = {SET: ("m1: +11", "m1: +12", "m1: r1:2", "m2: r1:2"),
+         COUNTER: ("m1: +11", "m1: +11", "m1: r1:1", "m2: r1:1")}  # fmt: skip
+BACK = {SET: ("m1: +11", "m1: r1:1", "m1: r1:", "m1: r1:1"),
+        COUNTER: ("m1: +11", "m1: r1:1", "m1: r1:0", "m1: r1:1")}  # fmt: skip
+
+
+@pytest.mark.parametrize("workload", [SET, COUNTER])
+def test_stale_objects_are_documented_at_a_lagging_replica_and_refute_a_wait(workload):
+    one = round_of(objects(workload, *STALE[workload]))
+    waits = {"none": Status.DOCUMENTED, "gtid-wait": Status.REFUTED}
+    for wait, status in waits.items():
+        options = ClientOptions(workload=workload, reads=Route.REPLICA, wait=wait)
+        result = judged("mysql", "logical-clock", options, one)
+        assert result.findings["all", "stale read"].status is status
+        assert (result.verdict() is Verdict.VIOLATED) == (status is Status.REFUTED)
+
+
+@pytest.mark.parametrize("workload", [SET, COUNTER])
+@pytest.mark.parametrize("level", IsolationLevel, ids=lambda one: one.value)
+def test_lost_objects_refute_every_target_and_level(workload, level):
+    label = "lost element" if workload == SET else "lost increment"
+    for target in TARGETS:
+        options = ClientOptions(workload=workload, isolation=level)
+        one = round_of(objects(workload, *LOSES[workload]))
+        result = judged(target.name, target.modes[0], options, one)
+        assert result.findings["all", label].status is Status.REFUTED
+        assert result.verdict(allow_documented=True) is Verdict.VIOLATED
+    if workload == SET:
+        assert "GTID 0-1-101 at bin" in result.findings["all", label].witness.transactions[0]
+
+
+@pytest.mark.parametrize("workload", [SET, COUNTER])
+def test_reads_at_one_server_may_go_back_at_read_uncommitted_alone(workload):
+    for level in IsolationLevel:
+        options = ClientOptions(workload=workload, isolation=level, reads=Route.ANY)
+        one = round_of(objects(workload, *BACK[workload]))
+        result = judged("galera", "multi-master", options, one)
+        status = result.findings["all", "monotonic reads at one server"].status
+        is_promised = level is not IsolationLevel.READ_UNCOMMITTED
+        assert status is (Status.REFUTED if is_promised else Status.PERMITTED)
+
+
+@pytest.mark.parametrize("workload", [SET, COUNTER])
+def test_serial_recording_of_objects_confirms_what_is_promised(workload):
+    texts = [text for text in STALE[workload] if text not in ("m2: r1:", "m2: r1:0")]
+    result = judged("mysql", "logical-clock", ClientOptions(workload=workload),
+                    round_of(objects(workload, *texts, "m1: r1:1")))  # fmt: skip
+    assert result.verdict() is Verdict.HOLDS
+    confirmed = {label for (view, label), one in result.findings.items()
+                 if view == "all" and one.status is Status.CONFIRMED}  # fmt: skip
+    main = "lost element" if workload == SET else "lost increment"
+    assert confirmed >= {main, "stale read", "final reads", "monotonic reads at one server", LOST}
+    assert result.findings["read-only", "prefix"].status is Status.CONFIRMED
+    if workload == SET:
+        assert result.evidence["elements stable"] == COMMITTED_MIN + 1
+
+
+def test_objects_without_final_reads_leave_the_promise_unknown():
+    recorder = Recorder()
+    for number in range(1, COMMITTED_MIN + 1):
+        ok(recorder, "m1", (("add", 1, number),))
+    result = judged("mysql", "logical-clock", ClientOptions(workload=SET), round_of(recorder))
+    assert result.verdict() is Verdict.UNKNOWN
+    assert result.evidence["elements never read"] == COMMITTED_MIN
+    assert "have no final read" in result.findings["all", "lost element"].reason
+
+
+def test_overwritten_increment_of_the_log_is_named_with_its_gtid():
+    places = {
+        number: LoggedPlace(gtid=f"0-1-{number}", position=f"bin:{number}",
+                            counted=((9, before, before + 1),))
+        for number, before in zip(range(1, COMMITTED_MIN + 1), [0, 0, *range(1, 99)], strict=True)
+    }  # fmt: skip
+    one = round_of(objects(COUNTER), places=places)
+    result = judged("galera", "multi-master", ClientOptions(workload=COUNTER), one)
+    finding = result.findings["all", "logged increment"]
+    assert (finding.status, finding.broken) == (Status.REFUTED, 1)
+    assert finding.witness.sentence == "T1 left 9 = 1 in the log, and T2 after it incremented 0"
+    assert [text[-18:] for text in finding.witness.transactions] == [
+        "GTID 0-1-1 at bin:1"[-18:], "GTID 0-1-2 at bin:2"[-18:]
+    ]  # fmt: skip
+
+
 def test_claims_name_known_targets_modes_waits_levels_phenomena_and_documents():
     modes = {target.name: target.modes for target in TARGETS}
-    labels = {one.label for one in PHENOMENA} | {"stale read"}
+    labels = {one.label for one in (*PHENOMENA, *OBJECT_PHENOMENA)}
     levels = {one.name for one in LEVELS}
     for one in (*PROMISES, *ADMISSIONS):
         condition = one.condition

@@ -6,7 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from ci.pages.isolation import EXAMPLES, PAGE, page
+from ci.pages.isolation import EXAMPLES, OBJECTS, PAGE, page
+from paraply.properties.isolation.counters import LOGGED_INCREMENT
+from paraply.properties.isolation.objects import OBJECT_PHENOMENA, judge_objects
 from paraply.properties.isolation.phenomena import PHENOMENA
 from paraply.vocabulary.errors import ParaplyError
 from paraply.vocabulary.verdict import Verdict
@@ -18,6 +20,15 @@ def test_page_is_what_the_code_says(repository):
 
 def test_every_phenomenon_has_an_example():
     assert [one.label for one in EXAMPLES] == [one.label for one in PHENOMENA]
+
+
+def test_every_phenomenon_of_sets_and_counters_has_an_example():
+    # A logged increment needs the values of the binary log, which a recording does not have.
+    expected = {one.label for one in OBJECT_PHENOMENA if one is not LOGGED_INCREMENT}
+    assert {one.label for one in OBJECTS} == expected
+    for example in OBJECTS:
+        findings = {one.phenomenon.label: one for one in judge_objects(example.history)}
+        assert findings[example.label].verdict is Verdict.VIOLATED
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda one: one.label)

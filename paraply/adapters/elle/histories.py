@@ -1,4 +1,4 @@
-"""Turn operations into a client history: lists, registers, long fork or bank."""
+"""Turn operations into a client history: lists, registers, sets, counters or a bank."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, NoReturn
 
+from paraply.adapters.elle.objects import ADD, in_micro_operations
 from paraply.adapters.elle.operations import (
     MALFORMED_OPERATION,
     Operation,
@@ -29,7 +30,7 @@ from paraply.vocabulary.errors import ParaplyError, register
 MIXED_WORKLOAD = register(
     "P514",
     "{first} and {second} are in one history",
-    "record one workload at a time: list-append, rw-register, long-fork or bank",
+    "record one workload at a time: list-append, rw-register, long-fork, bank, set or counter",
 )
 
 _KINDS = {kind.value: kind for kind in AccessKind}
@@ -38,7 +39,12 @@ _ENDINGS = {
     OperationType.FAIL: Ending.ABORTED,
     OperationType.INFO: Ending.INDETERMINATE,
 }
-_BANK = "bank"
+_WORKLOAD_OF = {
+    AccessKind.APPEND: DataType.LIST,
+    AccessKind.WRITE: DataType.REGISTER,
+    AccessKind.ADD: DataType.SET,
+    AccessKind.INCREMENT: DataType.COUNTER,
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,14 +79,19 @@ def client_history(
     Raises:
         ParaplyError: with file and line, P512 for an invalid operation, P514 for mixed workloads.
     """
+    operations = list(operations)
+    if any(one.function == ADD for one in operations):
+        operations = in_micro_operations(operations, name)
     pairs = sorted(_pairs(operations, name), key=lambda pair: pair.begin)
     if any(_is_bank(pair) for pair in pairs):
         return _bank(pairs, name)
     has_times = any(pair.invoked.type is OperationType.INVOKE for pair in pairs)
     transactions = [_transaction(number, pair, name) for number, pair in enumerate(pairs, start=1)]
     data_type = _data_type(transactions, name)
-    if data_type is DataType.LIST:
+    if data_type in (DataType.LIST, DataType.SET):
         transactions = [_with_lists(one, name) for one in transactions]
+    elif data_type is DataType.COUNTER:
+        _check_counters(transactions, name)
     elif any(pair.invoked.function in ("read", "write") for pair in pairs):
         transactions = [*_unrecorded_writes(transactions), *transactions]
     return ClientHistory(data_type=data_type, transactions=tuple(transactions), has_times=has_times)
@@ -123,6 +134,7 @@ def _transaction(number: int, pair: _Pair, name: str) -> ClientTransaction:
     return ClientTransaction(
         number=number, ending=ending, accesses=tuple(accesses),
         session=told.process or "", invoked=pair.begin, completed=pair.end, line=told.line,
+        node=told.node,
     )  # fmt: skip
 
 
@@ -137,7 +149,7 @@ def _accesses(operation: Operation, name: str) -> list[Access]:
         value = _frozen(micro[2]) if len(micro) == 3 else None
         kind = _KINDS.get(function) if isinstance(function, str) else None
         if kind is None:
-            _refuse(operation, name, f"{micro[0]!r:.60} is not append, w or r")
+            _refuse(operation, name, f"{micro[0]!r:.60} is not append, w, add, inc or r")
         try:
             hash((key, value))
         except TypeError:
@@ -161,16 +173,31 @@ def _frozen(value: Any) -> Any:
 
 def _data_type(transactions: list[ClientTransaction], name: str) -> DataType:
     kinds = {access.kind for one in transactions for access in one.accesses}
-    if {AccessKind.APPEND, AccessKind.WRITE} <= kinds:
-        raise ParaplyError(MIXED_WORKLOAD, where=name, first="append", second="w")
-    if AccessKind.APPEND in kinds:
-        return DataType.LIST
-    if AccessKind.WRITE in kinds:
-        return DataType.REGISTER
+    written = [kind for kind in _WORKLOAD_OF if kind in kinds]
+    if len(written) > 1:
+        first, second, *_ = written
+        raise ParaplyError(MIXED_WORKLOAD, where=name, first=first.value, second=second.value)
+    if written:
+        return _WORKLOAD_OF[written[0]]
     shows_lists = any(
         isinstance(access.value, tuple) for one in transactions for access in one.accesses
     )
     return DataType.LIST if shows_lists else DataType.REGISTER
+
+
+def _check_counters(transactions: list[ClientTransaction], name: str) -> None:
+    for one in transactions:
+        for kind, _, value in one.accesses:
+            is_number = isinstance(value, int) and not isinstance(value, bool)
+            if kind is AccessKind.READ:
+                is_fit, reason = value is None or is_number, f"it read {value!r:.60} from a counter"
+            else:
+                is_fit, reason = (
+                    is_number and value > 0,
+                    f"it increments a counter by {value!r:.60}",
+                )
+            if not is_fit:
+                raise ParaplyError(MALFORMED_OPERATION, where=f"{name}:{one.line}", reason=reason)
 
 
 def _with_lists(transaction: ClientTransaction, name: str) -> ClientTransaction:
@@ -243,7 +270,7 @@ def with_log(history: ClientHistory, text: str, *, name: str = "") -> ClientHist
 
     Args:
         text: JSON Lines, a transaction's writes ``[[key, value], ...]`` a line, in commit order;
-            one write of a transaction suffices.
+            one write of a transaction suffices. Of counters, a transaction's number a line.
 
     Raises:
         ParaplyError: P509 or P513 with file and line.
@@ -254,9 +281,17 @@ def with_log(history: ClientHistory, text: str, *, name: str = "") -> ClientHist
         for kind, key, value in one.accesses
         if kind is not AccessKind.READ
     }
+    writers = {
+        one.number
+        for one in history.transactions
+        if any(kind is not AccessKind.READ for kind, _, _ in one.accesses)
+    }
     log: list[int] = []
     for line, entry in _json_lines(text, name):
         where = f"{name}:{line}"
+        if history.data_type is DataType.COUNTER:
+            log.append(_counted(entry, writers, where))
+            continue
         writes = _frozen(entry) if isinstance(entry, list) else None
         if not writes or not all(isinstance(one, tuple) and len(one) == 2 for one in writes):
             raise ParaplyError(
@@ -271,6 +306,13 @@ def with_log(history: ClientHistory, text: str, *, name: str = "") -> ClientHist
             )  # fmt: skip
         log += [number for number in numbers if number is not None]
     return check_log(replace(history, log=tuple(log)), where=name)
+
+
+def _counted(entry: Any, writers: set[int], where: str) -> int:
+    if not isinstance(entry, int) or isinstance(entry, bool) or entry not in writers:
+        reason = f"{json.dumps(entry):.60} is not the number of a transaction that increments"
+        raise ParaplyError(LOG_UNLIKE_HISTORY, where=where, reason=reason)
+    return entry
 
 
 def _json_lines(text: str, name: str) -> Iterator[tuple[int, Any]]:

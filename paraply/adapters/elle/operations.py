@@ -36,10 +36,11 @@ class Operation(NamedTuple):
 
     type: OperationType
     function: str
-    """``txn``, ``read`` or ``transfer``; empty if unnamed."""
+    """``txn``, ``read``, ``transfer`` or ``add``; empty if unnamed."""
     process: str | None
     value: Any
     line: int
+    node: str = ""
 
 
 def plain_word(word: Any) -> Any:
@@ -73,6 +74,7 @@ def read_operations(text: str, *, is_json: bool, name: str = "") -> Iterator[Ope
         yield Operation(
             operation_type, str(plain_word(fields.get("f") or "")),
             None if process is None else str(process), fields.get("value"), line,
+            str(plain_word(fields.get("node") or "")),
         )  # fmt: skip
 
 

@@ -7,14 +7,11 @@ thus identifies each row's writer, and the journal lists the transactions presen
 from __future__ import annotations
 
 import random
-import sys
-import threading
-import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from paraply.adapters.live.client_threads import CONNECTION_LOST, PAUSE_S, ClientThreads
 from paraply.vocabulary.errors import ParaplyError
 
 if TYPE_CHECKING:
@@ -29,8 +26,6 @@ AUDITED_TABLES = (*READ_TABLES, "bulk", "journal")
 """Keyed tables for touch triggers."""
 TAGS_PER_ROUND = 1_000_000
 """Round ``n`` begins at ``n`` times this."""
-
-_PAUSE_S = 0.05
 
 Cursor = Any
 Step = Callable[[Cursor, random.Random, int, str], None]
@@ -190,11 +185,8 @@ class Load:
         return [tag for tag in list(self.confirmed) if self.asked.get(tag) == server]
 
 
-class Clients:
-    """Concurrent clients from :meth:`start` until :meth:`stop`.
-
-    The seed determines choices; the servers determine interleaving.
-    """
+class Clients(ClientThreads):
+    """Concurrent clients that run a load."""
 
     def __init__(
         self,
@@ -209,65 +201,29 @@ class Clients:
         session_statement: Callable[[int], str | None] = lambda domain: None,
         schema_of: Callable[[int], str] = schema_name,
     ) -> None:
+        super().__init__(clients, transactions)
         self.load = Load()
         self._servers = servers
         self._steps = WORKLOADS[workload]
         self._seed = seed
         self._tag = round_number * TAGS_PER_ROUND
-        self._transactions = transactions
         self._domains = domains
         self._session_statement = session_statement
         self._schema_of = schema_of
-        self._lock = threading.Lock()
-        self._stop = threading.Event()
-        self._threads = [
-            threading.Thread(target=self._run, args=(number,), daemon=True)
-            for number in range(clients)
-        ]
-
-    def start(self) -> None:
-        """Start the clients."""
-        for thread in self._threads:
-            thread.start()
-
-    def wait(self, seconds: float) -> None:
-        """Wait for the clients, at most ``seconds``."""
-        deadline = time.monotonic() + seconds
-        for thread in self._threads:
-            thread.join(max(0.0, deadline - time.monotonic()))
 
     @property
-    def have_ended(self) -> bool:
-        """Return whether the clients are done."""
-        return not any(thread.is_alive() for thread in self._threads)
-
-    def wait_for(self, confirmed: int, seconds: float) -> bool:
-        """Wait for confirmations; return whether they arrived."""
-        deadline = time.monotonic() + seconds
-        while len(self.load.confirmed) < confirmed and time.monotonic() < deadline:
-            if self.have_ended:
-                break
-            time.sleep(0.01)
-        return len(self.load.confirmed) >= confirmed
-
-    @contextmanager
-    def going_on(self) -> Iterator[None]:
-        """Keep all clients working in the block."""
-        share, self._transactions = self._transactions, sys.maxsize
-        try:
-            yield
-        finally:
-            self._transactions = share
+    def completed(self) -> int:
+        """Return the number of confirmed transactions."""
+        return len(self.load.confirmed)
 
     def stop(self, seconds_max: float = 30.0) -> Load:
         """End the load and return the results."""
-        self._stop.set()
-        self.wait(seconds_max)
+        self.stop_threads(seconds_max)
         return self.load
 
     def _next_tag(self) -> int | None:
         with self._lock:
-            if self._stop.is_set() or len(self.load.confirmed) >= self._transactions:
+            if self.is_done:
                 return None
             self._tag += 1
             return self._tag
@@ -286,7 +242,7 @@ class Clients:
                 )
             except (pymysql.MySQLError, OSError, ParaplyError):
                 # The server is down; a fault restarts it, or the round ends.
-                self._stop.wait(_PAUSE_S)
+                self._stop.wait(PAUSE_S)
                 continue
             with connection, connection.cursor() as cursor:
                 while (tag := self._next_tag()) is not None:
@@ -297,7 +253,7 @@ class Clients:
                         break
                 else:
                     return
-            self._stop.wait(_PAUSE_S)  # The server may refuse the next transaction too.
+            self._stop.wait(PAUSE_S)  # The server may refuse the next transaction too.
 
     def _transact(
         self, cursor: Cursor, step: Step, dice: random.Random, tag: int, schema: str
@@ -316,7 +272,7 @@ class Clients:
                 cursor.execute("COMMIT")
         except pymysql.MySQLError as reason:
             code = int(reason.args[0]) if reason.args else 0
-            is_lost = not isinstance(code, int) or code in (0, 1053, 1927, 2006, 2013, 1047)
+            is_lost = code in CONNECTION_LOST
             with self._lock:
                 if is_lost and is_committing:
                     self.load.unanswered.append(tag)

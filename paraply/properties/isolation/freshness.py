@@ -1,6 +1,7 @@
 """Stale reads: a read misses what was committed before its transaction began.
 
-Needs no cycle, so it counts each such read. Lists show what they miss; registers need the log.
+Needs no cycle, so it counts each such read. Lists and sets show what they miss; registers need
+the log.
 """
 
 from __future__ import annotations
@@ -67,7 +68,7 @@ def judge_freshness(history: ClientHistory) -> Finding:
     breaches = []
     compared = 0
     for one in history.transactions:
-        for key, value in _first_reads(one):
+        for key, value in _reads(one, history.data_type):
             earlier = [each for each in written.get(key, ()) if each.ended < one.invoked]
             compared += bool(earlier)
             missed = _missed(value, earlier, written.get(key, ()), history.data_type)
@@ -101,7 +102,7 @@ def _written(history: ClientHistory) -> dict[Key, list[_Written]]:
             continue
         final: dict[Key, Any] = {}
         for kind, key, value in one.accesses:
-            if kind is AccessKind.APPEND:
+            if kind in (AccessKind.APPEND, AccessKind.ADD):
                 _add(written, key, one, value, places)
             elif kind is AccessKind.WRITE:
                 final[key] = value
@@ -121,13 +122,13 @@ def _add(
     written.setdefault(key, []).append(entry)
 
 
-def _first_reads(one: ClientTransaction) -> Iterator[tuple[Key, Any]]:
-    """Yield the first read of each key before its own write."""
+def _reads(one: ClientTransaction, data_type: DataType) -> Iterator[tuple[Key, Any]]:
+    """Yield the first read of each key before its own write; every read of a set."""
     if one.ending is not Ending.COMMITTED:
         return
     known: set[Key] = set()
     for kind, key, value in one.accesses:
-        if kind is AccessKind.READ and key not in known:
+        if kind is AccessKind.READ and (key not in known or data_type is DataType.SET):
             yield key, value
         known.add(key)
 
@@ -137,7 +138,7 @@ def _missed(
 ) -> _Written | None:
     if not earlier:
         return None
-    if data_type is DataType.LIST:
+    if data_type in (DataType.LIST, DataType.SET):
         seen = set(value or ())
         return next((each for each in earlier if each.value not in seen), None)
     place = next((each.place for each in every if each.value == value), 0)

@@ -13,7 +13,14 @@ from typing import Protocol
 from paraply.properties.isolation.cycles import Cycle, Shape, find_cycles
 from paraply.properties.isolation.list_append import versions_of_lists
 from paraply.properties.isolation.orders import are_ordered, orders_of
-from paraply.properties.isolation.phenomena import DATA, LEVELS, PHENOMENA, Level, Phenomenon
+from paraply.properties.isolation.phenomena import (
+    DATA,
+    LEVELS,
+    PHENOMENA,
+    Level,
+    Phenomenon,
+    phenomenon_named,
+)
 from paraply.properties.isolation.prefixes import judge_prefixes
 from paraply.properties.isolation.registers import versions_of_registers
 from paraply.properties.isolation.sessions import Guarantee, Judged, session_guarantees
@@ -23,6 +30,7 @@ from paraply.properties.registry import Violation
 from paraply.vocabulary.client_history import AccessKind, ClientHistory, DataType, Ending
 from paraply.vocabulary.verdict import Verdict, combine
 
+PREFIX, MONOTONIC_PREFIX = map(phenomenon_named, ("prefix", "monotonic prefix"))
 READABLE_MAX = 2_000
 """Largest history searched without compiled kernels."""
 
@@ -102,6 +110,25 @@ def versions_of(history: ClientHistory) -> Versions:
     return versions_of_registers(history)
 
 
+def prefix_findings(history: ClientHistory) -> tuple[Finding, Finding]:
+    """Return whether reads show prefixes of the log, and growing ones in a session."""
+    if history.log is None:
+        reason = "the order of the source's log is not known"
+        return finding_of(PREFIX, (), False, reason), finding_of(
+            MONOTONIC_PREFIX, (), False, reason
+        )
+    judged = judge_prefixes(history)
+    return (
+        finding_of(
+            PREFIX, judged.impossible, judged.reads > 0, "nothing was read that the log has"
+        ),
+        finding_of(
+            MONOTONIC_PREFIX, judged.went_back, judged.sessions_with_two > 0,
+            "no session read twice",
+        ),
+    )  # fmt: skip
+
+
 def readable_search(versions: Versions, shape: Shape, *, with_unread: bool = False) -> list[Cycle]:
     """Find cycles by the readable search."""
     more = orders_of(versions.history, shape.path)
@@ -138,7 +165,7 @@ class _Judge:
         self._find = find
         self._kinds = versions.kinds()
         self._sessions = guarantees_of(versions)
-        self._prefixes = None if self._history.log is None else judge_prefixes(self._history)
+        self._prefixes = prefix_findings(self._history)
         self._has_reads = any(
             access.kind is AccessKind.READ
             for transaction in self._history.transactions
@@ -153,8 +180,8 @@ class _Judge:
             return self._cycles(one, one.cycle)
         if isinstance(one.guarantee, Guarantee):
             return self._guarantee(one, one.guarantee)
-        if one.label in ("prefix", "monotonic prefix"):
-            return self._prefix(one)
+        if one in (PREFIX, MONOTONIC_PREFIX):
+            return next(each for each in self._prefixes if each.phenomenon is one)
         breaches = [breach for breach in self._versions.breaches if isinstance(breach, one.breach)]
         occurred = self._has_reads
         reason = "no committed transaction read anything"
@@ -164,7 +191,7 @@ class _Judge:
         if one.label == "P4":
             occurred = self._updates()
             reason = "no transaction wrote a key that it had read"
-        return _finding(one, breaches, occurred, reason)
+        return finding_of(one, breaches, occurred, reason)
 
     def _cycles(self, one: Phenomenon, shape: Shape) -> Finding:
         cycles = self._find(self._versions, shape)
@@ -178,7 +205,7 @@ class _Judge:
         undecided = self._undecided() or self._doubt(shape)
         if undecided and not breaches:
             return Finding(phenomenon=one, verdict=Verdict.UNKNOWN, reason=undecided)
-        return _finding(one, breaches, occurred, reason)
+        return finding_of(one, breaches, occurred, reason)
 
     def _doubt(self, shape: Shape) -> str:
         """Return why unread appends might close a cycle, otherwise empty.
@@ -199,23 +226,9 @@ class _Judge:
         if judged.undecided and not judged.breaches:
             reason = self._undecided() or "appends that nobody read have no known order"
             return Finding(phenomenon=one, verdict=Verdict.UNKNOWN, reason=reason)
-        return _finding(
+        return finding_of(
             one, judged.breaches, judged.compared > 0,
             "no session came back to a key in such a way",
-        )  # fmt: skip
-
-    def _prefix(self, one: Phenomenon) -> Finding:
-        if self._prefixes is None:
-            reason = "the order of the source's log is not known"
-            return _finding(one, (), False, reason)
-        if one.label == "prefix":
-            return _finding(
-                one, self._prefixes.impossible, self._prefixes.reads > 0,
-                "nothing was read that the log has",
-            )  # fmt: skip
-        return _finding(
-            one, self._prefixes.went_back, self._prefixes.sessions_with_two > 0,
-            "no session read twice",
         )  # fmt: skip
 
     def _undecided(self) -> str:
@@ -243,9 +256,10 @@ class _Judge:
         )
 
 
-def _finding(
+def finding_of(
     one: Phenomenon, breaches: Iterable[Violation], occurred: bool, reason: str
 ) -> Finding:
+    """Return a phenomenon's finding; ``reason`` is of UNKNOWN, where its situation is absent."""
     found = tuple(breaches)
     if found:
         return Finding(phenomenon=one, verdict=Verdict.VIOLATED, breaches=found)

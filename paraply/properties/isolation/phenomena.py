@@ -221,6 +221,11 @@ LEVELS = (
 """From weakest up; then replicas, then sessions."""
 
 
+def phenomenon_named(label: str) -> Phenomenon:
+    """Return the phenomenon of a label."""
+    return next(one for one in PHENOMENA if one.label == label)
+
+
 def level_named(name: str) -> Level | None:
     """Return a level, otherwise None."""
     return next((level for level in LEVELS if level.name == name), None)

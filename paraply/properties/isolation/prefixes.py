@@ -5,9 +5,10 @@ A known log order makes the check linear. Without it a gap looks like a stale re
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate
 from typing import Any, NamedTuple
 
 from paraply.properties.isolation.breaches import PrefixImpossible, PrefixWentBack
@@ -38,6 +39,7 @@ class _Shown(NamedTuple):
 class _Log:
     """Places of each key's writers, in log order."""
 
+    data_type: DataType
     places: dict[Key, list[int]] = field(default_factory=dict)
     values: dict[Key, list[Any]] = field(default_factory=dict)
     """Elements of lists in log order."""
@@ -57,6 +59,7 @@ def judge_prefixes(history: ClientHistory) -> PrefixJudged:
     judged = PrefixJudged()
     transactions = history.transactions
     by_place = (0, *history.log)
+    is_counter = history.data_type is DataType.COUNTER
     shown: dict[str, _Shown] = {}
     for index, transaction in enumerate(transactions):
         if transaction.ending is not Ending.COMMITTED:
@@ -66,7 +69,9 @@ def judge_prefixes(history: ClientHistory) -> PrefixJudged:
             continue
         judged.reads += 1
         own_place = log.own_place.get(transaction.number)
-        if own_place is not None and own_place < least and (limit is None or own_place < limit):
+        # A counter's value before its own increment cannot have its own place.
+        is_ahead = own_place is not None and own_place < least + is_counter
+        if is_ahead and own_place is not None and (limit is None or own_place < limit):
             # A transaction of the log reads the log before it.
             judged.impossible.append(
                 PrefixImpossible(
@@ -107,10 +112,10 @@ def _range(accesses: Sequence[Any], log: _Log) -> tuple[int, Key, int | None, Ke
     least_key: Key = ""
     limit_key: Key = ""
     counted = False
-    own: dict[Key, int] = {}
+    own: dict[Key, tuple[Any, ...]] = {}
     for kind, key, value in accesses:
         if kind is not AccessKind.READ:
-            own[key] = own.get(key, 0) + 1
+            own[key] = (*own.get(key, ()), value)
             continue
         if key not in log.places:
             continue
@@ -118,8 +123,9 @@ def _range(accesses: Sequence[Any], log: _Log) -> tuple[int, Key, int | None, Ke
             # Its own writes reveal nothing of the log; earlier elements do.
             if not isinstance(value, tuple):
                 continue
-            value = value[: -own[key]]
-        for begin, end in _allowed(key, value, log):
+            if log.data_type is DataType.LIST:
+                value = value[: -len(own[key])]
+        for begin, end in _allowed(key, value, own.get(key, ()), log):
             counted = True
             if begin > least:
                 least, least_key = begin, key
@@ -128,13 +134,26 @@ def _range(accesses: Sequence[Any], log: _Log) -> tuple[int, Key, int | None, Ke
     return least, least_key, limit, limit_key, counted
 
 
-def _allowed(key: Key, value: Any, log: _Log) -> Iterator[tuple[int, int | None]]:
+def _allowed(
+    key: Key, value: Any, own: Sequence[Any], log: _Log
+) -> Iterator[tuple[int, int | None]]:
     known = log.place_after.get(key)
     if known is not None:
         if value in known:
             yield known[value]
         return
     places, values = log.places[key], log.values[key]
+    if log.data_type is DataType.SET:
+        elements = set(value or ())
+        foreign = [pair for pair in zip(places, values, strict=True) if pair[1] not in own]
+        yield (
+            max((place for place, element in foreign if element in elements), default=NOT_SEEN),
+            next((place for place, element in foreign if element not in elements), None),
+        )
+        return
+    if log.data_type is DataType.COUNTER:
+        yield from _allowed_sum(value or 0, places, values)
+        return
     seen = [] if value is None else list(value)
     count = len(seen)
     if seen == values[:count]:
@@ -151,9 +170,22 @@ def _allowed(key: Key, value: Any, log: _Log) -> Iterator[tuple[int, int | None]
             return
 
 
+def _allowed_sum(
+    value: int, places: Sequence[int], sums: Sequence[int]
+) -> Iterator[tuple[int, int | None]]:
+    at = bisect_left(sums, value)
+    if not value:
+        yield NOT_SEEN, places[0]
+    elif at < len(sums) and sums[at] == value:
+        yield places[at], places[at + 1] if at + 1 < len(places) else None
+    elif at < len(sums):
+        # It shows some of a transaction's increments.
+        yield places[at], places[at]
+
+
 def _index(history: ClientHistory) -> _Log:
     assert history.log is not None
-    log = _Log()
+    log = _Log(history.data_type)
     by_number = {transaction.number: transaction for transaction in history.transactions}
     for place, number in enumerate(history.log, start=1):
         for kind, key, value in by_number[number].accesses:
@@ -164,6 +196,11 @@ def _index(history: ClientHistory) -> _Log:
     if history.data_type is DataType.REGISTER:
         for key, places in log.places.items():
             log.place_after[key] = _register_ranges(places, log.values[key])
+    elif history.data_type is DataType.COUNTER:
+        for key, places in list(log.places.items()):
+            # Only the last increment of a transaction leaves a value that others may read.
+            sums = dict(zip(places, accumulate(log.values[key]), strict=True))
+            log.places[key], log.values[key] = [*sums], [*sums.values()]
     return log
 
 

@@ -161,12 +161,68 @@ def test_log_that_does_not_fit_is_refused(log, reason):
     assert reason in caught.value.text
 
 
+def micros(history):
+    return [
+        (
+            one.ending.value,
+            [(access.kind.value, access.key, access.value) for access in one.accesses],
+        )
+        for one in history.transactions
+    ]
+
+
+def test_set_of_jepsen_becomes_micro_operations():
+    history = edn(
+        """{:process 0 :type :invoke :f :add :value 1 :node "n1"}
+           {:process 0 :type :ok :f :add :value 1 :node "n1"}
+           {:process 1 :type :invoke :f :read :value nil :node "n2"}
+           {:process 1 :type :ok :f :read :value #{3 1} :node "n2"}
+           {:process 1 :type :invoke :f :read :value nil :node "n2"}
+           {:process 1 :type :ok :f :read :value [1 1] :node "n2"}"""
+    )
+    assert history.data_type is DataType.SET
+    assert [one.node for one in history.transactions] == ["n1", "n2", "n2"]
+    assert micros(history) == [
+        ("ok", [("add", "set", 1)]), ("ok", [("r", "set", (1, 3))]), ("ok", [("r", "set", (1, 1))])
+    ]  # fmt: skip
+
+
+def test_counter_of_jepsen_becomes_micro_operations():
+    history = edn(
+        """{:process 0 :type :invoke :f :add :value 5}
+           {:process 0 :type :info :f :add :value 5}
+           {:process 1 :type :invoke :f :read :value nil}
+           {:process 1 :type :ok :f :read :value 5}"""
+    )
+    assert history.data_type is DataType.COUNTER
+    assert micros(history) == [("info", [("inc", "counter", 5)]), ("ok", [("r", "counter", 5)])]
+
+
+def test_independent_sets_have_their_keys():
+    history = edn(
+        """{:process 0 :type :invoke :f :add :value [k 1]}
+           {:process 0 :type :ok :f :add :value [k 1]}
+           {:process 0 :type :invoke :f :read :value [k nil]}
+           {:process 0 :type :ok :f :read :value [k [1]]}"""
+    )
+    assert micros(history) == [("ok", [("add", "k", 1)]), ("ok", [("r", "k", (1,))])]
+
+
+@pytest.mark.parametrize(
+    ("values", "data_type"), [((1, 2), DataType.SET), ((1, 1), DataType.COUNTER)]
+)
+def test_only_a_counter_repeats_its_values_where_nothing_was_read(values, data_type):
+    history = edn("".join(f"{{:process {n} :type :invoke :f :add :value {v}}}"
+                          for n, v in enumerate(values)))  # fmt: skip
+    assert history.data_type is data_type
+
+
 BAD = [
     ("7", "h.edn:1", "7 is no map"),
     ("\n{:type :maybe}", "h.edn:2", "its type is 'maybe'"),
     ("{:type :ok :value 3}", "h.edn:1", "no vector of micro-operations"),
     ("{:type :ok :value [3]}", "h.edn:1", "3 is no micro-operation"),
-    ("{:type :ok :value [[:cas x 1]]}", "h.edn:1", "':cas' is not append, w or r"),
+    ("{:type :ok :value [[:cas x 1]]}", "h.edn:1", "':cas' is not append, w, add, inc or r"),
     ("{:type :ok :value [[:w x nil]]}", "h.edn:1", "writes nothing"),
     ("{:type :ok :value [[:w x {}]]}", "h.edn:1", "a map where a value is due"),
     ("{:type :ok :value [[:append x 1]]}\n{:type :ok :value [[:r x 1]]}", "h.edn:2",
@@ -176,6 +232,12 @@ BAD = [
     ("{:f :transfer :type :ok}\n{:f :read :type :ok :value 3}", "h.edn:2",
      "a map of accounts and balances"),
     ("{:f :read :type :ok :value {0 :much}}", "h.edn:1", "account 0 has ':much'"),
+    ("{:f :add :type :ok :value 1}\n{:f :cas :type :ok :value 3}", "h.edn:2",
+     "'cas' is not add or read"),
+    ("{:f :add :type :ok :value [k 1]}\n{:f :read :type :ok :value 3}", "h.edn:2",
+     "its value 3 is not [key value]"),
+    ("{:type :ok :value [[:inc x -1]]}", "h.edn:1", "it increments a counter by -1"),
+    ("{:type :ok :value [[:inc x 1] [:r x [1]]]}", "h.edn:1", "it read (1,) from a counter"),
 ]  # fmt: skip
 
 
@@ -193,6 +255,7 @@ def test_operation_that_is_none_is_refused(text, where, reason):
     [
         "{:type :ok :value [[:append x 1]]}{:type :ok :value [[:w x 1]]}",
         "{:f :transfer :type :ok}{:f :txn :type :ok :value [[:w x 1]]}",
+        "{:type :ok :value [[:add x 1]]}{:type :ok :value [[:inc y 1]]}",
     ],
 )
 def test_two_workloads_in_one_history_are_refused(text):

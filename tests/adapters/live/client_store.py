@@ -17,6 +17,10 @@ _APPEND = re.compile(r"INSERT INTO \w+\.lists VALUES \((\d+), '(\d+)'\) ON DUP")
 _WRITE = re.compile(r"INSERT INTO \w+\.registers VALUES \((\d+), (\d+)\) ON DUP")
 _BALANCES = re.compile(r"SELECT id, v FROM \w+\.bank WHERE id (<|>=|IN) \(?([\d, ]+)\)?")
 _UPDATE = re.compile(r"UPDATE \w+\.bank SET v = (-?\d+) WHERE id = (\d+)")
+_ELEMENTS = re.compile(r"SELECT v FROM \w+\.elements WHERE id = (\d+)")
+_ADD = re.compile(r"INSERT INTO \w+\.elements \(id, v\) VALUES \((\d+), (\d+)\)")
+_COUNTER = re.compile(r"SELECT v FROM \w+\.counters WHERE id = (\d+)")
+_INCREMENT = re.compile(r"UPDATE \w+\.counters SET v = v \+ (\d+) WHERE id = (\d+)")
 _JOURNAL = re.compile(r"INSERT INTO \w+\.journal VALUES \((\d+)\)")
 
 
@@ -25,9 +29,11 @@ class Store(Reachable):
 
     is_mariadb = True
 
-    def __init__(self, *, accounts=6, commit_error=None, is_stale=False, is_torn=False):
+    def __init__(self, *, accounts=6, commit_error=None, is_stale=False, is_torn=False,
+                 loses=False):  # fmt: skip
         self.name = "store"
         self.rows = {("bank", number): 100 for number in range(accounts)}
+        self.rows |= {("counters", number): 0 for number in range(1, accounts + 1)}
         self.opening = dict(self.rows)
         self.order = []
         self.lock = threading.Lock()
@@ -37,6 +43,8 @@ class Store(Reachable):
         """Plain reads show the initial state."""
         self.is_torn = is_torn
         """Writers do not exclude each other between read and write."""
+        self.loses = loses
+        """Every fifth COMMIT of a writer is confirmed and has no effect."""
         self.commits = 0
 
     def connect(self, **_):
@@ -81,7 +89,8 @@ class _Connection:
 
     def _commit(self):
         store = self.store
-        store.rows.update(self.changes)
+        if not store.loses or self.tag is None or store.commits % 5:
+            store.rows.update(self.changes)
         if self.tag is not None:
             store.order.append((self.tag, dict(self.changes)))
             store.commits += 1
@@ -112,6 +121,17 @@ class _Connection:
             return [(number, self._value(("bank", number))) for number in numbers]
         elif found := _UPDATE.fullmatch(statement):
             self.changes["bank", int(found[2])] = int(found[1])
+        elif found := _ELEMENTS.fullmatch(statement):
+            return [(v,) for v in self._value(("elements", int(found[1]))) or ()]
+        elif found := _ADD.fullmatch(statement):
+            row = ("elements", int(found[1]))
+            before = self.changes.get(row, self.store.rows.get(row, ()))
+            self.changes[row] = (*before, int(found[2]))
+        elif found := _COUNTER.fullmatch(statement):
+            return [(self._value(("counters", int(found[1]))),)]
+        elif found := _INCREMENT.fullmatch(statement):
+            row = ("counters", int(found[2]))
+            self.changes[row] = self.changes.get(row, self.store.rows[row]) + int(found[1])
         elif found := _JOURNAL.fullmatch(statement):
             self.tag = int(found[1])
         else:

@@ -13,9 +13,11 @@ from paraply.adapters.live.clients.load import ClientLoad
 from paraply.adapters.live.clients.options import (
     BANK,
     CLIENT_WORKLOADS,
+    COUNTER,
     LIST_APPEND,
     LONG_FORK,
     RW_REGISTER,
+    SET,
     ClientOptions,
     IsolationLevel,
     Route,
@@ -26,6 +28,7 @@ from paraply.adapters.live.clients.workloads import workload_of
 from paraply.adapters.live.targets import TARGETS
 from paraply.properties.isolation.freshness import judge_freshness
 from paraply.properties.isolation.judging import judge
+from paraply.properties.isolation.objects import judge_objects
 from paraply.vocabulary.errors import ParaplyError
 from paraply.vocabulary.log import LoggedKind, LoggedTransaction, LogPosition, Operation, RowChange
 from paraply.vocabulary.verdict import Verdict
@@ -44,7 +47,9 @@ def recorded(store, workload=LIST_APPEND, *, transactions=120, clients=4, seed=3
     )  # fmt: skip
     load.start()
     load.wait(60)
-    return load.stop()
+    load.stop()
+    load.read_finally()
+    return load.recorder
 
 
 def logged(number, tag, *, rows=()):
@@ -70,6 +75,13 @@ def test_clients_of_a_serial_store_record_a_history_that_holds(workload):
         assert {sum(read.balances.values()) for read in history.reads} == {600}
         return
     places = places_in([logged(n, tag) for n, (tag, _) in enumerate(store.order, start=1)])
+    if workload in (SET, COUNTER):
+        findings = by_label(with_log_order(history, places))
+        main = "lost element" if workload == SET else "lost increment"
+        certain = {main, "stale read", "monotonic reads", "monotonic reads at one server", "prefix"}
+        assert {label for label, one in findings.items() if one.verdict is Verdict.HOLDS} >= certain
+        assert not [label for label, one in findings.items() if one.breaches]
+        return
     judged = judge(with_log_order(history, places))
     assert judged.level("serializable").verdict is Verdict.HOLDS
     assert judged.finding("prefix").verdict is Verdict.HOLDS
@@ -80,6 +92,41 @@ def test_clients_of_a_serial_store_record_a_history_that_holds(workload):
 def test_store_that_serves_an_old_state_is_caught():
     finding = judge_freshness(recorded(Store(is_stale=True)).history())
     assert finding.verdict is Verdict.VIOLATED
+
+
+def by_label(history):
+    return {one.phenomenon.label: one for one in judge_objects(history)}
+
+
+OLD_STATE = {"final reads", "stale read", "monotonic reads"}
+
+
+@pytest.mark.parametrize(
+    ("workload", "store", "others", "expected"),
+    [
+        (SET, Store(loses=True), [], {"lost element", "stale read"}),
+        (COUNTER, Store(loses=True), [], {"lost increment", "stale read"}),
+        (SET, Store(), [Store(is_stale=True)], OLD_STATE),
+        (COUNTER, Store(), [Store(is_stale=True)], OLD_STATE),
+    ],
+    ids=["lost elements", "lost increments", "set of an idle replica", "counter of one"],
+)
+def test_store_that_loses_or_does_not_apply_is_caught(workload, store, others, expected):
+    for number, one in enumerate(others, start=1):
+        one.name = f"replica{number}"
+    findings = by_label(recorded(store, workload, others=others).history())
+    # A client that read its own lost write sees less later.
+    found = {label for label, one in findings.items() if one.breaches}
+    assert expected <= found <= {*expected, "monotonic reads", "monotonic reads at one server"}
+
+
+@pytest.mark.parametrize("workload", [SET, COUNTER])
+@pytest.mark.parametrize("code", [2013, 1213])
+def test_commit_of_unknown_outcome_may_have_happened_and_a_refused_one_may_not(workload, code):
+    # The store commits and then reports the error, so a refusal is a lie.
+    findings = by_label(recorded(Store(commit_error=code), workload).history())
+    label = "G1a" if workload == SET else "counter too high"
+    assert bool(findings[label].breaches) == (code == 1213)
 
 
 def test_replica_that_never_applies_is_caught_by_what_clients_read_there():
@@ -136,6 +183,14 @@ def test_log_gives_places_by_the_journal_and_what_transfers_change():
     assert (places[3].gtid, places[3].position, places[3].total_change) == (
         "0-1-7", "bin.000001:700", -5,
     )  # fmt: skip
+
+
+def test_log_gives_the_values_before_and_after_each_increment():
+    place = LogPosition(file="bin", offset=4)
+    row = RowChange(table="s.counters", operation=Operation.UPDATE, before=(2, 6), after=(2, 7),
+                    position=place)  # fmt: skip
+    (found,) = places_in([logged(7, 3, rows=[row])]).values()
+    assert (found.counted, found.total_change) == (((2, 6, 7),), 0)
 
 
 def test_log_without_a_committed_writer_gives_no_order():

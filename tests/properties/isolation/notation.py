@@ -3,6 +3,7 @@
 A transaction is a text of accesses: ``ax1`` appends 1 to x, ``wx1`` writes it, ``rx12`` reads the
 list [1 2] or (of registers) ``rx1`` the value 1, ``rx`` reads nothing. ``A:`` before it names the
 session, ``fail`` or ``info`` after it the ending. One after the other unless ``at`` says when.
+Of sets ``+x1`` adds 1 to x; of counters ``+x2`` increments x by 2. ``A@m1:`` also names the server.
 """
 
 from __future__ import annotations
@@ -25,10 +26,19 @@ def registers(*texts, log=None, at=None):
     return _history(DataType.REGISTER, texts, log, at)
 
 
+def sets(*texts, log=None, at=None):
+    return _history(DataType.SET, texts, log, at)
+
+
+def counters(*texts, log=None, at=None):
+    return _history(DataType.COUNTER, texts, log, at)
+
+
 def _history(data_type, texts, log, at):
     transactions = []
     for number, text in enumerate(texts, start=1):
         session, _, accesses = text.rpartition(":")
+        session, _, node = session.partition("@")
         words = accesses.split()
         ending = Ending.COMMITTED
         if words and words[-1] in ("fail", "info"):
@@ -42,6 +52,7 @@ def _history(data_type, texts, log, at):
                 session=session,
                 invoked=begin,
                 completed=end,
+                node=node,
             )
         )
     return ClientHistory(data_type=data_type, transactions=tuple(transactions), log=log)
@@ -53,7 +64,12 @@ def _access(word, data_type):
         return Access(AccessKind.APPEND, key, int(rest))
     if kind == "w":
         return Access(AccessKind.WRITE, key, int(rest))
+    if kind == "+":
+        is_set = data_type is DataType.SET
+        return Access(AccessKind.ADD if is_set else AccessKind.INCREMENT, key, int(rest))
     assert kind == "r"
-    if data_type is DataType.LIST:
+    if data_type is DataType.COUNTER:
+        return Access(AccessKind.READ, key, int(rest or 0))
+    if data_type in (DataType.LIST, DataType.SET):
         return Access(AccessKind.READ, key, tuple(int(digit) for digit in rest))
     return Access(AccessKind.READ, key, int(rest) if rest else None)

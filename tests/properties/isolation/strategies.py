@@ -13,6 +13,8 @@ from paraply.vocabulary.client_history import (
     Ending,
 )
 
+VERSIONED = [one for one in DataType if one.has_versions]
+
 
 @st.composite
 def recorded_histories(draw, data_type, *, transactions_max=4, keys="xy", accesses_max=3):

@@ -18,13 +18,13 @@ from paraply.properties.isolation.sessions import session_guarantees
 from paraply.properties.isolation.versions import Kind
 from paraply.vocabulary.client_history import DataType
 from tests.properties.isolation.notation import lists, registers
-from tests.properties.isolation.strategies import database_histories, recorded_histories
+from tests.properties.isolation.strategies import VERSIONED, database_histories, recorded_histories
 
 SHAPES = [one.cycle for one in PHENOMENA if one.cycle is not None]
 
 HISTORIES = st.one_of(
-    st.sampled_from(DataType).flatmap(lambda one: database_histories(one, lag_max=3)),
-    st.sampled_from(DataType).flatmap(lambda one: recorded_histories(one, transactions_max=7)),
+    st.sampled_from(VERSIONED).flatmap(lambda one: database_histories(one, lag_max=3)),
+    st.sampled_from(VERSIONED).flatmap(lambda one: recorded_histories(one, transactions_max=7)),
 )
 
 

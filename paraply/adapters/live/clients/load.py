@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import random
-import sys
-import threading
 import time
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, suppress
 from typing import TYPE_CHECKING, Any
 
 from paraply.adapters.elle.operations import OperationType
+from paraply.adapters.live.client_threads import CONNECTION_LOST, PAUSE_S, ClientThreads
 from paraply.adapters.live.clients.options import ClientOptions, Route
 from paraply.adapters.live.clients.recorder import Recorder
 from paraply.adapters.live.clients.site import Site, Wait
@@ -20,25 +18,21 @@ from paraply.vocabulary.errors import ParaplyError
 if TYPE_CHECKING:
     from paraply.adapters.servers.reachable import Reachable
 
-_PAUSE_S = 0.05
 _READ_SECONDS_MAX = 30
 _GTID_WAIT_SECONDS_MAX = 10
 _LOCK_WAIT = "SET SESSION innodb_lock_wait_timeout = 2"
 """Seconds; keeps clients busy."""
 _UNDONE_AT_COMMIT = {1020, 1180, 1205, 1213, 3098, 3101}
 """Errors of a COMMIT that rolled back: conflicts, certification, refused by a plugin."""
-_CONNECTION_LOST = {0, 1047, 1053, 1927, 2006, 2013, 2014, 2055}
+_FINAL_ATTEMPTS = 3
 
 
 class WaitTimeoutError(Exception):
     """A replica did not reach the source's GTIDs in time."""
 
 
-class ClientLoad:
-    """Clients from :meth:`start` until :meth:`stop`.
-
-    The seed determines the plans; the servers determine the interleaving.
-    """
+class ClientLoad(ClientThreads):
+    """Concurrent clients that run a workload."""
 
     def __init__(
         self,
@@ -51,6 +45,7 @@ class ClientLoad:
         seed: int,
         transactions: int,
     ) -> None:
+        super().__init__(clients, transactions)
         self.recorder = Recorder()
         self._site = site
         self._workload = workload
@@ -58,46 +53,11 @@ class ClientLoad:
         self._options = options
         self._clients = clients
         self._seed = seed
-        self._transactions = transactions
         self._completed = 0
-        self._stop = threading.Event()
-        self._threads = [
-            threading.Thread(target=self._run, args=(number,), daemon=True)
-            for number in range(clients)
-        ]
-
-    def start(self) -> None:
-        """Start the clients."""
-        for thread in self._threads:
-            thread.start()
-
-    def wait(self, seconds: float) -> None:
-        """Wait for the clients, at most ``seconds``."""
-        deadline = time.monotonic() + seconds
-        for thread in self._threads:
-            thread.join(max(0.0, deadline - time.monotonic()))
-
-    def wait_for(self, completed: int, seconds: float) -> None:
-        """Wait for a number of confirmed transactions, at most ``seconds``."""
-        deadline = time.monotonic() + seconds
-        while self._completed < completed and time.monotonic() < deadline:
-            if not any(thread.is_alive() for thread in self._threads):
-                return
-            time.sleep(0.01)
-
-    @contextmanager
-    def going_on(self) -> Iterator[None]:
-        """Keep all clients working in the block, and for as many transactions as before it."""
-        share, self._transactions = self._transactions // 2, sys.maxsize
-        try:
-            yield
-        finally:
-            self._transactions = self._completed + share
 
     def stop(self) -> Recorder:
         """End the load and return what was recorded."""
-        self._stop.set()
-        self.wait(2 * _READ_SECONDS_MAX)
+        self.stop_threads(2 * _READ_SECONDS_MAX)
         return self.recorder
 
     @property
@@ -108,21 +68,34 @@ class ClientLoad:
     def _run(self, number: int) -> None:
         dice = random.Random(f"{self._seed}/{number}")
         process = number
-        while not self._is_done():
+        while not self.is_done:
             client = _Client(self, number)
             with client.connections:
-                while not self._is_done():
+                while not self.is_done:
                     plan = self._workload.plan(dice, is_reader=number < self._site.readers)
-                    kind = client.transact(process, plan, dice)
+                    kind = client.transact(process, plan, self.server_of(number, plan, dice))
                     if kind is OperationType.INFO:
                         # An invocation without an end remains: its process is over.
                         process += self._clients
                     if kind is not OperationType.OK and client.is_lost:
                         break
-            self._stop.wait(_PAUSE_S)
+            self._stop.wait(PAUSE_S)
 
-    def _is_done(self) -> bool:
-        return self._stop.is_set() or self._completed >= self._transactions
+    def read_finally(self) -> None:
+        """Read all keys once at each server, after the load, if the workload has such a read."""
+        plan = self._workload.reading_all()
+        if plan is None:
+            return
+        # Processes that no client of the load has used.
+        first = max((one.process for one in self.recorder.operations), default=0) + 1
+        for number, server in enumerate(self._site.servers):
+            for _ in range(_FINAL_ATTEMPTS):
+                client = _Client(self, number)
+                with client.connections:
+                    kind = client.transact(first + number, plan, server)
+                if kind is OperationType.OK:
+                    break
+                time.sleep(PAUSE_S)
 
     def server_of(self, number: int, plan: Plan, dice: random.Random) -> Reachable:
         """Return where a transaction runs."""
@@ -161,7 +134,8 @@ class ClientLoad:
 
     def count(self) -> None:
         """Count a confirmed transaction."""
-        self._completed += 1
+        with self._lock:
+            self._completed += 1
 
 
 class _Client:
@@ -184,12 +158,11 @@ class _Client:
             self._cursors[server.name] = cursor
         return self._cursors[server.name]
 
-    def transact(self, process: int, plan: Plan, dice: random.Random) -> OperationType:
-        """Run one transaction and record how it ended."""
+    def transact(self, process: int, plan: Plan, server: Reachable) -> OperationType:
+        """Run one transaction at a server and record how it ended."""
         import pymysql
 
         load = self._load
-        server = load.server_of(self._number, plan, dice)
         try:
             cursor = self._cursor(server)
         except (pymysql.MySQLError, OSError, ParaplyError):
@@ -237,7 +210,7 @@ class _Client:
     def _undo(self, cursor: Any, code: int) -> None:
         import pymysql
 
-        self.is_lost = code in _CONNECTION_LOST
+        self.is_lost = code in CONNECTION_LOST
         if not self.is_lost:
             try:
                 cursor.execute("ROLLBACK")

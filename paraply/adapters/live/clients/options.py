@@ -32,11 +32,14 @@ class Route(Enum):
 
 
 LIST_APPEND, RW_REGISTER, BANK, LONG_FORK = "list-append", "rw-register", "bank", "long-fork"
+SET, COUNTER = "set", "counter"
 CLIENT_WORKLOADS = {
     LIST_APPEND: "transactions read lists and append unique elements",
     RW_REGISTER: "transactions read registers and write unique values",
     BANK: "transfers between accounts, computed by the client, and reads of all accounts",
     LONG_FORK: "transactions write one register each, others read a group of registers",
+    SET: "transactions add unique elements to sets and read whole sets",
+    COUNTER: "transactions increment counters and read them",
 }
 
 NO_WAIT = "none"

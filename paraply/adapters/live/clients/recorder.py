@@ -83,4 +83,4 @@ class Recorder:
 
     def _plain(self) -> Iterator[Operation]:
         for line, one in enumerate(self.operations, start=1):
-            yield Operation(one.type, one.function, str(one.process), one.value, line)
+            yield Operation(one.type, one.function, str(one.process), one.value, line, one.server)

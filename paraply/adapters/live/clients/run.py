@@ -19,7 +19,7 @@ from paraply.vocabulary.client_history import AccessKind, ClientHistory, Ending
 from paraply.vocabulary.log import LoggedTransaction, RowChange
 
 _JOURNAL = ".journal"
-_BANK = ".bank"
+_BANK, _COUNTERS = ".bank", ".counters"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,6 +31,8 @@ class LoggedPlace:
     """File and byte offset."""
     total_change: int = 0
     """By how much it changed the sum of a bank's accounts."""
+    counted: tuple[tuple[int, int, int], ...] = ()
+    """Counters that it changed: key, value before and value after."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,13 +84,14 @@ def _round(
         load.start()
         if site.midway is not None:
             load.wait_for(request.transactions // 2, request.duration_s / 2)
-            with load.going_on():
+            with load.going_on(more=request.transactions // 2):
                 notes = site.midway()
         load.wait(max(0.0, request.duration_s - (time.monotonic() - began)))
     finally:
         recorder = load.stop()
     seconds = time.monotonic() - began
     site.at_rest()
+    load.read_finally()
     places = places_in(site.log())
     confirmed = confirmed_writers(recorder)
     return ClientRound(
@@ -123,6 +126,7 @@ def places_in(logged: Sequence[LoggedTransaction]) -> dict[int, LoggedPlace]:
                     gtid=one.gtid,
                     position=str(one.start).rpartition("/")[2],
                     total_change=sum(map(_change, one.rows)),
+                    counted=tuple(filter(None, map(_counted, one.rows))),
                 )
     return places
 
@@ -132,6 +136,15 @@ def _change(row: RowChange) -> int:
         return 0
     before, after = row.before[1], row.after[1]
     return after - before if isinstance(before, int) and isinstance(after, int) else 0
+
+
+def _counted(row: RowChange) -> tuple[int, int, int] | None:
+    if not row.table.endswith(_COUNTERS) or row.before is None or row.after is None:
+        return None
+    key, before, after = row.before[0], row.before[1], row.after[1]
+    if isinstance(key, int) and isinstance(before, int) and isinstance(after, int):
+        return key, before, after
+    return None
 
 
 def confirmed_writers(recorder: Recorder) -> frozenset[int]:

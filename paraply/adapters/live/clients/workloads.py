@@ -8,25 +8,30 @@ short.
 from __future__ import annotations
 
 import random
+import sys
 import threading
 from abc import ABC, abstractmethod
 from typing import Any, ClassVar, NamedTuple
 
 from paraply.adapters.live.clients.options import (
     BANK,
+    COUNTER,
     LIST_APPEND,
     LONG_FORK,
     RW_REGISTER,
+    SET,
     ClientOptions,
 )
 
 Cursor = Any
 Micro = tuple[str, int, Any]
-"""Function (``append``, ``w`` or ``r``), key and value."""
+"""Function (``append``, ``w``, ``add``, ``inc`` or ``r``), key and value."""
 WRITES_PER_KEY_MAX = 24
+ELEMENTS_MAX = 100
+"""Of a set, before another replaces it."""
 OPENING_BALANCE = 100
 TRANSFER_MAX = 5
-CLIENT_TABLES = ("lists", "registers", "bank")
+CLIENT_TABLES = ("lists", "registers", "bank", "elements", "counters")
 
 
 class Plan(NamedTuple):
@@ -49,11 +54,17 @@ def client_schema(schema: str, accounts: int) -> list[str]:
 def client_tables(schema: str, accounts: int) -> list[str]:
     """Return the statements that create the tables of all workloads."""
     rows = ", ".join(f"({number}, {OPENING_BALANCE})" for number in range(accounts))
+    counters = ", ".join(f"({number}, 0)" for number in range(1, accounts + 1))
     return [
         f"CREATE TABLE {schema}.lists (id INT PRIMARY KEY, v TEXT NOT NULL) ENGINE=InnoDB",
         f"CREATE TABLE {schema}.registers (id INT PRIMARY KEY, v INT NOT NULL) ENGINE=InnoDB",
         f"CREATE TABLE {schema}.bank (id INT PRIMARY KEY, v INT NOT NULL) ENGINE=InnoDB",
         f"INSERT INTO {schema}.bank VALUES {rows}",
+        # No unique key excludes an element that is there twice.
+        f"CREATE TABLE {schema}.elements (number BIGINT AUTO_INCREMENT PRIMARY KEY,"
+        " id INT NOT NULL, v INT NOT NULL, KEY (id)) ENGINE=InnoDB",
+        f"CREATE TABLE {schema}.counters (id INT PRIMARY KEY, v BIGINT NOT NULL) ENGINE=InnoDB",
+        f"INSERT INTO {schema}.counters VALUES {counters}",
     ]
 
 
@@ -80,6 +91,10 @@ class Workload(ABC):
     def writing(self, dice: random.Random) -> Plan:
         """Return a transaction that writes."""
 
+    def reading_all(self) -> Plan | None:
+        """Return a read of everything, for each server after the load; None if not needed."""
+        return None
+
     @abstractmethod
     def execute(self, cursor: Cursor, plan: Plan) -> Any:
         """Run a transaction's statements; return the value of its completion."""
@@ -97,6 +112,10 @@ class _Keys:
 
     def to_read(self, dice: random.Random) -> int:
         return dice.choice(self._active)
+
+    def every(self) -> list[int]:
+        """Return all keys that were ever in use."""
+        return list(range(1, self._next))
 
     def group(self) -> list[int]:
         with self._lock:
@@ -228,6 +247,57 @@ class LongFork(Registers):
         return Plan("txn", (self._write(dice),), False)
 
 
+class Sets(_Micros):
+    """Sets of rows; an addition is one insert, and a read returns the whole set."""
+
+    name = SET
+    write = "add"
+
+    def __init__(self, options: ClientOptions, schema: str) -> None:
+        super().__init__(options, schema)
+        self.keys = _Keys(options.keys, ELEMENTS_MAX)
+
+    def reading_all(self) -> Plan | None:
+        """Return reads of all sets."""
+        return Plan("txn", tuple(("r", key, None) for key in self.keys.every()), True)
+
+    def read(self, cursor: Cursor, key: int) -> Any:
+        """Return the elements in order of their values."""
+        cursor.execute(f"SELECT v FROM {self.schema}.elements WHERE id = {key}")
+        return tuple(sorted(int(v) for (v,) in cursor.fetchall()))
+
+    def write_statement(self, key: int, value: int) -> str:
+        """Return an insert of the element."""
+        return f"INSERT INTO {self.schema}.elements (id, v) VALUES ({key}, {value})"
+
+
+class Counters(_Micros):
+    """Counters that the server increments."""
+
+    name = COUNTER
+    write = "inc"
+
+    def __init__(self, options: ClientOptions, schema: str) -> None:
+        super().__init__(options, schema)
+        self.keys = _Keys(options.keys, sys.maxsize)
+
+    def reading_all(self) -> Plan | None:
+        """Return reads of all counters."""
+        return Plan("txn", tuple(("r", key, None) for key in self.keys.every()), True)
+
+    def _write(self, dice: random.Random) -> Micro:
+        return (self.write, self.keys.to_read(dice), 1)
+
+    def read(self, cursor: Cursor, key: int) -> Any:
+        """Return the value."""
+        cursor.execute(f"SELECT v FROM {self.schema}.counters WHERE id = {key}")
+        return int(cursor.fetchall()[0][0])
+
+    def write_statement(self, key: int, value: int) -> str:
+        """Return an update that increments."""
+        return f"UPDATE {self.schema}.counters SET v = v + {value} WHERE id = {key}"
+
+
 class Bank(Workload):
     """Transfers that read two accounts and write the computed balances."""
 
@@ -262,7 +332,9 @@ class Bank(Workload):
         return plan.value
 
 
-_WORKLOADS: tuple[type[Workload], ...] = (ListAppend, Registers, Bank, LongFork)
+_WORKLOADS: tuple[type[Workload], ...] = (
+    ListAppend, Registers, Bank, LongFork, Sets, Counters,
+)  # fmt: skip
 
 
 def workload_of(options: ClientOptions, schema: str) -> Workload:
