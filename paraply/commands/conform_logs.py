@@ -148,8 +148,8 @@ def _remarks(own: OwnCases) -> Iterator[str]:
         )
     if own.unstamped:
         yield (
-            f"log: slices without a case with recorded metadata: {own.unstamped:,}, because they have "
-            "no increasing logical timestamps"
+            f"log: slices without a case with recorded metadata: {own.unstamped:,}, because they "
+            "have no increasing logical timestamps"
         )
     for text in own.refused:
         yield f"log: the source refuses {text}"

@@ -149,8 +149,8 @@ def _nothing_usable(logs: OwnLogs, tally: Tally) -> ParaplyError:
     fault = next(tally.report.diagnostics(), None)
     if tally.unusable.total():
         reason, count = tally.unusable.most_common(1)[0]
-        text = f"{tally.transactions:,} read, {count:,} {reason.what}"
-        remedy = reason.remedy.removeprefix("none: ")
+        text = f"{tally.transactions:,} read, {count:,} of them {reason.what}"
+        remedy = reason.remedy.replace("none:", "give other logs:")
     elif fault is not None:
         text, remedy = fault.text, fault.remedy
     else:

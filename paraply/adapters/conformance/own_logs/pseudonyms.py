@@ -11,18 +11,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from itertools import product
+from itertools import chain, product
 from random import Random
 
 from paraply.adapters.binlog.keys.values import INCOMPARABLE, INTEGER_BITS, Folder, folder_of
 from paraply.adapters.conformance.own_logs.slices import Slice
-from paraply.adapters.conformance.own_logs.steps import Step
+from paraply.adapters.conformance.own_logs.steps import TEXT_TYPES, Step
 from paraply.vocabulary.log import RowImage
 from paraply.vocabulary.schema import Column, KeyPart, TableSchema, UniqueKey
 from paraply.vocabulary.transactions import RowWrite
 
 _LETTERS = "bfkmpvx"
 """Consonants that no collation joins with the next letter."""
+_ACCENTED = str.maketrans(_LETTERS, "ḃḟḱḿṕṽẍ")
 _WORD = 8
 _SPACES_MAX = 64
 _NUMBER_MAX = 1_000_000
@@ -31,7 +32,6 @@ _DAYS_MAX = 20_000
 _YEARS = (1900, 2155)
 _AS_INT = frozenset({"bit", "enum", "set"})
 _REAL = frozenset({"float", "double"})
-_TEXT = frozenset({"char", "varchar", "tinytext", "text", "mediumtext", "longtext"})
 _BLOBS = frozenset({"tinyblob", "blob", "mediumblob", "longblob"})
 _MOMENTS: dict[str, tuple[timedelta, str]] = {
     "date": (timedelta(days=1), "%Y-%m-%d"),
@@ -173,7 +173,7 @@ class Pseudonyms:
         if kind in _MOMENTS:
             return self._draw(plan.domain, whole, lambda: self._moment(kind))
         text = self._words(plan, value)
-        return self._spelled(plan, whole, text, value) if kind in _TEXT else text.encode()
+        return self._spelled(plan, whole, text, value) if kind in TEXT_TYPES else text.encode()
 
     def _integer(self, plan: _Plan) -> int:
         bits = INTEGER_BITS[plan.kind]
@@ -204,14 +204,13 @@ class Pseudonyms:
         if value not in spellings:
             fold = plan.folders[-1]
             taken = set(spellings.values())
-            spellings[value] = next(
-                (
-                    one
-                    for one in _variants(text)
-                    if one not in taken and _folded(fold, one) == _folded(fold, text)
-                ),
-                text,
+            first = next(iter(spellings), None)
+            variants = (
+                one
+                for one in _variants(text, first, value)
+                if one not in taken and _folded(fold, one) == _folded(fold, text)
             )
+            spellings[value] = next(variants, text) if spellings else text
         return spellings[value]
 
     def _draw(self, domain: object, key: object, draw: Callable[[], object]) -> object:
@@ -225,13 +224,26 @@ class Pseudonyms:
         return found
 
 
-def _variants(text: str) -> Iterator[str]:
-    yield text
-    for cases in product((str.lower, str.upper), repeat=_WORD):
-        head = "".join(case(letter) for case, letter in zip(cases, text[:_WORD], strict=True))
-        yield head + text[_WORD:]
-    for count in range(1, _SPACES_MAX):
-        yield text + " " * count
+def _variants(text: str, first: object, value: object) -> Iterator[str]:
+    """Yield other spellings of ``text``, first those that differ as ``value`` does from ``first``.
+
+    That is by trailing spaces, by case, or by accents.
+    """
+    spaced = [text + " " * count for count in range(1, _SPACES_MAX)]
+    cased = _mixed(text, text.upper())
+    accented = _mixed(text, text.translate(_ACCENTED))
+    if isinstance(first, str) and isinstance(value, str):
+        if first.rstrip(" ") == value.rstrip(" "):
+            yield from spaced
+        elif first.lower() == value.lower():
+            yield from cased
+    yield from chain(accented, cased, spaced)
+
+
+def _mixed(text: str, other: str) -> Iterator[str]:
+    """Yield ``text`` with each choice of letters of ``other`` in its first word."""
+    pairs = zip(text[:_WORD], other, strict=False)
+    return ("".join(letters) + text[_WORD:] for letters in product(*pairs))
 
 
 def _folded(fold: Folder, value: object) -> object:
@@ -243,9 +255,9 @@ def _folded(fold: Folder, value: object) -> object:
 def _kind(column: Column) -> str:
     """Return the type, or ``binary``, ``blob`` or ``opaque`` where bytes are compared."""
     kind = column.type_name.partition(" ")[0]
-    if kind in _TEXT and column.collation == "binary":
+    if kind in TEXT_TYPES and column.collation == "binary":
         return "binary" if kind == "char" else "varbinary"
-    known = {*INTEGER_BITS, *_AS_INT, *_REAL, *_TEXT, *_BLOBS, *_MOMENTS, "decimal", "year"}
+    known = {*INTEGER_BITS, *_AS_INT, *_REAL, *TEXT_TYPES, *_BLOBS, *_MOMENTS, "decimal", "year"}
     return kind if kind in {*known, "binary", "varbinary"} else "opaque"
 
 
@@ -254,7 +266,7 @@ def _column(place: int, plan: _Plan) -> Column:
     length = (len(plan.cuts) + 1) * _WORD
     if kind == "opaque":
         kind = "varbinary"
-    is_text = kind in _TEXT
+    is_text = kind in TEXT_TYPES
     return Column(
         name=f"c{place + 1}",
         type_name="bigint" if kind in _AS_INT else kind,

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from paraply.adapters.binlog.keys.builder import KeyBuilder
 from paraply.adapters.conformance.own_logs.steps import Step, Unusable, UnusableError, rows_count
@@ -99,10 +99,9 @@ class Slicer:
         self._steps: list[Step] = []
         self._ordinals: list[int] = []
         self._rows = _Rows()
-        self._first: dict[str, TableSchema] = {}
-        """Definitions at the beginning."""
+        self._created: set[str] = set()
         self._current: dict[str, TableSchema] = {}
-        """With those that the slice creates."""
+        """Definitions; table maps may add collations to those of statements."""
 
     def take(self, step: Step, ordinal: int) -> Iterator[Slice]:
         """Add a step; yield the slice that ends before it.
@@ -127,9 +126,11 @@ class Slicer:
             yield Slice(
                 first=self._ordinals[0],
                 last=self._ordinals[-1],
-                tables=tuple(self._first.values()),
+                tables=tuple(
+                    table for name, table in self._current.items() if name not in self._created
+                ),
                 initial=tuple(self._rows.initial),
-                steps=tuple(self._steps),
+                steps=tuple(map(self._with_definitions, self._steps)),
             )
         else:
             self.dropped += len(self._steps)
@@ -139,14 +140,30 @@ class Slicer:
         rows = self._rows.copy()
         for table in step.tables:
             known = self._current.get(table.name)
-            if known is not None and (step.creates or known != table):
+            if known is not None and (step.creates or not _refines(table, known)):
                 raise _MisfitError
         for row in step.rows:
             rows.take(row, self._keys)
         self._rows = rows
         for table in step.tables:
-            if not step.creates and table.name not in self._current:
-                self._first[table.name] = table
             self._current[table.name] = table
+            if step.creates:
+                self._created.add(table.name)
         self._steps.append(step)
         self._ordinals.append(ordinal)
+
+    def _with_definitions(self, step: Step) -> Step:
+        return replace(step, tables=tuple(self._current[table.name] for table in step.tables))
+
+
+def _refines(new: TableSchema, old: TableSchema) -> bool:
+    """Return whether the definitions differ in collations that were unknown only."""
+    return (
+        new.unique_keys == old.unique_keys
+        and len(new.columns) == len(old.columns)
+        and all(
+            (one.name, one.type_name) == (other.name, other.type_name)
+            and other.collation in ("", one.collation)
+            for one, other in zip(new.columns, old.columns, strict=True)
+        )
+    )

@@ -8,6 +8,7 @@ from decimal import Decimal
 from enum import Enum
 
 from paraply.adapters.binlog.keys.builder import KeyBuilder
+from paraply.adapters.binlog.keys.collations import text_of
 from paraply.adapters.binlog.schema.ddl import CreateTable
 from paraply.adapters.binlog.schema.ddl_parser import parse_statement
 from paraply.vocabulary.log import (
@@ -19,9 +20,10 @@ from paraply.vocabulary.log import (
     RowChange,
     RowImage,
 )
-from paraply.vocabulary.schema import TableSchema
+from paraply.vocabulary.schema import Column, TableSchema
 from paraply.vocabulary.transactions import RowWrite
 
+TEXT_TYPES = frozenset({"char", "varchar", "tinytext", "text", "mediumtext", "longtext"})
 ROWS_MAX = 300
 """Row changes of a transaction; more take seconds a run."""
 
@@ -172,16 +174,19 @@ def _row(row: RowChange, table: TableSchema) -> RowWrite:
 def _image(image: RowImage | None, table: TableSchema) -> RowImage:
     if image is None or len(image) != len(table.columns):
         raise UnusableError(Unusable.MISFIT)
-    return tuple(map(client_value, image))
+    return tuple(_value(*one) for one in zip(image, table.columns, strict=True))
 
 
-def client_value(value: object) -> object:
-    """Return a value as a case contains it; raises ``UnusableError`` for unknown ones."""
+def _value(value: object, column: Column) -> object:
+    """Return a value as clients see it."""
     if value is ABSENT or value is UNKNOWN or is_dataclass(value):
         raise UnusableError(Unusable.PARTIAL)
-    if isinstance(value, bytearray):
-        return bytes(value)
-    if value is None or isinstance(value, int | float | str | bytes):
+    if isinstance(value, bytes | bytearray):
+        data = bytes(value)
+        is_text = column.type_name in TEXT_TYPES and column.collation != "binary"
+        text = text_of(column.charset)(data) if is_text else None
+        return data if text is None else text
+    if value is None or isinstance(value, int | float | str):
         return value
     return str(value) if isinstance(value, Decimal) else repr(value)
 
