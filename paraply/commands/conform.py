@@ -28,6 +28,12 @@ from paraply.adapters.conformance.tracking import (
     TrackerFaultError,
     measure_precision,
 )
+from paraply.commands.conform_logs import (
+    cases_of_logs,
+    configure_logs,
+    log_words,
+    run_other_slices,
+)
 from paraply.commands.conform_outputs import (
     check_show,
     is_as_recorded,
@@ -73,6 +79,7 @@ examples:
   paraply conform -- ./my-applier --workers 4
   paraply conform --case A B-prefix-01 --junit conform.xml -- go run ./cmd/applier
   paraply conform --applier my_applier.py:Applier
+  paraply conform --log binlog.* --schema schema.sql -- ./my-applier
   paraply conform --role tracker -- ./my-tracker
   paraply conform --wire -- ./start-my-applier {source_dsn} {target_dsn}
   paraply conform --self-test
@@ -151,7 +158,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--expected-failures", metavar="F", type=InputPath, help="TOML file of failures known of"
     )
     parser.add_argument(
-        "--log", metavar="F", type=LogFile, help="add the applier's stderr to a file"
+        "--stderr", metavar="F", type=LogFile, help="add the applier's stderr to a file"
     )
     parser.add_argument("--program", metavar="P", help="replay one run of one case, and show it")
     parser.add_argument(
@@ -172,6 +179,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--self-test", action="store_true", help="run the suite on appliers with known faults"
     )
+    configure_logs(parser)
     configure_wire(parser)
     parser.add_argument("command_line", nargs="*", metavar="COMMAND", help="after --: the applier")
 
@@ -179,7 +187,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Run the cases and return the gravest exit code."""
     role = Role(arguments.role)
-    cases = cases_named(arguments.case, role)
+    remarks: tuple[str, ...] = ()
+    if arguments.log is not None:
+        _refuse_options_beside_logs(arguments)
+        cases, remarks = cases_of_logs(arguments, role)
+    else:
+        cases = cases_named(arguments.case, role)
     if arguments.self_test:
         from paraply.conforming.self_test import run_self_test
 
@@ -188,7 +201,8 @@ def run(arguments: argparse.Namespace) -> int:
     command = _command(arguments)
     expected: Mapping[str, ExpectedFailure] = {}
     if arguments.expected_failures is not None:
-        expected = read_expected_failures(Path(arguments.expected_failures), suite())
+        known = suite() if arguments.log is None else cases
+        expected = read_expected_failures(Path(arguments.expected_failures), known)
     if arguments.wire:
         _refuse_options_of_json_lines(arguments)
         return run_wire(arguments, cases, command, expected)
@@ -197,7 +211,7 @@ def run(arguments: argparse.Namespace) -> int:
     if role is Role.TRACKER:
         started = tracker_host_command(command, timeout=arguments.timeout)
     with CommandLauncher(
-        started, log=arguments.log and Path(arguments.log), timeout=arguments.timeout
+        started, log=arguments.stderr and Path(arguments.stderr), timeout=arguments.timeout
     ) as launcher:
         conformance = Conformance(
             launcher, schedules=arguments.schedules, seed=arguments.seed, role=role
@@ -213,7 +227,8 @@ def run(arguments: argparse.Namespace) -> int:
             return _replay(conformance, cases, arguments)
         results = run_with_progress("running the suite", cases, conformance.run_all)
         if arguments.budget > 0:
-            results += _run_budget(conformance, arguments)
+            run_more = _run_budget if arguments.log is None else run_other_slices
+            results += run_more(conformance, arguments)
         others = {}
         if arguments.html is not None:
             failed = [result for result in results if result.breach is not None]
@@ -238,6 +253,7 @@ def run(arguments: argparse.Namespace) -> int:
         expected=expected,
         is_strict=arguments.strict,
         alternatives=others,
+        remarks=remarks,
     )
     return write_outputs(arguments, report)
 
@@ -249,14 +265,25 @@ def _refuse_options_of_json_lines(arguments: argparse.Namespace) -> None:
         "--budget": arguments.budget > 0,
         "--covered": arguments.covered is not None,
         "--keep": arguments.keep is not None,
-        "--log": arguments.log is not None,
+        "--stderr": arguments.stderr is not None,
     }
+    _refuse(given, "--wire starts a command and runs fixed cases")
+
+
+def _refuse_options_beside_logs(arguments: argparse.Namespace) -> None:
+    given = {
+        "--wire": arguments.wire,
+        "--self-test": arguments.self_test,
+        "--covered": arguments.covered is not None,
+    }
+    _refuse(given, "--log makes cases that speak JSON lines")
+
+
+def _refuse(given: Mapping[str, bool], why: str) -> None:
     words = [name for name, is_given in given.items() if is_given]
     if words:
         raise ParaplyError(
-            USAGE,
-            reason=f"--wire starts a command and runs fixed cases: leave out {', '.join(words)}",
-            command="paraply conform",
+            USAGE, reason=f"{why}: leave out {', '.join(words)}", command="paraply conform"
         )
 
 
@@ -323,7 +350,8 @@ def _not_met(applier: Applier) -> str:
 
 def _again(result: CaseResult, arguments: argparse.Namespace, command: Sequence[str]) -> str:
     assert result.breach is not None
-    words = ["paraply", "conform", "--case", result.case.id, "--seed", str(result.breach.seed)]
+    words = ["paraply", "conform", *(log_words(arguments) if arguments.log else ())]
+    words += ["--case", result.case.id, "--seed", str(result.breach.seed)]
     if result.breach.kept is not None:
         words += ["--keep", ",".join(map(str, result.breach.kept))]
     words.append(f"--program={result.breach.program}")

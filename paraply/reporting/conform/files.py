@@ -26,6 +26,7 @@ def conform_json(report: SuiteReport) -> str:
         "schedules": report.schedules,
         "seed": report.seed,
         "counts": dict(Counter(result.result.value for result in results)),
+        "remarks": list(report.remarks),
         "causes": [_cause_json(group) for group in groups_by_cause(results)],
         "cases": [_case_json(result, report) for result in results],
     }
@@ -100,6 +101,8 @@ def conform_junit(report: SuiteReport) -> str:
             skipped += 1
             reason = f"{result.result.value}: {result.reason}"
             ElementTree.SubElement(element, "skipped", message=visible(reason))
+    if report.remarks:
+        ElementTree.SubElement(suite, "system-out").text = "\n".join(map(visible, report.remarks))
     for element in (root, suite):
         element.set("tests", str(len(report.results)))
         element.set("failures", str(failures))
@@ -128,6 +131,7 @@ def conform_tap(report: SuiteReport) -> str:
         lines.append(line)
         if result.result is Result.FAIL:
             lines += ["  ---", f"  message: {visible(result.reason)!r}", "  ..."]
+    lines += [f"# {visible(remark)}" for remark in report.remarks]
     return "\n".join([*lines, ""])
 
 

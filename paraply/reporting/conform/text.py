@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from paraply.adapters.conformance.cases.case import FAMILIES
+from paraply.adapters.conformance.cases.case import FAMILIES, OWN_LOGS
 from paraply.adapters.conformance.tracking import Precision
 from paraply.conforming.expected_failures import ExpectedFailure
 from paraply.conforming.suite import CaseResult, Result
@@ -84,7 +84,7 @@ def precision_line(precision: Precision) -> str:
 def family_table(results: Sequence[CaseResult]) -> list[str]:
     """Return the counts of each family."""
     rows = []
-    for letter, what in FAMILIES.items():
+    for letter, what in (FAMILIES | OWN_LOGS).items():
         counts = Counter(one.result for one in results if one.case.family == letter)
         if counts:
             numbers = tuple(counts[kind] or "" for kind in Result)

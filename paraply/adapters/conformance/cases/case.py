@@ -26,6 +26,8 @@ FAMILIES: dict[str, str] = {
     "N": "over-serialisation and needless failure",
     "O": "sizes: workers, length, rows, files, deadlocks in a row, tables",
 }
+OWN_LOGS = {"U": "slices of a log given by --log"}
+"""The family that is not in the suite."""
 
 NO_OVERLAP = "no_conflicting_parallel_apply"
 AS_LOGGED = "rows_apply_as_logged"

@@ -1,0 +1,1 @@
+"""Cases from a user's own logs and recorded runs."""
