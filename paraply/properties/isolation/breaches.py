@@ -77,7 +77,7 @@ class RepeatedElementRead(Violation):
     value: Any
 
     def __str__(self) -> str:
-        return f"{self.reader} read {self.key} with {shown(self.value)} twice, appended only once"
+        return f"{self.reader} read {self.key} with {shown(self.value)} twice, written only once"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

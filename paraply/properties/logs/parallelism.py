@@ -75,7 +75,7 @@ class ParallelismJudge:
         self._schemas = PartitionModel(self._timelines[BY_SCHEMA])
         self._table_order = TableOrder()
         start = self._timelines[ROW_CONFLICTS].start_of_log()
-        self._barrier_finish = (start, start, start)
+        self._barrier_finish: tuple[list[int], ...] = (start, start, start)
         self._barrier: SeenTransaction | None = None
         self._latest: SeenTransaction | None = None
         self._latest_finish = 0

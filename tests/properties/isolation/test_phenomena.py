@@ -46,7 +46,7 @@ FOUND = [
     ),
     (
         "orders", RepeatedElementRead, lists("ax1", "rx11"),
-        "T2 read x with 1 twice, appended only once",
+        "T2 read x with 1 twice, written only once",
     ),
     (
         "orders", AppendsReordered, lists("ax1 ax2", "rx2"),

@@ -22,7 +22,7 @@ FOUND = {
         "T3 read x with 2 of T2; in the end T4 read x without it",
     ),
     "duplicate element": (
-        sets("+x1", "rx11"), "T2 read x with 1 twice, appended only once",
+        sets("+x1", "rx11"), "T2 read x with 1 twice, written only once",
     ),
     "G1a": (sets("+x1 fail", "rx1"), "T2 read x with 1 of T1, and T1 was aborted"),
     "garbage": (sets("+x1", "rx17"), "T2 read x with 7, which nobody wrote"),
