@@ -20,6 +20,7 @@ from paraply.adapters.conformance.own_logs.definitions import (
 from paraply.adapters.conformance.own_logs.pseudonyms import Names, Pseudonyms
 from paraply.adapters.conformance.own_logs.reading import OwnLogs, Tally, read_slices
 from paraply.adapters.conformance.own_logs.slices import Slice
+from paraply.adapters.conformance.own_logs.steps import Unusable
 from paraply.adapters.conformance.source import (
     Change,
     Delete,
@@ -89,7 +90,7 @@ def own_cases(
     wanted = tuple(named)
     tally = Tally()
     names = None if keep_values else Names()
-    kept: list[tuple[int, Slice]] = []
+    kept: list[Slice] = []
     step, number = 1, 0
     for number, one in enumerate(read_slices(logs, size, tally), start=1):
         if names is not None:
@@ -97,20 +98,28 @@ def own_cases(
                 names.of_table(table.name)
         if wanted:
             if any(name.startswith(wanted) for name in _ids(one, size)):
-                kept.append((number, one))
+                kept.append(one)
             continue
         if (number - 1) % step == 0:
-            kept.append((number, one))
+            kept.append(one)
         if len(kept) > 2 * SLICES_MAX:
             kept = kept[::2]
             step *= 2
     if not number:
         raise _nothing_usable(logs, tally)
-    return _cases(kept, names, size, tally, number, wanted)
+    made = _cases(kept, names, size, tally, number, wanted)
+    if kept and not made.used:
+        raise ParaplyError(
+            NO_USABLE_TRANSACTION,
+            where=", ".join(logs.files),
+            reason=f"the source refuses {made.refused[0]}",
+            remedy=Unusable.CONTRADICTORY.remedy,
+        )
+    return made
 
 
 def _cases(
-    kept: list[tuple[int, Slice]],
+    kept: list[Slice],
     names: Names | None,
     size: int,
     tally: Tally,
@@ -120,7 +129,7 @@ def _cases(
     cases: list[Case] = []
     unsafe = unstamped = 0
     refused = []
-    for _, one in kept:
+    for one in kept:
         try:
             found = [_case(one, names, size, recorded=False)]
             if not _is_stamped(one):
