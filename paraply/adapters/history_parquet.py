@@ -36,6 +36,7 @@ from paraply.vocabulary.records import (
 )
 from paraply.vocabulary.schema import TableSchema
 from paraply.vocabulary.transactions import Transaction
+from paraply.vocabulary.whole_files import sync, sync_folder
 from paraply.vocabulary.write_set import Item, format_item, parse_item
 
 BATCH_ROWS = 65_536
@@ -211,7 +212,9 @@ class _TableWriter:
         finally:
             self._file.close()
         if keep:
+            sync(self._unfinished)
             self._unfinished.replace(self._path)
+            sync_folder(self._path.parent)
         else:
             self._unfinished.unlink()
 

@@ -238,14 +238,15 @@ def _run(arguments: argparse.Namespace, assumptions: Sequence[str]) -> int:
         "sarif": lambda: render_sarif(result),
     }
     if STANDARD_OUTPUT not in outputs.values():
-        sys.stdout.write(
+        write_report(
+            STANDARD_OUTPUT,
             terminal_report(
                 result,
                 sys.stdout,
                 plain=arguments.plain,
                 details=arguments.details,
                 seconds=time.monotonic() - began,
-            )
+            ),
         )
     for option, name in outputs.items():
         write_report(name, renderers[option]())
@@ -318,7 +319,7 @@ def _audit_tables(request: AuditRequest, arguments: argparse.Namespace) -> int:
     if violations is not None:
         sys.stderr.write(f"{counted(written, 'violation')} in {violations}\n")
     if arguments.json != STANDARD_OUTPUT:
-        sys.stdout.write(as_text(counts))
+        write_report(STANDARD_OUTPUT, as_text(counts))
     if arguments.json is not None:
         write_report(arguments.json, as_json(counts))
     if arguments.strict and counts.verdict is Verdict.UNKNOWN:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 
 from paraply.errors import USAGE
 from paraply.file_arguments import InputPath, JsonFile, JunitFile
@@ -83,7 +82,7 @@ def run(arguments: argparse.Namespace) -> int:
     outputs = [name for name in (arguments.json, arguments.junit) if name is not None]
     checked = check(arguments)
     if STANDARD_OUTPUT not in outputs:
-        sys.stdout.write(check_text(checked))
+        write_report(STANDARD_OUTPUT, check_text(checked))
     if arguments.json is not None:
         write_report(arguments.json, check_json(checked))
     if arguments.junit is not None:

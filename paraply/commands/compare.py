@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 
 from paraply.auditing.comparing import (
     BINLOG,
@@ -91,7 +90,7 @@ def run(arguments: argparse.Namespace) -> int:
     with progress("comparing", total=1.0) as advance:
         result = compare(request, advance)
     if arguments.json != STANDARD_OUTPUT:
-        sys.stdout.write(compare_text(result, command=again(request)))
+        write_report(STANDARD_OUTPUT, compare_text(result, command=again(request)))
     if arguments.json is not None:
         write_report(arguments.json, compare_json(result))
     return Verdict.HOLDS.exit_code

@@ -35,9 +35,9 @@ def run_with_progress(what: str, cases: Sequence[Case], run_all: RunAll) -> list
 def write_outputs(arguments: argparse.Namespace, report: SuiteReport) -> int:
     """Print the report, write the files that were asked for, and return the exit code."""
     if arguments.tap:
-        sys.stdout.write(conform_tap(report))
+        write_report(STANDARD_OUTPUT, conform_tap(report))
     elif STANDARD_OUTPUT not in (arguments.json, arguments.junit):
-        sys.stdout.write(conform_text(report, arguments.show))
+        write_report(STANDARD_OUTPUT, conform_text(report, arguments.show))
     if arguments.json is not None:
         write_report(arguments.json, conform_json(report))
     if arguments.junit is not None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
@@ -138,13 +137,14 @@ def run(arguments: argparse.Namespace) -> int:
     result = replace(result, is_cut=is_cut)
     commands = replay_commands(result, None if arguments.out is None else Path(arguments.out))
     if arguments.json != STANDARD_OUTPUT:
-        sys.stdout.write(
+        write_report(
+            STANDARD_OUTPUT,
             explore_text(
                 result,
                 how=_how(arguments, exploration),
                 commands=commands,
                 allow_expected=arguments.allow_expected,
-            )
+            ),
         )
     if arguments.json is not None:
         search = {"seed": arguments.seed, "schedules": arguments.schedules}

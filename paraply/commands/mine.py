@@ -202,7 +202,7 @@ def _sql(arguments: argparse.Namespace) -> int:
     columns, rows = query_campaign(arguments.out, arguments.sql)
     if arguments.json != STANDARD_OUTPUT:
         shown = [["" if value is None else str(value) for value in row] for row in rows]
-        sys.stdout.write("\n".join([*plain_table(columns, shown), ""]))
+        write_report(STANDARD_OUTPUT, "\n".join([*plain_table(columns, shown), ""]))
     if arguments.json is not None:
         found = [dict(zip(columns, map(_plain, row), strict=True)) for row in rows]
         write_report(arguments.json, json_document({"rows": found}))
@@ -224,7 +224,7 @@ def _scope(arguments: argparse.Namespace) -> int:
     except ValueError as error:
         raise usage(str(error)) from None
     if arguments.json != STANDARD_OUTPUT:
-        sys.stdout.write(scope_text(result, transactions=transactions, fault=fault))
+        write_report(STANDARD_OUTPUT, scope_text(result, transactions=transactions, fault=fault))
     if arguments.json is not None:
         write_report(arguments.json, scope_json(result, transactions=transactions, fault=fault))
     return result.verdict.exit_code
@@ -290,7 +290,7 @@ def _compare(arguments: argparse.Namespace, plan: Plan, engine: Engine) -> int:
         )
     if arguments.json != STANDARD_OUTPUT:
         lines = comparison_lines(comparison, with_times=not arguments.no_times)
-        sys.stdout.write("\n".join([*lines, ""]))
+        write_report(STANDARD_OUTPUT, "\n".join([*lines, ""]))
     if arguments.json is not None:
         write_report(arguments.json, json_document(comparison_json(comparison)))
     missed = any(sum(needed.missed.values()) for needed in comparison.mutants.values())
@@ -304,7 +304,7 @@ def _show(
     with_times = not arguments.no_times
     if arguments.json != STANDARD_OUTPUT:
         text = mining_text(progress, results, filed, engine=engine, with_times=with_times)
-        sys.stdout.write(text)
+        write_report(STANDARD_OUTPUT, text)
     if arguments.json is not None:
         document = mining_json(progress, results, filed, engine=engine, with_times=with_times)
         write_report(arguments.json, document)

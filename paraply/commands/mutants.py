@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 import textwrap
 from collections.abc import Sequence
 from typing import Any
@@ -71,7 +70,7 @@ def run(arguments: argparse.Namespace) -> int:
         if arguments.names:
             lines += [line for result in results for line in story_lines(result)]
         lines += ["", summary(results, seed=arguments.seed, with_times=not arguments.no_times), ""]
-        sys.stdout.write("\n".join(lines))
+        write_report(STANDARD_OUTPUT, "\n".join(lines))
     if arguments.json is not None:
         document = {"seed": arguments.seed, "mutants": [_as_json(result) for result in results]}
         write_report(arguments.json, json_document(document))

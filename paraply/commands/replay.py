@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -92,7 +91,7 @@ def run(arguments: argparse.Namespace) -> int:
         if done.difference:
             verdicts.append(Verdict.UNKNOWN)
         if arguments.json != STANDARD_OUTPUT:
-            sys.stdout.write(_text(request, done, judged, arguments))
+            write_report(STANDARD_OUTPUT, _text(request, done, judged, arguments))
         documents.append(replay_json(done, judged))
     if arguments.json is not None:
         write_report(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import sys
 from dataclasses import replace
 
 from paraply.errors import STDIN_TWICE
@@ -170,7 +169,7 @@ def run(arguments: argparse.Namespace) -> int:
     with progress("reading", total=_bytes_total(inputs)) as advance:
         result = verify(request, advance)
     if STANDARD_OUTPUT not in outputs.values():
-        sys.stdout.write(verify_text(result))
+        write_report(STANDARD_OUTPUT, verify_text(result))
     renderers = {
         "json": verify_json,
         "junit": verify_junit,

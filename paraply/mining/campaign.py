@@ -17,7 +17,7 @@ from enum import Enum
 import pyarrow as pa
 
 from paraply.mining.batch_runs import Counts
-from paraply.mining.commits import CommitLog, State, new_state
+from paraply.mining.commits import CommitLog, State, drop_torn_commit, new_state
 from paraply.mining.engines import Engine
 from paraply.mining.findings import Merged
 from paraply.mining.plan import PLAN_FILE, PLAN_FORMAT, Plan, differences, plan_from_json
@@ -263,8 +263,10 @@ def open_folder(
         if before.digest != plan.digest:
             reason = "; ".join(differences(before, plan))
             raise ParaplyError(OTHER_CAMPAIGN, where=store.url, reason=reason)
-    log = CommitLog(store)
     remarks = []
+    if drop_torn_commit(store):
+        remarks.append("the last commit was cut short and is removed; its batches run again")
+    log = CommitLog(store)
     if written is None and not log.exists and resume:
         remarks.append(f"{store.url} held no campaign to go on with; this one is new")
     # Of two concurrent processes, one creates the table.

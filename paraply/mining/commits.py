@@ -29,7 +29,9 @@ from paraply.vocabulary.errors import ParaplyError, register
 from paraply.vocabulary.input_documents import parse_json
 from paraply.vocabulary.shapes import require_shape
 
+LOG = f"{ROWS}/_delta_log"
 STATES = "states"
+_CHECKPOINT = "_last_checkpoint"
 STATE, PLAN = "state", "plan"
 """Commit metadata: state file, plan digest."""
 STATE_BYTES_MAX = 1 << 28
@@ -160,6 +162,7 @@ class CommitLog:
             if "already exists" in str(error) or "version 0" in str(error):
                 return False
             raise ParaplyError(NO_DELTA, where=self._url, reason=_first_line(error)) from None
+        self._sync()
         return True
 
     def files(self) -> dict[str, int]:
@@ -233,6 +236,7 @@ class CommitLog:
         except delta.exceptions.DeltaError as error:
             raise ParaplyError(NO_DELTA, where=self._url, reason=_first_line(error)) from None
         self.refresh()
+        self._sync()
         # Readers may use the previous state: delete the one before.
         if self._older and self._older not in (before, name):
             self._store.delete(self._older)
@@ -245,6 +249,40 @@ class CommitLog:
             self._table.repair()
             self._table.delete(f"system in ({names})")
         self.refresh()
+        self._sync()
+
+    def _sync(self) -> None:
+        # delta-rs does not; a commit that the disk loses in part makes the table unreadable.
+        self._store.sync(LOG, f"{self._table.version():020}")
+
+
+def drop_torn_commit(store: Store) -> bool:
+    """Remove a last commit that a failure of the machine cut short; return whether there was one.
+
+    Its batches run again.
+    """
+    commits = [name for name in store.names(LOG) if name.endswith(".json")]
+    if not commits:
+        return False
+    newest = max(commits).removesuffix(".json")
+    files = {name: store.read(f"{LOG}/{name}") or b"" for name in store.names(LOG)
+             if name.startswith((newest, _CHECKPOINT))}  # fmt: skip
+    torn = [name for name, data in files.items() if not _is_whole(name, data)]
+    for name in torn and {*torn, _CHECKPOINT}:  # Without this hint, the folder is listed.
+        store.delete(f"{LOG}/{name}")
+    return bool(torn)
+
+
+def _is_whole(name: str, data: bytes) -> bool:
+    if name.endswith(".parquet"):
+        return data.endswith(b"PAR1")
+    try:
+        actions = [parse_json(line) for line in data.split(b"\n")]
+        kinds = {kind: action[kind] for action in actions for kind in action}
+        is_ours = PLAN in kinds.get("commitInfo", ())
+    except (ValueError, TypeError):
+        return False
+    return not is_ours or "txn" in kinds or "metaData" in kinds  # The last lines of ours.
 
 
 def read_rows(place: str) -> pa.Table:

@@ -17,6 +17,7 @@ import pyarrow as pa
 import pyarrow.fs as pafs
 
 from paraply.vocabulary.errors import ParaplyError, register
+from paraply.vocabulary.whole_files import sync, sync_folder
 
 STORE_FAILED = register(
     "P721",
@@ -41,6 +42,9 @@ class Store(Protocol):
 
     def write(self, name: str, data: bytes) -> None:
         """Write or replace a file atomically."""
+
+    def sync(self, folder: str, first: str) -> None:
+        """Wait until the disk has a folder's files from the name ``first`` on."""
 
     def read(self, name: str) -> bytes | None:
         """Return a file's content; None if absent."""
@@ -86,11 +90,23 @@ class DiskStore:
                 file.flush()
                 os.fsync(file.fileno())
             os.replace(part, target)
-            _sync_folder(target.parent)
+            sync_folder(target.parent)
         except OSError as error:
+            raise store_failed(str(target), error) from None
+        finally:
             with suppress(OSError):
                 part.unlink()
-            raise store_failed(str(target), error) from None
+
+    def sync(self, folder: str, first: str) -> None:
+        """Sync files that other libraries wrote; P721 on failure."""
+        place = self._place(f"{folder}/{first}").parent
+        try:
+            for name in self.names(folder):
+                if name >= first:
+                    sync(place / name)
+            sync_folder(place)
+        except OSError as error:
+            raise store_failed(str(place), error) from None
 
     def read(self, name: str) -> bytes | None:
         """Return a file's content; None if absent."""
@@ -165,6 +181,9 @@ class ArrowStore:
                 self._files.move(place, target)
         except (OSError, pa.ArrowException) as error:
             raise store_failed(target, error) from None
+
+    def sync(self, folder: str, first: str) -> None:
+        """Do nothing: what is written there stays."""
 
     def read(self, name: str) -> bytes | None:
         """Return a file's content; None if absent."""
@@ -241,14 +260,6 @@ def _inside(url: str, name: str) -> str:
 
 def _leaves(url: str, name: str) -> ParaplyError:
     return ParaplyError(STORE_FAILED, where=url, reason=f"the name {name!r} leaves it")
-
-
-def _sync_folder(folder: Path) -> None:
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
 
 
 def store_failed(where: str, error: BaseException) -> ParaplyError:

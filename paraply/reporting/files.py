@@ -264,7 +264,7 @@ def _kind_of_file(target: Path) -> str:
             elif head.startswith(b"PAR1"):
                 file.seek(max(0, os.fstat(file.fileno()).st_size - _TAIL))
                 return "Parquet" if _WRITTEN_BY.search(file.read()) else ""
-    except (OSError, zlib.error):
+    except (PermissionError, zlib.error):
         return ""
     return kind_of(head)
 

@@ -1,11 +1,12 @@
 """Invalidation of compiled kernels on disk.
 
 numba ignores changes of imported constants and functions, so a newer module drops all kernels of
-its folder.
+its folder. numba does not sync them either, and fails on one that a failure of the machine cut.
 """
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 _INDEX = "*.nbi"
@@ -13,25 +14,36 @@ _CODE = "*.nbc"
 
 
 def drop_stale_kernels(folder: Path) -> int:
-    """Delete stale kernels; return the number of files.
+    """Delete stale or torn kernels; return the number of files.
 
     A read-only folder stays: numba stores its kernels elsewhere.
     """
     kept = folder / "__pycache__"
     indexes = [path.stat().st_mtime_ns for path in kept.glob(_INDEX)]
     newest = max((path.stat().st_mtime_ns for path in folder.glob("*.py")), default=0)
-    if not indexes or min(indexes) > newest:
+    if not indexes:
+        return 0
+    kernels = [path for pattern in (_INDEX, _CODE) for path in kept.glob(pattern)]
+    if min(indexes) > newest and not any(map(_is_torn, kernels)):
         return 0
     dropped = 0
     try:
         # Indexes first: without them the code is never looked at.
-        for pattern in (_INDEX, _CODE):
-            for path in kept.glob(pattern):
-                path.unlink(missing_ok=True)
-                dropped += 1
+        for path in kernels:
+            path.unlink(missing_ok=True)
+            dropped += 1
     except OSError:
         return dropped
     return dropped
+
+
+def _is_torn(kernel: Path) -> bool:
+    try:
+        with kernel.open("rb") as file:
+            file.seek(max(0, file.seek(0, os.SEEK_END) - 1))
+            return file.read() != b"."  # Every pickle ends with it.
+    except OSError:  # Another process drops it.
+        return False
 
 
 def has_kernels(folder: Path) -> bool:

@@ -22,19 +22,25 @@ def appearing(path: Path) -> Iterator[Path]:
     part = path.with_name(f"{PART}{secrets.token_hex(4)}-{path.name}"[-255:])
     try:
         yield part
-        _sync(part)
+        sync(part)
         if path.exists():
             part.chmod(path.stat().st_mode)
         os.replace(part, path)
-        if os.name == "posix":
-            _sync(path.parent)
+        sync_folder(path.parent)
     finally:
         part.unlink(missing_ok=True)
 
 
-def _sync(path: Path) -> None:
+def sync(path: Path) -> None:
+    """Wait until the disk has the content of a file."""
     handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)
     finally:
         os.close(handle)
+
+
+def sync_folder(folder: Path) -> None:
+    """Wait until the disk has the names in a folder."""
+    if os.name == "posix":
+        sync(folder)

@@ -99,6 +99,9 @@ def test_store_continues_after_a_half_written_line(tmp_path, campaign, mutants):
     with store.path.open("a", encoding="utf-8") as file:
         file.write('{"name": "ha')
     assert store.read() == {one.name: one}
+    other = judged(mutants[1], Fate.CAUGHT, runs=1)
+    store.add(other)
+    assert store.read() == {one.name: one, other.name: other}
 
 
 def test_store_makes_its_folder_and_gives_back_what_was_drawn(tmp_path):

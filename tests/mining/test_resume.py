@@ -10,11 +10,12 @@ import sys
 import time
 from dataclasses import replace
 
+import deltalake
 import pytest
 
 from paraply.mining import campaign
 from paraply.mining.campaign import read_campaign, run_campaign
-from paraply.mining.commits import STATES, CommitLog
+from paraply.mining.commits import LOG, STATES, CommitLog
 from paraply.mining.engines import InProcess
 from paraply.mining.plan import PLAN_FILE
 from paraply.mining.row_files import ROWS
@@ -36,8 +37,8 @@ print_batch = lambda _: print("batch", flush=True)
 run_campaign(plan, sys.argv[1], InProcess(), resume=True, on_batch=print_batch)
 """
 
-# Ends the process inside the write of a file, at one step of it: rows, state, rows, state, ...;
-# each is synced, and its folder after it. Each batch is committed.
+# Ends the process inside the write of a file, at one step of it: table, plan, then rows, state and
+# commit of each batch; each is synced, and its folder after it.
 DYING = """
 import os
 from paraply.mining import campaign, store
@@ -107,7 +108,7 @@ def test_campaign_killed_at_random_moments_resumes_to_the_same_table(tmp_path, u
 
 @pytest.mark.long
 @pytest.mark.parametrize("step", ["unsynced", "not renamed", "renamed"])
-@pytest.mark.parametrize("syncs", [3, 5, 7])
+@pytest.mark.parametrize("syncs", [5, 7, 11])
 def test_process_that_dies_inside_a_write_loses_one_commit_at_most(
     tmp_path, undisturbed, step, syncs
 ):
@@ -172,6 +173,49 @@ def test_damaged_state_begins_the_campaign_anew(tmp_path, undisturbed, damage):
     assert "the state" in read.remarks[0]
     progress = run_campaign(plan, str(tmp_path), InProcess(), resume=True)
     assert progress.batches_kept == 0
+    assert rows_of(tmp_path, plan) == expected
+
+
+def newest_commit(folder):
+    return max((folder / LOG).glob("*.json"))
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("part", ["nothing", "half", "a whole line", "all but one byte"])
+def test_commit_that_a_power_failure_cuts_runs_again(part, tmp_path, undisturbed):
+    plan, expected = undisturbed
+    run_campaign(plan, str(tmp_path), InProcess())
+    commit = newest_commit(tmp_path)
+    data = commit.read_bytes()
+    kept = {"nothing": 0, "half": len(data) // 2, "a whole line": data.index(b"\n"),
+            "all but one byte": len(data) - 1}  # fmt: skip
+    commit.write_bytes(data[: kept[part]])
+    progress = run_campaign(plan, str(tmp_path), InProcess(), resume=True)
+    assert "cut short" in progress.remarks[0]
+    assert rows_of(tmp_path, plan) == expected
+
+
+def test_table_that_a_power_failure_cuts_is_made_again(tmp_path):
+    plan = small_plan(histories=4, batch=2)
+    run_campaign(plan, str(tmp_path), InProcess())
+    expected = rows_of(tmp_path, plan)
+    for commit in sorted((tmp_path / LOG).glob("*.json"))[1:]:
+        commit.unlink()
+    first = newest_commit(tmp_path)
+    first.write_bytes(first.read_bytes().rpartition(b"\n")[0])
+    assert run_campaign(plan, str(tmp_path), InProcess(), resume=True).is_complete
+    assert rows_of(tmp_path, plan) == expected
+
+
+def test_checkpoint_that_a_power_failure_cuts_is_removed(tmp_path):
+    plan = small_plan(histories=4, batch=2)
+    run_campaign(plan, str(tmp_path), InProcess())
+    expected = rows_of(tmp_path, plan)
+    deltalake.DeltaTable(str(tmp_path / ROWS)).create_checkpoint()
+    (checkpoint,) = (tmp_path / LOG).glob("*.checkpoint.parquet")
+    checkpoint.write_bytes(checkpoint.read_bytes()[:100])
+    assert run_campaign(plan, str(tmp_path), InProcess(), resume=True).is_complete
+    assert not checkpoint.exists()
     assert rows_of(tmp_path, plan) == expected
 
 

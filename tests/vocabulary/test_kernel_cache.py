@@ -1,8 +1,9 @@
-"""Kept kernels are dropped when any module beside them has changed since."""
+"""Kept kernels are dropped when any module beside them has changed, or one is torn."""
 
 from __future__ import annotations
 
 import os
+import pickle
 
 import pytest
 
@@ -16,7 +17,7 @@ def folder(tmp_path):
         (tmp_path / name).touch()
         os.utime(tmp_path / name, (time_s, time_s))
     for name in ("kernel.f-1.py311.nbi", "kernel.f-1.py311.1.nbc"):
-        (tmp_path / "__pycache__" / name).touch()
+        (tmp_path / "__pycache__" / name).write_bytes(pickle.dumps(name))
         os.utime(tmp_path / "__pycache__" / name, (200, 200))
     return tmp_path
 
@@ -28,6 +29,16 @@ def test_kernels_newer_than_every_module_are_kept(folder):
 
 def test_kernels_are_dropped_when_an_imported_module_changed(folder):
     os.utime(folder / "constants.py", (300, 300))
+    assert drop_stale_kernels(folder) == 2
+    assert not has_kernels(folder)
+
+
+@pytest.mark.parametrize("suffix", ["nbi", "nbc"])
+@pytest.mark.parametrize("size", [0, 5])
+def test_kernels_that_a_power_failure_cut_are_dropped(folder, suffix, size):
+    (kernel,) = (folder / "__pycache__").glob(f"*.{suffix}")
+    kernel.write_bytes(kernel.read_bytes()[:size])
+    os.utime(kernel, (200, 200))
     assert drop_stale_kernels(folder) == 2
     assert not has_kernels(folder)
 

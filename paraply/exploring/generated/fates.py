@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import inspect
 import json
+import os
 import types
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -15,6 +16,7 @@ from random import Random
 from typing import Any
 
 from paraply.mutating.operators import Mutation, Swaps, mutations
+from paraply.vocabulary.whole_files import appearing
 
 
 class Fate(Enum):
@@ -128,13 +130,18 @@ class Store:
     def add(self, one: Judged) -> None:
         """Append a fate."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        with self.path.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(as_record(one), ensure_ascii=False) + "\n")
+        line = json.dumps(as_record(one), ensure_ascii=False) + "\n"
+        with self.path.open("a+b") as file:
+            if file.tell():
+                file.seek(-1, os.SEEK_END)
+                if file.read() != b"\n":  # A killed process left half a line.
+                    line = "\n" + line
+            file.write(line.encode())
 
     def note(self, **numbers: int) -> None:
         """Write beside the fates what was drawn."""
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        self._notes.write_text(json.dumps(numbers) + "\n", encoding="utf-8")
+        with appearing(self._notes) as part:
+            part.write_text(json.dumps(numbers) + "\n", encoding="utf-8")
 
     def noted(self) -> dict[str, int]:
         """Return what was drawn."""

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from paraply.adapters.binlog.live_events import SentTransaction
 from paraply.properties.two_logs.following import Followed, Found, Kind
+from paraply.vocabulary.whole_files import appearing, sync_folder
 
 SLICE_BYTES_MAX = 4 << 20
 SLICES_MAX = 1_000
@@ -117,11 +118,11 @@ class Slices:
             return ""
         if sum(len(each.events) for each in (*mine, *theirs)) > SLICE_BYTES_MAX:
             return ""
-        self._folder.mkdir(parents=True, exist_ok=True)
         names = []
         for side, chosen in (("source", mine), ("target", theirs)):
             path = self._folder / f"{self._stem}-{number}-{side}.bin"
-            path.write_bytes(chosen[0].head + b"".join(each.events for each in chosen))
+            with appearing(path) as part:
+                part.write_bytes(chosen[0].head + b"".join(each.events for each in chosen))
             names.append(shlex.quote(str(path)))
         return f"paraply verify {names[0]} --target {names[1]}"
 
@@ -159,12 +160,13 @@ class FindingsFile:
     def __init__(self, path: Path | None, length: int | None) -> None:
         self._file = None if path is None else path.open("a+b")
         self.length = 0
-        if self._file is None:
+        if self._file is None or path is None:
             return
+        sync_folder(path.parent)
         self.length = self._file.seek(0, os.SEEK_END)
         if length is not None and length < self.length:
             self._file.seek(length)
-            if self._file.read(len(_LINE_BEGIN)) == _LINE_BEGIN:
+            if _LINE_BEGIN.startswith(self._file.read(len(_LINE_BEGIN))):
                 self._file.truncate(length)
                 self.length = length
 
@@ -173,6 +175,11 @@ class FindingsFile:
         if self._file is not None:
             self.length += self._file.write(finding.as_line().encode())
             self._file.flush()
+
+    def sync(self) -> None:
+        """Wait until the disk has all findings: a state must not count what is lost."""
+        if self._file is not None:
+            os.fsync(self._file.fileno())
 
     def close(self) -> None:
         """Close the file."""

@@ -113,6 +113,7 @@ class Watch:
         """Write the state, if a file was named."""
         if self._request.state is None:
             return
+        self._findings.sync()
         document = {
             "paraply": "watch-state",
             "format": FORMAT,

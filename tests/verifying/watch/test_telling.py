@@ -10,7 +10,7 @@ from urllib.request import urlopen
 import pytest
 
 from paraply.reporting.verify.watch import watch_metrics, watch_summary
-from paraply.verifying.watch.findings import Finding
+from paraply.verifying.watch.findings import Finding, FindingsFile
 from paraply.verifying.watch.holding import Worker, held_by
 from paraply.verifying.watch.service import Watch
 from paraply.verifying.watch.telling import MetricsServer, Webhook
@@ -88,3 +88,23 @@ def test_lag_is_explained_by_errors_first_and_by_the_oldest_transaction(tmp_path
     failed = Worker(gtid="", state="", error="Duplicate entry '7'")
     assert held_by(oldest, [turn, failed]) == "the applier stopped: Duplicate entry '7'"
     assert held_by(None, []) == ""
+
+
+@pytest.mark.parametrize("size", [1, 9, 40])
+def test_torn_finding_is_written_again(size, tmp_path):
+    path = tmp_path / "findings.jsonl"
+    first, second = (
+        Finding(target="replica", number=number, kind="missing", text="it never came")
+        for number in (1, 2)
+    )
+    findings = FindingsFile(path, None)
+    findings.add(first)
+    findings.sync()
+    kept = findings.length
+    findings.close()
+    with path.open("ab") as file:
+        file.write(second.as_line().encode()[:size])
+    again = FindingsFile(path, kept)
+    again.add(second)
+    again.close()
+    assert path.read_text() == first.as_line() + second.as_line()
