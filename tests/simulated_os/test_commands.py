@@ -15,7 +15,7 @@ from tests.simulated_os.scenarios import SCENARIOS
 from tests.simulated_os.system import Fault
 
 SEED = int(os.environ.get("PARAPLY_SIMULATED_OS_SEED", "1"))
-CASES = 12
+CASES = 8
 PIECES = 8
 
 
