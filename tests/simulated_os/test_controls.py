@@ -30,7 +30,7 @@ def test_right_writer_passes(server, tmp_path):
     assert problems(lab, cases) == []
 
 
-@pytest.mark.long
+@pytest.mark.long(each=4)
 @pytest.mark.parametrize("writer", writers.WRONG, ids=lambda writer: writer.__name__)
 def test_wrong_writer_is_caught(writer, server, tmp_path):
     lab = lab_of(server, writer, tmp_path)
