@@ -78,12 +78,14 @@ def test_table_known_from_a_dump_holds(tmp_path):
     [
         "ALTER TABLE t ADD INDEX k (a)",
         "ALTER TABLE t DROP INDEX gone",
-        "ALTER TABLE t MODIFY a int",
+        "ALTER TABLE t MODIFY a int AFTER id",
+        "ALTER TABLE t MODIFY a int NOT NULL",
         "RENAME TABLE u TO t",
     ],
 )
 def test_dump_that_is_newer_than_a_statement_of_the_log_is_not_believed(tmp_path, statement):
-    now = "CREATE TABLE t (id int PRIMARY KEY, a int, KEY k (a));"
+    is_not_null = "NOT NULL" if "NOT NULL" in statement else ""
+    now = f"CREATE TABLE t (id int PRIMARY KEY, a int {is_not_null}, KEY k (a));"
     result = overlapping(Log()).ddl(statement).audited(tmp_path, now)
     assert result.verdict is Verdict.UNKNOWN
     assert any("may be newer" in text for text in result.assumptions)
@@ -97,6 +99,13 @@ def test_dump_that_a_statement_about_an_index_changes_is_believed(tmp_path, stat
     dump = "CREATE TABLE t (id int PRIMARY KEY, a int, KEY old (a));"
     result = overlapping(Log()).ddl(f"ALTER TABLE t {statement}").audited(tmp_path, dump)
     assert result.verdict is Verdict.HOLDS
+
+
+def test_dump_is_believed_if_rows_before_a_modify_without_effect_show_the_column(tmp_path):
+    log = overlapping(Log()).ddl("ALTER TABLE t MODIFY a int COMMENT 'x'")
+    assert log.audited(tmp_path, T + ";").verdict is Verdict.HOLDS
+    log = overlapping(Log().ddl("ALTER TABLE t MODIFY a int COMMENT 'x'"))
+    assert log.audited(tmp_path, T + ";").verdict is Verdict.UNKNOWN
 
 
 def test_tables_of_a_newer_dump_that_no_statement_changes_are_believed(tmp_path):

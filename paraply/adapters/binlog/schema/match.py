@@ -75,6 +75,17 @@ def _fits(ours: Column, theirs: Column) -> bool:
     return one == two or {one, two} <= {"json", "blob"} or {one, two} <= {"vector", "string"}
 
 
+def shows(column: Column, metadata: Column) -> bool:
+    """Return whether a table map tells all that a definition says of a column and its keys."""
+    is_text = bool(column.collation or column.charset)
+    return (
+        _fits(column, metadata)
+        and column.nullable == metadata.nullable
+        and (not is_text or column.collation == metadata.collation != "")
+        and (not is_text or column.length == metadata.length)
+    )
+
+
 def _from(known: TableSchema) -> str:
     return ", ".join(sorted(source.value for source in known.sources))
 

@@ -12,6 +12,7 @@ from paraply.adapters.binlog.keys.collation_names import DUMPED_UTF8MB4_COLLATIO
 from paraply.adapters.binlog.schema.changes import alter, created
 from paraply.adapters.binlog.schema.ddl import (
     AlterTable,
+    ChangeColumn,
     CharacterOptions,
     CreateTable,
     DropDatabase,
@@ -23,7 +24,7 @@ from paraply.adapters.binlog.schema.ddl import (
     UseDatabase,
 )
 from paraply.adapters.binlog.schema.ddl_parser import parse_statement
-from paraply.adapters.binlog.schema.match import adopt_metadata, mismatch
+from paraply.adapters.binlog.schema.match import adopt_metadata, mismatch, shows
 from paraply.adapters.binlog.schema.tables import Contradiction, TableDraft, draft_of
 from paraply.vocabulary.schema import ForeignKey, SchemaSource, TableSchema
 
@@ -267,14 +268,30 @@ class SchemaRegistry:
             and SchemaSource.DUMP in known.sources
             and statement.actions
             and _same_definition(known, changed)
+            and not self._is_shown(key, known, statement)
         ):
             self.doubts.wrong.add(self._dumped_name(key))
         self._drafts[key] = changed
         self._changed(key)
+        self._seen_maps.pop(key, None)
         for old, new in renamed_columns.items():
             self._rename_parent_column(key, old, new)
         if new_name is not None:
             self._rename(key, new_name, place)
+
+    def _is_shown(self, key: str, known: TableDraft, statement: AlterTable) -> bool:
+        """Return whether rows before a MODIFY without effect show its columns as dumped."""
+        seen = self._seen_maps.get(key)
+        if seen is None or not all(isinstance(one, ChangeColumn) for one in statement.actions):
+            return False
+        wanted = {
+            one.old_name.lower()
+            for one in statement.actions
+            if isinstance(one, ChangeColumn) and one.after is None
+        }
+        columns = zip(known.freeze().columns, seen.columns, strict=False)
+        shown = {ours.name.lower() for ours, theirs in columns if shows(ours, theirs)}
+        return len(wanted) == len(statement.actions) and wanted <= shown
 
     def _rename(self, old: str, new: str, place: str) -> None:
         target = self._drafts.get(new)

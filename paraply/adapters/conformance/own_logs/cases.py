@@ -33,6 +33,7 @@ from paraply.adapters.conformance.source import (
 from paraply.vocabulary.errors import ParaplyError, register
 from paraply.vocabulary.log import Operation, RowImage
 from paraply.vocabulary.schema import TableSchema
+from paraply.vocabulary.timestamps import may_overlap
 from paraply.vocabulary.transactions import RowWrite, Transaction
 
 SLICE_TRANSACTIONS = 12
@@ -285,7 +286,7 @@ def allows_overlap(log: SourceLog) -> bool:
 def _may_overlap(earlier: Transaction, later: Transaction) -> bool:
     assert earlier.timestamp is not None
     assert later.timestamp is not None
-    return later.timestamp.last_committed < earlier.timestamp.sequence_number
+    return may_overlap(earlier.timestamp, later.timestamp)
 
 
 def _files(log: SourceLog) -> list[list[Transaction]]:
