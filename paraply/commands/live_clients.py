@@ -31,7 +31,7 @@ from paraply.observing.clients import (
 from paraply.reporting.clients_text import client_json, client_text
 from paraply.reporting.files import STANDARD_OUTPUT, make_folder, write_report
 from paraply.reporting.json_document import json_document
-from paraply.vocabulary.client_history import AccessKind, DataType
+from paraply.vocabulary.client_history import DataType
 from paraply.vocabulary.errors import ParaplyError
 from paraply.vocabulary.verdict import Verdict, combine
 
@@ -175,9 +175,4 @@ def _log_lines(one: ClientRound) -> Iterator[str]:
         if one.history.data_type is DataType.COUNTER:
             yield json.dumps(number)
             continue
-        writes = [
-            [access.key, access.value]
-            for access in by_number[number].accesses
-            if access.kind is not AccessKind.READ
-        ]
-        yield json.dumps(writes)
+        yield json.dumps([[key, value] for _, key, value in by_number[number].writes])

@@ -93,6 +93,11 @@ class ClientTransaction(NamedTuple):
         """Return its name in messages."""
         return self.label or f"T{self.number}"
 
+    @property
+    def writes(self) -> tuple[Access, ...]:
+        """Return the accesses that are no reads."""
+        return tuple(one for one in self.accesses if one.kind is not AccessKind.READ)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClientHistory:
@@ -115,9 +120,8 @@ def check_log(history: ClientHistory, *, where: str = "") -> ClientHistory:
     if len(listed) < len(history.log):
         reason = "it lists a transaction twice"
     for transaction in history.transactions:
-        writes = any(access.kind is not AccessKind.READ for access in transaction.accesses)
         if transaction.number not in listed:
-            if writes and transaction.ending is Ending.COMMITTED:
+            if transaction.writes and transaction.ending is Ending.COMMITTED:
                 reason = reason or f"it misses {transaction.name}, which committed"
         elif transaction.ending is Ending.ABORTED:
             reason = reason or f"it has {transaction.name}, which was aborted"

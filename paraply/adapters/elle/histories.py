@@ -276,16 +276,9 @@ def with_log(history: ClientHistory, text: str, *, name: str = "") -> ClientHist
         ParaplyError: P509 or P513 with file and line.
     """
     writer = {
-        (key, value): one.number
-        for one in history.transactions
-        for kind, key, value in one.accesses
-        if kind is not AccessKind.READ
+        (key, value): one.number for one in history.transactions for _, key, value in one.writes
     }
-    writers = {
-        one.number
-        for one in history.transactions
-        if any(kind is not AccessKind.READ for kind, _, _ in one.accesses)
-    }
+    writers = {one.number for one in history.transactions if one.writes}
     log: list[int] = []
     for line, entry in _json_lines(text, name):
         where = f"{name}:{line}"

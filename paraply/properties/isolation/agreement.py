@@ -11,7 +11,7 @@ from paraply.properties.isolation.judging import Finding, finding_of
 from paraply.properties.isolation.phenomena import Phenomenon
 from paraply.properties.isolation.whole_reads import WholeRead, content, final_reads
 from paraply.properties.registry import Violation
-from paraply.vocabulary.client_history import AccessKind, ClientHistory, DataType, Ending, Key
+from paraply.vocabulary.client_history import ClientHistory, DataType, Ending, Key
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,8 +47,7 @@ def judge_agreement(history: ClientHistory) -> Finding:
         (key, None if is_counter else value)
         for one in history.transactions
         if one.ending is Ending.INDETERMINATE
-        for kind, key, value in one.accesses
-        if kind is not AccessKind.READ
+        for _, key, value in one.writes
     }
     breaches = []
     compared = 0

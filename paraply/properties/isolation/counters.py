@@ -21,7 +21,6 @@ from paraply.properties.isolation.phenomena import Phenomenon
 from paraply.properties.isolation.whole_reads import WholeRead, final_reads, whole_reads
 from paraply.properties.registry import Violation
 from paraply.vocabulary.client_history import (
-    AccessKind,
     ClientHistory,
     ClientTransaction,
     Ending,
@@ -190,14 +189,13 @@ def _judge_bounds(history: ClientHistory) -> Iterator[Finding]:
     high: list[Violation] = []
     nothing = _Sums()
     compared = 0
+    by_number = {one.number: one for one in history.transactions}
+    logged = [by_number[number] for number in history.log or ()]
     for read in reads:
         reader, key = read.reader, read.key
         own = sum(read.own)
         least = own + confirmed.get(key, nothing).before(reader.invoked)
-        later = sum(
-            amount for kind, other, amount in reader.accesses
-            if kind is not AccessKind.READ and other == key
-        ) - own  # fmt: skip
+        later = _amount(reader, key) - own
         most = possible.get(key, nothing).before(reader.completed) - later
         compared += least > 0
         value = read.value or 0
@@ -205,7 +203,7 @@ def _judge_bounds(history: ClientHistory) -> Iterator[Finding]:
             low.append(
                 CounterTooLow(
                     reader=reader.name, key=key, read=value, least=least,
-                    missed=_missed(history, read),
+                    missed=_missed(logged, read),
                 )
             )  # fmt: skip
         elif value > most:
@@ -218,21 +216,19 @@ def _judge_bounds(history: ClientHistory) -> Iterator[Finding]:
 
 def _increments(history: ClientHistory) -> Iterator[tuple[ClientTransaction, Key, int]]:
     for one in history.transactions:
-        for kind, key, amount in one.accesses:
-            if kind is not AccessKind.READ:
-                yield one, key, amount
+        for _, key, amount in one.writes:
+            yield one, key, amount
 
 
-def _missed(history: ClientHistory, read: WholeRead) -> str:
+def _amount(one: ClientTransaction, key: Key) -> int:
+    return sum(amount for _, other, amount in one.writes if other == key)
+
+
+def _missed(logged: Iterable[ClientTransaction], read: WholeRead) -> str:
     """Return the first transaction of the log that the value lacks and that had ended."""
-    by_number = {one.number: one for one in history.transactions}
     total = sum(read.own)
-    for number in history.log or ():
-        one = by_number[number]
-        amount = sum(
-            value for kind, key, value in one.accesses
-            if kind is not AccessKind.READ and key == read.key
-        )  # fmt: skip
+    for one in logged:
+        amount = _amount(one, read.key)
         if one is read.reader or not amount:
             continue
         total += amount

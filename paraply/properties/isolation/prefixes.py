@@ -188,11 +188,10 @@ def _index(history: ClientHistory) -> _Log:
     log = _Log(history.data_type)
     by_number = {transaction.number: transaction for transaction in history.transactions}
     for place, number in enumerate(history.log, start=1):
-        for kind, key, value in by_number[number].accesses:
-            if kind is not AccessKind.READ:
-                log.own_place[number], log.own_key[number] = place, key
-                log.places.setdefault(key, []).append(place)
-                log.values.setdefault(key, []).append(value)
+        for _, key, value in by_number[number].writes:
+            log.own_place[number], log.own_key[number] = place, key
+            log.places.setdefault(key, []).append(place)
+            log.values.setdefault(key, []).append(value)
     if history.data_type is DataType.REGISTER:
         for key, places in log.places.items():
             log.place_after[key] = _register_ranges(places, log.values[key])

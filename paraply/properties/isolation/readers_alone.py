@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from paraply.vocabulary.client_history import AccessKind, ClientHistory
+from paraply.vocabulary.client_history import ClientHistory
 
 
 def readers_alone(history: ClientHistory) -> ClientHistory:
@@ -15,11 +15,6 @@ def readers_alone(history: ClientHistory) -> ClientHistory:
     return replace(
         history,
         transactions=tuple(
-            one._replace(
-                accesses=tuple(each for each in one.accesses if each.kind is not AccessKind.READ)
-            )
-            if any(each.kind is not AccessKind.READ for each in one.accesses)
-            else one
-            for one in history.transactions
+            one._replace(accesses=one.writes) if one.writes else one for one in history.transactions
         ),
     )

@@ -30,7 +30,6 @@ from paraply.properties.isolation.whole_reads import WholeRead, final_reads, who
 from paraply.properties.registry import Violation
 from paraply.vocabulary.client_history import (
     REPEATED_WRITE,
-    AccessKind,
     ClientHistory,
     ClientTransaction,
     Ending,
@@ -149,15 +148,14 @@ def judge_set(history: ClientHistory) -> tuple[Finding, ...]:
 def element_outcomes(history: ClientHistory) -> Mapping[Outcome, int]:
     """Return the number of elements by outcome."""
     added = _added(history)
-    return Counter(kind for _, kind, _ in _outcomes(history, added, list(whole_reads(history))))
+    outcomes = _outcomes(added, list(whole_reads(history)), final_reads(history))
+    return Counter(kind for _, kind, _ in outcomes)
 
 
 def _added(history: ClientHistory) -> dict[tuple[Key, Any], _Added]:
     added: dict[tuple[Key, Any], _Added] = {}
     for one in history.transactions:
-        for kind, key, element in one.accesses:
-            if kind is AccessKind.READ:
-                continue
+        for _, key, element in one.writes:
             if (key, element) in added:
                 raise ParaplyError(
                     REPEATED_WRITE, where=one.name, value=element, key=key,
@@ -238,14 +236,15 @@ _Outcome = tuple[_Added, Outcome, WholeRead | None]
 
 
 def _outcomes(
-    history: ClientHistory, added: Mapping[tuple[Key, Any], _Added], reads: list[WholeRead]
+    added: Mapping[tuple[Key, Any], _Added],
+    reads: list[WholeRead],
+    final: Mapping[Key, Mapping[str, WholeRead]],
 ) -> Iterator[_Outcome]:
     """Yield each element that was not aborted, with its outcome and first reader."""
     seen: dict[tuple[Key, Any], WholeRead] = {}
     for read in reads:
         for element in read.value:
             seen.setdefault((read.key, element), read)
-    final = final_reads(history)
     remains = {
         (key, element) for key, ends in final.items() for one in ends.values()
         for element in one.value
@@ -273,7 +272,7 @@ def _losses(
     final = final_reads(history)
     lost, vanished = [], []
     confirmed = undecided = unconfirmed = 0
-    for one, kind, reader in _outcomes(history, added, reads):
+    for one, kind, reader in _outcomes(added, reads, final):
         is_confirmed = one.writer.ending is Ending.COMMITTED
         confirmed += is_confirmed
         undecided += is_confirmed and kind in (Outcome.SEEN, Outcome.NEVER_READ)

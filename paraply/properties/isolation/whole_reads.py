@@ -57,9 +57,8 @@ def final_reads(history: ClientHistory) -> dict[Key, dict[str, WholeRead]]:
     ended: dict[Key, int] = {}
     for one in history.transactions:
         if one.ending is Ending.COMMITTED:
-            for kind, key, _ in one.accesses:
-                if kind is not AccessKind.READ:
-                    ended[key] = max(ended.get(key, 0), one.completed)
+            for _, key, _ in one.writes:
+                ended[key] = max(ended.get(key, 0), one.completed)
     end = max(ended.values(), default=0)
     of_all: dict[Key, dict[str, WholeRead]] = {}
     of_key: dict[Key, dict[str, WholeRead]] = {}

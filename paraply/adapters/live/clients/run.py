@@ -174,11 +174,7 @@ def with_log_order(
     """Return the history with the log's order, where the log has all that committed."""
     if isinstance(history, BankHistory):
         return history
-    writers = {
-        one.number: one.ending
-        for one in history.transactions
-        if any(access.kind is not AccessKind.READ for access in one.accesses)
-    }
+    writers = {one.number: one.ending for one in history.transactions if one.writes}
     order = tuple(number for number in places if number in writers)
     listed = set(order)
     is_whole = all(
