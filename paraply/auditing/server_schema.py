@@ -10,6 +10,7 @@ from tempfile import TemporaryDirectory
 
 from paraply.adapters.servers.existing import ExistingServer, parse_dsn
 from paraply.adapters.servers.reachable import Reachable
+from paraply.vocabulary.sql_text import quoted
 
 SYSTEM_SCHEMAS = ("information_schema", "mysql", "performance_schema", "sys")
 VARIABLES = (
@@ -54,10 +55,10 @@ def read_schema(server: Reachable) -> ServerSchema:
     for schema, table, kind in tables:
         if schema != current:
             current = str(schema)
-            statements.append(str(ask(f"SHOW CREATE DATABASE {_quoted(current)}")[0][1]))
-            statements.append(f"USE {_quoted(current)}")
+            statements.append(str(ask(f"SHOW CREATE DATABASE {quoted(current)}")[0][1]))
+            statements.append(f"USE {quoted(current)}")
         what = "SEQUENCE" if kind == "SEQUENCE" else "TABLE"
-        name = f"{_quoted(current)}.{_quoted(str(table))}"
+        name = f"{quoted(current)}.{quoted(str(table))}"
         statements.append(str(ask(f"SHOW CREATE {what} {name}")[0][1]))
     found.text = "".join(f"{statement};\n" for statement in statements)
     return found
@@ -74,7 +75,3 @@ def schema_file(dsn: str) -> Iterator[tuple[str, ServerSchema]]:
         path = Path(folder) / "server.sql"
         path.write_text(schema.text, encoding="utf-8")
         yield str(path), schema
-
-
-def _quoted(name: str) -> str:
-    return "`" + name.replace("`", "``") + "`"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from copy import deepcopy
 from dataclasses import dataclass
 from functools import lru_cache
@@ -23,6 +23,20 @@ UNREADABLE_CASE_SCHEMA = register(
 )
 
 NOWHERE = LogPosition(file="", offset=0)
+
+
+def row_changes(rows: Iterable[RowWrite], position: LogPosition) -> list[RowChange]:
+    """Return the rows of a transaction as those of a log."""
+    return [
+        RowChange(
+            table=row.table,
+            operation=row.operation,
+            before=row.before,
+            after=row.after,
+            position=position,
+        )
+        for row in rows
+    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,16 +130,7 @@ class Tables:
             kind=LoggedKind.ROWS,
             start=NOWHERE,
             end_offset=0,
-            rows=[
-                RowChange(
-                    table=row.table,
-                    operation=row.operation,
-                    before=row.before,
-                    after=row.after,
-                    position=NOWHERE,
-                )
-                for row in rows
-            ],
+            rows=row_changes(rows, NOWHERE),
         )
         self._builder.complete_transaction(logged)
         return logged

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator
 from paraply.vocabulary.events import Event, EventKind, Outcome
 from paraply.vocabulary.history import History
 from paraply.vocabulary.log import ABSENT, Operation, RowImage
-from paraply.vocabulary.schema import Column, TableSchema, UniqueKey
+from paraply.vocabulary.schema import Column, TableSchema
+from paraply.vocabulary.sql_text import quoted, unique_key
 from paraply.vocabulary.transactions import RowWrite
 
 _SIZED = ("varchar", "char", "varbinary", "binary")
@@ -33,7 +34,7 @@ def _setup(history: History) -> Iterator[str]:
         table.name.partition(".")[0] for table in history.header.schema if "." in table.name
     )
     for name in schemas:
-        yield f"CREATE DATABASE IF NOT EXISTS {_quoted(name)}"
+        yield f"CREATE DATABASE IF NOT EXISTS {quoted(name)}"
     yield from (_create(table) for table in _parents_first(history.header.schema))
 
 
@@ -52,10 +53,10 @@ def _parents_first(tables: Iterable[TableSchema]) -> Iterator[TableSchema]:
 
 def _create(table: TableSchema) -> str:
     parts = [_column(column) for column in table.columns]
-    parts += [_key(table, key) for key in table.unique_keys]
+    parts += [unique_key(table, key) for key in table.unique_keys]
     for key in table.foreign_keys:
-        columns = ", ".join(_quoted(table.columns[one].name) for one in key.columns)
-        parents = ", ".join(map(_quoted, key.parent_columns))
+        columns = ", ".join(quoted(table.columns[one].name) for one in key.columns)
+        parents = ", ".join(map(quoted, key.parent_columns))
         parts.append(
             f"FOREIGN KEY ({columns}) REFERENCES {_table(key.parent)} ({parents}) "
             f"ON DELETE {key.on_delete} ON UPDATE {key.on_update}"
@@ -64,22 +65,12 @@ def _create(table: TableSchema) -> str:
 
 
 def _column(column: Column) -> str:
-    text = f"{_quoted(column.name)} {column.type_name or 'int'}"
+    text = f"{quoted(column.name)} {column.type_name or 'int'}"
     if column.length and column.type_name in _SIZED:
         text += f"({column.length})"
     if column.collation not in ("", "binary"):
         text += f" COLLATE {column.collation}"
     return text if column.nullable else f"{text} NOT NULL"
-
-
-def _key(table: TableSchema, key: UniqueKey) -> str:
-    parts = ", ".join(
-        _quoted(table.columns[part.column].name)
-        + (f"({part.prefix_length})" if part.prefix_length else "")
-        for part in key.parts
-    )
-    word = "PRIMARY KEY" if key.name == "PRIMARY" else f"UNIQUE KEY {_quoted(key.name)}"
-    return f"{word} ({parts})"
 
 
 def _lines_of(event: Event, history: History, tables: dict[str, TableSchema]) -> Iterator[str]:
@@ -127,7 +118,7 @@ def _statement(row: RowWrite, table: TableSchema) -> str:
 def _equals(table: TableSchema, image: RowImage | None, sign: str) -> Iterator[str]:
     for column, value in zip(table.columns, image or (), strict=False):
         if value is not ABSENT:
-            yield f"{_quoted(column.name)}{sign}{_literal(value)}"
+            yield f"{quoted(column.name)}{sign}{_literal(value)}"
 
 
 def _literal(value: object) -> str:
@@ -142,8 +133,4 @@ def _literal(value: object) -> str:
 
 
 def _table(name: str) -> str:
-    return ".".join(_quoted(part) for part in name.split("."))
-
-
-def _quoted(name: str) -> str:
-    return f"`{name.replace('`', '``')}`"
+    return ".".join(quoted(part) for part in name.split("."))

@@ -13,10 +13,7 @@ from functools import partial
 from itertools import combinations, pairwise
 
 from paraply.adapters.conformance.cases.case import NO_OVERLAP, ONCE, Case
-from paraply.adapters.conformance.own_logs.definitions import (
-    column_name,
-    create_table,
-)
+from paraply.adapters.conformance.own_logs.definitions import create_table
 from paraply.adapters.conformance.own_logs.pseudonyms import Names, Pseudonyms
 from paraply.adapters.conformance.own_logs.reading import OwnLogs, Tally, read_slices
 from paraply.adapters.conformance.own_logs.slices import Slice
@@ -33,6 +30,7 @@ from paraply.adapters.conformance.source import (
 from paraply.vocabulary.errors import ParaplyError, register
 from paraply.vocabulary.log import Operation, RowImage
 from paraply.vocabulary.schema import TableSchema
+from paraply.vocabulary.sql_text import column_name
 from paraply.vocabulary.timestamps import may_overlap
 from paraply.vocabulary.transactions import RowWrite, Transaction
 

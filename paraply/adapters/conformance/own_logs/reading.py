@@ -17,9 +17,10 @@ from paraply.adapters.binlog.transactions import read_transactions
 from paraply.adapters.conformance.own_logs.definitions import create_table
 from paraply.adapters.conformance.own_logs.slices import Slice, Slicer
 from paraply.adapters.conformance.own_logs.steps import Unusable, UnusableError, take
+from paraply.adapters.conformance.tables import row_changes
 from paraply.vocabulary.history import History
 from paraply.vocabulary.history_jsonl import bounded_lines, read_histories
-from paraply.vocabulary.log import LoggedKind, LoggedTransaction, LogPosition, RowChange
+from paraply.vocabulary.log import LoggedKind, LoggedTransaction, LogPosition
 from paraply.vocabulary.schema import (
     Column,
     KeyPart,
@@ -42,7 +43,7 @@ _HEAD_BYTES = 1024
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OwnLogs:
-    """What to read: files, as ``is_text`` says of the logs among them, and a schema dump."""
+    """Files to read, and a schema dump; the logs among the files are text if ``is_text``."""
 
     files: tuple[str, ...]
     is_text: bool = False
@@ -194,16 +195,7 @@ def _logged(one: Transaction) -> LoggedTransaction:
         last_committed=None if stamp is None else stamp.last_committed,
         sequence_number=None if stamp is None else stamp.sequence_number,
         clock=one.clock,
-        rows=[
-            RowChange(
-                table=row.table,
-                operation=row.operation,
-                before=row.before,
-                after=row.after,
-                position=position,
-            )
-            for row in one.rows
-        ],
+        rows=row_changes(one.rows, position),
         statements=(one.statement,) if one.statement else (),
     )
 
