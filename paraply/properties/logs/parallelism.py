@@ -45,9 +45,12 @@ ROW_CONFLICTS = "row-conflicts"
 BY_TABLE = "by-table"
 BY_SCHEMA = "by-schema"
 BY_PRIMARY_KEY = "by-primary-key"
-MODELS = (LOGICAL_CLOCK, COMMIT_GROUP, ROW_CONFLICTS, BY_TABLE, BY_SCHEMA, BY_PRIMARY_KEY)
 WITH_KEYS = "with-keys"
 """Differs from row-conflicts only where rows without a key were seen."""
+MODELS = (LOGICAL_CLOCK, COMMIT_GROUP, ROW_CONFLICTS, BY_TABLE, BY_SCHEMA, BY_PRIMARY_KEY)
+_SHOWN = (
+    LOGICAL_CLOCK, COMMIT_GROUP, ROW_CONFLICTS, WITH_KEYS, BY_TABLE, BY_SCHEMA, BY_PRIMARY_KEY,
+)  # fmt: skip
 
 _ROWS, _PRIMARY_KEYS, _WITH_KEYS = 0, 1, 2
 """Positions in :attr:`SeenTransaction.finish`."""
@@ -64,7 +67,11 @@ class ParallelismJudge:
 
     def __init__(self, index: ConflictIndex, workers: Sequence[int]) -> None:
         self._index = index
-        self._timelines = {model: WorkerTimeline(workers) for model in (*MODELS, WITH_KEYS)}
+        self._timelines = {model: WorkerTimeline(workers) for model in _SHOWN}
+        self._row_lines = [
+            self._timelines[one] for one in (ROW_CONFLICTS, BY_PRIMARY_KEY, WITH_KEYS)
+        ]
+        """In the order of :attr:`SeenTransaction.finish`."""
         self._clock_rule, self._group_rule = (
             LogicalClockRule(),
             CommitGroupRule(by_last_committed=True),
@@ -129,7 +136,7 @@ class ParallelismJudge:
     def _run_alone(self, txn: LoggedTransaction, seen: SeenTransaction, work: int) -> None:
         # It waits for whatever ends last, and everything after it waits for it.
         before = self._latest
-        seen.finish = finish = self._schedule([line.end for line in self._row_lines()], work)
+        seen.finish = finish = self._schedule([line.end for line in self._row_lines], work)
         cause: Cause = (_kind_word(txn.kind.value), seen.statement or txn.kind.value)
         self._note_path(seen, before, cause, work, finish[_ROWS])
         self._barrier, self._barrier_finish = seen, finish
@@ -145,14 +152,17 @@ class ParallelismJudge:
             with_keys_ready = later_of(with_keys_ready, earlier.finish[_WITH_KEYS])
             candidates.append((finish[UNBOUNDED], ordinal, ("key", str(key)), earlier))
         blurred = touches.blurred - {ANY_ROWS}
-        for table, floor in self._table_order.waits(touches.met, touches.unkeyed, blurred):
+        floors = self._table_order.waits(touches.met, touches.unkeyed, blurred)
+        for table, floor in floors:
             row_ready = later_of(row_ready, floor.finish[_ROWS])
             key_ready = later_of(key_ready, floor.finish[_PRIMARY_KEYS])
             last = floor.last
             candidates.append(
                 (floor.finish[_ROWS][UNBOUNDED], last.ref.ordinal, ("table", table_of(table)), last)
             )
-        for _, floor in self._table_order.waits(touches.met, touches.unidentified, blurred):
+        if touches.unkeyed != touches.unidentified:
+            floors = self._table_order.waits(touches.met, touches.unidentified, blurred)
+        for _, floor in floors:
             with_keys_ready = later_of(with_keys_ready, floor.finish[_WITH_KEYS])
         for key in seen.primary_keys:
             access = self._index.writes.newest(key)
@@ -164,12 +174,8 @@ class ParallelismJudge:
         self._count_apart(seen, waits, touches)
         self._table_order.remember(seen, touches.met, touches.unkeyed, blurred)
 
-    def _row_lines(self) -> tuple[WorkerTimeline, ...]:
-        """Return the timelines, in the order of :attr:`SeenTransaction.finish`."""
-        return tuple(self._timelines[one] for one in (ROW_CONFLICTS, BY_PRIMARY_KEY, WITH_KEYS))
-
     def _schedule(self, ready: Sequence[Sequence[int]], work: int) -> tuple[list[int], ...]:
-        lines = zip(self._row_lines(), ready, strict=True)
+        lines = zip(self._row_lines, ready, strict=True)
         return tuple(line.schedule(since, work) for line, since in lines)
 
     def _wait_for_barrier(self) -> _Wait:
@@ -243,7 +249,7 @@ class ParallelismJudge:
         """
         return [
             self._result(model, safety)
-            for model in (*MODELS[:3], WITH_KEYS, *MODELS[3:])
+            for model in _SHOWN
             if (model != LOGICAL_CLOCK or self._clock_seen)
             and (model != WITH_KEYS or self._keyless_seen)
             and (model != COMMIT_GROUP or self._groups_seen or self._clock_seen)

@@ -76,7 +76,7 @@ def _fits(ours: Column, theirs: Column) -> bool:
 
 
 def shows(column: Column, metadata: Column) -> bool:
-    """Return whether a table map tells all that a definition says of a column and its keys."""
+    """Return whether a table map shows the type, length, collation and NULL of a column."""
     is_text = bool(column.collation or column.charset)
     return (
         _fits(column, metadata)

@@ -282,16 +282,14 @@ class SchemaRegistry:
     def _is_shown(self, key: str, known: TableDraft, statement: AlterTable) -> bool:
         """Return whether rows before a MODIFY without effect show its columns as dumped."""
         seen = self._seen_maps.get(key)
-        if seen is None or not all(isinstance(one, ChangeColumn) for one in statement.actions):
+        if seen is None:
             return False
-        wanted = {
-            one.old_name.lower()
-            for one in statement.actions
-            if isinstance(one, ChangeColumn) and one.after is None
-        }
         columns = zip(known.freeze().columns, seen.columns, strict=False)
         shown = {ours.name.lower() for ours, theirs in columns if shows(ours, theirs)}
-        return len(wanted) == len(statement.actions) and wanted <= shown
+        return all(
+            isinstance(one, ChangeColumn) and one.after is None and one.old_name.lower() in shown
+            for one in statement.actions
+        )
 
     def _rename(self, old: str, new: str, place: str) -> None:
         target = self._drafts.get(new)
