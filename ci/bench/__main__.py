@@ -29,6 +29,7 @@ MODULES = (
     "ci.bench.states",
     "ci.bench.traces",
     "ci.bench.verify",
+    "ci.bench.watch",
 )
 """Modules that register benchmarks."""
 

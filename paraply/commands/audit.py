@@ -181,7 +181,7 @@ def run(arguments: argparse.Namespace) -> int:
         reason = "--schema and --dsn both give definitions"
         raise ParaplyError(USAGE, reason=reason, command="paraply audit")
     # Imported late: most audits need no server.
-    from paraply.auditing.server_schema import schema_file
+    from paraply.adapters.servers.definitions import schema_file
 
     with schema_file(arguments.dsn) as (arguments.schema, server):
         variables = ", ".join(f"{name}={value}" for name, value in server.variables.items())

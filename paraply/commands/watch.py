@@ -33,21 +33,26 @@ from paraply.verifying.watch.findings import Finding
 from paraply.verifying.watch.holding import held_by, workers_of
 from paraply.verifying.watch.pair import PairOptions, PairSnapshot
 from paraply.verifying.watch.service import Watch, WatchRequest
+from paraply.verifying.watch.source import SourceSnapshot
 from paraply.verifying.watch.telling import MetricsServer, Webhook
 
 DESCRIPTION = """\
 Follow the binary logs of a running source and of its replicas, as a replica does, and judge what
-each replica commits: every transaction once, with the same rows, in the source's order. The servers
-are only read from. Servers need GTIDs and binlog_format=ROW, replicas log_slave_updates; the
-account needs REPLICATION SLAVE and REPLICATION CLIENT (MariaDB: BINLOG MONITOR).
+each replica commits: every transaction once, with the same rows, in the source's order. It also
+judges the source's metadata as it flows, as paraply audit does: may transactions overlap that
+conflict? The servers are only read from. Servers need GTIDs and binlog_format=ROW, replicas
+log_slave_updates; the account needs REPLICATION SLAVE and REPLICATION CLIENT (MariaDB: BINLOG
+MONITOR), and at the source SELECT on the tables, for their definitions.
 
 Ctrl-C or SIGTERM ends it with a summary. With --state, the next run resumes there.
 """
 
 EPILOG = """\
 exit codes, at the end:
-  0  holds     all transactions that the targets committed are the source's, in order
-  1  violated  some were missing, changed, errant, repeated or in the wrong order
+  0  holds     all transactions that the targets committed are the source's, in order, and no two
+               of the source that conflict may overlap
+  1  violated  some were missing, changed, errant, repeated or in the wrong order, or the source's
+               metadata lets conflicting ones overlap
   2  unknown   something could not be decided; the summary names it
   3  wrong usage, or a server that cannot be followed
 
@@ -89,6 +94,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
         type=positive,
         metavar="N",
         help="a transaction is missing after N later ones (default: 1,024, MariaDB 16)",
+    )
+    parser.add_argument(
+        "--no-audit",
+        dest="audit",
+        action="store_false",
+        help="do not judge the source's metadata",
     )
     parser.add_argument(
         "--state",
@@ -152,7 +163,9 @@ def run(arguments: argparse.Namespace) -> int:
         )
         telling.end()
         reasons = {pair.name: pair.unknown_because() for pair in watch.pairs}
-        sys.stdout.write(watch_summary(watch.snapshots(), reasons, watch.verdict))
+        sys.stdout.write(
+            watch_summary(watch.snapshots(), reasons, watch.verdict, watch.source_snapshot())
+        )
         return watch.verdict.exit_code
 
 
@@ -161,7 +174,7 @@ def _request(arguments: argparse.Namespace) -> WatchRequest:
     if first is None:
         seed = f"{socket.gethostname()}/{os.getpid()}".encode()
         first = _FIRST_REPLICA_ID + (zlib.crc32(seed) & 0x0FFFFF00)
-    numbers = iter(range(first, first + 2 * len(arguments.target)))
+    numbers = iter(range(first, first + 2 * len(arguments.target) + 1))
 
     def stream(dsn: str) -> ServerStream:
         parsed = parse_dsn(dsn)
@@ -171,6 +184,7 @@ def _request(arguments: argparse.Namespace) -> WatchRequest:
     findings = None if arguments.findings is None else Path(arguments.findings)
     return WatchRequest(
         pairs=[(stream(arguments.source), stream(target)) for target in arguments.target],
+        audited=stream(arguments.source) if arguments.audit else None,
         options=PairOptions(
             require=arguments.require,
             patience=arguments.patience,
@@ -204,6 +218,7 @@ class _Telling:
         self._arguments = arguments
         self._stack = stack
         self._snapshots: list[PairSnapshot] = []
+        self._source: SourceSnapshot | None = None
         self._rates: dict[str, float] = {}
         self._held: dict[str, str] = {}
         self._last: deque[Finding] = deque(maxlen=5)
@@ -222,10 +237,10 @@ class _Telling:
 
     def start(self) -> None:
         """Open the view and the server of metrics."""
-        self._snapshots = self.watch.snapshots()
+        self._look()
         if self._arguments.metrics is not None:
             host, port = self._arguments.metrics
-            server = MetricsServer(host, port, lambda: watch_metrics(self._snapshots))
+            server = MetricsServer(host, port, lambda: watch_metrics(self._snapshots, self._source))
             self._stack.callback(server.close)
             print(f"metrics: http://{host}:{server.port}/metrics", file=sys.stderr, flush=True)
         console = Console()
@@ -238,6 +253,9 @@ class _Telling:
                 print(f"watching {pair.name}", file=sys.stderr, flush=True)
         threading.Thread(target=self._explain, daemon=True).start()
 
+    def _look(self) -> None:
+        self._snapshots, self._source = self.watch.snapshots(), self.watch.source_snapshot()
+
     def beat(self) -> None:
         """Look at the numbers, once a second."""
         now = time.monotonic()
@@ -245,7 +263,7 @@ class _Telling:
         if passed < BEAT_S:
             return
         before = {pair.name: pair.counts.matched for pair in self._snapshots}
-        self._snapshots = self.watch.snapshots()
+        self._look()
         self._rates = {
             pair.name: (pair.counts.matched - before[pair.name]) / passed
             for pair in self._snapshots
@@ -254,7 +272,12 @@ class _Telling:
         if self._live is not None:
             self._live.update(
                 watch_view(
-                    self._snapshots, self._rates, self._held, list(self._last), now - self._began
+                    self._snapshots,
+                    self._rates,
+                    self._held,
+                    list(self._last),
+                    now - self._began,
+                    self._source,
                 ),
                 refresh=True,
             )
@@ -265,7 +288,7 @@ class _Telling:
             for pair in self._snapshots:
                 text = ""
                 if pair.behind:
-                    text = held_by(pair.oldest, workers_of(streams[pair.name]))
+                    text = held_by(pair.oldest, pair.next, workers_of(streams[pair.name]))
                 if text and self._live is None and text != self._held.get(pair.name):
                     print(f"{pair.name} waits for {text}", file=sys.stderr, flush=True)
                 self._held[pair.name] = text

@@ -49,6 +49,7 @@ def admit(server: Server) -> str:
             "SET SESSION sql_log_bin=0",
             f"CREATE USER {USER}@'127.0.0.1' IDENTIFIED BY '{PASSWORD}'",
             f"GRANT {rights} ON *.* TO {USER}@'127.0.0.1'",
+            f"GRANT SELECT ON shop.* TO {USER}@'127.0.0.1'",
         ]
     )
     return f"mysql://{USER}@127.0.0.1:{server.port}"
@@ -158,6 +159,9 @@ def report(watch: Watching, name: str, judged: int) -> None:
     assert not watch.findings()
     assert seen["transactions_total"] >= judged
     assert seen["row_changes_total"] > judged
+    # The source's own metadata, of transactions that were under way side by side.
+    assert seen["source_transactions_total"] >= judged
+    assert seen["source_verdict"] == Verdict.HOLDS.exit_code
 
 
 def test_mariadb_in_each_mode_raises_no_alarm_though_the_replica_and_the_watch_are_killed(

@@ -117,6 +117,10 @@ class SafetyEvidence:
 
     def reasons(self) -> list[Reason]:
         """Return why this applier's safety is unknown."""
+        return [*self.untested(), *self.doubts()]
+
+    def untested(self) -> list[Reason]:
+        """Return why nothing was there to judge."""
         found = []
         if self.pairs_allowed == 0:
             found.append(
@@ -140,6 +144,11 @@ class SafetyEvidence:
                     "pass --schema if keys are missing",
                 )
             )
+        return found
+
+    def doubts(self) -> list[Reason]:
+        """Return what could not be decided."""
+        found = []
         if self.violations_uncertain:
             found.append(
                 self._reason(

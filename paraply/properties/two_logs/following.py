@@ -12,6 +12,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterator
 from dataclasses import asdict, dataclass, field
 from enum import StrEnum
+from itertools import islice
 from typing import Any, Generic, TypeVar
 
 from paraply.vocabulary.gtid_names import GtidNames
@@ -228,12 +229,10 @@ class FollowingJudge(Generic[Content]):
         """Return how many source transactions read have not come."""
         return sum(slot.state == _WAITING for slot in self._open.values())
 
-    def oldest_waiting(self) -> Followed[Content] | None:
-        """Return the first source transaction that has not come."""
-        for slot in self._open.values():
-            if slot.state == _WAITING:
-                return slot.entry
-        return None
+    def waiting(self, limit: int) -> list[Followed[Content]]:
+        """Return the first source transactions that have not come."""
+        left = (slot.entry for slot in self._open.values() if slot.state == _WAITING)
+        return list(islice(left, limit))
 
     def gaps(self) -> list[Followed[Content]]:
         """Return transactions that a later one of their group has overtaken."""

@@ -12,6 +12,7 @@ from rich.text import Text
 from paraply.reporting.escape import visible
 from paraply.verifying.watch.findings import Finding
 from paraply.verifying.watch.pair import PairSnapshot
+from paraply.verifying.watch.source import SourceSnapshot
 from paraply.vocabulary.counting import counted
 from paraply.vocabulary.verdict import Verdict
 
@@ -27,6 +28,7 @@ def watch_view(
     held: Mapping[str, str],
     findings: Sequence[Finding],
     seconds: float,
+    source: SourceSnapshot | None = None,
 ) -> RenderableType:
     """Return the present screen; ``rates`` are transactions per second."""
     table = Table(expand=True, box=None, header_style="bold")
@@ -52,6 +54,16 @@ def watch_view(
             notes.append(
                 Text(f"  {pair.name} waits for {visible(held[pair.name])}", style="yellow")
             )
+    if source is not None:
+        table.add_row(
+            f"source {visible(source.name)}",
+            _source_verdict(source),
+            f"{source.counts.transactions:,}",
+            "", "", "", "",
+            Text(f"{source.findings:,}", style="bold red" if source.findings else ""),
+        )  # fmt: skip
+        if source.status.problem:
+            notes.append(Text(f"  source: {visible(source.status.problem)}", style="dim"))
     last = [
         Text(visible(f"  {each.kind} {each.gtid} {each.text}"), style="red")
         for each in list(findings)[-5:]
@@ -59,6 +71,12 @@ def watch_view(
     minutes, rest = divmod(int(seconds), 60)
     title = f"paraply watch  {minutes // 60}:{minutes % 60:02}:{rest:02}"
     return Panel(Group(table, *notes, *last), title=title, subtitle="Ctrl-C ends it")
+
+
+def _source_verdict(source: SourceSnapshot) -> Text:
+    if source.verdict is None:
+        return Text("nothing overlaps", style="dim")
+    return Text(source.verdict.name.lower(), style=_STYLES[source.verdict])
 
 
 def _notes(pair: PairSnapshot) -> list[str]:
@@ -85,7 +103,10 @@ def finding_text(finding: Finding) -> str:
 
 
 def watch_summary(
-    pairs: Sequence[PairSnapshot], reasons: Mapping[str, Sequence[str]], verdict: Verdict
+    pairs: Sequence[PairSnapshot],
+    reasons: Mapping[str, Sequence[str]],
+    verdict: Verdict,
+    source: SourceSnapshot | None = None,
 ) -> str:
     """Return the text at the end."""
     lines = []
@@ -109,6 +130,16 @@ def watch_summary(
             + (f", the oldest for {pair.behind_s:,.0f} s" if pair.behind else "")
         )
         lines += [f"  unknown      {visible(each)}" for each in reasons.get(pair.name, ())]
+    if source is not None:
+        sums = source.counts
+        lines.append(f"metadata of {visible(source.name)}: {_source_verdict(source).plain}")
+        lines.append(
+            f"  judged       {counted(sums.transactions, 'transaction')}; "
+            f"{counted(sums.pairs_allowed, 'pair')} may overlap, "
+            f"{counted(sums.conflicts_ordered, 'pair')} with a common row may not"
+        )
+        lines.append(f"  unsafe       {sums.unsafe:,}   malformed {sums.malformed:,}")
+        lines += [f"  unknown      {visible(f'{s}: {why}')}" for s, why in source.doubts.items()]
     lines.append(f"verdict: {verdict.name.lower()}")
     return "\n".join(lines) + "\n"
 
@@ -125,10 +156,18 @@ _METRICS = (
     ("reconnections_total", "counter", "Broken connections."),
     ("log_bytes_total", "counter", "Bytes of the log read."),
     ("kept_bytes", "gauge", "Events kept of transactions that have not come."),
+    (
+        "source_transactions_total",
+        "counter",
+        "Transactions of the source whose metadata is judged.",
+    ),
+    ("source_pairs_total", "counter", "Pairs of them: may overlap, kept apart, unsafe."),
+    ("source_malformed_total", "counter", "Malformed metadata."),
+    ("source_verdict", "gauge", "0 holds, 1 violated, 2 unknown; absent while nothing overlaps."),
 )
 
 
-def watch_metrics(pairs: Sequence[PairSnapshot]) -> str:
+def watch_metrics(pairs: Sequence[PairSnapshot], source: SourceSnapshot | None = None) -> str:
     """Return metrics in the text format of Prometheus."""
     samples: dict[str, list[str]] = {name: [] for name, _, _ in _METRICS}
 
@@ -151,8 +190,22 @@ def watch_metrics(pairs: Sequence[PairSnapshot]) -> str:
             add("connected", status.is_connected, target=target, log=log)
             add("reconnections_total", status.reconnections, target=target, log=log)
             add("log_bytes_total", status.bytes_read, target=target, log=log)
+    if source is not None:
+        sums = source.counts
+        add("source_transactions_total", sums.transactions, source=source.name)
+        add("source_malformed_total", sums.malformed, source=source.name)
+        for state, number in (
+            ("may overlap", sums.pairs_allowed),
+            ("kept apart", sums.conflicts_ordered),
+            ("unsafe", sums.unsafe),
+        ):
+            add("source_pairs_total", number, source=source.name, state=state)
+        if source.verdict is not None:
+            add("source_verdict", source.verdict.exit_code, source=source.name)
     lines = []
     for name, kind, text in _METRICS:
+        if not samples[name]:
+            continue
         lines += [f"# HELP paraply_watch_{name} {text}", f"# TYPE paraply_watch_{name} {kind}"]
         lines += samples[name]
     return "\n".join(lines) + "\n"

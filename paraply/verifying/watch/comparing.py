@@ -139,6 +139,12 @@ def keys_of(sent: SentTransaction) -> frozenset[Hashable]:
     return frozenset(found)
 
 
+def unkeyed_tables(sent: SentTransaction) -> set[str]:
+    """Return changed tables whose rows no known key identifies."""
+    tables = {row.table for row in sent.transaction.rows}
+    return {table for table in tables if not _key_of(sent.tables.get(table))}
+
+
 def _hashable(value: object) -> Hashable:
     return value if isinstance(value, Hashable) else repr(value)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -94,37 +94,49 @@ def piece_of(sent: SentTransaction) -> Piece:
     return Piece(sent.head, sent.events)
 
 
+def stem_of(name: str) -> str:
+    """Return a server's name as the beginning of file names."""
+    return "".join(letter if letter.isalnum() else "-" for letter in name)
+
+
 class Slices:
-    """Writes the pieces of both logs that show a finding; ``folder`` None writes none."""
+    """Writes pieces of logs that show findings; ``folder`` None writes none."""
 
     def __init__(self, folder: Path | None, stem: str) -> None:
         self._folder = folder
         self._stem = stem
 
-    def write(
-        self,
-        number: int,
-        found: Found[SentTransaction],
-        pieces: Mapping[str, Piece],
-    ) -> str:
-        """Write the pieces; return the command, or an empty text.
+    def write(self, number: int, sides: Mapping[str, Sequence[Piece]]) -> list[str]:
+        """Write a log for each side; return their names, quoted, or none if one has no piece."""
+        if self._folder is None or number > SLICES_MAX or not all(sides.values()):
+            return []
+        if sum(len(each.events) for side in sides.values() for each in side) > SLICE_BYTES_MAX:
+            return []
+        return [
+            self.keep(f"{number}-{side}.bin", chosen[0].head + b"".join(p.events for p in chosen))
+            for side, chosen in sides.items()
+        ]
 
-        ``pieces``: transactions of both logs, by table.
-        """
-        if self._folder is None or number > SLICES_MAX:
+    def keep(self, name: str, content: bytes) -> str:
+        """Write a file; return its name, quoted, or an empty text without a folder."""
+        if self._folder is None:
             return ""
-        mine, theirs = _pieces(found, pieces)
-        if not mine or not theirs:
-            return ""
-        if sum(len(each.events) for each in (*mine, *theirs)) > SLICE_BYTES_MAX:
-            return ""
-        names = []
-        for side, chosen in (("source", mine), ("target", theirs)):
-            path = self._folder / f"{self._stem}-{number}-{side}.bin"
-            with appearing(path) as part:
-                part.write_bytes(chosen[0].head + b"".join(each.events for each in chosen))
-            names.append(shlex.quote(str(path)))
-        return f"paraply verify {names[0]} --target {names[1]}"
+        path = self._folder / f"{self._stem}-{name}"
+        with appearing(path) as part:
+            part.write_bytes(content)
+        return shlex.quote(str(path))
+
+
+def pair_replay(
+    slices: Slices, number: int, found: Found[SentTransaction], pieces: Mapping[str, Piece]
+) -> str:
+    """Write the pieces of both logs; return the command, or an empty text.
+
+    ``pieces``: transactions of both logs, by table.
+    """
+    mine, theirs = _pieces(found, pieces)
+    names = slices.write(number, {"source": mine, "target": theirs})
+    return f"paraply verify {names[0]} --target {names[1]}" if names else ""
 
 
 def _pieces(

@@ -23,7 +23,15 @@ from paraply.properties.two_logs.following import (
 )
 from paraply.verifying.watch.comparing import Comparison, keys_of
 from paraply.verifying.watch.errors import MIXED_FAMILIES, SAME_SERVER
-from paraply.verifying.watch.findings import Finding, Piece, Slices, finding_of, piece_of
+from paraply.verifying.watch.findings import (
+    Finding,
+    Piece,
+    Slices,
+    finding_of,
+    pair_replay,
+    piece_of,
+    stem_of,
+)
 from paraply.verifying.watch.reading import LogReader, ReaderStatus
 from paraply.vocabulary.errors import ParaplyError
 from paraply.vocabulary.gtid_names import GtidNames
@@ -41,6 +49,7 @@ PATIENCE_MARIADB = 16
 PIECE_BYTES_MAX = 4 << 10
 PIECES_MAX = 8
 """Small transactions that the state keeps, by table, to show errant ones beside them."""
+NEXT_MAX = 100
 _ASK_AFTER_S = 0.5
 
 
@@ -108,6 +117,9 @@ class PairSnapshot:
     failure: str
     is_paused: bool
     oldest: SentTransaction | None
+    """First source transaction that has not come."""
+    next: tuple[SentTransaction, ...]
+    """Those after it, :data:`NEXT_MAX` at most."""
     findings: int
 
 
@@ -150,7 +162,7 @@ class PairWatch:
             settled, logged = target.start()
             state = PairState(target_after=logged, judge=FollowingState(settled=settled))
         state.source, state.target = identities
-        self._slices = Slices(options.slices, _stem(self.name))
+        self._slices = Slices(options.slices, stem_of(self.name))
         self._begin(state)
 
     def _begin(self, state: PairState) -> None:
@@ -315,7 +327,7 @@ class PairWatch:
 
     def _emit(self, found: Found[SentTransaction]) -> None:
         self._findings += 1
-        replay = self._slices.write(self._findings, found, self._pieces)
+        replay = pair_replay(self._slices, self._findings, found, self._pieces)
         self._on_finding(finding_of(found, self.name, self._findings, replay))
 
     # What others see
@@ -354,10 +366,10 @@ class PairWatch:
 
     def snapshot(self) -> PairSnapshot:
         """Return the present numbers."""
-        oldest = self._judge.oldest_waiting()
+        waiting = [entry.content for entry in self._judge.waiting(1 + NEXT_MAX)]
         began = 0.0
-        if oldest is not None:
-            txn = oldest.content.transaction
+        if waiting:
+            txn = waiting[0].transaction
             began = (txn.committed_at_us or txn.event_time_s * 1_000_000) / 1e6
         stretch = self._judge.stretch
         return PairSnapshot(
@@ -365,7 +377,7 @@ class PairWatch:
             verdict=self.verdict,
             counts=Counts(**asdict(self._judge.counts)),
             behind=self._judge.behind,
-            behind_s=max(0.0, time.time() - began) if oldest is not None else 0.0,
+            behind_s=max(0.0, time.time() - began) if waiting else 0.0,
             gaps=len(self._judge.gaps()),
             doubts=dict(self._comparison.doubts),
             source=replace(self._source_reader.status),
@@ -374,7 +386,8 @@ class PairWatch:
             kept_bytes=self._judge.weight,
             failure="" if self.failure is None else self.failure.text,
             is_paused=self.is_paused,
-            oldest=None if oldest is None else oldest.content,
+            oldest=waiting[0] if waiting else None,
+            next=tuple(waiting[1:]),
             findings=self._findings,
         )
 
@@ -408,7 +421,3 @@ class PairWatch:
 def _order(place: LogPlace) -> tuple[int, int]:
     number = place.file.rpartition(".")[2]
     return (int(number) if number.isdecimal() else 0, place.offset)
-
-
-def _stem(name: str) -> str:
-    return "".join(letter if letter.isalnum() else "-" for letter in name)

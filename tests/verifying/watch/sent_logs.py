@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import struct
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -24,17 +24,17 @@ _CONTROL = (15, 35, 163, 4, 3, 161)
 class SentLog:
     """Sends a log's events from a GTID set on, as a server does.
 
-    ``limit`` is how many events the log has by now; ``breaks_after`` events a connection breaks.
+    ``breaks_after`` events a connection breaks. ``tables`` are what the server says of itself.
     """
 
     def __init__(
         self,
-        path: Path,
-        *,
+        *paths: Path,
         name: str,
         identity: str = "",
         is_mariadb: bool = True,
         breaks_after: Callable[[], int | None] = lambda: None,
+        tables: Mapping[str, str] | None = None,
     ) -> None:
         self.name = name
         self._identity = identity or name
@@ -44,18 +44,21 @@ class SentLog:
         self.held_back = threading.Event()
         """Set: the log sends nothing."""
         self._closed = threading.Event()
-        data = path.read_bytes()
-        names = _names(path)
-        self._events: list[tuple[str, bytes, int]] = []
-        at, current = 4, ""
-        while at < len(data):
-            code = data[at + 4]
-            (size,) = struct.unpack_from("<I", data, at + 9)
-            current = "" if code in _CONTROL else names.get(at, current)
-            self._events.append((current, data[at : at + size], at + size))
-            at += size
-        self.gtids = {name for name, _, _ in self._events if name}
-        self._end = at
+        self._tables = tables
+        self._files: list[tuple[str, list[tuple[str, bytes]]]] = []
+        for number, path in enumerate(paths, start=1):
+            data, names = path.read_bytes(), _names(path)
+            events: list[tuple[str, bytes]] = []
+            at, current = 4, ""
+            while at < len(data):
+                code = data[at + 4]
+                (size,) = struct.unpack_from("<I", data, at + 9)
+                current = "" if code in _CONTROL else names.get(at, current)
+                events.append((current, data[at : at + size]))
+                at += size
+            self._end = LogPlace(file=f"bin.{number:06}", offset=at)
+            self._files.append((self._end.file, events))
+        self.gtids = {name for _, events in self._files for name, _ in events if name}
 
     def identity(self) -> str:
         return self._identity
@@ -70,9 +73,11 @@ class SentLog:
         return name in self.gtids
 
     def log_end(self) -> LogPlace:
-        return LogPlace(file="bin.000001", offset=self._end)
+        return self._end
 
     def query(self, statement: str) -> list[tuple[Any, ...]]:
+        if self._tables is not None:
+            return answered(self._tables, statement)
         raise ParaplyError(DUMP_REFUSED, where=self.name, reason=f"no answer to {statement}")
 
     def close(self) -> None:
@@ -83,21 +88,38 @@ class SentLog:
         self._closed.clear()
         left = self._breaks_after()
         after = after.copy()  # The reader adds to it what it gets.
-        yield "bin.000001", b""
-        for name, event, _ in self._events:
-            if name and name in after:
+        for file, events in self._files:
+            if all(name in after for name, _ in events if name) and file != self._end.file:
                 continue
-            while self.held_back.is_set() and not self._closed.wait(0.01):
-                pass
-            if left is not None:
-                left -= 1
-                if left < 0:
-                    raise ParaplyError(DUMP_REFUSED, where=self.name, reason="broken on purpose")
-            yield None, event
-        end = struct.pack("<IBIIIH", 0, 27, 1, 19, self._end, 0)
+            yield file, b""
+            for name, event in events:
+                if name and name in after:
+                    continue
+                while self.held_back.is_set() and not self._closed.wait(0.01):
+                    pass
+                if left is not None:
+                    left -= 1
+                    if left < 0:
+                        reason = "broken on purpose"
+                        raise ParaplyError(DUMP_REFUSED, where=self.name, reason=reason)
+                yield None, event
+        end = struct.pack("<IBIIIH", 0, 27, 1, 19, self._end.offset, 0)
         yield None, end
         while not self._closed.wait(0.02):
             yield None, end
+
+
+def answered(tables: Mapping[str, str], statement: str) -> list[tuple[Any, ...]]:
+    """Answer what is asked of a server with these CREATE TABLE statements, by ``schema.table``."""
+    if statement.startswith("SHOW GLOBAL"):
+        return [("version", "8.4.1"), ("lower_case_table_names", "0")]
+    if statement.startswith("SELECT"):
+        return [(*name.split("."), "BASE TABLE") for name in tables]
+    if statement.startswith("SHOW CREATE DATABASE"):
+        name = statement.split(" ", 3)[3]
+        return [(name, f"CREATE DATABASE {name} /*!40100 DEFAULT CHARACTER SET utf8mb4 */")]
+    found = next(sql for sql in tables.values() if statement.split(" ", 3)[3] in sql)
+    return [("name", found)]
 
 
 def _names(path: Path) -> dict[int, str]:

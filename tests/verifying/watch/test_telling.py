@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import json
+import re
 import threading
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from urllib.request import urlopen
 
 import pytest
 
+from paraply.adapters.binlog.live_events import SentEvents, SentTransaction
 from paraply.reporting.verify.watch import watch_metrics, watch_summary
 from paraply.verifying.watch.findings import Finding, FindingsFile
-from paraply.verifying.watch.holding import Worker, held_by
+from paraply.verifying.watch.holding import Worker, behind_it, held_by
+from paraply.verifying.watch.pair import NEXT_MAX
 from paraply.verifying.watch.service import Watch
 from paraply.verifying.watch.telling import MetricsServer, Webhook
 from paraply.vocabulary.errors import ParaplyError
+from paraply.vocabulary.gtid_names import GtidNames
 from tests.verifying.watch.runs import judged, request_of, run_until
-from tests.verifying.watch.test_real_logs import REPLICAS, streams
+from tests.verifying.watch.sent_logs import SentLog
+from tests.verifying.watch.test_real_logs import BINLOGS, REPLICAS, streams
 
 
 def test_metrics_and_summary_count_the_findings(tmp_path):
@@ -78,16 +83,17 @@ def test_lag_is_explained_by_errors_first_and_by_the_oldest_transaction(tmp_path
     watch = Watch(request_of(source, target, tmp_path))
     pair = watch.pairs[0]
     run_until(watch, lambda w: judged(target)(w) and pair.snapshot().behind > 3)
-    oldest = pair.snapshot().oldest
+    snapshot = pair.snapshot()
+    oldest, following = snapshot.oldest, snapshot.next
     turn = Worker(gtid="", state="Waiting for prior transaction to commit", error="")
-    text = held_by(oldest, [turn, turn])
+    text = held_by(oldest, following, [turn, turn])
     assert oldest is not None
     assert oldest.transaction.gtid in text
     assert "row" in text
     assert "2 workers wait for their turn to commit" in text
     failed = Worker(gtid="", state="", error="Duplicate entry '7'")
-    assert held_by(oldest, [turn, failed]) == "the applier stopped: Duplicate entry '7'"
-    assert held_by(None, []) == ""
+    assert held_by(oldest, following, [turn, failed]) == "the applier stopped: Duplicate entry '7'"
+    assert held_by(None, (), []) == ""
 
 
 @pytest.mark.parametrize("size", [1, 9, 40])
@@ -108,3 +114,57 @@ def test_torn_finding_is_written_again(size, tmp_path):
     again.add(second)
     again.close()
     assert path.read_text() == first.as_line() + second.as_line()
+
+
+@pytest.mark.parametrize("flavour", ["mariadb-10.11.19", "mysql-9.7.4"])
+@pytest.mark.parametrize("load", ["load-full-metadata", "load-minimal-metadata"])
+def test_lag_is_explained_by_what_has_to_wait_for_the_oldest(flavour, load):
+    is_mariadb = flavour.startswith("mariadb")
+    log = SentLog(BINLOGS / flavour / load / "bin.000001", name="db1", is_mariadb=is_mariadb)
+    waiting = sent_by(log)
+    explained = decided = 0
+    for at, oldest in enumerate(waiting[:-1]):
+        following = waiting[at + 1 : at + 1 + NEXT_MAX]
+        txn = oldest.transaction
+        fenced = [
+            sent.transaction.commit_id is None or sent.transaction.commit_id != txn.commit_id
+            if is_mariadb
+            else sent.transaction.last_committed >= txn.sequence_number
+            for sent in following
+        ]
+        # The primary key is the first column, of shop.stock the first two.
+        common = [bool(rows_of(oldest) & rows_of(sent)) for sent in following]
+        text = behind_it(oldest, following)
+        assert f"of the next {len(following)}, {sum(fenced)} may not start before it" in text
+        if "none shares a row" in text:
+            assert not any(common)
+        elif found := re.search(r"(at least )?(\d+) share a row", text):
+            # Whole rows stand for unknown keys.
+            exact = found[1] is None
+            assert int(found[2]) == sum(common) if exact else int(found[2]) <= sum(common)
+            decided += exact
+        explained += "(first" in text
+    assert explained
+    assert bool(decided) == (load == "load-full-metadata")
+
+
+def sent_by(log: SentLog) -> list[SentTransaction]:
+    """Return all transactions of a log."""
+    feed, found = SentEvents(), []
+    for file, event in log.events(GtidNames()):
+        if file is not None:
+            feed.on_file(file)
+            continue
+        found += feed.take(event)
+        if len(found) == len(log.gtids):
+            return found
+    raise AssertionError(len(found))
+
+
+def rows_of(sent: SentTransaction) -> set[tuple]:
+    return {
+        (row.table, image[: 2 if row.table == "shop.stock" else 1])
+        for row in sent.transaction.rows
+        for image in (row.before, row.after)
+        if image is not None
+    }

@@ -1,4 +1,4 @@
-"""``paraply audit --dsn``: table definitions of a running server, read-only."""
+"""Table definitions of a running server, read-only."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any, Protocol
 
 from paraply.adapters.servers.existing import ExistingServer, parse_dsn
-from paraply.adapters.servers.reachable import Reachable
 from paraply.vocabulary.sql_text import quoted
 
 SYSTEM_SCHEMAS = ("information_schema", "mysql", "performance_schema", "sys")
@@ -24,6 +24,13 @@ VARIABLES = (
 )
 
 
+class Asked(Protocol):
+    """A server that answers statements."""
+
+    def query(self, statement: str) -> list[tuple[Any, ...]]:
+        """Return rows; raises ``ParaplyError``."""
+
+
 @dataclass(slots=True)
 class ServerSchema:
     """Queries to a server, and its dump."""
@@ -33,7 +40,7 @@ class ServerSchema:
     variables: dict[str, str] = field(default_factory=dict)
 
 
-def read_schema(server: Reachable) -> ServerSchema:
+def read_schema(server: Asked) -> ServerSchema:
     """Return definitions visible to the account."""
     found = ServerSchema()
 

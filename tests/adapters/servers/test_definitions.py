@@ -7,9 +7,10 @@ import pytest
 from paraply.adapters.binlog.schema.dump import load_schema_text
 from paraply.adapters.binlog.schema.registry import SchemaRegistry
 from paraply.adapters.servers import ServerRoom, find_mariadb, find_mysql
-from paraply.auditing.server_schema import read_schema, schema_file
+from paraply.adapters.servers.definitions import read_schema, schema_file
 from paraply.cli import main
 from paraply.vocabulary.errors import ParaplyError
+from tests.verifying.watch.sent_logs import answered
 
 TABLES = {
     "a`b.t": "CREATE TABLE `a``b`.`t` (id int PRIMARY KEY, v varchar(9) UNIQUE)",
@@ -27,15 +28,7 @@ class Answers:
 
     def query(self, statement):
         self.asked.append(statement)
-        if statement.startswith("SHOW GLOBAL"):
-            return [("version", "8.4.1"), ("lower_case_table_names", "0")]
-        if statement.startswith("SELECT"):
-            return [(*name.split("."), "BASE TABLE") for name in TABLES]
-        if statement.startswith("SHOW CREATE DATABASE"):
-            name = statement.split(" ", 3)[3]
-            return [(name, f"CREATE DATABASE {name} /*!40100 DEFAULT CHARACTER SET utf8mb4 */")]
-        found = next(sql for sql in TABLES.values() if statement.split(" ", 3)[3] in sql)
-        return [("name", found)]
+        return answered(TABLES, statement)
 
 
 def test_definitions_are_read_and_nothing_else_is_asked():
