@@ -1,8 +1,9 @@
 """A pytest plugin for the conformance suite: one item per case.
 
 ``pytest --paraply-command "./my-applier"``, or ``paraply_command`` in the ini file; without an
-applier it does nothing. Cases have the marker ``paraply_`` plus family letter. Unknown cases are
-skipped, expected failures xfail. Each pytest-xdist worker starts an applier.
+applier it does nothing. ``--paraply-log`` runs cases of own logs in place of the suite's. Cases
+have the marker ``paraply_`` plus family letter. Unknown cases are skipped, expected failures xfail.
+Each pytest-xdist worker starts an applier.
 """
 
 from __future__ import annotations
@@ -32,6 +33,15 @@ _OPTIONS: tuple[tuple[str, dict[str, Any]], ...] = (
             "help": "only these: an id, a family's letter, or how ids begin",
         },
     ),
+    (
+        "log",
+        {
+            "action": "append",
+            "metavar": "FILE",
+            "help": "cases of these logs, in order, in place of the suite's",
+        },
+    ),
+    ("schema", {"metavar": "F", "help": "tables as the logs begin (mysqldump -d)"}),
     ("schedules", {"type": int, "metavar": "N", "help": "schedules to run for each case"}),
     ("seed", {"type": int, "metavar": "S", "help": "of all choices (0)"}),
     ("expected-failures", {"metavar": "F", "help": "TOML file of failures known of"}),
@@ -64,7 +74,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     for name, how in _OPTIONS:
         group.addoption(f"--paraply-{name}", **how)
         kind: Literal["linelist", "bool", "string"] = (
-            "linelist" if name == "case" else "bool" if name == "strict" else "string"
+            "linelist" if name in ("case", "log") else "bool" if name == "strict" else "string"
         )
         ini = f"paraply_{name.replace('-', '_')}"
         parser.addini(ini, f"as --paraply-{name}", type=kind, default=None)
@@ -74,9 +84,9 @@ def pytest_configure(config: pytest.Config) -> None:
     """Add the families' markers."""
     if not _is_wanted(config):
         return
-    from paraply.adapters.conformance.cases import FAMILIES
+    from paraply.adapters.conformance.cases.case import FAMILIES, OWN_LOGS
 
-    for letter, what in FAMILIES.items():
+    for letter, what in (FAMILIES | OWN_LOGS).items():
         config.addinivalue_line("markers", f"{_marker(letter)}: {what}")
 
 
@@ -103,12 +113,12 @@ def pytest_collection_modifyitems(
     """Add the cases, before marker selection."""
     if not _is_wanted(config):
         return
-    from paraply.adapters.conformance.cases import cases_named, suite
+    from paraply.adapters.conformance.cases import suite
     from paraply.conforming.expected_failures import read_expected_failures
     from paraply.vocabulary.errors import ParaplyError
 
     try:
-        cases = cases_named(_option(config, "case") or [])
+        cases = _chosen(config)
         file = _option(config, "expected_failures")
         expected = read_expected_failures(config.rootpath / file, suite()) if file else {}
     except ParaplyError as error:
@@ -201,6 +211,19 @@ class _Suite:
             said = "".join(f"\n  {line}" for line in met.stderr[-5:])
             raise ApplierGoneError(f"the applier does not speak the protocol: {met.fault}{said}")
         return cls(launcher, conformance)
+
+
+def _chosen(config: pytest.Config) -> tuple[Case, ...]:
+    from paraply.adapters.conformance.cases import cases_named
+    from paraply.interface.conforming import cases_of_logs, own_logs
+
+    names = _option(config, "case") or []
+    logs = _option(config, "log") or []
+    if not logs:
+        return tuple(cases_named(names))
+    schema = _option(config, "schema")
+    files = [config.rootpath / file for file in logs]
+    return cases_of_logs(own_logs(files, config.rootpath / schema if schema else None), names)[0]
 
 
 def _is_wanted(config: pytest.Config) -> bool:

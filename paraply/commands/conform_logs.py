@@ -11,20 +11,16 @@ from paraply.adapters.conformance.cases import Case
 from paraply.adapters.conformance.own_logs.cases import (
     OTHER_SIZES,
     SLICE_TRANSACTIONS,
-    UNKNOWN_OWN_CASE,
     OwnCases,
     own_cases,
-    size_of_id,
 )
-from paraply.adapters.conformance.own_logs.reading import OwnLogs, is_history
+from paraply.adapters.conformance.own_logs.reading import OwnLogs
 from paraply.adapters.conformance.protocol import Role
-from paraply.auditing.input_files import STANDARD_INPUT, open_inputs
 from paraply.conforming.suite import CaseResult, Conformance
-from paraply.errors import USAGE
 from paraply.file_arguments import InputPath
+from paraply.interface import conforming as interface
 from paraply.number_arguments import positive
 from paraply.progress import progress
-from paraply.vocabulary.errors import ParaplyError
 
 
 def configure_logs(parser: argparse.ArgumentParser) -> None:
@@ -63,20 +59,13 @@ def cases_of_logs(
     arguments: argparse.Namespace, role: Role
 ) -> tuple[tuple[Case, ...], tuple[str, ...]]:
     """Return the cases of ``--log`` that ``--case`` names, and remarks about the rest."""
-    logs = _own_logs(arguments)
-    names = tuple(arguments.case)
-    sizes = dict.fromkeys(size_of_id(name) or arguments.slice for name in names)
-    made = [
-        own_cases(logs, size, keep_values=arguments.keep_values, named=names)
-        for size in sizes or (arguments.slice,)
-    ]
-    cases = tuple(case for one in made for case in one.cases if _is_for(case, role))
-    for name in names:
-        if not any(case.id.startswith(name) for case in cases):
-            raise ParaplyError(UNKNOWN_OWN_CASE, where=", ".join(logs.files), name=name)
-    if not cases:
-        reason = "no slice of the log can show what a tracker does"
-        raise ParaplyError(USAGE, reason=reason, command="paraply conform")
+    cases, made = interface.cases_of_logs(
+        _own_logs(arguments),
+        tuple(arguments.case),
+        role=role,
+        size=arguments.slice,
+        keep_values=arguments.keep_values,
+    )
     return cases, tuple(line for one in made for line in _remarks(one))
 
 
@@ -110,24 +99,12 @@ def _other_cases(
         for case in own_cases(logs, size, keep_values=arguments.keep_values).cases:
             if is_over():
                 return
-            if _is_for(case, role):
+            if interface.is_for(case, role):
                 yield case
 
 
-def _is_for(case: Case, role: Role) -> bool:
-    return role is Role.APPLIER or case.is_for_trackers
-
-
 def _own_logs(arguments: argparse.Namespace) -> OwnLogs:
-    files = tuple(map(str, arguments.log))
-    if STANDARD_INPUT in files:
-        raise ParaplyError(
-            USAGE,
-            reason="--log reads files more than once: standard input is none",
-            command="paraply conform",
-        )
-    inputs = open_inputs([name for name in files if not is_history(name)])
-    return OwnLogs(files=files, is_text=inputs.is_text, schema=arguments.schema)
+    return interface.own_logs(arguments.log, arguments.schema)
 
 
 def _remarks(own: OwnCases) -> Iterator[str]:

@@ -10,6 +10,8 @@ import pytest
 
 import paraply
 from paraply import ParaplyError, Subject, Verdict, audit, check, conform, explore, subject
+from paraply.adapters.conformance.cases.scaled import Scale, scaled_log
+from tests.builders.case_logs import write_case_log
 from tests.builders.every_command import CLOCK, LOG
 
 
@@ -66,6 +68,23 @@ def test_check_refuses_an_option_of_another_kind_of_history(tmp_path):
     file.write_text("{:type :ok, :f :txn, :value [[:r :x nil]], :process 0, :index 0}\n")
     with pytest.raises(ParaplyError, match="P301"):
         check(file, properties=["engine_commits_follow_the_log"])
+
+
+@pytest.mark.long
+def test_conform_makes_cases_of_own_logs(tmp_path):
+    files, schema = write_case_log(
+        scaled_log(Scale(4, 40, 2, 2, 0, 2, "unique", "calm"), 3), tmp_path
+    )
+    report = conform(CLOCK, logs=files, schema=schema, schedules=2)
+    assert report.verdict is Verdict.HOLDS
+    assert len(report.cases) == 8
+    (one,) = conform(CLOCK, logs=files, schema=schema, cases=["U-1-12-recorded"], schedules=2).cases
+    assert one.result == "pass"
+    assert one in report.cases
+    wrong = "paraply.adapters.conformance.rules.faulty:WaitsForOneNumber"
+    assert conform(wrong, logs=files, schema=schema).verdict is Verdict.VIOLATED
+    with pytest.raises(ParaplyError, match="P101"):
+        conform(CLOCK, logs=[tmp_path / "gone"])
 
 
 def test_conform_takes_a_class_a_name_and_a_command():

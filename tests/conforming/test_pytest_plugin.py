@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from paraply.adapters.conformance.cases.scaled import Scale, scaled_log
+from tests.builders.case_logs import write_case_log
+
 pytest_plugins = ["pytester"]
 
 CLOCK = "paraply.adapters.conformance.rules.correct:LogicalClock"
@@ -114,3 +117,22 @@ def test_missing_or_dead_applier_is_one_error(pytester, command, said, workers):
     result.stderr.fnmatch_lines([said])
     assert len(result.stderr.lines) < 10
     result.stdout.no_fnmatch_line("*Traceback*")
+
+
+@pytest.mark.long
+def test_cases_of_own_logs_replace_those_of_the_suite(pytester):
+    scale = Scale(4, 40, 2, 2, 0, 2, "unique", "calm")
+    write_case_log(scaled_log(scale, 3), pytester.path)
+    logs = ["--paraply-log=bin.000001", "--paraply-log=bin.000002", "--paraply-schema=schema.sql"]
+    run(pytester, CLOCK, *logs, "-n", "2", "--strict-markers").assert_outcomes(passed=8)
+    result = run(pytester, ONE_NUMBER, *logs, "--paraply-case=U-13-")
+    assert result.parseoutcomes()["failed"] >= 1
+    pytester.makeini(
+        f"[pytest]\nparaply_applier = {CLOCK}\nparaply_schedules = 1\n"
+        "paraply_log =\n  bin.000001\n  bin.000002\nparaply_schema = schema.sql\n"
+    )
+    result = run_with_plugin(pytester, "--collect-only", "-q")
+    result.stdout.fnmatch_lines(["*U-1-12-recorded*"])
+    result = run(pytester, CLOCK, "--paraply-log=gone.000001")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["*P101*", "*remedy:*"])
