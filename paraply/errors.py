@@ -34,11 +34,6 @@ ENGINE_UNAVAILABLE = register(
     "the {engine} engine cannot audit this: {reason}",
     "use --engine auto",
 )
-MIXED_INPUT = register(
-    "P309",
-    "{text} is a text dump and {binary} is not",
-    "audit them apart",
-)
 OUTPUT_IS_INPUT = register(
     "P311",
     "the output is also an input of this run",

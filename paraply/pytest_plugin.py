@@ -215,7 +215,7 @@ class _Suite:
 
 def _chosen(config: pytest.Config) -> tuple[Case, ...]:
     from paraply.adapters.conformance.cases import cases_named
-    from paraply.interface.conforming import cases_of_logs, own_logs
+    from paraply.conforming.own_logs import cases_of_logs, own_logs
 
     names = _option(config, "case") or []
     logs = _option(config, "log") or []

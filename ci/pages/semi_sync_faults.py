@@ -6,16 +6,16 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from paraply.exploring.state_space import Node, StateSpace, state_space
-from paraply.reference_impl.semi_sync.cluster import Cluster
-from paraply.reference_impl.semi_sync.recovery_mutants import (
+from paraply.reference_impl.mutations.semi_sync.recovery import (
     DiscardsRelayLog,
     PromotesAny,
     PromotesUnapplied,
     TruncatesThoughItStays,
 )
+from paraply.reference_impl.mutations.semi_sync.waits import ConnectCounts, ConnectIsIgnored
+from paraply.reference_impl.semi_sync.cluster import Cluster
 from paraply.reference_impl.semi_sync.settings import Recovery, WaitPoint
 from paraply.reference_impl.semi_sync.subject import SemiSyncSubject
-from paraply.reference_impl.semi_sync.wait_mutants import ConnectCounts, ConnectIsIgnored
 from paraply.reference_impl.subject import Workload
 from paraply.vocabulary.history import OptionValue
 

@@ -14,7 +14,7 @@ from paraply.properties.semi_sync.breaches import (
 )
 from paraply.properties.semi_sync.pace import commits_per_second
 from paraply.properties.semi_sync.watch import REFUSED, REJOINS
-from paraply.reference_impl.semi_sync.recovery_mutants import IsNotFenced
+from paraply.reference_impl.mutations.semi_sync.recovery import IsNotFenced
 from paraply.reference_impl.semi_sync.settings import Staging, WaitPoint
 from paraply.reference_impl.semi_sync.subject import SemiSyncSubject
 from paraply.reference_impl.semi_sync.timed_subject import SEMI_SYNC_CLOCK

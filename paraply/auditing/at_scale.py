@@ -16,10 +16,10 @@ from tempfile import TemporaryDirectory
 from typing import Protocol, TypeVar
 
 from paraply.adapters.binlog.blocks import BLOCK_BYTES, Block, cut_file
+from paraply.adapters.binlog.input_files import open_inputs
 from paraply.adapters.binlog.report import FileReport, LogReport
 from paraply.adapters.binlog.schema.registry import SchemaDoubts
 from paraply.auditing.engines import COMPILED, READABLE, no_compiled_engine
-from paraply.auditing.input_files import open_inputs
 from paraply.auditing.lessons import Lesson, condensed, taught
 from paraply.auditing.parts import JudgedPart, PartTask, judge_part
 from paraply.auditing.pipeline import AuditRequest, audit, summed_up, trusting_less

@@ -11,6 +11,7 @@ from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
+from paraply.adapters.binlog.input_files import open_inputs
 from paraply.adapters.binlog.keys.builder import KeyBuilder
 from paraply.adapters.binlog.report import LogReport
 from paraply.adapters.binlog.schema.dump import load_schema_file
@@ -19,7 +20,6 @@ from paraply.adapters.binlog.table_map import TableMap
 from paraply.adapters.binlog.text.dump import read_text_transactions
 from paraply.adapters.binlog.transactions import read_transactions
 from paraply.auditing.compared_rules import RULES
-from paraply.auditing.input_files import open_inputs
 from paraply.errors import NOTHING_READ, UNKNOWN_APPLIER
 from paraply.reference_impl.certification.trackers import CommitOrderTracker, WritesetTracker
 from paraply.reference_impl.comparison.appliers import (

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from paraply.adapters.binlog.input_files import bytes_total
 from paraply.adapters.violations_parquet import write_violations
 from paraply.auditing.at_scale import PartSizes, ScaledAudit, audit_in_parts
-from paraply.auditing.input_files import bytes_total
 from paraply.auditing.pipeline import AuditRequest
 from paraply.errors import NO_SHARED_FOLDER
 from paraply.mining.engines import IN_PROCESS, Engine, InProcess, OnSpark

@@ -9,6 +9,7 @@ from itertools import chain
 from pathlib import Path
 
 from paraply.adapters.binlog.event_types import event_name
+from paraply.adapters.binlog.input_files import InputFiles, bytes_total, open_inputs
 from paraply.adapters.binlog.keys.builder import KeyBuilder
 from paraply.adapters.binlog.report import FileReport, LogReport
 from paraply.adapters.binlog.schema.registry import SchemaDoubts, SchemaRegistry
@@ -20,7 +21,6 @@ from paraply.auditing.engines import (
     engines_for,
     no_compiled_engine,
 )
-from paraply.auditing.input_files import InputFiles, bytes_total, open_inputs
 from paraply.auditing.lessons import with_dump
 from paraply.auditing.selection import GtidsByFile, Selection, Selector, note_gtids
 from paraply.errors import NOTHING_READ

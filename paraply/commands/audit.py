@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import TextIO
 
 from paraply.adapters.binlog.blocks import BLOCK_BYTES
+from paraply.adapters.binlog.input_files import bytes_total
 from paraply.adapters.binlog.memory import BUDGET, DEFAULT_BYTES
 from paraply.auditing.engines import ENGINES
-from paraply.auditing.input_files import bytes_total
 from paraply.auditing.pipeline import APPLIERS, AuditRequest, audit
 from paraply.auditing.selection import Selection
 from paraply.errors import MALFORMED_WORKERS, STDIN_TWICE, UNKNOWN_APPLIER, USAGE

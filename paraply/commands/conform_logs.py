@@ -16,9 +16,10 @@ from paraply.adapters.conformance.own_logs.cases import (
 )
 from paraply.adapters.conformance.own_logs.reading import OwnLogs
 from paraply.adapters.conformance.protocol import Role
+from paraply.conforming.own_logs import cases_of_logs as chosen_cases
+from paraply.conforming.own_logs import is_for, own_logs
 from paraply.conforming.suite import CaseResult, Conformance
 from paraply.file_arguments import InputPath
-from paraply.interface import conforming as interface
 from paraply.number_arguments import positive
 from paraply.progress import progress
 
@@ -59,7 +60,7 @@ def cases_of_logs(
     arguments: argparse.Namespace, role: Role
 ) -> tuple[tuple[Case, ...], tuple[str, ...]]:
     """Return the cases of ``--log`` that ``--case`` names, and remarks about the rest."""
-    cases, made = interface.cases_of_logs(
+    cases, made = chosen_cases(
         _own_logs(arguments),
         tuple(arguments.case),
         role=role,
@@ -99,12 +100,12 @@ def _other_cases(
         for case in own_cases(logs, size, keep_values=arguments.keep_values).cases:
             if is_over():
                 return
-            if interface.is_for(case, role):
+            if is_for(case, role):
                 yield case
 
 
 def _own_logs(arguments: argparse.Namespace) -> OwnLogs:
-    return interface.own_logs(arguments.log, arguments.schema)
+    return own_logs(arguments.log, arguments.schema)
 
 
 def _remarks(own: OwnCases) -> Iterator[str]:

@@ -33,7 +33,7 @@ UNDER_TEST = (
     "paraply/adapters/conformance/rules/",
     "paraply/adapters/conformance/samples/",
     "paraply/adapters/wire/samples/",
-    "paraply/reference_impl/applier/mutants.py",
+    "paraply/reference_impl/mutations/applier/scheduling.py",
 )
 """Appliers under test and mutants: their rules are the accused."""
 

@@ -24,7 +24,7 @@ from paraply.reference_impl.certification.dialects import (
     WL8440_LITERAL,
 )
 from paraply.reference_impl.certification.parts import STANDARD_PARTS
-from paraply.reference_impl.certifier_run import ELSEWHERE, HERE, CertifierRun
+from paraply.reference_impl.certification.run import ELSEWHERE, HERE, CertifierRun
 from paraply.vocabulary.timestamps import VIEW_CHANGE
 from paraply.vocabulary.transactions import TransactionKind
 

@@ -20,7 +20,7 @@ from paraply.properties.machines.gtid import PositionMachine
 from paraply.properties.machines.parallel_modes import ParallelModesMachine
 from paraply.properties.machines.semi_sync import SemiSyncMachine
 from paraply.reference_impl.mariadb_gtid.positions_subject import GTID_POSITIONS
-from paraply.reference_impl.semi_sync.recovery_mutants import PromotesAny
+from paraply.reference_impl.mutations.semi_sync.recovery import PromotesAny
 from tests.conformance.pairs import ONE_FILE, PAIRS, UNORDERED, Follower
 from tests.machines import applier_system, gtid_systems, parallel_modes_system
 from tests.machines.hunting import Hunt, bound, judged_at_the_end

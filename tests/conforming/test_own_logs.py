@@ -10,6 +10,7 @@ from xml.etree import ElementTree
 
 import pytest
 
+from paraply.adapters.binlog.input_files import open_inputs
 from paraply.adapters.conformance.cases import cases_named
 from paraply.adapters.conformance.cases.case import log_for
 from paraply.adapters.conformance.cases.scaled import Scale, scaled_log
@@ -17,7 +18,6 @@ from paraply.adapters.conformance.inline import InlineLauncher
 from paraply.adapters.conformance.own_logs.cases import own_cases
 from paraply.adapters.conformance.own_logs.reading import OwnLogs
 from paraply.adapters.conformance.rules.faulty import FAULTS
-from paraply.auditing.input_files import open_inputs
 from paraply.cli import main
 from paraply.conforming.self_test import RIGHT
 from paraply.conforming.suite import Conformance, Result

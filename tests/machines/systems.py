@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from paraply.reference_impl.certification.parts import STANDARD_PARTS
-from paraply.reference_impl.certifier_run import HERE, CertifierRun
+from paraply.reference_impl.certification.run import HERE, CertifierRun
 from paraply.reference_impl.group.group import Group
 from paraply.reference_impl.group.member import Status
 from paraply.reference_impl.group.settings import Settings

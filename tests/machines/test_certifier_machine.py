@@ -7,7 +7,7 @@ from hypothesis import settings
 from hypothesis.stateful import run_state_machine_as_test
 
 from paraply.properties.machines.certifier import CertifierMachine
-from paraply.reference_impl.certifier_subject import CERTIFIER
+from paraply.reference_impl.certification.subject import CERTIFIER
 from paraply.registries import mutant_named, property_named
 from tests.machines.hunting import Hunt, assert_breaks, bound, promises_of
 from tests.machines.systems import ReferenceCertifier

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from paraply.properties.apply.mariadb_domains import (
+from paraply.properties.apply.mariadb.domains import (
     domain_histories,
     domains_apply_without_conflict,
     domains_are_read_in_order,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from paraply.properties.apply.mariadb_modes import (
+from paraply.properties.apply.mariadb.modes import (
     commit_groups_never_overlap,
     irreversible_changes_wait_for_all_before,
     marked_transactions_wait_for_all_before,

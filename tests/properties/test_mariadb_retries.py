@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from paraply.properties.apply.mariadb_retries import (
+from paraply.properties.apply.mariadb.retries import (
     attempt_is_killed_for_an_earlier_one,
     commit_start_is_revoked,
     error_meets_later_transactions,

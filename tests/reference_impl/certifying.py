@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from paraply.reference_impl.certification.parts import STANDARD_PARTS, Parts
-from paraply.reference_impl.certifier_run import CertifierRun
+from paraply.reference_impl.certification.run import CertifierRun
 from paraply.vocabulary.history import History, HistoryHeader
 
 

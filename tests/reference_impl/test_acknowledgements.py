@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from paraply.reference_impl.mutations.semi_sync.waits import LastSmallerSlot
 from paraply.reference_impl.semi_sync.acknowledgements import AckContainer, Acknowledgements
-from paraply.reference_impl.semi_sync.wait_mutants import LastSmallerSlot
 
 replies = st.lists(st.tuples(st.integers(1, 6), st.integers(1, 9)), max_size=30)
 BUG_109829 = ((1, 120), (2, 120), (1, 150), (1, 170), (3, 150), (4, 200))

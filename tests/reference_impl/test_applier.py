@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-import paraply.reference_impl.applier.mutants
-import paraply.reference_impl.applier.recovery_mutants  # noqa: F401 - registers
 from paraply.properties.apply import parallel_apply
 from paraply.properties.registry import Expectation, verdict_of
 from paraply.properties.search import random_schedules

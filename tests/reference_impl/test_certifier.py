@@ -8,7 +8,7 @@ from paraply.reference_impl.certification.certifier import PreemptiveCollection
 from paraply.reference_impl.certification.dialects import DIALECTS, dialect_named
 from paraply.reference_impl.certification.gtids import Gtid, format_gtid_set
 from paraply.reference_impl.certification.parts import STANDARD_PARTS
-from paraply.reference_impl.certifier_run import HERE, CertifierRun
+from paraply.reference_impl.certification.run import HERE, CertifierRun
 from paraply.vocabulary.errors import ParaplyError
 from paraply.vocabulary.events import Outcome
 from paraply.vocabulary.timestamps import VIEW_CHANGE

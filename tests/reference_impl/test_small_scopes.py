@@ -8,7 +8,7 @@ from paraply.counterexamples.hunt import properties_of, system_of
 from paraply.properties.registry import Expectation
 from paraply.properties.search import search_exhaustively
 from paraply.reference_impl.certification.dialects import dialect_named
-from paraply.reference_impl.certifier_subject import CERTIFIER
+from paraply.reference_impl.certification.subject import CERTIFIER
 from paraply.reference_impl.group.subject import GROUP
 from paraply.reference_impl.subject import Workload
 from paraply.registries import property_named

@@ -12,7 +12,7 @@ from paraply.counterexamples.hunt import properties_of, system_of
 from paraply.properties.campaign import run_campaign
 from paraply.properties.search import random_schedules, search
 from paraply.reference_impl.certification.dialects import DIALECTS
-from paraply.reference_impl.certifier_subject import CERTIFIER
+from paraply.reference_impl.certification.subject import CERTIFIER
 from paraply.reference_impl.group.subject import GROUP
 from paraply.reference_impl.subject import Option, Workload
 from paraply.registries import property_named, registered_subjects

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from paraply.reference_impl.certification.lc_sn import ParallelizationIndexes
 from paraply.reference_impl.certification.parts import Parts
-from paraply.reference_impl.certifier_run import CertifierRun
+from paraply.reference_impl.certification.run import CertifierRun
 from paraply.vocabulary.history import HistoryHeader
 from tests.builders.timestamp_table import format_timestamp_table
 

@@ -28,8 +28,8 @@ from paraply.reference_impl.certification.dialects import WL8440, WL8440_LITERAL
 from paraply.reference_impl.certification.gtid_generator import GtidGenerator
 from paraply.reference_impl.certification.gtids import Gtid
 from paraply.reference_impl.certification.parts import Parts
+from paraply.reference_impl.certification.retries import CERTIFIER_RETRIES
 from paraply.reference_impl.certification.trackers import CommitOrderTracker, TrackedTransaction
-from paraply.reference_impl.certifier_retries import CERTIFIER_RETRIES
 from paraply.reference_impl.group.subject import GROUP
 from paraply.reference_impl.mutants import mutant_named
 from paraply.reference_impl.mutations.certification import VersionWithoutOwnGtid

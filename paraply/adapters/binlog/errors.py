@@ -1,4 +1,4 @@
-"""The P10x errors of binary logs, each with its remedy."""
+"""Errors of binary logs, each with its remedy."""
 
 from __future__ import annotations
 
@@ -60,4 +60,9 @@ UNDECODED_ROWS = register(
     "P110",
     "rows of {table} were skipped: {reason}",
     "nothing is known of these rows; decode the file with the server's own mysqlbinlog -v",
+)
+MIXED_INPUT = register(
+    "P309",
+    "{text} is a text dump and {binary} is not",
+    "audit them apart",
 )

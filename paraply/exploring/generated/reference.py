@@ -44,7 +44,6 @@ NO_SYSTEM = (
     "known_faults/",
     "comparison/",
     "mutants.py",
-    "_mutants.py",
     "semi_sync/known_faults.py",
     "subject.py",
     "subjects.py",

@@ -8,7 +8,7 @@ from typing import ClassVar
 from paraply.reference_impl.causes import DDL
 from paraply.reference_impl.certification.dialects import DIALECTS
 from paraply.reference_impl.certification.parts import STANDARD_PARTS, Parts
-from paraply.reference_impl.certifier_subject import BROKEN_BY_TIMESTAMPS, WITHOUT_VIEW_CHANGES
+from paraply.reference_impl.certification.subject import BROKEN_BY_TIMESTAMPS, WITHOUT_VIEW_CHANGES
 from paraply.reference_impl.group.group import Group
 from paraply.reference_impl.group.run import TABLE, Budget, GroupRun
 from paraply.reference_impl.group.settings import Settings

@@ -18,7 +18,7 @@ from paraply.reference_impl.certification.gtid_generator import (
 )
 from paraply.reference_impl.certification.gtids import GROUP_NAME, NO_GTIDS, Gtid, GtidSet
 from paraply.reference_impl.certification.parts import Parts
-from paraply.reference_impl.certifier_subject import CertifierSubject
+from paraply.reference_impl.certification.subject import CertifierSubject
 from paraply.reference_impl.group.group import Group
 from paraply.reference_impl.group.member import Member
 from paraply.reference_impl.group.subject import GroupSubject

@@ -7,7 +7,7 @@ from __future__ import annotations
 from paraply.reference_impl.certification.certifier import Certifier
 from paraply.reference_impl.certification.gtids import Gtid, GtidSet
 from paraply.reference_impl.certification.parts import Parts
-from paraply.reference_impl.certifier_retries import CertifierRetriesSubject
+from paraply.reference_impl.certification.retries import CertifierRetriesSubject
 from paraply.reference_impl.mutants import Mutant, register_mutant
 from paraply.reference_impl.subject import Workload
 

@@ -22,7 +22,7 @@ from paraply.reference_impl.certification.dialects import (
 from paraply.reference_impl.certification.gtids import NO_GTIDS, GtidSet
 from paraply.reference_impl.certification.lc_sn import ParallelizationIndexes
 from paraply.reference_impl.certification.parts import Parts
-from paraply.reference_impl.certifier_subject import CertifierSubject
+from paraply.reference_impl.certification.subject import CertifierSubject
 from paraply.reference_impl.group.subject import GroupSubject
 from paraply.reference_impl.mutants import Mutant, register_mutant
 from paraply.reference_impl.subject import Workload

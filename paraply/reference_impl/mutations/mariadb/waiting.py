@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from paraply.reference_impl.mariadb.groups import EventGroup, Step
-from paraply.reference_impl.mariadb.mutants import parallel_mutant
 from paraply.reference_impl.mariadb.replica import ParallelReplica
+from paraply.reference_impl.mutations.mariadb.batches import parallel_mutant
 
 
 class AsksAfterEnrolling(ParallelReplica):

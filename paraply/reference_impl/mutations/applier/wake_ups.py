@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from paraply.reference_impl.applier.coordinator import UNDEFINED
-from paraply.reference_impl.applier.mutants import applier_mutant
 from paraply.reference_impl.applier.replica import ApplierParts
 from paraply.reference_impl.applier.sleeping import SleepingReplica
 from paraply.reference_impl.applier.worker import Stage, Worker
+from paraply.reference_impl.mutations.applier.scheduling import applier_mutant
 
 
 class SleepsWithoutLookingAgain(SleepingReplica):

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from paraply.reference_impl.applier.mutants import ORDER, applier_mutant
 from paraply.reference_impl.applier.replica import ApplierParts, Replica
 from paraply.reference_impl.applier.worker import Stage, Worker
+from paraply.reference_impl.mutations.applier.scheduling import ORDER, applier_mutant
 from paraply.vocabulary.transactions import TransactionId
 from paraply.vocabulary.write_set import Item
 

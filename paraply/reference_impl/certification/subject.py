@@ -9,7 +9,7 @@ from typing import ClassVar
 from paraply.reference_impl.certification.dialects import DIALECTS
 from paraply.reference_impl.certification.gtids import GROUP_NAME, Gtid
 from paraply.reference_impl.certification.parts import STANDARD_PARTS, Parts
-from paraply.reference_impl.certifier_run import ELSEWHERE, HERE, CertifierRun
+from paraply.reference_impl.certification.run import ELSEWHERE, HERE, CertifierRun
 from paraply.reference_impl.choices import choose_writes
 from paraply.reference_impl.recorder import Recorder
 from paraply.reference_impl.subject import (

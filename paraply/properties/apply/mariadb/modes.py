@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from paraply.properties.apply.mariadb_domains import domain_streams
+from paraply.properties.apply.mariadb.domains import domain_streams
 from paraply.properties.apply.stream import ApplyStream, Attempt
 from paraply.properties.registry import Violation, always
 from paraply.properties.vocabularies import ALLOW_PARALLEL, TRANSACTIONAL, WAITED, parallel_flags

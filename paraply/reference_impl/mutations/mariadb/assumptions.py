@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from functools import partial
 
 from paraply.reference_impl.mariadb.groups import EventGroup, Stage, Step
-from paraply.reference_impl.mariadb.mutants import parallel_mutant
 from paraply.reference_impl.mariadb.replica import ParallelReplica
+from paraply.reference_impl.mutations.mariadb.batches import parallel_mutant
 
 
 class FailsInCommit(ParallelReplica):

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from paraply.reference_impl.applier.mutants import QueueNotAsked
 from paraply.reference_impl.applier.replica import Replica
 from paraply.reference_impl.applier.row_store import item_of
 from paraply.reference_impl.mutants import Mutant, register_mutant
+from paraply.reference_impl.mutations.applier.scheduling import QueueNotAsked
 from paraply.reference_impl.subject import Workload
 from paraply.reference_impl.wl4648.coordinator import (
     BlindCoordinator,

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from paraply.reference_impl.applier.mutants import applier_mutant
 from paraply.reference_impl.applier.recovery import GtidRecovery, Recovery
 from paraply.reference_impl.applier.replica import ApplierParts, Replica
 from paraply.reference_impl.applier.source_log import Entry, Part, Source
+from paraply.reference_impl.mutations.applier.scheduling import applier_mutant
 from paraply.vocabulary.events import EventKind
 from paraply.vocabulary.schedule import Schedule
 from paraply.vocabulary.transactions import Transaction, TransactionId

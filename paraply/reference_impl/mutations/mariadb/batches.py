@@ -1,6 +1,6 @@
 """Replicas with one fault in batches, marks, domains or stops.
 
-``commit_mutants`` has the other faults.
+:mod:`~paraply.reference_impl.mutations.mariadb.commits` has the other faults.
 """
 
 from __future__ import annotations

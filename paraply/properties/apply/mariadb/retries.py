@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from paraply.properties.apply.commit_order import ApplierStalled
-from paraply.properties.apply.mariadb_domains import domain_streams
+from paraply.properties.apply.mariadb.domains import domain_streams
 from paraply.properties.apply.parallel_apply import RowApplyFailed, rows_are_applied
 from paraply.properties.apply.stream import apply_streams, own_failures
 from paraply.properties.registry import Violation, always, fields, sometimes

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from paraply.reference_impl.applier.row_store import item_of
+from paraply.reference_impl.mutations.wl4648.schemes import scheme_mutant
 from paraply.reference_impl.wl4648.merging import MergingReplica
-from paraply.reference_impl.wl4648.mutants import scheme_mutant
 from paraply.vocabulary.transactions import Transaction
 
 

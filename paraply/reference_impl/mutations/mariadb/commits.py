@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from paraply.reference_impl.mariadb.groups import EventGroup, Stage
-from paraply.reference_impl.mariadb.mutants import parallel_mutant
 from paraply.reference_impl.mariadb.replica import ParallelReplica
+from paraply.reference_impl.mutations.mariadb.batches import parallel_mutant
 from paraply.vocabulary.transactions import TransactionId
 
 

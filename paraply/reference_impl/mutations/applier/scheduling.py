@@ -1,6 +1,6 @@
 """Appliers with one fault in scheduling, commit order or the row store.
 
-``recovery_mutants`` has the other faults.
+:mod:`~paraply.reference_impl.mutations.applier.recovery` has the other faults.
 """
 
 from __future__ import annotations

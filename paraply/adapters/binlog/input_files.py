@@ -1,4 +1,4 @@
-"""Input files of an audit: names, kinds and sizes."""
+"""Input files: names, kinds and sizes."""
 
 from __future__ import annotations
 
@@ -7,11 +7,10 @@ import stat
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from paraply.adapters.binlog.errors import UNREADABLE_FILE
+from paraply.adapters.binlog.errors import MIXED_INPUT, UNREADABLE_FILE
 from paraply.adapters.binlog.source import Source, open_source
 from paraply.adapters.binlog.text.dump import is_text_dump
 from paraply.adapters.remote_files import is_url, path_of, size_of
-from paraply.errors import MIXED_INPUT
 from paraply.vocabulary.errors import ParaplyError
 
 STANDARD_INPUT = "-"

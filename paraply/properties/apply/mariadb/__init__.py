@@ -1,0 +1,1 @@
+"""Properties of MariaDB's appliers."""

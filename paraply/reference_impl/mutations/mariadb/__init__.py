@@ -1,0 +1,1 @@
+"""Faults of MariaDB's parallel replication."""

@@ -1,0 +1,1 @@
+"""Faults of MariaDB's positions and fail-over."""

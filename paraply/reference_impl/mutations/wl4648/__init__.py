@@ -1,0 +1,1 @@
+"""Faults of the schemes of WL#4648."""
