@@ -65,7 +65,7 @@ class File:
     def _lemma(self, obligation: Obligation) -> list[str]:
         stated = self.system.safety if obligation.step == "safety" else self.system.invariants
         statement = next(s for s in stated if s.name == obligation.statement)
-        values, fresh = skolem(statement)
+        values, fresh = skolem(statement.variables)
         goal = plain_substitute(statement.body, values)
         kind = "safe" if obligation.step == "safety" else "inv"
         after, head, begin = STATE, "", []
