@@ -22,9 +22,8 @@ from ci.pages.writing import pages_main
 from paraply.models.claims.claim import Counterexample, Theorem
 from paraply.models.claims.refuted import COUNTEREXAMPLES
 from paraply.models.claims.theorems import THEOREMS
-from paraply.models.judging.bounded import breach_of
-from paraply.models.judging.proving import refute, safety_statement
-from paraply.models.judging.traces import replay, stored_runs, to_data
+from paraply.models.judging.proving import claim_named, refute, replayed
+from paraply.models.judging.traces import stored_runs, to_data
 from paraply.models.language.system import System
 from paraply.proving.assistant import stored_record as stored_coq
 from paraply.proving.stability import stored as stored_stability
@@ -68,7 +67,7 @@ def theorem_page(entry: Theorem, prose: dict[str, str], assumptions: dict[str, A
     """Return a theorem's page."""
     systems = _systems(entry)
     first = systems[0]
-    stated = [safety_statement(first, name) for name in entry.statements]
+    stated = [claim_named(first, name) for name in entry.statements]
     lines = [
         f"# {entry.id}: {entry.claim}", "",
         "## Claim", "", *(f"`{s.name}`: {s.meaning}." for s in stated), "",
@@ -112,8 +111,8 @@ def _history(entry: Theorem) -> list[str]:
 def counterexample_page(entry: Counterexample, data: dict[str, Any]) -> str:
     """Return a counterexample's page, replayed."""
     system = entry.system()
-    statement = safety_statement(system, entry.statement)
-    run = replay(system, breach_of(statement), data)
+    statement = claim_named(system, entry.statement)
+    run = replayed(entry, data)
     theorems = [t.id for t in THEOREMS if entry.id in t.delimited_by]
     return "\n".join([
         f"# {entry.id}: {entry.title}", "",

@@ -66,7 +66,10 @@ class Case:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Response:
-    """For all ``variables``: what is ``pending`` reaches ``goal``."""
+    """For all ``variables``: what is ``pending`` reaches ``goal``.
+
+    It assumes weak fairness of each action in ``fair``, for each choice of parameters.
+    """
 
     name: str
     variables: tuple[Variable, ...]
@@ -74,12 +77,8 @@ class Response:
     goal: Term
     rank: tuple[Measure, ...]
     cases: tuple[Case, ...]
+    fair: tuple[str, ...]
     meaning: str = ""
-
-    @property
-    def fair(self) -> tuple[str, ...]:
-        """Return the actions that must be weakly fair, in order."""
-        return tuple(dict.fromkeys(case.action for case in self.cases))
 
     @property
     def open(self) -> tuple[Term, Term]:
@@ -119,14 +118,17 @@ class Response:
         return disj(after(self.goal), conj(after(self.pending), disj(self.lower(after), kept)))
 
 
-def require_distinct_cases(response: Response) -> None:
-    """Raise :class:`IllFormedError` for no cases, or two of one name."""
+def require_cases(response: Response) -> None:
+    """Raise :class:`IllFormedError` for cases or ranks that make no rule."""
     names: Sequence[str] = [case.name for case in response.cases]
     if not names:
         raise IllFormedError(f"{response.name} has no case")
     for name in names:
         if names.count(name) > 1:
             raise IllFormedError(f"{response.name} has two cases {name}")
+    for case in response.cases:
+        if case.action not in response.fair:
+            raise IllFormedError(f"{case.name} names {case.action}, which is not fair")
     for measure in response.rank:
         if (measure.top.sort, measure.bottom.sort) != (INT, INT):
             raise IllFormedError(f"{response.name} has a rank that is no number")

@@ -19,7 +19,7 @@ from paraply.models.language.response import (
     ENABLED,
     HELPS,
     Response,
-    require_distinct_cases,
+    require_cases,
 )
 from paraply.models.language.terms import (
     FALSE,
@@ -253,18 +253,19 @@ class System:
     def _require_response(self, response: Response) -> None:
         require_name(response.name)
         require_variables(response.variables, self.functions)
-        require_distinct_cases(response)
+        require_cases(response)
         formulas = [response.pending, response.goal, *(case.condition for case in response.cases)]
         for formula in formulas:
             require_formula(formula, response.variables, self.functions)
         for measure in response.rank:
             for end in (measure.top, measure.bottom):
                 require_term(end, response.variables, self.functions)
+        for name in response.fair:
+            if self.action_named(name).havoc:
+                raise IllFormedError(f"{response.name} calls {name} fair, which chooses functions")
         for case in response.cases:
             require_name(case.name)
             action = self.action_named(case.action)
-            if action.havoc:
-                raise IllFormedError(f"{case.name} names {action.name}, which chooses functions")
             wanted = [parameter.sort for parameter in action.parameters]
             if [argument.sort for argument in case.arguments] != wanted:
                 raise IllFormedError(f"{case.name} gives {action.name} other arguments")

@@ -258,16 +258,23 @@ def _progress(queue: Queue) -> None:
     queue.system.responds(Response(
         name="the_log_is_finished", variables=(T,), pending=conj(T >= 0, T < queue.n()),
         goal=T < first, rank=tuple(rank), cases=tuple(cases),
+        fair=tuple(action.name for action in queue.system.actions if action.name != "queue"),
         meaning="every transaction in the relay log is committed eventually",
     ))  # fmt: skip
 
 
 def workloads(transactions: int, scope: Scope) -> Iterator[dict[str, Table]]:
-    """Yield every choice of lock sets, in every order, without conflicts of writes."""
+    """Yield every choice of lock sets in every order, with the initial state; no writes conflict.
+
+    Up to the names of rows: the first row locked is the first of the scope, and so on.
+    """
     rows = scope.values(ROW)
     orders = [order for count in range(len(rows) + 1) for order in permutations(rows, count)]
     for chosen in product(orders, repeat=transactions):
+        if list(dict.fromkeys(r for order in chosen for r in order)) != rows:
+            continue
         yield {
+            "holder": {(r,): FREE for r in rows},
             "size": {(p,): len(order) for p, order in enumerate(chosen)},
             "row_at": {(p, i): r for p, order in enumerate(chosen) for i, r in enumerate(order)},
             "place": {(p, r): order.index(r) if r in order else -1
