@@ -92,30 +92,6 @@ Definition act_engine_commit (st : state) (p : Z) : state :=
      holder := fun (x0 : Row) => (if (Z.eqb (holder st x0) p) then (-1) else (holder st x0))
   |}.
 
-(* a worker that waits for its turn, with a row that an earlier transaction wants, rolls back and begins again *)
-Definition guard_call_back (st : state) (p : Z) (q : Z) : Prop :=
-  (((started st p) = true) /\ ((((head st) <=? p) = true) /\ (((0 <=? q) = true) /\ (((q <? p) = true) /\ (((started st q) = true) /\ ((((head st) <=? q) = true) /\ ((((got st q) <? (size q)) = true) /\ (((Z.eqb (holder st (row_at q (got st q))) p) = true) /\ (((Z.eqb (got st p) (size p)) = true) /\ ((forall i : Z, ((negb ((0 <=? i) && (i <? q))) || (negb ((started st i) && (((head st) <=? i) && (((got st i) <? (size i)) && (Z.eqb (holder st (row_at i (got st i))) p)))))) = true))))))))))).
-Definition act_call_back (st : state) (p : Z) (q : Z) : state :=
-  {|
-     n := n st;
-     head := head st;
-     started := started st;
-     got := fun (x0 : Z) => (if (Z.eqb x0 p) then 0 else (if (Z.eqb x0 q) then ((got st q) + 1) else (got st x0)));
-     holder := fun (x0 : Row) => (if (eqb_Row x0 (row_at q (got st q))) then q else (if (Z.eqb (holder st x0) p) then (-1) else (holder st x0)))
-  |}.
-
-(* of two transactions that wait for each other's rows, InnoDB rolls back the later *)
-Definition guard_detect_deadlock (st : state) (p : Z) (q : Z) : Prop :=
-  (((started st p) = true) /\ ((((head st) <=? p) = true) /\ (((0 <=? q) = true) /\ (((q <? p) = true) /\ (((started st q) = true) /\ ((((head st) <=? q) = true) /\ ((((got st q) <? (size q)) = true) /\ (((Z.eqb (holder st (row_at q (got st q))) p) = true) /\ (((started st p) = true) /\ ((((head st) <=? p) = true) /\ ((((got st p) <? (size p)) = true) /\ (((Z.eqb (holder st (row_at p (got st p))) q) = true) /\ ((forall i : Z, ((negb ((0 <=? i) && (i <? q))) || (negb ((started st i) && (((head st) <=? i) && (((got st i) <? (size i)) && (Z.eqb (holder st (row_at i (got st i))) p)))))) = true)))))))))))))).
-Definition act_detect_deadlock (st : state) (p : Z) (q : Z) : state :=
-  {|
-     n := n st;
-     head := head st;
-     started := started st;
-     got := fun (x0 : Z) => (if (Z.eqb x0 p) then 0 else (if (Z.eqb x0 q) then ((got st q) + 1) else (got st x0)));
-     holder := fun (x0 : Row) => (if (eqb_Row x0 (row_at q (got st q))) then q else (if (Z.eqb (holder st x0) p) then (-1) else (holder st x0)))
-  |}.
-
 Inductive step (st : state) : state -> Prop :=
 | step_queue : guard_queue st ->
     step st (act_queue st)
@@ -124,11 +100,7 @@ Inductive step (st : state) : state -> Prop :=
 | step_lock_row : forall (p : Z), guard_lock_row st p ->
     step st (act_lock_row st p)
 | step_engine_commit : forall (p : Z), guard_engine_commit st p ->
-    step st (act_engine_commit st p)
-| step_call_back : forall (p : Z) (q : Z), guard_call_back st p q ->
-    step st (act_call_back st p q)
-| step_detect_deadlock : forall (p : Z) (q : Z), guard_detect_deadlock st p q ->
-    step st (act_detect_deadlock st p q).
+    step st (act_engine_commit st p).
 
 (* only logged transactions commit *)
 Definition inv_head_is_in_the_log (st : state) : Prop :=
@@ -165,6 +137,10 @@ Definition inv_rows_are_kept (st : state) : Prop :=
 (* of two transactions that write one row, the later starts after the earlier has committed *)
 Definition safe_conflicts_do_not_overlap (st : state) : Prop :=
   (forall p : Z, (forall q : Z, (forall r : Row, ((negb ((0 <=? p) && ((p <? q) && ((started st q) && ((ws p r) && (ws q r)))))) || (p <? (head st))) = true))).
+
+(* no transaction waits for a row *)
+Definition safe_no_row_is_waited_for (st : state) : Prop :=
+  (forall p : Z, (forall q : Z, ((negb ((started st q) && (((head st) <=? q) && (((got st q) <? (size q)) && (Z.eqb (holder st (row_at q (got st q))) p))))) || (Z.eqb p (-1))) = true)).
 
 (* every transaction in the relay log is committed eventually *)
 Definition pending_the_log_is_finished (st : state) (t : Z) : bool :=

@@ -100,7 +100,9 @@ def lock_queue(rules: Rules = Rules()) -> System:
     queue = Queue(rules)
     _assumptions(queue)
     _actions(queue)
-    _ways_to_give_way(queue)
+    if not rules.locks_are_writes:
+        # With exact locks no transaction waits for a row, so no worker would ever give way.
+        _ways_to_give_way(queue)
     _invariants(queue)
     _progress(queue)
     return queue.system
@@ -229,6 +231,9 @@ def _invariants(queue: Queue) -> None:
         implies(conj(P >= 0, P < Q, started(Q), ws(P, R), ws(Q, R)), P < head()),
         "of two transactions that write one row, the later starts after the earlier has committed",
     )  # fmt: skip
+    if queue.rules.locks_are_writes:
+        system.safe("no_row_is_waited_for", (P, Q), negate(queue.wants(Q, P)) | eq(P, FREE),
+            "no transaction waits for a row")  # fmt: skip
     system.cover("two_run_at_once", (P, Q), conj(P < Q, queue.running(P), queue.running(Q)))
     if not queue.rules.locks_are_writes:
         system.cover("the_first_waits_for_a_later", (P,), conj(queue.wants(head(), P), head() < P))

@@ -5,25 +5,18 @@ from __future__ import annotations
 from paraply.models.claims.claim import Theorem
 from paraply.models.systems.variants import variant_of_lock_queue
 
-EXACT_LOCKS = (
-    variant_of_lock_queue(
-        name="lock_queue[exact]", locks_are_writes=True, calls_back="waiting_for_turn"
-    ),
-    variant_of_lock_queue(
-        name="lock_queue[exact, rows to any]", locks_are_writes=True,
-        calls_back="waiting_for_turn", hands_over=False, earliest_first=False,
-    ),
-)  # fmt: skip
-"""MySQL's rule, with fair row locks, and with rows that go to the first to ask."""
-
 THEOREMS_OF_PROGRESS = (
     Theorem(
         id="P36",
         kind="progress",
         claim="A LOGICAL_CLOCK applier with commit order and row locks finishes its log, if workers "
         "lock exactly their write sets.",
-        systems=EXACT_LOCKS,
-        statements=("the_log_is_finished",),
+        systems=(
+            variant_of_lock_queue(
+                name="lock_queue[exact]", locks_are_writes=True, calls_back="waiting_for_turn"
+            ),
+        ),
+        statements=("the_log_is_finished", "no_row_is_waited_for"),
         assumes=("A14",),
         delimited_by=("C68",),
         source="WL#4648 C3; Commit_order_manager; Manna and Pnueli 1991, rule F-WELL",
