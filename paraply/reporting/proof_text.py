@@ -84,7 +84,7 @@ def _workload(run: Run) -> str:
         for arguments in run.start.scope.arguments(function):
             inside = all(not isinstance(value, int) or value >= 0 for value in arguments)
             value = run.start.lookup(function, arguments)
-            if inside and (value or function.result != BOOL):
+            if inside and value != "" and (value or function.result != BOOL):
                 cells.append(_cell(function, arguments, value))
     return ", ".join(cells)
 

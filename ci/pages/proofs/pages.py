@@ -22,8 +22,10 @@ from ci.pages.writing import pages_main
 from paraply.models.claims.claim import Counterexample, Theorem
 from paraply.models.claims.refuted import COUNTEREXAMPLES
 from paraply.models.claims.theorems import THEOREMS
-from paraply.models.judging.proving import claim_named, refute, replayed
+from paraply.models.judging.proving import claim_named, refute, replayed, response_named
 from paraply.models.judging.traces import stored_runs, to_data
+from paraply.models.language.response import Measure, Response
+from paraply.models.language.smtlib import text
 from paraply.models.language.system import System
 from paraply.proving.assistant import stored_record as stored_coq
 from paraply.proving.stability import stored as stored_stability
@@ -114,20 +116,47 @@ def counterexample_page(entry: Counterexample, data: dict[str, Any]) -> str:
     statement = claim_named(system, entry.statement)
     run = replayed(entry, data)
     theorems = [t.id for t in THEOREMS if entry.id in t.delimited_by]
+    is_lasso = entry.kind == "progress"
+    refuted = "by a fair run without end, of" if is_lasso else "after"
     return "\n".join([
         f"# {entry.id}: {entry.title}", "",
-        "## Result", "", f"Refuted, as expected, after {len(run.steps)} steps.", "",
+        "## Result", "", f"Refuted, as expected, {refuted} {len(run.steps)} steps"
+        f"{f', {entry.loop} of them its loop' if entry.loop else ''}.", "",
         "## Property", "", f"`{entry.statement}`: {statement.meaning}.",
         f"Delimits {', '.join(f'[{t}]({t}.md)' for t in theorems)}. Source: {entry.source}.", "",
         "## Smallest run", "", "```", *(line[5:] for line in run_lines(run)), "```", "",
+        *(_fairness(system, entry) if is_lasso else ()),
         "## Why it cannot be shorter", "",
-        f"The search tries every length from 0; for each below {len(run.steps)} the solver shows "
-        "that no run in the scope breaks the property. The scope: integers from "
-        f"{entry.scope.low} to {entry.scope.high}, "
-        f"{counted(entry.scope.size, 'element')} of each other sort.", "",
+        *(_no_shorter_lasso(entry) if is_lasso else _no_shorter_run(entry)), "",
         *reference_section(entry),
         "## How to re-run", "", "```", f"paraply prove {entry.id}", "```", "",
     ])  # fmt: skip
+
+
+def _fairness(system: System, entry: Counterexample) -> list[str]:
+    fair = ", ".join(f"`{name}`" for name in response_named(system, entry.statement).fair)
+    return [
+        f"The run is fair to {fair}: with each choice of parameters, the action is impossible "
+        "at some moment of the loop, or taken in it. The replay checks this on plain values, and "
+        "that the loop closes.", "",
+    ]  # fmt: skip
+
+
+def _no_shorter_run(entry: Counterexample) -> list[str]:
+    return [
+        f"The search tries every length from 0; for each below {entry.steps} the solver shows "
+        "that no run in the scope breaks the property. The scope: integers from "
+        f"{entry.scope.low} to {entry.scope.high}, "
+        f"{counted(entry.scope.size, 'element')} of each other sort.",
+    ]
+
+
+def _no_shorter_lasso(entry: Counterexample) -> list[str]:
+    return [
+        "The search visits every state of every choice of lock sets, in every order, of "
+        f"{counted(entry.scope.high - 1, 'transaction')} and {counted(entry.scope.size, 'row')} "
+        "without common writes. It counts the steps of stem and loop. No solver is used.",
+    ]
 
 
 def assumptions_page(assumptions: dict[str, Any]) -> str:

@@ -236,7 +236,8 @@ def _invariants(queue: Queue) -> None:
             "no transaction waits for a row")  # fmt: skip
     system.cover("two_run_at_once", (P, Q), conj(P < Q, queue.running(P), queue.running(Q)))
     if not queue.rules.locks_are_writes:
-        system.cover("the_first_waits_for_a_later", (P,), conj(queue.wants(head(), P), head() < P))
+        first = conj(queue.wants(head(), P), head() < P, eq(got(head()), 0))
+        system.cover("the_first_waits_for_a_later", (P,), first)
 
 
 def _progress(queue: Queue) -> None:
