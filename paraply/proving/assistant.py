@@ -91,7 +91,7 @@ def check_text(folder: Path, system: System, text: str) -> Checked:
     _, errors, cpu_s = compiled(folder, module)
     if errors:
         return Checked(module=module, theorems={}, problem=f"coqc: {errors[:500]}", cpu_s=cpu_s)
-    names = [claim.name for claim in (*system.safety, *system.responses)]
+    names = system.claims
     asked = [f"Require Import {' '.join(BY_HAND)} {module}.", "Set Printing Width 1000."]
     for name in names:
         asked += [f"Check {module}.{name}.", f"Print Assumptions {module}.{name}."]

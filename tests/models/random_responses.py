@@ -30,7 +30,7 @@ from paraply.models.language.terms import (
     negate,
     substitute,
 )
-from tests.models.random_systems import A, ITEM, SCOPE, in_bounds
+from tests.models.random_systems import ITEM, SCOPE, A, in_bounds
 
 X = Variable("x", ITEM)
 RESPONSES = 6
@@ -125,7 +125,6 @@ class Maker:
             rank=tuple(self.measure() for _ in range(chance.randint(0, 2))), cases=tuple(cases),
             fair=tuple(dict.fromkeys(case.action for case in cases)),
         )  # fmt: skip
-
 
     def goal(self, plain, items):
         """Return a literal, often one that some action may make true."""

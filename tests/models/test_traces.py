@@ -25,7 +25,9 @@ def test_stored_run_with_a_step_left_out_is_refused(entry):
     for number in range(entry.steps):
         data = copy.deepcopy(RUNS[entry.id])
         del data["steps"][number]
-        with pytest.raises(ValueError, match=r"not enabled|does not end in|does not choose|no lasso"):
+        with pytest.raises(
+            ValueError, match=r"not enabled|does not end in|does not choose|no lasso"
+        ):
             replayed(entry, data)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from paraply.models.coq.gallina import (
     STATE,
@@ -345,7 +346,7 @@ class Responses:
         for case in self.response.cases:
             names = _case_names(case)
             apart = f"    + unfold helps_{self._name} in C."
-            for first, second in zip(names, names[1:], strict=False):
+            for first, second in pairwise(names):
                 apart += f" apply andb_true_iff in {first}; destruct {first} as [{first} {second}]."
             after = " after" if "after" in states else ""
             given = words(self._given(case))

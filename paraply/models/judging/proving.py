@@ -121,8 +121,7 @@ def prove(
     proof = Proof(theorem, solver, seed, order)
     for build in theorem.systems:
         system = build()
-        known = {statement.name for statement in (*system.safety, *system.responses)}
-        missing = [name for name in theorem.statements if name not in known]
+        missing = [name for name in theorem.statements if name not in system.claims]
         if missing:
             raise ValueError(f"{theorem.id} names {missing}, which {system.name} does not state")
         for obligation in needed(system, theorem.statements):

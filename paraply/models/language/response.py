@@ -23,6 +23,8 @@ COVERED, BOUNDED = "covered", "bounded"
 ENABLED, HELPS = "enabled", "helps"
 """Steps of a case: its action is possible; it lowers the rank."""
 
+ZERO = Literal(0)
+
 After = Callable[[Term], Term]
 """The value of a term after a step."""
 
@@ -32,7 +34,7 @@ class Measure:
     """One number of a rank: ``top - bottom``."""
 
     top: Term
-    bottom: Term = Literal(0)
+    bottom: Term = ZERO
 
     def same(self, after: After) -> Term:
         """Return that a step keeps the number."""

@@ -188,7 +188,7 @@ class System:
         """State progress, after the actions that it names."""
         self._require_response(response)
         self.responses.append(response)
-        _require_distinct(one.name for one in (*self.safety, *self.responses))
+        self._require_distinct_claims()
 
     def action_named(self, name: str) -> Action:
         """Return an action. Raises :class:`IllFormedError`."""
@@ -248,7 +248,15 @@ class System:
         _require_distinct(one.name for one in self.actions)
         for response in self.responses:
             self._require_response(response)
-        _require_distinct(one.name for one in (*self.safety, *self.responses))
+        self._require_distinct_claims()
+
+    @property
+    def claims(self) -> list[str]:
+        """Return the names of safety statements and responses."""
+        return [s.name for s in self.safety] + [response.name for response in self.responses]
+
+    def _require_distinct_claims(self) -> None:
+        _require_distinct(self.claims)
 
     def _require_response(self, response: Response) -> None:
         require_name(response.name)

@@ -2,8 +2,8 @@
 
 Positions 0, 1, 2, … are the relay log. A transaction starts after its predecessors have started and
 its conflicting predecessors have committed (LOGICAL_CLOCK). It locks ``size`` rows in the order of
-its statements: ``row_at(p, 0)``, ``row_at(p, 1)``, …. The lock set contains the write set, and may be
-wider: full scans without a primary key, gap locks, foreign keys. It commits at its turn, when
+its statements: ``row_at(p, 0)``, ``row_at(p, 1)``, …. The lock set contains the write set, and may
+be wider: full scans without a primary key, gap locks, foreign keys. It commits at its turn, when
 ``head`` transactions have committed.
 
 Source: WL#4648 C1 and C3; ``Commit_order_manager::check_and_report_deadlock`` of MySQL;
@@ -37,7 +37,7 @@ from paraply.models.language.terms import (
 )
 
 ROW = Sort("Row")
-P, Q, I, T = (Variable(name, INT) for name in "pqit")
+P, Q, INDEX, T = (Variable(name, INT) for name in "pqit")
 R = Variable("r", ROW)
 FREE = -1
 """No lock owner."""
@@ -54,8 +54,6 @@ class Rules:
     """Which later holder of a row gives way to an earlier transaction that wants the row."""
     hands_over: bool = True
     """The row goes to the transaction that wanted it, not to the first to ask."""
-    earliest_first: bool = True
-    """A holder gives way to the earliest transaction that wants one of its rows."""
 
 
 class Queue:
@@ -110,10 +108,10 @@ def lock_queue(rules: Rules = Rules()) -> System:
 
 def _assumptions(queue: Queue) -> None:
     system, size, ws = queue.system, queue.size, queue.ws
-    in_order = conj(I >= 0, I < size(P))
+    in_order = conj(INDEX >= 0, INDEX < size(P))
     system.assume("sizes", (P,), size(P) >= 0, "no lock set has a negative size")
     system.assume(
-        "places", (P, I), implies(in_order, eq(queue.place(P, queue.row_at(P, I)), I)),
+        "places", (P, INDEX), implies(in_order, eq(queue.place(P, queue.row_at(P, INDEX)), INDEX)),
         "no transaction locks a row twice",
     )  # fmt: skip
     system.assume("writes_are_locked", (P, R), implies(ws(P, R), queue.locks(P, R)),
@@ -178,9 +176,9 @@ def _ways_to_give_way(queue: Queue) -> None:
 def _gives_way(queue: Queue, name: str, only_if: Term, meaning: str) -> None:
     got, holder, rules = queue.got, queue.holder, queue.rules
     guard = conj(queue.running(P), Q >= 0, Q < P, queue.wants(Q, P), only_if)
-    if rules.earliest_first:
-        earlier = conj(I >= 0, I < Q)
-        guard = conj(guard, forall(I, implies(earlier, negate(queue.wants(I, P)))))
+    # A holder gives way to the earliest transaction that wants one of its rows.
+    earlier = conj(INDEX >= 0, INDEX < Q)
+    guard = conj(guard, forall(INDEX, implies(earlier, negate(queue.wants(INDEX, P)))))
 
     def freed(r: Term) -> Term:
         return ite(eq(holder(r), P), FREE, holder(r))
@@ -222,8 +220,8 @@ def _invariants(queue: Queue) -> None:
         "a row is held by a running transaction that has come to it",
     )  # fmt: skip
     system.invariant(
-        "rows_are_kept", (P, I),
-        implies(conj(queue.running(P), I >= 0, I < got(P)), eq(holder(queue.row_at(P, I)), P)),
+        "rows_are_kept", (P, INDEX),
+        implies(conj(queue.running(P), INDEX >= 0, INDEX < got(P)), eq(holder(queue.row_at(P, INDEX)), P)),
         "a running transaction keeps the rows that it has locked",
     )  # fmt: skip
     system.safe(
@@ -241,7 +239,7 @@ def _invariants(queue: Queue) -> None:
 
 
 def _progress(queue: Queue) -> None:
-    head, got, size, holder = queue.head, queue.got, queue.size, queue.holder
+    head, got, size = queue.head, queue.got, queue.size
     first = head()
     runs, row = queue.started(first), queue.holder(queue.wanted(first))
     left = conj(runs, got(first) < size(first))

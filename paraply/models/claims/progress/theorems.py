@@ -9,8 +9,8 @@ THEOREMS_OF_PROGRESS = (
     Theorem(
         id="P36",
         kind="progress",
-        claim="A LOGICAL_CLOCK applier with commit order and row locks finishes its log, if workers "
-        "lock exactly their write sets.",
+        claim="A LOGICAL_CLOCK applier with commit order and row locks finishes its log, if "
+        "workers lock exactly their write sets.",
         systems=(
             variant_of_lock_queue(
                 name="lock_queue[exact]", locks_are_writes=True, calls_back="waiting_for_turn"
