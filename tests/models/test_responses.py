@@ -258,7 +258,7 @@ def test_stored_lasso_is_a_shortest_one(entry):
 def tampered(entry, change):
     data = copy.deepcopy(stored_runs()[entry.id])
     change(data)
-    with pytest.raises(ValueError, match="no lasso|does not end") as refusal:
+    with pytest.raises(ValueError, match=r"no lasso|does not end") as refusal:
         replayed(entry, data)
     return str(refusal.value)
 

@@ -221,7 +221,8 @@ def _invariants(queue: Queue) -> None:
     )  # fmt: skip
     system.invariant(
         "rows_are_kept", (P, INDEX),
-        implies(conj(queue.running(P), INDEX >= 0, INDEX < got(P)), eq(holder(queue.row_at(P, INDEX)), P)),
+        implies(conj(queue.running(P), INDEX >= 0, INDEX < got(P)),
+                eq(holder(queue.row_at(P, INDEX)), P)),
         "a running transaction keeps the rows that it has locked",
     )  # fmt: skip
     system.safe(
