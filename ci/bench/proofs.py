@@ -8,11 +8,10 @@ import time
 from ci.bench.registry import Goal, Options, Report, benchmark
 from paraply.models.claims.refuted import COUNTEREXAMPLES
 from paraply.models.claims.theorems import THEOREMS
-from paraply.models.judging.bounded import breach_of
 from paraply.models.judging.judges import JUDGES
-from paraply.models.judging.proving import safety_statement
+from paraply.models.judging.proving import replayed
 from paraply.models.judging.solver import Answer
-from paraply.models.judging.traces import replay, stored_runs
+from paraply.models.judging.traces import stored_runs
 from paraply.models.language.system import System, obligations
 
 SECONDS_MAX = 60.0
@@ -69,7 +68,5 @@ def _replays_per_second() -> float:
     runs = stored_runs()
     started = time.perf_counter()
     for entry in COUNTEREXAMPLES:
-        system = entry.system()
-        statement = safety_statement(system, entry.statement)
-        replay(system, breach_of(statement), runs[entry.id])
+        replayed(entry, runs[entry.id])
     return len(COUNTEREXAMPLES) / (time.perf_counter() - started)

@@ -12,7 +12,6 @@ from paraply.file_arguments import JsonFile, OutputFolder
 from paraply.models.claims.claim import Counterexample, Theorem
 from paraply.models.claims.refuted import COUNTEREXAMPLES
 from paraply.models.claims.theorems import THEOREMS, theorem
-from paraply.models.judging.bounded import breach_of
 from paraply.models.judging.judges import JUDGES
 from paraply.models.judging.proving import (
     ObligationCache,
@@ -20,13 +19,13 @@ from paraply.models.judging.proving import (
     Refutation,
     prove,
     refute,
-    safety_statement,
+    replayed,
 )
 from paraply.models.judging.solver import SOLVERS, Answer, installed, is_installed
-from paraply.models.judging.traces import replay, stored_runs
+from paraply.models.judging.traces import stored_runs
 from paraply.models.language.quantifier_lint import lint
 from paraply.models.language.smtlib import script
-from paraply.models.language.system import obligations
+from paraply.models.language.system import Obligation, obligations
 from paraply.number_arguments import within
 from paraply.progress import progress
 from paraply.proving.stability import ROUNDS_MAX, TIMEOUTS_S, rounds
@@ -128,7 +127,7 @@ def run(arguments: argparse.Namespace) -> int:
                     rows += [_proof_row(proof) for proof in proofs]
                     say(*_proof_lines(proofs, matrix=arguments.matrix), sep="\n")
             else:
-                found = refute(entry, **limit) if asks_a_solver else replayed(entry)
+                found = refute(entry, **limit) if asks_a_solver else stored_refutation(entry)
                 verdicts.append(found.verdict)
                 rows.append(_refutation_row(found))
                 say(counterexample_text(found, table=bool(arguments.ids)))
@@ -184,7 +183,8 @@ def _require_solvers(
 
 
 def _line(entry: Theorem | Counterexample) -> str:
-    return f"{entry.id}  {_claim(entry)}"
+    kind = "" if entry.kind == "safety" else f"({entry.kind}) "
+    return f"{entry.id}  {kind}{_claim(entry)}"
 
 
 def _claim(entry: Theorem | Counterexample) -> str:
@@ -198,6 +198,7 @@ def _print_list(entries: Sequence[Theorem | Counterexample], json_file: str | No
                 "id": entry.id,
                 "claim": _claim(entry),
                 "expected": "proved" if isinstance(entry, Theorem) else "refuted",
+                "kind": entry.kind,
             }
             for entry in entries
         ]
@@ -214,12 +215,9 @@ def lint_lines(entries: Sequence[Theorem | Counterexample]) -> list[str]:
     return ["", f"lint: {counted(len(lines), 'warning')}; none makes a proof wrong", *lines]
 
 
-def replayed(entry: Counterexample) -> Refutation:
+def stored_refutation(entry: Counterexample) -> Refutation:
     """Replay a counterexample on plain values."""
-    system = entry.system()
-    breach = breach_of(safety_statement(system, entry.statement))
-    run = replay(system, breach, stored_runs()[entry.id])
-    return Refutation(entry, run, is_shortest=False)
+    return Refutation(entry, replayed(entry, stored_runs()[entry.id]), is_shortest=False)
 
 
 def export(entries: Sequence[Theorem | Counterexample], folder: Path) -> int:
@@ -232,9 +230,17 @@ def export(entries: Sequence[Theorem | Counterexample], folder: Path) -> int:
             for obligation in obligations(system):
                 name = f"{obligation.system}--{obligation.statement}--{obligation.step}.smt2"
                 name = name.replace("[", "-").replace("]", "").replace(" ", "_")
-                write_report(str(folder / name), f"; paraply {VERSION}\n{script(obligation)}")
+                head = f"; paraply {VERSION}\n; {_kind(obligation)}\n"
+                write_report(str(folder / name), head + script(obligation))
                 written.add(name)
     return len(written)
+
+
+def _kind(obligation: Obligation) -> str:
+    if not obligation.claim:
+        return "induction"
+    kind = "safety" if obligation.step == "safety" else "progress"
+    return f"{kind}: {obligation.claim}"
 
 
 def _proof_lines(proofs: Sequence[Proof], *, matrix: bool) -> list[str]:
@@ -265,6 +271,7 @@ def _proof_row(proof: Proof) -> dict[str, object]:
     return {
         "id": proof.theorem.id,
         "claim": proof.theorem.claim,
+        "kind": proof.theorem.kind,
         "solver": proof.solver,
         "seed": proof.seed,
         "order": proof.order,
@@ -281,8 +288,10 @@ def _refutation_row(found: Refutation) -> dict[str, object]:
     return {
         "id": found.counterexample.id,
         "title": found.counterexample.title,
+        "kind": found.counterexample.kind,
         "as_expected": found.as_expected,
         "verdict": found.verdict.word,
         "shown_shortest": found.is_shortest,
         "steps": [{"action": step.action, **step.parameters} for step in steps],
+        "loop": None if found.run is None else found.run.loop,
     }

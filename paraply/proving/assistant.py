@@ -29,6 +29,8 @@ from paraply.vocabulary.errors import ParaplyError, register
 NO_COQ = register("P713", "coqc is not installed", "apt-get install coq (8.16 in Debian 12)")
 
 STORED = Path(__file__).resolve().parents[1] / "proofs" / "coq"
+BY_HAND = ("Foundation", "Response")
+"""In the order of their imports."""
 CLOSED = "Closed under the global context"
 TIMEOUT_S = 600.0
 """Wall-clock limit per system."""
@@ -73,12 +75,13 @@ def compiled(folder: Path, module: str) -> tuple[str, str, float]:
 
 
 def prepare(folder: Path) -> None:
-    """Compile the foundation in a folder."""
+    """Compile the files written by hand in a folder."""
     folder.mkdir(parents=True, exist_ok=True)
-    shutil.copy(STORED / "Foundation.v", folder)
-    _, errors, _ = compiled(folder, "Foundation")
-    if errors:
-        raise RuntimeError(f"Foundation.v does not compile: {errors}")
+    for module in BY_HAND:
+        shutil.copy(STORED / f"{module}.v", folder)
+        _, errors, _ = compiled(folder, module)
+        if errors:
+            raise RuntimeError(f"{module}.v does not compile: {errors}")
 
 
 def check_text(folder: Path, system: System, text: str) -> Checked:
@@ -88,8 +91,8 @@ def check_text(folder: Path, system: System, text: str) -> Checked:
     _, errors, cpu_s = compiled(folder, module)
     if errors:
         return Checked(module=module, theorems={}, problem=f"coqc: {errors[:500]}", cpu_s=cpu_s)
-    names = [statement.name for statement in system.safety]
-    asked = [f"Require Import Foundation {module}.", "Set Printing Width 1000."]
+    names = system.claims
+    asked = [f"Require Import {' '.join(BY_HAND)} {module}.", "Set Printing Width 1000."]
     for name in names:
         asked += [f"Check {module}.{name}.", f"Print Assumptions {module}.{name}."]
     folder.joinpath("Claims.v").write_text("\n".join(asked) + "\n", encoding="utf-8")

@@ -39,7 +39,8 @@ def counterexample_text(found: Refutation, *, table: bool) -> str:
     steps = len(found.run.steps)
     shown = "and none is shorter" if found.is_shortest else "in the stored run, replayed"
     fit = shown if found.as_expected else f"RECORDED as {wanted.steps}"
-    lines = [head, f"     breaks {wanted.statement} after {steps} steps, {fit}"]
+    verb = "breaks" if found.run.loop is None else "avoids the goal of"
+    lines = [head, f"     {verb} {wanted.statement} after {steps} steps, {fit}"]
     if table:
         lines += ["", *run_lines(found.run)]
     return "\n".join(lines)
@@ -55,7 +56,12 @@ def run_lines(run: Run) -> list[str]:
         lines.append(f"     {number:2}  {step.action}({given})  ->  {changed}")
         before = step.world
     witness = ", ".join(f"{name}={value}" for name, value in run.witness.items())
-    return [*lines, f"     so for {witness or 'this state'} the statement is false"]
+    if run.loop is None:
+        return [*lines, f"     so for {witness or 'this state'} the statement is false"]
+    first = len(run.steps) - run.loop + 1
+    last = f"steps {first} to {len(run.steps)} repeat for ever" if run.loop else (
+        "no fair step is possible from here on")  # fmt: skip
+    return [*lines, f"     {last}, and for {witness or 'this state'} the goal is never reached"]
 
 
 def _changes(run: Run, before: World, after: World) -> list[str]:
@@ -78,7 +84,7 @@ def _workload(run: Run) -> str:
         for arguments in run.start.scope.arguments(function):
             inside = all(not isinstance(value, int) or value >= 0 for value in arguments)
             value = run.start.lookup(function, arguments)
-            if inside and (value or function.result != BOOL):
+            if inside and value != "" and (value or function.result != BOOL):
                 cells.append(_cell(function, arguments, value))
     return ", ".join(cells)
 

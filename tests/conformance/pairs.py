@@ -21,6 +21,7 @@ from paraply.models.systems import (
     commit_order,
     crash_points,
     end_to_end,
+    lock_queue,
     low_water_mark,
     quorum,
     restart,
@@ -96,6 +97,11 @@ PAIRS = {
     "commit order": Pair(
         commit_order.commit_order(), replicas.commit_order, "applier",
         Workload(transactions=4, rows=3, options={"workers": 3}), 10_000,
+    ),
+    "locks one by one": Pair(
+        lock_queue.lock_queue(lock_queue.Rules(name="lock_queue[exact]", locks_are_writes=True)),
+        replicas.lock_queue, "applier",
+        Workload(transactions=4, rows=3, options={"workers": 3}), 3_000,
     ),
     "restart": Pair(
         restart.restart(), replicas.restart, "applier",

@@ -89,6 +89,10 @@ def disagreement(system, chance):
     Guards do not matter here: an update is the same function of the state wherever it is taken.
     """
     stated = {s.name: s for s in (*system.invariants, *system.safety)}
+    for response in system.responses:
+        formulas = [response.pending, response.goal, response.bounded(), response.covered()]
+        for number, formula in enumerate(formulas):
+            stated[f"{response.name} {number}"] = Statement("part", response.variables, formula)
     for action in system.actions:
         world = random_world(system, chance)
         scope = world.scope

@@ -5,6 +5,7 @@ Marked ``live``: Coq is a Debian package, not a Python one.
 
 from __future__ import annotations
 
+import re
 import shutil
 from dataclasses import replace
 
@@ -48,10 +49,16 @@ def test_every_theorem_of_the_project_is_claimed_of_each_of_its_systems():
     for entry in THEOREMS:
         for build in entry.systems:
             for statement in entry.statements:
-                name = f"{module_name(build())}.{statement}"
-                assert f"safe_{statement}" in claims[name]
-                assert "is_run" in claims[name]
-    assert len(claims) == sum(len(system.safety) for system in SYSTEMS.values())
+                claim = claims[f"{module_name(build())}.{statement}"]
+                assert "is_run" in claim
+                if statement in {response.name for response in build().responses}:
+                    assert f"goal_{statement}" in claim
+                    fair = [part for response in build().responses for part in response.fair]
+                    assert claim.count("weakly_fair") == len(fair)
+                    assert all(f"act_{action}" in claim for action in fair)
+                else:
+                    assert f"safe_{statement}" in claim
+    assert len(claims) == sum(len(system.claims) for system in SYSTEMS.values())
 
 
 def test_file_begins_with_the_definitions_and_is_the_same_each_time():
@@ -174,6 +181,42 @@ def test_tampered_file_is_refused(folder, name):
     system = SYSTEMS[SMALL]
     text = TAMPERING[name](File(system, Store()).text())
     assert check_text(folder, system, text).problem
+
+
+PROGRESS = "lock_queue[exact]"
+
+TAMPERED_PROGRESS = {
+    "rank lowered by nothing": lambda t: _body_of(t, "Definition rank_", "[]."),
+    "pending made true": lambda t: _body_of(t, "Definition pending_", "true."),
+    "fairness of an action left out": lambda t: re.sub(
+        r"  \(forall \(p : Z\), weakly_fair state run \(fun st => guard_start.*?\) ->\n", "", t
+    ).replace("F_start ", "", 1),
+    "helpful step without effect": lambda t: tampered(
+        t, "_to_start p' => act_start st p'", "_to_start p' => st"
+    ),
+    "lemma admitted": lambda t: t.replace("Qed.\n\nEnd Model", "Admitted.\n\nEnd Model", 1),
+}
+
+
+@pytest.mark.parametrize("name", TAMPERED_PROGRESS)
+@live
+@needs_coq
+def test_tampered_progress_is_refused(folder, name):
+    system = SYSTEMS[PROGRESS]
+    text = File(system, Store()).text()
+    changed = TAMPERED_PROGRESS[name](text)
+    assert changed != text
+    assert check_text(folder, system, changed).problem
+
+
+@live
+@needs_coq
+def test_progress_is_a_theorem_about_all_fair_runs(folder):
+    system = SYSTEMS[PROGRESS]
+    result = check_text(folder, system, File(system, Store()).text())
+    assert result.problem == ""
+    assert set(result.theorems) == set(system.claims)
+    assert compared(system, result, stored_claims(), STORED) == ""
 
 
 @live

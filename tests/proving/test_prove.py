@@ -171,11 +171,29 @@ def test_list_has_a_line_for_each_identifier(tmp_path, capsys):
     lines = capsys.readouterr().out.splitlines()
     assert [line.split("  ")[0] for line in lines] == [e.id for e in command.chosen([])]
     assert lines[0] == f"P01  {THEOREMS[0].claim}"
-    assert lines[-1] == f"{COUNTEREXAMPLES[-1].id}  {COUNTEREXAMPLES[-1].title}"
+    assert lines[-1] == f"{COUNTEREXAMPLES[-1].id}  (progress) {COUNTEREXAMPLES[-1].title}"
     records = json.loads(listed.read_text())["entries"]
-    assert [f"{record['id']}  {record['claim']}" for record in records] == lines
+    kinds = {"safety": "", "progress": "(progress) "}
+    assert lines == [
+        f"{record['id']}  {kinds[record['kind']]}{record['claim']}" for record in records
+    ]
+    assert {r["id"] for r in records if r["kind"] == "progress"} == {"P36", "P37", "C68", "C69"}
     assert {record["id"][0]: record["expected"] for record in records} == {
         "P": "proved", "C": "refuted",
+    }  # fmt: skip
+
+
+def test_progress_is_proved_and_exported_under_its_kind(tmp_path):
+    folder, results = tmp_path / "smt2", tmp_path / "r.json"
+    arguments = ["prove", "P36", "C69", "--solver", "kernel", "--json", str(results)]
+    assert main([*arguments, "--export", str(folder)]) == 0
+    proof, lasso = json.loads(results.read_text())["results"]
+    assert (proof["kind"], proof["verdict"], lasso["kind"]) == ("progress", "holds", "progress")
+    assert (len(lasso["steps"]), lasso["loop"]) == (6, 2)
+    kinds = {path.read_text().splitlines()[1] for path in folder.glob("*.smt2")}
+    assert kinds == {
+        "; induction", "; progress: the_log_is_finished", "; safety: no_row_is_waited_for",
+        "; safety: conflicts_do_not_overlap",
     }  # fmt: skip
 
 

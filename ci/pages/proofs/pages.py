@@ -22,9 +22,10 @@ from ci.pages.writing import pages_main
 from paraply.models.claims.claim import Counterexample, Theorem
 from paraply.models.claims.refuted import COUNTEREXAMPLES
 from paraply.models.claims.theorems import THEOREMS
-from paraply.models.judging.bounded import breach_of
-from paraply.models.judging.proving import refute, safety_statement
-from paraply.models.judging.traces import replay, stored_runs, to_data
+from paraply.models.judging.proving import claim_named, refute, replayed, response_named
+from paraply.models.judging.traces import stored_runs, to_data
+from paraply.models.language.response import Measure, Response
+from paraply.models.language.smtlib import text
 from paraply.models.language.system import System
 from paraply.proving.assistant import stored_record as stored_coq
 from paraply.proving.stability import stored as stored_stability
@@ -68,7 +69,9 @@ def theorem_page(entry: Theorem, prose: dict[str, str], assumptions: dict[str, A
     """Return a theorem's page."""
     systems = _systems(entry)
     first = systems[0]
-    stated = [safety_statement(first, name) for name in entry.statements]
+    progress = [r for r in first.responses if r.name in entry.statements]
+    rule = ", and those of the response rule hold" if progress else ""
+    stated = [claim_named(first, name) for name in entry.statements]
     lines = [
         f"# {entry.id}: {entry.claim}", "",
         "## Claim", "", *(f"`{s.name}`: {s.meaning}." for s in stated), "",
@@ -88,10 +91,12 @@ def theorem_page(entry: Theorem, prose: dict[str, str], assumptions: dict[str, A
         "", "## Argument", "", prose["argument"], "", "The inductive invariant, line by line:", "",
         "| invariant | meaning |", "| --- | --- |",
         *(f"| `{s.name}` | {s.meaning} |" for s in first.invariants), "",
+        *(line for response in progress for line in response_section(first, response)),
         "## What was checked by machine", "",
         f"{obligation_count(entry)} obligations over {counted(len(systems), 'system')} "
         f"({', '.join(s.name for s in systems)}): each "
-        "invariant holds initially, each action preserves it, together they imply the claim; by "
+        f"invariant holds initially, each action preserves it, together they imply the claim{rule}"
+        "; by "
         "Z3 and by cvc5, from the same SMT-LIB text, and from [certificates](certificates) by a "
         "kernel that uses no solver. That the premises are not contradictory is checked by tests. "
         "Every action is possible in a state that a stored run reaches, and so are the situations "
@@ -104,6 +109,38 @@ def theorem_page(entry: Theorem, prose: dict[str, str], assumptions: dict[str, A
     return "\n".join(lines)
 
 
+def response_section(system: System, response: Response) -> list[str]:
+    """Return rank, cases and fairness of a response."""
+    cases = [
+        f"| `{case.name}` | {case.meaning} | "
+        f"`{case.action}({', '.join(map(text, case.arguments))})` |"
+        for case in response.cases
+    ]  # fmt: skip
+    names = ", ".join(f"`{v.name}`" for v in response.variables)
+    free = [f"`{a.name}`" for a in system.actions if a.name not in response.fair]
+    return [
+        "## Progress", "",
+        f"`{response.name}`, for each {names}: from `{text(response.pending)}` every fair run "
+        f"reaches `{text(response.goal)}`.", "",
+        "The rank, compared from the first number to the last; none is negative while the goal is "
+        "to come:", "",
+        *(f"{number}. {_difference(one)}" for number, one in enumerate(response.rank, start=1)), "",
+        "In each state some case holds. Its helpful action is enabled, and lowers the rank or "
+        "reaches the goal. Every other action lowers the rank, reaches the goal, or keeps the "
+        "rank, the case and the arguments of the helpful action.", "",
+        "| case | situation | helpful action |", "| --- | --- | --- |", *cases, "",
+        f"Weak fairness is assumed of {', '.join(f'`{name}`' for name in response.fair)}, with "
+        "each choice of parameters: an action that stays possible is taken in the end. It is not "
+        f"assumed of {', '.join(free)}. The rule is proved in "
+        "[`coq/Response.v`](coq/Response.v); the theorem in Coq is about all fair runs.", "",
+    ]  # fmt: skip
+
+
+def _difference(measure: Measure) -> str:
+    top, bottom = text(measure.top), text(measure.bottom)
+    return f"`{top}`" if bottom == "0" else f"`{top}` minus `{bottom}`"
+
+
 def _history(entry: Theorem) -> list[str]:
     changes = _load("history.toml")["change"]
     return [f"- {one['date']}: {one['what']}" for one in changes if entry.id in one["theorems"]]
@@ -112,23 +149,50 @@ def _history(entry: Theorem) -> list[str]:
 def counterexample_page(entry: Counterexample, data: dict[str, Any]) -> str:
     """Return a counterexample's page, replayed."""
     system = entry.system()
-    statement = safety_statement(system, entry.statement)
-    run = replay(system, breach_of(statement), data)
+    statement = claim_named(system, entry.statement)
+    run = replayed(entry, data)
     theorems = [t.id for t in THEOREMS if entry.id in t.delimited_by]
+    is_lasso = entry.kind == "progress"
+    refuted = "by a fair run without end, of" if is_lasso else "after"
     return "\n".join([
         f"# {entry.id}: {entry.title}", "",
-        "## Result", "", f"Refuted, as expected, after {len(run.steps)} steps.", "",
+        "## Result", "", f"Refuted, as expected, {refuted} {len(run.steps)} steps"
+        f"{f', {entry.loop} of them its loop' if entry.loop else ''}.", "",
         "## Property", "", f"`{entry.statement}`: {statement.meaning}.",
         f"Delimits {', '.join(f'[{t}]({t}.md)' for t in theorems)}. Source: {entry.source}.", "",
         "## Smallest run", "", "```", *(line[5:] for line in run_lines(run)), "```", "",
+        *(_fairness(system, entry) if is_lasso else ()),
         "## Why it cannot be shorter", "",
-        f"The search tries every length from 0; for each below {len(run.steps)} the solver shows "
-        "that no run in the scope breaks the property. The scope: integers from "
-        f"{entry.scope.low} to {entry.scope.high}, "
-        f"{counted(entry.scope.size, 'element')} of each other sort.", "",
+        *(_no_shorter_lasso(entry) if is_lasso else _no_shorter_run(entry)), "",
         *reference_section(entry),
         "## How to re-run", "", "```", f"paraply prove {entry.id}", "```", "",
     ])  # fmt: skip
+
+
+def _fairness(system: System, entry: Counterexample) -> list[str]:
+    fair = ", ".join(f"`{name}`" for name in response_named(system, entry.statement).fair)
+    return [
+        f"The run is fair to {fair}: with each choice of parameters, the action is impossible "
+        "at some moment of the loop, or taken in it. The replay checks this on plain values, and "
+        "that the loop closes.", "",
+    ]  # fmt: skip
+
+
+def _no_shorter_run(entry: Counterexample) -> list[str]:
+    return [
+        f"The search tries every length from 0; for each below {entry.steps} the solver shows "
+        "that no run in the scope breaks the property. The scope: integers from "
+        f"{entry.scope.low} to {entry.scope.high}, "
+        f"{counted(entry.scope.size, 'element')} of each other sort.",
+    ]
+
+
+def _no_shorter_lasso(entry: Counterexample) -> list[str]:
+    return [
+        "The search visits every state of every choice of lock sets, in every order, of "
+        f"{counted(entry.scope.high - 1, 'transaction')} and {counted(entry.scope.size, 'row')} "
+        "without common writes. It counts the steps of stem and loop. No solver is used.",
+    ]
 
 
 def assumptions_page(assumptions: dict[str, Any]) -> str:
@@ -149,7 +213,8 @@ def readme_page() -> str:
     lines = [
         "# Proofs", "",
         "Each theorem is proved by induction, so it holds for any number of transactions, rows and "
-        "steps and for any interleaving. Each refuted statement has a shortest run. "
+        "steps and for any interleaving. Theorems of progress hold in every weakly fair run. Each "
+        "refuted statement has a shortest run. "
         "`make prove` does all of it again (a minute or two); `paraply prove --solver kernel` does "
         "it without a solver (seconds).", "",
         "| | claim | obligations | assumes | delimited by |", "| --- | --- | --- | --- | --- |",
@@ -158,12 +223,14 @@ def readme_page() -> str:
         limits = ", ".join(f"[{c}]({c}.md)" for c in entry.delimited_by)
         assumed = ", ".join(entry.assumes) or "–"
         lines.append(
-            f"| [{entry.id}]({entry.id}.md) | {entry.claim} | {obligation_count(entry)} | "
+            f"| [{entry.id}]({entry.id}.md) | {_kind(entry)}{entry.claim} | "
+            f"{obligation_count(entry)} | "
             f"{assumed} | {limits} |"
         )
     lines += ["", "| | refuted, as expected | steps | source |", "| --- | --- | --- | --- |"]
     lines += [
-        f"| [{entry.id}]({entry.id}.md) | {entry.title} | {entry.steps} | {entry.source} |"
+        f"| [{entry.id}]({entry.id}.md) | {_kind(entry)}{entry.title} | {entry.steps} | "
+        f"{entry.source} |"
         for entry in COUNTEREXAMPLES
     ]
     lines += [
@@ -192,7 +259,8 @@ def readme_page() -> str:
         "`make coq` writes every system as a Coq file and has Coq check it: definitions, a lemma "
         "for each obligation, and for each statement a theorem about **all runs** that rests on no "
         "axiom. [`coq/Foundation.v`](coq/Foundation.v) is written by hand: runs, the rule of "
-        "invariants, and a checker of ground refutations with its proof. The definitions "
+        "invariants, and a checker of ground refutations with its proof. So is "
+        "[`coq/Response.v`](coq/Response.v): weak fairness and the response rule. The definitions "
         "(`coq/M_*.v`) are what a reviewer compares with a model; they are compared byte for byte "
         "with what the model yields, and the theorems, by name, statement and number, with "
         "`coq/claims.txt`. The lemmas are made from the certificates and not kept. There a "
@@ -213,6 +281,10 @@ def readme_page() -> str:
         "shows the same.", "",
     ]  # fmt: skip
     return "\n".join(lines)
+
+
+def _kind(entry: Theorem | Counterexample) -> str:
+    return "(progress) " if entry.kind == "progress" else ""
 
 
 def coq_table() -> list[str]:

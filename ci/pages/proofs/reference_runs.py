@@ -367,6 +367,21 @@ RUNS: dict[str, ReferenceRun] = {
         workload=_group(2, 1), reading=partial(whole_members.end_to_end, member="r2"),
         program="AAABAAABAgAA",
     ),
+    "C68": ReferenceRun(
+        mutant="worker_that_waits_for_a_row_is_not_called_back", breaks="applier_reaches_the_end",
+        workload=Workload(transactions=4, rows=3, options={"reads": 0}),
+        unread="a lasso breaks no state, and locks beside writes are no events of a history",
+        because="three workers wait in the same circle of two rows and a turn",
+        program="AQEAAAEAAAACAQAAAQEBAQ",
+    ),
+    "C69": ReferenceRun(
+        mutant="row_waiter_asks_again", breaks="row_waits_last_until_the_holder_ends",
+        workload=Workload(transactions=3, rows=3, options={"reads": 0}),
+        unread="a recorded run ends, so it is no run without end",
+        because="the waiter does not sleep in the queue of the row, so any other transaction can "
+        "take the freed row first",
+        program="AAAAAAEBAAABAQAAAQ",
+    ),
 }  # fmt: skip
 """By the counterexample's identifier."""
 

@@ -5,9 +5,10 @@ A name shared with ``properties`` means the same statement.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
-from paraply.models.language.concrete import Scope
+from paraply.models.language.concrete import Scope, Table
 from paraply.models.systems.variants import Build
 
 
@@ -23,6 +24,8 @@ class Theorem:
     delimited_by: tuple[str, ...]
     """Counterexamples without an assumption or guard."""
     source: str
+    kind: str = "safety"
+    """``safety``, or ``progress`` for responses under weak fairness."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,8 +38,14 @@ class Counterexample:
     statement: str
     scope: Scope
     steps: int
-    """Length of the shortest run."""
+    """Length of the shortest run, a lasso's loop included."""
     source: str
+    kind: str = "safety"
+    """``progress`` for a response; its run is a lasso."""
+    loop: int = 0
+    """Length of a lasso's loop."""
+    workloads: Callable[[int, Scope], Iterable[Mapping[str, Table]]] | None = None
+    """Initial states of a lasso, by number of transactions."""
 
 
 SMALL = Scope(high=3, size=1)

@@ -9,6 +9,7 @@ from functools import partial
 
 from paraply.models.claims.claim import SMALL, TWO, Counterexample
 from paraply.models.claims.commits.refuted import REFUTED_OF_COMMITS
+from paraply.models.claims.progress.refuted import REFUTED_OF_PROGRESS
 from paraply.models.claims.refinement.refuted import REFUTED_OF_REFINEMENT
 from paraply.models.language.concrete import Scope
 from paraply.models.systems.variants import (
@@ -266,4 +267,5 @@ COUNTEREXAMPLES = (
         statement="what_a_refuses_b_refuses", scope=TWO, steps=2,
         source="Certifier::garbage_collect; members that diverge",
     ),
+    *REFUTED_OF_PROGRESS,
 )  # fmt: skip

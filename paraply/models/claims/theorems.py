@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from paraply.models.claims.claim import Counterexample, Theorem
 from paraply.models.claims.commits.theorems import THEOREMS_OF_COMMITS
+from paraply.models.claims.progress.theorems import THEOREMS_OF_PROGRESS
 from paraply.models.claims.refinement.theorems import THEOREMS_OF_REFINEMENT
 from paraply.models.claims.refuted import COUNTEREXAMPLES
 from paraply.models.systems.variants import (
@@ -290,6 +291,7 @@ THEOREMS = (
         source="WL#8440; strong eventual consistency of a group",
     ),
     *THEOREMS_OF_REFINEMENT,
+    *THEOREMS_OF_PROGRESS,
 )
 
 

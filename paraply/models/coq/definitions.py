@@ -11,9 +11,11 @@ from paraply.models.coq.gallina import (
     NotPrintableError,
     boolean,
     named,
+    parameters,
     sort_text,
 )
-from paraply.models.language.system import Action, Statement, System, choice_of
+from paraply.models.coq.responses import definitions_of
+from paraply.models.language.system import Action, Statement, System
 from paraply.models.language.terms import (
     BOOL,
     INT,
@@ -54,7 +56,7 @@ def definitions(system: System) -> str:
         f"(* {system.name}: {system.meaning}.",
         "   Written by paraply from the model of that name. *)",
         "",
-        "Require Import Foundation.",
+        f"Require Import {'Response' if system.responses else 'Foundation'}.",
         "",
         "Section Model.",
         "",
@@ -96,6 +98,8 @@ def definitions(system: System) -> str:
         lines += defined(f"inv_{statement.name}", gallina, statement)
     for statement in system.safety:
         lines += defined(f"safe_{statement.name}", gallina, statement)
+    for response in system.responses:
+        lines += definitions_of(system, response)
     return "\n".join(lines) + "\n"
 
 
@@ -114,14 +118,6 @@ def defined(name: str, gallina: Gallina, statement: Statement) -> list[str]:
     said = gallina.proposition(statement.closed)
     head = f"Definition {name} ({STATE} : state) : Prop :="
     return [*comment(statement.meaning), head, f"  {said}.", ""]
-
-
-def parameters(gallina: Gallina, action: Action) -> tuple[str, str]:
-    """Return parameters as binders and as arguments."""
-    typed = [(named(p.name), sort_text(p.sort)) for p in action.parameters]
-    typed += [(named(choice_of(f).name), gallina.type_text(f)) for f in action.havoc]
-    binders = " ".join(f"({name} : {kind})" for name, kind in typed)
-    return binders, "".join(f" {name}" for name, _ in typed)
 
 
 def _action(system: System, gallina: Gallina, action: Action) -> list[str]:

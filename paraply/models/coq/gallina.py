@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeVar
 
-from paraply.models.language.system import System
+from paraply.models.language.system import Action, System, choice_of
 from paraply.models.language.terms import (
     BOOL,
     FRESH,
@@ -183,3 +183,11 @@ class Gallina:
             plain=tuple(part for part in node.parts if self.is_plain(part)),
             conclusion=positive[0] if positive else None,
         )
+
+
+def parameters(gallina: Gallina, action: Action) -> tuple[str, str]:
+    """Return parameters as binders and as arguments."""
+    typed = [(named(p.name), sort_text(p.sort)) for p in action.parameters]
+    typed += [(named(choice_of(f).name), gallina.type_text(f)) for f in action.havoc]
+    binders = " ".join(f"({name} : {kind})" for name, kind in typed)
+    return binders, "".join(f" {name}" for name, _ in typed)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from paraply.models.coq.definitions import definitions, parameters
-from paraply.models.coq.gallina import STATE, Gallina, NotPrintableError, named
+from paraply.models.coq.definitions import definitions
+from paraply.models.coq.gallina import STATE, Gallina, NotPrintableError, named, parameters
 from paraply.models.coq.proofs import (
     Hypothesis,
     Prover,
@@ -16,6 +16,7 @@ from paraply.models.coq.proofs import (
     projections,
 )
 from paraply.models.coq.refuting import NotRefutedError
+from paraply.models.coq.responses import Responses
 from paraply.models.judging.certificates.store import Store
 from paraply.models.language.system import (
     Action,
@@ -41,6 +42,7 @@ class File:
         self.system = system
         self.gallina = Gallina(system)
         self._store = store
+        self._responses = {r.name: Responses(system, r) for r in system.responses}
         self._actions = {action.name: action for action in system.actions}
 
     def text(self) -> str:
@@ -55,29 +57,34 @@ class File:
         fields = [f"  i_{s.name} : inv_{s.name} {STATE}" for s in system.invariants]
         lines += [";\n".join(fields), "}.", ""]
         for obligation in obligations(system):
-            lines += self._lemma(obligation)
+            response = self._responses.get(obligation.claim)
+            if response is None:
+                lines += self._lemma(obligation)
+            else:
+                lines += self._response_lemma(response, obligation)
         lines += [*self._starts(), *self._kept()]
         for statement in system.safety:
             lines += self._theorem(statement)
+        for response in self._responses.values():
+            lines += response.theorem()
         lines.append("End Model.")
         return "\n".join(lines) + "\n"
 
     def _lemma(self, obligation: Obligation) -> list[str]:
         stated = self.system.safety if obligation.step == "safety" else self.system.invariants
         statement = next(s for s in stated if s.name == obligation.statement)
-        values, fresh = skolem(statement)
+        values, fresh = skolem(statement.variables)
         goal = plain_substitute(statement.body, values)
         kind = "safe" if obligation.step == "safety" else "inv"
         after, head, begin = STATE, "", []
-        known = [Hypothesis(a.closed, f"axiom_{a.name}") for a in self.system.axioms]
+        known = self._axioms()
         if obligation.step == "initially":
             name, head = f"starts_{statement.name}", f"init {STATE} ->"
             begin = ["  intros S. unfold init in S."]
             known += self._init()
         else:
             begin = ["  intros I."]
-            known += [Hypothesis(s.closed, f"(i_{s.name} {STATE} I)")
-                      for s in self.system.invariants]  # fmt: skip
+            known += self._invariants()
             name, head = f"implies_{statement.name}", f"Inv {STATE} ->"
         binders = ""
         if obligation.step in self._actions:
@@ -102,6 +109,35 @@ class File:
             "Qed.",
             "",
         ]
+
+    def _response_lemma(self, response: Responses, obligation: Obligation) -> list[str]:
+        lemma = response.lemma(obligation)
+        known = [*self._axioms(), *self._invariants(), *lemma.known]
+        names = [hypothesis.proof for hypothesis in lemma.known]
+        begin = [f"  intros I {' '.join(names)}."]
+        if "G" in names:
+            begin.append(f"  unfold guard_{obligation.step} in G.")
+        if lemma.unfolds:
+            begin.append(f"  unfold {lemma.unfolds}.")
+        return [
+            f"Lemma {lemma.name} {lemma.binders} :",
+            f"  {' -> '.join(lemma.premises)} ->",
+            f"  {lemma.conclusion}.",
+            "Proof.",
+            *begin,
+            f"  change ({self.gallina.proposition(lemma.goal)}).",
+            *self._proof(obligation, known, lemma.goal),
+            "Qed.",
+            "",
+        ]
+
+    def _axioms(self) -> list[Hypothesis]:
+        return [Hypothesis(a.closed, f"axiom_{a.name}") for a in self.system.axioms]
+
+    def _invariants(self) -> list[Hypothesis]:
+        return [
+            Hypothesis(s.closed, f"(i_{s.name} {STATE} I)") for s in self.system.invariants
+        ]  # fmt: skip
 
     def _proof(self, obligation: Obligation, known: Sequence[Hypothesis], goal: Term) -> list[str]:
         name = f"{obligation.system}: {obligation.statement}/{obligation.step}"

@@ -53,7 +53,8 @@ class StateSpace:
     """A system's reachable states with one workload, ``rigid``.
 
     The search enters only states in ``bound``, but all successors must fit the scope. ``split``
-    names constants to specialise, ``safety`` the statements, by default all.
+    names constants to specialise, ``safety`` the statements, by default all. States have the values
+    that guards, statements and ``roots`` read.
     """
 
     def __init__(
@@ -66,13 +67,14 @@ class StateSpace:
         bound: Term | None = None,
         split: Sequence[str] = (),
         safety: Sequence[str] | None = None,
+        roots: Sequence[Term] = (),
     ) -> None:
         system.require_well_formed()
         self.system = system
         self.rigid = rigid or {}
         self.statements = [one for one in system.safety if safety is None or one.name in safety]
-        roots = [one.body for one in self.statements]
-        self.layout = Layout(system, scope, roots if bound is None else [*roots, bound])
+        read = [*roots, *(one.body for one in self.statements)]
+        self.layout = Layout(system, scope, read if bound is None else [*read, bound])
         self.start = self.layout.pack(start or {})
         self._bound = bound
         named = {function.name: function for function in self.layout.functions}
@@ -176,13 +178,13 @@ class StateSpace:
     def _block(self, context: Context) -> list[str]:
         lines: list[str] = []
         for action in self.system.actions:
-            for bound in self._parameters(action):
+            for bound in self.parameters(action):
                 for chosen in self._choices(action):
                     here = Context(self.layout, self.rigid, bound, chosen, context.fixed)
                     lines += self._step(action, here)
         return lines
 
-    def _step(self, action: Action, context: Context) -> Iterator[str]:
+    def _step(self, action: Action, context: Context, add: str = "add(") -> Iterator[str]:
         guard = context.read(action.guard)
         if guard == FALSE:
             return
@@ -218,13 +220,14 @@ class StateSpace:
             parts.append(f"v{number} - {place.low} << {place.offset}")
         result = " | ".join(parts)
         if self._bound is None:
-            yield f"{indent}add({result})"
+            yield f"{indent}{add}{result})"
             return
         yield f"{indent}t = {result}"
         inside = Context(self.layout, self.rigid).read(self._bound)
-        yield f"{indent}if {text_of(inside).replace('s ', 't ')}: add(t)"
+        yield f"{indent}if {text_of(inside).replace('s ', 't ')}: {add}t)"
 
-    def _parameters(self, action: Action) -> Iterator[dict[Variable, int]]:
+    def parameters(self, action: Action) -> Iterator[dict[Variable, int]]:
+        """Yield every choice of parameters, as numbers."""
         ranges = [self.layout.values(parameter.sort) for parameter in action.parameters]
         for values in product(*ranges):
             yield dict(zip(action.parameters, values, strict=True))

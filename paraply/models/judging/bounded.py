@@ -58,6 +58,8 @@ class Run:
     start: World
     steps: tuple[Step, ...]
     witness: dict[str, Value]
+    loop: int | None = None
+    """The number of last steps that repeat for ever; None for a run to a breach."""
 
 
 MARK = "!"

@@ -52,5 +52,10 @@ def says_nothing(statement: Statement) -> bool:
 def with_invariants(system: System, found: list[Statement], safety: Statement) -> System:
     """Return the system with these invariants and goal."""
     return replace(
-        system, name=f"{system.name}[found]", invariants=found, safety=[safety], covers=[]
+        system,
+        name=f"{system.name}[found]",
+        invariants=found,
+        safety=[safety],
+        covers=[],
+        responses=[],
     )

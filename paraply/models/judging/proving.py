@@ -7,12 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from paraply.models.claims.claim import Counterexample, Theorem
 from paraply.models.judging.bounded import Run, breach_of
 from paraply.models.judging.judges import JUDGES
+from paraply.models.judging.lassos import replay_lasso, search_lasso
 from paraply.models.judging.solver import Answer, Judgment, shortest_run
+from paraply.models.judging.traces import replay
 from paraply.models.language.concrete import Scope
+from paraply.models.language.response import Response
 from paraply.models.language.system import Obligation, Statement, System, obligations
 from paraply.models.language.terms import Function
 from paraply.vocabulary.verdict import Verdict, combine
@@ -68,7 +72,9 @@ class Refutation:
     @property
     def as_expected(self) -> bool:
         """Return whether the run's length is as recorded."""
-        return self.run is not None and len(self.run.steps) == self.counterexample.steps
+        if self.run is None or len(self.run.steps) != self.counterexample.steps:
+            return False
+        return (self.run.loop or 0) == self.counterexample.loop
 
     @property
     def verdict(self) -> Verdict:
@@ -98,7 +104,7 @@ class ObligationCache:
 def needed(system: System, statements: Sequence[str]) -> Iterator[Obligation]:
     """Yield induction obligations and those of ``statements``."""
     for obligation in obligations(system):
-        if obligation.step != "safety" or obligation.statement in statements:
+        if not obligation.claim or obligation.claim in statements:
             yield obligation
 
 
@@ -115,8 +121,7 @@ def prove(
     proof = Proof(theorem, solver, seed, order)
     for build in theorem.systems:
         system = build()
-        known = {statement.name for statement in system.safety}
-        missing = [name for name in theorem.statements if name not in known]
+        missing = [name for name in theorem.statements if name not in system.claims]
         if missing:
             raise ValueError(f"{theorem.id} names {missing}, which {system.name} does not state")
         for obligation in needed(system, theorem.statements):
@@ -136,10 +141,33 @@ def safety_statement(system: System, name: str) -> Statement:
     return next(statement for statement in system.safety if statement.name == name)
 
 
-def refute(counterexample: Counterexample, *, timeout_s: float = 60.0) -> Refutation:
-    """Search the shortest breach; ``timeout_s`` applies per depth."""
+def response_named(system: System, name: str) -> Response:
+    """Return a response by name."""
+    return next(response for response in system.responses if response.name == name)
+
+
+def claim_named(system: System, name: str) -> Statement | Response:
+    """Return a safety statement or response by name."""
+    found = next((one for one in system.responses if one.name == name), None)
+    return found or safety_statement(system, name)
+
+
+def replayed(counterexample: Counterexample, data: dict[str, Any]) -> Run:
+    """Return the stored run after a check on plain values. Raises ``ValueError``."""
     system = counterexample.system()
-    breach = breach_of(safety_statement(system, counterexample.statement))
+    claim = claim_named(system, counterexample.statement)
+    if isinstance(claim, Response):
+        return replay_lasso(system, claim, data)
+    return replay(system, breach_of(claim), data)
+
+
+def refute(counterexample: Counterexample, *, timeout_s: float = 60.0) -> Refutation:
+    """Search the shortest breach or lasso; ``timeout_s`` applies per depth of the solver."""
+    system = counterexample.system()
+    claim = claim_named(system, counterexample.statement)
+    if isinstance(claim, Response):
+        return Refutation(counterexample, _lasso(counterexample, system, claim))
+    breach = breach_of(claim)
     try:
         run = shortest_run(
             system, breach, counterexample.scope, capacity=capacity_of(system),
@@ -148,6 +176,18 @@ def refute(counterexample: Counterexample, *, timeout_s: float = 60.0) -> Refuta
     except TimeoutError as error:
         return Refutation(counterexample, None, is_shortest=False, undecided=str(error))
     return Refutation(counterexample, run)
+
+
+def _lasso(counterexample: Counterexample, system: System, response: Response) -> Run | None:
+    capacity, scope = capacity_of(system), counterexample.scope
+    assert counterexample.workloads is not None
+    assert capacity is not None
+    # The scope has a position more than transactions: in each state that the search enters, the
+    # next one can be queued.
+    return search_lasso(
+        system, response, scope, list(counterexample.workloads(scope.high - 1, scope)),
+        inside=capacity() <= scope.high - 1, longest=counterexample.steps,
+    )  # fmt: skip
 
 
 def reach(system: System, situation: Statement, scope: Scope, steps_max: int) -> Run | None:

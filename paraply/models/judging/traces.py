@@ -24,7 +24,8 @@ from paraply.models.language.system import Statement, System
 from paraply.models.language.terms import Function, Variable
 
 
-def _written(table: Table) -> list[list[Any]]:
+def written(table: Table) -> list[list[Any]]:
+    """Return a table's rows other than default values."""
     return [[*arguments, value] for arguments, value in sorted(table.items(), key=repr)
             if value is not False and value != 0 and value != ""]  # fmt: skip
 
@@ -39,16 +40,18 @@ def to_data(run: Run) -> dict[str, Any]:
     steps = []
     for taken in run.steps:
         action = next(a for a in run.system.actions if a.name == taken.action)
-        chosen = {f.name: _written(taken.world.tables[f.name]) for f in action.havoc}
+        chosen = {f.name: written(taken.world.tables[f.name]) for f in action.havoc}
         steps.append({"action": taken.action, "parameters": taken.parameters, "chosen": chosen})
+    loop = {} if run.loop is None else {"loop": run.loop}
     return {
         "scope": {"low": scope.low, "high": scope.high, "size": scope.size},
         "start": {
             name: rows for name, table in sorted(run.start.tables.items())
-            if (rows := _written(table))
+            if (rows := written(table))
         },
         "steps": steps,
         "witness": run.witness,
+        **loop,
     }  # fmt: skip
 
 

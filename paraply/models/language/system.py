@@ -8,11 +8,19 @@ precondition is a substitution (:meth:`Action.post`). Ill-formed declarations ra
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from random import Random
 
 from paraply.models.language.refusal import IllFormedError
+from paraply.models.language.response import (
+    BOUNDED,
+    COVERED,
+    ENABLED,
+    HELPS,
+    Response,
+    require_cases,
+)
 from paraply.models.language.terms import (
     FALSE,
     FRESH,
@@ -23,6 +31,7 @@ from paraply.models.language.terms import (
     Sort,
     Term,
     Variable,
+    eq,
     forall_many,
     negate,
     rebuild,
@@ -34,12 +43,18 @@ from paraply.models.language.well_formed import (
     SKOLEM,
     require_formula,
     require_function,
+    require_name,
     require_term,
     require_variables,
 )
 
+STEPS = frozenset({"initially", "safety", COVERED, BOUNDED, ENABLED, HELPS})
+"""Steps of obligations that are no actions."""
+
 Updates = dict[Function, Callable[..., Term | int | bool]]
 """New values as lambdas over arguments."""
+
+Values = dict[Variable, Term]
 
 Written = dict[Function, tuple[tuple[Variable, ...], Term]]
 """Argument variables and new value over the old state."""
@@ -133,6 +148,8 @@ class System:
     safety: list[Statement] = field(default_factory=list)
     covers: list[Statement] = field(default_factory=list)
     """Existential situations that must be reachable."""
+    responses: list[Response] = field(default_factory=list)
+    """Progress under weak fairness."""
 
     def state(self, name: str, *sorts: Sort) -> Function:
         """Declare a state variable; the result sort is last."""
@@ -166,6 +183,19 @@ class System:
     def cover(self, name: str, variables: Sequence[Variable], body: Term) -> None:
         """State a situation that must be reachable."""
         self._state(self.covers, Statement(name, tuple(variables), body))
+
+    def responds(self, response: Response) -> None:
+        """State progress, after the actions that it names."""
+        self._require_response(response)
+        self.responses.append(response)
+        self._require_distinct_claims()
+
+    def action_named(self, name: str) -> Action:
+        """Return an action. Raises :class:`IllFormedError`."""
+        for action in self.actions:
+            if action.name == name:
+                return action
+        raise IllFormedError(f"{self.name} has no action {name}")
 
     def _state(self, stated: list[Statement], statement: Statement) -> None:
         self._require_statement(statement, rigid=stated is self.axioms)
@@ -216,6 +246,39 @@ class System:
         for action in self.actions:
             self._require_action(action)
         _require_distinct(one.name for one in self.actions)
+        for response in self.responses:
+            self._require_response(response)
+        self._require_distinct_claims()
+
+    @property
+    def claims(self) -> list[str]:
+        """Return the names of safety statements and responses."""
+        return [s.name for s in self.safety] + [response.name for response in self.responses]
+
+    def _require_distinct_claims(self) -> None:
+        _require_distinct(self.claims)
+
+    def _require_response(self, response: Response) -> None:
+        require_name(response.name)
+        require_variables(response.variables, self.functions)
+        require_cases(response)
+        formulas = [response.pending, response.goal, *(case.condition for case in response.cases)]
+        for formula in formulas:
+            require_formula(formula, response.variables, self.functions)
+        for measure in response.rank:
+            for end in (measure.top, measure.bottom):
+                require_term(end, response.variables, self.functions)
+        for name in response.fair:
+            if self.action_named(name).havoc:
+                raise IllFormedError(f"{response.name} calls {name} fair, which chooses functions")
+        for case in response.cases:
+            require_name(case.name)
+            action = self.action_named(case.action)
+            wanted = [parameter.sort for parameter in action.parameters]
+            if [argument.sort for argument in case.arguments] != wanted:
+                raise IllFormedError(f"{case.name} gives {action.name} other arguments")
+            for argument in case.arguments:
+                require_term(argument, response.variables, self.functions)
 
     def _require_statement(self, statement: Statement, *, rigid: bool) -> None:
         usable = [function for function in self.functions if function.rigid or not rigid]
@@ -223,7 +286,7 @@ class System:
         require_formula(statement.body, statement.variables, usable)
 
     def _require_action(self, action: Action) -> None:
-        if action.name in ("initially", "safety"):
+        if action.name in STEPS:
             raise IllFormedError(f"no action may have the name {action.name}")
         require_variables(action.parameters, self.functions)
         state = {function for function in self.functions if not function.rigid}
@@ -257,12 +320,14 @@ class Obligation:
     system: str
     statement: str
     step: str
-    """An action, ``initially`` or ``safety``."""
+    """An action, ``initially``, ``safety`` or a step of a response."""
     hypotheses: tuple[Term, ...]
     goal: Term
     constants: tuple[Variable, ...]
     """Free parameters and Skolem constants."""
     havoc: tuple[Function, ...] = ()
+    claim: str = ""
+    """The safety statement or response that needs it; empty for induction."""
 
     def shuffled(self, order: int) -> Obligation:
         """Shuffle hypotheses and negated goal; 0 keeps the order."""
@@ -273,21 +338,23 @@ class Obligation:
         return replace(self, hypotheses=tuple(asserted), goal=FALSE)
 
 
-def skolem(statement: Statement) -> tuple[dict[Variable, Term], tuple[Variable, ...]]:
+def skolem(
+    variables: tuple[Variable, ...],
+) -> tuple[dict[Variable, Term], tuple[Variable, ...]]:
     """Return a fresh constant per variable."""
-    fresh = tuple(Variable(SKOLEM + v.name, v.sort) for v in statement.variables)
-    return dict(zip(statement.variables, fresh, strict=True)), fresh
+    fresh = tuple(Variable(SKOLEM + v.name, v.sort) for v in variables)
+    return dict(zip(variables, fresh, strict=True)), fresh
 
 
 def obligations(system: System) -> list[Obligation]:
-    """Return all induction and safety obligations."""
+    """Return all obligations of induction, safety and progress."""
     system.require_well_formed()
     found: list[Obligation] = []
     axioms = tuple(axiom.closed for axiom in system.axioms)
     inductive = tuple(statement.closed for statement in system.invariants)
     start = tuple(statement.closed for statement in system.initially)
     for statement in system.invariants:
-        values, fresh = skolem(statement)
+        values, fresh = skolem(statement.variables)
         goal = substitute(statement.body, values)
         found.append(Obligation(
             system.name, statement.name, "initially", axioms + start, goal, fresh))  # fmt: skip
@@ -296,8 +363,65 @@ def obligations(system: System) -> list[Obligation]:
                 system.name, statement.name, action.name, (*axioms, *inductive, action.guard),
                 action.post(goal), (*fresh, *action.parameters), action.havoc))  # fmt: skip
     for statement in system.safety:
-        values, fresh = skolem(statement)
+        values, fresh = skolem(statement.variables)
         found.append(Obligation(
             system.name, statement.name, "safety", axioms + inductive,
-            substitute(statement.body, values), fresh))  # fmt: skip
+            substitute(statement.body, values), fresh, claim=statement.name))  # fmt: skip
+    for response in system.responses:
+        found += _response_obligations(system, named_apart(response), axioms + inductive)
     return found
+
+
+def named_apart(response: Response) -> Response:
+    """Return the response about Skolem constants, which no parameter is named like."""
+    values, fresh = skolem(response.variables)
+
+    def read(node: Term) -> Term:
+        return substitute(node, values)
+
+    rank = tuple(replace(m, top=read(m.top), bottom=read(m.bottom)) for m in response.rank)
+    cases = tuple(
+        replace(c, condition=read(c.condition), arguments=tuple(map(read, c.arguments)))
+        for c in response.cases
+    )
+    return replace(response, variables=fresh, pending=read(response.pending),
+                   goal=read(response.goal), rank=rank, cases=cases)  # fmt: skip
+
+
+def given_to(action: Action) -> tuple[Variable, ...]:
+    """Return constants for the arguments of a helpful action."""
+    return tuple(Variable(SKOLEM + p.name + FRESH, p.sort) for p in action.parameters)
+
+
+def _response_obligations(
+    system: System, response: Response, known: tuple[Term, ...]
+) -> Iterator[Obligation]:
+    known = (*known, *response.open)
+    fresh = response.variables
+
+    def obligation(part: str, step: str, hypotheses: Iterable[Term], goal: Term,
+                   constants: tuple[Variable, ...] = (), action: Action | None = None
+                   ) -> Obligation:  # fmt: skip
+        return Obligation(
+            system.name, part, step, (*known, *hypotheses), goal, (*fresh, *constants),
+            action.havoc if action else (), claim=response.name)  # fmt: skip
+
+    yield obligation(response.name, COVERED, (), response.covered())
+    yield obligation(response.name, BOUNDED, (), response.bounded())
+    for case in response.cases:
+        part, helpful = response.part(case), system.action_named(case.action)
+        given = given_to(helpful)
+        values: Values = dict(zip(helpful.parameters, given, strict=True))
+        same = (eq(g, a) for g, a in zip(given, case.arguments, strict=True))
+        here = (case.condition, *same)
+
+        def helped(node: Term, action: Action = helpful, values: Values = values) -> Term:
+            return substitute(action.post(node), values)
+
+        yield obligation(part, ENABLED, here, substitute(helpful.guard, values), given)
+        yield obligation(part, HELPS, here, response.helped(helped), given)
+        for action in system.actions:
+            yield obligation(
+                part, action.name, (*here, action.guard),
+                response.not_worse(case, given, action.post), (*given, *action.parameters),
+                action)  # fmt: skip

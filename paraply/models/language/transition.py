@@ -60,7 +60,7 @@ def two_vocabulary_obligations(system: System) -> Iterator[Obligation]:
     known += [at(statement.closed, BEFORE) for statement in system.invariants]
     relations = {action.name: relation(system, action) for action in system.actions}
     for statement in system.invariants:
-        values, fresh = skolem(statement)
+        values, fresh = skolem(statement.variables)
         goal = at(substitute(statement.body, values), AFTER)
         for action in system.actions:
             yield _obligation(system, statement.name, action, fresh,
@@ -76,7 +76,7 @@ def readings_agree(system: System) -> Iterator[Obligation]:
     relations = {action.name: relation(system, action) for action in system.actions}
     stated = {(s.variables, s.body): s for s in (*system.invariants, *system.safety)}
     for statement in stated.values():
-        values, fresh = skolem(statement)
+        values, fresh = skolem(statement.variables)
         goal = substitute(statement.body, values)
         for action in system.actions:
             both = Equal(at(goal, AFTER), at(action.post(goal), BEFORE))

@@ -6,6 +6,7 @@ A model position is a transaction's place in the relay log, from 0.
 from __future__ import annotations
 
 from paraply.models.language.concrete import Scope, Table, Value
+from paraply.models.language.terms import INT
 from paraply.models.recorded.following import Recorded, RecordedStep
 from paraply.models.recorded.naming import AL1_GHOSTS, BY_RECOVERY, Rows, places_of, scope_of
 from paraply.models.systems.commit_order import ROW
@@ -53,6 +54,40 @@ def commit_order(history: History) -> Recorded:
     scope = scope_of(places, rows)
     nobody: Table = {(row,): -1 for row in scope.values(ROW)}
     return Recorded(scope=scope, start={"ws": wanted, "holder": nobody}, steps=tuple(steps))
+
+
+def lock_queue(history: History) -> Recorded:
+    """Read a run for ``paraply/models/systems/lock_queue.py`` with exact locks.
+
+    Rows are in the order in which a transaction locks them first; rows that it did not come to are
+    last. Snapshots are no steps of the model.
+    """
+    read = commit_order(history)
+    orders: dict[Value, list[Value]] = {}
+    steps: list[RecordedStep] = []
+    for step in read.steps:
+        (action,) = step.actions
+        if action == "take_snapshot":
+            continue
+        if action == "lock_row":
+            place = step.parameters["p"]
+            orders.setdefault(place, []).append(step.parameters["r"])
+            step = RecordedStep(actions=("lock_row",), parameters={"p": place})
+        steps.append(step)
+    ws = read.start["ws"]
+    for place, row in ws:
+        if row not in orders.setdefault(place, []):
+            orders[place].append(row)
+    tables: dict[str, Table] = {
+        "ws": ws,
+        "holder": read.start["holder"],
+        "size": {(p,): len(order) for p, order in orders.items()},
+        "row_at": {(p, i): row for p, order in orders.items() for i, row in enumerate(order)},
+        "place": {(p, row): -1 for p in read.scope.values(INT) for row in read.scope.values(ROW)},
+    }
+    for place, order in orders.items():
+        tables["place"] |= {(place, row): i for i, row in enumerate(order)}
+    return Recorded(scope=read.scope, start=tables, steps=tuple(steps))
 
 
 def restart(history: History) -> Recorded:

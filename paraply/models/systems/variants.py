@@ -13,6 +13,7 @@ from paraply.models.systems import (
     commit_order,
     crash_points,
     end_to_end,
+    lock_queue,
     low_water_mark,
     member_in_applier,
     members,
@@ -40,6 +41,11 @@ def variant_of_certification(**switches: object) -> Build:
 def variant_of_commit_order(**switches: object) -> Build:
     """Return the commit-order queue with row locks."""
     return lambda: commit_order.commit_order(commit_order.Rules(**switches))  # type: ignore[arg-type]
+
+
+def variant_of_lock_queue(**switches: object) -> Build:
+    """Return the commit-order queue with locks taken one by one."""
+    return lambda: lock_queue.lock_queue(lock_queue.Rules(**switches))  # type: ignore[arg-type]
 
 
 def variant_of_semi_sync(**switches: object) -> Build:

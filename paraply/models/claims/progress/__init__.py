@@ -1,0 +1,1 @@
+"""Claims of progress under weak fairness."""
