@@ -70,6 +70,7 @@ class Task:
         clock: run of the logical clock.
         group: source commit group; adjacent equal numbers are one.
         is_marked: it waited for a lock at the source, or must not run in parallel.
+        is_irreversible: it changed a table without transactions, and cannot be rolled back.
         has_missing_keys: it changed a table with unknown keys.
     """
 
@@ -82,6 +83,7 @@ class Task:
     group: int = 0
     domain: int = 0
     is_marked: bool = False
+    is_irreversible: bool = False
     has_missing_keys: bool = False
 
     @property
