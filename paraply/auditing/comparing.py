@@ -118,9 +118,7 @@ class Source:
                 task.stamp = stamp
         return measured(self.log, applier.run(self.log, workers, advance))
 
-    def rests_on_unknown(
-        self, applier: ComparedApplier, workers: int, found: Measured
-    ) -> bool:
+    def rests_on_unknown(self, applier: ComparedApplier, workers: int, found: Measured) -> bool:
         """Return whether other keys in the unknown tables could give another time."""
         if not self.unknown_tables:
             return False

@@ -41,10 +41,10 @@ def predict(request: AuditRequest, result: AuditResult) -> None:
         return
     workers = [count for count in request.workers if count <= WORKERS_MAX]
     result.predicted_transactions = source.log.count
-    result.predictions = [_prediction(source, name, workers) for name in names(result, source)]
+    result.predictions = [prediction(source, name, workers) for name in _names(result, source)]
 
 
-def names(result: AuditResult, source: Source) -> list[str]:
+def _names(result: AuditResult, source: Source) -> list[str]:
     """Return the appliers that the servers of this log have."""
     version = min((file.version for file in result.files if file.version), default=())
     if any(file.format == "mariadb" for file in result.files):
@@ -56,7 +56,8 @@ def names(result: AuditResult, source: Source) -> list[str]:
     return [name for name in found if APPLIERS[name].stamps in source.stamps]
 
 
-def _prediction(source: Source, name: str, workers: Sequence[int]) -> Prediction:
+def prediction(source: Source, name: str, workers: Sequence[int]) -> Prediction:
+    """Return an applier's prediction for some numbers of workers."""
     applier = APPLIERS[name]
     speedup: dict[int, float] = {}
     verdict, unknown = Verdict.HOLDS, False

@@ -1,16 +1,18 @@
 """A MariaDB source and a replica whose row events take a fixed time.
 
-A trigger sleeps at each row of the replica, while the row is locked. So the time of an apply depends
+A trigger sleeps at each row of the replica, while the row is locked. So the time depends
 little on processors and disks.
 """
 
 from __future__ import annotations
 
+import gzip
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from paraply.adapters.servers import Server, ServerRoom, find_mariadb, replicate
 from paraply.adapters.servers.replication import applier_error, begin_binary_log
@@ -63,8 +65,8 @@ class TimedReplica:
         end = self._position()
         begin_binary_log(source)
         folder.mkdir(parents=True, exist_ok=True)
-        kept = folder / f"{load.name}.000001"
-        kept.write_bytes((source.datadir / name).read_bytes())
+        kept = folder / f"{load.name}.000001.gz"
+        kept.write_bytes(gzip.compress((source.datadir / name).read_bytes(), mtime=0))
         return Recorded(load=load.name, log=kept, start=start, marker=marker, end=end)
 
     def apply(self, recorded: Recorded, mode: str, workers: int) -> Applied:
@@ -96,9 +98,7 @@ class TimedReplica:
             answer = cursor.fetchone()
         if answer is None or answer[0] != 0:
             raise AssertionError(f"{recorded.load} {mode}: {applier_error(replica)}")
-        return Applied(
-            seconds=seconds, retries=int(replica.query(retried)[0][1]) - before
-        )
+        return Applied(seconds=seconds, retries=int(replica.query(retried)[0][1]) - before)
 
     def checksums(self) -> list[tuple[str, int]]:
         """Return the checksum of each table of the replica."""
@@ -120,7 +120,7 @@ class TimedReplica:
     def _position(self) -> str:
         return str(self.source.query("SELECT @@gtid_binlog_pos")[0][0])
 
-    def _wait(self, is_reached) -> None:  # type: ignore[no-untyped-def]
+    def _wait(self, is_reached: Callable[[dict[str, Any]], bool]) -> None:
         import pymysql.cursors
 
         deadline = time.monotonic() + _SECONDS_MAX

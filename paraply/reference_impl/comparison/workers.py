@@ -370,9 +370,11 @@ class Workers(Clock[Moment]):
         """Free the locks; retry after the predecessor or the cycle's oldest."""
         number = self.queues[worker][0]
         self.release(number)
-        first = self.before[number] if self.commits_in_order else self.undone_for[number]
-        # An immediate retry could take the same locks again, forever.
-        if self.done[first] == NEVER:
-            self.awaiting.setdefault(first, []).append(worker)
-        else:
-            self.at(self.now).moving.append(worker)
+        before = self.before[number] if self.commits_in_order else NOBODY
+        # An immediate retry could take the same locks again, forever: the oldest of the cycle may
+        # be of another domain.
+        for first in (before, self.undone_for.pop(number, NOBODY)):
+            if self.done[first] == NEVER:
+                self.awaiting.setdefault(first, []).append(worker)
+                return
+        self.at(self.now).moving.append(worker)
