@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,14 +17,17 @@ from paraply.reference_impl.comparison.appliers import APPLIERS
 from paraply.reference_impl.comparison.jobs import Blind
 from paraply.reference_impl.comparison.logged import LoggedTasks
 from paraply.reference_impl.comparison.measures import measured
+from paraply.reference_impl.mariadb.source import ALLOW_PARALLEL, TRANSACTIONAL
 from paraply.reporting.audit.advice import LEVERS, next_steps
 from paraply.vocabulary.audit_result import FileSummary
+from paraply.vocabulary.log import LoggedKind
 from paraply.vocabulary.verdict import Verdict
 from tests.builders.logged import NotationKeys, grouped, maria_log
 from tests.properties.logged_strategies import mariadb_logs, mysql_logs
 
 LOGS = Path(__file__).parent.parent / "fixtures" / "binlogs"
 WORKERS = (1, 2, 3, 8)
+SPECULATIVE = {TRANSACTIONAL, ALLOW_PARALLEL}
 SHARED = {
     "logical-clock": ("mysql-as-logged", "mysql-as-logged-unordered"),
     "commit-group": ("mariadb-conservative",),
@@ -42,10 +46,11 @@ def limits_of(transactions):
 
 
 def tasks_of(transactions):
-    """Return the log as compare runs it."""
+    """Return the log as compare runs it; its changes can be rolled back."""
     tasks = LoggedTasks(NotationKeys())
     for txn in transactions:
-        tasks.add(txn)
+        is_rows = txn.kind is LoggedKind.ROWS and txn.domain is not None
+        tasks.add(replace(txn, flags=txn.flags | SPECULATIVE) if is_rows else txn)
     return tasks.log()
 
 
@@ -164,9 +169,9 @@ def test_advice_recommends_only_what_its_own_simulation_makes_faster(transaction
     assert not recommends_slower(transactions)
 
 
-@pytest.mark.long
-def test_recommendation_is_drawn_at_all():
-    assert recommended(find(mariadb_logs(), recommended))
+def test_speculation_is_recommended_where_nothing_conflicts_and_no_commit_is_shared():
+    assert recommended(maria_log(*(f"- {key}" for key in "abcde"))) == ["mariadb-optimistic"]
+    assert recommended(maria_log(*("- a" for _ in range(5)))) == []
 
 
 def simulated(transactions):
@@ -229,14 +234,8 @@ def test_only_what_a_version_has_is_predicted_and_advised(family, version):
 
 def test_conflicts_across_domains_end_in_every_mode():
     # Two domains that lock each other's rows once retried at once, with the same locks, forever.
-    log = tasks_of(
-        maria_log(
-            grouped(1, "- t#uk.a u.b / c"),
-            grouped(2, "2 e t#uk.a u.b / a"),
-            grouped(3, "2 a c e"),
-            grouped(4, "- b c u.b / a", domain=1),
-        )
-    )
+    texts, domains = ("- a", "- a b c", "- c a / b"), (0, 1, 0)
+    log = tasks_of(maria_log(*(grouped(n, texts[n - 1], domain=domains[n - 1]) for n in (1, 2, 3))))
     for mode in MARIADB:
         for workers in WORKERS:
             assert APPLIERS[f"mariadb-{mode}"].run(log, workers).has_finished
