@@ -15,7 +15,7 @@ PYTEST  := $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal --hypothesis-p
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test long-tests check bench prove certificates stability cluster-test live-tests live oracle coq nightly fuzz \
+.PHONY: help install demo test long-tests check bench prove certificates stability cluster-test live-tests live oracle timing coq nightly fuzz \
   mutation-score format docs pages wheel lock clean
 
 help: ## list the targets
@@ -72,6 +72,10 @@ live-tests: $(READY) ## tests against real servers, a quarter of an hour (ci/ser
 
 oracle: $(READY) ## hold the audit against a real server, 50,000 pairs, resumable (FLAVOUR=mysql for MySQL)
 	@$(BIN)/python -m tests.oracle --flavour $(FLAVOUR) --store build/oracle-$(FLAVOUR).json $(ARGS)
+
+timing: $(READY) ## time real replicas and store the results beside predictions (an hour; needs MariaDB)
+	@$(BIN)/python -m tests.timing --logs tests/fixtures/timing --store docs/measured-replicas.jsonl $(ARGS)
+	@$(BIN)/python -m ci.pages.measured_replicas --write
 
 mutation-score: $(READY) ## 500 generated mutants of the reference; continues where it ended
 	@$(BIN)/python -m ci.mutation $(ARGS)

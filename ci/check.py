@@ -27,6 +27,7 @@ GENERATED_PAGES = (
     "ci.pages.live_results",
     "ci.pages.claims",
     "ci.pages.compare",
+    "ci.pages.measured_replicas",
     "ci.pages.protocol",
     "ci.pages.commands",
     "ci.pages.mutation_score",

@@ -80,9 +80,11 @@ def made_for(rule: type[Rule]) -> type[Rule]:
 def offered(task: Task) -> Transaction:
     """Return a task as a rule's transaction."""
     stamp = task.stamp
+    # A row inserted without a key names its table: these rules know no shared locks.
+    images = [list(row.writes or row.reads) for row in task.rows]
     rows = [
-        {"op": "U", "table": row.table, "before": list(row.writes), "after": list(row.writes)}
-        for row in task.rows
+        {"op": "U", "table": row.table, "before": image, "after": image}
+        for row, image in zip(task.rows, images, strict=True)
     ]
     return Transaction(
         id=task.number,

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from paraply.adapters.binlog.input_files import open_inputs
 from paraply.adapters.binlog.keys.builder import KeyBuilder
@@ -47,6 +48,8 @@ FORKS_FROM = 20_000
 """Minimum transactions for several processes."""
 PROCESSES_MAX = 4
 """Each copies some hundreds of megabytes per 100,000 transactions."""
+SAME_WITHIN = 0.01
+"""Times that differ by this share at most are one prediction."""
 ALL = {**APPLIERS, **RULES}
 
 UNKNOWN_WORKLOAD = register(
@@ -94,6 +97,35 @@ class Source:
     """One stamp per transaction, by applier."""
     has_commit_ids: bool
     remarks: list[str] = field(default_factory=list)
+    unknown_tables: tuple[str, ...] = ()
+    """Tables of which keys or rows are unknown; they conflict as a whole."""
+    is_contradicted: bool = False
+    """Whether the log contradicts the schema dump."""
+    freest: Source | None = None
+    """The same log if unknown keys conflict with nothing; absent if all is known or the input
+    cannot be read again."""
+
+    def run(
+        self,
+        applier: ComparedApplier,
+        workers: int,
+        advance: Callable[[float], None] = lambda _: None,
+    ) -> Measured:
+        """Apply the log with the applier's own stamps."""
+        stamps = self.stamps.get(applier.stamps)
+        if stamps is not None:
+            for task, stamp in zip(self.log.tasks[1:], stamps, strict=True):
+                task.stamp = stamp
+        return measured(self.log, applier.run(self.log, workers, advance))
+
+    def rests_on_unknown(self, applier: ComparedApplier, workers: int, found: Measured) -> bool:
+        """Return whether other keys in the unknown tables could give another time."""
+        if not self.unknown_tables:
+            return False
+        if self.freest is None or found.makespan is None:
+            return True
+        free = self.freest.run(applier, workers).makespan
+        return free is None or abs(free - found.makespan) > SAME_WITHIN * found.makespan
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,6 +134,8 @@ class Compared:
 
     applier: ComparedApplier
     measured: Measured
+    rests_on_unknown: bool = False
+    """Whether its time depends on unknown keys: then it is none to rely on."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -167,8 +201,11 @@ def _lines(
         fork = multiprocessing.get_context("fork")
         with ProcessPoolExecutor(processes, mp_context=fork) as pool:
             lines = []
-            for place, found in enumerate(pool.map(_measured_at, range(len(runs))), start=1):
-                lines.append(Compared(applier=runs[place - 1], measured=found))
+            for place, found in enumerate(pool.map(_line_at, range(len(runs))), start=1):
+                what, is_unknown = found
+                lines.append(
+                    Compared(applier=runs[place - 1], measured=what, rests_on_unknown=is_unknown)
+                )
                 advance(place / len(runs))
             return lines
     finally:
@@ -179,20 +216,21 @@ _SHARED: list[tuple[Sequence[ComparedApplier], Source, int]] = []
 """Data for child processes."""
 
 
-def _measured_at(place: int) -> Measured:
+def _line_at(place: int) -> tuple[Measured, bool]:
     runs, source, workers = _SHARED[0]
-    return _line(runs[place], source, workers, lambda _: None).measured
+    line = _line(runs[place], source, workers, lambda _: None)
+    return line.measured, line.rests_on_unknown
 
 
 def _line(
     applier: ComparedApplier, source: Source, workers: int, advance: Callable[[float], None]
 ) -> Compared:
-    stamps = source.stamps.get(applier.stamps)
-    if stamps is not None:
-        for task, stamp in zip(source.log.tasks[1:], stamps, strict=True):
-            task.stamp = stamp
-    run = applier.run(source.log, workers, advance)
-    return Compared(applier=applier, measured=measured(source.log, run))
+    found = source.run(applier, workers, advance)
+    return Compared(
+        applier=applier,
+        measured=found,
+        rests_on_unknown=source.rests_on_unknown(applier, workers, found),
+    )
 
 
 def _share_of(
@@ -247,7 +285,9 @@ def appliers_named(names: Sequence[str]) -> list[ComparedApplier]:
 def source_of(request: CompareRequest) -> Source:
     """Return the requested log, generated or read."""
     if request.workload == BINLOG:
-        return _logged(request)
+        return logged_source(
+            request.files, request.schema, Extent(transactions_max=request.transactions)
+        )
     transactions = transactions_of(
         STREAMS[request.workload], count=request.transactions, seed=request.seed,
         theta=request.theta,
@@ -267,13 +307,47 @@ def _stamps(log: TaskLog) -> dict[str, Sequence[LogicalTimestamp | None]]:
     }  # fmt: skip
 
 
-def _logged(request: CompareRequest) -> Source:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Extent:
+    """How much of a log to take; 0 is all."""
+
+    transactions_max: int = 0
+    rows_max: int = 0
+
+    def ends_before(self, transactions: int, rows: int) -> bool:
+        """Return whether that many transactions and rows are enough."""
+        return bool(
+            (self.transactions_max and transactions >= self.transactions_max)
+            or (self.rows_max and rows >= self.rows_max)
+        )
+
+
+def logged_source(files: Sequence[str], schema: str | None, extent: Extent) -> Source:
+    """Return the beginning of a log as tasks, with the stamps that its source could have written.
+
+    Raises ``ParaplyError`` for unreadable files.
+    """
+    source = _logged(files, schema, extent)
+    if not source.unknown_tables:
+        return source
+    source.remarks.append(
+        "keys or rows of these tables are unknown: a time that rests on them is not shown: "
+        + ", ".join(source.unknown_tables)
+    )
+    if all(Path(file).is_file() for file in files):
+        source.freest = _logged(files, schema, extent, unknown_is_free=True)
+    return source
+
+
+def _logged(
+    files: Sequence[str], schema: str | None, extent: Extent, *, unknown_is_free: bool = False
+) -> Source:
     registry = SchemaRegistry()
-    if request.schema is not None:
-        load_schema_file(registry, request.schema)
+    if schema is not None:
+        load_schema_file(registry, schema)
     keys = KeyBuilder(registry)
-    tasks = LoggedTasks(keys)
-    inputs, report = open_inputs(request.files), LogReport()
+    tasks = LoggedTasks(keys, unknown_is_free=unknown_is_free)
+    inputs, report = open_inputs(files), LogReport()
 
     def on_table_map(table: TableMap) -> None:
         registry.observe_table_map(table.table_schema())
@@ -284,25 +358,18 @@ def _logged(request: CompareRequest) -> Source:
         else read_transactions(inputs.sources, report=report, on_table_map=on_table_map)
     )
     remarks: list[str] = []
-    unkeyed: set[str] = set()
-    count = 0
+    count = rows = 0
     for txn in transactions:
-        if request.transactions and count == request.transactions:
+        if extent.ends_before(count, rows):
             remarks.append(f"the first {count:,} transactions of the log only")
             break
         keys.complete_transaction(txn)
         tasks.add(txn)
-        unkeyed |= txn.unkeyed_tables
-        count += 1
+        count, rows = count + 1, rows + len(txn.rows)
     faults = list(report.diagnostics())
     if not count and faults:
         raise ParaplyError(NOTHING_READ, reason=faults[0].text, remedy=faults[0].remedy)
     remarks += [f"not all could be read: {fault.text}" for fault in faults]
-    if unkeyed:
-        remarks.append(
-            "keys of these tables are not known, so that changes of each follow each other: "
-            + ", ".join(sorted(unkeyed))
-        )
     log = tasks.log()
     stamps: dict[str, Sequence[LogicalTimestamp | None]] = {}
     if tasks.has_stamps:
@@ -312,7 +379,14 @@ def _logged(request: CompareRequest) -> Source:
         # What COMMIT_ORDER would have written is known from commit groups only.
         stamps[COMMIT_ORDER] = computed[COMMIT_ORDER]
     stamps[WRITESET] = computed[WRITESET]
-    return Source(log=log, stamps=stamps, has_commit_ids=tasks.has_commit_ids, remarks=remarks)
+    return Source(
+        log=log,
+        stamps=stamps,
+        has_commit_ids=tasks.has_commit_ids,
+        remarks=remarks,
+        unknown_tables=tuple(sorted(tasks.unknown_tables)),
+        is_contradicted=bool(registry.doubts.distrusted),
+    )
 
 
 @contextmanager

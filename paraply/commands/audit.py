@@ -18,6 +18,7 @@ from paraply.adapters.binlog.input_files import bytes_total
 from paraply.adapters.binlog.memory import BUDGET, DEFAULT_BYTES
 from paraply.auditing.engines import ENGINES
 from paraply.auditing.pipeline import APPLIERS, AuditRequest, audit
+from paraply.auditing.predicting import predict
 from paraply.auditing.selection import Selection
 from paraply.errors import MALFORMED_WORKERS, STDIN_TWICE, UNKNOWN_APPLIER, USAGE
 from paraply.file_arguments import (
@@ -230,6 +231,7 @@ def _run(arguments: argparse.Namespace, assumptions: Sequence[str]) -> int:
         with progress("reading", total=bytes_total(request.files)) as advance:
             result = audit(request, advance)
 
+    predict(request, result)
     result.assumptions += assumptions
     renderers = {
         "json": lambda: render_json(result),

@@ -9,6 +9,7 @@ from typing import Any
 
 from paraply.auditing.pipeline import APPLIERS, AuditRequest
 from paraply.auditing.pipeline import audit as run_audit
+from paraply.auditing.predicting import predict
 from paraply.reporting.audit.json_form import to_document
 from paraply.reporting.words import headline
 from paraply.vocabulary.audit_result import LintFinding, Parallelism, Reason, SafetyViolation
@@ -46,15 +47,15 @@ def audit(
     engine: str = "auto",
 ) -> AuditReport:
     """Audit the files as one stream; else ``ParaplyError``."""
-    result = run_audit(
-        AuditRequest(
-            files=tuple(map(str, files)),
-            schema=None if schema is None else str(schema),
-            workers=tuple(sorted(set(workers))),
-            appliers=tuple(appliers),
-            engine=engine,
-        )
+    request = AuditRequest(
+        files=tuple(map(str, files)),
+        schema=None if schema is None else str(schema),
+        workers=tuple(sorted(set(workers))),
+        appliers=tuple(appliers),
+        engine=engine,
     )
+    result = run_audit(request)
+    predict(request, result)
     return AuditReport(
         verdict=result.verdict,
         reason=headline(result),

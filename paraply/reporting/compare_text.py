@@ -65,6 +65,8 @@ def heading_lines(result: Comparison) -> list[str]:
 def _cells(line: Compared, result: Comparison) -> tuple[object, ...]:
     what = line.measured
     speedup = what.speedup(result.bounds.work)
+    if line.rests_on_unknown:
+        return (line.applier.name, "?", "?", *[""] * (len(COLUMNS) - 4), "rests on unknown keys")
     return (
         line.applier.name,
         "stalls" if what.makespan is None else f"{what.makespan:>{len(COLUMNS[1]) + 2},}",
@@ -117,12 +119,13 @@ def compare_json(result: Comparison) -> str:
 
 def _line_json(line: Compared, result: Comparison) -> dict[str, Any]:
     what, applier = line.measured, line.applier
-    speedup = what.speedup(result.bounds.work)
+    speedup = None if line.rests_on_unknown else what.speedup(result.bounds.work)
     return {
         "name": applier.name,
         "meaning": applier.meaning,
         "reference": applier.reference,
-        "makespan_ticks": what.makespan,
+        "rests_on_unknown_keys": line.rests_on_unknown,
+        "makespan_ticks": None if line.rests_on_unknown else what.makespan,
         "applied": what.applied,
         "speedup": None if speedup is None else round(speedup, 4),
         "out_of_order": what.out_of_order,

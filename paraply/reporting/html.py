@@ -101,7 +101,7 @@ def _pictures(result: AuditResult) -> dict[str, Markup]:
     if any(speed > 1 for curve in curves for _, speed in curve.points):
         pictures["speedup"] = speedup_chart(
             curves,
-            title="Speed-up by number of workers",
+            title="Limit of the speed-up by number of workers",
             description="One curve per model; a ring marks its knee. The table below has the "
             "numbers.",
         )

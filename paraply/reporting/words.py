@@ -9,6 +9,7 @@ from paraply.vocabulary.audit_result import (
     FileSummary,
     LintFinding,
     Parallelism,
+    Prediction,
     SafetyViolation,
     TransactionRef,
 )
@@ -88,6 +89,28 @@ def metadata_model(result: AuditResult) -> Parallelism | None:
     """Return the parallelism by metadata, if any."""
     models = {model.model: model for model in result.parallelism}
     return next((models[name] for name in METADATA_MODELS if name in models), None)
+
+
+def current_prediction(result: AuditResult) -> Prediction | None:
+    """Return the prediction of the way that goes by the metadata alone, if any."""
+    found = {one.applier: one for one in result.predictions}
+    return found.get("mariadb-conservative") or found.get("mysql-as-logged")
+
+
+def best_prediction(result: AuditResult) -> Prediction | None:
+    """Return the fastest prediction; of nearly equal ones the first."""
+    gain = max((one.gain for one in result.predictions), default=0.0)
+    return next((one for one in result.predictions if one.gain * 1.1 >= gain > 0), None)
+
+
+def about_predictions(result: AuditResult) -> str:
+    """Return what the predictions are about."""
+    part = "the log"
+    if result.predicted_transactions < result.transactions:
+        part = f"the first {counted(result.predicted_transactions, 'transaction')}"
+    tables = sorted({table for one in result.predictions for table in one.unknown_tables})
+    unknown = f"; ? rests on unknown keys or rows of {', '.join(tables)}" if tables else ""
+    return f"predicted for {part} by the clock of paraply compare{unknown}"
 
 
 def safety_word(model: Parallelism) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 
 from paraply.vocabulary.verdict import Verdict
@@ -127,6 +128,31 @@ class Parallelism:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Prediction:
+    """The simulated speed-up of one way to apply the log's beginning."""
+
+    applier: str
+    """As ``paraply compare`` names it."""
+    setting: str
+    safe: Verdict
+    """HOLDS if each simulated run kept all conflicts; UNKNOWN if the times rest on unknown keys."""
+    speedup: dict[int, float]
+    """By workers; empty unless safe."""
+    unknown_tables: tuple[str, ...] = ()
+
+    @property
+    def workers(self) -> int:
+        """Return the fewest workers within a tenth of the best; 0 without a speed-up."""
+        best = max(self.speedup.values(), default=0.0)
+        return min((one for one, gain in self.speedup.items() if gain * 1.1 >= best), default=0)
+
+    @property
+    def gain(self) -> float:
+        """Return the speed-up with :attr:`workers`; 0.0 without one."""
+        return self.speedup.get(self.workers, 0.0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Blocker:
     """A part of the critical path."""
 
@@ -181,6 +207,12 @@ class FileSummary:
     stopped: str = ""
     """Where and why, if early."""
 
+    @property
+    def version(self) -> tuple[int, ...]:
+        """Return the writing server's version, or () if unknown."""
+        found = re.match(r"(?:5\.5\.5-)?(\d+)\.(\d+)\.(\d+)", self.server)
+        return tuple(map(int, found.groups())) if found else ()
+
 
 @dataclass(slots=True, kw_only=True)
 class JudgedRange:
@@ -228,6 +260,10 @@ class AuditResult:
     violations_dropped: int = 0
     replay: ReplayResult = field(default_factory=ReplayResult)
     parallelism: list[Parallelism] = field(default_factory=list)
+    """Limits by list scheduling: what the rules of a model allow."""
+    predictions: list[Prediction] = field(default_factory=list)
+    """What the servers' ways to apply would gain on the first transactions."""
+    predicted_transactions: int = 0
     clock_distance: dict[int, int] = field(default_factory=dict)
     """SN-LC by power of two: key 4 counts 4..7."""
     width_over_time: list[tuple[int, float]] = field(default_factory=list)

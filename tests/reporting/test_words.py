@@ -19,7 +19,7 @@ from paraply.reporting.words import (
     what_they_share,
     why_they_may_overlap,
 )
-from paraply.vocabulary.audit_result import AuditResult, FileSummary
+from paraply.vocabulary.audit_result import AuditResult, FileSummary, Prediction
 from paraply.vocabulary.verdict import Verdict
 from tests.builders.audit_results import (
     empty_result,
@@ -135,22 +135,43 @@ def test_advice_does_not_praise_workers_for_a_log_that_is_not_safe():
 @pytest.mark.parametrize(
     ("version", "advice"),
     [
-        ("8.0.36", "set binlog_transaction_dependency_tracking=WRITESET"),
+        ("8.0.36", "parallelism of the metadata (9.4 against 3.1)."),
         ("8.4.3", "already tracks write sets"),
         ("9.7.4", "already tracks write sets"),
     ],
 )
-def test_advice_names_a_setting_that_the_server_has(version, advice):
+def test_limit_by_rows_names_what_a_server_that_tracks_write_sets_is_limited_by(version, advice):
     result = holding_result()
     for file in result.files:
         file.server = version
-    assert advice in " ".join(next_steps(result))
+    steps = " ".join(next_steps(result))
+    assert advice in steps
+    # Nothing was simulated, so no setting is recommended.
+    assert "binlog_transaction_dependency_tracking" not in steps
 
 
-def test_advice_for_mariadb_names_its_own_settings():
-    steps = " ".join(next_steps(mariadb_result()))
-    assert "slave_parallel_mode=optimistic" in steps
-    assert "replica_parallel_workers" not in steps
+def predicted(applier, *gains):
+    """Return the prediction of an applier for 2, 4, ... workers."""
+    speedup = {2 << place: gain for place, gain in enumerate(gains)}
+    return Prediction(applier=applier, setting=applier, safe=Verdict.HOLDS, speedup=speedup)
+
+
+def test_setting_is_recommended_only_where_its_own_simulation_is_faster():
+    result = mariadb_result()
+    slower = predicted("mariadb-optimistic", 1.5, 2.2)
+    for optimistic, is_worth_it in ((slower, False), (predicted("mariadb-optimistic", 3, 5), True)):
+        result.predictions = [predicted("mariadb-conservative", 1.8, 2.4), optimistic]
+        steps = " ".join(next_steps(result))
+        assert ("slave_parallel_mode=optimistic" in steps) == is_worth_it
+        assert "they are 2.4 times as fast as one" in steps
+        assert "replica_parallel_workers" not in steps
+
+
+def test_setting_is_not_recommended_for_a_log_that_is_not_safe():
+    result = mariadb_result()
+    result.predictions = [predicted("mariadb-optimistic", 3, 5)]
+    result.parallelism[0] = replace(result.parallelism[0], safe=Verdict.VIOLATED)
+    assert "slave_parallel_mode" not in " ".join(next_steps(result))
 
 
 def test_advice_is_silent_about_small_gains():

@@ -120,7 +120,8 @@ class ParallelismJudge:
         group_place = self._group_rule.place(txn)
         seen.clock_place, seen.group_place = clock_place, group_place
         clock_finish = self._clock.place(clock_place, work)
-        group_finish = self._groups.place(group_place, work)
+        commit = int(group_place.follows and not txn.is_barrier)
+        group_finish = self._groups.place(group_place, work, commit=commit)
         last_committed, sequence_number = txn.last_committed, txn.sequence_number
         if sequence_number is not None and last_committed is not None:
             self._clock_seen = True

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from paraply.properties.logs.conflict_index import SeenTransaction
 from paraply.properties.logs.overlap_rules import Place
-from paraply.properties.logs.worker_timeline import UNBOUNDED, WorkerTimeline, later_of
+from paraply.properties.logs.worker_timeline import ROUND, UNBOUNDED, WorkerTimeline, later_of
 
 WINDOW_MAX = 50_000
 """Reach of a timestamp; beyond it the model understates parallelism."""
@@ -54,14 +54,18 @@ class PrefixClockModel:
 
 
 class GroupModel:
-    """Starts once the lane's earlier groups finished."""
+    """Starts once the lane's earlier groups finished, but for their commits on MariaDB.
+
+    There a batch starts when all before have started to commit (``rpl_parallel.cc``,
+    ``mark_start_commit``).
+    """
 
     def __init__(self, timeline: WorkerTimeline) -> None:
         self.timeline = timeline
         self._lanes: dict[int, tuple[int, list[int], list[int]]] = {}
 
-    def place(self, place: Place, work: int) -> list[int]:
-        """Schedule a transaction; return its finish."""
+    def place(self, place: Place, work: int, *, commit: int = 0) -> list[int]:
+        """Schedule a transaction; return its finish. The next group may share ``commit`` steps."""
         start = self.timeline.start_of_log()
         floor, ready, end = self._lanes.get(place.lane, (-1, start, start))
         if place.floor != floor:
@@ -70,7 +74,8 @@ class GroupModel:
         self._lanes.pop(place.lane, None)
         if len(self._lanes) >= PARTITIONS_MAX:
             del self._lanes[next(iter(self._lanes))]
-        self._lanes[place.lane] = (place.floor, ready, later_of(end, finish))
+        marked = [finish[ROUND], *(time - commit for time in finish[UNBOUNDED:])]
+        self._lanes[place.lane] = (place.floor, ready, later_of(end, marked))
         return finish
 
 

@@ -23,6 +23,7 @@ from paraply.reference_impl.comparison.mysql import (
     DatabaseUnordered,
     LogicalClock,
     LogicalClockUnordered,
+    TablesToWorkers,
 )
 from paraply.reference_impl.comparison.parts import ByRow, ByTable
 from paraply.reference_impl.comparison.runs import Advance, Run, no_news
@@ -126,6 +127,9 @@ APPLIERS = {
         _of("mysql-database", Database, "MySQL DATABASE, preserve_commit_order ON", _MYSQL),
         _of("mysql-database-unordered", DatabaseUnordered,
             "MySQL DATABASE, preserve_commit_order OFF", _MYSQL),
+        _of("by-table", TablesToWorkers,
+            "one worker per table; a transaction of several tables waits for each",
+            "paraply/properties/logs/scheduling_models.py", keeps_dependencies=False),
         *(
             _of(f"mariadb-{mode.name.lower()}", parallel_mode(mode),
                 f"MariaDB slave_parallel_mode={mode.name.lower()}", _MODES)

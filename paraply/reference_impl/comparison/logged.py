@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable
 
 from paraply.reference_impl.comparison.tasks import LogBuilder, RowEvent, Task, TaskLog
-from paraply.reference_impl.mariadb.source import ALLOW_PARALLEL, WAITED
+from paraply.reference_impl.mariadb.source import ALLOW_PARALLEL, TRANSACTIONAL, WAITED
 from paraply.vocabulary.keys import ConflictKey, RowKeys
 from paraply.vocabulary.log import ANY_ROWS, LoggedKind, LoggedTransaction, RowChange
 from paraply.vocabulary.timestamps import LogicalTimestamp
@@ -15,12 +15,16 @@ class LoggedTasks:
     """Adds a log's transactions in order.
 
     A row event locks every PRIMARY and UNIQUE key of its images; the first one adds foreign keys.
-    Changes of a table with unknown keys are serial; partly known keys conflict with the whole
-    table. XA, statements, DDL, view changes and incidents are barriers.
+    An update or delete of a row without a key reads, and locks, the whole table; an insert does
+    not. What is unknown conflicts with the whole table, or with nothing if ``unknown_is_free``.
+    XA, statements, DDL, view changes and incidents are barriers.
     """
 
-    def __init__(self, keys: RowKeys) -> None:
+    def __init__(self, keys: RowKeys, *, unknown_is_free: bool = False) -> None:
         self.keys = keys
+        self.unknown_is_free = unknown_is_free
+        self.unknown_tables: set[str] = set()
+        """Tables of which keys or rows are unknown."""
         self.builder = LogBuilder()
         self.keys_of_table: dict[str, int] = {}
         self.groups = 0
@@ -43,6 +47,7 @@ class LoggedTasks:
         task.is_marked = txn.domain is not None and (
             WAITED in txn.flags or ALLOW_PARALLEL not in txn.flags
         )
+        task.is_irreversible = txn.domain is not None and TRANSACTIONAL not in txn.flags
         return task
 
     def log(self) -> TaskLog:
@@ -77,10 +82,17 @@ class LoggedTasks:
         first = rows[0]
         first.writes += self._numbers(left)
         first.reads += self._numbers(txn.shared_keys)
-        blurred = (txn.partly_keyed_tables | txn.reached_tables) - {ANY_ROWS}
+        unknown = txn.partly_keyed_tables | txn.reached_tables | txn.unidentified_tables
+        self.unknown_tables |= unknown - {ANY_ROWS}
+        blurred = frozenset() if self.unknown_is_free else unknown - {ANY_ROWS}
         tables |= txn.aspects - {ANY_ROWS}
-        for table in sorted(txn.unkeyed_tables):
-            first.writes += (self.builder.key(f"{table} without a key"),)
+        searched = {key.table for key in txn.searched_rows}
+        for table in sorted(txn.unkeyed_tables - unknown):
+            whole = (self.builder.key(f"{table} without a key"),)
+            if table in searched:
+                first.writes += whole
+            else:
+                first.reads += whole
         for table in sorted(tables | blurred):
             whole = (self.builder.key(f"{table} as a whole"),)
             if table in blurred:

@@ -112,7 +112,7 @@ class ParallelMode(Workers):
                 return
             if self.mode >= Mode.OPTIMISTIC and not lane.is_closed:
                 self.wait_count[number] = lane.waits_for
-                is_held = task.is_marked and self.mode < Mode.AGGRESSIVE
+                is_held = task.is_irreversible or (task.is_marked and self.mode < Mode.AGGRESSIVE)
                 self.must_wait[number] |= is_held
                 self.may_fail[number] = not is_held
                 return

@@ -43,9 +43,9 @@ def bounds_of(log: TaskLog, workers: int) -> Bounds:
         for row in task.rows:
             for other in row.follows:
                 now = max(now, done[other])
-            now += 1
-        done[task.number] = now + 1
-        latest = max(latest, now + 1)
+            now += log.costs.row
+        done[task.number] = now + log.costs.of_commit(task)
+        latest = max(latest, done[task.number])
     return Bounds(work=log.work, critical_path=latest, workers=max(1, workers))
 
 

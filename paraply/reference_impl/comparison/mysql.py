@@ -68,27 +68,29 @@ class LogicalClockUnordered(LogicalClock):
     commits_in_order = False
 
 
-class Database(Workers):
-    """DATABASE: a running transaction binds its schemas to a worker."""
+class TablesToWorkers(Workers):
+    """A running transaction binds its tables to a worker; commits have no order."""
 
-    commits_in_order = shares_syncs = True
+    shares_syncs = True
 
     def __init__(self, log: TaskLog, workers: int, advance: Advance = no_news) -> None:
         super().__init__(log, workers, advance)
-        self.schemas = [
-            frozenset(table.partition(".")[0] for table in task.tables) for task in self.tasks
-        ]
+        self.parts = [frozenset(map(self.part_of, task.tables)) for task in self.tasks]
         self.running: dict[int, int] = {}
         """Running transaction -> its worker."""
 
+    def part_of(self, table: str) -> str:
+        """Return what a worker is bound to."""
+        return table
+
     def place(self, number: int) -> int:
-        """Wait around a barrier, or for schemas."""
-        schemas = self.schemas[number]
+        """Wait around a barrier, or for parts."""
+        parts = self.parts[number]
         if self.running:
             if self.tasks[number].is_barrier or self.done[self.tasks[number].barrier_before] < 0:
                 return 0
-            # A schema's worker is busy: it takes one transaction at a time.
-            if any(schemas & self.schemas[other] for other in self.running):
+            # A part's worker is busy: it takes one transaction at a time.
+            if any(parts & self.parts[other] for other in self.running):
                 return 0
         worker = super().place(number)
         if worker:
@@ -96,8 +98,18 @@ class Database(Workers):
         return worker
 
     def on_done(self, task: Task) -> None:
-        """Free the schemas."""
+        """Free the parts."""
         del self.running[task.number]
+
+
+class Database(TablesToWorkers):
+    """DATABASE: a running transaction binds its schemas to a worker."""
+
+    commits_in_order = True
+
+    def part_of(self, table: str) -> str:
+        """Return the schema."""
+        return table.partition(".")[0]
 
 
 class DatabaseUnordered(Database):

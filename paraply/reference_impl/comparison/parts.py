@@ -42,8 +42,8 @@ class Parts:
         touched = self.run_so_far.touched[task.number]
         touched.extend([0] * (len(task.rows) - len(touched)))
         for step, place in enumerate(places):
-            touched[place] = begun + step
-        self.free[worker] = begun + len(places)
+            touched[place] = begun + step * self.log.costs.row
+        self.free[worker] = begun + len(places) * self.log.costs.row
 
     def settle(self, task: Task, places: list[int], done: int) -> None:
         """Record a part's commit."""
@@ -101,7 +101,7 @@ class ByTable(Parts):
                 if begun > handed_out:
                     heapq.heappush(queued, begun)
                 self.apply(task, worker, places, begun)
-                self.free[worker] += 1
+                self.free[worker] += self.log.costs.of_commit(task)
                 self.settle(task, places, self.free[worker])
             if task.is_barrier:
                 handed_out = max(self.free)
@@ -131,7 +131,8 @@ class ByRow(Parts):
             self.run_so_far.begun[task.number] = now
             for worker, places in parts.items():
                 self.apply(task, worker, places, now)
-            now += max(map(len, parts.values())) + 1
+            now += max(map(len, parts.values())) * self.log.costs.row
+            now += self.log.costs.of_commit(task)
             for places in parts.values():
                 self.settle(task, places, now)
             self.tell(task.number)

@@ -13,6 +13,31 @@ NOBODY = 0
 """Writer of the initial state."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Costs:
+    """The time of each step, in ticks; the defaults are those of ``docs/compare.md``.
+
+    Attributes:
+        row: a row event.
+        commit: a commit with its sync.
+        ddl: a DDL with its commit.
+        undo: from a lost deadlock to the end of the rollback.
+    """
+
+    row: int = 1
+    commit: int = 1
+    ddl: int = 1
+    undo: int = 1
+
+    def of_commit(self, task: Task) -> int:
+        """Return the time of a commit, or of a whole DDL."""
+        return self.ddl if task.is_barrier else self.commit
+
+    def of(self, task: Task) -> int:
+        """Return the time of a transaction without any wait."""
+        return self.row * len(task.rows) + self.of_commit(task)
+
+
 @dataclass(slots=True, kw_only=True)
 class RowEvent:
     """One row event.
@@ -45,6 +70,7 @@ class Task:
         clock: run of the logical clock.
         group: source commit group; adjacent equal numbers are one.
         is_marked: it waited for a lock at the source, or must not run in parallel.
+        is_irreversible: it changed a table without transactions, and cannot be rolled back.
         has_missing_keys: it changed a table with unknown keys.
     """
 
@@ -57,12 +83,8 @@ class Task:
     group: int = 0
     domain: int = 0
     is_marked: bool = False
+    is_irreversible: bool = False
     has_missing_keys: bool = False
-
-    @property
-    def cost(self) -> int:
-        """Return its serial ticks."""
-        return len(self.rows) + 1
 
     @property
     def tables(self) -> set[str]:
@@ -83,6 +105,7 @@ class TaskLog:
     """Pairs of row event and predecessor."""
     keys_of_table: dict[str, int] = field(default_factory=dict)
     """Table -> number of PRIMARY and UNIQUE keys."""
+    costs: Costs = field(default_factory=Costs)
 
     @property
     def count(self) -> int:
@@ -92,7 +115,7 @@ class TaskLog:
     @property
     def work(self) -> int:
         """Return the serial ticks."""
-        return sum(task.cost for task in self.tasks[1:])
+        return sum(map(self.costs.of, self.tasks[1:]))
 
     @property
     def domains(self) -> list[int]:

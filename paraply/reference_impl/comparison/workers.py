@@ -23,6 +23,8 @@ class Moment:
     ended: list[int] = field(default_factory=list)
     undone: list[int] = field(default_factory=list)
     ready: list[int] = field(default_factory=list)
+    queued: list[int] = field(default_factory=list)
+    """Transactions that waited for the previous sync."""
     moving: list[int] = field(default_factory=list)
     is_awaited: bool = False
     """Forces another coordinator step."""
@@ -39,7 +41,7 @@ class Workers(Clock[Moment]):
     def __init__(self, log: TaskLog, workers: int, advance: Advance = no_news) -> None:
         super().__init__(Moment)
         count = log.count + 1
-        self.log, self.tasks = log, log.tasks
+        self.log, self.tasks, self.costs = log, log.tasks, log.costs
         self.workers = max(1, workers)
         self.advance = advance
         self.queues: list[deque[int]] = [deque() for _ in range(self.workers + 1)]
@@ -68,7 +70,7 @@ class Workers(Clock[Moment]):
         """Task -> waiting workers."""
         self.versions: dict[int, int] = {}
         self.misapplied = self.retries = self.syncs = 0
-        self.synced_at = NEVER
+        self.synced_at = self.sync_ends = NEVER
 
     # Overridable.
 
@@ -117,6 +119,8 @@ class Workers(Clock[Moment]):
                 self.on_undone(worker)
             for worker in moment.ready:
                 self.on_rows_done(worker)
+            for number in moment.queued:
+                self.try_commit(number)
             if moment.ended or moment.ready or moment.undone or moment.is_awaited:
                 self.settle()
             moment.moving.sort(key=self.order_of)
@@ -186,7 +190,7 @@ class Workers(Clock[Moment]):
         if self.is_misapplied(number, row) and not self.on_misapplied(worker, number):
             return
         self.position[worker] += 1
-        after = self.at(self.now + 1)
+        after = self.at(self.now + self.costs.row)
         (after.ready if self.position[worker] == len(rows) else after.moving).append(worker)
 
     def lock(self, worker: int, number: int, row: RowEvent) -> bool:
@@ -261,12 +265,16 @@ class Workers(Clock[Moment]):
     def try_commit(self, number: int) -> None:
         """Start a transaction's and its successors' commits."""
         while number and self.is_ready[number] and self.is_turn_of(number):
+            if self.shares_syncs and self.synced_at < self.now < self.sync_ends:
+                self.at(self.sync_ends).queued.append(number)
+                return
             self.committing[number] = self.now
             self.is_ready[number] = False
-            self.at(self.now + 1).ended.append(self.worker_of[number])
+            ends = self.now + self.costs.of_commit(self.tasks[number])
+            self.at(ends).ended.append(self.worker_of[number])
             if not self.shares_syncs or self.synced_at != self.now:
                 self.syncs += 1
-                self.synced_at = self.now
+                self.synced_at, self.sync_ends = self.now, ends
             if not (self.commits_in_order and self.shares_syncs):
                 return
             number = self.after[number]
@@ -340,7 +348,8 @@ class Workers(Clock[Moment]):
             holders = self.sharers.get(key, set()) - {number} if holder is None else {holder}
             return [self.worker_of[one] for one in sorted(holders)]
         queue = self.queues[worker]
-        if self.commits_in_order and queue and self.is_ready[queue[0]]:
+        is_held = queue and self.is_ready[queue[0]] and not self.is_turn_of(queue[0])
+        if self.commits_in_order and is_held:
             return [self.worker_of[self.before[queue[0]]]]
         return []
 
@@ -355,15 +364,17 @@ class Workers(Clock[Moment]):
         self.is_ready[number] = False
         self.touched[number].clear()
         self.position[worker] = 0
-        self.at(self.now + 1).undone.append(worker)
+        self.at(self.now + self.costs.undo).undone.append(worker)
 
     def on_undone(self, worker: int) -> None:
         """Free the locks; retry after the predecessor or the cycle's oldest."""
         number = self.queues[worker][0]
         self.release(number)
-        first = self.before[number] if self.commits_in_order else self.undone_for[number]
-        # An immediate retry could take the same locks again, forever.
-        if self.done[first] == NEVER:
-            self.awaiting.setdefault(first, []).append(worker)
-        else:
-            self.at(self.now).moving.append(worker)
+        before = self.before[number] if self.commits_in_order else NOBODY
+        # An immediate retry could take the same locks again, forever: the oldest of the cycle may
+        # be of another domain.
+        for first in (before, self.undone_for.pop(number, NOBODY)):
+            if self.done[first] == NEVER:
+                self.awaiting.setdefault(first, []).append(worker)
+                return
+        self.at(self.now).moving.append(worker)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from paraply.reporting.escape import shortened
-from paraply.reporting.words import metadata_model, share
+from paraply.reporting.words import current_prediction, metadata_model, share
 from paraply.vocabulary.audit_result import AuditResult, Parallelism, Reason
 from paraply.vocabulary.counting import counted
 from paraply.vocabulary.verdict import Verdict
@@ -13,8 +13,15 @@ from paraply.vocabulary.verdict import Verdict
 GAIN_WORTH_MENTIONING = 1.25
 """Minimum speed gain."""
 
-ALWAYS_WRITESET = ("8.4.", "9.")
-"""Servers without binlog_transaction_dependency_tracking, always WRITESET."""
+ALWAYS_WRITESET_FROM = (8, 4, 0)
+"""MySQL from here on has no binlog_transaction_dependency_tracking: it always is WRITESET."""
+
+LEVERS = {
+    "mariadb-optimistic": "slave_parallel_mode=optimistic on the replica",
+    "mariadb-aggressive": "slave_parallel_mode=aggressive on the replica",
+    "mysql-writeset": "binlog_transaction_dependency_tracking=WRITESET on the source",
+}
+"""What to set, by applier. Only those that the log's servers have are predicted."""
 
 SUBJECTS_MAX = 3
 
@@ -71,14 +78,19 @@ def _serially(result: AuditResult) -> str:
 
 
 def _lever(result: AuditResult) -> str:
-    if _is_mariadb(result):
-        return "slave_parallel_mode=optimistic on the replica (its default from 10.5.1) finds it"
-    if any(file.server.startswith(ALWAYS_WRITESET) for file in result.files):
-        return (
-            "this source already tracks write sets; tables without a primary key, foreign key "
-            "parents, DDL and binlog_transaction_dependency_history_size are what limits them"
-        )
-    return "set binlog_transaction_dependency_tracking=WRITESET on the source"
+    """Return the setting that is predicted to gain enough, or ''."""
+    now = current_prediction(result)
+    gain_now = max(1.0, now.gain) if now is not None else 1.0
+    levers = [one for one in result.predictions if one.applier in LEVERS]
+    best = max((one.gain for one in levers), default=0.0)
+    for one in levers:
+        # The first of nearly equal ones: optimistic undoes less work than aggressive.
+        if one.gain * 1.1 >= best and one.gain >= GAIN_WORTH_MENTIONING * gain_now:
+            return (
+                f"{LEVERS[one.applier]} is predicted to make {counted(one.workers, 'worker')} "
+                f"{one.gain:.1f} times as fast as one; the metadata alone allows {gain_now:.1f}"
+            )
+    return ""
 
 
 def _keys_to_add(result: AuditResult, models: dict[str, Parallelism]) -> Iterator[str]:
@@ -102,20 +114,32 @@ def _keys_to_add(result: AuditResult, models: dict[str, Parallelism]) -> Iterato
 def _tuning(
     result: AuditResult, metadata: Parallelism, conflicts: Parallelism | None
 ) -> Iterator[str]:
-    if metadata.safe is Verdict.HOLDS and metadata.knee > 1:
-        gained = metadata.speedup.get(metadata.knee)
-        reached = f": they are {gained:.1f} times as fast as one" if gained else ""
-        yield f"{metadata.knee} workers are worth having{reached}."
+    now = current_prediction(result)
+    workers, reached = metadata.knee, f"at most {metadata.speedup.get(metadata.knee, 1.0):.1f}"
+    if now is not None and now.speedup:
+        workers, reached = now.workers, f"{now.gain:.1f}"
+    if metadata.safe is Verdict.HOLDS and workers > 1:
+        yield f"{workers} workers are worth having: they are {reached} times as fast as one."
     elif metadata.safe is Verdict.HOLDS and result.transactions > 1:
         yield "More than one worker gains next to nothing with this metadata."
     if conflicts is not None and metadata.ideal_speedup > 0:
         gain = conflicts.ideal_speedup / metadata.ideal_speedup
         if gain >= GAIN_WORTH_MENTIONING:
+            limits = (
+                "; this source already tracks write sets, so tables without a primary key, foreign "
+                "key parents, DDL and binlog_transaction_dependency_history_size set the limit"
+            )
+            is_tracking = not _is_mariadb(result) and any(
+                file.version >= ALWAYS_WRITESET_FROM for file in result.files
+            )
             yield (
                 f"The rows would allow up to {gain:.1f} times the parallelism of the metadata "
-                f"({conflicts.ideal_speedup:.1f} against {metadata.ideal_speedup:.1f}): "
-                f"{_lever(result)}."
+                f"({conflicts.ideal_speedup:.1f} against {metadata.ideal_speedup:.1f})"
+                f"{limits if is_tracking else ''}."
             )
+    lever = _lever(result)
+    if lever and metadata.safe is not Verdict.VIOLATED:
+        yield f"{lever}."
     for blocker in result.blockers[:1]:
         if blocker.share >= SHARE_WORTH_MENTIONING:
             yield (

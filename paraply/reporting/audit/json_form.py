@@ -11,6 +11,7 @@ from paraply.reporting.audit.json_parts import (
     FilePart,
     LintPart,
     ParallelismPart,
+    PredictionPart,
     RangePart,
     ReplayPart,
     TransactionPart,
@@ -26,6 +27,7 @@ from paraply.vocabulary.audit_result import (
     JudgedRange,
     LintFinding,
     Parallelism,
+    Prediction,
     ReplayResult,
     SafetyViolation,
     TransactionRef,
@@ -95,6 +97,8 @@ def to_document(result: AuditResult) -> AuditDocument:
         "violations_dropped": result.violations_dropped,
         "replay": _replay(result.replay),
         "parallelism": {model.model: _parallelism(model) for model in result.parallelism},
+        "predictions": {one.applier: _prediction(one) for one in result.predictions},
+        "predicted_transactions": result.predicted_transactions,
         "clock_distance": _histogram(result.clock_distance),
         "width_over_time": [
             {"first_round": first, "width": width} for first, width in result.width_over_time
@@ -224,6 +228,16 @@ def _replay(replay: ReplayResult) -> ReplayPart:
             }
             for finding in replay.findings
         ],
+    }
+
+
+def _prediction(one: Prediction) -> PredictionPart:
+    return {
+        "setting": one.setting,
+        "safe": _word(one.safe),
+        "speedup": {str(number): one.speedup[number] for number in sorted(one.speedup)},
+        "workers": one.workers,
+        "unknown_tables": list(one.unknown_tables),
     }
 
 

@@ -136,8 +136,18 @@ class ParallelismPart(TypedDict):
     width_max: Annotated[int, "Most transactions in one round."]
     width_mean: Annotated[float, "Transactions per round."]
     ideal_speedup: Annotated[float, "work / critical_path."]
-    speedup: Annotated[dict[str, float], "Speed-up by number of workers, list scheduling."]
+    speedup: Annotated[dict[str, float], "Limit by number of workers, from list scheduling."]
     knee: Annotated[int, "Workers beyond which another doubling buys less than 10 %."]
+
+
+class PredictionPart(TypedDict):
+    """The simulated speed-up of one way to apply the first transactions."""
+
+    setting: Annotated[str, "The way to apply in the server's terms."]
+    safe: Annotated[VerdictWord, "`unknown` if the times rest on unknown keys."]
+    speedup: Annotated[dict[str, float], "Speed-up by number of workers; empty unless safe."]
+    workers: Annotated[int, "The fewest workers within a tenth of the best; 0 without a speed-up."]
+    unknown_tables: Annotated[list[str], "Tables whose unknown keys the times rest on."]
 
 
 class BlockerPart(TypedDict):
@@ -209,7 +219,9 @@ class AuditDocument(TypedDict):
     violations: Annotated[list[ViolationPart], "Conflicting pairs that may overlap."]
     violations_dropped: Annotated[int, "Violations past the end of that list."]
     replay: Annotated[ReplayPart, "What applying the row images in order showed."]
-    parallelism: Annotated[dict[str, ParallelismPart], "By model of scheduling."]
+    parallelism: Annotated[dict[str, ParallelismPart], "Limits, by model of scheduling."]
+    predictions: Annotated[dict[str, PredictionPart], "By applier, as `paraply compare` names it."]
+    predicted_transactions: Annotated[int, "How many transactions the predictions are about."]
     clock_distance: Annotated[
         dict[str, int], "Histogram of SN-LC by power of two: `4` counts 4 to 7."
     ]

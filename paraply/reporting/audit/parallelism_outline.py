@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from paraply.reporting.escape import shortened
-from paraply.reporting.outline import TONES, Bars, Block, Curve, Facts, Table, Tone
+from paraply.reporting.outline import TONES, Bars, Block, Curve, Facts, Line, Table, Tone
 from paraply.reporting.words import (
     MODEL_MEANINGS,
+    about_predictions,
     distance_label,
     drawable_widths,
     safety_word,
@@ -40,9 +41,10 @@ def parallelism_blocks(result: AuditResult) -> Iterator[Block]:
         left=frozenset({0, 1}),
         tones=[TONES[model.safe] for model in result.parallelism],
     )
+    yield from _predictions(result)
     workers = sorted({number for model in result.parallelism for number in model.speedup})
     yield Table(
-        columns=("speed-up by workers", *map(str, workers), "worth having"),
+        columns=("limit by workers", *map(str, workers), "worth having"),
         rows=[
             (
                 shortened(model.model, 40),
@@ -84,6 +86,27 @@ def parallelism_blocks(result: AuditResult) -> Iterator[Block]:
         ],
         tone=Tone.QUIET,
     )
+
+
+def _predictions(result: AuditResult) -> Iterator[Block]:
+    workers = sorted({number for one in result.predictions for number in one.speedup})
+    if workers:
+        yield Table(
+            columns=("predicted speed-up", *map(str, workers), "best"),
+            rows=[
+                (
+                    one.applier,
+                    *(
+                        f"{one.speedup[number]:.2f}" if number in one.speedup else "?"
+                        for number in workers
+                    ),
+                    str(one.workers or "?"),
+                )
+                for one in result.predictions
+            ],
+        )
+    if result.predictions:
+        yield Line(text=about_predictions(result), tone=Tone.QUIET)
 
 
 def blocker_blocks(result: AuditResult) -> Iterator[Block]:

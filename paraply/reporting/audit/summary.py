@@ -10,6 +10,8 @@ from paraply.reporting.audit.outline import card, findings_by_gravity, size_of
 from paraply.reporting.escape import shortened, visible
 from paraply.reporting.outline import LEAD_WIDTH_MAX, Block, Facts, Line, Outline, Section, Tone
 from paraply.reporting.words import (
+    about_predictions,
+    best_prediction,
     headline,
     metadata_model,
     place_of,
@@ -105,16 +107,23 @@ def _worst(result: AuditResult) -> Iterator[Block]:
 
 def _parallelism(result: AuditResult) -> Iterator[Block]:
     model = metadata_model(result)
+    best = best_prediction(result)
     if model is not None:
-        reached = model.speedup.get(model.knee)
-        workers = f"{model.knee} worker{'' if model.knee == 1 else 's'}"
-        gain = f", {reached:.1f} times as fast as one" if reached and model.knee > 1 else ""
-        text, tone = f"{model.model} with {workers}{gain}", Tone.NEUTRAL
+        workers, limit = model.knee, model.speedup.get(model.knee, 0.0)
+        if best is not None:
+            text = f"{best.setting} with {counted(best.workers, 'worker')}"
+            text += f", {best.gain:.1f} times as fast as one" if best.workers > 1 else ""
+        else:
+            text = f"{model.model} with {counted(workers, 'worker')}"
+            text += f", at most {limit:.1f} times as fast as one" if workers > 1 else ""
+        tone = Tone.NEUTRAL
         if model.safe is Verdict.VIOLATED:
             text, tone = f"one worker: {model.model} is not safe on this log", Tone.BAD
         elif model.safe is Verdict.UNKNOWN:
             text, tone = f"{text}, if it is safe, which is unknown", Tone.UNSURE
         yield Line(lead="best mode", text=text, tone=tone)
+        if result.predictions:
+            yield Line(lead="clock", text=shortened(about_predictions(result)), tone=Tone.QUIET)
     for blocker in result.blockers[:BLOCKERS_MAX]:
         yield Line(
             lead="blocker",

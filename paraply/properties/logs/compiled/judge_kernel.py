@@ -177,15 +177,19 @@ def judge(
         place_on_clock(
             scalars, prefix_ranks, prefix_times, clock_begin, line, limits, clock, work, times[0]
         )
-        place_in_group(lane_ready, lane_end, lane_floor, line, limits, group, work, times[1])
+        is_barrier = kind not in (C.ROWS, C.EMPTY)
+        in_groups = bool(txn[C.B_HAS_DOMAIN]) or txn[C.B_COMMIT_ID] >= 0
+        commit = 1 if in_groups and not is_barrier else 0
+        place_in_group(
+            lane_ready, lane_end, lane_floor, line, limits, group, work, commit, times[1]
+        )
         if txn[C.B_SEQUENCE_NUMBER] >= 0 and txn[C.B_LAST_COMMITTED] >= 0:
             scalars[C.S_CLOCK_SEEN] = 1
             observe_width(scalars, slices, times[0, C.ROUND])
         else:
             observe_width(scalars, slices, times[1, C.ROUND])
-        if txn[C.B_HAS_DOMAIN] or txn[C.B_COMMIT_ID] >= 0:
+        if in_groups:
             scalars[C.S_GROUPS_SEEN] = 1
-        is_barrier = kind not in (C.ROWS, C.EMPTY)
         placed[index, 2], placed[index, 3] = clock[C.P_RUN], clock[C.P_FLOOR]
         table_start = batch[index - 1, C.B_TABLE_END] if index else 0
         my_tables = tables[table_start : txn[C.B_TABLE_END]]

@@ -120,6 +120,7 @@ def place_in_group(
     limits: Ints,
     place: Times,
     work: int,
+    commit: int,
     finish: Times,
 ) -> None:
     """Schedule by groups: the twin of ``GroupModel``."""
@@ -129,7 +130,9 @@ def place_in_group(
         lane_floor[lane] = place[C.P_FLOOR]
         ready[:] = end
     schedule(line, C.M_GROUP, limits[C.L_LEVELS], ready, work, finish)
-    take_later(end, finish)
+    end[C.ROUND] = max(end[C.ROUND], finish[C.ROUND])
+    for column in range(C.UNBOUNDED, len(finish)):
+        end[column] = max(end[column], finish[column] - commit)
 
 
 @njit(cache=True)

@@ -1,0 +1,80 @@
+"""What ways to apply a log would gain, by the simulated clock of ``paraply compare``.
+
+The clock is held to measured replicas (``docs/measured-replicas.md``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from paraply.auditing.comparing import Extent, Source, logged_source
+from paraply.auditing.pipeline import AuditRequest
+from paraply.reference_impl.comparison.appliers import APPLIERS
+from paraply.vocabulary.audit_result import AuditResult, Prediction
+from paraply.vocabulary.verdict import Verdict
+
+EXTENT = Extent(transactions_max=2_000, rows_max=20_000)
+"""The part of a log that is simulated: a second or two."""
+WORKERS_MAX = 64
+MARIADB = ("minimal", "conservative", "optimistic", "aggressive")
+_SPECULATES_FROM = (10, 1, 3)
+"""The first MariaDB with slave_parallel_mode; before, conservative is the only way."""
+_TRACKS_FROM, _ALWAYS_TRACKS_FROM = (5, 7, 22), (8, 4, 0)
+"""MySQL's binlog_transaction_dependency_tracking exists from the first version to the second; from
+there on WRITESET is the only way."""
+
+
+def predict(request: AuditRequest, result: AuditResult) -> None:
+    """Add predictions for the beginning of the log to an audit's result.
+
+    There are none for a part of the log, for input that cannot be read twice, and for a schema
+    that the log contradicts.
+    """
+    is_readable_again = all(Path(file).is_file() for file in request.files)
+    if result.range is not None or not result.transactions or not is_readable_again:
+        return
+    if request.schema is not None and not Path(request.schema).is_file():
+        return
+    source = logged_source(request.files, request.schema, EXTENT)
+    if source.is_contradicted:
+        return
+    workers = [count for count in request.workers if count <= WORKERS_MAX]
+    result.predicted_transactions = source.log.count
+    result.predictions = [prediction(source, name, workers) for name in _names(result, source)]
+
+
+def _names(result: AuditResult, source: Source) -> list[str]:
+    """Return the appliers that the servers of this log have."""
+    version = min((file.version for file in result.files if file.version), default=())
+    if any(file.format == "mariadb" for file in result.files):
+        modes = MARIADB if not version or version >= _SPECULATES_FROM else ("conservative",)
+        return [f"mariadb-{mode}" for mode in modes]
+    found = ["mysql-as-logged", "mysql-as-logged-unordered"]
+    if not version or _TRACKS_FROM <= version < _ALWAYS_TRACKS_FROM:
+        found.append("mysql-writeset")
+    return [name for name in found if APPLIERS[name].stamps in source.stamps]
+
+
+def prediction(source: Source, name: str, workers: Sequence[int]) -> Prediction:
+    """Return an applier's prediction for some numbers of workers."""
+    applier = APPLIERS[name]
+    speedup: dict[int, float] = {}
+    verdict, unknown = Verdict.HOLDS, False
+    for count in workers:
+        found = source.run(applier, count)
+        unknown |= source.rests_on_unknown(applier, count, found)
+        if not found.ends_as_serial or found.misapplied or found.overlaps:
+            verdict = Verdict.VIOLATED
+        ratio = found.speedup(source.log.work)
+        if ratio is not None:
+            speedup[count] = round(ratio, 4)
+    if unknown:
+        verdict = Verdict.UNKNOWN
+    return Prediction(
+        applier=name,
+        setting=applier.meaning,
+        safe=verdict,
+        speedup={} if verdict is not Verdict.HOLDS else speedup,
+        unknown_tables=source.unknown_tables if unknown else (),
+    )

@@ -1,0 +1,1 @@
+"""Predicted speed-ups held against real replicas: ``python -m tests.timing``, ``make timing``."""

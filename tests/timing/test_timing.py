@@ -1,0 +1,123 @@
+"""Predictions held against stored times of real replicas, and a short measurement of a new pair."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from ci.pages import measured_replicas
+from ci.pages.measured_replicas import ERROR_MAX, Cell, cells, predicted, source_of, wrongly_ordered
+from paraply.adapters.servers import find_mariadb
+from paraply.reference_impl.comparison.tasks import LogBuilder, RowEvent
+from paraply.vocabulary.errors import ParaplyError
+from tests.timing.loads import LOADS, SCHEMA, definitions
+from tests.timing.replica import timed_replica
+
+REPEATS = 5
+MODES = {"minimal", "conservative", "optimistic", "aggressive"}
+LIVE_ERROR_MAX = 0.35
+"""Two runs on a busy machine; the stored five have less noise."""
+
+
+def test_stored_times_are_of_six_logs_five_repeats_and_up_to_sixteen_workers():
+    found = cells()
+    assert len({one.log for one in found}) >= 6
+    for log in {one.log for one in found}:
+        own = [one for one in found if one.log == log]
+        assert {one.mode for one in own} == MODES
+        assert {one.workers for one in own} == {1, 2, 4, 8, 16}
+        assert all(len(one.measured) == REPEATS for one in own)
+    assert max(one.predicted for one in found) > 10
+
+
+@pytest.mark.long
+def test_predictions_are_within_a_fifth_of_the_measured_speed_up():
+    assert [one for one in cells() if abs(one.error) > ERROR_MAX] == []
+
+
+@pytest.mark.long
+def test_modes_are_in_the_measured_order():
+    assert wrongly_ordered(cells()) == []
+    certain = sum(
+        one.is_slower_than(other)
+        for one in cells()
+        for other in cells()
+        if (one.log, one.workers) == (other.log, other.workers)
+    )
+    assert certain > 50
+
+
+def test_order_of_two_modes_counts_only_outside_the_spread():
+    slow = Cell(log="l", mode="a", workers=2, predicted=3.0, retries=0,
+                measured=(1.0, 1.2), measured_retries=(0, 0))  # fmt: skip
+    fast = replace(slow, mode="b", predicted=2.0, measured=(1.3, 1.4))
+    assert wrongly_ordered([slow, fast]) == [(slow, fast)]
+    assert wrongly_ordered([slow, replace(fast, measured=(1.1, 1.4))]) == []
+    assert wrongly_ordered([replace(slow, predicted=1.5), fast]) == []
+
+
+@pytest.mark.long
+def test_clock_that_lets_inserts_without_a_key_wait_is_caught():
+    source = source_of("journal.000001.gz")
+    stored = {(one.mode, one.workers): one for one in cells() if one.log.startswith("journal")}
+    measured = stored["optimistic", 8]
+    assert abs(measured.error) <= ERROR_MAX
+    builder = LogBuilder(names=list(source.log.keys))
+    for task in source.log.tasks[1:]:
+        builder.add(
+            (RowEvent(table=row.table, writes=row.writes + row.reads) for row in task.rows),
+            is_barrier=task.is_barrier,
+        ).group = task.group
+    source.log = builder.log()
+    source.log.costs = measured_replicas.COSTS
+    wrong, _ = predicted(source, "mariadb-optimistic", 8)
+    assert abs(replace(measured, predicted=wrong).error) > ERROR_MAX
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("mode", "other"), [("optimistic", "conservative"),
+                                             ("conservative", "minimal")])  # fmt: skip
+def test_prediction_of_another_mode_is_caught(mode, other):
+    found = {(one.log, one.mode, one.workers): one for one in cells()}
+    wrong = [
+        replace(one, predicted=found[log, other, workers].predicted)
+        for (log, name, workers), one in found.items()
+        if name == mode and workers == 16
+    ]
+    assert sum(abs(one.error) > ERROR_MAX for one in wrong) >= 5
+
+
+def test_stored_definitions_are_those_of_the_loads():
+    path = measured_replicas.ROOT / measured_replicas.LOGS / "schema.sql"
+    tables = ";\n".join(definitions())
+    assert path.read_text(encoding="utf-8") == (
+        f"CREATE DATABASE {SCHEMA};\nUSE {SCHEMA};\n{tables};\n"
+    )
+
+
+@pytest.mark.live
+@pytest.mark.parametrize("load", ["hot", "journal"])
+def test_new_pair_of_servers_applies_as_predicted(load, tmp_path, monkeypatch):
+    try:
+        find_mariadb()
+    except ParaplyError as reason:
+        pytest.skip(f"{reason.text}; {reason.remedy}")
+    with timed_replica() as pair:
+        recorded = pair.record(LOADS[load], tmp_path, seed=1)
+        serial = [pair.apply(recorded, "none", 0) for _ in range(2)]
+        expected = pair.checksums()
+        runs = {}
+        for mode in ("conservative", "optimistic"):
+            for workers in (2, 8):
+                runs[mode, workers] = [pair.apply(recorded, mode, workers) for _ in range(2)]
+                assert pair.checksums() == expected
+    stored = measured_replicas.ROOT / measured_replicas.LOGS / "schema.sql"
+    (tmp_path / "schema.sql").write_text(stored.read_text())
+    monkeypatch.setattr(measured_replicas, "LOGS", str(tmp_path))
+    source = source_of(recorded.log.name)
+    for (mode, workers), found in runs.items():
+        speedup = min(one.seconds for one in serial) / min(one.seconds for one in found)
+        predicted_speedup, _ = predicted(source, f"mariadb-{mode}", workers)
+        print(f"{load} {mode} {workers}: predicted {predicted_speedup:.2f}, measured {speedup:.2f}")
+        assert abs(predicted_speedup / speedup - 1) <= LIVE_ERROR_MAX
