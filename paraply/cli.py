@@ -130,7 +130,12 @@ class _Run:
         self._arguments = parsed
         use_plain(parsed)
         claim_files(parsed)
-        plan = plan_of(parsed, by_default=self._is_own_process, warn=_say_without_sandbox)
+        plan = plan_of(
+            parsed,
+            inputs_of(parsed),
+            by_default=self._is_own_process,
+            warn=_say_without_sandbox,
+        )
         code = _run(parsed) if plan is None else _run_sandboxed(parsed, plan)
         release()
         sys.stdout.flush()

@@ -82,12 +82,15 @@ def run_locked(work: Work) -> tuple[int, Outputs]:
     """
     for stream in (sys.stdout, sys.stderr):
         stream.flush()
-    with tempfile.TemporaryFile(prefix="paraply-sandbox-") as story:
+    with (
+        tempfile.TemporaryDirectory(prefix="paraply-sandbox-") as temporary,
+        tempfile.TemporaryFile(dir=temporary) as story,
+    ):
         answer, question = os.pipe()
         child = os.fork()
         if child == 0:
             os.close(answer)
-            _be_the_child(work, question, story)
+            _be_the_child(work, question, story, temporary)
         os.close(question)
         try:
             with open(answer, "rb") as stream:
@@ -113,13 +116,13 @@ def can_lock() -> bool:
     return os.waitpid(child, 0)[1] == 0
 
 
-def _be_the_child(work: Work, question: int, story: BinaryIO) -> NoReturn:
+def _be_the_child(work: Work, question: int, story: BinaryIO, temporary: str) -> NoReturn:
     # Ctrl-C reaches both processes; the parent decides, and sends SIGTERM.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, _interrupt)
     code = 1
     try:
-        message = _message_of(work, story)
+        message = _message_of(work, story, temporary)
         with open(question, "wb") as stream:
             stream.write(json.dumps(message).encode())
         code = 0
@@ -131,10 +134,10 @@ def _interrupt(*_: object) -> NoReturn:
     raise KeyboardInterrupt
 
 
-def _message_of(work: Work, story: BinaryIO) -> dict[str, Any]:
+def _message_of(work: Work, story: BinaryIO, temporary: str) -> dict[str, Any]:
     try:
         work.prepare()
-        temporary = tempfile.gettempdir()
+        tempfile.tempdir = temporary
         _lock([*_readable_code(), *work.readable], temporary, _memory_limit(work.memory))
         faulthandler.enable(story)
         faulthandler.register(signal.SIGSYS, story, all_threads=False, chain=True)
@@ -161,7 +164,7 @@ def _keep_no_kernels() -> None:
     # A kernel that a locked process compiled would run outside of it next time.
     caching = sys.modules.get("numba.core.caching")
     if caching is not None:
-        caching.Cache.save_overload = lambda *_: None  # type: ignore[attr-defined]
+        caching.Cache.save_overload = lambda *_: None
 
 
 def _readable_code() -> Iterable[str]:

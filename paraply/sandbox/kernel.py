@@ -9,6 +9,7 @@ import platform
 import stat
 import struct
 import sys
+import tempfile
 from collections.abc import Iterable
 from contextlib import suppress
 
@@ -52,6 +53,15 @@ def landlock_version() -> int:
     with suppress(OSError):
         return _call(_CREATE_RULESET, None, 0, _VERSION_FLAG)
     return 0
+
+
+def has_unnamed_files() -> bool:
+    """Return whether temporary files need no name; some file systems of containers require one."""
+    unnamed = getattr(os, "O_TMPFILE", 0)
+    with suppress(OSError):
+        os.close(os.open(tempfile.gettempdir(), unnamed | os.O_RDWR | os.O_EXCL, 0o600))
+        return bool(unnamed)
+    return False
 
 
 def limit(data_bytes: int) -> None:

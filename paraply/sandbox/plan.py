@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from paraply.sandbox.kernel import has_seccomp
@@ -15,6 +15,7 @@ NO_SANDBOX_HERE = register(
     "leave out --sandbox, or run paraply in a container; `paraply doctor` shows what works here",
 )
 
+_REMOTE = "files of an object storage need connections"
 _NO_FILTER = "it needs Linux with seccomp on x86-64 or aarch64"
 
 
@@ -52,7 +53,11 @@ def add_sandbox_argument(
 
 
 def plan_of(
-    arguments: argparse.Namespace, *, by_default: bool, warn: Callable[[str], None]
+    arguments: argparse.Namespace,
+    inputs: Iterable[str],
+    *,
+    by_default: bool,
+    warn: Callable[[str], None],
 ) -> Plan | None:
     """Return the plan of a run, or None for a run without sandbox.
 
@@ -63,7 +68,8 @@ def plan_of(
     wanted: bool | None = getattr(arguments, "sandbox", None)
     if plan is None or wanted is False or (wanted is None and not by_default):
         return None
-    reason = plan.obstacle(arguments)
+    is_remote = any("://" in name and not name.startswith("file://") for name in inputs)
+    reason = _REMOTE if is_remote else plan.obstacle(arguments)
     is_here = has_seccomp()
     if wanted and (reason or not is_here):
         raise ParaplyError(NO_SANDBOX_HERE, reason=reason or _NO_FILTER)

@@ -184,7 +184,7 @@ def load_search_for(size_bytes: int) -> None:
         )
         for number in (1, 2)
     )
-    history = ClientHistory(DataType.LIST, transactions)
+    history = ClientHistory(data_type=DataType.LIST, transactions=transactions)
     judge(history, search=CompiledSearch())
     kept_guarantees(versions_of(history))
 
