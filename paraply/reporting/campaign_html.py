@@ -19,7 +19,7 @@ from paraply.reporting.sortable import Cell, Table, columns, number, verdict_cel
 from paraply.reporting.table_page import Section, table_page
 from paraply.vocabulary.verdict import Verdict, combine
 
-NAMES_SHOWN_MAX = 5
+NAMES_SHOWN_MAX = 3
 SMALLEST_SHOWN_MAX = 8
 _VERDICTS = (Verdict.HOLDS, Verdict.UNKNOWN, Verdict.VIOLATED)
 
@@ -84,7 +84,9 @@ def next_steps(
         entries = [entry for (name, _), entry in smallest.items() if name == one.system.name]
         first = min(entries, key=lambda entry: (entry.transactions, entry.events), default=None)
         href = "" if first is None else pages.get(first.name, "")
-        steps.append((f"Step through the breach of {one.system.name}: it {one.note}.", href))
+        broken, *more = unexpected_breaches(one.system, one.counts)
+        others = f" and {len(more):,} more" if more else ""
+        steps.append((f"Step through a breach: {one.system.name} breaks {broken}{others}.", href))
     if len(unexpected) > NAMES_SHOWN_MAX:
         rest = len(unexpected) - NAMES_SHOWN_MAX
         steps.append((f"{rest:,} more systems break a property unexpectedly.", "#counterexamples"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 import os
 import signal
 import subprocess
@@ -24,14 +25,15 @@ FIXTURES = REPOSITORY / "tests" / "fixtures"
 BINLOGS = FIXTURES / "binlogs"
 HISTORY = next((REPOSITORY / "tests" / "regressions").glob("applier*.jsonl"))
 LOG_FILE = LOG / "bin.000001"
-REPLICA = BINLOGS / "mysql-9.7.4" / "replica"
+OTHER_LOG = BINLOGS / "mysql-9.7.4" / "keys" / "bin.000001"
+DOMAINS = sorted((BINLOGS / "mariadb-10.11.19" / "domains").glob("bin.0*"))
 OUTPUTS = ("--json", "o.json", "--junit", "o.xml", "--sarif", "o.sarif", "--html", "o.html")
 
 RUNS = {
     "audit": ("audit", LOG_FILE, *OUTPUTS),
     "audit to standard output": ("audit", LOG_FILE, "--json", "-"),
     "audit with schema": ("audit", LOG_FILE, "--schema", LOG / "schema.sql", "--details"),
-    "audit of MariaDB": ("audit", *sorted((BINLOGS / "mariadb-10.11.19" / "domains").glob("bin.0*"))),
+    "audit of MariaDB": ("audit", *DOMAINS),
     "audit of XA": ("audit", BINLOGS / "mysql-9.7.4" / "xa" / "bin.000001", "--strict"),
     "audit of compressed events": ("audit", BINLOGS / "mysql-9.7.4" / "compressed" / "bin.000001"),
     "audit by the compiled engine": ("audit", "--engine", "compiled", "sample", "--json", "o.json"),
@@ -56,7 +58,7 @@ RUNS = {
     "compare": ("compare", LOG_FILE, "--json", "o.json"),
     "compare of a workload": ("compare", "--workload", "hot-keys", "--transactions", "300"),
     "verify": ("verify", LOG_FILE, "--target", LOG_FILE, *OUTPUTS),
-    "verify of another log": ("verify", LOG_FILE, "--target", LOG_FILE.parents[1] / "keys" / "bin.000001"),
+    "verify of another log": ("verify", LOG_FILE, "--target", OTHER_LOG),
     "replay": ("replay", HISTORY, "--json", "o.json"),
 }  # fmt: skip
 
@@ -76,13 +78,13 @@ def prepared(folder, name):
 
         (folder / "sample").write_bytes(lzma.decompress(SAMPLE.read_bytes()))
     if "large" in name:
-        lines = [
-            '{"type": "%s", "process": %d, "f": "txn", "value": [["append", %d, %d], ["r", %d, %s]]}'
-            % (kind, number % 5, number % 50, number, number % 50, "null" if kind == "invoke" else
-               list(range(number % 50, number + 1, 50)))
-            for number in range(2_500)
-            for kind in ("invoke", "ok")
-        ]  # fmt: skip
+        lines = []
+        for number in range(2_500):
+            key, seen = number % 50, [*range(number % 50, number + 1, 50)]
+            for kind, read in (("invoke", None), ("ok", seen)):
+                value = [["append", key, number], ["r", key, read]]
+                event = {"type": kind, "process": number % 5, "f": "txn", "value": value}
+                lines.append(json.dumps(event))
         (folder / "large.jsonl").write_text("\n".join(lines))
 
 
@@ -113,7 +115,7 @@ def test_a_run_is_the_same_without_sandbox(tmp_path, name):
 def test_a_log_from_standard_input_is_the_same(tmp_path):
     text = gzip.decompress((LOG / "expected" / "bin.000001.txt.gz").read_bytes())
     found = [
-        run("audit", option, "-", "--json", "-", folder=tmp_path, stdin=text.decode('latin-1'))
+        run("audit", option, "-", "--json", "-", folder=tmp_path, stdin=text.decode("latin-1"))
         for option in ("--sandbox", "--no-sandbox")
     ]
     assert found[0] == found[1]
