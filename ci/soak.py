@@ -17,7 +17,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import psutil
 
@@ -159,7 +159,7 @@ def _named(found: Soak, command: str) -> Soak:
     return Soak(**(asdict(found) | {"command": command}))
 
 
-def _memory(first: psutil.Process, cpu: dict[int, float]) -> int:
+def _memory(first: Any, cpu: dict[int, float]) -> int:
     total = 0
     with suppress(psutil.Error):
         for one in (first, *first.children(recursive=True)):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import lzma
 import tempfile
+from importlib.util import find_spec
 from pathlib import Path
 
 from paraply.auditing.engines import COMPILED
@@ -19,11 +20,7 @@ SAMPLE = Path(__file__).with_name("sample_log.xz")
 
 def load_engine(request: AuditRequest) -> None:
     """Load the engine that an audit of ``request`` needs; its files are not opened."""
-    if not may_compile(request):
-        return
-    try:
-        import numba  # noqa: F401
-    except ImportError:
+    if not may_compile(request) or find_spec("numba") is None:
         return
     with tempfile.NamedTemporaryFile(prefix="paraply-sample-") as log:
         log.write(lzma.decompress(SAMPLE.read_bytes()))
