@@ -13,7 +13,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -179,7 +179,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--every", type=float, default=2.0, metavar="S", help="seconds per sample")
     parser.add_argument("--publish", action="store_true", help=f"store them in {RECORDS.name}")
     options = parser.parse_args(argv)
-    runs = []
+    runs: list[Callable[[], Soak]] = []
     if options.gigabytes:
         runs.append(lambda: soak_audit(int(options.gigabytes * GIGABYTE), every_s=options.every))
     if options.campaign_seconds:
