@@ -164,8 +164,8 @@ def _memory(first: Any, cpu: dict[int, float]) -> int:
     with suppress(psutil.Error):
         for one in (first, *first.children(recursive=True)):
             with suppress(psutil.Error):
-                # A child of a fork shares pages with its parent: they count once.
-                total += one.memory_full_info().pss
+                # Proportional sizes would change with the other processes of the machine.
+                total += one.memory_info().rss
                 times = one.cpu_times()
                 cpu[one.pid] = times.user + times.system
     return total
