@@ -127,12 +127,17 @@ def campaign_matrix(results: Sequence[SystemResult]) -> Section:
         rows.append([Cell(subject), verdict_cell(gravest.word), *counts])
     table = Table(
         id="matrix",
-        caption="Number of dialects, and of mutants, with each verdict. A mutant that was caught "
-        "holds.",
+        caption="Number of dialects by verdict, then of mutants: caught, not caught, and caught "
+        "although equivalent.",
         columns=columns(
             "subject",
             "verdict",
-            *(f"#{kind} {one.word}" for kind in ("dialects", "mutants") for one in _VERDICTS),
+            "#hold",
+            "#unknown",
+            "#violated",
+            "#mutants caught",
+            "#not caught",
+            "#not equivalent",
         ),
         rows=rows,
     )
