@@ -15,7 +15,7 @@ PYTEST  := $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal --hypothesis-p
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test long-tests check bench prove certificates stability cluster-test live-tests live oracle timing coq nightly fuzz \
+.PHONY: help install demo test long-tests check bench soak prove certificates stability cluster-test live-tests live oracle timing coq nightly fuzz \
   mutation-score format docs pages wheel lock clean
 
 help: ## list the targets
@@ -45,6 +45,9 @@ check: $(READY) ## format, lint, types, layers, sizes, words, generated pages
 
 bench: $(READY) ## speed, side by side with baselines; one of them: make bench ARGS=audit
 	@$(BIN)/python -m ci.bench $(ARGS)
+
+soak: $(READY) ## audit 10 GB and run a campaign of two hours; fails if memory grows
+	@$(BIN)/python -m ci.soak $(ARGS)
 
 prove: $(READY) ## prove every theorem with two solvers and a kernel without one, refute the rest
 	@$(BIN)/paraply prove $(ARGS)

@@ -20,7 +20,7 @@ SPECIFYING = "vocabulary properties reference_impl models adapters mining"
 """Rooms independent of the tool."""
 SHARED = (
     f"{SPECIFYING} errors progress file_arguments number_arguments registries version tools "
-    "reporting"
+    "reporting sandbox"
 )
 COUNTEREXAMPLES = f"{SHARED} counterexamples judging mutating"
 JOBS = "auditing exploring conforming campaigning observing proving verifying"
@@ -75,6 +75,7 @@ LAYERS = (
     _layer("progress.py", SPECIFYING, "rich"),
     _layer("number_arguments.py", SPECIFYING),
     _layer("file_arguments.py", "reporting"),
+    _layer("sandbox", "vocabulary"),
     _layer("crash.py", "vocabulary reporting version"),
     _layer("registries.py", SPECIFYING),
     _layer("tools.py", SPECIFYING),

@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any, NoReturn, TextIO
 
+from paraply.adapters.binlog.memory import DEFAULT_BYTES
 from paraply.adapters.conformance.protocol import PROTOCOL_VERSION
 from paraply.commands import COMMANDS, Command
 from paraply.crash import (
@@ -25,10 +26,12 @@ from paraply.crash import (
     silence,
 )
 from paraply.errors import EXTRA_MISSING, USAGE
-from paraply.file_arguments import add_force_argument, claim_files
+from paraply.file_arguments import add_force_argument, claim_files, inputs_of, outputs_of
 from paraply.reporting.escape import visible
-from paraply.reporting.files import release, reset
+from paraply.reporting.files import STANDARD_OUTPUT, defer, release, reset, write_report
 from paraply.reporting.page import page_for, use_page, use_plain
+from paraply.sandbox.child import Work, run_locked
+from paraply.sandbox.plan import Plan, plan_of
 from paraply.tools import EXTRAS
 from paraply.version import VERSION
 from paraply.vocabulary.errors import ParaplyError
@@ -64,7 +67,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run ``paraply`` and return its exit code."""
     MemoryForNumpy().install()
     words = sys.argv[1:] if argv is None else list(argv)
-    code = _code_of(_Run(words))
+    # A program that calls this function may have threads, which a fork would lose.
+    code = _code_of(_Run(words, is_own_process=argv is None))
     # A flush that fails when the interpreter ends would replace the exit code.
     for stream in (sys.stdout, sys.stderr):
         try:
@@ -101,8 +105,9 @@ def _code_of(run: _Run) -> int:
 
 
 class _Run:
-    def __init__(self, words: Sequence[str]) -> None:
+    def __init__(self, words: Sequence[str], *, is_own_process: bool) -> None:
         self._words = words
+        self._is_own_process = is_own_process
         self._arguments: argparse.Namespace | None = None
 
     def code(self) -> int:
@@ -125,14 +130,51 @@ class _Run:
         self._arguments = parsed
         use_plain(parsed)
         claim_files(parsed)
-        with faults_of_threads_raised():
-            code = int(parsed.run(parsed))
+        plan = plan_of(
+            parsed,
+            inputs_of(parsed),
+            by_default=self._is_own_process,
+            warn=_say_without_sandbox,
+        )
+        code = _run(parsed) if plan is None else _run_sandboxed(parsed, plan)
         release()
         sys.stdout.flush()
         return code
 
     def crashed(self, error: BaseException) -> int:
         return end_by_crash(error, self._words, self._arguments)
+
+
+def _run(parsed: argparse.Namespace) -> int:
+    with faults_of_threads_raised():
+        return int(parsed.run(parsed))
+
+
+def _run_sandboxed(parsed: argparse.Namespace, plan: Plan) -> int:
+    reports: list[tuple[str, str]] = []
+
+    def run() -> int:
+        nonlocal reports
+        reports = defer()
+        return _run(parsed)
+
+    work = Work(
+        prepare=lambda: plan.prepare(parsed),
+        run=run,
+        outputs=lambda: reports,
+        readable=inputs_of(parsed),
+        writable={STANDARD_OUTPUT, *outputs_of(parsed)},
+        memory=getattr(parsed, "memory", DEFAULT_BYTES),
+        is_of_the_machine=is_of_the_machine,
+    )
+    code, outputs = run_locked(work)
+    for name, text in outputs:
+        write_report(name, text)
+    return code
+
+
+def _say_without_sandbox(reason: str) -> None:
+    print(f"paraply: without sandbox: {reason}", file=sys.stderr)
 
 
 def report(error: ParaplyError, stream: TextIO) -> None:

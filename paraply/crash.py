@@ -28,6 +28,7 @@ from paraply.reporting.files import discard, drop_held, release, write_report
 from paraply.reporting.json_document import json_document
 from paraply.reporting.sarif import sarif_document, sarif_result
 from paraply.version import REPORT_TO, VERSION
+from paraply.vocabulary.child_failure import ChildFailure
 from paraply.vocabulary.errors import ParaplyError
 from paraply.vocabulary.secrets import without_secrets
 
@@ -51,7 +52,9 @@ _INTERNAL_ERROR = "internal-error"
 def is_of_the_machine(error: BaseException) -> bool:
     """Return whether disk, memory or handles ran out."""
     return any(
-        isinstance(one, MemoryError) or (isinstance(one, OSError) and one.errno in _OF_THE_MACHINE)
+        isinstance(one, MemoryError)
+        or (isinstance(one, OSError) and one.errno in _OF_THE_MACHINE)
+        or (isinstance(one, ChildFailure) and one.is_of_the_machine)
         for one in _chain(error)
     )
 
@@ -134,9 +137,13 @@ def _chain(error: BaseException | None) -> Iterator[BaseException]:
 
 def _what(error: BaseException) -> str:
     text = str(error).strip().partition("\n")[0]
-    name = type(error).__name__
+    name = _kind(error)
     words = f"{name}: {text}" if text else "out of memory" if name == "MemoryError" else name
     return visible(without_secrets(words))[:_WHAT_CHARACTERS_MAX]
+
+
+def _kind(error: BaseException) -> str:
+    return error.kind if isinstance(error, ChildFailure) else type(error).__name__
 
 
 def _story(error: BaseException, words: Sequence[str]) -> str:
@@ -145,7 +152,8 @@ def _story(error: BaseException, words: Sequence[str]) -> str:
         f"command: {shlex.join(['paraply', *words])}\n\n"
     )
     try:
-        text = "".join(traceback.format_exception(error))
+        told = error.story if isinstance(error, ChildFailure) else ""
+        text = told or "".join(traceback.format_exception(error))
     except (MemoryError, RecursionError):
         text = f"{type(error).__name__}; its traceback cannot be formatted\n"
     return without_secrets(head + text)
@@ -180,11 +188,11 @@ def _write_errors(
                 "verdict": "error",
                 "command": command,
                 "exit_code": EXIT_INTERNAL,
-                "error": {"type": type(error).__name__, "message": what},
+                "error": {"type": _kind(error), "message": what},
             }
         ),
         "sarif": _sarif(what),
-        "junit": _junit(command, type(error).__name__, what),
+        "junit": _junit(command, _kind(error), what),
     }
     drop_held()
     for option, text in texts.items():

@@ -75,18 +75,35 @@ def add_force_argument(parser: argparse.ArgumentParser) -> None:
 
 def claim_files(arguments: argparse.Namespace) -> None:
     """Check outputs against inputs; ``ParaplyError`` as ``files.claim``."""
-    outputs, folders, inputs = {}, [], []
+    outputs, folders = {}, []
     for name, value in vars(arguments).items():
         for one in _values(value):
             if isinstance(one, OutputFile):
                 outputs[f"--{name.replace('_', '-')}"] = (str(one), one.kind)
             elif isinstance(one, OutputFolder):
                 folders.append(str(one))
-            elif isinstance(one, ClassFile):
-                inputs.append(one.rpartition(":")[0])
-            elif isinstance(one, InputPath):
-                inputs.append(str(one))
+    inputs = inputs_of(arguments)
     claim(outputs, folders=folders, inputs=inputs, force=getattr(arguments, "force", False))
+
+
+def inputs_of(arguments: argparse.Namespace) -> list[str]:
+    """Return the input paths."""
+    return [
+        one.rpartition(":")[0] if isinstance(one, ClassFile) else str(one)
+        for value in vars(arguments).values()
+        for one in _values(value)
+        if isinstance(one, InputPath)
+    ]
+
+
+def outputs_of(arguments: argparse.Namespace) -> list[str]:
+    """Return the names of output files."""
+    return [
+        str(one)
+        for value in vars(arguments).values()
+        for one in _values(value)
+        if isinstance(one, OutputFile)
+    ]
 
 
 def _writes(kind: object) -> bool:

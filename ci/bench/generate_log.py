@@ -6,7 +6,7 @@ It runs the mix of :mod:`ci.bench.workload` after filling tables. An audit must 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO
@@ -35,6 +35,8 @@ START_US = 1_700_000_000_000_000
 BLOCK_TRANSACTIONS = 10_000
 LOAD_ROWS = 100
 C_BYTES, PAD_BYTES = 119, 59
+MAGIC = b"\xfebin"
+POSITION_MAX = 1 << 32
 DIALECTS: dict[str, type[MariaDb] | type[MySql]] = {"mariadb": MariaDb, "mysql": MySql}
 
 WIDTHS = {
@@ -182,21 +184,37 @@ class LogWriter:
 
     def write(self, size_bytes: int) -> int:
         """Write at least ``size_bytes``; return the number of transactions."""
+        for _ in self.write_files(iter([(self.out, size_bytes)]), is_cut=True):
+            pass
+        return self.number - 1
+
+    def write_files(
+        self, files: Iterator[tuple[BinaryIO, int]], *, is_cut: bool = False
+    ) -> Iterator[None]:
+        """Write a log into files of at least so many bytes, and yield after each.
+
+        Without ``is_cut`` a file ends with a whole block, and the next one continues.
+        """
         rng = np.random.default_rng(self.seed)
         encoder = _Encoder(_texts(rng, C_BYTES), _texts(rng, PAD_BYTES))
         state = State.initial(rng, self.now_us)
-        self.out.write(b"\xfebin")
-        self._event(Event(type=15, parts=(self.dialect.format_body(self.now_us // 1_000_000),)))
-        for event in self.dialect.preamble("bench.000001"):
-            self._event(event)
-        self._create_tables()
-        self._load(encoder, state)
-        while self.position < size_bytes:
-            block = workload.make_block(rng, state, BLOCK_TRANSACTIONS, self.number, self.now_us)
-            self.now_us = int(block.committed_us[-1])
-            self._write_block(encoder, block, size_bytes)
-        self._event(Event(type=ROTATE, parts=(rotate_body("bench.000002"),)))
-        return self.number - 1
+        for file, (self.out, size_bytes) in enumerate(files, start=1):
+            self.position = len(MAGIC)
+            self.out.write(MAGIC)
+            self._event(Event(type=15, parts=(self.dialect.format_body(self.now_us // 1_000_000),)))
+            for event in self.dialect.preamble(f"bench.{file:06}"):
+                self._event(event)
+            if file == 1:
+                self._create_tables()
+                self._load(encoder, state)
+            while self.position < size_bytes:
+                block = workload.make_block(
+                    rng, state, BLOCK_TRANSACTIONS, self.number, self.now_us
+                )
+                self.now_us = int(block.committed_us[-1])
+                self._write_block(encoder, block, size_bytes if is_cut else POSITION_MAX)
+            self._event(Event(type=ROTATE, parts=(rotate_body(f"bench.{file + 1:06}"),)))
+            yield
 
     def _event(self, event: Event) -> None:
         data = templates.one_event(

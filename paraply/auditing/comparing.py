@@ -36,6 +36,7 @@ from paraply.reference_impl.comparison.tasks import TaskLog, task_log
 from paraply.reference_impl.workloads.stamps import commit_groups, timestamps, tracked_tasks
 from paraply.reference_impl.workloads.streams import STREAMS, TRANSACTIONS_MAX, transactions_of
 from paraply.reference_impl.workloads.zipfian import THETA_DEFAULT
+from paraply.sandbox.child import is_locked
 from paraply.vocabulary.errors import ParaplyError, register
 from paraply.vocabulary.timestamps import LogicalTimestamp
 
@@ -188,7 +189,7 @@ def _lines(
     advance: Callable[[float], None],
 ) -> list[Compared]:
     processes = min(PROCESSES_MAX, os.cpu_count() or 1, len(runs))
-    may_fork = "fork" in multiprocessing.get_all_start_methods()
+    may_fork = "fork" in multiprocessing.get_all_start_methods() and not is_locked()
     if source.log.count < FORKS_FROM or processes < 2 or not may_fork:
         return [
             _line(applier, source, workers, _share_of(advance, place, len(runs), source.log.count))

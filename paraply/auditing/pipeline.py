@@ -160,9 +160,19 @@ def _engine_name(request: AuditRequest, inputs: InputFiles) -> str:
         raise no_compiled_engine("it reads plain binary logs only")
     if request.engine != "auto":
         return request.engine
+    return "auto" if _is_large(size) else READABLE
+
+
+def may_compile(request: AuditRequest) -> bool:
+    """Return whether the compiled engine may judge the files, by their sizes alone."""
+    if request.selection or request.engine == READABLE:
+        return False
+    return request.engine == COMPILED or _is_large(bytes_total(request.files))
+
+
+def _is_large(size: int | None) -> bool:
     kept = has_kernels(Path(__file__).resolve().parents[1] / "properties" / "logs" / "compiled")
-    is_large = size is not None and size >= (COMPILED_BYTES_MIN if kept else COMPILING_BYTES_MIN)
-    return "auto" if is_large else READABLE
+    return size is not None and size >= (COMPILED_BYTES_MIN if kept else COMPILING_BYTES_MIN)
 
 
 def summed_up(

@@ -37,6 +37,7 @@ from paraply.reporting.files import STANDARD_OUTPUT, make_folder, require_writab
 from paraply.reporting.html import render_html
 from paraply.reporting.junit import render_junit
 from paraply.reporting.terminal import render_terminal
+from paraply.sandbox.plan import add_sandbox_argument
 from paraply.vocabulary.audit_result import AuditResult
 from paraply.vocabulary.counting import counted
 from paraply.vocabulary.errors import ParaplyError
@@ -171,6 +172,26 @@ def configure(parser: argparse.ArgumentParser) -> None:
         type=positive,
         help="with --spark: size of a part, in steps of 32 (default: 1024)",
     )
+    add_sandbox_argument(parser, obstacle=_obstacle, prepare=_load_engine)
+
+
+def _obstacle(arguments: argparse.Namespace) -> str:
+    if arguments.spark:
+        return "--spark starts processes and threads of other libraries"
+    return "--dsn connects to a server" if arguments.dsn is not None else ""
+
+
+def _load_engine(arguments: argparse.Namespace) -> None:
+    # Imported late: a run without sandbox has no use for it.
+    from paraply.auditing.loading import load_engine
+
+    load_engine(
+        AuditRequest(
+            files=tuple(arguments.files),
+            engine=arguments.engine,
+            selection=_selection(arguments),
+        )
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -203,11 +224,7 @@ def _run(arguments: argparse.Namespace, assumptions: Sequence[str]) -> int:
         workers=parse_workers(arguments.workers),
         appliers=parse_appliers(arguments.appliers),
         engine=arguments.engine,
-        selection=Selection(
-            start_gtid=arguments.start_gtid,
-            stop_gtid=arguments.stop_gtid,
-            domain=arguments.domain,
-        ),
+        selection=_selection(arguments),
     )
     stdin_times = [*request.files, request.schema].count("-")
     if stdin_times > 1:
@@ -253,6 +270,14 @@ def _run(arguments: argparse.Namespace, assumptions: Sequence[str]) -> int:
     for option, name in outputs.items():
         write_report(name, renderers[option]())
     return exit_code(result, strict=arguments.strict)
+
+
+def _selection(arguments: argparse.Namespace) -> Selection:
+    return Selection(
+        start_gtid=arguments.start_gtid,
+        stop_gtid=arguments.stop_gtid,
+        domain=arguments.domain,
+    )
 
 
 def _require_spark(request: AuditRequest, arguments: argparse.Namespace) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 
 from paraply.errors import USAGE
 from paraply.file_arguments import InputPath, JsonFile, JunitFile
@@ -15,10 +16,12 @@ from paraply.judging.checking import (
     check_objects,
 )
 from paraply.judging.history_files import FileKind, clients_history, kind_of, own_histories
+from paraply.properties.isolation.judging import load_search_for
 from paraply.properties.isolation.phenomena import LEVELS
 from paraply.reporting.check_text import check_json, check_junit, check_text
 from paraply.reporting.files import STANDARD_OUTPUT, write_report
 from paraply.reporting.page import add_plain_argument
+from paraply.sandbox.plan import add_sandbox_argument
 from paraply.vocabulary.client_history import ClientHistory
 from paraply.vocabulary.errors import ParaplyError
 
@@ -75,6 +78,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--json", type=JsonFile, metavar="F", help="write JSON; - is stdout")
     parser.add_argument("--junit", type=JunitFile, metavar="F", help="write JUnit XML; - is stdout")
+    add_sandbox_argument(parser, prepare=_load_search)
+
+
+def _load_search(arguments: argparse.Namespace) -> None:
+    if Path(arguments.history).is_file():
+        load_search_for(Path(arguments.history).stat().st_size)
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -19,6 +19,7 @@ from paraply.reference_impl.workloads.streams import STREAMS
 from paraply.reference_impl.workloads.zipfian import THETA_DEFAULT
 from paraply.reporting.compare_text import compare_json, compare_text
 from paraply.reporting.files import STANDARD_OUTPUT, write_report
+from paraply.sandbox.plan import add_sandbox_argument
 from paraply.vocabulary.errors import ParaplyError
 from paraply.vocabulary.verdict import Verdict
 
@@ -79,6 +80,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--schema", type=InputPath, metavar="FILE", help="dump of the table definitions"
     )
     parser.add_argument("--json", type=JsonFile, metavar="F", help="write JSON; - is stdout")
+    add_sandbox_argument(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -14,6 +14,8 @@ from paraply.file_arguments import JsonFile
 from paraply.reporting.files import STANDARD_OUTPUT, write_report
 from paraply.reporting.json_document import json_document
 from paraply.reporting.plain_table import plain_table
+from paraply.sandbox.child import can_lock
+from paraply.sandbox.kernel import has_seccomp, landlock_version
 from paraply.tools import first_line_of, program
 from paraply.vocabulary.errors import ParaplyError
 
@@ -96,6 +98,12 @@ def findings() -> list[Finding]:
             _library("every command", name, needed=True)
             for name in ("jinja2", "rich", "shtab", "zstandard")
         ),
+        Finding(
+            part="--sandbox",
+            thing="seccomp, Landlock",
+            found=_sandbox(),
+            remedy="Linux on x86-64 or aarch64; a container may forbid seccomp",
+        ),
         _library("audit of large logs", "numba", extra="fast"),
         _library("prove by solvers", "z3-solver", extra="prove"),
         _library("prove by solvers", "cvc5", extra="prove"),
@@ -137,6 +145,13 @@ def findings() -> list[Finding]:
         _library("tests with Hypothesis", "hypothesis", extra="test"),
         _library("make docs", "mkdocs-material", extra="docs"),
     ]
+
+
+def _sandbox() -> str:
+    if not has_seccomp() or not can_lock():
+        return ""
+    version = landlock_version()
+    return f"works, Landlock {version}" if version else "works without Landlock: reads any file"
 
 
 def _library(part: str, name: str, *, needed: bool = False, extra: str = "") -> Finding:

@@ -23,6 +23,7 @@ from paraply.reporting.files import STANDARD_OUTPUT, write_report
 from paraply.reporting.json_document import json_document
 from paraply.reporting.page import add_plain_argument
 from paraply.reporting.replay_text import replay_json, replay_text
+from paraply.sandbox.plan import add_sandbox_argument
 from paraply.vocabulary.errors import ParaplyError
 from paraply.vocabulary.history import History
 from paraply.vocabulary.verdict import Verdict, combine
@@ -59,6 +60,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--choices", action="store_true", help="list every choice that was made")
     parser.add_argument("--json", type=JsonFile, metavar="F", help="write JSON; - is stdout")
+    add_sandbox_argument(parser)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

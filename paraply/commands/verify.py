@@ -18,6 +18,8 @@ from paraply.reporting.verify.json_form import verify_json
 from paraply.reporting.verify.junit import verify_junit
 from paraply.reporting.verify.sarif import verify_sarif
 from paraply.reporting.verify.text import verify_text
+from paraply.sandbox.kernel import has_unnamed_files
+from paraply.sandbox.plan import add_sandbox_argument
 from paraply.verifying.mapping import Rules, load_rules, parse_key, parse_rule
 from paraply.verifying.pipeline import VerifyRequest, verify
 from paraply.verifying.result import REQUIREMENTS
@@ -142,6 +144,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
     ):
         parser.add_argument(option, type=kind, metavar="FILE", help=what)
     add_plain_argument(parser)
+    add_sandbox_argument(parser, obstacle=_obstacle)
+
+
+def _obstacle(_: argparse.Namespace) -> str:
+    return "" if has_unnamed_files() else "the file system of TMPDIR gives every file a name"
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -6,12 +6,22 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from paraply.campaigning.files import Filed
-from paraply.campaigning.result import SystemResult, discovery_curve, overall
+from paraply.campaigning.result import (
+    SystemResult,
+    discovery_curve,
+    overall,
+    unexpected_breaches,
+)
 from paraply.mining.campaign import Progress
 from paraply.reporting.mining_text import summary
 from paraply.reporting.pictures.discovery import discovery_picture
 from paraply.reporting.sortable import Cell, Table, columns, number, verdict_cell
 from paraply.reporting.table_page import Section, table_page
+from paraply.vocabulary.verdict import Verdict, combine
+
+NAMES_SHOWN_MAX = 3
+SMALLEST_SHOWN_MAX = 8
+_VERDICTS = (Verdict.HOLDS, Verdict.UNKNOWN, Verdict.VIOLATED)
 
 
 def campaign_html(
@@ -32,7 +42,10 @@ def campaign_html(
     seconds = sum(progress.seconds_per_system)
     events = sum(counts.events for counts in progress.per_system)
     smallest = _smallest(filed)
-    sections = [_discovery(progress)]
+    sections = [next_steps(progress, results, smallest, pages), campaign_matrix(results)]
+    if filed:
+        sections.append(_smallest_few(filed, pages))
+    sections.append(_discovery(progress))
     if any(not result.system.mutant for result in results):
         sections.append(_subjects(results))
     if any(result.system.mutant for result in results):
@@ -57,6 +70,86 @@ def campaign_html(
     )
 
 
+def next_steps(
+    progress: Progress,
+    results: Sequence[SystemResult],
+    smallest: Mapping[tuple[str, str], Filed],
+    pages: Mapping[str, str],
+) -> Section:
+    """Return what a reader can do, the gravest first."""
+    steps: list[tuple[str, str]] = []
+    violated = [result for result in results if result.verdict is Verdict.VIOLATED]
+    unexpected = [one for one in violated if unexpected_breaches(one.system, one.counts)]
+    for one in unexpected[:NAMES_SHOWN_MAX]:
+        entries = [entry for (name, _), entry in smallest.items() if name == one.system.name]
+        first = min(entries, key=lambda entry: (entry.transactions, entry.events), default=None)
+        href = "" if first is None else pages.get(first.name, "")
+        broken, *more = unexpected_breaches(one.system, one.counts)
+        others = f" and {len(more):,} more" if more else ""
+        steps.append((f"Step through a breach: {one.system.name} breaks {broken}{others}.", href))
+    if len(unexpected) > NAMES_SHOWN_MAX:
+        rest = len(unexpected) - NAMES_SHOWN_MAX
+        steps.append((f"{rest:,} more systems break a property unexpectedly.", "#counterexamples"))
+    known = [one for one in violated if one not in unexpected]
+    if known:
+        text = (
+            f"{_names(known)}: only the breaches that the dialect is known for. "
+            "Accept them with --allow-expected."
+        )
+        steps.append((text, "#subjects"))
+    if not progress.is_complete:
+        steps.append(("The campaign is not complete: continue it with paraply mine --resume.", ""))
+    uncaught = [one for one in results if one.system.goals and one.verdict is Verdict.UNKNOWN]
+    if uncaught:
+        text = f"Run more histories: not caught yet: {_names(uncaught)}."
+        steps.append((text, "#mutants"))
+    undecided = [one for one in results if one.verdict is Verdict.UNKNOWN and not one.system.mutant]
+    if undecided:
+        text = f"Run more histories: situations or known breaches are missing: {_names(undecided)}."
+        steps.append((text, "#subjects"))
+    if not steps:
+        steps.append(("Nothing: every subject holds, and every sought breach was found.", ""))
+    return Section(title="What to do next", name="next", steps=steps)
+
+
+def campaign_matrix(results: Sequence[SystemResult]) -> Section:
+    """Return the number of systems by subject and verdict."""
+    subjects = list(dict.fromkeys(result.system.subject for result in results))
+    rows = []
+    for subject in subjects:
+        own = [result for result in results if result.system.subject == subject]
+        kinds = [
+            Counter(one.verdict for one in own if bool(one.system.mutant) is is_mutant)
+            for is_mutant in (False, True)
+        ]
+        gravest = combine(one.verdict for one in own)
+        counts = [number(kind[verdict]) for kind in kinds for verdict in _VERDICTS]
+        rows.append([Cell(subject), verdict_cell(gravest.word), *counts])
+    table = Table(
+        id="matrix",
+        caption="Number of dialects by verdict, then of mutants: caught, not caught, and caught "
+        "although equivalent.",
+        columns=columns(
+            "subject",
+            "verdict",
+            "#hold",
+            "#unknown",
+            "#violated",
+            "#mutants caught",
+            "#not caught",
+            "#not equivalent",
+        ),
+        rows=rows,
+    )
+    return Section(title="Matrix", table=table)
+
+
+def _names(results: Sequence[SystemResult]) -> str:
+    names = [result.system.name for result in results[:NAMES_SHOWN_MAX]]
+    more = len(results) - len(names)
+    return ", ".join(names) + (f" and {more:,} more" if more else "")
+
+
 def _discovery(progress: Progress) -> Section:
     curve = discovery_curve(progress)
     sought, reachable = progress.found[1], progress.reached[1]
@@ -75,6 +168,7 @@ def _discovery(progress: Progress) -> Section:
     return Section(
         title="Discovery",
         table=table,
+        is_folded=True,
         picture=discovery_picture(
             [
                 (
@@ -112,7 +206,7 @@ def _subjects(results: Sequence[SystemResult]) -> Section:
             if not result.system.mutant
         ],
     )
-    return Section(title="Subjects", table=table)
+    return Section(title="Subjects", table=table, is_folded=True)
 
 
 def _mutants(
@@ -157,13 +251,15 @@ def _mutants(
         ),
         rows=rows,
     )
-    return Section(title="Mutation table", table=table)
+    return Section(title="Mutation table", table=table, is_folded=True)
 
 
-def _counterexamples(filed: Sequence[Filed], pages: Mapping[str, str]) -> Section:
-    table = Table(
-        id="counterexamples",
-        caption="The smallest of every sort of breach.",
+def _counterexample_table(
+    name: str, caption: str, filed: Sequence[Filed], pages: Mapping[str, str]
+) -> Table:
+    return Table(
+        id=name,
+        caption=caption,
         columns=columns(
             "counterexample",
             "property",
@@ -188,7 +284,37 @@ def _counterexamples(filed: Sequence[Filed], pages: Mapping[str, str]) -> Sectio
             for entry in filed
         ],
     )
-    return Section(title="Counterexamples", table=table)
+
+
+def _counterexamples(filed: Sequence[Filed], pages: Mapping[str, str]) -> Section:
+    caption = "The smallest of every sort of breach."
+    table = _counterexample_table("counterexamples", caption, filed, pages)
+    return Section(title="All counterexamples", table=table, is_folded=True)
+
+
+def _smallest_few(filed: Sequence[Filed], pages: Mapping[str, str]) -> Section:
+    """Return the smallest ones: of subjects first, each property once."""
+    order = sorted(
+        filed, key=lambda one: (bool(one.mutant), one.transactions, one.events, one.name)
+    )
+    by_property: dict[str, Filed] = {}
+    for entry in order:
+        by_property.setdefault(entry.prop, entry)
+    few = list(by_property.values())[:SMALLEST_SHOWN_MAX]
+    caption = f"The smallest of {len(filed):,}, each property once, those of subjects first."
+    rows = [
+        [
+            Cell(entry.prop, href=pages.get(entry.name, "")),
+            Cell(entry.mutant or f"{entry.subject}:{entry.dialect}"),
+            number(entry.transactions),
+            number(entry.events),
+            Cell("the same again" if entry.is_confirmed else "NOT CONFIRMED"),
+        ]
+        for entry in few
+    ]
+    head = columns("broken property", "system", "#transactions", "#events", "replayed")
+    table = Table(id="smallest", caption=caption, columns=head, rows=rows)
+    return Section(title="Smallest counterexamples", table=table)
 
 
 def _situations(results: Sequence[SystemResult]) -> Section:
@@ -214,6 +340,7 @@ def _situations(results: Sequence[SystemResult]) -> Section:
     return Section(
         title="Situations",
         table=table,
+        is_folded=True,
         text=[
             "A property that was never put to the test holds nothing: where a situation was not "
             "reached, the verdict of its system is unknown."
@@ -243,7 +370,7 @@ def _actions(results: Sequence[SystemResult]) -> Section:
             for (subject, action), count in sorted(actions.items())
         ],
     )
-    return Section(title="Actions", table=table)
+    return Section(title="Actions", table=table, is_folded=True)
 
 
 def _smallest(filed: Sequence[Filed]) -> dict[tuple[str, str], Filed]:

@@ -85,6 +85,7 @@ class Claim:
 
 _claim = Claim()
 _held: list[str] = []
+_deferred: list[tuple[str, str]] | None = None
 
 
 def claim(
@@ -137,6 +138,9 @@ def write_report(name: str, text: str) -> None:
     A pipe or device is written directly. Standard output waits for :func:`release`, so that a later
     failure leaves no verdict there. Raises P302, P311 or P312.
     """
+    if _deferred is not None:
+        _deferred.append((name, text))
+        return
     if name == STANDARD_OUTPUT:
         _held.append(text)
         return
@@ -149,6 +153,13 @@ def write_report(name: str, text: str) -> None:
             return
         with replacing(name, kind_of(data)) as part:
             part.write_bytes(data)
+
+
+def defer() -> list[tuple[str, str]]:
+    """Return a list that collects all reports from now on, for another process to write."""
+    global _deferred
+    _deferred = []
+    return _deferred
 
 
 def release() -> None:

@@ -17,13 +17,27 @@ from paraply.vocabulary.verdict import Verdict
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Section:
-    """Heading, sentences, optional picture, table."""
+    """Heading, sentences, optional list of steps, picture and table.
 
-    table: Table
+    Attributes:
+        name: unique; by default the table's.
+        steps: sentences with the address that each links to, or empty.
+        is_folded: the table is shown on request, and in print.
+    """
+
+    table: Table | None = None
     title: str = ""
+    name: str = ""
     text: Sequence[str] = ()
+    steps: Sequence[tuple[str, str]] = ()
     picture: Markup | None = None
     legend: str = ""
+    is_folded: bool = False
+
+    @property
+    def id(self) -> str:
+        """Return the anchor."""
+        return self.name or (self.table.id if self.table else "")
 
 
 def table_page(

@@ -27,12 +27,21 @@ from paraply.properties.isolation.sessions import Guarantee, Judged, session_gua
 from paraply.properties.isolation.telling import breach_of
 from paraply.properties.isolation.versions import Dependency, Kind, Versions
 from paraply.properties.registry import Violation
-from paraply.vocabulary.client_history import AccessKind, ClientHistory, DataType, Ending
+from paraply.vocabulary.client_history import (
+    Access,
+    AccessKind,
+    ClientHistory,
+    ClientTransaction,
+    DataType,
+    Ending,
+)
 from paraply.vocabulary.verdict import Verdict, combine
 
 PREFIX, MONOTONIC_PREFIX = map(phenomenon_named, ("prefix", "monotonic prefix"))
 READABLE_MAX = 2_000
 """Largest history searched without compiled kernels."""
+_TRANSACTION_BYTES_MIN = 16
+"""Of a transaction in any format that is read."""
 
 
 class CycleSearch(Protocol):
@@ -145,6 +154,39 @@ def search_for(history: ClientHistory) -> CycleSearch:
     from paraply.properties.isolation.compiled.cycles import CompiledSearch
 
     return CompiledSearch()
+
+
+def load_search_for(size_bytes: int) -> None:
+    """Load the search on arrays if a history of so many bytes may need it.
+
+    A history with a cycle loads, or compiles and stores, its kernels.
+    """
+    if size_bytes < READABLE_MAX * _TRANSACTION_BYTES_MIN:
+        return
+    try:
+        from paraply.properties.isolation.compiled.cycles import CompiledSearch
+        from paraply.properties.isolation.compiled.sessions import kept_guarantees
+    except ImportError:
+        return
+    transactions = tuple(
+        ClientTransaction(
+            number,
+            Ending.COMMITTED,
+            (
+                Access(AccessKind.APPEND, number, number),
+                Access(AccessKind.READ, 3 - number, (3 - number,)),
+                Access(AccessKind.READ, 3, ()),
+                Access(AccessKind.APPEND, 3 + number, 1),
+            ),
+            session="s",
+            invoked=number,
+            completed=number + 2,
+        )
+        for number in (1, 2)
+    )
+    history = ClientHistory(data_type=DataType.LIST, transactions=transactions)
+    judge(history, search=CompiledSearch())
+    kept_guarantees(versions_of(history))
 
 
 def guarantees_of(versions: Versions) -> dict[Guarantee, Judged]:

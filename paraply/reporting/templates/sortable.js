@@ -1,5 +1,18 @@
 "use strict";
 (() => {
+  const folded = [...document.querySelectorAll("details.folded")];
+  const unfold = () => {
+    const wanted = location.hash && document.getElementById(location.hash.slice(1));
+    for (const one of folded) if (wanted && one.contains(wanted)) { one.open = true; wanted.scrollIntoView(); }
+  };
+  addEventListener("hashchange", unfold);
+  unfold();
+  let closed = [];
+  addEventListener("beforeprint", () => {
+    closed = folded.filter((one) => !one.open);
+    for (const one of closed) one.open = true;
+  });
+  addEventListener("afterprint", () => { for (const one of closed) one.open = false; });
   for (const box of document.querySelectorAll(".sortable")) {
     const body = box.querySelector("tbody");
     const heads = [...box.querySelectorAll("thead th")];

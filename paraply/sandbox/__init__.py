@@ -1,0 +1,1 @@
+"""A locked child process for commands that read files of unknown origin (decision 0007)."""

@@ -1,0 +1,108 @@
+"""A decoder that turned hostile is stopped, and its run ends without a verdict."""
+
+from __future__ import annotations
+
+import pytest
+
+from paraply.sandbox.kernel import has_seccomp, landlock_version
+from tests.sandbox.runs import LOG, hostile, run
+
+pytestmark = [
+    pytest.mark.skipif(not has_seccomp(), reason="the sandbox needs seccomp"),
+    pytest.mark.long,
+]
+
+STOPPED = {
+    "connects": "import socket; socket.socket()",
+    "connects and hides it": "import socket\ntry: socket.socket()\nexcept BaseException: pass",
+    "executes": "import os; os.execv('/bin/true', ['true'])",
+    "starts a program": "import subprocess; subprocess.run(['true'])",
+    "forks": "import os; os.waitpid(os.fork() or os._exit(0), 0)",
+    "writes": "open('victim', 'w').close()",
+    "appends": "open('victim', 'a').close()",
+    "creates": "import os; os.close(os.open('new', os.O_RDONLY | os.O_CREAT))",
+    "deletes": "import os; os.unlink('victim')",
+    "renames": "import os; os.rename('victim', 'other')",
+    "links": "import os; os.symlink('victim', 'link')",
+    "changes rights": "import os; os.chmod('victim', 0o777)",
+    "cuts": "import os; os.truncate('victim', 0)",
+    "signals its parent": "import os; os.kill(os.getppid(), 0)",
+    "names a temporary file": "import os; os.open('.', os.O_TMPFILE | os.O_RDWR)",
+    "writes to a report": "open('report.json', 'w').close()",
+}
+WORDS = ("audit", LOG / "bin.000001", "--json", "report.json")
+
+
+def world(folder):
+    (folder / "victim").write_text("kept")
+    return folder
+
+
+@pytest.mark.parametrize("attack", sorted(STOPPED))
+def test_an_attack_ends_with_70_and_changes_nothing(tmp_path, attack):
+    folder = world(tmp_path)
+    ran = run(*WORDS, folder=folder, injected=hostile(STOPPED[attack]))
+    assert ran.code == 70
+    assert ran.out == ""
+    assert "it tried what the sandbox forbids" in ran.err
+    assert "no verdict" in ran.err
+    assert '"verdict": "error"' in (folder / "report.json").read_text()
+    assert (folder / "victim").read_text() == "kept"
+    assert {path.name for path in folder.iterdir()} == {"victim", "report.json", "injected"}
+
+
+@pytest.mark.parametrize("attack", ["connects", "starts a program", "forks", "writes", "deletes"])
+def test_without_sandbox_the_same_attack_succeeds(tmp_path, attack):
+    folder = world(tmp_path)
+    ran = run(*WORDS, "--no-sandbox", folder=folder, injected=hostile(STOPPED[attack]))
+    assert ran.code in (0, 1, 2), ran.err
+    if attack in ("writes", "deletes"):
+        victim = folder / "victim"
+        assert not victim.exists() or not victim.read_text()
+
+
+def test_the_traceback_names_the_line_of_the_attack(tmp_path):
+    ran = run(*WORDS, "--debug", folder=tmp_path, injected=hostile(STOPPED["connects"]))
+    assert "in hostile" in ran.err
+
+
+def test_memory_is_limited(tmp_path):
+    attack = hostile("bytearray(2 << 30)")
+    words = (*WORDS, "--memory", "16M")
+    ran = run(*words, folder=tmp_path, injected=attack)
+    assert ran.code == 70
+    assert "MemoryError" in ran.err or "out of memory" in ran.err
+    assert run(*words, "--no-sandbox", folder=tmp_path, injected=attack).code in (0, 1, 2)
+
+
+@pytest.mark.skipif(not landlock_version(), reason="the kernel has no Landlock")
+def test_other_files_cannot_be_read(tmp_path):
+    (tmp_path / "secret").write_text("password")
+    attack = hostile("import sys; sys.stdout.write(open('secret').read())")
+    ran = run(*WORDS, folder=tmp_path, injected=attack)
+    assert ran.code in (3, 70)
+    assert "password" not in ran.out
+    ran = run(*WORDS, "--no-sandbox", folder=tmp_path, injected=attack)
+    assert "password" in ran.out
+
+
+def test_an_answer_that_names_another_file_is_no_answer(tmp_path):
+    forged = (
+        "from paraply.reporting.files import write_report\n"
+        "write_report('victim', '{\"paraply\": 1}')"
+    )
+    folder = world(tmp_path)
+    (folder / "victim").write_text("")
+    ran = run(*WORDS, folder=folder, injected=hostile(forged))
+    assert ran.code == 70
+    assert "asked to write victim" in ran.err
+    assert (folder / "victim").read_text() == ""
+
+
+def test_a_decoder_that_dies_gives_no_verdict(tmp_path):
+    ran = run(*WORDS, folder=tmp_path, injected=hostile("import os; os._exit(0)"))
+    assert ran.code == 70
+    assert "ended without an answer" in ran.err
+    ran = run(*WORDS, folder=tmp_path, injected=hostile("import os; os.abort()"))
+    assert ran.code == 70
+    assert "SIGABRT" in ran.err
