@@ -26,19 +26,21 @@ def path_of(name: str) -> str:
     return unquote(urlsplit(name).path) if name.startswith("file://") else name
 
 
-def open_range(name: str, begin: int = 0, end: int | None = None) -> BinaryIO:
+def open_range(
+    name: str, begin: int = 0, end: int | None = None, *, buffer_bytes: int = BUFFER_BYTES
+) -> BinaryIO:
     """Return a stream positioned at ``begin``.
 
     It requests no remote byte from ``end`` on. Raises ``OSError``.
     """
     if not is_url(name):
-        stream = open(path_of(name), "rb", BUFFER_BYTES)  # noqa: SIM115 - the caller closes it
+        stream = open(path_of(name), "rb", buffer_bytes)  # noqa: SIM115 - the caller closes it
         stream.seek(begin)
         return stream
     with _as_os_errors(name):
         files, path = _filesystem(name)
         raw = RangeOfUrl(files.open_input_file(path), begin, end)
-    return cast("BinaryIO", io.BufferedReader(raw, BUFFER_BYTES))
+    return cast("BinaryIO", io.BufferedReader(raw, buffer_bytes))
 
 
 def open_unbuffered(name: str) -> BinaryIO:
