@@ -8,10 +8,15 @@ from __future__ import annotations
 import errno
 import io
 import os
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, BinaryIO, cast
 from urllib.parse import unquote, urlsplit
+
+from paraply.vocabulary.whole_files import appearing
 
 BUFFER_BYTES = 1 << 20
 
@@ -75,6 +80,25 @@ def names_in(folder: str) -> list[str]:
         infos = files.get_file_info(selector)
     base = folder.rstrip("/")
     return [f"{base}/{info.base_name}" for info in infos if info.type == pafs.FileType.File]
+
+
+@contextmanager
+def whole_file(name: str) -> Iterator[Path]:
+    """Yield a local path; its file appears at ``name`` at the end, completely. Raises ``OSError``.
+
+    An exception leaves ``name`` as it was.
+    """
+    if not is_url(name):
+        with appearing(Path(path_of(name))) as part:
+            yield part
+        return
+    with TemporaryDirectory(prefix="paraply-upload-") as folder:
+        part = Path(folder) / "part"
+        yield part
+        with _as_os_errors(name), part.open("rb") as source:
+            files, path = _filesystem(name)
+            with files.open_output_stream(path) as target:
+                shutil.copyfileobj(source, target, BUFFER_BYTES)
 
 
 class RangeOfUrl(io.RawIOBase):

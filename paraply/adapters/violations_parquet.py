@@ -9,8 +9,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from paraply.adapters.remote_files import whole_file
 from paraply.vocabulary.audit_result import SafetyViolation, TransactionRef
-from paraply.vocabulary.whole_files import appearing
 
 _REFERENCE = (
     ("ordinal", pa.int64()), ("gtid", pa.string()), ("file", pa.string()), ("offset", pa.int64()),
@@ -46,10 +46,10 @@ def violation_row(v: SafetyViolation) -> dict[str, Any]:
     )
 
 
-def write_violations(path: Path, violations: Iterable[SafetyViolation]) -> int:
-    """Write violations to a file atomically; return their number."""
+def write_violations(path: str | Path, violations: Iterable[SafetyViolation]) -> int:
+    """Write violations to a file or URL atomically; return their number."""
     rows = [violation_row(each) for each in sort_violations(violations)]
-    with appearing(path) as part:
+    with whole_file(str(path)) as part:
         pq.write_table(pa.Table.from_pylist(rows, schema=SCHEMA), part)
     return len(rows)
 

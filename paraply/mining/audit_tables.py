@@ -99,19 +99,24 @@ class AuditTables:
         """Return the newest row of ``files``; None at the start."""
         table = self._open(FILES)
         number = None if table is None else table.transaction_version(_APP)
-        return None if number is None else self.rows(FILES, number)[0]
+        return None if number is None else self.rows(FILES, after=number - 1)[0]
 
-    def rows(self, name: str, number: int | None = None) -> list[dict[str, Any]]:
-        """Return a table's rows by number, or those of one number."""
+    def rows(self, name: str, *, after: int = 0) -> list[dict[str, Any]]:
+        """Return a table's rows with numbers above ``after``, by number."""
         table = self._open(name)
         if table is None:
             return []
         import pyarrow.compute as pc
 
-        chosen = None if number is None else pc.field("number") == number
         with delta_errors(self._url(name)):
-            found = table.to_pyarrow_dataset().to_table(filter=chosen).to_pylist()
+            dataset = table.to_pyarrow_dataset()
+            found = dataset.to_table(filter=pc.field("number") > after).to_pylist()
         return sorted(found, key=lambda row: row["number"])
+
+    def uris(self, name: str) -> list[str]:
+        """Return the Parquet files of a table."""
+        table = self._open(name)
+        return [] if table is None else list(table.file_uris())
 
     def commit(self, number: int, files: Mapping[str, NewFile | None]) -> None:
         """Commit the rows of one log file; P743 if another process did."""

@@ -28,19 +28,20 @@ class Follower:
 
     Attributes:
         place: absolute path or URL of the tables.
+        tables: the tables.
     """
 
     def __init__(self, place: str, request: AuditRequest, map_tasks: Map = map) -> None:
         self._request = request
         self._map = map_tasks
-        self._tables = AuditTables(place)
-        self.place = self._tables.url
+        self.tables = AuditTables(place)
+        self.place = self.tables.url
         self._store = store_at(self.place)
         self._older = ""
 
     def take(self, files: Sequence[str]) -> None:
         """Audit the files that the tables do not have; raises P746 where one is missing."""
-        last = self._tables.last()
+        last = self.tables.last()
         for file in files:
             if last is not None and number_of(file) <= number_of(last["file"]):
                 continue
@@ -58,7 +59,7 @@ class Follower:
         if isinstance(judged, NotCompilable):
             judged = self._judge(self._caught_up(task, judged))
             assert isinstance(judged, JudgedFile)
-        self._tables.commit(number, judged.tables)
+        self.tables.commit(number, judged.tables)
         # Readers may use the state before: drop the one before that.
         if self._older:
             self._store.delete(f"{STATES}/{self._older}")
@@ -93,18 +94,19 @@ class Follower:
             state = judged.state
         return replace(task, request=request, state=state)
 
-    def files(self) -> list[dict[str, Any]]:
-        """Return the rows of the files so far."""
-        return self._tables.rows(FILES)
+    def files(self, after: int = 0) -> list[dict[str, Any]]:
+        """Return the rows of the files after a number."""
+        return self.tables.rows(FILES, after=after)
 
     def sweep(self) -> None:
         """Remove what killed processes left more than a day ago."""
-        newest = [row["state"] for row in self.files()[-2:]]
-        self._tables.sweep(newest)
+        last = self.tables.last()
+        newest = [] if last is None else self.files(after=last["number"] - 2)
+        self.tables.sweep([row["state"] for row in newest])
 
     def result(self) -> AuditResult | None:
         """Return what an audit of all files so far says; None before the first."""
-        last = self._tables.last()
+        last = self.tables.last()
         if last is None:
             return None
         data = self._store.read(f"{STATES}/{last['state']}")

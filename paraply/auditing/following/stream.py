@@ -77,10 +77,17 @@ class StreamingAudit:
         self.query.stop()
         self._engine.close()
 
+    def files(self, after: int = 0) -> list[dict[str, Any]]:
+        """Return the rows of the table ``files`` after a number."""
+        return self._follower.files(after)
+
+    def uris(self, table: str) -> list[str]:
+        """Return the Parquet files of a table, for sessions without Delta."""
+        return self._follower.tables.uris(table)
+
     def left(self) -> Arrived:
         """Return what of the folder is not audited, and why."""
-        rows = self._follower.files()
-        names = [row["file"] for row in rows]
+        names = [row["file"] for row in self.files()]
         return arrived(self._path, names[0] if names else "", names[-1] if names else "")
 
     def result(self) -> AuditResult | None:

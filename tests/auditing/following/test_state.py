@@ -36,7 +36,7 @@ def state_of(value):
         (os.mkdir, "made"),
         (eval, "__import__('os').mkdir('made')"),
         (judge_file, None),
-        (getattr, os, "mkdir"),
+        (getattr, 1, "real"),
         (getattr, AuditResult, "__init__"),
         (getattr, AuditResult(), "__class__"),
     ],
