@@ -19,7 +19,7 @@ from paraply.adapters.binlog.blocks import Block
 from paraply.adapters.binlog.keys.builder import KeyBuilder
 from paraply.adapters.binlog.report import FileReport
 from paraply.adapters.binlog.schema.registry import SchemaDoubts
-from paraply.adapters.remote_files import is_url
+from paraply.adapters.remote_files import drop_folder, is_url
 from paraply.auditing.engines import MakeEngine, engines_for, no_compiled_engine
 from paraply.auditing.lessons import Lesson, taught
 from paraply.errors import NO_SHARED_FOLDER
@@ -195,13 +195,11 @@ def folder_of_borders(folder: str | None) -> Iterator[str]:
         with TemporaryDirectory(prefix=_BORDERS, dir=folder) as place:
             yield place
         return
-    place = f"{folder}/{_BORDERS}{secrets.token_hex(8)}"
-    store = store_at(place)
+    store, name = store_at(folder), f"{_BORDERS}{secrets.token_hex(8)}"
     try:
-        yield place
+        yield f"{store.url}/{name}"
     finally:
-        for name in store.names("."):
-            store.delete(name)
+        drop_folder(f"{store.url}/{name}")
 
 
 def _place_of(path: str) -> tuple[Store, str]:
