@@ -16,7 +16,13 @@ from typing import Any
 import pyarrow as pa
 
 from paraply.adapters.violations_parquet import SCHEMA as VIOLATION
-from paraply.mining.commits import NO_DELTA, delta_errors, delta_library, first_line, storage_options
+from paraply.mining.commits import (
+    NO_DELTA,
+    delta_errors,
+    delta_library,
+    first_line,
+    storage_options,
+)
 from paraply.mining.row_files import NewFile, parquet_bytes
 from paraply.mining.store import STALE_S, Store, located, store_at, store_failed
 from paraply.vocabulary.errors import ParaplyError, register

@@ -1,14 +1,23 @@
-"""A proxy before an S3 server that answers some requests with 503, and counts what it sends."""
+"""A proxy before an S3 server that answers some requests with 503, and counts what it sends.
+
+It is a process of its own: clients may hold the interpreter's lock while they wait for an answer.
+"""
 
 from __future__ import annotations
 
 import http.client
+import json
 import random
+import subprocess
+import sys
 import threading
 from collections import Counter
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from urllib.parse import urlsplit
+from urllib.request import urlopen
 
 SLOW_DOWN = (
     b'<?xml version="1.0" encoding="UTF-8"?><Error><Code>SlowDown</Code>'
@@ -16,8 +25,12 @@ SLOW_DOWN = (
 )
 
 
-class FaultyS3(ThreadingHTTPServer):
-    """Forwards to ``target``; a seeded share of requests is refused.
+COUNTS = "/-counts-and-forgets"
+
+
+@dataclass
+class Counts:
+    """What a proxy did since it was asked last.
 
     Attributes:
         sent: bytes of objects sent, by path.
@@ -25,6 +38,24 @@ class FaultyS3(ThreadingHTTPServer):
         requests: number of all requests.
     """
 
+    sent: dict[str, int] = field(default_factory=dict)
+    refused: int = 0
+    requests: int = 0
+
+
+@dataclass(frozen=True)
+class FaultyS3:
+    """A running proxy."""
+
+    url: str
+
+    def counts(self) -> Counts:
+        """Return what it did since it was asked last."""
+        with urlopen(f"{self.url}{COUNTS}", timeout=60) as answer:
+            return Counts(**json.load(answer))
+
+
+class _Server(ThreadingHTTPServer):
     daemon_threads = True
 
     def __init__(self, target: str, share: float, seed: int) -> None:
@@ -36,9 +67,12 @@ class FaultyS3(ThreadingHTTPServer):
         self._choices = random.Random(seed)
         self._lock = threading.Lock()
 
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self.server_port}"
+    def counts(self) -> bytes:
+        with self._lock:
+            found = {"sent": self.sent, "refused": self.refused, "requests": self.requests}
+            data = json.dumps(found).encode()
+            self.sent, self.refused, self.requests = Counter(), 0, 0
+            return data
 
     def refuses(self) -> bool:
         """Draw whether the next request is refused."""
@@ -55,7 +89,7 @@ class FaultyS3(ThreadingHTTPServer):
 
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
-    server: FaultyS3
+    server: _Server
 
     def handle_one_request(self):
         try:
@@ -65,6 +99,9 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _forward(self):
         body = self._body()
+        if self.path == COUNTS:
+            self._answer(200, [], self.server.counts())
+            return
         if self.server.refuses():
             self._answer(503, [("Content-Type", "application/xml")], SLOW_DOWN)
             return
@@ -118,12 +155,19 @@ class _Handler(BaseHTTPRequestHandler):
 @contextmanager
 def faulty_s3(target: str, share: float, seed: int = 0):
     """Yield a running proxy."""
-    server = FaultyS3(target, share, seed)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
+    process = subprocess.Popen(
+        [sys.executable, __file__, target, str(share), str(seed)],
+        cwd=Path(__file__).parents[2], stdout=subprocess.PIPE, text=True,
+    )  # fmt: skip
     try:
-        yield server
+        yield FaultyS3(process.stdout.readline().strip())
     finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
+        process.kill()
+        process.wait()
+        process.stdout.close()
+
+
+if __name__ == "__main__":
+    server = _Server(sys.argv[1], float(sys.argv[2]), int(sys.argv[3]))
+    print(f"http://127.0.0.1:{server.server_port}", flush=True)
+    server.serve_forever()

@@ -12,7 +12,9 @@ from tests.builders.log_forger import ForgedLog, RawEvent
 _ROTATE = 4
 
 
-def rotated(log: ForgedLog, folder: Path, files: int, seed: int, name: str = "binlog") -> list[Path]:
+def rotated(
+    log: ForgedLog, folder: Path, files: int, seed: int, name: str = "binlog"
+) -> list[Path]:
     """Write ``files`` files, cut before drawn transactions; each ends with a ROTATE event."""
     starts = log.starts()
     cuts = sorted(random.Random(seed).sample(starts[1:], files - 1))

@@ -12,7 +12,7 @@ from paraply.adapters.binlog.report import LogReport
 from paraply.adapters.binlog.schema.registry import SchemaRegistry
 from paraply.adapters.violations_parquet import violation_row
 from paraply.auditing.engines import MakeEngine, engines_for, no_compiled_engine
-from paraply.auditing.following.state import LogState, STATE_REFUSED, load_state, packed
+from paraply.auditing.following.state import STATE_REFUSED, LogState, load_state, packed
 from paraply.auditing.lessons import with_dump
 from paraply.auditing.pipeline import AuditRequest, lowered, with_files
 from paraply.auditing.selection import GtidsByFile, note_gtids
@@ -214,7 +214,8 @@ def _lint_row(finding: LintFinding) -> dict[str, Any]:
 
 def _file_row(result: AuditResult, breaches: Sequence[int], state: str) -> dict[str, Any]:
     (file,) = result.files
-    verdict = Verdict.UNKNOWN if result.unknown_because else Verdict.HOLDS
+    shows_nothing = result.unknown_because or not file.transactions
+    verdict = Verdict.UNKNOWN if shows_nothing else Verdict.HOLDS
     reasons = [f"{each.subject}: {each.reason}".removeprefix(": ")
                for each in result.unknown_because]  # fmt: skip
     return {

@@ -137,8 +137,8 @@ def audit_stream(
     follower.sweep()
     if checkpoint is None:
         is_url = "://" in follower.place
-        checkpoint = mkdtemp(prefix="paraply-checkpoint-") if is_url else (
-            f"{follower.place}/{CHECKPOINT}"
+        checkpoint = (
+            mkdtemp(prefix="paraply-checkpoint-") if is_url else (f"{follower.place}/{CHECKPOINT}")
         )
     register_arriving_files(session)
     writer = (
