@@ -29,6 +29,11 @@ NOTHING_READ = register(
     "nothing could be read: {reason}",
     "{remedy}",
 )
+NOTHING_ARRIVED = register(
+    "P380",
+    "no file is complete yet",
+    "wait until the server rotates the log (FLUSH BINARY LOGS), then run the same command again",
+)
 ENGINE_UNAVAILABLE = register(
     "P308",
     "the {engine} engine cannot audit this: {reason}",

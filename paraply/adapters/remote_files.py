@@ -8,12 +8,22 @@ from __future__ import annotations
 import errno
 import io
 import os
-from collections.abc import Iterator
+import shutil
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, BinaryIO, cast
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, BinaryIO, TypeVar, cast
 from urllib.parse import unquote, urlsplit
 
+from paraply.vocabulary.whole_files import appearing
+
 BUFFER_BYTES = 1 << 20
+WAITS_S = (0.1, 0.2, 0.4, 0.8)
+"""Before each further attempt of a request that failed."""
+
+T = TypeVar("T")
 
 
 def is_url(name: str) -> bool:
@@ -26,53 +36,74 @@ def path_of(name: str) -> str:
     return unquote(urlsplit(name).path) if name.startswith("file://") else name
 
 
-def open_range(name: str, begin: int = 0, end: int | None = None) -> BinaryIO:
+def open_range(
+    name: str, begin: int = 0, end: int | None = None, *, buffer_bytes: int = BUFFER_BYTES
+) -> BinaryIO:
     """Return a stream positioned at ``begin``.
 
     It requests no remote byte from ``end`` on. Raises ``OSError``.
     """
     if not is_url(name):
-        stream = open(path_of(name), "rb", BUFFER_BYTES)  # noqa: SIM115 - the caller closes it
+        stream = open(path_of(name), "rb", buffer_bytes)  # noqa: SIM115 - the caller closes it
         stream.seek(begin)
         return stream
-    with _as_os_errors(name):
-        files, path = _filesystem(name)
-        raw = RangeOfUrl(files.open_input_file(path), begin, end)
-    return cast("BinaryIO", io.BufferedReader(raw, BUFFER_BYTES))
+    raw = _asked_again(name, lambda: _opened(name, begin, end))
+    return cast("BinaryIO", io.BufferedReader(raw, buffer_bytes))
 
 
 def open_unbuffered(name: str) -> BinaryIO:
     """Return a random-access file; each remote read is a request."""
     if not is_url(name):
         return open(path_of(name), "rb")
-    with _as_os_errors(name):
-        files, path = _filesystem(name)
-        raw = RangeOfUrl(files.open_input_file(path), 0, None)
-    return cast("BinaryIO", raw)
+    return cast("BinaryIO", _asked_again(name, lambda: _opened(name, 0, None)))
 
 
 def size_of(name: str) -> int:
     """Return the size in bytes; raises ``OSError``."""
     if not is_url(name):
         return os.path.getsize(path_of(name))
-    with _as_os_errors(name):
-        files, path = _filesystem(name)
-        info = files.get_file_info(path)
-        if info.size is None:
-            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), name)
-        return int(info.size)
+    info = _asked_again(name, lambda: _info(name, lambda path: path))
+    if info.size is None:
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), name)
+    return int(info.size)
 
 
 def names_in(folder: str) -> list[str]:
     """Return the files directly below a folder URL."""
     import pyarrow.fs as pafs
 
-    with _as_os_errors(folder):
-        files, path = _filesystem(folder)
-        selector = pafs.FileSelector(path, allow_not_found=True)
-        infos = files.get_file_info(selector)
+    infos = _asked_again(
+        folder,
+        lambda: _info(folder, lambda path: pafs.FileSelector(path, allow_not_found=True)),
+    )
     base = folder.rstrip("/")
     return [f"{base}/{info.base_name}" for info in infos if info.type == pafs.FileType.File]
+
+
+@contextmanager
+def whole_file(name: str) -> Iterator[Path]:
+    """Yield a local path; its file appears at ``name`` at the end, completely. Raises ``OSError``.
+
+    An exception leaves ``name`` as it was.
+    """
+    if not is_url(name):
+        with appearing(Path(path_of(name))) as part:
+            yield part
+        return
+    with TemporaryDirectory(prefix="paraply-upload-") as folder:
+        part = Path(folder) / "part"
+        yield part
+        with _as_os_errors(name), part.open("rb") as source:
+            files, path = _filesystem(name)
+            with files.open_output_stream(path) as target:
+                shutil.copyfileobj(source, target, BUFFER_BYTES)
+
+
+def drop_folder(folder: str) -> None:
+    """Remove a folder URL and all that is in it."""
+    with _as_os_errors(folder):
+        files, path = _filesystem(folder)
+        files.delete_dir(path)
 
 
 class RangeOfUrl(io.RawIOBase):
@@ -108,8 +139,7 @@ class RangeOfUrl(io.RawIOBase):
         count = max(0, min(len(buffer), self._end - self._at))
         if not count:
             return 0
-        with _as_os_errors(""):
-            data = self._file.read_at(count, self._at)
+        data = _asked_again("", lambda: self._file.read_at(count, self._at))
         RangeOfUrl.fetched += len(data)
         buffer[: len(data)] = data
         self._at += len(data)
@@ -121,12 +151,40 @@ class RangeOfUrl(io.RawIOBase):
         super().close()
 
 
+def _opened(name: str, begin: int, end: int | None) -> RangeOfUrl:
+    files, path = _filesystem(name)
+    return RangeOfUrl(files.open_input_file(path), begin, end)
+
+
+def _info(name: str, selected: Callable[[str], Any]) -> Any:
+    files, path = _filesystem(name)
+    return files.get_file_info(selected(path))
+
+
 def _filesystem(name: str) -> tuple[Any, str]:
     import pyarrow.fs as pafs
 
     scheme, _, rest = name.partition("://")
     files, path = pafs.FileSystem.from_uri(f"{'s3' if scheme == 's3a' else scheme}://{rest}")
     return files, path
+
+
+def _asked_again(name: str, ask: Callable[[], T]) -> T:
+    """Return an answer, after some attempts if a store is busy.
+
+    AWS's library repeats requests, too, but gives up where the refusal is longer than what was
+    asked for.
+    """
+    for wait_s in WAITS_S:
+        try:
+            with _as_os_errors(name):
+                return ask()
+        except OSError as error:
+            if error.errno is not None:
+                raise  # Absent or forbidden: it stays so.
+        time.sleep(wait_s)
+    with _as_os_errors(name):
+        return ask()
 
 
 @contextmanager

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from paraply.adapters.remote_files import whole_file
 from paraply.vocabulary.audit_result import SafetyViolation, TransactionRef
-from paraply.vocabulary.whole_files import appearing
 
 _REFERENCE = (
     ("ordinal", pa.int64()), ("gtid", pa.string()), ("file", pa.string()), ("offset", pa.int64()),
@@ -36,15 +37,19 @@ def sort_violations(violations: Iterable[SafetyViolation]) -> list[SafetyViolati
     )
 
 
-def write_violations(path: Path, violations: Iterable[SafetyViolation]) -> int:
-    """Write violations to a file atomically; return their number."""
-    rows = [
+def violation_row(v: SafetyViolation) -> dict[str, Any]:
+    """Return a violation as a row of :data:`SCHEMA`."""
+    return (
         {name: getattr(v, name) for name in (*_TEXTS, "certain")}
         | {f"earlier_{name}": getattr(v.earlier, name) for name, _ in _REFERENCE}
         | {f"later_{name}": getattr(v.later, name) for name, _ in _REFERENCE}
-        for v in sort_violations(violations)
-    ]
-    with appearing(path) as part:
+    )
+
+
+def write_violations(path: str | Path, violations: Iterable[SafetyViolation]) -> int:
+    """Write violations to a file or URL atomically; return their number."""
+    rows = [violation_row(each) for each in sort_violations(violations)]
+    with whole_file(str(path)) as part:
         pq.write_table(pa.Table.from_pylist(rows, schema=SCHEMA), part)
     return len(rows)
 

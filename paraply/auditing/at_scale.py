@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from tempfile import TemporaryDirectory
 from typing import Protocol, TypeVar
 
 from paraply.adapters.binlog.blocks import BLOCK_BYTES, Block, cut_file
@@ -21,7 +20,7 @@ from paraply.adapters.binlog.report import FileReport, LogReport
 from paraply.adapters.binlog.schema.registry import SchemaDoubts
 from paraply.auditing.engines import COMPILED, READABLE, no_compiled_engine
 from paraply.auditing.lessons import Lesson, condensed, taught
-from paraply.auditing.parts import JudgedPart, PartTask, judge_part
+from paraply.auditing.parts import JudgedPart, PartTask, folder_of_borders, judge_part
 from paraply.auditing.pipeline import AuditRequest, audit, summed_up, trusting_less
 from paraply.auditing.rows_across_parts import RowsAcrossParts
 from paraply.auditing.selection import GtidsByFile, note_gtids
@@ -109,7 +108,7 @@ def audit_in_parts(
     found: list[ScaledAudit] = []
 
     def run(request: AuditRequest) -> tuple[AuditResult, SchemaDoubts]:
-        with TemporaryDirectory(prefix="paraply-rows-", dir=folder) as rows:
+        with folder_of_borders(folder) as rows:
             audit = _AuditInParts(request, sizes or PartSizes(), options, map_parts, rows, advance)
             found.append(audit.run())
         return found[-1].result, audit.doubts

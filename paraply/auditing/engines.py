@@ -11,6 +11,7 @@ from typing import NamedTuple, Protocol
 
 from paraply.adapters.binlog.keys.builder import KeyBuilder
 from paraply.adapters.binlog.report import LogReport
+from paraply.adapters.binlog.table_map import TableMap
 from paraply.adapters.binlog.text.dump import read_text_transactions
 from paraply.adapters.binlog.transaction_stream import LogFile, TransactionStream
 from paraply.auditing.selection import Selector
@@ -86,9 +87,12 @@ class ReadableEngine:
         self._ranged: RangedAuditor
         self._stream = TransactionStream(
             report=self.report,
-            on_table_map=lambda table: keys.registry.observe_table_map(table.table_schema()),
+            on_table_map=self._on_table_map,
             on_rows=None,
         )
+
+    def _on_table_map(self, table: TableMap) -> None:
+        self._keys.registry.observe_table_map(table.table_schema())
 
     def auditor(self, options: AuditOptions) -> Auditor:
         """Return a full judge to feed."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 
 from paraply.adapters.binlog.input_files import bytes_total
 from paraply.adapters.violations_parquet import write_violations
@@ -56,7 +55,7 @@ def audit_on_spark(
     finally:
         engine.close()
     if spark.out is not None:
-        write_violations(Path(spark.out) / VIOLATIONS_FILE, found.violations)
+        write_violations(f"{spark.out}/{VIOLATIONS_FILE}", found.violations)
     return found, engine.name
 
 

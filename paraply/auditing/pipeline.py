@@ -79,7 +79,7 @@ def trusting_less(
     newer = doubts.newer
     while request.schema is not None and doubts.distrusted - {*request.distrusted}:
         if not all(Path(file).is_file() for file in request.files):
-            _lower(result, request.schema, doubts)
+            lowered(result, request.schema, doubts)
             return result
         distrusted = {*request.distrusted, *doubts.distrusted}
         request = replace(request, distrusted=tuple(sorted(distrusted)))
@@ -94,7 +94,8 @@ def trusting_less(
     return result
 
 
-def _lower(result: AuditResult, schema: str, doubts: SchemaDoubts) -> None:
+def lowered(result: AuditResult, schema: str, doubts: SchemaDoubts) -> None:
+    """Make a result unknown whose log contradicts the dump."""
     result.violations = [replace(each, certain=False) for each in result.violations]
     result.verdict = Verdict.UNKNOWN
     result.unknown_because.insert(
@@ -183,6 +184,13 @@ def summed_up(
     if not result.transactions and not any(file.read_to_end for file in report.files):
         first = next(report.diagnostics())
         raise ParaplyError(NOTHING_READ, reason=first.text, remedy=first.remedy)
+    return with_files(result, report, gtids, assumptions)
+
+
+def with_files(
+    result: AuditResult, report: LogReport, gtids: GtidsByFile, assumptions: Iterable[str]
+) -> AuditResult:
+    """Add to a judged result the files, and what could not be read of them."""
     result.files = [_summary_of(file, *gtids.get(file.file, ("", ""))) for file in report.files]
     _note_what_was_not_read(result, report)
     result.assumptions += assumptions

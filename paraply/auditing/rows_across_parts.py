@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 from paraply.auditing.lessons import Lesson
@@ -12,6 +11,7 @@ from paraply.auditing.parts import (
     FollowedRows,
     JudgedPart,
     RowsTask,
+    drop_border,
     follow_rows,
     leave_border,
     read_border,
@@ -44,7 +44,7 @@ class RowsAcrossParts:
     def __init__(
         self, folder: str, map_tasks: Map, advance: Callable[[float], None] = lambda _: None
     ) -> None:
-        self._folder = Path(folder)
+        self._folder = folder
         self._map = map_tasks
         self._advance = advance
         self._followed: dict[int, FollowedRows] = {}
@@ -74,7 +74,7 @@ class RowsAcrossParts:
         before = self._followed.get(number)
         if before is not None:
             for file in (before.task.begin_file, before.task.part.border_file):
-                Path(file).unlink(missing_ok=True)
+                drop_border(file)
         self._followed[number] = followed
         self.blocks_read += len(followed.task.part.blocks)
 
@@ -109,7 +109,7 @@ class RowsAcrossParts:
     ) -> RowsTask:
         # Named by what they depend on: a task that Spark runs twice writes the same.
         name = f"{part.task.number}-{begin.hex()}"
-        begin_file = str(self._folder / f"begin-{name}")
+        begin_file = f"{self._folder}/begin-{name}"
         leave_border(border, begin_file)
         return RowsTask(
             part=replace(
@@ -117,7 +117,7 @@ class RowsAcrossParts:
                 approach=(),
                 lessons=lessons,
                 engine=part.engine,
-                border_file=str(self._folder / f"end-{name}"),
+                border_file=f"{self._folder}/end-{name}",
             ),
             begin_file=begin_file,
             begin=begin,

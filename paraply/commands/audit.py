@@ -10,7 +10,6 @@ import shutil
 import sys
 import time
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TextIO
 
 from paraply.adapters.binlog.blocks import BLOCK_BYTES
@@ -29,7 +28,7 @@ from paraply.file_arguments import (
     OutputFolder,
     SarifFile,
 )
-from paraply.number_arguments import positive
+from paraply.number_arguments import positive, positive_seconds
 from paraply.progress import progress
 from paraply.reporting.audit.json_form import render_json
 from paraply.reporting.audit.sarif import render_sarif
@@ -42,6 +41,8 @@ from paraply.vocabulary.audit_result import AuditResult
 from paraply.vocabulary.counting import counted
 from paraply.vocabulary.errors import ParaplyError
 from paraply.vocabulary.verdict import Verdict
+
+AVAILABLE_NOW = "available-now"
 
 WORKERS_DEFAULT = "1,2,4,8,16,32"
 
@@ -69,6 +70,7 @@ exit codes:
 examples:
   paraply audit binlog.000001 binlog.000002
   paraply audit binlog.* --schema schema.sql --html report.html
+  paraply audit --follow s3://bucket/binlogs --out audits --trigger 60
   mysqlbinlog -vv --base64-output=DECODE-ROWS binlog.000007 | paraply audit - --json -
 """
 
@@ -164,7 +166,21 @@ def configure(parser: argparse.ArgumentParser) -> None:
         type=OutputFolder,
         metavar="DIR",
         help="with --spark: write every violation to DIR/violations.parquet, sorted, each once; "
-        "workers of a cluster must reach DIR",
+        "with --follow: Delta tables; workers of a cluster must reach DIR, which may be a URL",
+    )
+    parser.add_argument(
+        "--follow",
+        action="store_true",
+        help="FILE is a folder, glob or URL: audit its files as the server ends them, into tables "
+        "in --out, by a Spark streaming query (docs/spark.md)",
+    )
+    parser.add_argument(
+        "--trigger",
+        metavar="WHEN",
+        default=AVAILABLE_NOW,
+        type=trigger,
+        help="with --follow: seconds between two looks at the folder, until Ctrl-C, or "
+        "available-now: audit what is there (default: %(default)s)",
     )
     parser.add_argument(
         "--part-megabytes",
@@ -176,8 +192,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def _obstacle(arguments: argparse.Namespace) -> str:
-    if arguments.spark:
-        return "--spark starts processes and threads of other libraries"
+    if arguments.spark or arguments.follow:
+        option = "--spark" if arguments.spark else "--follow"
+        return f"{option} starts processes and threads of other libraries"
     return "--dsn connects to a server" if arguments.dsn is not None else ""
 
 
@@ -237,12 +254,19 @@ def _run(arguments: argparse.Namespace, assumptions: Sequence[str]) -> int:
     if request.selection and are_tables(request.files):
         reason = "--start-gtid, --stop-gtid and --domain go with binary logs"
         raise ParaplyError(USAGE, reason=reason, command="paraply audit")
-    if not arguments.spark:
+    if arguments.follow:
+        _require_followable(request, arguments)
+    elif not arguments.spark:
         _require_spark(request, arguments)
     if arguments.spark and are_tables(request.files):
         return _audit_tables(request, arguments)
     began = time.monotonic()
-    if arguments.spark:
+    if arguments.follow:
+        # Imported late, as below.
+        from paraply.commands.audit_following import follow
+
+        result = follow(request, arguments)
+    elif arguments.spark:
         result = _audit_on_spark(request, arguments)
     else:
         with progress("reading", total=bytes_total(request.files)) as advance:
@@ -280,11 +304,33 @@ def _selection(arguments: argparse.Namespace) -> Selection:
     )
 
 
+def _require_followable(request: AuditRequest, arguments: argparse.Namespace) -> None:
+    reason = ""
+    if arguments.out is None:
+        reason = "--follow needs --out"
+    elif len(request.files) > 1 or "-" in request.files:
+        reason = "--follow takes one folder, glob in quotes, or URL"
+    elif request.selection:
+        reason = "--start-gtid, --stop-gtid and --domain do not go with --follow"
+    elif arguments.spark or arguments.part_megabytes is not None:
+        reason = "--follow is a Spark query of its own: leave --spark and --part-megabytes out"
+    elif arguments.master == "none":
+        reason = "--follow needs Spark, also on local[*]"
+    if reason:
+        raise ParaplyError(USAGE, reason=reason, command="paraply audit")
+
+
 def _require_spark(request: AuditRequest, arguments: argparse.Namespace) -> None:
     reason = next(
         (
-            f"--{option.replace('_', '-')} goes with --spark"
-            for option, default in (("out", None), ("part_megabytes", None), ("master", "auto"))
+            f"--{option.replace('_', '-')} goes with "
+            f"{'--follow' if option == 'trigger' else '--spark'}"
+            for option, default in (
+                ("out", None),
+                ("part_megabytes", None),
+                ("master", "auto"),
+                ("trigger", AVAILABLE_NOW),
+            )
             if getattr(arguments, option) != default
         ),
         "",
@@ -336,8 +382,8 @@ def _audit_tables(request: AuditRequest, arguments: argparse.Namespace) -> int:
     violations = None
     if arguments.out is not None:
         make_folder(arguments.out)
-        violations = Path(arguments.out) / VIOLATIONS_FILE
-        require_writable(str(violations), "Parquet")
+        violations = f"{arguments.out}/{VIOLATIONS_FILE}"
+        require_writable(violations, "Parquet")
     engine = engine_of(request.files, arguments.master)
     try:
         counts, written = audit_tables(request.files, engine, violations)
@@ -395,6 +441,13 @@ def exit_code(result: AuditResult, *, strict: bool) -> int:
     if strict and doubtful:
         return Verdict.VIOLATED.exit_code
     return result.verdict.exit_code
+
+
+def trigger(text: str) -> str:
+    """Check ``available-now`` or a number of seconds."""
+    if text != AVAILABLE_NOW:
+        positive_seconds(text)
+    return text
 
 
 def memory_bytes(text: str) -> int:

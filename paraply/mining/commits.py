@@ -120,7 +120,7 @@ class CommitLog:
     def __init__(self, store: Store) -> None:
         self._store = store
         self._url = f"{store.url}/{ROWS}"
-        self._options = _storage_options(self._url)
+        self._options = storage_options(self._url)
         self._table: Any = None
         self._older: str | None = None
         self.refresh()
@@ -132,8 +132,8 @@ class CommitLog:
 
     def refresh(self) -> None:
         """Read the log again."""
-        delta = _delta()
-        with _delta_errors(self._url):
+        delta = delta_library()
+        with delta_errors(self._url):
             try:
                 self._table = delta.DeltaTable(self._url, storage_options=self._options)
             except delta.exceptions.TableNotFoundError:
@@ -141,7 +141,7 @@ class CommitLog:
 
     def create(self, plan: Plan) -> bool:
         """Create the table; False if another process did."""
-        delta = _delta()
+        delta = delta_library()
         if "://" not in self._url:
             try:
                 os.makedirs(self._url, exist_ok=True)
@@ -161,7 +161,7 @@ class CommitLog:
         except (delta.exceptions.DeltaError, OSError) as error:
             if "already exists" in str(error) or "version 0" in str(error):
                 return False
-            raise ParaplyError(NO_DELTA, where=self._url, reason=_first_line(error)) from None
+            raise ParaplyError(NO_DELTA, where=self._url, reason=first_line(error)) from None
         self._sync()
         return True
 
@@ -169,7 +169,7 @@ class CommitLog:
         """Return the table's files and their bytes."""
         if self._table is None:
             return {}
-        with _delta_errors(self._url):
+        with delta_errors(self._url):
             actions = pa.table(self._table.get_add_actions(flatten=True)).to_pydict()
         return dict(zip(actions["path"], actions["size_bytes"], strict=True))
 
@@ -203,7 +203,7 @@ class CommitLog:
     def _said(self, key: str) -> str | None:
         if self._table is None:
             return None
-        with _delta_errors(self._url):
+        with delta_errors(self._url):
             for limit in (4, None):
                 for commit in self._table.history(limit):
                     if key in commit:
@@ -212,7 +212,7 @@ class CommitLog:
 
     def commit(self, plan: Plan, state: State, files: Sequence[NewFile]) -> None:
         """Commit files and state; P729 on conflict."""
-        delta = _delta()
+        delta = delta_library()
         from deltalake.transaction import AddAction
 
         before = self._said(STATE)
@@ -234,7 +234,7 @@ class CommitLog:
                 self._store.delete(name)
             raise ParaplyError(SECOND_DRIVER, where=self._store.url) from None
         except delta.exceptions.DeltaError as error:
-            raise ParaplyError(NO_DELTA, where=self._url, reason=_first_line(error)) from None
+            raise ParaplyError(NO_DELTA, where=self._url, reason=first_line(error)) from None
         self.refresh()
         self._sync()
         # Readers may use the previous state: delete the one before.
@@ -245,7 +245,7 @@ class CommitLog:
     def forget(self, systems: Sequence[str]) -> None:
         """Remove missing files and systems' rows."""
         names = ", ".join("'" + name.replace("'", "''") + "'" for name in systems)
-        with _delta_errors(self._url):
+        with delta_errors(self._url):
             self._table.repair()
             self._table.delete(f"system in ({names})")
         self.refresh()
@@ -292,7 +292,7 @@ def read_rows(place: str) -> pa.Table:
     return pa.concat_tables(tables) if tables else SCHEMA.empty_table()
 
 
-def _storage_options(url: str) -> Mapping[str, str]:
+def storage_options(url: str) -> Mapping[str, str]:
     """Return options that delta-rs does not read from the environment."""
     if not url.startswith("s3://"):
         return {}
@@ -305,7 +305,8 @@ def _storage_options(url: str) -> Mapping[str, str]:
     return options
 
 
-def _delta() -> Any:
+def delta_library() -> Any:
+    """Return the library; P736 if it is missing."""
     try:
         import deltalake
         import deltalake.exceptions
@@ -315,15 +316,17 @@ def _delta() -> Any:
 
 
 @contextmanager
-def _delta_errors(where: str) -> Iterator[None]:
-    delta = _delta()
+def delta_errors(where: str) -> Iterator[None]:
+    """Turn the library's errors into P736, except a missing table."""
+    delta = delta_library()
     try:
         yield
     except delta.exceptions.TableNotFoundError:
         raise
     except (delta.exceptions.DeltaError, OSError) as error:
-        raise ParaplyError(NO_DELTA, where=where, reason=_first_line(error)) from None
+        raise ParaplyError(NO_DELTA, where=where, reason=first_line(error)) from None
 
 
-def _first_line(error: BaseException) -> str:
+def first_line(error: BaseException) -> str:
+    """Return the first line of an error's text."""
     return str(error).partition("\n")[0]

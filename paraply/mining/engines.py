@@ -119,7 +119,10 @@ class OnSpark:
         master: str,
         session: SparkSession | None = None,
         conf: Mapping[str, str] | None = None,
+        *,
+        ships: bool = True,
     ) -> None:
+        """Use or start a session; ``ships`` our packages unless its workers have them."""
         from paraply.mining.session import is_connect, spark_session
 
         self._owns = session is None
@@ -130,7 +133,7 @@ class OnSpark:
         runs_on = str(self._session.conf.get("spark.master", master))
         self.name = f"Spark, {runs_on}"
         self.is_local = runs_on.startswith("local") and not is_connect(master)
-        if not self.is_local:
+        if ships and not self.is_local:
             self._ship()
 
     def map(self, function: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:

@@ -94,14 +94,16 @@ def write_rows(store: Store, table: pa.Table) -> NewFile:
     return NewFile(name, len(data), table.num_rows, json.dumps(stats))
 
 
-def parquet_bytes(table: pa.Table) -> bytes:
+def parquet_bytes(
+    table: pa.Table, *, dictionary: bool | Sequence[str] = tuple(COLUMNS_PACKED)
+) -> bytes:
     """Return a Parquet file, reproducible by bytes."""
     sink = io.BytesIO()
     pq.write_table(
         table,
         sink,
         compression=COMPRESSION,
-        use_dictionary=COLUMNS_PACKED,
+        use_dictionary=dictionary if isinstance(dictionary, bool) else [*dictionary],
         write_page_checksum=True,
     )
     return sink.getvalue()

@@ -17,9 +17,10 @@ QUERY_REFUSED = register(
     "docs/spark.md lists the views and their columns",
 )
 
-VIEWS = ("rows", "breaches", "systems", "smallest")
-"""``rows``: ``batch_runs.SCHEMA``. ``breaches``: history and property. ``systems``: systems run.
-``smallest``: witness per system, property and signature."""
+VIEWS = ("rows", "breaches", "coverage", "systems", "smallest")
+"""``rows``: ``batch_runs.SCHEMA``. ``breaches``: history and property. ``coverage``: system and
+reached situation. ``systems``: systems run. ``smallest``: witness per system, property and
+signature."""
 
 SYSTEMS = pa.schema(
     [
@@ -66,6 +67,11 @@ def query_campaign(place: str, text: str) -> tuple[list[str], list[tuple[Any, ..
         connection.execute(
             "CREATE VIEW breaches AS SELECT system, run, unnest(violated) AS property, "
             "unnest(signatures) AS signature, transactions, events, steps, program FROM rows"
+        )
+        connection.execute(
+            "CREATE VIEW coverage AS SELECT system, situation, count(*) AS histories, "
+            "min(run) AS first_run FROM (SELECT system, run, unnest(situations) AS situation "
+            "FROM rows) GROUP BY system, situation"
         )
         try:
             answer = connection.execute(text)

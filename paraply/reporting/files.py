@@ -17,7 +17,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import BinaryIO
 
+from paraply.adapters.remote_files import is_url, open_unbuffered, size_of, whole_file
 from paraply.errors import (
     OUTPUT_IS_INPUT,
     OUTPUT_NOT_OURS,
@@ -120,6 +122,12 @@ def claim(
                 raise ParaplyError(STDOUT_TWICE, first=taken[name], second=option)
             taken[name] = option
             continue
+        if is_url(name):
+            require_writable(name, kind)
+            if name in taken:
+                raise ParaplyError(OUTPUTS_SAME, where=name, first=taken[name], second=option)
+            taken[name] = option
+            continue
         target = Path(os.path.realpath(name))
         if not any(target.is_relative_to(os.path.realpath(folder)) for folder in made):
             require_writable(name, kind)
@@ -145,6 +153,10 @@ def write_report(name: str, text: str) -> None:
         _held.append(text)
         return
     data = text.encode(errors="surrogateescape")
+    if is_url(name):
+        with _url_faults(name), whole_file(name) as part:
+            part.write_bytes(data)
+        return
     with _users_faults(name):
         target = Path(os.path.realpath(name))
         if target.exists() and not target.is_file():
@@ -222,7 +234,10 @@ def kind_of(head: bytes) -> str:
 
 
 def require_writable(name: str, kind: str) -> None:
-    """Raise P302, P311 or P312 for an unwritable file."""
+    """Raise P302, P311 or P312 for an unwritable file or URL."""
+    if is_url(name):
+        _require_ours_there(name, kind)
+        return
     target = Path(os.path.realpath(name))
     if target.is_dir():
         raise ParaplyError(REPORT_NOT_WRITTEN, where=name, reason="it is a folder")
@@ -238,7 +253,9 @@ def require_writable(name: str, kind: str) -> None:
 
 
 def require_folder(name: str) -> None:
-    """Raise P302 if a folder cannot exist."""
+    """Raise P302 if a folder cannot exist; object stores have none."""
+    if is_url(name):
+        return
     folder = Path(os.path.realpath(name))
     while not folder.exists():
         folder = folder.parent
@@ -249,6 +266,8 @@ def require_folder(name: str) -> None:
 def make_folder(name: str) -> None:
     """Make a writable folder; else P302."""
     require_folder(name)
+    if is_url(name):
+        return
     os.makedirs(os.path.realpath(name), exist_ok=True)
 
 
@@ -266,17 +285,46 @@ def _require_ours(name: str, target: Path, kind: str) -> None:
         raise ParaplyError(OUTPUT_NOT_OURS, where=name)
 
 
+def _require_ours_there(name: str, kind: str) -> None:
+    with _url_faults(name):
+        try:
+            size = size_of(name)
+        except FileNotFoundError:
+            return
+        with open_unbuffered(name) as file:
+            is_ours = bool(kind) and _kind_of_stream(file, size) == kind
+    if size and not is_ours and not _claim.force:
+        raise ParaplyError(OUTPUT_NOT_OURS, where=name)
+
+
+@contextmanager
+def _url_faults(name: str) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise ParaplyError(
+            REPORT_NOT_WRITTEN, where=name, reason=error.strerror or str(error)
+        ) from None
+
+
 def _kind_of_file(target: Path) -> str:
     try:
         with target.open("rb") as file:
-            head = file.read(_HEAD)
-            if head.startswith(b"\x1f\x8b"):
-                head = zlib.decompressobj(wbits=31).decompress(head, _HEAD)
-            elif head.startswith(b"PAR1"):
-                file.seek(max(0, os.fstat(file.fileno()).st_size - _TAIL))
-                return "Parquet" if _WRITTEN_BY.search(file.read()) else ""
-    except (PermissionError, zlib.error):
+            return _kind_of_stream(file, os.fstat(file.fileno()).st_size)
+    except PermissionError:
         return ""
+
+
+def _kind_of_stream(file: BinaryIO, size: int) -> str:
+    head = file.read(_HEAD)
+    if head.startswith(b"\x1f\x8b"):
+        try:
+            head = zlib.decompressobj(wbits=31).decompress(head, _HEAD)
+        except zlib.error:
+            return ""
+    elif head.startswith(b"PAR1"):
+        file.seek(max(0, size - _TAIL))
+        return "Parquet" if _WRITTEN_BY.search(file.read(_TAIL)) else ""
     return kind_of(head)
 
 

@@ -2,26 +2,36 @@
 
 from __future__ import annotations
 
+import json
 import random
 import socket
 import subprocess
 import sys
 import time
+from dataclasses import replace
 
 import pytest
 
 from paraply.adapters.binlog.source import open_source
 from paraply.adapters.remote_files import RangeOfUrl
+from paraply.adapters.violations_parquet import read_violations
 from paraply.auditing.at_scale import PartSizes, audit_in_parts
-from paraply.auditing.pipeline import AuditRequest
+from paraply.auditing.following.follower import Follower
+from paraply.auditing.pipeline import AuditRequest, audit
+from paraply.cli import main
 from paraply.mining import campaign
+from paraply.mining.arriving_files import arrived
 from paraply.mining.binlog_follow import available
 from paraply.mining.binlog_rows import Part, files_at, parts_of
 from paraply.mining.campaign import PLAN_FILE, read_campaign, run_campaign
 from paraply.mining.engines import InProcess
 from paraply.mining.store import store_at
 from paraply.vocabulary.errors import ParaplyError
+from tests.auditing.in_parts.auditing import forge_conflicts
+from tests.builders.faulty_s3 import faulty_s3
 from tests.builders.hot_logs import hot_log
+from tests.builders.log_forger import ForgedLog
+from tests.builders.rotated_logs import rotated
 from tests.mining.campaigns import rows_of, small_plan
 from tests.mining.test_binlog_rows import read
 from tests.mining.test_resume import kill_two_drivers
@@ -64,8 +74,9 @@ def bucket(server, monkeypatch):
         monkeypatch.setenv(name, value)
     client = boto3.client("s3")
     client.create_bucket(Bucket="mines")
+    objects = boto3.resource("s3").Bucket("mines").objects
     yield "s3://mines/campaign"
-    boto3.resource("s3").Bucket("mines").objects.delete()
+    objects.delete()
     client.delete_bucket(Bucket="mines")
 
 
@@ -178,3 +189,180 @@ def test_file_url_is_a_folder(tmp_path):
     run_campaign(plan, tmp_path.as_uri(), InProcess())
     assert store_at(str(tmp_path)).read(PLAN_FILE) is not None
     assert len(rows_of(tmp_path, plan)) == 12
+
+
+@pytest.fixture
+def faulty_bucket(bucket, server, monkeypatch):
+    """Return a proxy that refuses 3 % of the requests; the environment reaches the bucket by it."""
+    with faulty_s3(server, share=0.03, seed=1) as proxy:
+        monkeypatch.setenv("AWS_ENDPOINT_URL", proxy.url)
+        yield proxy
+
+
+def put_log(log, *, copies=1):
+    """Put the log under ascending numbers, past the proxy; return the URLs."""
+    import boto3
+
+    client = boto3.client("s3")
+    for number in range(1, copies + 1):
+        client.upload_file(str(log), "mines", f"logs/log.{number:06}")
+    return [f"s3://mines/logs/log.{number:06}" for number in range(1, copies + 1)]
+
+
+def written_below(prefix):
+    """Return the objects below a prefix, without the marks of empty folders."""
+    import boto3
+
+    found = boto3.client("s3").list_objects_v2(Bucket="mines", Prefix=prefix).get("Contents", ())
+    return sorted(each["Key"] for each in found if not each["Key"].endswith("/"))
+
+
+BOUNDARY_BYTES = 128_000
+
+
+@pytest.mark.long(each=15)
+def test_audit_with_refused_requests_is_that_of_files_and_reads_no_byte_twice(
+    bucket, server, log, tmp_path
+):
+    (url,) = put_log(log)
+    sizes = PartSizes(block_bytes=100_000, part_blocks=2, approach_blocks=1)
+    here = audit_in_parts(AuditRequest(files=(str(log),), engine="readable"), sizes=sizes)
+    refused = 0
+    for seed in range(4):
+        asked = []
+
+        def counting(function, tasks, asked=asked):
+            for task in tasks:
+                part = getattr(task, "part", task)
+                asked.extend((*part.approach, *part.blocks))
+                yield function(task)
+
+        with faulty_s3(server, share=0.03, seed=seed) as proxy, pytest.MonkeyPatch.context() as at:
+            at.setenv("AWS_ENDPOINT_URL", proxy.url)
+            request = AuditRequest(files=(url,), engine="readable")
+            there = audit_in_parts(request, counting, sizes=sizes)
+            counts = proxy.counts()
+        refused += counts.refused
+        size = sum((block.end or log.stat().st_size) - block.begin for block in asked)
+        assert len(asked) == there.blocks_read
+        most = 1.02 * size + BOUNDARY_BYTES * (there.blocks - 1)
+        assert size < counts.sent["/mines/logs/log.000001"] <= most
+        assert there.result.transactions == here.result.transactions > 100
+        named = (replace(file, name=str(log)) for file in there.result.files)
+        assert [*named] == here.result.files
+        assert there.result.replay == here.result.replay
+        assert there.result.lint == here.result.lint
+        assert there.result.parallelism == here.result.parallelism
+        assert there.result.verdict is here.result.verdict
+    assert refused > 3
+
+
+@pytest.mark.long(each=15)
+def test_campaign_with_refused_requests_has_the_rows_of_a_folder(faulty_bucket, tmp_path):
+    plan = small_plan(histories=120, batch=10)
+    run_campaign(plan, str(tmp_path), InProcess())
+    for number in range(4):
+        place = f"s3://mines/campaign-{number}"
+        assert run_campaign(plan, place, InProcess()).is_complete
+        assert rows_of(place, plan) == rows_of(tmp_path, plan)
+    assert faulty_bucket.counts().refused > 3
+
+
+@pytest.mark.long(each=5)
+def test_data_source_with_refused_requests_reads_the_rows_of_a_file(faulty_bucket, log):
+    urls = put_log(log, copies=4)
+    here = read([Part(block=block) for block in parts_of([str(log)], 200_000)])
+    blocks = parts_of(urls, 200_000)
+    faulty_bucket.counts()
+    there = [row for block in blocks for row in read([Part(block=block)])]
+    assert there == [row | {"file": url} for url in urls for row in here]
+    counts = faulty_bucket.counts()
+    sent = sum(counts.sent.values())
+    assert 4 * log.stat().st_size < sent <= 1.02 * 4 * log.stat().st_size
+    assert counts.refused >= 1
+
+
+def test_proxy_that_refuses_everything_fails_the_audit(bucket, server, log, monkeypatch):
+    """The control: requests pass the proxy, and a refusal is an error."""
+    (url,) = put_log(log)
+    with faulty_s3(server, share=1.0) as proxy:
+        monkeypatch.setenv("AWS_ENDPOINT_URL", proxy.url)
+        with pytest.raises((OSError, ParaplyError), match=r"(?i)slow|503|service"):
+            open_source(url).read(10)
+        counts = proxy.counts()
+        assert counts.refused == counts.requests > 1
+
+
+@pytest.mark.long(each=5)
+@pytest.mark.parametrize("engine", ["readable", "compiled"])
+def test_audit_writes_its_reports_and_rows_to_a_bucket(faulty_bucket, log, tmp_path, engine):
+    path = forge_conflicts(log, tmp_path / "forged.000001", 1)
+    (url,) = put_log(path)
+    out = "s3://mines/audits"
+    words = ["audit", url, "--engine", engine, "--spark", "--master", "none", "--out", out]
+    reports = ["json", "html", "junit", "sarif"]
+    options = [word for kind in reports for word in (f"--{kind}", f"{out}/report.{kind}")]
+    assert main([*words, *options]) == 1
+    here = AuditRequest(files=(str(path),), engine=engine)
+    whole = audit_in_parts(here)
+    import boto3
+
+    client = boto3.client("s3")
+    document = json.loads(
+        client.get_object(Bucket="mines", Key="audits/report.json")["Body"].read()
+    )
+    assert document["verdict"] == "violated"
+    assert len(document["violations"]) == len(whole.violations) > 0
+    client.download_file("mines", "audits/violations.parquet", str(tmp_path / "violations"))
+    found = read_violations(tmp_path / "violations")
+    assert [each.key for each in found] == [each.key for each in whole.violations]
+    listed = written_below("audits/")
+    names = [*(f"report.{kind}" for kind in reports), "violations.parquet"]
+    assert listed == sorted(f"audits/{name}" for name in names)
+    # Once more, as the files are ours; a foreign one is kept.
+    assert main([*words, *options]) == 1
+    client.put_object(Bucket="mines", Key="audits/report.json", Body=b"a letter")
+    assert main([*words, *options]) == 3
+    assert client.get_object(Bucket="mines", Key="audits/report.json")["Body"].read() == b"a letter"
+
+
+@pytest.mark.long(each=5)
+def test_borders_in_a_bucket_are_removed(faulty_bucket, log):
+    sizes = PartSizes(block_bytes=100_000, part_blocks=2, approach_blocks=1)
+    request = AuditRequest(files=(str(log),), engine="readable")
+    here = audit_in_parts(request, sizes=sizes)
+    there = audit_in_parts(request, sizes=sizes, folder="s3://mines/audits")
+    assert there.rounds == here.rounds > 0
+    assert there.result == here.result
+    assert not written_below("audits/")
+
+
+@pytest.mark.long(each=5)
+@pytest.mark.parametrize("engine", ["readable", "compiled"])
+def test_followed_audit_in_a_bucket_is_that_of_files(faulty_bucket, log, tmp_path, engine):
+    import boto3
+
+    client = boto3.client("s3")
+    forged = forge_conflicts(log, tmp_path / "forged", 1)
+    files = rotated(ForgedLog.read(forged), tmp_path / "logs", 5, 0)
+    for file in files:
+        client.upload_file(str(file), "mines", f"logs/{file.name}")
+    found = arrived("s3://mines/logs")
+    assert len(found.complete) == 5
+    faulty_bucket.counts()
+    follower = Follower("s3://mines/out", AuditRequest(files=(), engine=engine))
+    for file in found.complete:
+        follower.take([file])
+    there = follower.result()
+    assert there.violations
+    here = audit(AuditRequest(files=tuple(map(str, files)), engine=engine))
+    assert there.verdict is here.verdict
+    assert there.violations_dropped == here.violations_dropped
+    assert [each.key for each in there.violations] == [each.key for each in here.violations]
+    assert there.parallelism == here.parallelism
+    assert [row["number"] for row in follower.files()] == [1, 2, 3, 4, 5]
+    counts = faulty_bucket.counts()
+    if engine == "readable":  # The compiled one reads what it reports again.
+        sent = sum(counts.sent[f"/mines/logs/{file.name}"] for file in files)
+        assert sent <= 1.02 * sum(file.stat().st_size for file in files)
+    assert counts.refused >= 1

@@ -54,7 +54,8 @@ def bytes_total(names: Sequence[str]) -> int | None:
 
 
 def _look_at(name: str) -> tuple[str | Source, bool]:
-    source = open_source(name)
+    # Buckets charge by the byte.
+    source = open_source(name, buffer_bytes=4 * HEAD_BYTES) if is_url(name) else open_source(name)
     try:
         is_text = is_text_dump(source.peek(HEAD_BYTES))
     except ParaplyError:

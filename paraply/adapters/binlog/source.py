@@ -100,7 +100,7 @@ def _reason(fault: OSError) -> str:
     return (fault.strerror or str(fault) or type(fault).__name__).lower()
 
 
-def open_source(name: str) -> Source:
+def open_source(name: str, *, buffer_bytes: int = _BUFFER_BYTES) -> Source:
     """Open a file or ``-``; magic bytes select the compression.
 
     Raises ``ParaplyError`` P101 if unreadable.
@@ -108,7 +108,7 @@ def open_source(name: str) -> Source:
     try:
         if name == STANDARD_INPUT:
             return source_of_stream(name, sys.stdin.buffer)
-        return source_of_stream(name, open_range(name))
+        return source_of_stream(name, open_range(name, buffer_bytes=buffer_bytes))
     except OSError as fault:
         raise ParaplyError(UNREADABLE_FILE, where=name, reason=_reason(fault)) from None
 

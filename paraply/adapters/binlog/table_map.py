@@ -6,6 +6,7 @@ Layout: MySQL "Table_map_event" and Optional_metadata_fields; MariaDB binlog_row
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 from paraply.adapters.binlog.charsets import BINARY_COLLATION, collation_of
 from paraply.adapters.binlog.column_types import (
@@ -43,6 +44,11 @@ class TableMap:
     undecodable: str = ""
     readers: tuple[Reader, ...] = field(default=(), repr=False)
     _decoders: dict[bytes, ImageDecoder] = field(default_factory=dict, repr=False)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Readers are functions, and follow from the columns.
+        fields = (self.schema_name, self.table_name, self.column_count, self.columns)
+        return _table_map, (*fields, self.primary_key, self.undecodable)
 
     @property
     def name(self) -> str:
@@ -133,11 +139,23 @@ def parse_table_map(body: bytes, *, is_mariadb: bool) -> TableMap:
         nullable = bool(null_bits[position >> 3] >> (position & 7) & 1)
         columns.append(WireColumn(kind=kind, size=size, scale=scale, nullable=nullable))
     primary_key: tuple[KeyPart, ...] | None = None
-    readers: list[Reader] = []
     if not undecodable:
         optional = parse_optional_metadata(cursor.rest(), columns, is_mariadb=is_mariadb)
         columns = optional.columns
         primary_key = optional.primary_key
+    return _table_map(schema_name, table_name, count, tuple(columns), primary_key, undecodable)
+
+
+def _table_map(
+    schema_name: str,
+    table_name: str,
+    column_count: int,
+    columns: tuple[WireColumn, ...],
+    primary_key: tuple[KeyPart, ...] | None,
+    undecodable: str,
+) -> TableMap:
+    readers: list[Reader] = []
+    if not undecodable:
         try:
             readers = [column_reader(column) for column in columns]
         except UnsupportedColumnError as fault:
@@ -145,8 +163,8 @@ def parse_table_map(body: bytes, *, is_mariadb: bool) -> TableMap:
     return TableMap(
         schema_name=schema_name,
         table_name=table_name,
-        column_count=count,
-        columns=tuple(columns),
+        column_count=column_count,
+        columns=columns,
         primary_key=primary_key,
         undecodable=undecodable,
         readers=tuple(readers),

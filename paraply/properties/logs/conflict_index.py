@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, field
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from paraply.properties.logs.overlap_rules import LANES_MAX, Place
 from paraply.vocabulary.audit_result import TransactionRef
@@ -62,6 +62,9 @@ class Access:
 Key = TypeVar("Key", bound=Hashable)
 
 
+_KEPT = ("horizon", "_touches", "_forgotten", "_forgot_lanes")
+
+
 @dataclass(slots=True)
 class AccessTable(Generic[Key]):
     """Touches of one kind, newest first per key."""
@@ -73,6 +76,27 @@ class AccessTable(Generic[Key]):
     _forgotten: dict[int, dict[int, SeenTransaction]] = field(default_factory=dict)
     """Per rule and lane: the last forgotten transaction."""
     _forgot_lanes: bool = False
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Chains of accesses are too deep to pickle, and follow from the touches in order.
+        kept = {name: getattr(self, name) for name in _KEPT}
+        kept["touches"] = [
+            [(key, access.seen, access.certain) for key, access in touched]
+            for touched in self._transactions
+        ]
+        return kept
+
+    def __setstate__(self, kept: dict[str, Any]) -> None:
+        touches = kept.pop("touches")
+        for name, value in kept.items():
+            setattr(self, name, value)
+        self._newest, self._transactions = {}, deque()
+        for touched in touches:
+            accesses = []
+            for key, seen, certain in touched:
+                self._newest[key] = Access(seen, certain, self._newest.get(key))
+                accesses.append((key, self._newest[key]))
+            self._transactions.append(accesses)
 
     def newest(self, key: Key) -> Access | None:
         """Return the newest remembered touch of ``key``."""

@@ -23,12 +23,15 @@ from paraply.adapters.binlog.reading import EventDecoder
 from paraply.adapters.binlog.report import FileReport, LogReport
 from paraply.adapters.binlog.table_map import TableMap, parse_table_map
 from paraply.adapters.binlog.transaction_stream import TransactionStream
+from paraply.adapters.remote_files import open_range
 from paraply.vocabulary.keys import ConflictKey
 from paraply.vocabulary.log import LoggedTransaction, RowImage
 from paraply.vocabulary.not_compilable import NotCompilable
 
 OFFSET_BITS = 44
 """A place is file number and offset (up to 16 TiB)."""
+_BUFFER_BYTES = 1 << 16
+"""Few transactions are longer, and buckets charge by the byte."""
 
 
 class Rereader:
@@ -71,8 +74,7 @@ class Rereader:
         stream.file = FileReport(file=file)
         decoder = EventDecoder()
         trailer = CHECKSUM_BYTES if description.checksum else 0
-        with open(file, "rb") as log:
-            log.seek(offset)
+        with open_range(file, offset, buffer_bytes=_BUFFER_BYTES) as log:
             while True:
                 head = log.read(HEADER_BYTES)
                 if len(head) < HEADER_BYTES:
@@ -121,8 +123,7 @@ class Rereader:
 
     def _rescan(self, txn: LoggedTransaction, place: int) -> tuple[Arrays, Descriptors]:
         file, offset, description = self._find(place)
-        with open(file, "rb") as log:
-            log.seek(offset)
+        with open_range(file, offset, buffer_bytes=_BUFFER_BYTES) as log:
             # Writable: read-only data would compile the kernels again.
             data = np.frombuffer(log.read(txn.end_offset - offset), np.uint8).copy()
         trailer = CHECKSUM_BYTES if description.checksum else 0

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from paraply.adapters.binlog.keys.foreign import (
     MOVED,
@@ -128,6 +129,10 @@ class KeyBuilder:
         self._version = registry.version
         self._plans: dict[str, TablePlan] = {}
         self._open: tuple[int, TransactionKeys] | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Plans are functions, and follow from the registry.
+        return {**self.__dict__, "_plans": {}}
 
     # Keys for the judges
 

@@ -1,0 +1,1 @@
+"""The audit of a log whose files arrive one after the other."""

@@ -1,0 +1,200 @@
+"""Delta tables of a followed audit, written by workers and committed by the driver.
+
+Each log file adds one row to ``files``, with the number that its other rows carry. Rows of a number
+are committed once, ``files`` last: a row there says that the file is done.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import pyarrow as pa
+
+from paraply.adapters.violations_parquet import SCHEMA as VIOLATION
+from paraply.mining.commits import (
+    NO_DELTA,
+    delta_errors,
+    delta_library,
+    first_line,
+    storage_options,
+)
+from paraply.mining.row_files import NewFile, parquet_bytes
+from paraply.mining.store import STALE_S, Store, located, store_at, store_failed
+from paraply.vocabulary.errors import ParaplyError, register
+
+FILES, VIOLATIONS, FINDINGS, PARALLELISM = "files", "violations", "findings", "parallelism"
+STATES = "states"
+COMPACT_EVERY = 100
+"""Files between two merges of small Parquet files."""
+_APP = "paraply-follow"
+_COUNTS = pa.map_(pa.string(), pa.int64())
+_NUMBER = ("number", pa.int64())
+_FILE = ("file", pa.string())
+
+SCHEMAS: Mapping[str, pa.Schema] = {
+    FILES: pa.schema(
+        [
+            _NUMBER, _FILE, ("verdict", pa.string()),
+            ("server", pa.string()), ("format", pa.string()), ("checksum", pa.string()),
+            ("bytes_read", pa.int64()), ("transactions", pa.int64()),
+            ("first_gtid", pa.string()), ("last_gtid", pa.string()),
+            ("events", _COUNTS), ("skipped_event_types", _COUNTS), ("stopped", pa.string()),
+            ("violations", pa.int64()), ("lint_violations", pa.int64()),
+            ("replay_findings", pa.int64()),
+            ("verdict_so_far", pa.string()), ("unknown_so_far", pa.list_(pa.string())),
+            ("transactions_so_far", pa.int64()), ("row_changes_so_far", pa.int64()),
+            ("engine", pa.string()), ("state", pa.string()),
+        ]
+    ),
+    VIOLATIONS: pa.schema([_NUMBER, *VIOLATION]),
+    FINDINGS: pa.schema(
+        [
+            _NUMBER, ("rule", pa.string()), ("severity", pa.string()), ("message", pa.string()),
+            _FILE, ("offset", pa.int64()), ("gtid", pa.string()), ("table", pa.string()),
+            ("key", pa.string()),
+        ]
+    ),
+    PARALLELISM: pa.schema(
+        [
+            _NUMBER, _FILE, ("model", pa.string()), ("safe", pa.string()),
+            ("conflicting_pairs_apart", pa.int64()), ("work", pa.int64()),
+            ("critical_path", pa.int64()), ("transactions_on_path", pa.int64()),
+            ("steps", pa.int64()), ("width_max", pa.int64()), ("width_mean", pa.float64()),
+            ("ideal_speedup", pa.float64()), ("speedup", pa.map_(pa.int64(), pa.float64())),
+            ("knee", pa.int64()),
+        ]
+    ),
+}  # fmt: skip
+"""Columns by table (docs/spark.md)."""
+
+SECOND_FOLLOWER = register(
+    "P743",
+    "another process has audited this log file into the same tables",
+    "let one process at a time write to a folder; a new start continues where they are",
+)
+
+
+def write_table(store: Store, table: str, rows: Iterable[Mapping[str, Any]]) -> NewFile | None:
+    """Write rows as one new file of a table; None without rows."""
+    data = pa.Table.from_pylist(list(rows), SCHEMAS[table])
+    if not data.num_rows:
+        return None
+    name = f"{secrets.token_hex(16)}.parquet"
+    packed = parquet_bytes(data, dictionary=True)
+    store.write(f"{table}/{name}", packed)
+    number = data.column("number")[0].as_py()
+    bound = {"number": number}
+    stats = {"numRecords": len(data), "minValues": bound, "maxValues": bound}
+    return NewFile(name, len(packed), len(data), json.dumps(stats))
+
+
+class AuditTables:
+    """The tables of one place; raises P736 where they cannot be used."""
+
+    def __init__(self, place: str) -> None:
+        self.url = located(place)
+        self._store = store_at(self.url)
+        self._options = storage_options(self.url)
+
+    def last(self) -> Mapping[str, Any] | None:
+        """Return the newest row of ``files``; None at the start."""
+        table = self._open(FILES)
+        number = None if table is None else table.transaction_version(_APP)
+        return None if number is None else self.rows(FILES, after=number - 1)[0]
+
+    def rows(self, name: str, *, after: int = 0) -> list[dict[str, Any]]:
+        """Return a table's rows with numbers above ``after``, by number."""
+        table = self._open(name)
+        if table is None:
+            return []
+        import pyarrow.compute as pc
+
+        with delta_errors(self._url(name)):
+            dataset = table.to_pyarrow_dataset()
+            found = dataset.to_table(filter=pc.field("number") > after).to_pylist()
+        return sorted(found, key=lambda row: row["number"])
+
+    def uris(self, name: str) -> list[str]:
+        """Return the Parquet files of a table."""
+        table = self._open(name)
+        return [] if table is None else list(table.file_uris())
+
+    def commit(self, number: int, files: Mapping[str, NewFile | None]) -> None:
+        """Commit the rows of one log file; P743 if another process did."""
+        for name in (VIOLATIONS, FINDINGS, PARALLELISM, FILES):
+            file = files.get(name)
+            if file is not None:
+                self._commit(name, number, file)
+        if number % COMPACT_EVERY == 0:
+            self._merge_small_files()
+
+    def sweep(self, keep: Sequence[str]) -> None:
+        """Remove states older than a day, except those to keep."""
+        for name, age in self._store.ages(STATES).items():
+            if age > STALE_S and name not in keep:
+                self._store.delete(f"{STATES}/{name}")
+
+    def _url(self, name: str) -> str:
+        return f"{self.url}/{name}"
+
+    def _open(self, name: str) -> Any:
+        delta = delta_library()
+        with delta_errors(self._url(name)):
+            try:
+                return delta.DeltaTable(self._url(name), storage_options=self._options)
+            except delta.exceptions.TableNotFoundError:
+                return None
+
+    def _commit(self, name: str, number: int, file: NewFile) -> None:
+        delta = delta_library()
+        from deltalake.transaction import AddAction
+
+        table = self._open(name) or self._create(name)
+        if (table.transaction_version(_APP) or 0) >= number:
+            if name == FILES:
+                raise ParaplyError(SECOND_FOLLOWER, where=self.url)
+            return  # Committed before the process was killed.
+        action = AddAction(file.name, file.size, {}, int(time.time() * 1000), True, file.stats)
+        once = delta.CommitProperties(app_transactions=[delta.Transaction(_APP, number)])
+        try:
+            table.create_write_transaction(
+                [action], "append", SCHEMAS[name], commit_properties=once
+            )
+        except delta.exceptions.CommitFailedError:
+            raise ParaplyError(SECOND_FOLLOWER, where=self.url) from None
+        except delta.exceptions.DeltaError as error:
+            raise _unusable(self._url(name), error) from None
+        self._store.sync(f"{name}/_delta_log", f"{table.version() + 1:020}")
+
+    def _create(self, name: str) -> Any:
+        delta = delta_library()
+        if "://" not in self.url:
+            try:
+                os.makedirs(self._url(name), exist_ok=True)
+            except OSError as error:
+                raise store_failed(self._url(name), error) from None
+        with delta_errors(self._url(name)):
+            return delta.DeltaTable.create(
+                self._url(name),
+                SCHEMAS[name],
+                mode="ignore",
+                name=f"paraply audit: {name}",
+                storage_options=self._options,
+            )
+
+    def _merge_small_files(self) -> None:
+        for name in SCHEMAS:
+            table = self._open(name)
+            if table is not None:
+                with delta_errors(self._url(name)):
+                    table.optimize.compact()
+                    table.vacuum(dry_run=False, full=True)
+
+
+def _unusable(where: str, error: BaseException) -> ParaplyError:
+    return ParaplyError(NO_DELTA, where=where, reason=first_line(error))
