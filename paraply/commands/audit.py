@@ -193,8 +193,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def _obstacle(arguments: argparse.Namespace) -> str:
     if arguments.spark or arguments.follow:
-        option = "--spark" if arguments.spark else "--follow"
-        return f"{option} starts processes and threads of other libraries"
+        return "Spark starts processes and threads of other libraries"
     return "--dsn connects to a server" if arguments.dsn is not None else ""
 
 

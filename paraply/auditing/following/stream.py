@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 from tempfile import mkdtemp
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from paraply.auditing.following.follower import Follower
 from paraply.auditing.pipeline import AuditRequest
@@ -15,9 +15,6 @@ from paraply.mining.store import located
 from paraply.vocabulary.audit_result import AuditResult, Reason
 from paraply.vocabulary.errors import ParaplyError, register
 from paraply.vocabulary.verdict import Verdict, combine
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
 
 AVAILABLE_NOW = "available-now"
 CHECKPOINT = "checkpoint"
@@ -37,7 +34,7 @@ class _Batch:
     place: str
     request: AuditRequest
 
-    def __call__(self, batch: DataFrame, _: int) -> None:
+    def __call__(self, batch: Any, _: int) -> None:
         files = [row.file for row in batch.collect()]
         engine = OnSpark("in a query", batch.sparkSession, ships=False)
         try:
@@ -111,7 +108,7 @@ class StreamingAudit:
 
 
 def audit_stream(
-    session: SparkSession,
+    session: Any,
     path: str,
     out: str,
     *,
