@@ -269,8 +269,9 @@ def sometimes(*, source: str, of: Vocabulary = any_history) -> Callable[[Situati
 
 
 def registered_properties() -> tuple[Property, ...]:
-    """Return the properties in the order of registration."""
-    return tuple(_PROPERTIES.values())
+    """Return the properties by module, in the order of their definitions."""
+    # Which module was imported first differs between processes.
+    return tuple(sorted(_PROPERTIES.values(), key=lambda each: each.area))
 
 
 def property_named(name: str) -> Property:

@@ -95,7 +95,9 @@ def test_fault_anywhere_in_a_command_is_exit_code_70_and_no_verdict(
         assert met == number
         out, err = capsys.readouterr()
         assert code == 70, (fault, number, out, err)
-        found = LINE.fullmatch(err)
+        *before, last = err.splitlines(keepends=True)
+        assert all(line.startswith(("metrics: ", "watching ")) for line in before), err
+        found = LINE.fullmatch(last)
         assert found, err
         story = Path(found["file"]).read_text()
         assert type(fault).__name__ in story

@@ -36,6 +36,13 @@ def test_what_is_proved_by_substitution_is_proved_of_the_relation_written_out(na
         assert judgment.answer is Answer.PROVED, (part.statement, part.step)
 
 
+def progress(system):
+    """Return the statements of responses: they are not invariants of steps."""
+    return {response.part(case) for response in system.responses for case in response.cases} | {
+        response.name for response in system.responses
+    }
+
+
 @pytest.mark.long
 def test_relation_has_an_obligation_for_each_invariant_and_action():
     for system in SYSTEMS.values():
@@ -43,7 +50,7 @@ def test_relation_has_an_obligation_for_each_invariant_and_action():
         substituted = {
             (part.statement, part.step)
             for part in obligations(system)
-            if part.step not in ("initially", "safety")
+            if part.step not in ("initially", "safety") and part.statement not in progress(system)
         }
         assert written == substituted
 
