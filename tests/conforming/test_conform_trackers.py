@@ -124,12 +124,12 @@ def test_precision_of_timestamps_is_less_than_of_dependencies_where_a_prefix_cov
             ],
             "sequence_number 2 follows 2",
         ),
-        ([], "no message for 5 s"),
+        ([], "no message for 3 s"),
     ],
 )
 def test_impossible_answer_fails_with_its_reason(answers, reason, capsys):
     # Only who never answers is waited for; a busy machine may start the others late.
-    timeout = "20" if answers else "5"
+    timeout = "20" if answers else "3"
     words = ["--case", "B-prefix-01", "--schedules", "1", "--timeout", timeout]
     assert conform(*words, "--", *scripted(*answers)) == 1
     assert reason in " ".join(capsys.readouterr().out.split())

@@ -101,7 +101,7 @@ def altered(name, control):
     return system
 
 
-@pytest.mark.long(each=3)
+@pytest.mark.long(each=6)
 @pytest.mark.parametrize(("name", "control"), list(controls()))
 def test_changed_response_is_refused_by_every_judge(name, control):
     parts = [part for part in obligations(altered(name, control)) if part.claim]
@@ -140,7 +140,7 @@ def lassos_of(system, response, transactions=2, scope=SMALL):
     )
 
 
-@pytest.mark.long(each=3)
+@pytest.mark.long
 def test_each_fairness_is_needed():
     system = lock_queue(Rules())
     (response,) = system.responses
