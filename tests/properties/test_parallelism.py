@@ -155,8 +155,16 @@ def test_rows_without_a_key_that_differ_wait_no_more_if_their_table_had_one():
             rows_without_a_key(4, searched="b"),
         )
     )
-    assert found["row-conflicts"].steps == 4
+    # The two inserts do not wait; what searches a row waits for both, and the last for the third.
+    assert found["row-conflicts"].steps == 3
     assert found["with-keys"].steps == 2
+
+
+def test_inserts_alone_never_wait_for_each_other_without_a_key():
+    rows = [rows_without_a_key(number, left=text) for number, text in enumerate("abcd", 1)]
+    assert models(log(*rows))["row-conflicts"].steps == 1
+    rows.insert(2, rows_without_a_key(9, searched="x"))
+    assert models(log(*rows))["row-conflicts"].steps == 3
 
 
 def test_no_key_is_proposed_where_every_table_has_one_or_the_rows_are_not_known():

@@ -153,7 +153,7 @@ class ParallelismJudge:
             with_keys_ready = later_of(with_keys_ready, earlier.finish[_WITH_KEYS])
             candidates.append((finish[UNBOUNDED], ordinal, ("key", str(key)), earlier))
         blurred = touches.blurred - {ANY_ROWS}
-        floors = self._table_order.waits(touches.met, touches.unkeyed, blurred)
+        floors = self._table_order.waits(touches.met, touches.unkeyed, touches.searched, blurred)
         for table, floor in floors:
             row_ready = later_of(row_ready, floor.finish[_ROWS])
             key_ready = later_of(key_ready, floor.finish[_PRIMARY_KEYS])
@@ -162,7 +162,8 @@ class ParallelismJudge:
                 (floor.finish[_ROWS][UNBOUNDED], last.ref.ordinal, ("table", table_of(table)), last)
             )
         if touches.unkeyed != touches.unidentified:
-            floors = self._table_order.waits(touches.met, touches.unidentified, blurred)
+            unidentified = touches.unidentified
+            floors = self._table_order.waits(touches.met, unidentified, unidentified, blurred)
         for _, floor in floors:
             with_keys_ready = later_of(with_keys_ready, floor.finish[_WITH_KEYS])
         for key in seen.primary_keys:
@@ -173,7 +174,7 @@ class ParallelismJudge:
         _, _, cause, before = max(candidates, key=lambda candidate: candidate[:3])
         self._note_path(seen, before, cause, work, seen.finish[_ROWS])
         self._count_apart(seen, waits, touches)
-        self._table_order.remember(seen, touches.met, touches.unkeyed, blurred)
+        self._table_order.remember(seen, touches.met, touches.unkeyed, touches.searched, blurred)
 
     def _schedule(self, ready: Sequence[Sequence[int]], work: int) -> tuple[list[int], ...]:
         lines = zip(self._row_lines, ready, strict=True)

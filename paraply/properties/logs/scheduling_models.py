@@ -127,20 +127,26 @@ class TableFinish:
 class _TableFinishes:
     changed: TableFinish | None = None
     unkeyed: TableFinish | None = None
+    searched: TableFinish | None = None
     blurred: TableFinish | None = None
 
 
 class TableOrder:
     """Orders a table's changes that keys do not order.
 
-    Changes with unknown keys follow each other, ``blurred`` ones every change.
+    What searches rows without a key (``searched``) and what changes such rows (``unkeyed``) follow
+    each other; inserts alone do not. ``blurred`` changes and all others follow each other.
     """
 
     def __init__(self) -> None:
         self._tables: dict[str, _TableFinishes] = {}
 
     def waits(
-        self, tables: frozenset[str], unkeyed: frozenset[str], blurred: frozenset[str]
+        self,
+        tables: frozenset[str],
+        unkeyed: frozenset[str],
+        searched: frozenset[str],
+        blurred: frozenset[str],
     ) -> list[tuple[str, TableFinish]]:
         """Return waits other than keys, by table."""
         found = []
@@ -149,7 +155,8 @@ class TableOrder:
             if known is None:
                 continue
             for applies, finish in (
-                (table in unkeyed, known.unkeyed),
+                (table in searched, known.unkeyed),
+                (table in unkeyed, known.searched),
                 (table in blurred, known.changed),
                 (table in tables, known.blurred),
             ):
@@ -162,6 +169,7 @@ class TableOrder:
         seen: SeenTransaction,
         tables: frozenset[str],
         unkeyed: frozenset[str],
+        searched: frozenset[str],
         blurred: frozenset[str],
     ) -> None:
         """Add a scheduled transaction."""
@@ -175,6 +183,8 @@ class TableOrder:
                 known.changed = _extended(known.changed, seen)
             if table in unkeyed:
                 known.unkeyed = _extended(known.unkeyed, seen)
+            if table in searched:
+                known.searched = _extended(known.searched, seen)
             if table in blurred:
                 known.blurred = _extended(known.blurred, seen)
 
