@@ -82,33 +82,70 @@ session.stop()
 """
 
 
-@pytest.mark.long
-def test_campaigns_and_audits_through_spark_connect(tmp_path):
+FOLLOWING = """\
+import json, sys
+from pathlib import Path
+from pyspark.sql import SparkSession
+from paraply.auditing.following.stream import audit_stream
+from paraply.auditing.pipeline import AuditRequest, audit
+from tests.builders.log_forger import ForgedLog
+from tests.builders.rotated_logs import rotated
+
+folder = Path(sys.argv[1])
+session = SparkSession.builder.remote("local[2]").getOrCreate()
+files = rotated(ForgedLog.read(Path(sys.argv[3])), folder / "logs", 3, 0)
+request = AuditRequest(files=(), engine="readable")
+stream = audit_stream(session, str(folder / "logs"), str(folder / "audit"), request=request)
+stream.wait()
+whole = audit(AuditRequest(files=tuple(map(str, files)), engine="readable"))
+Path(sys.argv[2]).write_text(json.dumps([whole.transactions, stream.result() == whole]))
+stream.stop()
+session.stop()
+"""
+LOG = ROOT / "tests" / "fixtures" / "binlogs" / "mysql-9.7.4" / "load-full-metadata" / "bin.000001"
+
+
+def answered(client: str, tmp_path: Path, python: str, *words: str):
+    """Run a client with its own server, whose Python is ``python``; return its answer."""
     for library in ("pyspark", "grpc", "grpc_status", "google.rpc"):
         pytest.importorskip(library, reason=f"Spark Connect needs {library}")
     try:
         java = ensure_java_home()
     except ParaplyError as error:
         pytest.skip(str(error))
-    libraries = Path(sys.modules["pyspark"].__file__).parents[1]
-    worker = tmp_path / "python"
-    worker.write_text(f'#!/bin/sh\nPYTHONPATH="{libraries}" exec {sys.executable} -S "$@"\n')
-    worker.chmod(0o755)
     environment = {
         **os.environ,
         "JAVA_HOME": str(java),
-        "PYSPARK_PYTHON": str(worker),
+        "PYSPARK_PYTHON": python,
         "SPARK_LOCAL_IP": "127.0.0.1",
         "PYTHONPATH": str(ROOT),
         "PYSPARK_SUBMIT_ARGS": "--driver-memory 512m --conf spark.ui.enabled=false pyspark-shell",
     }
     answer = tmp_path / "answer.json"
     done = subprocess.run(
-        [sys.executable, "-c", CLIENT, str(tmp_path / "work"), str(answer)],
+        [sys.executable, "-c", client, str(tmp_path / "work"), str(answer), *words],
         env=environment, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=500,
     )  # fmt: skip
     assert answer.exists(), done.stderr[-4000:]
-    found = json.loads(answer.read_text())
+    return json.loads(answer.read_text())
+
+
+@pytest.mark.long
+def test_streaming_audit_through_spark_connect_says_what_one_audit_says(tmp_path):
+    # The server has paraply: it gets no packages for data sources and batches of a query.
+    transactions, is_equal = answered(FOLLOWING, tmp_path, sys.executable, str(LOG))
+    assert transactions > 100
+    assert is_equal
+
+
+@pytest.mark.long
+def test_campaigns_and_audits_through_spark_connect(tmp_path):
+    pyspark = pytest.importorskip("pyspark", reason="Spark Connect needs pyspark")
+    libraries = Path(pyspark.__file__).parents[1]
+    worker = tmp_path / "python"
+    worker.write_text(f'#!/bin/sh\nPYTHONPATH="{libraries}" exec {sys.executable} -S "$@"\n')
+    worker.chmod(0o755)
+    found = answered(CLIENT, tmp_path, str(worker))
     assert "PySpark" in found["context"]
     assert found["imported_from"].endswith("paraply.zip/paraply/__init__.py")
     assert found["blind"] == [60, True]
