@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -122,10 +124,13 @@ def answered(client: str, tmp_path: Path, python: str, *words: str):
         "PYSPARK_SUBMIT_ARGS": "--driver-memory 512m --conf spark.ui.enabled=false pyspark-shell",
     }
     answer = tmp_path / "answer.json"
-    done = subprocess.run(
-        [sys.executable, "-c", client, str(tmp_path / "work"), str(answer), *words],
-        env=environment, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=500,
-    )  # fmt: skip
+    # The server of a local session listens on port 15002, so that there is one at a time.
+    with (Path(tempfile.gettempdir()) / "paraply-tests-connect.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        done = subprocess.run(
+            [sys.executable, "-c", client, str(tmp_path / "work"), str(answer), *words],
+            env=environment, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=500,
+        )  # fmt: skip
     assert answer.exists(), done.stderr[-4000:]
     return json.loads(answer.read_text())
 
