@@ -21,7 +21,7 @@ STOPPED = {
     "writes": "open('victim', 'w').close()",
     "appends": "open('victim', 'a').close()",
     "creates": "import os; os.close(os.open('new', os.O_RDONLY | os.O_CREAT))",
-    "deletes": "import os; os.unlink('victim')",
+    "deletes": "from pathlib import Path; Path('victim').unlink(missing_ok=True)",
     "renames": "import os; os.rename('victim', 'other')",
     "links": "import os; os.symlink('victim', 'link')",
     "changes rights": "import os; os.chmod('victim', 0o777)",
