@@ -11,7 +11,7 @@ from hypothesis.errors import NoSuchExample
 
 import paraply.properties.logs.dependency_safety as dependency_safety
 from paraply.properties.logs.audit import AuditOptions, Auditor
-from paraply.properties.logs.conflict_index import Horizon
+from paraply.properties.logs.conflict_index import AccessTable, Horizon
 from paraply.properties.logs.naive_conflict_graph import check_all_pairs
 from paraply.properties.logs.overlap_rules import RULES, CommitGroupRule, LogicalClockRule
 from paraply.vocabulary.verdict import Verdict
@@ -54,6 +54,34 @@ def disagreement(transactions, applier):
         if entry.model == "row-conflicts" and entry.critical_path != naive.critical_path:
             return f"critical path {entry.critical_path}, not {naive.critical_path}"
     return None
+
+
+@pytest.mark.long
+@given(mariadb_logs())
+def test_nothing_that_conflicts_across_domains_holds(transactions):
+    assert not holds_across_domains(transactions)
+
+
+def holds_across_domains(transactions):
+    """Return whether a log holds though two of its domains conflict."""
+    domain_of = {txn.ordinal: txn.domain for txn in transactions}
+    crosses = any(
+        domain_of[earlier] != domain_of[later]
+        for earlier, later in check_all_pairs(transactions, "commit-group").conflicting
+    )
+    result = audited(transactions, appliers=("commit-group",))
+    safe = {entry.safe for entry in result.parallelism if entry.model == "commit-group"}
+    return crosses and Verdict.HOLDS in safe
+
+
+@pytest.mark.parametrize("what", ["note_domains", "newest_outside"])
+def test_audit_blind_to_other_domains_is_caught(what, monkeypatch):
+    if what == "note_domains":
+        monkeypatch.setattr(dependency_safety, "note_domains", lambda *_: None)
+    else:
+        # Only the newest reader of a key is asked, in whatever domain.
+        monkeypatch.setattr(AccessTable, "newest_outside", lambda *_: None)
+    assert find(mariadb_logs(), holds_across_domains, settings=SEARCH)
 
 
 @pytest.mark.long

@@ -1,7 +1,8 @@
 """Stale reads: a read misses what was committed before its transaction began.
 
 Needs no cycle, so it counts each such read. Lists and sets show what they miss; registers need
-the log.
+the log. A set has no order of versions, so a read that shows an element must also show those whose
+writers had ended before that element's writer began.
 """
 
 from __future__ import annotations
@@ -34,18 +35,23 @@ class ReadStale(Violation):
     read: Any
     writer: str
     missed: Any
+    shows: str = ""
+    """The writer of an element shown, if only that one began after the missing one had ended."""
 
     def __str__(self) -> str:
-        return (
-            f"{self.writer} wrote {shown(self.missed)} to {self.key} and had ended when "
-            f"{self.reader} was invoked, which read {shown(self.read)} there"
-        )
+        wrote = f"{self.writer} wrote {shown(self.missed)} to {self.key} and had ended when"
+        if self.shows:
+            return (
+                f"{wrote} {self.shows} was invoked, whose element {self.reader} read there without "
+                f"it: {shown(self.read)}"
+            )
+        return f"{wrote} {self.reader} was invoked, which read {shown(self.read)} there"
 
 
 STALE_READ = Phenomenon(
     label="stale read",
     fact="reads_show_what_had_ended",
-    meaning="a read missed what was committed before its transaction began",
+    meaning="a read missed what was committed before it began, or before what it shows",
     breach=ReadStale,
 )
 
@@ -65,18 +71,24 @@ def judge_freshness(history: ClientHistory) -> Finding:
     if history.data_type is DataType.REGISTER and history.log is None:
         return _unknown("the order of the source's log is not known")
     written = _written(history)
+    writers = {(key, value): one for one in history.transactions for _, key, value in one.writes}
     breaches = []
     compared = 0
     for one in history.transactions:
         for key, value in _reads(one, history.data_type):
-            earlier = [each for each in written.get(key, ()) if each.ended < one.invoked]
+            begun, shows = one.invoked, ""
+            for element in (value or ()) if history.data_type is DataType.SET else ():
+                writer = writers.get((key, element))
+                if writer is not None and writer.invoked > begun:
+                    begun, shows = writer.invoked, writer.name
+            earlier = [each for each in written.get(key, ()) if each.ended < begun]
             compared += bool(earlier)
             missed = _missed(value, earlier, written.get(key, ()), history.data_type)
             if missed is not None:
                 breaches.append(
                     ReadStale(
                         reader=one.name, key=key, read=value, writer=missed.writer,
-                        missed=missed.value,
+                        missed=missed.value, shows="" if missed.ended < one.invoked else shows,
                     )
                 )  # fmt: skip
     if not compared:

@@ -41,6 +41,7 @@ class SeenTransaction:
     tables: frozenset[str] = frozenset()
     primary_keys: tuple[ConflictKey, ...] = ()
     statement: str = ""
+    domain: int = 0
     finish: tuple[list[int], ...] = ()
     """Time vectors under models by keys, from the parallelism judge."""
     clock_place: Place | None = None
@@ -51,12 +52,18 @@ class SeenTransaction:
 class Access:
     """One touch, linked to its predecessor."""
 
-    __slots__ = ("certain", "previous", "seen")
+    __slots__ = ("certain", "elsewhere", "previous", "seen")
 
     def __init__(self, seen: SeenTransaction, certain: bool, previous: Access | None) -> None:
         self.seen: SeenTransaction | None = seen
         self.certain = certain
         self.previous = previous
+        self.elsewhere: SeenTransaction | None = None
+        """Who touched it last in another domain."""
+        if previous is not None:
+            before = previous.seen
+            is_elsewhere = before is not None and before.domain != seen.domain
+            self.elsewhere = before if is_elsewhere else previous.elsewhere
 
 
 Key = TypeVar("Key", bound=Hashable)
@@ -81,7 +88,7 @@ class AccessTable(Generic[Key]):
         # Chains of accesses are too deep to pickle, and follow from the touches in order.
         kept = {name: getattr(self, name) for name in _KEPT}
         kept["touches"] = [
-            [(key, access.seen, access.certain) for key, access in touched]
+            [(key, access.seen, access.certain, access.elsewhere) for key, access in touched]
             for touched in self._transactions
         ]
         return kept
@@ -93,14 +100,27 @@ class AccessTable(Generic[Key]):
         self._newest, self._transactions = {}, deque()
         for touched in touches:
             accesses = []
-            for key, seen, certain in touched:
-                self._newest[key] = Access(seen, certain, self._newest.get(key))
-                accesses.append((key, self._newest[key]))
+            for key, seen, certain, elsewhere in touched:
+                access = self._newest[key] = Access(seen, certain, self._newest.get(key))
+                access.elsewhere = elsewhere
+                accesses.append((key, access))
             self._transactions.append(accesses)
 
     def newest(self, key: Key) -> Access | None:
         """Return the newest remembered touch of ``key``."""
         return self._newest.get(key)
+
+    def newest_outside(self, key: Key, domain: int) -> SeenTransaction | None:
+        """Return who touched ``key`` last in a domain other than ``domain``, if remembered."""
+        head = self._newest.get(key)
+        if head is None or head.seen is None:
+            return None
+        seen = head.seen if head.seen.domain != domain else head.elsewhere
+        oldest = self._transactions[0][0][1].seen
+        is_remembered = (
+            seen is not None and oldest is not None and seen.ref.ordinal >= oldest.ref.ordinal
+        )
+        return seen if is_remembered else None
 
     def __len__(self) -> int:
         return self._touches

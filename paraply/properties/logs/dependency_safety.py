@@ -17,7 +17,7 @@ Overlaps without keys are undecided: two changes with unknown keys, or a change 
 that may touch its table (unknown UNIQUE keys, cascades).
 
 Domains: a GTID replica applies ``commit-group`` lanes unordered. A key last touched in another
-domain makes the verdict unknown.
+domain makes the verdict unknown, as do tables redefined in one and changed in another.
 
 Barriers: DDL overlapping a change of its table is a violation; other overlaps are legal under
 concurrent load and noted. Overlaps with statement-based changes and incidents are undecided. XA
@@ -36,7 +36,8 @@ from paraply.properties.logs.conflict_index import (
     ConflictIndex,
     SeenTransaction,
 )
-from paraply.properties.logs.overlap_rules import OverlapRule, Place
+from paraply.properties.logs.domains_of_tables import DomainsOfTables, How
+from paraply.properties.logs.overlap_rules import COMMIT_GROUP, OverlapRule, Place
 from paraply.properties.logs.safety_evidence import SafetyEvidence, get_consequence
 from paraply.properties.logs.statement_tables import StatementTables, get_statement_tables
 from paraply.properties.logs.transaction_facts import (
@@ -124,6 +125,14 @@ def get_definitions_changed(txn: LoggedTransaction) -> StatementTables:
     )
 
 
+def note_domains(domains: DomainsOfTables, domain: int, touches: Touches) -> None:
+    """Note how a transaction of ``domain`` touches tables other than by keys."""
+    domains.note(domain, How.REDEFINES, touches.redefinitions)
+    domains.note(domain, How.USES, touches.uses)
+    domains.note(domain, How.UNIDENTIFIED, map(str.lower, touches.unidentified))
+    domains.note(domain, How.BLURRED, map(str.lower, touches.blurred))
+
+
 @dataclass(slots=True)
 class _Meeting:
     earlier: SeenTransaction
@@ -154,6 +163,7 @@ class DependencySafety:
             tables=touches.tables,
             primary_keys=get_primary_keys(txn),
             statement=shorten(txn.statements[0]) if txn.statements else "",
+            domain=txn.domain or 0,
         )
 
     def observe(self, seen: SeenTransaction, touches: Touches) -> None:
@@ -169,6 +179,8 @@ class DependencySafety:
                 self._note_undecided(rule, place, seen, touches)
                 evidence.may_wait += self._count_waits(place, rule, touches, meetings)
             evidence.observe_barriers(seen, place)
+            if place.follows and evidence.applier == COMMIT_GROUP:
+                note_domains(evidence.domains, place.lane, touches)
             evidence.lanes_forgotten = self._rules[rule].lanes_forgotten
 
     def remember(self, seen: SeenTransaction, touches: Touches) -> None:
@@ -214,8 +226,12 @@ class DependencySafety:
                 if met or not (certain and head.certain) or head.seen is None:
                     continue
                 earlier = head.seen.places[rule]
-                if earlier.lane != place.lane:
-                    crossing.append((head.seen.ref.ordinal, key.table))
+                # Readers in several domains are no conflict, so the newest may hide another's.
+                outside = head.seen if earlier.lane != place.lane else None
+                if table is index.reads:
+                    outside = table.newest_outside(key, place.lane)
+                if outside is not None:
+                    crossing.append((outside.ref.ordinal, key.table))
                 elif earlier.run == place.run:
                     ordered.add(head.seen.ref.ordinal)
         if crossing:

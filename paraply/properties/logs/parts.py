@@ -19,6 +19,7 @@ from typing import Any
 
 from paraply.properties.logs.audit import AuditOptions, Auditor
 from paraply.properties.logs.critical_path import TracedPath, one_after_the_other
+from paraply.properties.logs.domains_of_tables import DomainsOfTables
 from paraply.properties.logs.overlap_rules import COMMIT_GROUP, LOGICAL_CLOCK
 from paraply.properties.logs.part_borders import PartBorders, PartLint
 from paraply.properties.logs.replay_borders import ReplayBorder
@@ -63,6 +64,8 @@ class Part:
     flags: frozenset[tuple[object, ...]] = frozenset()
     """Facts true of a whole if true of a part."""
     seen: dict[tuple[object, ...], Seen] = field(default_factory=dict)
+    domains: dict[int, DomainsOfTables] = field(default_factory=dict)
+    """Tables' domains by rule, of the approach too."""
     violations: list[SafetyViolation] = field(default_factory=list)
     lint: list[LintFinding] = field(default_factory=list)
     replayed: ReplayedPart = field(default_factory=ReplayedPart)
@@ -198,6 +201,7 @@ def _end_part(auditor: Auditor, reached: Counter[tuple[object, ...]]) -> Part:
             seen["undecided", rule, table] = Seen(
                 undecided.pairs, 0, undecided.earlier, undecided.later
             )
+        part.domains[rule] = evidence.domains
         if evidence.crossing_first is not None:
             ordinal, table = evidence.crossing_first
             seen["crossing", rule, table] = Seen(ordinal)
@@ -292,6 +296,8 @@ def _take_findings(auditor: Auditor, part: Part, shift: int) -> None:
         else:
             findings.dropped += 1
     auditor._tables._schemas.update(part.schemas)
+    for rule, domains in part.domains.items():
+        auditor._safety.evidence[rule].domains.add(domains)
     for flag in part.flags:
         if flag[0] == "has":
             auditor._has[str(flag[1])] = True

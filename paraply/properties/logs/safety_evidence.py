@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from paraply.properties.logs.conflict_index import SeenTransaction
+from paraply.properties.logs.domains_of_tables import DomainsOfTables
 from paraply.properties.logs.overlap_rules import LANES_MAX, LOGICAL_CLOCK, Place
 from paraply.properties.logs.transaction_facts import get_name
 from paraply.vocabulary.audit_result import Reason, TransactionRef
@@ -59,6 +60,7 @@ class SafetyEvidence:
     """Keys last touched in another domain."""
     crossing_first: tuple[int, str] | None = None
     """Ordinal of the earlier transaction, and table."""
+    domains: DomainsOfTables = field(default_factory=DomainsOfTables)
     _lanes: dict[int, _LastOfKind] = field(default_factory=dict)
 
     def note_undecided(self, table: str, earlier: SeenTransaction, later: SeenTransaction) -> None:
@@ -170,6 +172,18 @@ class SafetyEvidence:
                     "slave_parallel_mode=none on the replica",
                 )
             )
+        crossed = self.domains.crossed()
+        if crossed:
+            found.append(
+                self._reason(
+                    f"{counted(len(crossed), 'table or schema is', 'tables or schemas are')} "
+                    "redefined, or changed in rows that no known key names, in one replication "
+                    f"domain and changed in another{_named(crossed)}; a replica that uses GTIDs "
+                    "applies domains side by side without any order",
+                    "run a table's DDL in the domain of its changes (gtid_domain_id), or set "
+                    "slave_parallel_mode=none on the replica",
+                )
+            )
         if self.statements_overlapping:
             found.append(
                 self._reason(
@@ -232,6 +246,11 @@ class SafetyEvidence:
 
     def _reason(self, reason: str, remedy: str, subject: str = "") -> Reason:
         return Reason(property=NAME, reason=reason, remedy=remedy, subject=subject or self.applier)
+
+
+def _named(names: list[str]) -> str:
+    tables = sorted(filter(None, map(table_of, names)))
+    return f" (first: {tables[0]})" if tables else ""
 
 
 def _first(undecided: _Undecided) -> str:

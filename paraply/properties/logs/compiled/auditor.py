@@ -36,7 +36,10 @@ from paraply.properties.logs.critical_path import RING_MAX
 from paraply.properties.logs.dependency_safety import (
     CONFLICTING_TRANSACTIONS_ARE_ORDERED,
     get_definitions_changed,
+    get_touches,
+    note_domains,
 )
+from paraply.properties.logs.domains_of_tables import How
 from paraply.properties.logs.overlap_rules import COMMIT_GROUP, LOGICAL_CLOCK, STRETCHES_MAX, Place
 from paraply.properties.logs.parallelism import MODELS, ROW_CONFLICTS, WITH_KEYS
 from paraply.properties.logs.safety_evidence import get_consequence
@@ -109,6 +112,7 @@ class CompiledAuditor(Auditor):
                 self._kinds[kind] += number
         self._note_metadata(columns)
         self._take_census(batch)
+        self._note_domains(batch)
         self._number_lanes(columns)
         self._add_tables(batch.table_names)
         self._uses += len(batch.tables) * 2 + count
@@ -128,6 +132,19 @@ class CompiledAuditor(Auditor):
             if number:
                 bucket = 1 << (bits - 1)
                 histogram[bucket] = histogram.get(bucket, 0) + int(number)
+
+    def _note_domains(self, batch: JudgedBatch) -> None:
+        columns = batch.columns
+        in_groups = columns[:, C.B_HAS_DOMAIN] | (columns[:, C.B_COMMIT_ID] >= 0)
+        if COMMIT_GROUP not in self._appliers or not in_groups.any():
+            return
+        tables = np.diff(columns[:, C.B_TABLE_END], prepend=0)
+        used = np.repeat(columns[:, C.B_LANE], tables)[np.repeat(in_groups > 0, tables)]
+        numbers = batch.tables[np.repeat(in_groups > 0, tables)]
+        domains = self._safety.evidence[self._appliers.index(COMMIT_GROUP)].domains
+        for domain, number in set(zip(used.tolist(), numbers.tolist(), strict=True)):
+            name = batch.table_names[number].lower()
+            domains.note(domain, How.USES, (name, f"{get_schema(name)}.*"))
 
     def _take_census(self, batch: JudgedBatch) -> None:
         counts = self._tables._counts
@@ -280,6 +297,10 @@ class CompiledAuditor(Auditor):
         self._number_lanes(batch.columns)
         self._note_distance(txn)
         placed = self._judge(batch, txn.ordinal)
+        if COMMIT_GROUP in self._appliers and (txn.domain is not None or txn.commit_id is not None):
+            rule = self._appliers.index(COMMIT_GROUP)
+            domains = self._safety.evidence[rule].domains
+            note_domains(domains, txn.domain or 0, get_touches(txn))
         self._follow_definitions(txn, placed[0])
         self._replay.observe(txn)
 
