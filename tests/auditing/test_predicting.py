@@ -106,7 +106,9 @@ def test_applier_without_conflicts_is_caught(logs, name):
 
     appliers = {**APPLIERS, name: Careless()}
     # Any log will do, and the smallest takes half a minute.
-    unshrunk = settings(phases=[Phase.generate], suppress_health_check=[HealthCheck.too_slow])
+    unshrunk = settings(
+        phases=[Phase.generate], max_examples=2_000, suppress_health_check=[HealthCheck.too_slow]
+    )
     found = find(logs, lambda log: disagreement(log, appliers) is not None, settings=unshrunk)
     assert disagreement(found) is None
 
