@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import Protocol, TypeVar
 
 from paraply.adapters.binlog.blocks import BLOCK_BYTES, Block, cut_file
@@ -21,7 +22,7 @@ from paraply.adapters.binlog.schema.registry import SchemaDoubts
 from paraply.auditing.engines import COMPILED, READABLE, no_compiled_engine
 from paraply.auditing.lessons import Lesson, condensed, taught
 from paraply.auditing.parts import JudgedPart, PartTask, folder_of_borders, judge_part
-from paraply.auditing.pipeline import AuditRequest, audit, summed_up, trusting_less
+from paraply.auditing.pipeline import AuditRequest, Told, audit, summed_up, trusting_less
 from paraply.auditing.rows_across_parts import RowsAcrossParts
 from paraply.auditing.selection import GtidsByFile, note_gtids
 from paraply.errors import NOT_IN_PARTS
@@ -107,11 +108,11 @@ def audit_in_parts(
     options = options or AuditOptions(appliers=request.appliers, workers=request.workers)
     found: list[ScaledAudit] = []
 
-    def run(request: AuditRequest) -> tuple[AuditResult, SchemaDoubts]:
+    def run(request: AuditRequest) -> Told:
         with folder_of_borders(folder) as rows:
             audit = _AuditInParts(request, sizes or PartSizes(), options, map_parts, rows, advance)
             found.append(audit.run())
-        return found[-1].result, audit.doubts
+        return found[-1].result, audit.doubts, audit.lessons
 
     trusting_less(request, run)
     return found[-1]
@@ -146,6 +147,7 @@ class _AuditInParts:
         self._again: Counter[str] = Counter()
         self._read = 0
         self.doubts = SchemaDoubts()
+        self.lessons: list[Lesson] = []
         self._cut = {
             file: tuple(cut_file(file, sizes.block_bytes)) for file in dict.fromkeys(request.files)
         }
@@ -285,6 +287,7 @@ class _AuditInParts:
         for part in parts:
             assumed |= dict.fromkeys(part.assumptions)
             self.doubts.add(part.doubts)
+            self.lessons.extend(chain.from_iterable(part.lessons))
             for block, (first, last) in zip(part.task.blocks, part.gtids, strict=True):
                 note_gtids(gtids, block.file, first, last)
         if len(parts) > 1:

@@ -9,6 +9,7 @@ from typing import TypeVar
 from paraply.adapters.binlog.schema.ddl import SchemaStatement
 from paraply.adapters.binlog.schema.dump import load_schema_file
 from paraply.adapters.binlog.schema.registry import SchemaRegistry
+from paraply.adapters.binlog.schema.tables import DatedTable
 from paraply.vocabulary.schema import SchemaSource, TableSchema
 
 R = TypeVar("R", bound=SchemaRegistry)
@@ -27,7 +28,7 @@ Lesson = TableSchema | Statement
 """A table map's metadata or a statement."""
 
 
-class _AttentiveRegistry(SchemaRegistry):
+class AttentiveRegistry(SchemaRegistry):
     """Notes what the log teaches it."""
 
     def __init__(self) -> None:
@@ -35,6 +36,7 @@ class _AttentiveRegistry(SchemaRegistry):
         self.lessons: list[Lesson] = []
 
     def observe_table_map(self, metadata: TableSchema) -> None:
+        """Apply a table map, and note it if it is new."""
         version = self.version
         is_new = self._seen_maps.get(metadata.name) != metadata
         super().observe_table_map(metadata)
@@ -49,6 +51,7 @@ class _AttentiveRegistry(SchemaRegistry):
         where: str = "",
         source: SchemaSource = SchemaSource.LOGGED_DDL,
     ) -> SchemaStatement:
+        """Apply a statement, and note it if it is logged."""
         if source is SchemaSource.LOGGED_DDL:
             self.lessons.append(Statement(sql=sql, default_schema=default_schema, where=where))
         return super().observe_statement(sql, default_schema, where=where, source=source)
@@ -59,7 +62,7 @@ class _AttentiveRegistry(SchemaRegistry):
         return taken
 
 
-def with_dump(registry: R, schema: str | None, distrusted: tuple[str, ...]) -> R:
+def with_dump(registry: R, schema: str | None, distrusted: tuple[DatedTable, ...]) -> R:
     """Load the dump, if any, into the registry and return it."""
     if schema is not None:
         load_schema_file(registry, schema, distrusted)
@@ -67,10 +70,10 @@ def with_dump(registry: R, schema: str | None, distrusted: tuple[str, ...]) -> R
 
 
 def taught(
-    lessons: Iterable[Lesson], schema: str | None, distrusted: tuple[str, ...]
-) -> _AttentiveRegistry:
+    lessons: Iterable[Lesson], schema: str | None, distrusted: tuple[DatedTable, ...]
+) -> AttentiveRegistry:
     """Return a registry with dump and lessons."""
-    registry = with_dump(_AttentiveRegistry(), schema, distrusted)
+    registry = with_dump(AttentiveRegistry(), schema, distrusted)
     for lesson in lessons:
         if isinstance(lesson, Statement):
             registry.observe_statement(lesson.sql, lesson.default_schema, where=lesson.where)

@@ -19,6 +19,7 @@ from paraply.adapters.binlog.blocks import Block
 from paraply.adapters.binlog.keys.builder import KeyBuilder
 from paraply.adapters.binlog.report import FileReport
 from paraply.adapters.binlog.schema.registry import SchemaDoubts
+from paraply.adapters.binlog.schema.tables import DatedTable
 from paraply.adapters.remote_files import drop_folder, is_url
 from paraply.auditing.engines import MakeEngine, engines_for, no_compiled_engine
 from paraply.auditing.lessons import Lesson, taught
@@ -45,7 +46,7 @@ class PartTask:
     lessons: tuple[Lesson, ...]
     """Table facts from before the approach."""
     schema: str | None
-    distrusted: tuple[str, ...]
+    distrusted: tuple[DatedTable, ...]
     options: AuditOptions
     engine: str
     """``readable``, ``compiled``, or ``auto``: compiled if possible."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain
@@ -12,7 +12,9 @@ from paraply.adapters.binlog.event_types import event_name
 from paraply.adapters.binlog.input_files import InputFiles, bytes_total, open_inputs
 from paraply.adapters.binlog.keys.builder import KeyBuilder
 from paraply.adapters.binlog.report import FileReport, LogReport
-from paraply.adapters.binlog.schema.registry import SchemaDoubts, SchemaRegistry
+from paraply.adapters.binlog.schema.registry import SchemaDoubts
+from paraply.adapters.binlog.schema.tables import DatedTable
+from paraply.auditing.dump_age import date_tables
 from paraply.auditing.engines import (
     COMPILED,
     READABLE,
@@ -21,7 +23,7 @@ from paraply.auditing.engines import (
     engines_for,
     no_compiled_engine,
 )
-from paraply.auditing.lessons import with_dump
+from paraply.auditing.lessons import AttentiveRegistry, Lesson, with_dump
 from paraply.auditing.selection import GtidsByFile, Selection, Selector, note_gtids
 from paraply.errors import NOTHING_READ
 from paraply.properties.logs.audit import DEFAULT_WORKERS, SAFETY, AuditOptions
@@ -57,41 +59,59 @@ class AuditRequest:
     appliers: tuple[str, ...] = APPLIERS
     engine: str = "auto"
     selection: Selection = field(default_factory=Selection)
-    distrusted: tuple[str, ...] = ()
-    """Tables to ignore in ``schema``."""
+    distrusted: tuple[DatedTable, ...] = ()
+    """Tables of ``schema`` that are not as they were at the log's beginning."""
     violations_max: int = VIOLATIONS_MAX
+
+
+Told = tuple[AuditResult, SchemaDoubts, Sequence[Lesson]]
+"""A result, how the log contradicts the dump, and what the log says of its tables."""
 
 
 def audit(request: AuditRequest, advance: Callable[[float], None] = lambda _: None) -> AuditResult:
     """Audit a request's files as one stream; ``advance`` receives bytes read.
 
-    Partly read files make the verdict unknown. A log that contradicts the schema is audited again
-    without it. Raises ``ParaplyError`` without files, transactions or a useful schema.
+    Partly read files make the verdict unknown. A log that contradicts the schema is audited again,
+    with what :mod:`paraply.auditing.dump_age` finds of it. Raises ``ParaplyError`` without files,
+    transactions or a useful schema.
     """
     return trusting_less(request, lambda less: _audit_once(less, advance))
 
 
-def trusting_less(
-    request: AuditRequest, run: Callable[[AuditRequest], tuple[AuditResult, SchemaDoubts]]
-) -> AuditResult:
-    """Repeat an audit without contradicted schema parts."""
-    result, doubts = run(request)
+def trusting_less(request: AuditRequest, run: Callable[[AuditRequest], Told]) -> AuditResult:
+    """Repeat an audit with contradicted tables as they were by time, as far as that is known."""
+    result, doubts, lessons = run(request)
     newer = doubts.newer
-    while request.schema is not None and doubts.distrusted - {*request.distrusted}:
+    while request.schema is not None and doubts.distrusted - _names(request):
         if not all(Path(file).is_file() for file in request.files):
             lowered(result, request.schema, doubts)
             return result
-        distrusted = {*request.distrusted, *doubts.distrusted}
-        request = replace(request, distrusted=tuple(sorted(distrusted)))
-        result, doubts = run(request)
+        dated = date_tables(request.schema, lessons, doubts.distrusted | _names(request))
+        request = replace(request, distrusted=dated)
+        result, doubts, lessons = run(request)
         newer = newer or doubts.newer
     if request.schema is not None and (newer or request.distrusted):
         text = f"{request.schema} may be newer than the beginning of the log"
         text += f" ({newer})" if newer else ""
-        if request.distrusted:
-            text += f"; not taken from it: {', '.join(request.distrusted)}"
+        known = [table for table in request.distrusted if any(table.states)]
+        without = [table.name for table in request.distrusted if not any(table.states)]
+        if known:
+            shares = (
+                f"{table.name} ({len([*filter(None, table.states)])} of {len(table.states)})"
+                for table in known
+            )
+            text += (
+                "; definitions that follow from it and from the log's ALTERs, if no table was "
+                f"altered between the log's end and it: {', '.join(shares)}"
+            )
+        if without:
+            text += f"; not taken from it: {', '.join(without)}"
         result.assumptions.insert(0, text)
     return result
+
+
+def _names(request: AuditRequest) -> set[str]:
+    return {table.name for table in request.distrusted}
 
 
 def lowered(result: AuditResult, schema: str, doubts: SchemaDoubts) -> None:
@@ -111,15 +131,14 @@ def lowered(result: AuditResult, schema: str, doubts: SchemaDoubts) -> None:
     )
 
 
-def _audit_once(
-    request: AuditRequest, advance: Callable[[float], None]
-) -> tuple[AuditResult, SchemaDoubts]:
+def _audit_once(request: AuditRequest, advance: Callable[[float], None]) -> Told:
     inputs = open_inputs(request.files)
     name = _engine_name(request, inputs)
     selector = Selector(request.selection) if request.selection else None
 
-    def judged(make_engine: MakeEngine) -> tuple[AuditResult, SchemaDoubts]:
-        registry = with_dump(SchemaRegistry(), request.schema, request.distrusted)
+    def judged(make_engine: MakeEngine) -> Told:
+        registry = with_dump(AttentiveRegistry(), request.schema, request.distrusted)
+        registry.take_lessons()
         engine = make_engine(KeyBuilder(registry))
         options = AuditOptions(
             appliers=request.appliers,
@@ -142,7 +161,7 @@ def _audit_once(
         if inputs.is_text:
             for file in result.files:
                 file.format = "text"
-        return result, registry.doubts
+        return result, registry.doubts, registry.take_lessons()
 
     readable = partial(ReadableEngine, is_text=inputs.is_text, selector=selector)
     for make_engine in engines_for(name, readable):

@@ -22,7 +22,13 @@ from paraply.adapters.binlog.schema.ddl import (
     RenameKey,
     RenameTo,
 )
-from paraply.adapters.binlog.schema.tables import ColumnDraft, Contradiction, KeyDraft, TableDraft
+from paraply.adapters.binlog.schema.tables import (
+    ColumnDraft,
+    Contradiction,
+    KeyDraft,
+    TableDraft,
+    same_definition,
+)
 from paraply.vocabulary.schema import Column, SchemaSource
 
 _SEQUENCE_COLUMNS = (
@@ -118,6 +124,8 @@ def alter(
             if isinstance(change, ChangeColumn) and change.if_exists:
                 continue
             raise Contradiction(f"there is no column {change.old_name}")
+        if target in targets.values():
+            raise Contradiction(f"column {change.old_name} is changed twice")
         targets[id(change)] = target
         if isinstance(change, RenameColumn):
             target.column = replace(target.column, name=change.new_name)
@@ -125,6 +133,10 @@ def alter(
             target.column = draft.column_of(change.column)
         if target.column.name != change.old_name:
             renamed[change.old_name] = target.column.name
+    names = [each.column.name.lower() for each in draft.columns]
+    if len({*names}) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise Contradiction(f"there is a column {twice} already")
     for action in statement.actions:
         if isinstance(action, AddColumn):
             if not (action.if_not_exists and draft.find(action.column.name)):
@@ -141,6 +153,87 @@ def alter(
         else:
             _add(draft, action)
     return renamed, new_name
+
+
+def undone(draft: TableDraft, statement: AlterTable) -> TableDraft | None:
+    """Return the table before an ALTER that made it ``draft``, None where that is unknown.
+
+    What ALTER took away or replaced is unknown, except the type of a column outside of all keys.
+    Raises ``Contradiction`` if ``draft`` lacks what it adds or names.
+    """
+    before = draft.copy()
+    for action in reversed(statement.actions):
+        if not _undo(before, action):
+            return None
+    again = before.copy()
+    try:
+        alter(again, statement, draft.schema)
+    except Contradiction:
+        return None
+    return before if same_definition(again, draft) else None
+
+
+def _undo(draft: TableDraft, action: AlterAction) -> bool:
+    if isinstance(action, AddColumn):
+        added = draft.require(action.column.name)
+        is_own = action.column.is_primary or action.column.is_unique or action.column.references
+        if action.if_not_exists or is_own or _is_key_part(draft, added):
+            return False
+        draft.columns.remove(added)
+        return True
+    if isinstance(action, AddKey):
+        # Columns of a primary key are NOT NULL; before, they may have been NULL.
+        if action.if_not_exists or action.or_replace or action.key.is_primary or action.key.beyond:
+            return False
+        key = draft.key(action.key.name) if action.key.name else _unnamed(draft, action)
+        if key is None:
+            raise Contradiction(f"there is no key {action.key.name}")
+        draft.keys.remove(key)
+        return True
+    if isinstance(action, RenameColumn):
+        column = draft.require(action.new_name)
+        column.column = replace(column.column, name=action.old_name)
+        return True
+    if isinstance(action, ChangeColumn):
+        column = draft.require(action.column.name)
+        # Rows without a key are told apart by all columns.
+        has_key = any(key.is_unique for key in draft.keys)
+        is_plain = has_key and action.after is None and not action.if_exists
+        is_own = action.column.is_primary or action.column.is_unique or action.column.references
+        if not is_plain or is_own or _is_key_part(draft, column, unique_only=True):
+            return False
+        column.column = Column(name=action.old_name, type_name="")
+        return True
+    if isinstance(action, RenameKey):
+        key = draft.key(action.new_name)
+        if key is None:
+            raise Contradiction(f"there is no key {action.new_name}")
+        key.name = action.old_name
+        return True
+    if isinstance(action, ChangeCharacterOptions):
+        draft.options = CharacterOptions()
+        return not action.convert
+    return False
+
+
+def _unnamed(draft: TableDraft, action: AddKey) -> KeyDraft | None:
+    """Return the newest key with the parts of one that was added without a name."""
+    parts = [(name.lower(), prefix) for name, prefix in action.key.parts]
+    return next(
+        (
+            key
+            for key in reversed(draft.keys)
+            if key.is_unique == action.key.is_unique
+            and [(part.column.name.lower(), prefix) for part, prefix in key.parts] == parts
+        ),
+        None,
+    )
+
+
+def _is_key_part(draft: TableDraft, column: ColumnDraft, *, unique_only: bool = False) -> bool:
+    keys = [key for key in draft.keys if key.is_unique or not unique_only]
+    in_keys = any(part is column for key in keys for part, _ in key.parts)
+    return in_keys or any(column in key.columns for key in draft.foreign_keys)
 
 
 def _drop(draft: TableDraft, action: AlterAction) -> None:

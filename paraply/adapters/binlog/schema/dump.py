@@ -19,6 +19,7 @@ from paraply.adapters.binlog.schema.ddl import (
 from paraply.adapters.binlog.schema.ddl_parser import parse_statement
 from paraply.adapters.binlog.schema.registry import SchemaRegistry, follows_use
 from paraply.adapters.binlog.schema.sql_statements import split_statements
+from paraply.adapters.binlog.schema.tables import DatedTable
 from paraply.vocabulary.errors import ParaplyError, register
 from paraply.vocabulary.schema import SchemaSource
 
@@ -63,12 +64,12 @@ _BATCH_LINE = re.compile(r"^(?:Table\tCreate Table$|[^\t\n]+\t(?=CREATE TABLE ))
 
 
 def load_schema_file(
-    registry: SchemaRegistry, path: str | Path, distrusted: Iterable[str] = ()
+    registry: SchemaRegistry, path: str | Path, distrusted: Iterable[DatedTable] = ()
 ) -> int:
     """Read a schema file; return the number of tables.
 
-    It describes the log's beginning, except ``distrusted`` tables. Raises ``ParaplyError`` P201 to
-    P206 with file and line.
+    It describes the log's beginning, except for ``distrusted`` tables. Raises ``ParaplyError``
+    P201 to P206 with file and line.
     """
     name = str(path)
     try:
@@ -87,7 +88,7 @@ def load_schema_file(
         raise ParaplyError(SCHEMA_UNREADABLE, where=name, reason=reason) from None
     count = load_schema_text(registry, text, name)
     for table in distrusted:
-        registry.distrust(table, f"{name} does not show whether {table} was so before the log")
+        registry.date(table, f"{name} does not show how {table.name} was in this part of the log")
     return count
 
 

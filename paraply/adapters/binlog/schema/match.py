@@ -66,7 +66,7 @@ def _same_primary(known: TableSchema, metadata: TableSchema) -> bool:
 
 
 def _fits(ours: Column, theirs: Column) -> bool:
-    if not theirs.type_name:
+    if not theirs.type_name or not ours.type_name:
         return True
     if not theirs.name.startswith("@") and theirs.name.lower() != ours.name.lower():
         return False

@@ -25,7 +25,13 @@ from paraply.adapters.binlog.schema.ddl import (
 )
 from paraply.adapters.binlog.schema.ddl_parser import parse_statement
 from paraply.adapters.binlog.schema.match import adopt_metadata, mismatch, shows
-from paraply.adapters.binlog.schema.tables import Contradiction, TableDraft, draft_of
+from paraply.adapters.binlog.schema.tables import (
+    Contradiction,
+    DatedTable,
+    TableDraft,
+    draft_of,
+    same_definition,
+)
 from paraply.vocabulary.schema import ForeignKey, SchemaSource, TableSchema
 
 _TOLD_BY_STATEMENT = frozenset({SchemaSource.LOGGED_DDL, SchemaSource.DUMP, SchemaSource.LIVE})
@@ -76,6 +82,8 @@ class SchemaRegistry:
         self.doubts = SchemaDoubts()
         self._renamed: dict[str, str] = {}
         """Dump names by renamed name."""
+        self._dated: dict[str, tuple[list[TableDraft | None], str]] = {}
+        """Definitions after the coming ALTERs of dated tables, and why one is unknown."""
 
     # Queries
 
@@ -210,7 +218,7 @@ class SchemaRegistry:
             )
         self._keep(name, draft)
         dumped = self._recreated.pop(name, None)
-        if dumped is not None and _same_definition(dumped, draft):
+        if dumped is not None and same_definition(dumped, draft):
             self.doubts.wrong.add(self._dumped_name(name))
 
     def _dumped_name(self, name: str) -> str:
@@ -229,6 +237,29 @@ class SchemaRegistry:
         if name in self._drafts:
             self._forget_keys(self._drafts[name], reason, None)
 
+    def date(self, table: DatedTable, reason: str) -> None:
+        """Give a dumped table its definitions by time; ``reason`` is why one is unknown."""
+        if table.name in self._drafts:
+            self._dated[table.name] = (list(table.states), reason)
+            self._become_next(table.name)
+
+    def _become_next(self, name: str) -> None:
+        states, reason = self._dated[name]
+        state = states.pop(0)
+        if state is None:
+            self._forget_keys(self._drafts[name], reason, None)
+        else:
+            self._keep(name, state.copy())
+
+    def draft(self, name: str) -> TableDraft | None:
+        """Return a copy of a table under change."""
+        key = self._name_in_use(name)
+        return None if key is None else self._drafts[key].copy()
+
+    def known_name(self, name: str) -> str:
+        """Return the name under which a table is known, or ``name``."""
+        return self._name_in_use(name) or name
+
     def _contradict(self, reason: str, *wrong: str) -> None:
         self.doubts.newer = self.doubts.newer or reason
         self.doubts.wrong.update(map(self._dumped_name, wrong))
@@ -246,6 +277,9 @@ class SchemaRegistry:
         if key is None:
             return
         known = self._drafts[key]
+        if self._dated.get(key, ([], ""))[0]:
+            self._become_next(key)
+            return
         if not known.sources & _TOLD_BY_STATEMENT:
             # The next table map repeats this metadata.
             self._keep(key, TableDraft(name=key, unknown_because=known.unknown_because))
@@ -267,7 +301,7 @@ class SchemaRegistry:
             source is SchemaSource.LOGGED_DDL
             and SchemaSource.DUMP in known.sources
             and statement.actions
-            and _same_definition(known, changed)
+            and same_definition(known, changed)
             and not self._is_shown(key, known, statement)
         ):
             self.doubts.wrong.add(self._dumped_name(key))
@@ -388,19 +422,6 @@ class SchemaRegistry:
 
 def _is_dumped(table: TableSchema) -> bool:
     return SchemaSource.DUMP in table.sources
-
-
-def _same_definition(one: TableDraft, other: TableDraft) -> bool:
-    return _definition(one) == _definition(other)
-
-
-def _definition(draft: TableDraft) -> tuple[object, ...]:
-    frozen = draft.freeze()
-    indexes = [
-        (key.name, [(part.column.name, prefix) for part, prefix in key.parts], key.is_unique)
-        for key in draft.keys
-    ]
-    return frozen.columns, frozen.unique_keys, frozen.foreign_keys, indexes
 
 
 def follows_use(statement: SchemaStatement, default_schema: str) -> str:

@@ -341,6 +341,57 @@ def draft_of(schema: TableSchema) -> TableDraft:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class DatedTable:
+    """A dumped table whose definition is told apart by the log's ALTERs of it."""
+
+    name: str
+    states: tuple[TableDraft | None, ...] = (None,)
+    """Before the first ALTER, and after each; None where unknown."""
+
+
+def same_definition(one: TableDraft, other: TableDraft) -> bool:
+    """Return whether columns and indexes are equal, the latter in any order."""
+    return _definition(one) == _definition(other)
+
+
+def same_keys(one: TableDraft, other: TableDraft) -> bool:
+    """Return whether the same rows have equal keys, whatever the columns outside of them are."""
+    keys = _keys(one)
+    return same_definition(one, other) or (keys is not None and keys == _keys(other))
+
+
+def _keys(draft: TableDraft) -> tuple[object, ...] | None:
+    """Return the keys with their columns; None if rows are told apart by all columns."""
+    frozen = draft.freeze()
+    if not frozen.unique_keys:
+        return None
+    parts = {part.column for key in frozen.unique_keys for part in key.parts}
+    parts |= {column for key in frozen.foreign_keys for column in key.columns}
+    return (
+        len(frozen.columns),
+        {column: frozen.columns[column] for column in parts},
+        sorted(frozen.unique_keys, key=lambda key: key.name),
+        sorted(frozen.foreign_keys, key=lambda key: key.name),
+        frozen.keys_known, frozen.keys_complete, frozen.foreign_keys_known,
+        frozen.has_hidden_columns,
+    )  # fmt: skip
+
+
+def _definition(draft: TableDraft) -> tuple[object, ...]:
+    frozen = draft.freeze()
+    indexes = [
+        (key.name, [(part.column.name, prefix) for part, prefix in key.parts], key.is_unique)
+        for key in draft.keys
+    ]
+    return (
+        frozen.columns,
+        sorted(frozen.unique_keys, key=lambda key: key.name),
+        sorted(frozen.foreign_keys, key=lambda key: key.name),
+        sorted(indexes),
+    )
+
+
 def _order(key: KeyDraft) -> tuple[bool, bool, bool, bool]:
     """Order as ``sort_keys`` of the servers: what partial images name a row by comes first."""
     is_primary = key.name == "PRIMARY"

@@ -12,6 +12,7 @@ from paraply.adapters.binlog.keys.builder import KeyBuilder
 from paraply.adapters.binlog.report import LogReport
 from paraply.adapters.binlog.schema.dump import load_schema_file
 from paraply.adapters.binlog.schema.registry import SchemaRegistry
+from paraply.adapters.binlog.schema.tables import DatedTable
 from paraply.adapters.binlog.text.dump import read_text_transactions
 from paraply.adapters.binlog.transactions import read_transactions
 from paraply.adapters.conformance.own_logs.definitions import create_table
@@ -88,7 +89,7 @@ def _slices_of_logs(
 ) -> Iterator[Slice]:
     registry = SchemaRegistry()
     if logs.schema is not None:
-        load_schema_file(registry, logs.schema, _distrusted(files, logs))
+        load_schema_file(registry, logs.schema, map(DatedTable, _distrusted(files, logs)))
     transactions = _transactions(files, registry, logs, tally.report)
     yield from _sliced(transactions, KeyBuilder(registry), size, tally)
 
@@ -99,7 +100,7 @@ def _distrusted(files: Sequence[str], logs: OwnLogs) -> frozenset[str]:
     found: frozenset[str] = frozenset()
     while True:
         registry = SchemaRegistry()
-        load_schema_file(registry, logs.schema, found)
+        load_schema_file(registry, logs.schema, map(DatedTable, found))
         keys = KeyBuilder(registry)
         for txn in _transactions(files, registry, logs, LogReport()):
             keys.complete_transaction(txn)
