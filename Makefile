@@ -16,7 +16,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .PHONY: help install demo test long-tests check bench soak prove certificates stability cluster-test live-tests live oracle timing coq nightly fuzz \
-  mutation-score format docs pages wheel lock clean
+  mutation-score mutation-score-models format docs pages wheel lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -57,6 +57,7 @@ certificates: $(READY) ## make the kernel's certificates again, after a change o
 	@$(BIN)/python -m ci.pages.proofs.dropping
 	@$(BIN)/python -m ci.pages.proofs.finding
 	@$(BIN)/python -m ci.pages.proofs.witnesses
+	@$(BIN)/python -m ci.pages.proofs.surroundings
 	@$(BIN)/python -m paraply.proving.assistant --write
 	@$(BIN)/python -m ci.pages.proofs.pages --write
 
@@ -83,6 +84,9 @@ timing: $(READY) ## time real replicas and store the results beside predictions 
 mutation-score: $(READY) ## 500 generated mutants of the reference; continues where it ended
 	@$(BIN)/python -m ci.mutation $(ARGS)
 
+mutation-score-models: $(READY) ## 40 generated mutants of each transition system; continues where it ended
+	@$(BIN)/python -m ci.mutation.models $(ARGS)
+
 nightly: $(READY) ## the long versions of what `.ci/run` checks briefly (hours)
 	@$(PYTEST) -m nightly
 	@$(MAKE) stability
@@ -92,6 +96,7 @@ nightly: $(READY) ## the long versions of what `.ci/run` checks briefly (hours)
 	@$(BIN)/python -m paraply.exploring.healthy --histories 1000000
 	@$(BIN)/python -m ci.pages.suite_mutants --write
 	@$(MAKE) mutation-score ARGS="--sample 20000"
+	@$(MAKE) mutation-score-models ARGS="--each 1000"
 	@$(BIN)/python -m tests.fuzz.fuzz_binlog --seconds 3600
 	@$(BIN)/python -m tests.fuzz --seconds 7200
 	@$(BIN)/python -m tests.models.kernel.fuzz --problems 100000

@@ -31,6 +31,7 @@ GENERATED_PAGES = (
     "ci.pages.protocol",
     "ci.pages.commands",
     "ci.pages.mutation_score",
+    "ci.pages.mutation_score_models",
     "ci.pages.soak",
     "ci.pages.dependencies",
     "ci.pages.man",

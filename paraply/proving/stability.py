@@ -69,6 +69,24 @@ def measure(
     }
 
 
+def renewed(
+    old: dict[str, Any], new: dict[str, Any], parts: Sequence[Obligation]
+) -> dict[str, Any]:
+    """Return a judge's stored results with some systems measured again."""
+    names = dict.fromkeys(part.system for part in parts)
+    spent = {name: {**old["systems"], **new["systems"]}[name] for name in names}
+    failed = [one for one in old["failed"] if one["system"] not in new["systems"]]
+    return {
+        **new,
+        "obligations": len(parts),
+        "asked": len(parts) * (new["asked"] // new["obligations"]),
+        "failed": failed + new["failed"],
+        "median_seconds": round(sum(spent.values()), 1),
+        "slowest_seconds": max(old["slowest_seconds"], new["slowest_seconds"]),
+        "systems": spent,
+    }
+
+
 def table(record: dict[str, Any]) -> list[str]:
     """Return the record as a Markdown table."""
     lines = [
@@ -103,13 +121,18 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--orders", type=within(int, 0, ROUNDS_MAX), default=10)
     parser.add_argument("--timeout", type=within(float, *TIMEOUTS_S), default=10.0,
                         help="seconds per obligation")  # fmt: skip
+    parser.add_argument("--system", action="append", metavar="NAME",
+                        help="measure this one, and keep what is stored of the others")  # fmt: skip
     parser.add_argument("--record", type=Path, default=RECORD, help="where to store it")
     chosen = parser.parse_args(argv)
     parts = [part for system in systems() for part in obligations(system)]
+    named = [part for part in parts if not chosen.system or part.system in chosen.system]
     record = {
-        judge: measure(judge, parts, rounds(judge, chosen.seeds, chosen.orders), chosen.timeout)
+        judge: measure(judge, named, rounds(judge, chosen.seeds, chosen.orders), chosen.timeout)
         for judge in JUDGES
     }
+    if chosen.system:
+        record = {judge: renewed(stored()[judge], row, parts) for judge, row in record.items()}
     chosen.record.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
     return 1 if any(row["failed"] for row in record.values()) else 0
 

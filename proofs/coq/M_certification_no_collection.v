@@ -18,8 +18,6 @@ Hypothesis eqb_Txn_true : forall x y, eqb_Txn x y = true <-> x = y.
 (* What no step changes. *)
 Variable snap : Txn -> Txn -> bool.
 Variable ws : Txn -> Row -> bool.
-(* members execute in an order that keeps causes before effects *)
-Hypothesis axiom_snapshots_are_closed : (forall t : Txn, (forall u : Txn, (forall w : Txn, ((negb ((snap t u) && (snap u w))) || (snap t w)) = true))).
 
 Record state : Type := {
   delivered : Txn -> bool;
@@ -86,10 +84,6 @@ Inductive step (st : state) : state -> Prop :=
 | step_certify_negatively : forall (t : Txn) (r : Row) (w : Txn), guard_certify_negatively st t r w ->
     step st (act_certify_negatively st t r w).
 
-(* each refused transaction shares a row with a certified transaction it had not seen *)
-Definition inv_refusals_are_deserved (st : state) : Prop :=
-  (forall t : Txn, ((negb ((delivered st t) && (negb (certified st t)))) || ((certified st (refuser st t)) && ((before st (refuser st t) t) && ((negb (snap t (refuser st t))) && ((ws t (refused_row st t)) && (ws (refuser st t) (refused_row st t))))))) = true).
-
 (* a certified writer, or a later one, is in the row's item, unless it is stable *)
 Definition inv_writer_is_remembered (st : state) : Prop :=
   (forall t : Txn, (forall r : Row, ((negb ((certified st t) && (ws t r))) || (((has st r) && ((certified st (writer st r)) && ((ws (writer st r) r) && ((eqb_Txn (writer st r) t) || (before st t (writer st r)))))) || (stable st t))) = true)).
@@ -117,8 +111,4 @@ Definition inv_later_writers_saw_earlier_ones (st : state) : Prop :=
 (* of two certified writers of one row, the later one had seen the earlier one *)
 Definition safe_first_certified_wins (st : state) : Prop :=
   (forall t : Txn, (forall u : Txn, (forall r : Row, ((negb ((certified st t) && ((certified st u) && ((before st t u) && ((ws t r) && (ws u r)))))) || (snap u t)) = true))).
-
-(* each refused transaction shares a row with a certified transaction it had not seen *)
-Definition safe_refusals_are_deserved (st : state) : Prop :=
-  (forall t : Txn, ((negb ((delivered st t) && (negb (certified st t)))) || ((certified st (refuser st t)) && ((before st (refuser st t) t) && ((negb (snap t (refuser st t))) && ((ws t (refused_row st t)) && (ws (refuser st t) (refused_row st t))))))) = true).
 

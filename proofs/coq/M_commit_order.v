@@ -18,11 +18,15 @@ Record state : Type := {
   started : Z -> bool;
   committed : Z -> bool;
   holder : Row -> Z;
-  read : Z -> bool
+  read : Z -> bool;
+  head : Z
 }.
 
 Definition init_empty (st : state) : Prop :=
   (Z.eqb (n st) 0) = true.
+
+Definition init_the_first_has_its_turn (st : state) : Prop :=
+  (Z.eqb (head st) 0) = true.
 
 Definition init_idle (st : state) : Prop :=
   (forall p : Z, ((negb (started st p)) && ((negb (committed st p)) && (negb (read st p)))) = true).
@@ -31,7 +35,7 @@ Definition init_unlocked (st : state) : Prop :=
   (forall r : Row, (Z.eqb (holder st r) (-1)) = true).
 
 Definition init (st : state) : Prop :=
-  init_empty st /\ init_idle st /\ init_unlocked st.
+  init_empty st /\ init_the_first_has_its_turn st /\ init_idle st /\ init_unlocked st.
 
 (* the receiver writes *)
 Definition guard_queue (st : state) : Prop :=
@@ -42,7 +46,8 @@ Definition act_queue (st : state) : state :=
      started := started st;
      committed := committed st;
      holder := holder st;
-     read := read st
+     read := read st;
+     head := head st
   |}.
 
 (* a worker takes the next transaction of the log *)
@@ -54,7 +59,8 @@ Definition act_start (st : state) (p : Z) : state :=
      started := fun (x0 : Z) => ((started st x0) || (Z.eqb x0 p));
      committed := committed st;
      holder := holder st;
-     read := read st
+     read := read st;
+     head := head st
   |}.
 
 (* the worker applies a change to the row and so locks it *)
@@ -66,19 +72,21 @@ Definition act_lock_row (st : state) (p : Z) (r : Row) : state :=
      started := started st;
      committed := committed st;
      holder := fun (x0 : Row) => (if (eqb_Row x0 r) then p else (holder st x0));
-     read := read st
+     read := read st;
+     head := head st
   |}.
 
-(* all rows applied, and everything before it has committed; frees its rows *)
+(* all rows applied, and it has its turn; frees its rows, and the next has its turn *)
 Definition guard_engine_commit (st : state) (p : Z) : Prop :=
-  (((started st p) = true) /\ (((negb (committed st p)) = true) /\ (((forall r : Row, ((negb (ws p r)) || (Z.eqb (holder st r) p)) = true)) /\ ((forall q : Z, ((negb ((0 <=? q) && (q <? p))) || (committed st q)) = true))))).
+  (((started st p) = true) /\ (((negb (committed st p)) = true) /\ (((forall r : Row, ((negb (ws p r)) || (Z.eqb (holder st r) p)) = true)) /\ ((Z.eqb p (head st)) = true)))).
 Definition act_engine_commit (st : state) (p : Z) : state :=
   {|
      n := n st;
      started := started st;
      committed := fun (x0 : Z) => ((committed st x0) || (Z.eqb x0 p));
      holder := fun (x0 : Row) => (if (Z.eqb (holder st x0) p) then (-1) else (holder st x0));
-     read := read st
+     read := read st;
+     head := ((head st) + 1)
   |}.
 
 (* a reader's snapshot is what has committed *)
@@ -90,7 +98,8 @@ Definition act_take_snapshot (st : state) : state :=
      started := started st;
      committed := committed st;
      holder := holder st;
-     read := fun (x0 : Z) => (committed st x0)
+     read := fun (x0 : Z) => (committed st x0);
+     head := head st
   |}.
 
 Inductive step (st : state) : state -> Prop :=
@@ -104,6 +113,14 @@ Inductive step (st : state) : state -> Prop :=
     step st (act_engine_commit st p)
 | step_take_snapshot : guard_take_snapshot st ->
     step st (act_take_snapshot st).
+
+(* turns follow the log *)
+Definition inv_committed_had_its_turn (st : state) : Prop :=
+  (forall p : Z, ((negb (0 <=? p)) || (Bool.eqb (committed st p) (p <? (head st)))) = true).
+
+(* the first turn is that of 0 *)
+Definition inv_turns_count_from_0 (st : state) : Prop :=
+  (0 <=? (head st)) = true.
 
 (* only the head of the queue goes *)
 Definition inv_commit_order_preserved (st : state) : Prop :=

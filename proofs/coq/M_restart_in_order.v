@@ -66,7 +66,7 @@ Definition act_skip (st : state) : state :=
 
 (* the worker commits; the position is saved with the data *)
 Definition guard_engine_commit (st : state) (p : Z) : Prop :=
-  (((running st p) = true) /\ ((forall q : Z, ((negb ((0 <=? q) && (q <? p))) || (executed st q)) = true))).
+  (((running st p) = true) /\ ((forall q : Z, ((negb (running st q)) || (p <=? q)) = true))).
 Definition act_engine_commit (st : state) (p : Z) : state :=
   {|
      n := n st;

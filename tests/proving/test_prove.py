@@ -11,6 +11,7 @@ from paraply.commands import prove as command
 from paraply.models.claims.refuted import COUNTEREXAMPLES
 from paraply.models.claims.theorems import THEOREMS, theorem
 from paraply.models.judging import judges
+from paraply.models.judging.certificates.__main__ import systems
 from paraply.models.judging.proving import ObligationCache, Refutation, prove
 from paraply.models.judging.solver import Answer, Judgment
 from paraply.models.language.system import obligations
@@ -24,7 +25,7 @@ def test_theorem_is_printed_with_its_matrix_and_each_solver(capsys):
     printed = capsys.readouterr().out
     assert printed.startswith("P07  Commit order preserved")
     for judge in ("z3    ", "cvc5  ", "kernel"):
-        assert f"     {judge} proved: 43 of 43 obligations" in printed
+        assert f"     {judge} proved: 55 of 55 obligations" in printed
     assert "commit_order_preserved                initially ok · queue ok" in printed
     assert printed.endswith("3 of 3 came out as stated\n")
 
@@ -171,7 +172,8 @@ def test_list_has_a_line_for_each_identifier(tmp_path, capsys):
     lines = capsys.readouterr().out.splitlines()
     assert [line.split("  ")[0] for line in lines] == [e.id for e in command.chosen([])]
     assert lines[0] == f"P01  {THEOREMS[0].claim}"
-    assert lines[-1] == f"{COUNTEREXAMPLES[-1].id}  (progress) {COUNTEREXAMPLES[-1].title}"
+    assert lines[-1] == f"{COUNTEREXAMPLES[-1].id}  {COUNTEREXAMPLES[-1].title}"
+    assert f"C69  (progress) {theorem('C69').title}" in lines
     records = json.loads(listed.read_text())["entries"]
     kinds = {"safety": "", "progress": "(progress) "}
     assert lines == [
@@ -212,10 +214,11 @@ def test_run_that_was_only_replayed_is_not_called_the_shortest(tmp_path, judge, 
 
 
 def test_lint_warns_of_each_system_once(capsys):
-    assert main(["prove", "P05", "P06", "P14", "--solver", "kernel", "--lint"]) == 0
+    assert main(["prove", "P01", "P02", "P06", "P14", "--solver", "kernel", "--lint"]) == 0
     printed = capsys.readouterr().out
-    assert "lint: 2 warnings; none makes a proof wrong" in printed
+    assert "lint: 5 warnings; none makes a proof wrong" in printed
     assert printed.count("     certification: refused_row and writer lead") == 1
+    assert printed.count("     parallel_applier[wl8440]: item_position and item_sn") == 1
 
 
 @pytest.mark.parametrize(
@@ -237,6 +240,20 @@ def test_solver_that_is_not_installed_is_said_before_the_work_with_a_remedy(
     assert captured.out == ""
     assert captured.err.startswith(f"paraply: P710 the solver {missing} is not installed")
     assert f"pip install {package}; `paraply prove --solver kernel`" in captured.err
+
+
+def test_stability_of_one_system_is_measured_again_and_that_of_others_kept(tmp_path):
+    results = tmp_path / "r.json"
+    given = ["--seeds", "1", "--orders", "1", "--system", "members", "--record", str(results)]
+    assert proof_stability.main(given) == 0
+    old, new = proof_stability.stored(), json.loads(results.read_text())
+    for judge, row in new.items():
+        kept = {name: s for name, s in row["systems"].items() if name != "members"}
+        assert kept.items() <= old[judge]["systems"].items()
+        assert list(row["systems"]) == [system.name for system in systems()]
+        assert row["obligations"] == sum(len(obligations(system)) for system in systems())
+        assert row["asked"] == row["obligations"] * (2 if row["version"] else 1)
+        assert row["failed"] == []
 
 
 @pytest.mark.parametrize(

@@ -75,6 +75,7 @@ def theorem_page(entry: Theorem, prose: dict[str, str], assumptions: dict[str, A
     lines = [
         f"# {entry.id}: {entry.claim}", "",
         "## Claim", "", *(f"`{s.name}`: {s.meaning}." for s in stated), "",
+        *([prose["lemma"], ""] if "lemma" in prose else []),
         "## In plain words", "", prose["plain"], "",
         "## Why it matters", "", prose["why"], "",
         "## Model and its distance from real servers", "", prose["distance"], "",

@@ -404,3 +404,22 @@ RUNS |= {
     )
     for name, other in SAME_FAULT.items()
 }
+
+_RELATED = {
+    "C70": ("C68", "locks beside writes are no events of a history",
+            "three workers wait in a circle of two rows and a turn"),
+    "C71": ("C26", "the reading names the position, not the executed set",
+            "the position row of MariaDB is its record of executed GTIDs"),
+    "C72": ("C42", "the reading is of several replicas, of which one forgets",
+            "the relay log that is discarded is that of a semi-synchronous replica"),
+    "C73": ("C19", "there the log that loses its end is the source's",
+            "the binary log that loses its end is the source's"),
+    "C74": ("C19", "the reading counts groups and does not compare their contents",
+            "the replica is ahead of the restarted source, which gives the number again"),
+}  # fmt: skip
+"""The nearest run of the reference, why it is not read, and how it differs."""
+
+RUNS |= {
+    name: replace(RUNS[other], reading=None, unread=unread, because=because)
+    for name, (other, unread, because) in _RELATED.items()
+}

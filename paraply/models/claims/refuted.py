@@ -16,9 +16,11 @@ from paraply.models.systems.variants import (
     variant_of_applier,
     variant_of_certification,
     variant_of_commit_order,
+    variant_of_crash_points,
     variant_of_end_to_end,
     variant_of_low_water_mark,
     variant_of_members,
+    variant_of_quorum,
     variant_of_restart,
     variant_of_semi_sync,
     variant_of_tracker,
@@ -26,6 +28,9 @@ from paraply.models.systems.variants import (
 
 PAIR = Scope(low=0, high=2, size=1)
 
+_with_open_snapshots = partial(
+    variant_of_certification, snapshots_are_closed=False, speaks_of_refusals=False
+)
 _wherever_ddl_runs = partial(variant_of_end_to_end, ddl_is_apart=False, speaks_of_tables=False)
 
 COUNTEREXAMPLES = (
@@ -65,19 +70,19 @@ COUNTEREXAMPLES = (
     ),
     Counterexample(
         id="C07", title="garbage collection before every later snapshot contains the stable set",
-        system=variant_of_certification(name="no_a2", stable_is_seen=False),
+        system=_with_open_snapshots(name="no_a2", stable_is_seen=False),
         statement="first_certified_wins", scope=Scope(high=0, low=0, size=2), steps=4,
         source="assumption A2; third-party report of diverging members",
     ),
     Counterexample(
         id="C08", title="a stored version without the writer's own GTID",
-        system=variant_of_certification(name="without_own_gtid", own_gtid_in_version=False),
+        system=_with_open_snapshots(name="without_own_gtid", own_gtid_in_version=False),
         statement="first_certified_wins", scope=Scope(high=0, low=0, size=2), steps=2,
         source="WL#8440 definition of snapshot version against EX2",
     ),
     Counterexample(
         id="C09", title="purging items that are not stable",
-        system=variant_of_certification(name="purge_any", purge_stable_only=False),
+        system=_with_open_snapshots(name="purge_any", purge_stable_only=False),
         statement="first_certified_wins", scope=Scope(high=0, low=0, size=2), steps=3,
         source="Certifier::garbage_collect",
     ),
@@ -268,4 +273,34 @@ COUNTEREXAMPLES = (
         source="Certifier::garbage_collect; members that diverge",
     ),
     *REFUTED_OF_PROGRESS,
+    Counterexample(
+        id="C70", title="wider lock sets: the head waits for a row that a later transaction locked",
+        system=variant_of_commit_order(name="wider_locks", locks_are_writes=False),
+        statement="the_head_is_never_blocked", scope=SMALL, steps=5,
+        source="assumption A14; no primary key, gap locks, foreign keys",
+    ),
+    Counterexample(
+        id="C71", title="the executed GTID is recorded after the data, not with it",
+        system=variant_of_restart(name="gtid_apart", gtid_with_data=False),
+        statement="nothing_is_applied_twice", scope=Scope(high=2, size=1), steps=6,
+        source="assumption A15; mysql.gtid_executed and engines without transactions",
+    ),
+    Counterexample(
+        id="C72", title="a crash loses relay log that the receiver does not fetch again",
+        system=variant_of_restart(name="relay_log_lost", relay_log_survives=False),
+        statement="nothing_is_passed_over", scope=Scope(high=2, size=1), steps=3,
+        source="assumption A16; sync_relay_log without relay_log_recovery",
+    ),
+    Counterexample(
+        id="C73", title="the replica's binary log loses its end after an engine committed",
+        system=variant_of_crash_points(name="log_not_synced", log_is_synced=False),
+        statement="position_equals_data", scope=Scope(high=2, size=1), steps=5,
+        source="assumption A17; sync_binlog other than 1 on the replica",
+    ),
+    Counterexample(
+        id="C74", title="a restarted source gives the numbers of lost groups to others",
+        system=variant_of_quorum(name="source_not_synced", source_is_synced=False),
+        statement="visible_is_at_a_whole_set", scope=Scope(low=0, high=1, size=1), steps=6,
+        source="assumption A18; sync_binlog other than 1 at the source",
+    ),
 )  # fmt: skip

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from paraply.models.claims.claim import Counterexample, Theorem
 from paraply.models.claims.commits.theorems import THEOREMS_OF_COMMITS
 from paraply.models.claims.progress.theorems import THEOREMS_OF_PROGRESS
@@ -26,6 +28,11 @@ DIALECTS = (
     variant_of_applier(name="mysql_8_4", logs_view_change=False),
 )
 """Both safe windows, with and without logged view changes."""
+
+_with_open_snapshots = partial(
+    variant_of_certification, snapshots_are_closed=False, speaks_of_refusals=False
+)
+"""Without A4, which only refusals need."""
 
 REMEDIES = (
     variant_of_semi_sync(name="semi_sync[waits]"),
@@ -92,11 +99,11 @@ THEOREMS = (
         claim="First certified wins: of two certified writers of one row, the later had seen the "
         "earlier; garbage collection changes nothing about it.",
         systems=(
-            variant_of_certification(name="certification"),
-            variant_of_certification(name="certification[no collection]", collect=False),
+            _with_open_snapshots(name="certification[open snapshots]"),
+            _with_open_snapshots(name="certification[no collection]", collect=False),
         ),
         statements=("first_certified_wins",),
-        assumes=("A2", "A4"),
+        assumes=("A2",),
         delimited_by=("C07", "C08", "C09"),
         source="WL#8440 trx.LC; Certifier::certify, Certifier::garbage_collect",
     ),
@@ -133,8 +140,8 @@ THEOREMS = (
         "always take its next step.",
         systems=(variant_of_commit_order(name="commit_order"),),
         statements=("the_head_is_never_blocked", "the_head_may_start"),
-        assumes=(),
-        delimited_by=("C13",),
+        assumes=("A14",),
+        delimited_by=("C13", "C70"),
         source="WL#4648 C3; Commit_order_manager",
     ),
     Theorem(
@@ -208,8 +215,8 @@ THEOREMS = (
         claim="No transaction is applied twice across any number of crashes, in or out of order.",
         systems=RESTARTS,
         statements=("nothing_is_applied_twice",),
-        assumes=(),
-        delimited_by=("C24",),
+        assumes=("A15",),
+        delimited_by=("C24", "C71"),
         source="WL#8440, applier recovery; GTID auto-skip",
     ),
     Theorem(
@@ -217,8 +224,8 @@ THEOREMS = (
         claim="No transaction is passed over, if recovery begins at or before the first missing.",
         systems=RESTARTS,
         statements=("nothing_is_passed_over",),
-        assumes=(),
-        delimited_by=("C25",),
+        assumes=("A16",),
+        delimited_by=("C25", "C72"),
         source="WL#8440, applier recovery, EX7",
     ),
     Theorem(

@@ -190,6 +190,11 @@ def _lasso(counterexample: Counterexample, system: System, response: Response) -
     )  # fmt: skip
 
 
-def reach(system: System, situation: Statement, scope: Scope, steps_max: int) -> Run | None:
+def reach(
+    system: System, situation: Statement, scope: Scope, steps_max: int, *, timeout_s: float = 60.0
+) -> Run | None:
     """Return a shortest run, or None within the bound."""
-    return shortest_run(system, situation, scope, capacity=capacity_of(system), steps_max=steps_max)
+    return shortest_run(
+        system, situation, scope, capacity=capacity_of(system), steps_max=steps_max,
+        timeout_s=timeout_s,
+    )  # fmt: skip

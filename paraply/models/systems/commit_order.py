@@ -11,10 +11,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from paraply.models.language.system import System
+from paraply.models.language.system import System, Updates
 from paraply.models.language.terms import (
     BOOL,
     INT,
+    Equal,
     Sort,
     Variable,
     conj,
@@ -40,6 +41,8 @@ class Rules:
     preserve_commit_order: bool = True
     conflicts_wait: bool = True
     """A transaction waits for earlier conflicting commits."""
+    locks_are_writes: bool = True
+    """A worker locks the rows of its write set only; off, others too (no primary key, gaps)."""
 
 
 def commit_order(rules: Rules = Rules()) -> System:
@@ -50,10 +53,18 @@ def commit_order(rules: Rules = Rules()) -> System:
     started = system.state("started", INT, BOOL)
     committed = system.state("committed", INT, BOOL)
     holder = system.state("holder", ROW, INT)
+    locks = ws
+    if not rules.locks_are_writes:
+        locks = system.rigid("locks", INT, ROW, BOOL)
+        system.assume("writes_are_locked", (P, R), implies(ws(P, R), locks(P, R)),
+            "a worker locks at least what it writes")  # fmt: skip
     read = system.state("read", INT, BOOL)
 
     queued = conj(P >= 0, P < n())
     system.starts_with("empty", (), eq(n(), 0))
+    if rules.preserve_commit_order:
+        head = system.state("head", INT)
+        system.starts_with("the_first_has_its_turn", (), eq(head(), 0))
     system.starts_with("idle", (P,), conj(~started(P), ~committed(P), ~read(P)))
     system.starts_with("unlocked", (R,), eq(holder(R), FREE))
 
@@ -69,20 +80,20 @@ def commit_order(rules: Rules = Rules()) -> System:
     )  # fmt: skip
     system.action(
         "lock_row", (P, R),
-        guard=conj(started(P), ~committed(P), ws(P, R), eq(holder(R), FREE)),
+        guard=conj(started(P), ~committed(P), locks(P, R), eq(holder(R), FREE)),
         updates={holder: lambda r: ite(eq(r, R), P, holder(r))},
         meaning="the worker applies a change to the row and so locks it",
     )  # fmt: skip
-    turn = conj(started(P), ~committed(P), forall(R, implies(ws(P, R), eq(holder(R), P))))
+    turn = conj(started(P), ~committed(P), forall(R, implies(locks(P, R), eq(holder(R), P))))
+    commits: Updates = {
+        committed: lambda p: disj(committed(p), eq(p, P)),
+        holder: lambda r: ite(eq(holder(r), P), FREE, holder(r)),
+    }
     if rules.preserve_commit_order:
-        turn = conj(turn, forall(Q, implies(conj(Q >= 0, Q < P), committed(Q))))
-    system.action(
-        "engine_commit", (P,), guard=turn,
-        updates={
-            committed: lambda p: disj(committed(p), eq(p, P)),
-            holder: lambda r: ite(eq(holder(r), P), FREE, holder(r)),
-        },
-        meaning="all rows applied, and everything before it has committed; frees its rows",
+        turn = conj(turn, eq(P, head()))
+        commits[head] = lambda: head() + 1
+    system.action("engine_commit", (P,), guard=turn, updates=commits,
+        meaning="all rows applied, and it has its turn; frees its rows, and the next has its turn",
     )  # fmt: skip
     system.action(
         "take_snapshot", (), updates={read: lambda p: committed(p)},
@@ -94,6 +105,10 @@ def commit_order(rules: Rules = Rules()) -> System:
     system.safe("commit_order_preserved", (P, Q), ordered, "what has committed is a prefix")
     system.safe("readers_see_prefixes", (P, Q), prefix,
         "a reader sees everything before whatever it sees")  # fmt: skip
+    if rules.preserve_commit_order:
+        system.invariant("committed_had_its_turn", (P,), implies(P >= 0,
+            Equal(committed(P), P < head())), "turns follow the log")  # fmt: skip
+        system.invariant("turns_count_from_0", (), head() >= 0, "the first turn is that of 0")
     system.invariant("commit_order_preserved", (P, Q), ordered, "only the head of the queue goes")
     system.invariant("readers_see_prefixes", (P, Q), prefix, "a snapshot is taken of a prefix")
 
@@ -103,7 +118,7 @@ def commit_order(rules: Rules = Rules()) -> System:
                  forall(Q, implies(conj(Q >= 0, Q < M), committed(Q))))  # fmt: skip
     system.safe(
         "the_head_is_never_blocked", (M, R),
-        implies(conj(least, started(M), ws(M, R)), disj(eq(holder(R), FREE), eq(holder(R), M))),
+        implies(conj(least, started(M), locks(M, R)), disj(eq(holder(R), FREE), eq(holder(R), M))),
         "so it can lock what it lacks, and then commit: no deadlock",
     )  # fmt: skip
     system.safe(
@@ -114,7 +129,7 @@ def commit_order(rules: Rules = Rules()) -> System:
     system.invariant(
         "holder_is_running", (R,),
         disj(eq(holder(R), FREE), conj(holder(R) >= 0, holder(R) < n(), started(holder(R)),
-             ~committed(holder(R)), ws(holder(R), R))),
+             ~committed(holder(R)), locks(holder(R), R))),
         "a row is held by a running transaction that writes it",
     )  # fmt: skip
     system.invariant(

@@ -31,6 +31,8 @@ class Rules:
     """A binary log decides prepared work; off, engines roll back."""
     retry_saves_position: bool = True
     """A retry saves its position again."""
+    log_is_synced: bool = True
+    """The replica's binary log is durable when written (``sync_binlog=1``)."""
 
 
 def crash_points(rules: Rules = Rules()) -> System:
@@ -44,13 +46,14 @@ def crash_points(rules: Rules = Rules()) -> System:
     logged = system.state("logged", INT, BOOL)
     data = system.state("data", INT, BOOL)
     saved = system.state("saved", INT, BOOL)
+    durable = logged if rules.log_is_synced else system.state("durable", INT, BOOL)
 
     def after_crash_data(p: Term) -> Term:
-        decided = conj(data_prepared(p), logged(p))
+        decided = conj(data_prepared(p), durable(p))
         return disj(data(p), decided) if rules.has_coordinator else data(p)
 
     def after_crash_saved(p: Term) -> Term:
-        decided = conj(saved_prepared(p), logged(p))
+        decided = conj(saved_prepared(p), durable(p))
         return disj(saved(p), decided) if rules.has_coordinator else saved(p)
 
     system.starts_with("at_the_beginning", (), eq(cursor(), 0))
@@ -93,6 +96,11 @@ def crash_points(rules: Rules = Rules()) -> System:
         updates={logged: lambda p: disj(logged(p), eq(p, P))},
         meaning="in relay-log order it is written to the replica's binary log: decided",
     )  # fmt: skip
+    if not rules.log_is_synced:
+        system.starts_with("nothing_is_durable", (P,), ~durable(P))
+        system.action("sync_log", (P,), guard=logged(P),
+            updates={durable: lambda p: disj(durable(p), eq(p, P))},
+            meaning="the replica's binary log is synced some time later")  # fmt: skip
     system.action(
         "commit_data", (P,), guard=conj(running(P), logged(P)),
         updates={data: lambda p: disj(data(p), eq(p, P))},
@@ -112,6 +120,8 @@ def crash_points(rules: Rules = Rules()) -> System:
         running: lambda p: False, retried: lambda p: False,
         data_prepared: lambda p: False, saved_prepared: lambda p: False,
     }  # fmt: skip
+    if not rules.log_is_synced:
+        recovered[logged] = durable
     system.action("crash_and_recover", (BEGIN,), guard=highest, updates=recovered,
         meaning="the binary log decides what is prepared; the highest position counts",
     )  # fmt: skip

@@ -11,11 +11,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from paraply.models.language.system import System
+from paraply.models.language.system import System, Updates
 from paraply.models.language.terms import (
     BOOL,
     INT,
+    TRUE,
     Sort,
+    Term,
     Variable,
     conj,
     disj,
@@ -30,6 +32,7 @@ REPLICA, ACKERS, VOTERS = Sort("Replica"), Sort("Ackers"), Sort("Voters")
 G = Variable("g", INT)
 K, L = Variable("k", REPLICA), Variable("l", REPLICA)
 A, V = Variable("a", ACKERS), Variable("v", VOTERS)
+CUT = Variable("cut", INT)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,6 +48,8 @@ class Rules:
     """A crashed replica keeps its relay log."""
     promotes_the_highest: bool = True
     """The electing set's most advanced replica is promoted."""
+    source_is_synced: bool = True
+    """``sync_binlog=1`` at the source; off, a restart loses the end of its binary log."""
 
 
 def quorum(rules: Rules = Rules()) -> System:
@@ -75,11 +80,28 @@ def quorum(rules: Rules = Rules()) -> System:
     system.starts_with("nothing_received", (K,), conj(eq(received(K), 0), eq(applied(K), 0),
         eq(known(K), 0), ~promoted(K)))  # fmt: skip
     system.starts_with("nothing_seen", (G,), ~seen(G))
-    system.action("write", (), guard=~lost(), updates={n: lambda: n() + 1},
+    writes: Updates = {n: lambda: n() + 1}
+    receives: Updates = {received: lambda k: ite(eq(k, K), received(k) + 1, received(k))}
+    restarts: Updates = {known: lambda k: 0}
+    cut: tuple[Variable, ...] = ()
+    may_restart = ~lost()
+    same_group: Term = TRUE
+    if not rules.source_is_synced:
+        # Numbers are given again, so contents are compared: when a group was written.
+        era = system.state("era", INT)
+        at_source = system.state("at_source", INT, INT)
+        at_replica = system.state("at_replica", REPLICA, INT, INT)
+        system.starts_with("first_era", (), eq(era(), 0))
+        writes[at_source] = lambda g: ite(eq(g, n()), era(), at_source(g))
+        receives[at_replica] = lambda k, g: ite(
+            conj(eq(k, K), eq(g, received(k))), at_source(g), at_replica(k, g))  # fmt: skip
+        cut, may_restart = (CUT,), conj(~lost(), visible() <= CUT, CUT <= n())
+        restarts |= {n: lambda: CUT, era: lambda: era() + 1}
+        same_group = eq(at_replica(K, G), at_source(G))
+    system.action("write", (), guard=~lost(), updates=writes,
         meaning="the next group is durable in the source's binary log")  # fmt: skip
     system.action(
-        "receive", (K,), guard=conj(~lost(), received(K) < n()),
-        updates={received: lambda k: ite(eq(k, K), received(k) + 1, received(k))},
+        "receive", (K,), guard=conj(~lost(), received(K) < n()), updates=receives,
         meaning="a replica writes the next group to its relay log",
     )  # fmt: skip
     system.action(
@@ -111,7 +133,7 @@ def quorum(rules: Rules = Rules()) -> System:
         meaning="a replica restarts, with its relay log",
     )  # fmt: skip
     system.action(
-        "restart_source", (), guard=~lost(), updates={known: lambda k: 0},
+        "restart_source", cut, guard=may_restart, updates=restarts,
         meaning="the source restarts and has to be told again; recovered groups wait",
     )  # fmt: skip
     system.action("lose_source", (), updates={lost: lambda: True},
@@ -129,7 +151,8 @@ def quorum(rules: Rules = Rules()) -> System:
 
     system.safe("what_was_seen_survives", (G, K), implies(conj(seen(G), promoted(K)),
         G < received(K)), "whatever a client saw is on the replica that is promoted")  # fmt: skip
-    at_the_set = implies(conj(G < visible(), acks(K, by_set())), G < received(K))
+    held = conj(G < received(K), disj(G < 0, same_group))
+    at_the_set = implies(conj(G < visible(), acks(K, by_set())), held)
     system.safe("visible_is_at_a_whole_set", (G, K), at_the_set,
         "whatever is visible is on every replica of an acknowledging set")  # fmt: skip
     system.invariant("visible_is_at_a_whole_set", (K,), implies(conj(visible() > 0,

@@ -37,11 +37,16 @@ class Rules:
     by_position: bool = False
     """Restart after the saved position without skips (single GTID per domain)."""
     commits_in_order: bool = False
+    """A worker commits when no earlier transaction runs."""
     saves_with_data: bool = True
     """The transaction saves the position."""
     begins_before_the_missing: bool = True
     """Restart before the first missing transaction."""
     skips_executed: bool = True
+    gtid_with_data: bool = True
+    """The transaction itself records its GTID as executed; off, a later step does."""
+    relay_log_survives: bool = True
+    """Off, a crash may lose what is not executed, and the receiver continues after it."""
 
 
 def restart(rules: Rules = Rules()) -> System:
@@ -53,11 +58,21 @@ def restart(rules: Rules = Rules()) -> System:
     executed = system.state("executed", INT, BOOL)
     twice = system.state("twice", INT, BOOL)
     position = system.state("position", INT)
+    data = executed if rules.gtid_with_data else system.state("data", INT, BOOL)
 
     system.starts_with("empty", (), conj(eq(n(), 0), eq(cursor(), 0), eq(position(), 0)))
     system.starts_with("idle", (P,), conj(~running(P), ~executed(P), ~twice(P)))
+    if not rules.gtid_with_data:
+        system.starts_with("no_data", (P,), ~data(P))
     system.action("receive", (), updates={n: lambda: n() + 1}, meaning="the relay log grows")
     skipped = executed(cursor()) if rules.skips_executed and not rules.by_position else ~TRUE
+    if not rules.relay_log_survives:
+        lost = system.state("lost", INT, BOOL)
+        system.starts_with("nothing_lost", (P,), ~lost(P))
+        skipped = disj(skipped, lost(cursor()))
+        system.action("pass_over", (), guard=conj(cursor() < n(), lost(cursor())),
+            updates={cursor: lambda: cursor() + 1},
+            meaning="the relay log continues after what was lost")  # fmt: skip
     system.action(
         "give_out", (), guard=conj(cursor() < n(), ~skipped),
         updates={
@@ -72,17 +87,20 @@ def restart(rules: Rules = Rules()) -> System:
             updates={cursor: lambda: cursor() + 1},
             meaning="GTID auto-skip: it was executed before",
         )  # fmt: skip
-    before = forall(Q, implies(conj(Q >= 0, Q < P), executed(Q)))
-    in_turn = before if rules.commits_in_order else TRUE
+    in_turn = forall(Q, implies(running(Q), P <= Q)) if rules.commits_in_order else TRUE
     commit: Updates = {
-        executed: lambda p: disj(executed(p), eq(p, P)),
-        twice: lambda p: disj(twice(p), conj(eq(p, P), executed(p))),
+        data: lambda p: disj(data(p), eq(p, P)),
+        twice: lambda p: disj(twice(p), conj(eq(p, P), data(p))),
         running: lambda p: conj(running(p), ~eq(p, P)),
     }
     if rules.saves_with_data:
         commit[position] = lambda: ite(P >= position(), P + 1, position())
     system.action("engine_commit", (P,), guard=conj(running(P), in_turn), updates=commit,
         meaning="the worker commits; the position is saved with the data")  # fmt: skip
+    if not rules.gtid_with_data:
+        system.action("record_gtid", (P,), guard=data(P),
+            updates={executed: lambda p: disj(executed(p), eq(p, P))},
+            meaning="the GTID is recorded afterwards")  # fmt: skip
     if not rules.saves_with_data:
         system.action(
             "save_position", (P,), guard=conj(executed(P), P >= position()),
@@ -94,11 +112,14 @@ def restart(rules: Rules = Rules()) -> System:
             meaning="begin again after the position saved")  # fmt: skip
     else:
         missing = forall(Q, implies(conj(Q >= 0, Q < BEGIN), executed(Q)))
+        begins = conj(BEGIN >= 0, BEGIN <= n(),
+                      missing if rules.begins_before_the_missing else TRUE)  # fmt: skip
+        if not rules.relay_log_survives:
+            begins = conj(begins, forall(Q, implies(lost(Q), conj(Q < n(), ~executed(Q)))))
         system.action(
-            "crash", (BEGIN,),
-            guard=conj(BEGIN >= 0, BEGIN <= n(),
-                       missing if rules.begins_before_the_missing else TRUE),
+            "crash", (BEGIN,), guard=begins,
             updates={**again, cursor: lambda: BEGIN},
+            havoc=() if rules.relay_log_survives else (lost,),
             meaning="begin again with a relay log file",
         )  # fmt: skip
 
