@@ -12,6 +12,7 @@ from functools import partial
 from paraply.counterexamples.hunt import properties_of
 from paraply.exploring.drawing import SEEDS, drawn_schedule, drawn_workload
 from paraply.exploring.explore import is_expected
+from paraply.exploring.generated.possible import Answer, NotedSchedule
 from paraply.mutating.patches import CodeKey, key_of
 from paraply.properties.campaign import content_digest
 from paraply.properties.registry import Property, registered_properties
@@ -44,9 +45,10 @@ class DefaultRun:
         """Return the subject and dialect."""
         return f"{self.subject.name} {self.workload.dialect}"
 
-    def again(self) -> History:
-        """Run with the code that is loaded now."""
-        return self.subject.run(self.schedule(), self.workload)
+    def again(self) -> tuple[History, list[Answer]]:
+        """Run with the code that is loaded now; return the history and the answers."""
+        schedule = NotedSchedule(self.schedule())
+        return self.subject.run(schedule, self.workload), schedule.answers
 
     def breach(self, history: History, judges: list[Property]) -> str:
         """Return the first property with an unexpected breach, or nothing."""

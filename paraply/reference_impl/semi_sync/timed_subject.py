@@ -82,6 +82,9 @@ class SemiSyncClockSubject(Subject):
         ),
     }
 
+    def __init__(self, cluster: type[TimedCluster] = TimedCluster) -> None:
+        self.cluster = cluster
+
     def simulate(
         self,
         schedule: Schedule,
@@ -98,7 +101,7 @@ class SemiSyncClockSubject(Subject):
             identifier = TransactionId(number)
             recorder.add(Transaction(id=identifier))
             identifiers.append(identifier)
-        cluster = TimedCluster(
+        cluster = self.cluster(
             settings,
             recorder,
             identifiers,
