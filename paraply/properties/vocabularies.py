@@ -289,12 +289,11 @@ LOG_GOES_BACK = Exemption(
 
 
 def attempts_of_workers(history: History) -> bool:
-    """A controlled run records begins and commits of numbered workers."""
+    """A controlled run records commits of numbered workers."""
     return (
         history.header.tier is EvidenceTier.CONTROLLED_RUN
         and not history.header.recorded_by.startswith("paraply conform")
-        and {EventKind.BEGUN, EventKind.ENGINE_COMMITTED} <= history.kinds
-        and any(event.worker is not None for event in history.events_of(EventKind.BEGUN))
+        and any(event.worker is not None for event in history.events_of(EventKind.ENGINE_COMMITTED))
     )
 
 

@@ -90,8 +90,11 @@ def test_parts_are_given_by_worker_0():
 def test_observed_run_is_not_judged():
     run = history("begun T1@w1 ; engine_committed T1@w2")
     observed = replace(run, header=replace(run.header, tier=EvidenceTier.ROW_OUTCOMES))
-    (prop,) = (one for one in registered_properties() if one.name == "attempts_take_their_steps_in_order")
-    assert prop.applies_to(run) and not prop.applies_to(observed)
+    (prop,) = (
+        one for one in registered_properties() if one.name == "attempts_take_their_steps_in_order"
+    )
+    assert prop.applies_to(run)
+    assert not prop.applies_to(observed)
 
 
 def test_worker_that_begins_a_second_transaction_is_reported():

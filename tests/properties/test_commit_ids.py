@@ -56,7 +56,8 @@ def test_part_of_a_log_is_not_judged():
     run = history("commit_id=1", "")
     part = replace(run, header=replace(run.header, tier=EvidenceTier.ROW_OUTCOMES))
     (prop,) = (one for one in registered_properties() if one.name == "commit_ids_number_the_groups")
-    assert prop.applies_to(run) and not prop.applies_to(part)
+    assert prop.applies_to(run)
+    assert not prop.applies_to(part)
 
 
 def test_group_overlaps_on_two_workers_only():

@@ -5,9 +5,11 @@ from __future__ import annotations
 import pytest
 
 from paraply.properties.semi_sync.acknowledgements import (
+    a_commit_waits_for_nothing,
     acknowledgements_follow_receipt,
     acknowledgements_take_a_round_trip,
     barred_sources_take_no_clients,
+    nothing_waits_while_semi_sync_is_off,
 )
 from paraply.vocabulary.verdict import Verdict
 from tests.properties.histories import history_of, verdict
@@ -77,3 +79,28 @@ def test_reply_needs_a_round_trip(time, is_early):
     assert bool(found) is is_early
     for breach in found:
         assert "99 us after its sync; a round trip takes 100 us" in str(breach)
+
+
+OFF = "wait_abandoned T1@source note=time-out time=10 ; "
+UNWAITED = "wait_abandoned T2@source note=asynchronous"
+LATER = "flushed T2@source ; synced T2@source ; "
+
+
+def test_wait_that_ends_later_by_a_time_out_had_begun_while_off():
+    run = history(T1, OFF, LATER, "wait_abandoned T2@source note=time-out")
+    assert not a_commit_waits_for_nothing(run)
+    assert a_commit_waits_for_nothing(history(T1, OFF, LATER, UNWAITED))
+    (breach,) = nothing_waits_while_semi_sync_is_off(run)
+    assert str(breach) == "T2 waited until time-out, though semi-sync was off"
+
+
+@pytest.mark.parametrize(
+    "events",
+    [
+        OFF + LATER + UNWAITED,
+        OFF + "wait_abandoned T2@source note=time-out time=10",
+        OFF + HEARD + LATER + "wait_abandoned T2@source note=time-out",
+    ],
+)
+def test_wait_in_the_same_step_or_when_on_again_or_that_never_began_holds(events):
+    assert not nothing_waits_while_semi_sync_is_off(history(T1, events))

@@ -6,7 +6,9 @@ tries the answers of a similar run, in their order.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from enum import Enum
 from typing import NamedTuple, TypeVar, overload
 
@@ -17,6 +19,8 @@ from paraply.vocabulary.events import Event
 from paraply.vocabulary.history import History
 from paraply.vocabulary.schedule import Schedule
 from paraply.vocabulary.timestamps import LogicalTime
+from paraply.vocabulary.transactions import Transaction
+from paraply.vocabulary.write_set import Item
 
 T = TypeVar("T")
 
@@ -76,7 +80,8 @@ class _DeadEndError(Exception):
 class _Comparison:
     """A record beside a given history.
 
-    Steps without events pass unseen, so only the order of logical times counts.
+    Steps without events pass unseen, so only the order of logical times counts. Of hashed items
+    only equality counts.
     """
 
     def __init__(self, given: History) -> None:
@@ -96,7 +101,8 @@ class _Comparison:
                 self._seen(events, at) == self._seen(given, at) for at in range(start, len(events))
             )
             and len(transactions) <= len(self._given.transactions)
-            and transactions == list(self._given.transactions[: len(transactions)])
+            and list(map(_without_hashes, transactions))
+            == list(map(_without_hashes, self._given.transactions[: len(transactions)]))
         )
 
     def is_whole(self) -> bool:
@@ -106,6 +112,7 @@ class _Comparison:
             and len(self.recorder.events) == len(self._given.events)
             and len(self.recorder.transactions) == len(self._given.transactions)
             and self.recorder.is_complete == self._given.is_complete
+            and _sharing(self.recorder.transactions) == _sharing(self._given.transactions)
         )
 
     def _seen(self, events: Sequence[Event], at: int) -> tuple[Event, bool]:
@@ -113,6 +120,23 @@ class _Comparison:
         if self._is_timed:
             return event, True
         return event._replace(time=NO_TIME), at == 0 or events[at - 1].time == event.time
+
+
+def _is_hashed(transaction: Transaction) -> bool:
+    return bool(transaction.write_set) and all(isinstance(x, int) for x in transaction.write_set)
+
+
+def _without_hashes(transaction: Transaction) -> Transaction:
+    return replace(transaction, write_set=frozenset()) if _is_hashed(transaction) else transaction
+
+
+def _sharing(transactions: Sequence[Transaction]) -> list[list[int]]:
+    """Return which transactions share each hashed item."""
+    owners: dict[Item, list[int]] = defaultdict(list)
+    for one in transactions:
+        for item in one.write_set if _is_hashed(one) else ():
+            owners[item].append(one.id)
+    return sorted(owners.values())
 
 
 class _GuidedSchedule(Schedule):

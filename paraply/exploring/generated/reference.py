@@ -47,16 +47,12 @@ NO_SYSTEM = (
     "comparison/",
     "mutants.py",
     "semi_sync/known_faults.py",
-    "certification/xxh64.py",
     "subject.py",
     "subjects.py",
     "recorder.py",
     "causes.py",
 )
-"""Named mutants, the clocks of ``compare``, and what registers and records.
-
-And xxh64: certification only needs that equal bytes have equal hashes, as every function gives.
-"""
+"""Named mutants, the clocks of ``compare``, and what registers and records."""
 RECORDING = frozenset({"record", "record_row", "next_step", "break_off"})
 """A change there falsifies the evidence, not the system."""
 SWAPS = Swaps(
@@ -75,6 +71,9 @@ ENVIRONMENT = frozenset(
         "Network.domain_of",
         "SourceRun.__init__",
         "is_broadcasting",
+        "is_following",
+        "lock_beside",
+        "operation_of",
         "replica_crash_steps",
         "abandoning",
         "network",
@@ -102,7 +101,7 @@ ENVIRONMENT = frozenset(
         "extra_locks",
     }
 )
-"""Functions that draw or group a workload, choose a topology, draw faults, or end a run."""
+"""Functions that draw or group a workload, choose a topology, draw faults, end a run, or record."""
 BUDGETS = ("_left", "budget")
 """Parts of names of limits on what the environment does."""
 

@@ -21,6 +21,9 @@ from paraply.registries import registered_subjects
 from paraply.vocabulary.history import History
 from paraply.vocabulary.schedule import Schedule
 
+EACH_SUBJECT = 5
+"""Dialects whose runs every subject has at least."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DefaultRun:
@@ -77,6 +80,8 @@ def judges_of(subject: Subject) -> list[Property]:
 def default_runs(*, each: int, seed: int, under: str = "", where: str = "") -> Iterator[DefaultRun]:
     """Yield ``each`` runs of every subject and dialect, with drawn options and schedules.
 
+    A subject with few dialects has more of each.
+
     ``under`` limits the reached functions to files with this part of a path; ``where`` selects one
     subject and dialect.
     """
@@ -85,7 +90,7 @@ def default_runs(*, each: int, seed: int, under: str = "", where: str = "") -> I
             if where not in ("", f"{subject.name} {dialect}"):
                 continue
             choices = random.Random(f"{subject.name} {dialect} {seed}")
-            for _ in range(each):
+            for _ in range(max(each, EACH_SUBJECT * each // len(subject.dialects))):
                 workload = drawn_workload(subject, dialect, choices)
                 schedule = partial(drawn_schedule, choices.randrange(SEEDS))
                 with Reached(under) as reached:

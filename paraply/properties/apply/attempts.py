@@ -124,9 +124,7 @@ class _Applier:
     def begin(self, event: Event, one: TransactionId) -> Iterator[Violation]:
         """Begin an attempt."""
         if one in self.running:
-            yield StepOutOfOrder(
-                member=self.member, transaction=one, step="begins", after="begun"
-            )
+            yield StepOutOfOrder(member=self.member, transaction=one, step="begins", after="begun")
         if self.chosen.get(one, event.worker) != event.worker:
             yield WorkWithoutAttempt(
                 member=self.member, transaction=one, step="begins", worker=event.worker

@@ -42,14 +42,18 @@ def _writes(history: History) -> Iterator[tuple[MemberStream, int, int]]:
                 online = None
             elif event.kind is EventKind.ONLINE and event.member in event.members:
                 online = index if online is None else online
-            elif event.kind is EventKind.SUBMITTED and online is not None:
-                if any(one.event_index < online for one in stream.remote):
-                    yield stream, online, index
+            elif event.kind is EventKind.SUBMITTED and _has_backlog(stream, online):
+                assert online is not None
+                yield stream, online, index
+
+
+def _has_backlog(stream: MemberStream, online: int | None) -> bool:
+    return online is not None and any(one.event_index < online for one in stream.remote)
 
 
 @always(
     of=members_wait_for_their_backlog,
-    source="group_replication_consistency=BEFORE_ON_PRIMARY_FAILOVER; WL#8440, distributed recovery",
+    source="group_replication_consistency=BEFORE_ON_PRIMARY_FAILOVER; WL#8440, recovery",
     witness=lambda history: sum(1 for _ in _writes(history)),
 )
 def members_write_after_their_backlog(history: History) -> tuple[WroteBeforeItsBacklog, ...]:

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from paraply.properties.registry import Violation, always
-from paraply.properties.semi_sync.watch import REJOINS
+from paraply.properties.registry import Violation, always, sometimes
+from paraply.properties.semi_sync.watch import REJOINS, Watch
 from paraply.properties.vocabularies import commit_stages, timed_stages
 from paraply.vocabulary.events import Event, EventKind
 from paraply.vocabulary.history import EvidenceTier, History
 from paraply.vocabulary.transactions import TransactionId
 
+ASYNCHRONOUS, SHUTDOWN, TOO_FEW = "asynchronous", "shutdown", "too few replicas"
+"""Reasons to end a wait where it begins, or however semi-sync is."""
 BARRED = "barred"
 """Recovery note: the source takes clients only when all it recovered is acknowledged."""
 
@@ -135,9 +137,7 @@ def acknowledgements_follow_receipt(history: History) -> tuple[HeardWithoutRecei
             why = servers.objection(event)
             if why:
                 found.append(
-                    HeardWithoutReceipt(
-                        member=event.member, transaction=event.transaction, why=why
-                    )
+                    HeardWithoutReceipt(member=event.member, transaction=event.transaction, why=why)
                 )
         servers.follow(event)
     return tuple(found)
@@ -208,3 +208,51 @@ def acknowledgements_take_a_round_trip(history: History) -> tuple[HeardTooSoon, 
                 )
             )
     return tuple(found)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WaitedThoughOff(Violation):
+    """A wait ends for a client or a clock while semi-sync was off already."""
+
+    transaction: TransactionId
+    reason: str
+
+    def __str__(self) -> str:
+        return f"T{self.transaction} waited until {self.reason}, though semi-sync was off"
+
+
+def _waits_without_semi_sync(history: History) -> Iterator[tuple[Event, bool]]:
+    """Yield waits that ended while semi-sync was off, and whether they had begun."""
+    watch = Watch.of(history)
+    off_since: int | None = None
+    for event in history.events:
+        # A time-out ends all waits in one step.
+        was_off = off_since is not None and event.time > off_since
+        if event.kind is EventKind.WAIT_ABANDONED and was_off:
+            yield event, event.note not in (ASYNCHRONOUS, SHUTDOWN, TOO_FEW)
+        for _ in watch.follow(event):
+            pass
+        off_since = None if not watch.is_off else event.time if off_since is None else off_since
+
+
+@sometimes(of=commit_stages, source="ReplSemiSyncMaster::commitTrx: is_on()")
+def a_commit_waits_for_nothing(history: History) -> bool:
+    """A transaction committed without a wait, because semi-sync was off."""
+    return any(event.note == ASYNCHRONOUS for event in history.events_of(EventKind.WAIT_ABANDONED))
+
+
+@always(
+    of=commit_stages,
+    source="ReplSemiSyncMaster::commitTrx: is_on()",
+    witness=lambda history: sum(1 for _ in _waits_without_semi_sync(history)),
+    is_safety=False,
+)
+def nothing_waits_while_semi_sync_is_off(history: History) -> tuple[WaitedThoughOff, ...]:
+    """Once semi-sync is off, a commit waits for nothing until it is on again."""
+    if history.header.tier is not EvidenceTier.CONTROLLED_RUN:
+        return ()
+    return tuple(
+        WaitedThoughOff(transaction=event.transaction, reason=event.note)
+        for event, has_waited in _waits_without_semi_sync(history)
+        if has_waited and event.transaction is not None
+    )

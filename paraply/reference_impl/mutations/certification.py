@@ -16,7 +16,13 @@ from paraply.reference_impl.certification.gtid_generator import (
     GtidGenerator,
     first_free,
 )
-from paraply.reference_impl.certification.gtids import GROUP_NAME, NO_GTIDS, Gtid, GtidSet, format_gtid_set
+from paraply.reference_impl.certification.gtids import (
+    GROUP_NAME,
+    NO_GTIDS,
+    Gtid,
+    GtidSet,
+    format_gtid_set,
+)
 from paraply.reference_impl.certification.parts import Parts
 from paraply.reference_impl.certification.subject import CertifierSubject
 from paraply.reference_impl.group.group import Group

@@ -66,6 +66,8 @@ class SemiSyncClockSubject(Subject):
                 "source_recovers_unacknowledged",
                 "source_is_lost_after_a_read",
                 "semi_sync_comes_back_on",
+                "a_commit_waits_for_nothing",
+                "nothing_waits_while_semi_sync_is_off",
                 "visible_only_after_acknowledgement",
                 "what_was_seen_survives",
                 "what_was_confirmed_survives",

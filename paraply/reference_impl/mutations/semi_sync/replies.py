@@ -7,7 +7,9 @@ from collections.abc import Iterator
 from paraply.reference_impl.mutants import Mutant, register_mutant
 from paraply.reference_impl.semi_sync.binlog import ReplicaState
 from paraply.reference_impl.semi_sync.cluster import Cluster
+from paraply.reference_impl.semi_sync.groups import Group
 from paraply.reference_impl.semi_sync.seeding import semi_sync_mutant
+from paraply.reference_impl.semi_sync.settings import Abandon
 from paraply.reference_impl.semi_sync.timed_cluster import TimedCluster
 from paraply.reference_impl.semi_sync.timed_subject import SemiSyncClockSubject
 from paraply.reference_impl.step import Step
@@ -33,6 +35,15 @@ class ServesBehindTheBar(Cluster):
         self.is_open = was_open
 
 
+class StaysOn(Cluster):
+    """A time-out does not switch semi-sync off."""
+
+    def on_abandon(self, group: Group, why: Abandon) -> None:
+        """Stay on."""
+        super().on_abandon(group, why)
+        self.is_on = True
+
+
 class RepliesAtOnce(TimedCluster):
     """Replies need no time."""
 
@@ -50,6 +61,11 @@ semi_sync_mutant(
     "barred_source_takes_clients", ServesBehindTheBar, "barred_sources_take_no_clients",
     "MDEV-162, second remedy", "clients commit on what the replicas may not have",
     dialect="barred_recovery", loses_source=False,
+)  # fmt: skip
+semi_sync_mutant(
+    "time_out_leaves_semi_sync_on", StaysOn, "nothing_waits_while_semi_sync_is_off",
+    "ReplSemiSyncMaster::switch_off", "every commit waits for a time-out of its own",
+    abandons=3, abandon_by="time_out", source_crashes=0, loses_source=False,
 )  # fmt: skip
 register_mutant(
     Mutant(
