@@ -254,7 +254,7 @@ def last_committed_is_minimal(history: History) -> list[TransactionHeldBack]:
 def sequence_numbers_are_contiguous(history: History) -> list[SequenceNumberSkipped]:
     """Sequence numbers leave no gap: at a gap the applier waits for all its workers.
 
-    Those of a source's whole log begin with 1.
+    Those of a source's next file begin with 1.
     """
     return [
         SequenceNumberSkipped(member=stream.member, transaction=one.transaction.id, numbers=numbers)
@@ -273,7 +273,9 @@ def _first_numbers(history: History) -> Iterator[tuple[MemberStream, Certified, 
     for stream in member_streams(history):
         firsts: dict[int, Certified] = {}
         for one in stream.remote:
-            if one.is_source and one.timestamp is not None and one.clock not in firsts:
+            # A record may begin within the first file.
+            is_first = one.clock > 0 and one.clock not in firsts
+            if one.is_source and one.timestamp is not None and is_first:
                 firsts[one.clock] = one
                 yield stream, one, (0, one.timestamp.sequence_number)
 
