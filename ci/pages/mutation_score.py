@@ -26,11 +26,6 @@ MEANINGS = {
     "same": "no run differs: equivalent, or no drawn run shows it",
     "crashed": "it raises an exception or does not end; not counted as caught",
 }
-REASONS = {
-    "reference_impl.certification.xxh64": "another function of the same bytes: equal keys still "
-    "have equal hashes. Golden tests check the values",
-}
-"""Why mutants of a module survive."""
 
 
 def page(note: dict[str, Any], fates: Sequence[dict[str, Any]]) -> str:
@@ -69,19 +64,12 @@ def _section(note: dict[str, Any], fates: Sequence[dict[str, Any]]) -> list[str]
 
 def _survivors(fates: Sequence[dict[str, Any]]) -> list[str]:
     survivors = sorted(
-        (one["module"], one["place"], one["what"], _reason(one))
+        (one["module"], one["place"], one["what"], str(one["by"]))
         for one in fates
         if one["fate"] == "survived"
     )
     rows = [(f"`{m}`", f"`{p}`", _cell(w), _cell(r)) for m, p, w, r in survivors]
     return table(("module", "function", "change", "remark"), rows)
-
-
-def _reason(one: dict[str, Any]) -> str:
-    for module, reason in REASONS.items():
-        if one["module"] == module:
-            return reason
-    return str(one["by"])
 
 
 def _score(counts: Counter[str]) -> str:

@@ -216,7 +216,8 @@ def _other_constants(value: object) -> tuple[str | int, ...]:
         return (value + 1, value - 1)
     if value is None:
         return ()
-    return (f"{value}_",) if isinstance(value, str) else ()
+    # A text with a space is a message.
+    return (f"{value}_",) if isinstance(value, str) and " " not in value else ()
 
 
 def _with(node: ast.AST, **fields: object) -> ast.AST:

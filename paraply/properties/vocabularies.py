@@ -9,7 +9,7 @@ from paraply.properties.apply.stream import apply_streams
 from paraply.properties.gtid.histories import POSITION_ITEM, executed_set, has_domains, sequence_of
 from paraply.properties.registry import Exemption, Vocabulary
 from paraply.vocabulary.events import EventKind
-from paraply.vocabulary.history import History
+from paraply.vocabulary.history import EvidenceTier, History
 from paraply.vocabulary.transactions import TransactionKind
 
 COMMIT_STAGES = frozenset(
@@ -286,3 +286,20 @@ LOG_GOES_BACK = Exemption(
     applies=replicated_log_goes_back,
     because="without strict mode a replica logs the numbers that its source's log has",
 )
+
+
+def attempts_of_workers(history: History) -> bool:
+    """A controlled run records commits of numbered workers."""
+    return (
+        history.header.tier is EvidenceTier.CONTROLLED_RUN
+        and not history.header.recorded_by.startswith("paraply conform")
+        and any(event.worker is not None for event in history.events_of(EventKind.ENGINE_COMMITTED))
+    )
+
+
+def synced_logs(history: History) -> bool:
+    """A controlled server records that its log is written and synced."""
+    return (
+        history.header.tier is EvidenceTier.CONTROLLED_RUN
+        and {EventKind.FLUSHED, EventKind.SYNCED} <= history.kinds
+    )

@@ -173,7 +173,7 @@ class MixedSchedule(Schedule):
         """Return an option, or a number in ``[0, options)``."""
         if isinstance(options, int) or len(options) < 2:
             return super().choose(options, label)
-        names = [_name_of(one, at) for at, one in enumerate(options)]
+        names = [name_of(one, at) for at, one in enumerate(options)]
         return options[self._picked(names, label)]
 
     def choose_index(self, count: int, label: str = "") -> int:
@@ -191,7 +191,8 @@ class MixedSchedule(Schedule):
         return index
 
 
-def _name_of(option: object, at: int) -> str:
+def name_of(option: object, at: int) -> str:
+    """Return an option's name, or its number ``at``."""
     for attribute in ("label", "name", "items"):
         found = getattr(option, attribute, None)
         if isinstance(found, str | tuple):

@@ -153,6 +153,10 @@ def test_burned_number_is_reported():
 def test_numbers_of_two_binary_logs_are_not_compared():
     history = history_of("| T1{a} | T2{b} | flushed T1 7<6 ; relay_rotated ; flushed T2 1<0")
     assert not sequence_numbers_are_contiguous(history)
+    (breach,) = sequence_numbers_are_contiguous(
+        history_of("| T1{a} | T2{b} | flushed T1 7<6 ; relay_rotated ; flushed T2 2<1")
+    )
+    assert breach.numbers == (0, 2)
     assert not sequence_numbers_increase(history)
 
 

@@ -1,19 +1,33 @@
 """Is a recorded history one that a subject can produce?
 
-A depth-first search over schedules, cut where the recorded events leave the given ones.
+A depth-first search over schedules, cut where the recorded events leave the given ones. It first
+tries the answers of a similar run, in their order.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from enum import Enum
+from typing import NamedTuple, TypeVar, overload
 
 from paraply.reference_impl.recorder import Recorder
 from paraply.reference_impl.subject import Subject, Workload
+from paraply.vocabulary.biased_schedules import name_of
+from paraply.vocabulary.events import Event
 from paraply.vocabulary.history import History
 from paraply.vocabulary.schedule import Schedule
+from paraply.vocabulary.timestamps import LogicalTime
+from paraply.vocabulary.transactions import Transaction
+from paraply.vocabulary.write_set import Item
 
-TRIES_MAX = 400
+T = TypeVar("T")
+
+TRIES_MAX = 3_000
+AHEAD_MAX = 6
+"""Answers of the similar run that may have no counterpart."""
+NO_TIME = LogicalTime(0)
 
 
 class Possible(Enum):
@@ -24,51 +38,166 @@ class Possible(Enum):
     UNKNOWN = "unknown"
 
 
+class Answer(NamedTuple):
+    """A choice of a run: the question, and the option's name."""
+
+    label: str
+    name: str
+
+
+class NotedSchedule(Schedule):
+    """Chooses as another schedule does, and keeps the answers."""
+
+    def __init__(self, schedule: Schedule) -> None:
+        super().__init__()
+        self.answers: list[Answer] = []
+        self._schedule = schedule
+        self.choices = schedule.choices
+
+    @overload
+    def choose(self, options: int, label: str = "") -> int: ...
+
+    @overload
+    def choose(self, options: Sequence[T], label: str = "") -> T: ...
+
+    def choose(self, options: Sequence[T] | int, label: str = "") -> T | int:
+        """Return an option, or a number in ``[0, options)``."""
+        made = len(self.choices)
+        found: T | int = self._schedule.choose(options, label)
+        if len(self.choices) > made:
+            self.answers.append(Answer(label, _names(options)[self.choices[made]]))
+        return found
+
+    def choose_index(self, count: int, label: str = "") -> int:
+        """Return an index of unnamed options."""
+        return self.choose(count, label)
+
+
 class _DeadEndError(Exception):
     """The run has left the given history."""
 
 
-class _GuidedSchedule(Schedule):
-    """Follows a prefix, then the hint, then first options, while the history agrees."""
+class _Comparison:
+    """A record beside a given history.
 
-    def __init__(self, prefix: Sequence[int], hint: Sequence[int], given: History) -> None:
-        super().__init__()
+    Steps without events pass unseen, so only the order of logical times counts. Of hashed items
+    only equality counts.
+    """
+
+    def __init__(self, given: History) -> None:
         self.recorder = Recorder()
-        self.counts: list[int] = []
-        self._prefix = prefix
-        self._hint = hint
         self._given = given
         self._agreed = 0
+        self._is_timed = "round_trip_us" in given.header.options
 
     def agrees(self) -> bool:
         """Return whether the record so far is a prefix of the given history."""
         events, transactions = self.recorder.events, self.recorder.transactions
+        given = self._given.events
         start, self._agreed = self._agreed, len(events)
         return (
-            events[start:] == list(self._given.events[start : len(events)])
+            len(events) <= len(given)
+            and all(
+                self._seen(events, at) == self._seen(given, at) for at in range(start, len(events))
+            )
             and len(transactions) <= len(self._given.transactions)
-            and transactions == list(self._given.transactions[: len(transactions)])
+            and list(map(_without_hashes, transactions))
+            == list(map(_without_hashes, self._given.transactions[: len(transactions)]))
         )
+
+    def is_whole(self) -> bool:
+        """Return whether the record is the given history."""
+        return (
+            self.agrees()
+            and len(self.recorder.events) == len(self._given.events)
+            and len(self.recorder.transactions) == len(self._given.transactions)
+            and self.recorder.is_complete == self._given.is_complete
+            and _sharing(self.recorder.transactions) == _sharing(self._given.transactions)
+        )
+
+    def _seen(self, events: Sequence[Event], at: int) -> tuple[Event, bool]:
+        event = events[at]
+        if self._is_timed:
+            return event, True
+        return event._replace(time=NO_TIME), at == 0 or events[at - 1].time == event.time
+
+
+def _is_hashed(transaction: Transaction) -> bool:
+    return bool(transaction.write_set) and all(isinstance(x, int) for x in transaction.write_set)
+
+
+def _without_hashes(transaction: Transaction) -> Transaction:
+    return replace(transaction, write_set=frozenset()) if _is_hashed(transaction) else transaction
+
+
+def _sharing(transactions: Sequence[Transaction]) -> list[list[int]]:
+    """Return which transactions share each hashed item."""
+    owners: dict[Item, list[int]] = defaultdict(list)
+    for one in transactions:
+        for item in one.write_set if _is_hashed(one) else ():
+            owners[item].append(one.id)
+    return sorted(owners.values())
+
+
+class _GuidedSchedule(Schedule):
+    """Follows a prefix, then the similar run, then first options, while the record agrees."""
+
+    def __init__(
+        self, prefix: Sequence[int], hint: Sequence[Answer], agrees: Callable[[], bool]
+    ) -> None:
+        super().__init__()
+        self.counts: list[int] = []
+        self._prefix = prefix
+        self._hint = hint
+        self._agrees = agrees
+        self._followed = 0
+
+    @overload
+    def choose(self, options: int, label: str = "") -> int: ...
+
+    @overload
+    def choose(self, options: Sequence[T], label: str = "") -> T: ...
+
+    def choose(self, options: Sequence[T] | int, label: str = "") -> T | int:
+        """Return the next option to try."""
+        names = _names(options)
+        if len(names) < 2:
+            if not names:
+                raise ValueError(f"nothing to choose from for {label}")
+            index = 0
+        else:
+            index = self._next(names, label)
+        return index if isinstance(options, int) else options[index]
 
     def choose_index(self, count: int, label: str = "") -> int:
         """Return the next index to try."""
-        if count < 2:
-            if count < 1:
-                raise ValueError(f"nothing to choose from for {label}")
-            return 0
-        if not self.agrees():
+        return self.choose(count, label)
+
+    def _next(self, names: Sequence[str], label: str) -> int:
+        if not self._agrees():
             raise _DeadEndError
         at = len(self.choices)
-        index = _preferred(self._hint, at, count)
+        index = self._preferred(names, label)
         if at < len(self._prefix):
             index = _nth(index, self._prefix[at])
-        self.counts.append(count)
+        self.counts.append(len(names))
         self.choices.append(index)
         return index
 
+    def _preferred(self, names: Sequence[str], label: str) -> int:
+        """Return the similar run's next answer that is offered, or 0."""
+        for place in range(self._followed, min(self._followed + AHEAD_MAX, len(self._hint))):
+            answer = self._hint[place]
+            if answer.label == label and answer.name in names:
+                self._followed = place + 1
+                return names.index(answer.name)
+        return 0
 
-def _preferred(hint: Sequence[int], at: int, count: int) -> int:
-    return hint[at] if at < len(hint) and hint[at] < count else 0
+
+def _names(options: Sequence[object] | int) -> list[str]:
+    if isinstance(options, int):
+        return [str(at) for at in range(options)]
+    return [name_of(one, at) for at, one in enumerate(options)]
 
 
 def _nth(preferred: int, number: int) -> int:
@@ -82,18 +211,22 @@ def is_possible(
     subject: Subject,
     workload: Workload,
     history: History,
-    hint: Sequence[int] = (),
+    hint: Sequence[Answer] = (),
     *,
     tries_max: int = TRIES_MAX,
 ) -> Possible:
-    """Search for a schedule with exactly this history; ``hint`` are choices to try first."""
+    """Search for a schedule with this history, but for steps without events.
+
+    ``hint`` are answers to try first.
+    """
     dialect, options = subject.dialect_of(workload), subject.options_of(workload)
     numbers: list[int] = []
     for _ in range(tries_max):
-        schedule = _GuidedSchedule(numbers, hint, history)
+        comparison = _Comparison(history)
+        schedule = _GuidedSchedule(numbers, hint, comparison.agrees)
         try:
-            subject.simulate(schedule, workload, dialect, options, schedule.recorder)
-            if _is_equal(schedule.recorder, history):
+            subject.simulate(schedule, workload, dialect, options, comparison.recorder)
+            if comparison.is_whole():
                 return Possible.YES
         except _DeadEndError:
             pass
@@ -105,11 +238,3 @@ def is_possible(
             return Possible.NO
         numbers[-1] += 1
     return Possible.UNKNOWN
-
-
-def _is_equal(recorder: Recorder, history: History) -> bool:
-    return (
-        tuple(recorder.events) == history.events
-        and tuple(recorder.transactions) == history.transactions
-        and recorder.is_complete == history.is_complete
-    )

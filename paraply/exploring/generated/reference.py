@@ -5,6 +5,7 @@ Only runs that reach the changed function are repeated, and only histories that 
 
 from __future__ import annotations
 
+import linecache
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from itertools import chain, zip_longest
@@ -14,7 +15,7 @@ from random import Random
 import paraply.reference_impl
 from paraply.exploring.generated.fates import Fate, Judged, Mutant, judged, mutants_of
 from paraply.exploring.generated.forking import Forks, TimeOutError, limit_time
-from paraply.exploring.generated.possible import Possible, is_possible
+from paraply.exploring.generated.possible import Answer, Possible, is_possible
 from paraply.exploring.generated.runs import (
     DefaultRun,
     default_runs,
@@ -26,17 +27,18 @@ from paraply.mutating.patches import CodeKey, LoadedFunctions, PatchError
 from paraply.properties.campaign import content_digest
 from paraply.properties.registry import Property
 from paraply.vocabulary.history import History
-from paraply.vocabulary.programs import decode_program, parse_program
 
 FOLDER = Path(paraply.reference_impl.__file__).parent
-RUNS_EACH = 12
+RUNS_EACH = 24
 """Per subject and dialect."""
-RUNS_MAX = 160
+RUNS_MAX = 400
 """Repeated for one mutant."""
-SECONDS = 6.0
+SECONDS = 12.0
+"""Of CPU time for the runs, and again for the search of equal ones."""
 CRASHES_MAX = 5
 COMPARED_MAX = 3
-"""Differing histories that are sought among those of the unchanged code."""
+"""Differing histories that are sought among those of the unchanged code, the shortest first."""
+CUT_SHORT = "search for an equal run was cut short"
 USUAL_MIN = 15
 """Runs with a situation, below which its absence says little."""
 NO_SYSTEM = (
@@ -66,6 +68,25 @@ SWAPS = Swaps(
 )
 ENVIRONMENT = frozenset(
     {
+        "Network.domain_of",
+        "SourceRun.__init__",
+        "is_broadcasting",
+        "is_following",
+        "lock_beside",
+        "operation_of",
+        "replica_crash_steps",
+        "abandoning",
+        "network",
+        "state_positions",
+        "_write_one",
+        "_next_gtid",
+        "choose_kind",
+        "choose_rows",
+        "group_of",
+        "may_share",
+        "row_sets",
+        "begin",
+        "statements_of",
         "run",
         "other_steps",
         "on_end",
@@ -80,7 +101,7 @@ ENVIRONMENT = frozenset(
         "extra_locks",
     }
 )
-"""Functions that draw or group a workload, draw faults, or end a run."""
+"""Functions that draw or group a workload, choose a topology, draw faults, end a run, or record."""
 BUDGETS = ("_left", "budget")
 """Parts of names of limits on what the environment does."""
 
@@ -105,8 +126,11 @@ def _is_system(name: str) -> bool:
 
 
 def _is_of_system(mutant: Mutant) -> bool:
-    is_environment = mutant.mutation.place.rpartition(".")[2] in ENVIRONMENT
-    return not is_environment and not any(one in mutant.mutation.what for one in BUDGETS)
+    place = mutant.mutation.place
+    is_environment = bool({place, place.rpartition(".")[2]} & ENVIRONMENT)
+    line = linecache.getline(str(mutant.module.__file__), mutant.mutation.line)
+    changed = f"{mutant.mutation.what} {line}"
+    return not is_environment and not any(one in changed for one in BUDGETS)
 
 
 class _Trial:
@@ -120,7 +144,7 @@ class _Trial:
         self.where = ""
         self.runs = 0
         self.crashes = 0
-        self.differing: list[tuple[DefaultRun, History]] = []
+        self.differing: list[tuple[DefaultRun, History, list[Answer]]] = []
         self.situations: Counter[str] = Counter()
 
     def run(self) -> None:
@@ -137,7 +161,7 @@ class _Trial:
                 return
 
     def _make(self, run: DefaultRun) -> None:
-        history = run.again()
+        history, answers = run.again()
         if content_digest(history) == run.digest:
             self.situations.update(run.situations)
             return
@@ -146,7 +170,7 @@ class _Trial:
             self.fate, self.by, self.where = Fate.CAUGHT, broken, run.where
             return
         self.situations.update(situations_in(history))
-        self.differing.append((run, history))
+        self.differing.append((run, history, answers))
         if self.fate is Fate.SAME:
             self.fate = Fate.SURVIVED
 
@@ -161,13 +185,17 @@ class _Trial:
         if lost:
             self.fate, self.by = Fate.NOTICED, min(lost)
             return
-        for run, history in self.differing[:COMPARED_MAX]:
-            hint = decode_program(parse_program(history.header.program))
-            found = is_possible(run.subject, run.workload, history, hint)
+        self.by = CUT_SHORT
+        for run, history, answers in sorted(self.differing, key=_length)[:COMPARED_MAX]:
+            found = is_possible(run.subject, run.workload, history, answers)
             if found is not Possible.YES:
-                self.by = "" if found is Possible.NO else "search for an equal run was cut short"
+                self.by = "" if found is Possible.NO else CUT_SHORT
                 return
         self.fate, self.by = Fate.LEGAL, ""
+
+
+def _length(differing: tuple[DefaultRun, History, list[Answer]]) -> int:
+    return len(differing[1].events)
 
 
 class ReferenceCampaign:
@@ -214,14 +242,17 @@ class ReferenceCampaign:
         try:
             limit_time(SECONDS)
             trial.run()
-            if trial.fate is Fate.SURVIVED:
-                self._functions.restore()
-                trial.compare_with_the_unchanged()
         except TimeOutError:
             if trial.fate is not Fate.SURVIVED:
                 trial.fate, trial.by = Fate.CRASHED, "it does not end"
-        finally:
-            limit_time(0)
+        if trial.fate is Fate.SURVIVED:
+            self._functions.restore()
+            try:
+                limit_time(SECONDS)
+                trial.compare_with_the_unchanged()
+            except TimeOutError:
+                trial.by = CUT_SHORT
+        limit_time(0)
         return judged(mutant, trial.fate, trial.by, trial.runs, where=trial.where)
 
     def _chosen(self, key: CodeKey, name: str) -> list[DefaultRun]:

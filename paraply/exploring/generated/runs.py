@@ -12,6 +12,7 @@ from functools import partial
 from paraply.counterexamples.hunt import properties_of
 from paraply.exploring.drawing import SEEDS, drawn_schedule, drawn_workload
 from paraply.exploring.explore import is_expected
+from paraply.exploring.generated.possible import Answer, NotedSchedule
 from paraply.mutating.patches import CodeKey, key_of
 from paraply.properties.campaign import content_digest
 from paraply.properties.registry import Property, registered_properties
@@ -19,6 +20,9 @@ from paraply.reference_impl.subject import Subject, Workload
 from paraply.registries import registered_subjects
 from paraply.vocabulary.history import History
 from paraply.vocabulary.schedule import Schedule
+
+EACH_SUBJECT = 5
+"""Dialects whose runs every subject has at least."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,9 +48,10 @@ class DefaultRun:
         """Return the subject and dialect."""
         return f"{self.subject.name} {self.workload.dialect}"
 
-    def again(self) -> History:
-        """Run with the code that is loaded now."""
-        return self.subject.run(self.schedule(), self.workload)
+    def again(self) -> tuple[History, list[Answer]]:
+        """Run with the code that is loaded now; return the history and the answers."""
+        schedule = NotedSchedule(self.schedule())
+        return self.subject.run(schedule, self.workload), schedule.answers
 
     def breach(self, history: History, judges: list[Property]) -> str:
         """Return the first property with an unexpected breach, or nothing."""
@@ -75,6 +80,8 @@ def judges_of(subject: Subject) -> list[Property]:
 def default_runs(*, each: int, seed: int, under: str = "", where: str = "") -> Iterator[DefaultRun]:
     """Yield ``each`` runs of every subject and dialect, with drawn options and schedules.
 
+    A subject with few dialects has more of each.
+
     ``under`` limits the reached functions to files with this part of a path; ``where`` selects one
     subject and dialect.
     """
@@ -83,7 +90,7 @@ def default_runs(*, each: int, seed: int, under: str = "", where: str = "") -> I
             if where not in ("", f"{subject.name} {dialect}"):
                 continue
             choices = random.Random(f"{subject.name} {dialect} {seed}")
-            for _ in range(each):
+            for _ in range(max(each, EACH_SUBJECT * each // len(subject.dialects))):
                 workload = drawn_workload(subject, dialect, choices)
                 schedule = partial(drawn_schedule, choices.randrange(SEEDS))
                 with Reached(under) as reached:

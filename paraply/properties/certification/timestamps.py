@@ -17,7 +17,7 @@ from paraply.properties.group.stream import (
 from paraply.properties.registry import Violation, always, sometimes, write_sets
 from paraply.properties.start_rule import must_wait
 from paraply.properties.vocabularies import given_numbers, given_numbers_in_sessions
-from paraply.vocabulary.history import History
+from paraply.vocabulary.history import EvidenceTier, History
 from paraply.vocabulary.timestamps import LogicalTimestamp
 from paraply.vocabulary.transactions import TransactionId
 
@@ -252,14 +252,32 @@ def last_committed_is_minimal(history: History) -> list[TransactionHeldBack]:
     is_safety=False,
 )
 def sequence_numbers_are_contiguous(history: History) -> list[SequenceNumberSkipped]:
-    """Sequence numbers leave no gap: at a gap the applier waits for all its workers."""
+    """Sequence numbers leave no gap: at a gap the applier waits for all its workers.
+
+    Those of a source's next file begin with 1.
+    """
     return [
-        SequenceNumberSkipped(
-            member=stream.member, transaction=later.transaction.id, numbers=numbers
-        )
-        for stream, _, later, numbers in _neighbours(history)
+        SequenceNumberSkipped(member=stream.member, transaction=one.transaction.id, numbers=numbers)
+        for stream, one, numbers in (*_later_numbers(history), *_first_numbers(history))
         if numbers[1] > numbers[0] + 1
     ]
+
+
+def _later_numbers(history: History) -> Iterator[tuple[MemberStream, Certified, tuple[int, int]]]:
+    return ((stream, later, numbers) for stream, _, later, numbers in _neighbours(history))
+
+
+def _first_numbers(history: History) -> Iterator[tuple[MemberStream, Certified, tuple[int, int]]]:
+    if history.header.tier is not EvidenceTier.CONTROLLED_RUN:
+        return
+    for stream in member_streams(history):
+        firsts: dict[int, Certified] = {}
+        for one in stream.remote:
+            # A record may begin within the first file.
+            is_first = one.clock > 0 and one.clock not in firsts
+            if one.is_source and one.timestamp is not None and is_first:
+                firsts[one.clock] = one
+                yield stream, one, (0, one.timestamp.sequence_number)
 
 
 @sometimes(

@@ -1,15 +1,20 @@
-"""Executed sets that members broadcast."""
+"""Executed sets that members broadcast, and sets that they state."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from paraply.properties.group.stream import member_streams
-from paraply.properties.registry import Violation, always
-from paraply.properties.vocabularies import recorded
-from paraply.vocabulary.events import EventKind
+from paraply.properties.registry import Violation, always, sometimes
+from paraply.properties.vocabularies import certification, recorded
+from paraply.vocabulary.events import Event, EventKind
 from paraply.vocabulary.history import History
 from paraply.vocabulary.transactions import TransactionId
+
+_GTID = re.compile(r"[^:,]+:\d+")
+_GTID_SET = re.compile(r"[^:,]+(:\d+(-\d+)?)+(,[^:,]+(:\d+(-\d+)?)+)*")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,3 +57,102 @@ def broadcasts_tell_what_is_executed(history: History) -> list[BroadcastLacksExe
         if transaction.id not in event.transactions
         and streams[event.member].had_committed(transaction.id, index)
     ]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SetNamesOthers(Violation):
+    """A stated GTID set differs from its transactions."""
+
+    member: str
+    kind: EventKind
+    gtid: str
+    is_in_set: bool
+
+    def __str__(self) -> str:
+        said = "has" if self.is_in_set else "lacks"
+        return (
+            f"the GTID set of {self.member}'s {self.kind.value} {said} {self.gtid}, "
+            "unlike its transactions"
+        )
+
+
+def _stated_sets(history: History) -> Iterator[Event]:
+    return (event for event in history.events if event.transactions and event.gtid_set)
+
+
+def _has(stated: str, gtid: str) -> bool:
+    """Return whether a GTID set in the servers' format has a GTID; sources may be any names."""
+    source, _, number = gtid.rpartition(":")
+    for entry in stated.split(","):
+        name, *intervals = entry.strip().split(":")
+        for interval in intervals if name == source else ():
+            first, _, last = interval.partition("-")
+            if int(first) <= int(number) <= int(last or first):
+                return True
+    return False
+
+
+def _is_readable(stated: str) -> bool:
+    """Return whether a set has sources and intervals only."""
+    return bool(_GTID_SET.fullmatch(stated))
+
+
+def _own_gtids(history: History) -> dict[TransactionId, str]:
+    """Return the GTIDs that no second transaction had or asked for."""
+    owners: dict[str, set[TransactionId]] = {}
+    for event in history.events_of(EventKind.CERTIFIED, EventKind.ENGINE_COMMITTED):
+        if _GTID.fullmatch(event.gtid) and event.transaction is not None:
+            owners.setdefault(event.gtid, set()).add(event.transaction)
+    for one in history.transactions:
+        if one.gtid:
+            owners.setdefault(one.gtid, set()).add(one.id)
+    return {one: gtid for gtid, (one, *others) in owners.items() if not others}
+
+
+@always(
+    of=certification,
+    source="MySQL manual, GTID sets: intervals of numbers",
+    witness=lambda history: sum(1 for _ in _stated_sets(history)),
+)
+def stated_gtid_sets_name_their_transactions(history: History) -> list[SetNamesOthers]:
+    """A stated GTID set has the GTIDs of the transactions that it is said to have.
+
+    Of other transactions it has none that the member committed before. A GTID that two transactions
+    asked for judges nothing.
+    """
+    gtid_of = _own_gtids(history)
+    committed: dict[str, set[TransactionId]] = {}
+    found = []
+    for event in history.events:
+        mine = committed.setdefault(event.member, set())
+        if event.kind is EventKind.ENGINE_COMMITTED and event.transaction is not None:
+            mine.add(event.transaction)
+        if not event.transactions or not _is_readable(event.gtid_set):
+            continue
+        for one in sorted((mine | set(event.transactions)) & gtid_of.keys()):
+            is_in_set = _has(event.gtid_set, gtid_of[one])
+            if is_in_set != (one in event.transactions):
+                found.append(
+                    SetNamesOthers(
+                        member=event.member,
+                        kind=event.kind,
+                        gtid=gtid_of[one],
+                        is_in_set=is_in_set,
+                    )
+                )
+    return found
+
+
+@sometimes(
+    of=recorded(EventKind.VIEW_INSTALLED, EventKind.ONLINE),
+    source="certifier.cc: handle_view_change, stable set at a join; WL#8440",
+)
+def a_member_collects_at_a_join(history: History) -> bool:
+    """A member collects in the step in which it installs a view."""
+    collected: dict[str, int] = {}
+    for event in history.events_of(EventKind.GARBAGE_COLLECTED, EventKind.VIEW_INSTALLED):
+        if event.kind is EventKind.GARBAGE_COLLECTED:
+            collected[event.member] = event.time
+        elif collected.get(event.member) == event.time:
+            return True
+    return False

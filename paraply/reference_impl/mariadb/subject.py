@@ -91,6 +91,7 @@ _ONE_AT_A_TIME = (
 )
 _IN_ORDER = frozenset({"replica_has_a_gap", "gap_free_states_are_the_sources"})
 _NOTHING_BESIDE = _ONE_AT_A_TIME | {
+    "a_commit_group_overlaps",
     "conflicting_transactions_are_applied",
     "domains_apply_without_conflict",
     "domains_commit_in_order",

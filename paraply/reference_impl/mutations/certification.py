@@ -16,14 +16,22 @@ from paraply.reference_impl.certification.gtid_generator import (
     GtidGenerator,
     first_free,
 )
-from paraply.reference_impl.certification.gtids import GROUP_NAME, NO_GTIDS, Gtid, GtidSet
+from paraply.reference_impl.certification.gtids import (
+    GROUP_NAME,
+    NO_GTIDS,
+    Gtid,
+    GtidSet,
+    format_gtid_set,
+)
 from paraply.reference_impl.certification.parts import Parts
 from paraply.reference_impl.certification.subject import CertifierSubject
 from paraply.reference_impl.group.group import Group
 from paraply.reference_impl.group.member import Member
 from paraply.reference_impl.group.subject import GroupSubject
 from paraply.reference_impl.mutants import Mutant, register_mutant
+from paraply.reference_impl.mutations.view_changes import group_of
 from paraply.reference_impl.subject import Subject, Workload
+from paraply.vocabulary.events import EventKind
 from paraply.vocabulary.history import OptionValue
 from paraply.vocabulary.write_set import Item
 
@@ -309,6 +317,69 @@ mutate(
     "first_certified_wins",
     GroupSubject(group=EverythingSeen),
     joins=0,
+    departures=0,
+    barriers=False,
+)
+
+
+class SkipsEveryOther(GtidGenerator):
+    """Every second number stays free."""
+
+    def next_gtid(self, origin: str | None, taken: AbstractSet[Gtid]) -> Gtid:
+        lowest = super().next_gtid(origin, taken)
+        return Gtid(GROUP_NAME, lowest.number + (lowest.number + 1) % 2)
+
+
+mutate(
+    "every_other_number_stays_free",
+    "Gtid_generator::get_next_available_gtid",
+    "Executed sets consist of single numbers, so that they grow with every transaction.",
+    "gtid_numbers_leave_no_gap",
+    CertifierSubject(Parts(generator=SkipsEveryOther)),
+)
+
+
+class StatesTheCertified(Member):
+    """A stated set has what is still in the relay log."""
+
+    def record_collection(self, purged: frozenset[Item], note: str = "") -> None:
+        stable = self.certifier.stable_set
+        self.recorder.record(
+            EventKind.GARBAGE_COLLECTED,
+            member=self.name,
+            items=purged,
+            gtid_set=format_gtid_set({max(stable)} if stable else stable),
+            transactions=self.transactions_in(stable),
+            note=note,
+        )
+
+
+mutate(
+    "stable_set_is_stated_by_its_last_gtid",
+    "MySQL manual, GTID sets: intervals of numbers",
+    "The stable set that a member states has its last GTID only.",
+    "stated_gtid_sets_name_their_transactions",
+    GroupSubject(group=group_of(StatesTheCertified)),
+    joins=0,
+    departures=0,
+    barriers=False,
+)
+
+
+class WritesAtOnce(Member):
+    """A member that comes online takes writes at once."""
+
+    def has_applied_backlog(self) -> bool:
+        return True
+
+
+mutate(
+    "joiner_writes_before_its_backlog",
+    "group_replication_consistency=BEFORE_ON_PRIMARY_FAILOVER",
+    "A member that came online takes writes on rows that it has yet to apply.",
+    "members_write_after_their_backlog",
+    GroupSubject(group=group_of(WritesAtOnce)),
+    absent=1,
     departures=0,
     barriers=False,
 )

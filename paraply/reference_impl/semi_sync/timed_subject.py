@@ -66,6 +66,8 @@ class SemiSyncClockSubject(Subject):
                 "source_recovers_unacknowledged",
                 "source_is_lost_after_a_read",
                 "semi_sync_comes_back_on",
+                "a_commit_waits_for_nothing",
+                "nothing_waits_while_semi_sync_is_off",
                 "visible_only_after_acknowledgement",
                 "what_was_seen_survives",
                 "what_was_confirmed_survives",
@@ -81,6 +83,9 @@ class SemiSyncClockSubject(Subject):
             {"round_trips_overlap", "commit_stages_overlap", "stages_follow_the_binary_log"}
         ),
     }
+
+    def __init__(self, cluster: type[TimedCluster] = TimedCluster) -> None:
+        self.cluster = cluster
 
     def simulate(
         self,
@@ -98,7 +103,7 @@ class SemiSyncClockSubject(Subject):
             identifier = TransactionId(number)
             recorder.add(Transaction(id=identifier))
             identifiers.append(identifier)
-        cluster = TimedCluster(
+        cluster = self.cluster(
             settings,
             recorder,
             identifiers,

@@ -172,7 +172,8 @@ class Wl4648Subject(Subject):
         "c4": _NO_ORDER,
         "c4_c1": _RESTART | _NEVER_ENDS | _GIVES_UP,
         "c4_c2": _NO_ORDER,
-        "p2": _NO_ORDER | {"no_conflicting_parallel_apply"},
+        "p2": _NO_ORDER
+        | {"no_conflicting_parallel_apply", "parts_are_shown_when_all_rows_are_changed"},
         "p3": _RESTART,
         "p3_serializable": _RESTART | _NEVER_ENDS,
     }
@@ -213,6 +214,12 @@ class Wl4648Subject(Subject):
             cause=CRASH,
         ),
     )
+
+    unreachable: ClassVar[Mapping[str, frozenset[str]]] = {
+        name: frozenset({"a_job_has_several_transactions"})
+        for name, scheme in SCHEMES.items()
+        if scheme.replica is not MergingReplica
+    }
 
     def __init__(self, scheme: Scheme | None = None) -> None:
         self.scheme = scheme

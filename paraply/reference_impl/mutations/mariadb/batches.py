@@ -305,3 +305,20 @@ parallel_mutant(
     dialect="conservative", fault="conflicting changes of rows that are not there yet are lost",
     caught_by="final_state_is_the_sources", log=OneCommitId, store=IdempotentStore,
 )  # fmt: skip
+
+
+class NumbersFromTheLast(GroupCommitSource):
+    """Commit ids fall from group to group."""
+
+    def commit_id(self, draft: Draft, size: int) -> CommitId | None:
+        """Return the negative number."""
+        number = super().commit_id(draft, size)
+        return None if number is None else CommitId(100 - number)
+
+
+parallel_mutant(
+    "commit_ids_fall", source="Gtid_log_event: FL_GROUP_COMMIT_ID",
+    fault="a later commit group has a smaller commit id",
+    caught_by="commit_ids_number_the_groups", log=NumbersFromTheLast, dialect="conservative",
+    transactions=6, rows=6,
+)  # fmt: skip

@@ -322,3 +322,19 @@ _mutant("group_takes_whatever_is_prepared", CommitsAnyOrder, AHEAD,
         "the position passes a transaction that has not committed", domains=1)  # fmt: skip
 _mutant("position_is_one_row_per_domain", SingleRowTable, "position_rows_never_wait",
         "bad_rpl_slave_state", "each transaction waits until the one before commits")  # fmt: skip
+
+
+class LeavesDdlUnsynced(PositionReplica):
+    """DDL is logged and not synced."""
+
+    def on_recorded_apart(self, worker: Worker) -> None:
+        """Log without a sync."""
+        syncs, self.syncs_binlog = self.syncs_binlog, False
+        super().on_recorded_apart(worker)
+        self.syncs_binlog = syncs
+
+
+_mutant("ddl_is_logged_unsynced", LeavesDdlUnsynced, "logs_are_synced_before_the_next_step",
+        "MYSQL_BIN_LOG::ordered_commit: sync_binlog=1",
+        "a crash may lose a DDL from the log that the tables have", dialect="table_with_ddl",
+        transactions=5)  # fmt: skip

@@ -8,7 +8,13 @@ from typing import Any
 from paraply.reference_impl.mariadb_gtid.binlog_files import Binlog, Cursor, Logged, Place
 from paraply.reference_impl.mariadb_gtid.network import Network
 from paraply.reference_impl.mariadb_gtid.servers import Link, Server
-from paraply.reference_impl.mariadb_gtid.topologies import Diamond, Failover, Restore, Ring
+from paraply.reference_impl.mariadb_gtid.topologies import (
+    Diamond,
+    Failover,
+    Restore,
+    Ring,
+    SwitchOver,
+)
 from paraply.reference_impl.mariadb_gtid.topology_subject import SHAPES, Parts, TopologySubject
 from paraply.reference_impl.mutants import Mutant, register_mutant
 from paraply.reference_impl.subject import Workload
@@ -393,3 +399,19 @@ _mutant("replica_gives_new_gtids", RenumbersReplicated, ONE, "facts on MariaDB 2
         "no other server knows the GTIDs of a replica's log", losses=0)  # fmt: skip
 _mutant("relay_log_is_applied_in_any_order", AppliesAnyOrder, "logs_agree_within_a_domain",
         "never within a single domain", "a domain has two orders", dialect="silent")  # fmt: skip
+
+
+class AsksForItsOwn(SwitchOver):
+    """The former source starts from ``gtid_slave_pos``."""
+
+    def on_changed_places(self) -> None:
+        """Follow the new source."""
+        super().on_changed_places()
+        (link,) = self.links
+        self.links = [Link(link.source, link.replica)]
+
+
+_mutant("former_source_asks_for_its_own", AsksForItsOwn,
+        "switched_sources_ask_from_their_logs_end", "CHANGE MASTER TO master_use_gtid=current_pos",
+        "the new source sends all that the former one wrote", topology="switch_over",
+        transactions=5)  # fmt: skip

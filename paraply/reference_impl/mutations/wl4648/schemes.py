@@ -7,6 +7,7 @@ from typing import Any
 
 from paraply.reference_impl.applier.replica import Replica
 from paraply.reference_impl.applier.row_store import item_of
+from paraply.reference_impl.applier.worker import Worker
 from paraply.reference_impl.mutants import Mutant, register_mutant
 from paraply.reference_impl.mutations.applier.scheduling import QueueNotAsked
 from paraply.reference_impl.subject import Workload
@@ -305,4 +306,66 @@ scheme_mutant(
     fault="the last row of a rows event reaches no worker",
     caught_by="replica_ends_in_the_sources_state", dialect="p3",
     parts={"replica": PartForgotten},
+)  # fmt: skip
+
+
+class PopsForABusyWorker(JobReplica):
+    """A pop that finds no idle worker takes a busy one."""
+
+    def on_begin(self, worker: Worker) -> None:
+        """Begin on the first worker, as recorded."""
+        number, worker.number = worker.number, self.workers[0].number
+        super().on_begin(worker)
+        worker.number = number
+
+
+class SavesNothingNew(CommitWatermark):
+    """A checkpoint saves the start."""
+
+    def on_checkpoint(self, replica: Replica) -> list[TransactionId]:
+        """Save nothing."""
+        del replica
+        return []
+
+
+class DiscardsEqual(TimestampStore):
+    """Equal timestamps count as newer."""
+
+    def is_newer(self, present: TransactionId, change: TransactionId) -> bool:
+        """Compare with >=."""
+        return present >= change
+
+
+class CommitsPartsAtOnce(RowsReplica):
+    """Parts do not wait for each other."""
+
+    @property
+    def is_prepared(self) -> bool:
+        """Return True."""
+        return True
+
+
+scheme_mutant(
+    "busy_worker_gets_a_second_job", source="WL#4648, P1: idle workers pop jobs",
+    fault="a job is begun by a worker that has not ended its job",
+    caught_by="workers_apply_one_job_at_a_time", dialect="c3",
+    parts={"replica": PopsForABusyWorker},
+)  # fmt: skip
+scheme_mutant(
+    "checkpoint_saves_nothing_new", source="WL#4648, internal requirements: rli info",
+    fault="the saved position never moves, so a restart repeats the whole log",
+    caught_by="saved_positions_keep_up", dialect="c3", parts={"watermark": SavesNothingNew},
+    transactions=6, checkpoints=2,
+)  # fmt: skip
+scheme_mutant(
+    "equal_timestamp_is_discarded", source="WL#4648, C0: NDB cluster's conflict resolution",
+    fault="after a restart, a transaction's own row is taken for a later one's",
+    caught_by="only_older_changes_are_discarded", dialect="c0_timestamp",
+    parts={"store": DiscardsEqual}, crashes=1,
+)  # fmt: skip
+scheme_mutant(
+    "parts_commit_at_once", source="WL#4648, P3: two-phase commit",
+    fault="a worker commits its rows while others still change rows of the transaction",
+    caught_by="parts_are_shown_when_all_rows_are_changed", dialect="p3",
+    parts={"replica": CommitsPartsAtOnce},
 )  # fmt: skip

@@ -1,0 +1,267 @@
+"""The life of one attempt: given to a worker, begun, changed rows, committed or undone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from paraply.properties.registry import Violation, always, sometimes
+from paraply.properties.vocabularies import (
+    ALLOW_PARALLEL,
+    TRANSACTIONAL,
+    WAITED,
+    attempts_of_workers,
+    synced_logs,
+)
+from paraply.vocabulary.events import Event, EventKind, Outcome
+from paraply.vocabulary.history import History
+from paraply.vocabulary.transactions import Transaction, TransactionId, TransactionKind
+
+NON_TRANSACTIONAL = "non_transactional"
+"""Flag: no rollback (MyISAM)."""
+
+_STAGES = (
+    EventKind.ROW_APPLIED,
+    EventKind.PREPARED,
+    EventKind.FLUSHED,
+    EventKind.SYNCED,
+    EventKind.ENGINE_COMMITTED,
+)
+"""Of an attempt, in order; only row changes repeat."""
+_UNDECIDED = _STAGES.index(EventKind.PREPARED)
+_ENDS = frozenset({EventKind.ROLLED_BACK, EventKind.FAILED, EventKind.SKIPPED})
+_RESTARTS = frozenset({EventKind.CRASHED, EventKind.RECOVERED, EventKind.STARTED})
+_WORK = frozenset({*_STAGES, EventKind.VISIBLE})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepOutOfOrder(Violation):
+    """An attempt takes a step that does not follow its last one."""
+
+    member: str
+    transaction: TransactionId
+    step: str
+    after: str
+
+    def __str__(self) -> str:
+        return f"{self.member}: T{self.transaction} {self.step} after it had {self.after}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkWithoutAttempt(Violation):
+    """A worker works on a transaction that it has not begun."""
+
+    member: str
+    transaction: TransactionId
+    step: str
+    worker: int | None
+
+    def __str__(self) -> str:
+        return (
+            f"{self.member}: worker {self.worker} {self.step} T{self.transaction} "
+            "without having begun it"
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkerOverloaded(Violation):
+    """A worker begins a transaction during another one."""
+
+    member: str
+    worker: int
+    running: TransactionId
+    begun: TransactionId
+
+    def __str__(self) -> str:
+        return (
+            f"{self.member}: worker {self.worker} began T{self.begun} while it applied "
+            f"T{self.running}"
+        )
+
+
+@dataclass(slots=True, kw_only=True)
+class _Attempt:
+    worker: int | None
+    number: int
+    job: frozenset[TransactionId]
+    stage: int = 0
+    """Index of the last stage."""
+    has_stage: bool = False
+
+
+@dataclass(slots=True)
+class _Applier:
+    """One member's running attempts."""
+
+    member: str
+    history: History
+    chosen: dict[TransactionId, int | None] = field(default_factory=dict)
+    """Worker that the coordinator chose."""
+    running: dict[TransactionId, _Attempt] = field(default_factory=dict)
+    undecided: set[TransactionId] = field(default_factory=set)
+    """Prepared or logged before a crash: recovery may commit them."""
+
+    def follow(self, event: Event) -> Iterator[Violation]:
+        """Apply an event; yield its breaches."""
+        one = event.transaction
+        if event.kind in _RESTARTS:
+            self.undecided |= {
+                one for one, attempt in self.running.items() if attempt.stage >= _UNDECIDED
+            }
+            self.chosen.clear()
+            self.running.clear()
+        elif one is None or not _is_reversible(self.history.transaction(one)):
+            return
+        elif event.kind is EventKind.SCHEDULED:
+            self.chosen[one] = event.worker
+        elif event.kind is EventKind.BEGUN:
+            yield from self.begin(event, one)
+        elif event.kind in _ENDS:
+            self.running.pop(one, None)
+        elif event.kind in _WORK and event.worker is not None:
+            yield from self.work(event, one)
+
+    def begin(self, event: Event, one: TransactionId) -> Iterator[Violation]:
+        """Begin an attempt."""
+        if one in self.running:
+            yield StepOutOfOrder(member=self.member, transaction=one, step="begins", after="begun")
+        if self.chosen.get(one, event.worker) != event.worker:
+            yield WorkWithoutAttempt(
+                member=self.member, transaction=one, step="begins", worker=event.worker
+            )
+        for other, attempt in self.running.items():
+            if event.worker and attempt.worker == event.worker and one not in attempt.job:
+                yield WorkerOverloaded(
+                    member=self.member, worker=event.worker, running=other, begun=one
+                )
+        self.running[one] = _Attempt(
+            worker=event.worker, number=event.attempt, job=frozenset(event.transactions)
+        )
+
+    def work(self, event: Event, one: TransactionId) -> Iterator[Violation]:
+        """Take a step of an attempt."""
+        attempt = self.running.get(one)
+        if attempt is None and one in self.undecided and event.kind is EventKind.ENGINE_COMMITTED:
+            self.undecided.remove(one)
+            return
+        # Worker 0 gives the parts of a transaction to the others.
+        is_its_worker = attempt is not None and attempt.worker in (0, event.worker)
+        if attempt is None or not is_its_worker or attempt.number != event.attempt:
+            yield WorkWithoutAttempt(
+                member=self.member, transaction=one, step=event.kind.value, worker=event.worker
+            )
+            return
+        if event.kind is EventKind.VISIBLE:
+            return
+        stage = _STAGES.index(event.kind)
+        is_repeated = stage == attempt.stage and attempt.has_stage and stage > 0
+        if stage < attempt.stage or is_repeated:
+            yield StepOutOfOrder(
+                member=self.member,
+                transaction=one,
+                step=event.kind.value,
+                after=_STAGES[attempt.stage].value,
+            )
+        if event.outcome is not Outcome.LOCK_WAIT:
+            attempt.stage, attempt.has_stage = stage, True
+        if event.kind is EventKind.ENGINE_COMMITTED:
+            del self.running[one]
+
+
+def _is_reversible(transaction: Transaction) -> bool:
+    """Return whether it commits at its end only."""
+    flags = transaction.flags
+    is_marked = bool(flags & {ALLOW_PARALLEL, TRANSACTIONAL, WAITED})
+    return (
+        transaction.kind is not TransactionKind.DDL
+        and NON_TRANSACTIONAL not in flags
+        and (TRANSACTIONAL in flags or not is_marked)
+    )
+
+
+def _breaches(history: History) -> Iterator[Violation]:
+    appliers: dict[str, _Applier] = {}
+    for event in history.events:
+        applier = appliers.setdefault(event.member, _Applier(event.member, history))
+        yield from applier.follow(event)
+
+
+def _attempts_end(history: History) -> int:
+    return sum(event.worker is not None for event in history.events_of(EventKind.ENGINE_COMMITTED))
+
+
+@always(
+    of=attempts_of_workers,
+    source="WL#5569: slave_worker_exec_job_group; rpl_parallel: handle_rpl_parallel_thread",
+    witness=_attempts_end,
+)
+def attempts_take_their_steps_in_order(history: History) -> tuple[Violation, ...]:
+    """The worker that begins an attempt changes its rows, then prepares, logs and commits it."""
+    return tuple(one for one in _breaches(history) if not isinstance(one, WorkerOverloaded))
+
+
+@always(
+    of=attempts_of_workers,
+    source="WL#5569: a worker takes the next job when it has ended one",
+    witness=_attempts_end,
+)
+def workers_apply_one_job_at_a_time(history: History) -> tuple[Violation, ...]:
+    """A worker begins a transaction only when it has ended the one before."""
+    return tuple(one for one in _breaches(history) if isinstance(one, WorkerOverloaded))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeftUnsynced(Violation):
+    """A worker goes on, or commits, before its transaction's log is synced."""
+
+    member: str
+    transaction: TransactionId
+    step: str
+
+    def __str__(self) -> str:
+        return f"{self.member}: T{self.transaction} was logged and not synced before {self.step}"
+
+
+def _unsynced(history: History) -> Iterator[LeftUnsynced]:
+    syncing = {event.member for event in history.events_of(EventKind.SYNCED)}
+    pending: dict[tuple[str, TransactionId], int | None] = {}
+    for event in history.events:
+        member, one = event.member, event.transaction
+        if member not in syncing:
+            continue
+        if event.kind in _RESTARTS:
+            pending = {key: worker for key, worker in pending.items() if key[0] != member}
+        elif event.kind is EventKind.FLUSHED and one is not None:
+            pending[member, one] = event.worker
+        elif event.kind is EventKind.SYNCED and one is not None:
+            pending.pop((member, one), None)
+        else:
+            for (other, left), worker in list(pending.items()):
+                is_its_commit = event.kind is EventKind.ENGINE_COMMITTED and left == one
+                goes_on = event.kind is EventKind.BEGUN and worker == event.worker
+                if other == member and (
+                    is_its_commit or goes_on or event.kind is EventKind.STOPPED
+                ):
+                    yield LeftUnsynced(member=member, transaction=left, step=event.kind.value)
+                    del pending[other, left]
+
+
+@always(
+    of=synced_logs,
+    source="MYSQL_BIN_LOG::ordered_commit: sync_binlog=1",
+    witness=lambda history: sum(1 for _ in history.events_of(EventKind.SYNCED)),
+)
+def logs_are_synced_before_the_next_step(history: History) -> tuple[LeftUnsynced, ...]:
+    """A server that syncs its log does so before the engine commit and the worker's next begin."""
+    return tuple(_unsynced(history))
+
+
+def merging(history: History) -> bool:
+    """Appliers merge transactions into jobs, as stated."""
+    return bool(int(history.header.options.get("merged", 1)) > 1)
+
+
+@sometimes(of=merging, source="WL#4648, C4: small transactions are merged")
+def a_job_has_several_transactions(history: History) -> bool:
+    """A worker began several transactions as one job."""
+    return any(len(event.transactions) > 1 for event in history.events_of(EventKind.BEGUN))

@@ -1,0 +1,93 @@
+"""How far a saved position may stay behind what has committed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from paraply.properties.apply.stream import ApplyStream, apply_streams
+from paraply.properties.registry import Exemption, Violation, always
+from paraply.properties.vocabularies import applied
+from paraply.vocabulary.events import EventKind
+from paraply.vocabulary.history import EvidenceTier, History
+from paraply.vocabulary.transactions import TransactionId
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PositionStays(Violation):
+    """A saved position lacks long committed transactions."""
+
+    member: str
+    covered: int
+    committed: int
+    slack: int
+
+    def __str__(self) -> str:
+        return (
+            f"{self.member} saved a position of {self.covered} transactions when all up to the "
+            f"{self.committed}th had committed; it may lack {self.slack}"
+        )
+
+
+def saves_sets(history: History) -> bool:
+    """Appliers of a controlled run save sets of transactions, which may be empty."""
+    saved = list(history.events_of(EventKind.POSITION_SAVED))
+    is_set = all(not event.gtid_set and not event.position for event in saved)
+    is_exact = history.header.tier is EvidenceTier.CONTROLLED_RUN
+    return bool(saved) and is_set and is_exact and applied(history)
+
+
+def _merges(history: History) -> bool:
+    return any(len(event.transactions) > 1 for event in history.events_of(EventKind.BEGUN))
+
+
+def _positions_follow(history: History) -> int:
+    return sum(_slack(history) < committed for _, _, committed in _saved(history))
+
+
+def _slack(history: History) -> int:
+    """Return how many committed transactions may count as open: one for each worker."""
+    # Without workers the coordinator is one.
+    return max(1, int(history.header.options.get("workers", 0)))
+
+
+def _saved(history: History) -> Iterator[tuple[ApplyStream, int, int]]:
+    """Yield transactions saved and committed without a hole, before any crash."""
+    log = [one.id for one in history.transactions]
+    for stream in apply_streams(history):
+        committed: set[TransactionId] = set()
+        prefix = 0
+        for _, event in stream.events:
+            if event.kind is EventKind.CRASHED:
+                break
+            if event.kind is EventKind.ENGINE_COMMITTED and event.transaction is not None:
+                committed.add(event.transaction)
+                while prefix < len(log) and log[prefix] in committed:
+                    prefix += 1
+            elif event.kind is EventKind.POSITION_SAVED:
+                yield stream, len(event.transactions), prefix
+
+
+@always(
+    of=saves_sets,
+    source="WL#4648, internal requirements: rli info is updated; mts_checkpoint_routine",
+    witness=_positions_follow,
+    exemptions=(
+        Exemption(
+            applies=_merges,
+            because="the pseudo-code of WL#4648 counts jobs, and C4 merges transactions into them",
+        ),
+    ),
+    is_safety=False,
+)
+def saved_positions_keep_up(history: History) -> tuple[PositionStays, ...]:
+    """A saved position lacks at most one committed transaction per worker.
+
+    It counts those before which all have committed. Otherwise a restart repeats them.
+    """
+    slack = _slack(history)
+    return tuple(
+        PositionStays(member=stream.member, covered=covered, committed=committed, slack=slack)
+        for stream, covered, committed in _saved(history)
+        if covered < committed - slack
+    )

@@ -1,0 +1,128 @@
+"""Attempts of workers: holds, breaks, and edges."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from paraply.properties.apply.attempts import (
+    a_job_has_several_transactions,
+    attempts_take_their_steps_in_order,
+    logs_are_synced_before_the_next_step,
+    workers_apply_one_job_at_a_time,
+)
+from paraply.properties.registry import registered_properties
+from paraply.vocabulary.history import EvidenceTier
+from paraply.vocabulary.verdict import Verdict
+from tests.properties.histories import history_of, verdict
+
+LOG = "| T1{a} | T2{b} | "
+T1 = "scheduled T1@w1 ; begun T1@w1 ; row_applied T1@w1 {a} ok ; "
+
+
+def history(*events, log=LOG):
+    return history_of(log + "".join(events).removesuffix(" ; "))
+
+
+def test_attempt_from_begin_to_commit_holds():
+    run = history(T1, "prepared T1@w1 ; flushed T1@w1 ; synced T1@w1 ; engine_committed T1@w1")
+    assert verdict(run, attempts_take_their_steps_in_order) is Verdict.HOLDS
+
+
+@pytest.mark.parametrize(
+    ("events", "message"),
+    [
+        (T1 + "engine_committed T1@w2", "r1: worker 2 engine_committed T1 without having begun it"),
+        (
+            T1 + "row_applied T2@w2 {b} ok ; engine_committed T1@w1",
+            "r1: worker 2 row_applied T2 without having begun it",
+        ),
+        (
+            "scheduled T1@w1 ; begun T1@w2 ; engine_committed T1@w2",
+            "r1: worker 2 begins T1 without having begun it",
+        ),
+        (
+            T1 + "flushed T1@w1 ; prepared T1@w1 ; engine_committed T1@w1",
+            "r1: T1 prepared after it had flushed",
+        ),
+        (
+            T1 + "prepared T1@w1 ; prepared T1@w1 ; engine_committed T1@w1",
+            "r1: T1 prepared after it had prepared",
+        ),
+        (T1 + "begun T1@w1 ; engine_committed T1@w1", "r1: T1 begins after it had begun"),
+        (
+            T1 + "engine_committed T1@w1 ; engine_committed T1@w1",
+            "r1: worker 1 engine_committed T1 without having begun it",
+        ),
+        (
+            T1 + "rolled_back T1@w1 ; begun T1#2@w1 ; engine_committed T1@w1",
+            "r1: worker 1 engine_committed T1 without having begun it",
+        ),
+    ],
+)
+def test_step_of_no_attempt_or_out_of_order_is_reported(events, message):
+    (breach,) = attempts_take_their_steps_in_order(history(events))
+    assert str(breach) == message
+
+
+def test_repeated_attempt_has_its_own_steps():
+    retried = "rolled_back T1@w1 ; retried T1#2@w1 ; begun T1#2@w1 ; row_applied T1#2@w1 {a} ok ; "
+    assert not attempts_take_their_steps_in_order(history(T1, retried, "engine_committed T1#2@w1"))
+
+
+def test_recovery_commits_what_was_prepared_and_nothing_else():
+    crash = "crashed ; recovered ; engine_committed T1@w1 ; "
+    assert not attempts_take_their_steps_in_order(history(T1, "prepared T1@w1 ; ", crash))
+    assert attempts_take_their_steps_in_order(history(T1, crash))
+
+
+def test_statements_that_commit_by_themselves_have_another_order():
+    ddl = "| T1:ddl statement=x domain=0 | begun T1@w1 ; engine_committed T1@w1 ; flushed T1@w1"
+    assert not attempts_take_their_steps_in_order(history_of(ddl))
+
+
+def test_parts_are_given_by_worker_0():
+    run = history("begun T1@w0 ; row_applied T1@w1 {a} ok ; engine_committed T1@w2")
+    assert not attempts_take_their_steps_in_order(run)
+
+
+def test_observed_run_is_not_judged():
+    run = history("begun T1@w1 ; engine_committed T1@w2")
+    observed = replace(run, header=replace(run.header, tier=EvidenceTier.ROW_OUTCOMES))
+    (prop,) = (
+        one for one in registered_properties() if one.name == "attempts_take_their_steps_in_order"
+    )
+    assert prop.applies_to(run)
+    assert not prop.applies_to(observed)
+
+
+def test_worker_that_begins_a_second_transaction_is_reported():
+    (breach,) = workers_apply_one_job_at_a_time(history(T1, "begun T2@w1"))
+    assert str(breach) == "r1: worker 1 began T2 while it applied T1"
+    one_by_one = history(T1, "engine_committed T1@w1 ; begun T2@w1 ; engine_committed T2@w1")
+    assert verdict(one_by_one, workers_apply_one_job_at_a_time) is Verdict.HOLDS
+
+
+def test_merged_transactions_are_one_job():
+    run = history("begun T1@w1 transactions=1,2 ; begun T2@w1 transactions=1,2")
+    assert not workers_apply_one_job_at_a_time(run)
+    assert a_job_has_several_transactions(run)
+    assert not a_job_has_several_transactions(history(T1))
+
+
+LOGGED = "begun T1@w1 ; flushed T1@w1 ; "
+
+
+@pytest.mark.parametrize("event", ["engine_committed T1@w1", "begun T2@w1", "stopped"])
+def test_log_must_be_synced_before_the_next_step(event):
+    synced = history(LOGGED, "synced T1@w1 ; ", event)
+    assert verdict(synced, logs_are_synced_before_the_next_step) is Verdict.HOLDS
+    other = "flushed T2@w2 ; synced T2@w2 ; "
+    (breach,) = logs_are_synced_before_the_next_step(history(LOGGED, other, event))
+    assert str(breach).startswith("r1: T1 was logged and not synced before ")
+
+
+def test_crash_takes_the_unsynced_log():
+    run = history(LOGGED, "flushed T2@w2 ; synced T2@w2 ; crashed ; recovered ; stopped")
+    assert not logs_are_synced_before_the_next_step(run)

@@ -1,0 +1,33 @@
+"""Numbers of an applied log: holds, breaks, and edges."""
+
+from __future__ import annotations
+
+import pytest
+
+from paraply.properties.apply.logged_numbers import logged_numbers_rise_above_last_committed
+from paraply.vocabulary.verdict import Verdict
+from tests.properties.histories import history_of, verdict
+
+
+def history(*numbers):
+    log = " ".join(f"| T{place}{{a}} {one}" for place, one in enumerate(numbers, start=1))
+    return history_of(f"{log} | scheduled T1@w1")
+
+
+@pytest.mark.parametrize(
+    "numbers", [("1<0", "2<1", "5<1"), ("1<0", "1<0 clock=1"), ("1<0", "0<0", "1<0")]
+)
+def test_rising_numbers_hold_and_begin_again_after_a_view_change_or_in_a_file(numbers):
+    assert verdict(history(*numbers), logged_numbers_rise_above_last_committed) is Verdict.HOLDS
+
+
+@pytest.mark.parametrize("second", ["1<0", "2<2"])
+def test_number_that_does_not_rise_above_both_is_reported(second):
+    (breach,) = logged_numbers_rise_above_last_committed(history("1<0", second))
+    assert breach.transaction == 2
+    assert str(breach).endswith("after sequence_number 1")
+
+
+def test_log_without_numbers_is_unknown():
+    run = history("", "")
+    assert verdict(run, logged_numbers_rise_above_last_committed) is Verdict.UNKNOWN
