@@ -80,7 +80,7 @@ timing: $(READY) ## time real replicas and store the results beside predictions 
 	@$(BIN)/python -m tests.timing --logs tests/fixtures/timing --store docs/measured-replicas.jsonl $(ARGS)
 	@$(BIN)/python -m ci.pages.measured_replicas --write
 
-mutation-score: $(READY) ## 500 generated mutants of the reference; continues where it ended
+mutation-score: $(READY) ## 500 generated mutants of the reference (of judges: ARGS=judges); continues
 	@$(BIN)/python -m ci.mutation $(ARGS)
 
 nightly: $(READY) ## the long versions of what `.ci/run` checks briefly (hours)

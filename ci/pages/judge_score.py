@@ -1,0 +1,80 @@
+"""The blocks of docs/mutation-score.md about mutants of judges and of the conformance harness.
+
+``python -m ci.mutation judges --publish`` writes their data, docs/mutation-score-judges.jsonl.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ci.pages.writing import ROOT, table
+
+RECORDS = ROOT / "docs/mutation-score-judges.jsonl"
+MEANINGS = {
+    "caught": "one of its own tests fails or does not end",
+    "survived": "no own test fails",
+    "same": "no own test fails, and at least 200 random inputs that reach the function have the "
+    "answers of unchanged code; not counted",
+}
+REASONS: Mapping[str, str] = {}
+"""Why a survivor is left, by the start of its name."""
+
+
+def blocks() -> dict[str, list[str]]:
+    """Return the blocks by name."""
+    note, *fates = map(json.loads, RECORDS.read_text(encoding="utf-8").splitlines())
+    return {"judges": _section(note, fates), "judges-survivors": _survivors(fates)}
+
+
+def _section(note: Mapping[str, int], fates: Sequence[Mapping[str, Any]]) -> list[str]:
+    valid = [one for one in fates if one["fate"] in MEANINGS]
+    counts = Counter(one["fate"] for one in valid)
+    by_module: dict[str, Counter[str]] = defaultdict(Counter)
+    for one in valid:
+        by_module[one["module"]][one["fate"]] += 1
+    return [
+        f"{len(fates):,} of {note['total']:,} mutants were run, the first of a random order of "
+        f"seed {note['seed']}; {len(fates) - len(valid):,} are no valid programs. The score is the "
+        f"share of caught mutants among these and the survivors: **{_score(counts)}**.",
+        "",
+        *table(
+            ("result", "mutants", "meaning"),
+            [(name, counts[name], meaning) for name, meaning in MEANINGS.items()],
+        ),
+        "",
+        *table(
+            ("module", *MEANINGS, "score"),
+            [
+                (f"`{module}`", *(found[name] or "" for name in MEANINGS), _score(found))
+                for module, found in sorted(by_module.items())
+            ],
+        ),
+    ]
+
+
+def _survivors(fates: Sequence[Mapping[str, Any]]) -> list[str]:
+    rows = sorted(
+        (f"`{one['module']}`", f"`{one['place']}`", _cell(one["what"]), _cell(reason_of(one)))
+        for one in fates
+        if one["fate"] == "survived"
+    )
+    return table(("module", "function", "change", "reason"), rows)
+
+
+def reason_of(one: Mapping[str, Any]) -> str:
+    """Return why a survivor is left: by hand, or what the run found."""
+    name = one["name"].removeprefix("paraply.")
+    by_hand = (text for start, text in REASONS.items() if name.startswith(start))
+    return next(by_hand, str(one["by"]))
+
+
+def _score(counts: Counter[str]) -> str:
+    whole = counts["caught"] + counts["survived"]
+    return f"{100 * counts['caught'] / whole:.1f} % of {whole}" if whole else "none counts"
+
+
+def _cell(value: object) -> str:
+    return str(value).replace("|", "\\|")
