@@ -26,7 +26,13 @@ from paraply.exploring.generated.forking import Forks
 from paraply.mutating.operators import Swaps
 from paraply.mutating.patches import CodeKey, LoadedFunctions, PatchError
 
-OF_JUDGES = ("tests/properties", "tests/machines", "tests/auditing/in_parts")
+OF_JUDGES = (
+    "tests/properties",
+    "tests/machines",
+    "tests/adapters/binlog/test_compiled_equals_readable.py",
+    "tests/auditing/test_engine_choice.py",
+    "tests/auditing/in_parts",
+)
 OF_HARNESS = ("tests/conforming", "tests/adapters/conformance")
 OWN_TESTS: Mapping[str, tuple[str, ...]] = {
     "paraply.properties": OF_JUDGES,
@@ -162,7 +168,9 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m ci.mutation judges", description=__doc__)
     sampling_options(parser)
     parser.add_argument("--modules", nargs="+", metavar="NAME", default=list(OWN_TESTS))
+    parser.add_argument("--tests", nargs="+", metavar="PATH", help="instead of all own tests")
     given = parser.parse_args(arguments)
+    own = {name: tuple(given.tests) for name in OWN_TESTS} if given.tests else OWN_TESTS
     os.environ["NUMBA_DISABLE_JIT"] = "1"  # A compiled kernel would keep its unchanged code.
     sample = Sample(given, "judges")
     if given.publish:
@@ -175,8 +183,8 @@ def main(arguments: list[str] | None = None) -> int:
         tests.record(str(ROOT / "paraply"), store, sources, given.processes)
         for name in tests.failing:
             sys.stderr.write(f"left out, fails without a change: {name}\n")
-        campaign = JudgeCampaign(tests, inputs(str(ROOT / "paraply/properties"), given.seed))
+        campaign = JudgeCampaign(tests, inputs(str(ROOT / "paraply/properties"), given.seed), own)
         sample.run(campaign.mutants(given.modules), campaign.judged, order=ordered)
 
-    folders = {folder for name in given.modules for folder in own_tests(name)}
+    folders = {folder for name in given.modules for folder in own_tests(name, own)}
     return with_tests(sorted(folders), run)
