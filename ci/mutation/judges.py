@@ -26,15 +26,15 @@ from paraply.exploring.generated.forking import Forks
 from paraply.mutating.operators import Swaps
 from paraply.mutating.patches import CodeKey, LoadedFunctions, PatchError
 
-OF_JUDGES = (
-    "tests/properties",
-    "tests/machines",
+OF_JUDGES = ("tests/properties", "tests/machines", "tests/auditing/in_parts")
+OF_KERNELS = (
+    *OF_JUDGES,
     "tests/adapters/binlog/test_compiled_equals_readable.py",
     "tests/auditing/test_engine_choice.py",
-    "tests/auditing/in_parts",
 )
 OF_HARNESS = ("tests/conforming", "tests/adapters/conformance")
 OWN_TESTS: Mapping[str, tuple[str, ...]] = {
+    "paraply.properties.logs.compiled": OF_KERNELS,
     "paraply.properties": OF_JUDGES,
     "paraply.conforming": OF_HARNESS,
     "paraply.adapters.conformance.database": OF_HARNESS,
@@ -42,7 +42,7 @@ OWN_TESTS: Mapping[str, tuple[str, ...]] = {
     "paraply.adapters.conformance.locks": OF_HARNESS,
     "paraply.adapters.conformance.stamps": OF_HARNESS,
 }
-"""Packages and modules with the folders of their tests."""
+"""Packages and modules with their tests; the first that contains a module counts."""
 SWAPS = Swaps(has_words=False)
 CPU_SECONDS = 240
 INPUTS_MIN = 200
@@ -50,12 +50,14 @@ INPUTS_MIN = 200
 
 
 def modules(packages: Sequence[str]) -> Iterator[str]:
-    """Yield the modules of packages."""
+    """Yield the modules of packages, each once."""
+    found: dict[str, None] = {}
     for name in packages:
-        found = import_module(name)
-        yield name
-        for one in pkgutil.walk_packages(getattr(found, "__path__", ()), f"{name}."):
-            yield one.name
+        path = getattr(import_module(name), "__path__", ())
+        found |= dict.fromkeys(
+            [name, *(one.name for one in pkgutil.walk_packages(path, f"{name}."))]
+        )
+    yield from found
 
 
 def own_tests(module: str, own: Mapping[str, tuple[str, ...]] = OWN_TESTS) -> tuple[str, ...]:

@@ -150,7 +150,12 @@ def again(history: History) -> History:
 def main() -> int:
     from tests.properties.random_inputs import histories
 
-    known = stored()
+    by_name = {one.name: one for one in registered_properties()}
+    known = [
+        one
+        for one in stored()
+        if one.prop in by_name and occurs_in(one.history, by_name[one.prop], one.what)
+    ]
     count = defaultdict(int)
     for one in known:
         count[one.prop, one.what] += 1

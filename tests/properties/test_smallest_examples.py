@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from paraply.properties.registry import registered_properties
@@ -17,6 +19,8 @@ WITHOUT = {
     "readers/session_guarantees",
 }
 """Areas with properties that no run of the reference reaches: live targets do."""
+OF_TRANSACTIONS = {"certification/write_sets"}
+"""Areas that judge what was logged, without any event."""
 PROPERTIES = {one.name: one for one in registered_properties()}
 
 
@@ -26,6 +30,15 @@ def test_every_part_of_a_smallest_example_is_needed(example):
     assert occurs_in(example.history, prop, example.what)
     unneeded = [one for one in smaller(example.history) if occurs_in(one, prop, example.what)]
     assert unneeded == []
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda one: one.name)
+def test_nothing_is_decided_without_events(example):
+    prop = PROPERTIES[example.prop]
+    if prop.area not in OF_TRANSACTIONS:
+        empty = replace(example.history, events=())
+        assert not prop.evidence(empty).decided
+        assert not prop.violations(empty)
 
 
 def test_shrinking_leaves_nothing_that_is_not_needed():
