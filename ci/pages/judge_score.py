@@ -25,8 +25,14 @@ REASONS: Mapping[str, str] = {}
 
 def blocks() -> dict[str, list[str]]:
     """Return the blocks by name."""
-    note, *fates = map(json.loads, RECORDS.read_text(encoding="utf-8").splitlines())
+    note, fates = records()
     return {"judges": _section(note, fates), "judges-survivors": _survivors(fates)}
+
+
+def records() -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """Return the published numbers and fates."""
+    note, *fates = map(json.loads, RECORDS.read_text(encoding="utf-8").splitlines())
+    return note, fates
 
 
 def _section(note: Mapping[str, int], fates: Sequence[Mapping[str, Any]]) -> list[str]:

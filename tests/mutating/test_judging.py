@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from random import SystemRandom
 
 import pytest
 
@@ -75,3 +76,14 @@ def test_later_run_continues_and_keeps_the_order(tmp_path, judged):
     assert len({one["name"] for one in both}) == len(both) == 6
     _, fates = judged
     assert all(one["fate"] == fates[one["place"], one["what"]]["fate"] for one in both)
+
+
+@pytest.mark.long
+def test_sample_of_published_mutants_is_still_caught():
+    seed = SystemRandom().randrange(2**32)
+    command = [sys.executable, "-m", "ci.mutation.published", "--sample", "6"]
+    done = subprocess.run(
+        [*command, "--seed", str(seed)], capture_output=True, text=True, timeout=300
+    )
+    assert done.returncode == 0, f"seed {seed}: {done.stdout[-2_000:]}"
+    assert "published mutants judged again" in done.stdout
