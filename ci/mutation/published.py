@@ -13,9 +13,10 @@ from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
 
-from ci.mutation.judges import OWN_TESTS, ROOT, JudgeCampaign
+from ci.mutation.judges import OWN_TESTS, JudgeCampaign
 from ci.mutation.own_tests import OwnTests, with_tests
 from ci.pages.judge_score import records
+from ci.pages.writing import ROOT
 from paraply.exploring.generated.fates import Fate
 from paraply.number_arguments import positive
 

@@ -286,13 +286,8 @@ def nothing_needed_is_purged(history: History) -> list[NeededVersionPurged]:
     ]
 
 
-def _given_after_collections(
-    history: History,
-) -> Iterator[tuple[bool, PurgedWriterUncovered, bool]]:
-    """Yield what a member gave numbers to after it purged a writer that has one.
-
-    First whether it writes a purged row, last whether it waits for the purged writer.
-    """
+def _numbered_later(history: History) -> Iterator[tuple[bool, PurgedWriterUncovered, bool]]:
+    """Yield if a later transaction writes a purged row, its breach, and if it waits instead."""
     for collection in _collections(history):
         numbers = {
             writer.timestamp.sequence_number: writer
@@ -321,11 +316,11 @@ def _given_after_collections(
 @always(
     of=certification,
     source="WL#8440, EX5 and EX6",
-    witness=lambda history: any(again for again, _, _ in _given_after_collections(history)),
+    witness=lambda history: any(again for again, _, _ in _numbered_later(history)),
 )
 def window_covers_what_was_purged(history: History) -> list[PurgedWriterUncovered]:
     """After a collection every remote transaction waits for the writers of the purged rows."""
-    return [breach for _, breach, waits in _given_after_collections(history) if not waits]
+    return [breach for _, breach, waits in _numbered_later(history) if not waits]
 
 
 @sometimes(of=certification, source="WL#6833, stable set")
