@@ -120,6 +120,13 @@ def smallest(history: History, occurs: Occurs) -> History:
         history = found
 
 
+def is_smallest(example: Example, properties: dict[str, Property]) -> bool:
+    prop, what = properties[example.prop], example.what
+    return occurs_in(example.history, prop, what) and not any(
+        occurs_in(one, prop, what) for one in smaller(example.history)
+    )
+
+
 def written(examples: list[Example]) -> bytes:
     """Return the stored form."""
     lines = [
@@ -151,11 +158,7 @@ def main() -> int:
     from tests.properties.random_inputs import histories
 
     by_name = {one.name: one for one in registered_properties()}
-    known = [
-        one
-        for one in stored()
-        if one.prop in by_name and occurs_in(one.history, by_name[one.prop], one.what)
-    ]
+    known = [one for one in stored() if one.prop in by_name and is_smallest(one, by_name)]
     count = defaultdict(int)
     for one in known:
         count[one.prop, one.what] += 1
