@@ -156,6 +156,8 @@ class JudgeCampaign:
 
     def _compared(self, key: CodeKey) -> tuple[Fate, str]:
         """Return whether a survivor answers random inputs as unchanged code does."""
+        if not self._inputs:
+            return Fate.SURVIVED, "not compared"
         reaching = [one for one in self._inputs if key in one.reached]
         for one in reaching:
             if one.answered() != one.expected:
