@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -62,3 +63,20 @@ def test_rows_that_come_to_light_one_after_the_other_are_blamed_together(guilty)
     found = blame(judge_without, judge_without(frozenset()))
     assert found.keys == frozenset(order)
     assert found.is_minimal
+
+
+@pytest.mark.parametrize("named", ["suspects", "conceded", "found", "differing"])
+@pytest.mark.parametrize("level", [Level.PER_KEY, Level.BATCHES])
+def test_rows_are_suspected_wherever_a_judgement_names_them(named, level):
+    guilty = frozenset({1, 2})
+
+    def judge_without(keys):
+        left = guilty - keys
+        reached = level if left else Level.PREFIX
+        return Judgement(level=reached, **{named: dict.fromkeys(left, 1)})
+
+    found = blame(judge_without, judge_without(frozenset()))
+    if level is Level.BATCHES and named != "conceded":
+        assert found is None
+    else:
+        assert found.keys == guilty
