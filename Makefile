@@ -81,7 +81,7 @@ timing: $(READY) ## time real replicas and store the results beside predictions 
 	@$(BIN)/python -m tests.timing --logs tests/fixtures/timing --store docs/measured-replicas.jsonl $(ARGS)
 	@$(BIN)/python -m ci.pages.measured_replicas --write
 
-mutation-score: $(READY) ## 500 generated mutants of the reference; continues where it ended
+mutation-score: $(READY) ## 500 generated mutants of the reference (of judges: ARGS=judges); continues
 	@$(BIN)/python -m ci.mutation $(ARGS)
 
 mutation-score-models: $(READY) ## 40 generated mutants of each transition system; continues where it ended

@@ -12,6 +12,7 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from typing import Any
 
+from ci.pages import judge_score
 from ci.pages.writing import ROOT, filled, pages_main, table
 
 PAGE = "docs/mutation-score.md"
@@ -31,7 +32,9 @@ MEANINGS = {
 def page(note: dict[str, Any], fates: Sequence[dict[str, Any]]) -> str:
     """Return the page; ``note`` has the numbers of the whole."""
     return filled(
-        PAGE, {"reference": _section(note, fates), "reference-survivors": _survivors(fates)}
+        PAGE,
+        {"reference": _section(note, fates), "reference-survivors": _survivors(fates)}
+        | judge_score.blocks(),
     )
 
 

@@ -54,12 +54,14 @@ class Swaps:
         attributes: attribute -> another.
         is_wired: also swap arguments and variables of one type.
         unchanged: calls that stay as they are, by method.
+        has_words: also change the text of f-strings.
     """
 
     names: Mapping[str, str] = field(default_factory=lambda: NAMES)
     attributes: Mapping[str, str] = field(default_factory=dict)
     is_wired: bool = True
     unchanged: frozenset[str] = frozenset()
+    has_words: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +99,7 @@ def mutations(
     for top, function in _functions(tree, classes):
         wiring = Wiring(function, top) if swaps.is_wired else None
         seen: set[tuple[int, str]] = set()
-        for node in _statements(function, swaps.unchanged):
+        for node in _statements(function, swaps):
             found = list(_changes(node, swaps))
             found += wiring.changes(node) if wiring else []
             for before, after in found:
@@ -253,11 +255,11 @@ def _preorder(node: ast.AST) -> Iterator[ast.AST]:
         yield from _preorder(child)
 
 
-def _statements(function: ast.FunctionDef, unchanged: frozenset[str]) -> Iterator[ast.AST]:
+def _statements(function: ast.FunctionDef, swaps: Swaps) -> Iterator[ast.AST]:
     todo: list[ast.AST] = list(function.body)
     while todo:
         node = todo.pop(0)
-        if isinstance(node, ast.Assert) or _called(node) in unchanged:
+        if isinstance(node, ast.Assert) or _called(node) in swaps.unchanged:
             continue
         yield node
         todo += [
@@ -265,8 +267,12 @@ def _statements(function: ast.FunctionDef, unchanged: frozenset[str]) -> Iterato
             for name, value in ast.iter_fields(node)
             if name not in ("annotation", "returns")
             for child in (value if isinstance(value, list) else [value])
-            if isinstance(child, ast.AST)
+            if isinstance(child, ast.AST) and (swaps.has_words or not _is_text(node, child))
         ]
+
+
+def _is_text(node: ast.AST, child: ast.AST) -> bool:
+    return isinstance(node, ast.JoinedStr) and isinstance(child, ast.Constant)
 
 
 def _called(node: ast.AST) -> str:

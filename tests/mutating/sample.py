@@ -23,3 +23,18 @@ class Savings(Account):
 @lru_cache
 def fee(amount):
     return amount + 1
+
+
+def greater(one, other):
+    return one if one > other else other
+
+
+def untested(amount):
+    return amount + 2
+
+
+def early(amount):
+    return amount + 3
+
+
+TAX = early(1)

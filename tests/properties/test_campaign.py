@@ -3,10 +3,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from paraply.properties.campaign import content_digest, run_campaign
+from paraply.properties.campaign import Campaign, Tally, content_digest, run_campaign
 from paraply.properties.moments import first_breaking_event
-from paraply.properties.registry import Expectation, Property, Violation
+from paraply.properties.registry import Evidence, Expectation, Property, Violation
 from paraply.vocabulary.events import Event, EventKind
 from paraply.vocabulary.history import History, HistoryHeader
 from paraply.vocabulary.schedule import Exploration, RecordedSchedule
@@ -88,6 +90,36 @@ def test_header_is_no_content():
     other = History(header=HistoryHeader(seed=4), events=history.events)
     assert content_digest(history) == content_digest(other)
     assert content_digest(history) != content_digest(history_of(STOPPED))
+
+
+KINDS = [(), (STARTED,), (CRASHED,), (STARTED, CRASHED), (STOPPED, CRASHED)]
+RUNS = st.lists(st.sampled_from(range(len(KINDS))), max_size=8)
+
+
+@given(RUNS, st.frozensets(st.sampled_from(range(len(KINDS)))))
+def test_campaign_adds_up_the_verdicts_of_its_distinct_histories(runs, expected):
+    histories = [history_of(*kinds) for kinds in KINDS]
+    campaign = Campaign(
+        tallies=[Tally(prop=NEVER_CRASHES)],
+        is_expected=lambda _, history: histories.index(history) in expected,
+    )
+    for one in runs:
+        campaign.take(histories[one], RecordedSchedule((one,)))
+    distinct = list(dict.fromkeys(runs))
+    reached = [one for one in distinct if STARTED in KINDS[one]]
+    broken = [one for one in distinct if CRASHED in KINDS[one]]
+    unexpected = [one for one in broken if one not in expected]
+    (tally,) = campaign.tallies
+    assert (campaign.runs, campaign.histories) == (len(runs), len(distinct))
+    assert (tally.applied, tally.reached) == (len(distinct), len(reached))
+    assert (tally.violated, tally.expected) == (len(broken), len(broken) - len(unexpected))
+    assert tally.evidence == Evidence(relevant=len(reached), decided=len(reached))
+    kept = next(iter([*unexpected, *broken]), None)
+    if kept is None:
+        assert tally.first is None
+    else:
+        assert tally.first.history == histories[kept]
+        assert tally.first.runs == runs.index(kept) + 1
 
 
 @pytest.mark.parametrize("place", range(5))

@@ -16,9 +16,10 @@ from paraply.properties.registry import (
     registered_properties,
     verdict_of,
 )
-from paraply.vocabulary.events import EventKind
-from paraply.vocabulary.history import EvidenceTier
+from paraply.vocabulary.events import Event, EventKind, Outcome
+from paraply.vocabulary.history import EvidenceTier, History
 from paraply.vocabulary.notation_parser import parse_history
+from paraply.vocabulary.transactions import Operation, RowWrite, Transaction
 from paraply.vocabulary.verdict import Verdict
 
 WINDOWS_OVERLAP = """
@@ -131,3 +132,68 @@ def test_history_of_a_known_subject_is_judged_by_whatever_understands_it():
     (breach,) = property_named("no_event_is_applied_twice").violations(history)
     assert str(breach) == "r1 applied T1 twice"
     assert EventKind.CERTIFIED in history.kinds
+
+
+CLOCK = '{"round_trip_us":100,"sync_us":10,"engine_commit_us":0,"clients":4}'
+PURGED = """
+T1{{a}} | T2{{b}} | T3{{a}}
+| submitted T1 ; certified T1@r1 positive gtid=g:1 2<1
+; submitted T2 transactions=1 ; certified T2@r1 positive gtid=g:2 3<1
+; garbage_collected @r1 {{a}} transactions=1,2
+; submitted T3 transactions=1,2 ; certified T3@r1 positive gtid=g:3 {}
+"""
+ONE_ROW = (RowWrite(table="d.t", operation=Operation.INSERT, after=("a", 1)),)
+
+
+def numbered(outcome, *after):
+    row = Event(EventKind.ROW_APPLIED, 1, transaction=1, outcome=outcome, row=0)
+    return History(
+        transactions=(Transaction(id=1, rows=ONE_ROW),),
+        events=(row, *(Event(kind, 2, transaction=1) for kind in after)),
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "judged", "not_judged"),
+    [
+        (
+            "commits_wait_for_two_round_trips",
+            parse_history(
+                f"members=source,r1 options={CLOCK} | T1{{}} | T2{{}} | T3{{}} | T4{{}} "
+                "| prepared T1@source ; client_acknowledged T1@source"
+            ),
+            parse_history(
+                f"members=source,r1 options={CLOCK} | T1{{}} | T2{{}} | T3{{}} | T4{{}} "
+                "| client_acknowledged T1@source ; prepared T2@source"
+            ),
+        ),
+        (
+            "transactions_apply_whole",
+            numbered(Outcome.OK, EventKind.ENGINE_COMMITTED),
+            numbered(Outcome.MISSING_BEFORE_IMAGE),
+        ),
+        (
+            "no_event_is_lost",
+            parse_history("T1{a} | stopped @source transactions=1 ; "
+                          "stopped @r1 transactions=1 members=source"),
+            parse_history("T1{a} | engine_committed T1@source ; "
+                          "stopped @r1 transactions=1 members=source"),
+        ),
+        (
+            "retries_wait_for_all_before",
+            parse_history("T1{a} domain=0 | T2{a} domain=0 | begun T1@w1 ; begun T2@w2 "
+                          "; engine_committed T1@w1 ; retried T2@w2 attempt=2"),
+            parse_history("T1{a} domain=0 | T2{a} domain=0 | begun T1@w1 ; begun T2@w2 "
+                          "; retried T1@w1 attempt=2"),
+        ),
+        (
+            "window_covers_what_was_purged",
+            parse_history(PURGED.format("4<2")),
+            parse_history(PURGED.format("")),
+        ),
+    ],
+)  # fmt: skip
+def test_situation_that_was_not_judged_leaves_it_unknown(name, judged, not_judged):
+    prop = property_named(name)
+    assert verdict_of(judged, prop) is Verdict.HOLDS
+    assert verdict_of(not_judged, prop) is Verdict.UNKNOWN

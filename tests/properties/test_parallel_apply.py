@@ -144,3 +144,10 @@ def test_row_change_that_waits_or_succeeds_is_no_breach(outcome):
     assert rows_apply_as_logged(history) == ()
     expected = Verdict.HOLDS if outcome == "ok" else Verdict.UNKNOWN
     assert verdict("rows_apply_as_logged", history) is expected
+
+
+def test_overlap_of_transactions_without_a_common_row_is_no_conflict():
+    apart = "begun T1@w1 ; begun T2@w2 ; engine_committed T1@w1 ; engine_committed T2@w2"
+    situation = property_named("conflicting_transactions_are_applied")
+    assert not situation.evidence(parse_history(f"T1{{a}} | T2{{b}} | {apart}")).decided
+    assert situation.evidence(parse_history(f"T1{{a}} | T2{{a}} | {apart}")).decided

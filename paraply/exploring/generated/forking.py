@@ -7,7 +7,7 @@ import multiprocessing
 import resource
 import signal
 from collections.abc import Callable, Iterator, Sequence
-from multiprocessing.connection import Connection
+from multiprocessing.connection import Connection, wait
 from typing import Any, Generic, TypeVar
 
 Item = TypeVar("Item")
@@ -41,40 +41,47 @@ class Forks(Generic[Item, Answer]):
         lost: Callable[[Item], Answer],
         *,
         processes: int = 1,
+        seconds: int = CPU_SECONDS,
     ) -> None:
         self._answer = answer
         self._lost = lost
         self._processes = processes
+        self._seconds = seconds
         self._context = multiprocessing.get_context("fork")
 
     def over(self, items: Sequence[Item]) -> Iterator[Answer]:
-        """Yield the answers in order."""
+        """Yield the answers as they come."""
         gc.freeze()  # A collection in a fork would copy every page.
-        waiting: list[tuple[Item, Any, Connection]] = []
+        running: dict[Connection, tuple[Item, Any]] = {}
         for item in items:
-            waiting.append(self._started(item))
-            if len(waiting) >= self._processes:
-                yield self._finished(*waiting.pop(0))
-        while waiting:
-            yield self._finished(*waiting.pop(0))
+            process, receiver = self._started(item)
+            running[receiver] = item, process
+            if len(running) >= self._processes:
+                yield from self._finished(running)
+        while running:
+            yield from self._finished(running)
 
-    def _started(self, item: Item) -> tuple[Item, Any, Connection]:
+    def _started(self, item: Item) -> tuple[Any, Connection]:
         receiver, sender = self._context.Pipe(duplex=False)
         process = self._context.Process(target=self._run, args=(item, sender))
         process.start()
         sender.close()
-        return item, process, receiver
+        return process, receiver
 
     def _run(self, item: Item, sender: Connection) -> None:
-        resource.setrlimit(resource.RLIMIT_CPU, (CPU_SECONDS, CPU_SECONDS + 1))
+        resource.setrlimit(resource.RLIMIT_CPU, (self._seconds, self._seconds + 1))
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
         sender.send(self._answer(item))
 
-    def _finished(self, item: Item, process: Any, receiver: Connection) -> Answer:
-        try:
-            found: Answer = receiver.recv()
-        except (EOFError, OSError):
-            found = self._lost(item)
-        process.join()
-        receiver.close()
-        return found
+    def _finished(self, running: dict[Connection, tuple[Item, Any]]) -> Iterator[Answer]:
+        """Yield the answers that are there, at least one, and take them out."""
+        for receiver in wait(list(running)):
+            assert isinstance(receiver, Connection)
+            item, process = running.pop(receiver)
+            try:
+                found: Answer = receiver.recv()
+            except (EOFError, OSError):
+                found = self._lost(item)
+            process.join()
+            receiver.close()
+            yield found

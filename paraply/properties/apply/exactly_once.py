@@ -95,8 +95,8 @@ def final_stops(history: History) -> dict[str, Event]:
     return stops
 
 
-def _source_and_replica_end(history: History) -> bool:
-    return any(stop.members for stop in final_stops(history).values())
+def _source_and_replica_end(history: History) -> int:
+    return sum(bool(logged) for _, _, _, logged in _final_sets(history))
 
 
 @always(
@@ -109,9 +109,21 @@ def no_event_is_lost(history: History) -> tuple[EventLost, ...]:
     return tuple(_lost(history))
 
 
-def _lost(history: History) -> Iterator[EventLost]:
+def _final_sets(
+    history: History,
+) -> Iterator[tuple[str, Event, str, tuple[TransactionId, ...]]]:
+    """Yield each stopped replica, its stop, a source, and what that has at rest."""
     stops = final_stops(history)
     present = {event.member for event in history.events}
+    for member, stop in stops.items():
+        for source in stop.members:
+            if source not in present:
+                yield member, stop, source, tuple(one.id for one in history.transactions)
+            elif source in stops:
+                yield member, stop, source, stops[source].transactions
+
+
+def _lost(history: History) -> Iterator[EventLost]:
     skipped = set()
     for event in history.events_of(EventKind.SKIPPED):
         if event.note == FILTERED and event.transaction is not None:
@@ -121,14 +133,7 @@ def _lost(history: History) -> Iterator[EventLost]:
                 # MariaDB filters whole domains (IGNORE_DOMAIN_IDS).
                 same = (one.id for one in history.transactions if one.domain == domain)
                 skipped.update((event.member, one) for one in same)
-    for member, stop in stops.items():
-        for source in stop.members:
-            if source not in present:
-                logged = tuple(one.id for one in history.transactions)
-            elif source in stops:
-                logged = stops[source].transactions
-            else:
-                continue
-            for one in logged:
-                if one not in stop.transactions and (member, one) not in skipped:
-                    yield EventLost(member=member, source=source, transaction=one)
+    for member, stop, source, logged in _final_sets(history):
+        for one in logged:
+            if one not in stop.transactions and (member, one) not in skipped:
+                yield EventLost(member=member, source=source, transaction=one)

@@ -43,7 +43,7 @@ class ConflictingApplyOverlapped(Violation):
 
     def __str__(self) -> str:
         what = "began" if self.item is None or self.is_by_window else f"changed {self.item}"
-        both = f"; both write {self.item}" if self.is_by_window else ""
+        both = f"; both write {self.item}" if self.is_by_window and self.item is not None else ""
         return f"{self.member}: T{self.later} {what} before T{self.earlier} had committed{both}"
 
 

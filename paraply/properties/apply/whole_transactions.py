@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from paraply.properties.apply.stream import apply_streams, own_failures
@@ -52,18 +53,10 @@ _MADE = (Outcome.OK, Outcome.DISCARDED)
 """Conflict resolution may discard a change."""
 
 
-def _rows_are_numbered(history: History) -> bool:
-    return any(event.row is not None for event in history.events_of(EventKind.ROW_APPLIED))
-
-
-@always(
-    of=numbered_rows,
-    source="MySQL manual, replication and transaction inconsistencies",
-    witness=_rows_are_numbered,
-)
-def transactions_apply_whole(history: History) -> tuple[TransactionTorn, ...]:
-    """A transaction that commits has changed every row that it changed at the source."""
-    found = []
+def _missing_rows(
+    history: History,
+) -> Iterator[tuple[str, TransactionId, tuple[int, ...]]]:
+    """Yield each commit of a transaction with rows, and which rows were not changed."""
     made: dict[tuple[str, TransactionId], set[int | None]] = {}
     for event in history.events:
         if event.transaction is None:
@@ -77,16 +70,24 @@ def transactions_apply_whole(history: History) -> tuple[TransactionTorn, ...]:
             rows = made.pop(key)
             transaction = history.transaction(event.transaction)
             # Composite changes have no number; the tables decide.
-            if transaction.kind is TransactionKind.DDL or None in rows:
+            if transaction.kind is TransactionKind.DDL or None in rows or not transaction.rows:
                 continue
             missing = tuple(n for n in range(len(transaction.rows)) if n not in rows)
-            if missing:
-                found.append(
-                    TransactionTorn(
-                        member=event.member, transaction=event.transaction, missing=missing
-                    )
-                )
-    return tuple(found)
+            yield event.member, event.transaction, missing
+
+
+@always(
+    of=numbered_rows,
+    source="MySQL manual, replication and transaction inconsistencies",
+    witness=lambda history: any(True for _ in _missing_rows(history)),
+)
+def transactions_apply_whole(history: History) -> tuple[TransactionTorn, ...]:
+    """A transaction that commits has changed every row that it changed at the source."""
+    return tuple(
+        TransactionTorn(member=member, transaction=transaction, missing=missing)
+        for member, transaction, missing in _missing_rows(history)
+        if missing
+    )
 
 
 @always(

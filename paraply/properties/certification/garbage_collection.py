@@ -286,10 +286,8 @@ def nothing_needed_is_purged(history: History) -> list[NeededVersionPurged]:
     ]
 
 
-@always(of=certification, source="WL#8440, EX5 and EX6", witness=a_purged_row_is_written_again)
-def window_covers_what_was_purged(history: History) -> list[PurgedWriterUncovered]:
-    """After a collection every remote transaction waits for the writers of the purged rows."""
-    broken: list[PurgedWriterUncovered] = []
+def _numbered_later(history: History) -> Iterator[tuple[bool, PurgedWriterUncovered, bool]]:
+    """Yield if a later transaction writes a purged row, its breach, and if it waits instead."""
     for collection in _collections(history):
         numbers = {
             writer.timestamp.sequence_number: writer
@@ -304,17 +302,25 @@ def window_covers_what_was_purged(history: History) -> list[PurgedWriterUncovere
                 continue
             if later.is_fence:
                 break
-            if not must_wait(later.timestamp.last_committed, greatest):
-                broken.append(
-                    PurgedWriterUncovered(
-                        member=collection.stream.member,
-                        purged_writer=numbers[greatest].transaction.id,
-                        later=later.transaction.id,
-                        sequence_number=greatest,
-                        last_committed=later.timestamp.last_committed,
-                    )
-                )
-    return broken
+            breach = PurgedWriterUncovered(
+                member=collection.stream.member,
+                purged_writer=numbers[greatest].transaction.id,
+                later=later.transaction.id,
+                sequence_number=greatest,
+                last_committed=later.timestamp.last_committed,
+            )
+            writes_again = not later.transaction.write_set.isdisjoint(collection.event.items)
+            yield writes_again, breach, must_wait(later.timestamp.last_committed, greatest)
+
+
+@always(
+    of=certification,
+    source="WL#8440, EX5 and EX6",
+    witness=lambda history: any(again for again, _, _ in _numbered_later(history)),
+)
+def window_covers_what_was_purged(history: History) -> list[PurgedWriterUncovered]:
+    """After a collection every remote transaction waits for the writers of the purged rows."""
+    return [breach for _, breach, waits in _numbered_later(history) if not waits]
 
 
 @sometimes(of=certification, source="WL#6833, stable set")

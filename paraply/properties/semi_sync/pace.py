@@ -5,6 +5,7 @@ A commit waits for its own group's round trip and the rest of the previous one's
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from paraply.properties.registry import Violation, always, sometimes
@@ -59,10 +60,23 @@ def round_trips_overlap(history: History) -> bool:
     return False
 
 
+def _waits(history: History) -> Iterator[tuple[TransactionId, int]]:
+    """Yield the microseconds from each transaction's prepare to its client's confirmation."""
+    begun: dict[TransactionId, int] = {}
+    for event in history.events_of(EventKind.PREPARED, EventKind.CLIENT_ACKNOWLEDGED):
+        if event.transaction is None:
+            continue
+        if event.kind is EventKind.PREPARED:
+            begun[event.transaction] = event.time
+        elif event.transaction in begun:
+            yield event.transaction, event.time - begun[event.transaction]
+
+
 def _many_clients_commit(history: History) -> bool:
     clients = min(_number(history, "clients"), len(history.transactions))
     alone = _number(history, "round_trip_us") + _number(history, "sync_us")
-    return has_clock(history) and clients * alone > _bound(history)
+    is_long = has_clock(history) and clients * alone > _bound(history)
+    return is_long and any(True for _ in _waits(history))
 
 
 @always(
@@ -76,19 +90,11 @@ def commits_wait_for_two_round_trips(history: History) -> tuple[CommitWaitedForO
     if not has_clock(history):
         return ()
     bound = _bound(history)
-    begun: dict[TransactionId, int] = {}
-    found = []
-    for event in history.events_of(EventKind.PREPARED, EventKind.CLIENT_ACKNOWLEDGED):
-        if event.transaction is None:
-            continue
-        if event.kind is EventKind.PREPARED:
-            begun[event.transaction] = event.time
-        elif event.time - begun.get(event.transaction, event.time) > bound:
-            took = event.time - begun[event.transaction]
-            found.append(
-                CommitWaitedForOthers(transaction=event.transaction, took_us=took, bound_us=bound)
-            )
-    return tuple(found)
+    return tuple(
+        CommitWaitedForOthers(transaction=one, took_us=took, bound_us=bound)
+        for one, took in _waits(history)
+        if took > bound
+    )
 
 
 def commits_per_second(history: History) -> float:

@@ -290,21 +290,28 @@ def only_later_transactions_are_killed(history: History) -> tuple[EarlierKilled,
     )
 
 
+def _retries(history: History) -> Iterator[tuple[RetriedTooEarly, bool]]:
+    """Yield each retry with each transaction before it, and whether that had committed."""
+    for domain, stream in domain_streams(history):
+        for index, event in stream.events:
+            if event.kind is not EventKind.RETRIED or event.transaction is None:
+                continue
+            for one in domain.transactions:
+                if one.id < event.transaction:
+                    breach = RetriedTooEarly(
+                        member=stream.member, transaction=event.transaction, earlier=one.id
+                    )
+                    yield breach, stream.had_committed(one.id, index)
+
+
 @always(
     of=parallel_flags,
     source="retry_event_group: wait for all prior commits; MDEV-12746",
-    witness=lambda history: any(history.events_of(EventKind.RETRIED)),
+    witness=lambda history: any(True for _ in _retries(history)),
 )
 def retries_wait_for_all_before(history: History) -> tuple[RetriedTooEarly, ...]:
     """A transaction is tried again when all before it in its domain have committed."""
-    return tuple(
-        RetriedTooEarly(member=stream.member, transaction=event.transaction, earlier=earlier.id)
-        for domain, stream in domain_streams(history)
-        for index, event in stream.events
-        if event.kind is EventKind.RETRIED and event.transaction is not None
-        for earlier in domain.transactions
-        if earlier.id < event.transaction and not stream.had_committed(earlier.id, index)
-    )
+    return tuple(breach for breach, had_committed in _retries(history) if not had_committed)
 
 
 # Group commit.

@@ -1,0 +1,102 @@
+"""The blocks of docs/mutation-score.md about mutants of judges and of the conformance harness.
+
+``python -m ci.mutation judges --publish`` writes their data, docs/mutation-score-judges.jsonl.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ci.pages.writing import ROOT, table
+
+RECORDS = ROOT / "docs/mutation-score-judges.jsonl"
+MEANINGS = {
+    "caught": "one of its own tests fails or does not end",
+    "survived": "no own test fails",
+    "same": "no own test fails, and at least 200 random inputs that reach the function have the "
+    "answers of unchanged code; not counted",
+}
+WORDING = "the wording of a message; no verdict depends on it"
+SLOW = "the tests of audits in parts that could show it take longer than 10 seconds"
+MEMORY = "a bound of memory that is off by one"
+REASONS: Mapping[str, str] = {
+    "properties.logs.part_borders:Carried": SLOW,
+    "properties.logs.replayed_part": SLOW,
+    "properties.logs.critical_path:one_after_the_other": SLOW,
+    "properties.logs.log_lint:LogLint._check_half": WORDING,
+    "properties.logs.table_census:_show_key": WORDING,
+    "properties.logs.scheduling_models:PartitionModel.place": MEMORY,
+    "properties.logs.conflict_index:AccessTable._forget_oldest": MEMORY,
+    "properties.machines": "a check of the test machines, which other tests repeat",
+}
+"""Why a survivor is left, by the start of its name."""
+OPEN = {"not compared": "open: neither examined nor compared with unchanged code"}
+
+
+def blocks() -> dict[str, list[str]]:
+    """Return the blocks by name."""
+    note, fates = records()
+    return {"judges": _section(note, fates), "judges-survivors": _survivors(fates)}
+
+
+def records() -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """Return the published numbers and fates."""
+    note, *fates = map(json.loads, RECORDS.read_text(encoding="utf-8").splitlines())
+    return note, fates
+
+
+def _section(note: Mapping[str, int], fates: Sequence[Mapping[str, Any]]) -> list[str]:
+    valid = [one for one in fates if one["fate"] in MEANINGS]
+    counts = Counter(one["fate"] for one in valid)
+    by_module: dict[str, Counter[str]] = defaultdict(Counter)
+    for one in valid:
+        by_module[one["module"]][one["fate"]] += 1
+    return [
+        f"{len(fates):,} of {note['total']:,} mutants were run, the first of a random order of "
+        f"seed {note['seed']}; {len(fates) - len(valid):,} are no valid programs. The score is the "
+        f"share of caught mutants among these and the survivors: **{_score(counts)}**.",
+        "",
+        *table(
+            ("result", "mutants", "meaning"),
+            [(name, counts[name], meaning) for name, meaning in MEANINGS.items()],
+        ),
+        "",
+        *table(
+            ("module", *MEANINGS, "score"),
+            [
+                (f"`{module}`", *(found[name] or "" for name in MEANINGS), _score(found))
+                for module, found in sorted(by_module.items())
+            ],
+        ),
+    ]
+
+
+def _survivors(fates: Sequence[Mapping[str, Any]]) -> list[str]:
+    rows = sorted(
+        (f"`{one['module']}`", f"`{one['place']}`", _cell(one["what"]), _cell(reason_of(one)))
+        for one in fates
+        if one["fate"] == "survived"
+    )
+    return table(("module", "function", "change", "reason"), rows)
+
+
+def reason_of(one: Mapping[str, Any]) -> str:
+    """Return why a survivor is left: by hand, or what the run found."""
+    if one["place"].endswith(".__str__"):
+        return WORDING
+    name = one["name"].removeprefix("paraply.")
+    found = str(one["by"])
+    by_hand = (text for start, text in REASONS.items() if name.startswith(start))
+    return next(by_hand, OPEN.get(found, found))
+
+
+def _score(counts: Counter[str]) -> str:
+    whole = counts["caught"] + counts["survived"]
+    return f"{100 * counts['caught'] / whole:.1f} % of {whole}" if whole else "none counts"
+
+
+def _cell(value: object) -> str:
+    return str(value).replace("|", "\\|")

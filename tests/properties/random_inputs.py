@@ -1,0 +1,155 @@
+"""Random cases of judges, to compare the answers of changed and unchanged code."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from hypothesis import HealthCheck, Phase, given, seed, settings
+from hypothesis.strategies import SearchStrategy
+
+from paraply.counterexamples.hunt import properties_of
+from paraply.exploring.drawing import SEEDS, drawn_schedule, drawn_workload
+from paraply.properties.isolation.judging import judge as judge_isolation
+from paraply.properties.isolation.objects import judge_objects
+from paraply.properties.isolation.prefixes import judge_prefixes
+from paraply.properties.logs.audit import AuditOptions, Auditor
+from paraply.properties.registry import Property
+from paraply.properties.two_logs.rule import judge as judge_two_logs
+from paraply.properties.two_logs.streaming import judge_streaming
+from paraply.reference_impl.subject import Subject
+from paraply.registries import registered_mutants, registered_subjects
+from paraply.vocabulary.client_history import DataType
+from paraply.vocabulary.events import Event
+from paraply.vocabulary.history import History
+from tests.builders.logged import NotationKeys
+from tests.properties.isolation.object_runs import Fault, run
+from tests.properties.isolation.strategies import database_histories, recorded_histories
+from tests.properties.logged_strategies import mariadb_logs, mysql_logs
+from tests.properties.two_logs.small_histories import history as two_logs
+
+RUNS_EACH = 1
+"""Per subject, or mutant of it, and dialect."""
+EDITS = 4
+"""Damaged copies of a run."""
+CASES = 200
+"""Cases of judges that take no history."""
+
+Answer = tuple[str, ...]
+
+
+def cases(number: int) -> Iterator[tuple[str, Callable[[], Answer]]]:
+    """Yield named cases of a seed; calling one gives the judges' answers."""
+    draw = random.Random(number)
+    for name, history, judges in histories(draw):
+        yield name, partial(_of_history, history, judges)
+    for log in drawn(mysql_logs(uncertain=True), number):
+        yield "MySQL log", partial(_of_log, log, "logical-clock")
+    for log in drawn(mariadb_logs(), number):
+        yield "MariaDB log", partial(_of_log, log, "commit-group")
+    for kind in (DataType.LIST, DataType.REGISTER):
+        for strategy in (recorded_histories(kind), database_histories(kind, lag_max=2)):
+            for one in drawn(strategy, number):
+                yield f"{kind.value} history", partial(_as_answer, judge_isolation, one)
+                if one.log is not None:
+                    yield f"{kind.value} history", partial(_as_answer, judge_prefixes, one)
+    for kind in (DataType.SET, DataType.COUNTER):
+        for at in range(CASES // 5):
+            fault = draw.choice([None, *Fault])
+            one = run(kind, number + at, lag_max=draw.randrange(3), fault=fault)
+            yield f"{kind.value} history", partial(_as_answer, judge_objects, one)
+    for at in range(2 * CASES):
+        source, target, name = two_logs(random.Random(f"{number}/{at}"))
+        yield f"two logs, {name}", partial(_as_answer, judge_two_logs, source, target)
+        yield f"two logs, {name}", partial(_as_answer, judge_streaming, source, target)
+
+
+def drawn(strategy: SearchStrategy[Any], number: int, count: int = CASES) -> list[Any]:
+    """Return examples of a strategy."""
+    found: list[Any] = []
+
+    @seed(number)
+    @settings(
+        max_examples=count,
+        database=None,
+        deadline=None,
+        phases=(Phase.generate,),
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(strategy)
+    def collect(one: Any) -> None:
+        found.append(one)
+
+    collect()
+    return found
+
+
+def histories(draw: random.Random) -> Iterator[tuple[str, History, Sequence[Property]]]:
+    """Yield runs of every subject and named mutant, each followed by damaged copies."""
+    for name, subject, dialect in _systems():
+        judges = properties_of(subject)
+        for _ in range(RUNS_EACH):
+            workload = drawn_workload(subject, dialect, draw)
+            history = subject.run(drawn_schedule(draw.randrange(SEEDS)), workload)
+            yield name, history, judges
+            for _ in range(EDITS):
+                yield f"{name}, damaged", damaged(history, draw), judges
+
+
+def _systems() -> Iterator[tuple[str, Subject, str]]:
+    for subject in registered_subjects():
+        for dialect in subject.dialects:
+            yield f"{subject.name} {dialect}", subject, dialect
+    for mutant in registered_mutants():
+        yield mutant.name, mutant.subject, mutant.workload.dialect
+
+
+def damaged(history: History, draw: random.Random) -> History:
+    """Drop, repeat, move or alter one to three events."""
+    events = list(history.events)
+    for _ in range(draw.randint(1, 3)):
+        if len(events) < 2:
+            break
+        at, other = draw.sample(range(len(events)), 2)
+        kind = draw.randrange(4)
+        if kind == 0:
+            del events[at]
+        elif kind == 1:
+            events.insert(other, events[at])
+        elif kind == 2:
+            events.insert(other, events.pop(at))
+        else:
+            events[at] = _mixed(events[at], events[other], draw)
+    return replace(history, events=tuple(events))
+
+
+def _mixed(one: Event, other: Event, draw: random.Random) -> Event:
+    """Return an event with one field of another."""
+    name = draw.choice(one._fields[1:])
+    return one._replace(**{name: getattr(other, name)})
+
+
+def _of_history(history: History, judges: Sequence[Property]) -> Answer:
+    return tuple(_of_property(history, one) for one in judges)
+
+
+def _of_property(history: History, prop: Property) -> str:
+    try:
+        breaches = sorted(map(repr, prop.violations(history)))
+        return f"{prop.name}: {breaches} {prop.evidence(history)}"
+    except Exception as error:
+        return f"{prop.name}: raises {type(error).__name__}"
+
+
+def _of_log(log: Sequence[Any], applier: str) -> Answer:
+    auditor = Auditor(NotationKeys(), AuditOptions(appliers=(applier,)))
+    for one in log:
+        auditor.observe(one)
+    return (repr(auditor.result()),)
+
+
+def _as_answer(judge: Callable[..., object], *given: object) -> Answer:
+    return (repr(judge(*given)),)

@@ -1,0 +1,202 @@
+"""Smallest histories with a breach or a situation: without any of their parts, it is gone.
+
+``python -m tests.properties.smallest_examples`` looks for them in healthy runs of every subject,
+in runs of every named mutant and in damaged copies of both, and writes what is new.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import sys
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from dataclasses import MISSING, dataclass, fields, replace
+from pathlib import Path
+from random import Random
+
+import paraply.properties.all  # noqa: F401  (registers the properties)
+from paraply.properties.registry import Property, registered_properties
+from paraply.vocabulary.events import Event
+from paraply.vocabulary.history import History
+from paraply.vocabulary.history_jsonl import read_histories, write_history
+from paraply.vocabulary.transactions import Transaction
+
+STORE = Path(__file__).resolve().parents[1] / "fixtures" / "smallest_examples.jsonl.gz"
+SITUATION, GAP = "situation", "gap"
+EACH = 2
+"""Examples of one breach or situation, from different systems."""
+EVENTS_MAX = 120
+"""Of a run before it shrinks."""
+
+Occurs = Callable[[History], bool]
+
+
+@dataclass(frozen=True)
+class Example:
+    """A property, a kind of breach, ``situation`` or ``gap``, and a smallest history with it."""
+
+    prop: str
+    what: str
+    history: History
+
+    @property
+    def name(self):
+        return f"{self.prop}-{self.what}"
+
+
+def occurs_in(history: History, prop: Property, what: str) -> bool:
+    """Return whether a consistent history has the breach, situation or gap."""
+    if any(history.faults()):
+        return False
+    try:
+        if what == SITUATION:
+            return prop.evidence(history).decided > 0
+        if what == GAP:
+            return bool(prop.evidence(history).missing)
+        return any(type(one).__name__ == what for one in prop.violations(history))
+    except (KeyError, ValueError, IndexError, AttributeError, TypeError, AssertionError):
+        return False
+
+
+def what_occurs(history: History, prop: Property) -> set[str]:
+    """Return the kinds of breaches, ``situation`` if one is decided, ``gap`` if one is not."""
+    found = {type(one).__name__ for one in prop.violations(history)}
+    evidence = prop.evidence(history)
+    found |= {SITUATION} if evidence.decided else set()
+    return found | ({GAP} if evidence.missing else set())
+
+
+def smaller(history: History) -> Iterator[History]:
+    """Yield a history without each of its parts: an event, a transaction, a field."""
+    events, transactions = history.events, history.transactions
+    for at in range(len(events)):
+        yield replace(history, events=events[:at] + events[at + 1 :])
+    for at in range(len(transactions)):
+        yield replace(history, transactions=transactions[:at] + transactions[at + 1 :])
+    for at, event in enumerate(events):
+        for name, default in Event._field_defaults.items():
+            if name != "member" and getattr(event, name) != default:
+                changed = event._replace(**{name: default})
+                yield replace(history, events=(*events[:at], changed, *events[at + 1 :]))
+    for at, transaction in enumerate(transactions):
+        for one in fields(Transaction):
+            default = one.default
+            if default is not MISSING and getattr(transaction, one.name) != default:
+                other = replace(transaction, **{one.name: default})
+                left = (*transactions[:at], other, *transactions[at + 1 :])
+                yield replace(history, transactions=left)
+    header = history.header
+    for name in header.options:
+        options = {key: value for key, value in header.options.items() if key != name}
+        yield replace(history, header=replace(header, options=options))
+    if header.schema:
+        yield replace(history, header=replace(header, schema=()))
+    if header.members:
+        yield replace(history, header=replace(header, members=header.members[:-1]))
+
+
+def smallest(history: History, occurs: Occurs) -> History:
+    """Return a history that has no smaller one with the same."""
+    header = history.header
+    for plain in (replace(header, seed=None, program="", recorded_by=""), header):
+        if occurs(replace(history, header=plain)):
+            history = replace(history, header=plain)
+            break
+    size = len(history.events) // 2
+    while size > 1:
+        at = 0
+        while at < len(history.events):
+            left = history.events[:at] + history.events[at + size :]
+            if occurs(replace(history, events=left)):
+                history = replace(history, events=left)
+            else:
+                at += size
+        size //= 2
+    while True:
+        found = next((one for one in smaller(history) if occurs(one)), None)
+        if found is None:
+            return history
+        history = found
+
+
+def is_smallest(example: Example, properties: dict[str, Property]) -> bool:
+    prop, what = properties[example.prop], example.what
+    return occurs_in(example.history, prop, what) and not any(
+        occurs_in(one, prop, what) for one in smaller(example.history)
+    )
+
+
+def written(examples: list[Example]) -> bytes:
+    """Return the stored form."""
+    lines = [
+        json.dumps([one.prop, one.what, list(write_history(one.history))]) + "\n"
+        for one in sorted(examples, key=lambda one: one.name)
+    ]
+    return gzip.compress("".join(lines).encode(), mtime=0)
+
+
+def stored() -> list[Example]:
+    """Return the stored examples."""
+    if not STORE.exists():
+        return []
+    found = []
+    for line in gzip.decompress(STORE.read_bytes()).decode().splitlines():
+        prop, what, lines = json.loads(line)
+        (history,) = read_histories(lines)
+        found.append(Example(prop, what, history))
+    return found
+
+
+def again(history: History) -> History:
+    """Return a history as it is read after it was written."""
+    (read,) = read_histories(list(write_history(history)))
+    return read
+
+
+def main() -> int:
+    from tests.properties.random_inputs import histories
+
+    by_name = {one.name: one for one in registered_properties()}
+    known = [one for one in stored() if one.prop in by_name and is_smallest(one, by_name)]
+    count = defaultdict(int)
+    for one in known:
+        count[one.prop, one.what] += 1
+    properties = registered_properties()
+    runs = [one for one in histories(Random(1)) if len(one[1].events) <= EVENTS_MAX]
+    # Small runs shrink faster.
+    runs.sort(key=lambda one: len(one[1].events))
+    seen = set()
+    for name, history, _ in runs:
+        system = name.partition(",")[0]
+        if any(history.faults()):
+            continue
+        for prop in properties:
+            try:
+                found = what_occurs(history, prop)
+            except Exception as error:
+                print(f"{prop.name} raises {error!r} for {name}")
+                continue
+            for what in sorted(found):
+                if count[prop.name, what] >= EACH or (prop.name, what, system) in seen:
+                    continue
+
+                def occurs(one, prop=prop, what=what):
+                    return occurs_in(one, prop, what)
+
+                shrunk = smallest(history, occurs)
+                if again(shrunk) != shrunk:
+                    continue
+                seen.add((prop.name, what, system))
+                example = Example(prop.name, what, shrunk)
+                if example not in known:
+                    known.append(example)
+                    count[prop.name, what] += 1
+    STORE.write_bytes(written(known))
+    missing = [prop.name for prop in properties if not any(one.prop == prop.name for one in known)]
+    print(f"{len(known)} examples of {len(count)} breaches and situations; none of {missing}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,59 @@
+"""Judges at their border: each smallest example has its breach or situation, no part less does."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from paraply.properties.registry import registered_properties
+from paraply.vocabulary.events import EventKind
+from tests.properties.smallest_examples import occurs_in, smaller, smallest, stored
+
+EXAMPLES = stored()
+WITHOUT = {
+    "apply/whole_transactions",
+    "group/clients",
+    "group/galera",
+    "group/reads",
+    "readers/session_guarantees",
+}
+"""Areas with properties that no run of the reference reaches: live targets do."""
+OF_TRANSACTIONS = {"certification/write_sets"}
+"""Areas that judge what was logged, without any event."""
+PROPERTIES = {one.name: one for one in registered_properties()}
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda one: one.name)
+def test_every_part_of_a_smallest_example_is_needed(example):
+    prop = PROPERTIES[example.prop]
+    assert occurs_in(example.history, prop, example.what)
+    unneeded = [one for one in smaller(example.history) if occurs_in(one, prop, example.what)]
+    assert unneeded == []
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda one: one.name)
+def test_nothing_is_decided_without_events(example):
+    prop = PROPERTIES[example.prop]
+    if prop.area not in OF_TRANSACTIONS:
+        empty = replace(example.history, events=())
+        assert not prop.evidence(empty).decided
+        assert not prop.violations(empty)
+
+
+def test_shrinking_leaves_nothing_that_is_not_needed():
+    def two_commits(history):
+        return len(list(history.events_of(EventKind.ENGINE_COMMITTED))) > 1
+
+    whole = next(one.history for one in EXAMPLES if one.prop == "engine_commits_follow_the_log")
+    assert two_commits(whole)
+    assert any(two_commits(one) for one in smaller(whole))
+    shrunk = smallest(whole, two_commits)
+    assert [event.kind for event in shrunk.events] == [EventKind.ENGINE_COMMITTED] * 2
+    assert shrunk.transactions == ()
+    assert not any(map(two_commits, smaller(shrunk)))
+
+
+def test_only_properties_of_live_groups_and_databases_have_no_example():
+    named = {one.prop for one in EXAMPLES}
+    assert {prop.area for prop in PROPERTIES.values() if prop.name not in named} == WITHOUT
