@@ -255,6 +255,15 @@ class Replica:
 
     def on_lock_wait(self, worker: Worker, item: Item, holder: TransactionId) -> None:
         """Wait, or roll the holder back."""
+        self.wait_for_row(worker, item, holder)
+        other = next(w for w in self.busy_workers if w.job_id == holder)
+        if self.must_yield(other, to=worker):
+            self.on_deadlock(other, to=worker)
+        elif self.must_yield(worker, to=other):
+            self.on_deadlock(worker, to=other)
+
+    def wait_for_row(self, worker: Worker, item: Item, holder: TransactionId) -> None:
+        """Wait for the holder's end."""
         self.record(
             EventKind.ROW_APPLIED,
             worker,
@@ -264,11 +273,6 @@ class Replica:
             items=frozenset({item}),
         )
         worker.waits_for_row = item
-        other = next(w for w in self.busy_workers if w.job_id == holder)
-        if self.must_yield(other, to=worker):
-            self.on_deadlock(other, to=worker)
-        elif self.must_yield(worker, to=other):
-            self.on_deadlock(worker, to=other)
 
     def must_yield(self, holder: Worker, *, to: Worker) -> bool:
         """Return whether ``holder`` commits after ``to``."""
