@@ -6,6 +6,7 @@ of the same tables.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -14,11 +15,11 @@ from paraply.reference_impl.applier.coordinator import LogicalClock
 from paraply.reference_impl.applier.recovery import Recovery
 from paraply.reference_impl.applier.replica import Budget, Replica
 from paraply.reference_impl.applier.source_log import Entry, Part, RelayLog
-from paraply.reference_impl.applier.worker import Worker
+from paraply.reference_impl.applier.worker import Stage, Worker
 from paraply.reference_impl.composed.rows import item_of_row
 from paraply.reference_impl.group.messages import RelayEntry
 from paraply.vocabulary.events import EventKind
-from paraply.vocabulary.transactions import Transaction, TransactionId
+from paraply.vocabulary.transactions import Transaction, TransactionId, TransactionKind
 from paraply.vocabulary.write_set import Item
 
 if TYPE_CHECKING:
@@ -91,6 +92,17 @@ class Applier(Replica):
 
     def register_for_commit(self, worker: Worker, transaction: Transaction) -> None:
         """Keep the place from certification."""
+
+    def step_of(self, worker: Worker) -> Callable[[], None] | None:
+        """Return the worker's next step; a view change commits after certified own ones."""
+        is_last = worker.stage is Stage.FINISHED and worker.job.kind is TransactionKind.VIEW_CHANGE
+        if is_last and self.member.has_certified_before(worker.job_id):
+            return None
+        return super().step_of(worker)
+
+    def may_skip(self, transaction: Transaction) -> bool:
+        """Wait as for dispatch: a skipped transaction may open a group, which forgets jobs."""
+        return self.coordinator.may_dispatch(transaction)
 
     def on_skip(self) -> None:
         """Skip what recovery has copied."""

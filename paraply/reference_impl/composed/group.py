@@ -92,10 +92,3 @@ class ComposedGroup(Group):
         """Let a server join; its stream begins with its view."""
         self.stream_starts[member.name] = len(self.total_order)
         super().join(member)
-
-    def remove(self, member: Member) -> None:
-        """Remove a member, whose earlier acknowledgements no longer count."""
-        super().remove(member)
-        for other in self.members.values():
-            for heard in other.acknowledged.values():
-                heard.discard(member.name)

@@ -114,7 +114,8 @@ class ComposedMember(Member):
         """Take a place in commit order, and keep the locks."""
         self.sessions[transaction].gtid = gtid
         self.gtids[transaction] = gtid
-        self.applier.commit_order.register(transaction)
+        if self.composition.one_commit_order:
+            self.applier.commit_order.register(transaction)
 
     def open_transactions(self) -> int:
         """Return the number of clients with a transaction."""
@@ -123,10 +124,24 @@ class ComposedMember(Member):
     # Group commit of own transactions.
 
     def flushable(self) -> list[tuple[TransactionId, Gtid]]:
-        """Return unflushed own transactions before which only own ones have yet to commit."""
-        own = dict(super().committing())
-        first = takewhile(own.__contains__, self.applier.commit_order.queue)
+        """Return unflushed own transactions; in one order, only those before all others."""
+        own = dict(self.certified_sessions())
+        if self.composition.one_commit_order:
+            first = takewhile(own.__contains__, self.applier.commit_order.queue)
+        else:
+            first = takewhile(self.is_in_committed_view, own)
         return [pair for one in first if (pair := (one, own[one])) not in self.flushed]
+
+    def is_in_committed_view(self, transaction: TransactionId) -> bool:
+        """Return whether every earlier view change has committed."""
+        return not any(
+            entry.timestamp.is_view_change and entry.transaction < transaction
+            for entry in self.relay_log
+        )
+
+    def certified_sessions(self) -> list[tuple[TransactionId, Gtid]]:
+        """Return certified own transactions, flushed or not."""
+        return super().committing()
 
     def flush(self) -> None:
         """Write a group to the binary log, and sync it."""
@@ -140,21 +155,31 @@ class ComposedMember(Member):
                 )  # fmt: skip
         self.flushed += group
 
+    def has_certified_before(self, transaction: TransactionId) -> bool:
+        """Return whether an own transaction that was certified earlier has yet to commit."""
+        return any(one < transaction for one, _ in self.certified_sessions())
+
     def committing(self) -> list[tuple[TransactionId, Gtid]]:
-        """Return the flushed and acknowledged transaction whose turn it is, if any."""
-        order = self.applier.commit_order
+        """Return flushed and acknowledged own transactions whose turn it is."""
         return [
             (transaction, gtid)
             for transaction, gtid in self.flushed
-            if order.is_turn_of(transaction) and self.group.is_acknowledged(self, transaction)
+            if self.is_turn_of(transaction) and self.group.is_acknowledged(self, transaction)
         ]
+
+    def is_turn_of(self, transaction: TransactionId) -> bool:
+        """Return whether an own transaction is next in binary log and commit order."""
+        if self.composition.one_commit_order:
+            return self.applier.commit_order.is_turn_of(transaction)
+        return self.flushed[0][0] == transaction
 
     def commit_session(self, transaction: TransactionId, gtid: Gtid) -> None:
         """Commit in the engine, free the rows, and answer the client."""
         self.table.engine_commit(transaction)
         self.flushed.remove((transaction, gtid))
         super().commit_session(transaction, gtid)
-        self.applier.commit_order.on_engine_commit(transaction)
+        if self.composition.one_commit_order:
+            self.applier.commit_order.on_engine_commit(transaction)
         self.recorder.record(
             EventKind.CLIENT_ACKNOWLEDGED, member=self.name, transaction=transaction
         )

@@ -17,10 +17,13 @@ class Composition(Settings):
         workers: replica_parallel_workers.
         acknowledgements: other members that must have received a transaction before its own member
             commits it (rpl_semi_sync_source_wait_for_replica_count, AFTER_SYNC).
+        one_commit_order: own transactions commit among those of others, as certified; else any time
+            after their certification, as in MySQL.
         composer: extracts write sets.
     """
 
     rows: tuple[str, ...] = ()
     workers: int = 2
     acknowledgements: int = 1
+    one_commit_order: bool = True
     composer: ItemComposer = field(default_factory=ItemComposer)

@@ -14,7 +14,13 @@ from paraply.reference_impl.composed.rows import TABLE
 from paraply.reference_impl.composed.run import ComposedBudget, ComposedRun
 from paraply.reference_impl.composed.settings import Composition
 from paraply.reference_impl.recorder import Recorder
-from paraply.reference_impl.subject import Option, Subject, Workload, register_subject
+from paraply.reference_impl.subject import (
+    KnownBreaches,
+    Option,
+    Subject,
+    Workload,
+    register_subject,
+)
 from paraply.vocabulary.history import OptionValue
 from paraply.vocabulary.schedule import Schedule
 from paraply.vocabulary.schema import TableSchema
@@ -56,9 +62,30 @@ class ComposedSubject(Subject):
         ),
         Option(name="single_primary", default=False, meaning="only one member takes writes"),
         Option(name="block_size", default=1, least=1, meaning="GTIDs per assignment block"),
+        Option(
+            name="one_commit_order",
+            default=True,
+            meaning="a member's own transactions, too, commit as certified",
+        ),
         Option(name="reads", default=4, small=0, meaning="snapshots that readers take"),
     )
     breaks = BROKEN_BY_TIMESTAMPS
+    breaks_where = (
+        KnownBreaches(
+            where="one_commit_order=false, sessions=2",
+            applies=lambda options: (
+                not options["one_commit_order"] and int(options["sessions"]) > 1
+            ),
+            breaks=frozenset({"refusals_are_deserved"}),
+            because="commit order is kept among remote transactions: one may be there before the "
+            "client's that it had seen, which is certified and has yet to commit",
+            scope=Workload(
+                transactions=6,
+                rows=4,
+                options={"joins": 0, "departures": 0, "broadcasts": 0, "barriers": False},
+            ),
+        ),
+    )
     schema: ClassVar[tuple[TableSchema, ...]] = (TABLE,)
     # Sessions are a matter of the source's own log.
     unreachable: ClassVar[Mapping[str, frozenset[str]]] = {
@@ -93,6 +120,7 @@ class ComposedSubject(Subject):
             rows=workload.row_names,
             workers=int(options["workers"]),
             acknowledgements=int(options["acknowledgements"]),
+            one_commit_order=bool(options["one_commit_order"]),
             composer=self.composer(),
         )
         group = self.group_class(
