@@ -123,10 +123,10 @@ class Applier(Replica):
         if holder in self.member.executing:
             self.member.break_off(holder)
             self.on_row(worker)
-        elif holder in self.member.sessions:
-            self.wait_for_row(worker, item, holder)
-        else:
+        elif any(other.job_id == holder for other in self.busy_workers):
             super().on_lock_wait(worker, item, holder)
+        else:
+            self.wait_for_row(worker, item, holder)
 
     def record(self, kind: EventKind, worker: Worker | None = None, **fields: object) -> None:
         """Record an event of the member, with items and GTID as certified."""

@@ -21,7 +21,7 @@ from paraply.reference_impl.group.member import Member
 from paraply.reference_impl.group.messages import DonorState, RelayEntry
 from paraply.reference_impl.group.settings import Settings
 from paraply.reference_impl.recorder import Recorder
-from paraply.vocabulary.events import EventKind
+from paraply.vocabulary.events import EventKind, Outcome
 from paraply.vocabulary.transactions import RowWrite, TransactionId, TransactionKind
 from paraply.vocabulary.write_set import Item
 
@@ -93,17 +93,20 @@ class ComposedMember(Member):
         self.table.hand_over(client, transaction)
         self.apply_rows(transaction)
 
-    def apply_rows(self, transaction: TransactionId) -> None:
-        """Change a transaction's rows and record it."""
+    def apply_rows(self, transaction: TransactionId) -> bool:
+        """Change a transaction's rows; return whether each was as it had read it."""
         composer = self.composition.composer
+        outcomes = []
         for number, row in enumerate(self.recorder.transactions[transaction - 1].rows):
-            outcome = self.table.apply(transaction, row).outcome
+            outcomes.append(self.table.apply(transaction, row).outcome)
             image = row.after or row.before
             assert image is not None
             self.recorder.record(
                 EventKind.ROW_APPLIED, member=self.name, transaction=transaction, row=number,
-                outcome=outcome, items=frozenset({item_of_row(composer, cast("Item", image[0]))}),
+                outcome=outcomes[-1],
+                items=frozenset({item_of_row(composer, cast("Item", image[0]))}),
             )  # fmt: skip
+        return set(outcomes) <= {Outcome.OK}
 
     def on_refused_here(self, transaction: TransactionId) -> None:
         """Roll the rows back, too."""
@@ -217,7 +220,8 @@ class ComposedMember(Member):
 
     def copy(self, transaction: TransactionId, gtid: Gtid) -> None:
         """Change the rows and commit."""
-        self.apply_rows(transaction)
+        if not self.apply_rows(transaction):
+            self.recorder.record(EventKind.FAILED, member=self.name, transaction=transaction)
         self.table.engine_commit(transaction)
         super().copy(transaction, gtid)
 

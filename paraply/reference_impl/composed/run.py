@@ -12,10 +12,13 @@ from paraply.reference_impl.composed.member import ComposedMember
 from paraply.reference_impl.group.member import Member, Status
 from paraply.reference_impl.group.run import Action, Budget, GroupRun, Reach
 from paraply.vocabulary.events import EventKind
-from paraply.vocabulary.schedule import Schedule
+from paraply.vocabulary.schedule import ExhaustiveSchedule, Schedule
 from paraply.vocabulary.transactions import TransactionId
 
 READER, AUDITOR = "reader", "auditor"
+OPTIONAL = frozenset({"joins", "broadcasts", "crashes", "leaves", "is read"})
+ONE_IN = 8
+"""Share of random choices that are optional actions."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -39,6 +42,15 @@ class ComposedRun(GroupRun):
         rows: tuple[str, ...],
     ) -> None:
         super().__init__(group, schedule, budget, rows)
+
+    def choose(self, actions: list[Action]) -> Action:
+        """Choose the next action; optional ones seldom, so that they meet work under way."""
+        optional = [one for one in actions if one.name.partition(" ")[2] in OPTIONAL]
+        needed = [one for one in actions if one not in optional]
+        if not (optional and needed) or isinstance(self.schedule, ExhaustiveSchedule):
+            return super().choose(actions)
+        is_optional = self.schedule.choose_index(ONE_IN, "what kind") == ONE_IN - 1
+        return super().choose(optional if is_optional else needed)
 
     def actions_of(self, member: Member) -> list[Action]:
         """Return a member's possible actions, with its applier's and clients'."""

@@ -78,7 +78,7 @@ class GroupRun:
         while actions := self.actions():
             if not self.group.recorder.has_steps_left:
                 return
-            action = self.schedule.choose(actions, "what happens next")
+            action = self.choose(actions)
             if isinstance(self.schedule, ExhaustiveSchedule) and self.is_out_of_order(action):
                 self.schedule.skip_subtree()
                 self.group.recorder.break_off()
@@ -87,6 +87,10 @@ class GroupRun:
             self.group.recorder.next_step()
             action.act()
         self.rest()
+
+    def choose(self, actions: list[Action]) -> Action:
+        """Choose the next action."""
+        return self.schedule.choose(actions, "what happens next")
 
     def rest(self) -> None:
         """Record who is at rest."""

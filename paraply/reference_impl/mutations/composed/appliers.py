@@ -7,9 +7,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from paraply.reference_impl.applier.worker import Worker
-from paraply.reference_impl.certification.gtids import GtidSet
 from paraply.reference_impl.composed.applier import Applier, CertificationOrder
-from paraply.reference_impl.composed.member import ComposedMember
 from paraply.reference_impl.group.messages import RelayEntry
 from paraply.reference_impl.mutations.composed.registering import mutate
 from paraply.vocabulary.timestamps import LogicalTimestamp
@@ -39,16 +37,20 @@ mutate(
     "The applier schedules by the numbers of the member that certified a transaction first.",
     "members_start_as_they_stamped",
     TakesAnothersStamps,
+    transactions=8,
+    rows=2,
     members=3,
+    barriers=False,
+    departures=0,
 )
 
 
-class KeepsNumberOfWindow(Applier):
-    """A collection between certification and dispatch does not reach queued transactions."""
+class DropsLastCommitted(Applier):
+    """The relay log has the least last_committed."""
 
     def receive(self, entry: RelayEntry) -> None:
         lowest = min(entry.timestamp.last_committed, 1)
-        stamp = replace(entry.timestamp, last_committed=type(entry.timestamp.last_committed)(lowest))
+        stamp = LogicalTimestamp.as_recorded(lowest, entry.timestamp.sequence_number)
         super().receive(replace(entry, timestamp=stamp))
 
 
@@ -57,7 +59,7 @@ mutate(
     "WL#8440, trx.LC in the relay log",
     "The relay log loses what a transaction has to wait for.",
     "members_start_as_they_stamped",
-    KeepsNumberOfWindow,
+    DropsLastCommitted,
 )
 
 
@@ -75,7 +77,13 @@ mutate(
     "members_start_as_they_stamped",
     SkipsAtOnce,
     transactions=6,
+    rows=6,
     members=3,
+    workers=3,
+    absent=1,
+    departures=2,
+    joins=3,
+    one_commit_order=False,
 )
 
 
@@ -152,23 +160,4 @@ mutate(
     "A snapshot has a transaction that a worker has yet to apply.",
     "first_certified_wins",
     CountsDispatchedAsExecuted,
-)
-
-
-class ForgetsGtidOfApplied(ComposedMember):
-    """A transaction that a worker commits is missing from the executed set."""
-
-    def on_applied(self, transaction: TransactionId) -> None:
-        before: GtidSet = self.executed
-        super().on_applied(transaction)
-        if len(self.applier.busy_workers) > 0:
-            self.executed = before
-
-
-mutate(
-    "composed_commit_beside_another_loses_its_gtid",
-    "gtid_executed and engine commit are one step",
-    "Where two workers are busy, the first commit is not counted as executed.",
-    "refusals_are_deserved",
-    ForgetsGtidOfApplied,
 )

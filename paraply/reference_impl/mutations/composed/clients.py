@@ -8,15 +8,14 @@ from dataclasses import replace
 
 from paraply.reference_impl.applier.worker import Worker
 from paraply.reference_impl.certification.gtids import Gtid
+from paraply.reference_impl.certification.write_set_items import ItemComposer
 from paraply.reference_impl.composed.applier import Applier
 from paraply.reference_impl.composed.group import ComposedGroup
 from paraply.reference_impl.composed.member import ComposedMember
-from paraply.reference_impl.composed.rows import Table
+from paraply.reference_impl.composed.rows import Table, item_of_row
 from paraply.reference_impl.group.member import Member
 from paraply.reference_impl.mutations.composed.registering import mutate
 from paraply.vocabulary.events import Observation
-from paraply.reference_impl.certification.write_set_items import ItemComposer
-from paraply.reference_impl.composed.rows import item_of_row
 from paraply.vocabulary.transactions import TransactionId, TransactionKind
 from paraply.vocabulary.write_set import Item
 
@@ -210,15 +209,13 @@ class ShowsUncommittedRows(Table):
     """Readers see changes of clients before their commit."""
 
     def seen(self, composer: ItemComposer) -> tuple[Observation, ...]:
-        pending = {
-            change.item: change.version.writer
+        latest = {
+            item_of_row(composer, change.item): change.version.writer
             for changes in self.pending.values()
             for change in changes
         }
         return tuple(
-            one._replace(writer=writer) if (writer := latest.get(one.item)) else one
-            for latest in [{item_of_row(composer, row): pending[row] for row in pending}]
-            for one in super().seen(composer)
+            one._replace(writer=latest.get(one.item, one.writer)) for one in super().seen(composer)
         )
 
 
@@ -228,30 +225,6 @@ mutate(
     "A reader sees a transaction that still waits for acknowledgements.",
     "members_show_only_what_they_committed",
     ShowsUncommittedRows,
-)
-
-
-class KeepsLocksAfterCommit(Table):
-    """A commit of a client keeps its row locks."""
-
-    def engine_commit(self, transaction: TransactionId) -> None:
-        holders = dict(self.holders)
-        super().engine_commit(transaction)
-        if self.committed_by_client(transaction, holders):
-            self.holders = holders
-
-    def committed_by_client(
-        self, transaction: TransactionId, holders: dict[Item, TransactionId]
-    ) -> bool:
-        return any(holder < 0 for holder in holders.values())
-
-
-mutate(
-    "composed_commit_keeps_locks_beside_a_client",
-    "InnoDB: lock_release at commit",
-    "Where a client is executing, a commit does not free its rows.",
-    "members_end_at_rest",
-    KeepsLocksAfterCommit,
 )
 
 

@@ -4,6 +4,10 @@
 # ruff: noqa: D102
 from __future__ import annotations
 
+from collections.abc import Callable
+
+from paraply.reference_impl.applier.replica import Replica
+from paraply.reference_impl.applier.worker import Worker
 from paraply.reference_impl.certification.gtids import Gtid
 from paraply.reference_impl.composed.applier import Applier
 from paraply.reference_impl.composed.group import ComposedGroup
@@ -11,7 +15,7 @@ from paraply.reference_impl.composed.member import ComposedMember
 from paraply.reference_impl.group.member import Member
 from paraply.reference_impl.group.messages import Message, RelayEntry, TransactionMessage
 from paraply.reference_impl.mutations.composed.registering import mutate
-from paraply.vocabulary.transactions import TransactionId
+from paraply.vocabulary.transactions import Transaction, TransactionId
 
 AFTER_SYNC = "MDEV-162; rpl_semi_sync_source_wait_point=AFTER_SYNC"
 ONE_ORDER = "Galera: commit monitor; replica_preserve_commit_order"
@@ -184,8 +188,14 @@ class QueuesWhenDispatched(Applier):
         super().receive(entry)
         self.commit_order.queue.remove(entry.transaction)
 
-    def register_for_commit(self, worker: object, transaction: object) -> None:  # type: ignore[override]
-        self.commit_order.register(transaction.id)  # type: ignore[attr-defined]
+    def register_for_commit(self, worker: Worker, transaction: Transaction) -> None:
+        self.commit_order.register(transaction.id)
+
+    def on_skip(self) -> None:
+        transaction = self.entries[self.next_entry].transaction
+        assert transaction is not None
+        self.commit_order.register(transaction.id)
+        super().on_skip()
 
 
 mutate(
@@ -239,29 +249,11 @@ mutate(
 )
 
 
-class CountsFlushedAsExecuted(ComposedMember):
-    """A flushed transaction counts as executed."""
-
-    def flush(self) -> None:
-        group = self.flushable()
-        super().flush()
-        self.executed |= {gtid for _, gtid in group}
-
-
-mutate(
-    "composed_flushed_counts_as_executed",
-    "gtid_executed grows at the engine commit",
-    "Executed sets have transactions that still wait for acknowledgements, so the stable set does.",
-    "stable_set_is_executed_everywhere",
-    CountsFlushedAsExecuted,
-)
-
-
 class OvertakesOwn(Applier):
     """A view change does not wait for own transactions that were certified before it."""
 
-    def step_of(self, worker):  # type: ignore[no-untyped-def]
-        return super(Applier, self).step_of(worker)
+    def step_of(self, worker: Worker) -> Callable[[], None] | None:
+        return Replica.step_of(self, worker)
 
 
 mutate(
