@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from paraply.reference_impl.certification.gtids import Gtid
 from paraply.reference_impl.composed.member import ComposedMember
+from paraply.reference_impl.group.member import Member
 from paraply.reference_impl.group.messages import DonorState
 from paraply.reference_impl.mutations.composed.registering import mutate
 from paraply.vocabulary.transactions import TransactionId
@@ -126,7 +127,7 @@ mutate(
 class AsksForTheNewest(ComposedMember):
     """A joiner copies the newest missing transaction first."""
 
-    def missing_from(self, donor):  # type: ignore[no-untyped-def]
+    def missing_from(self, donor: Member) -> tuple[TransactionId, Gtid] | None:
         missing = [pair for pair in donor.binlog if pair[1] not in self.executed]
         return missing[-1] if missing else None
 
@@ -143,11 +144,10 @@ mutate(
 class CopiesWhatIsFlushed(ComposedMember):
     """A donor hands out what it has flushed and not committed."""
 
-    def missing_from(self, donor):  # type: ignore[no-untyped-def]
-        for pair in [*donor.flushed, *donor.binlog]:
-            if pair[1] not in self.executed:
-                return pair
-        return None
+    def missing_from(self, donor: Member) -> tuple[TransactionId, Gtid] | None:
+        flushed = self.group.members[donor.name].flushed
+        waiting = (pair for pair in flushed if pair[1] not in self.executed)
+        return next(waiting, None) or super().missing_from(donor)
 
 
 mutate(
