@@ -10,7 +10,7 @@ from paraply.properties.vocabularies import recorded
 from paraply.vocabulary.events import Event, EventKind, Outcome
 from paraply.vocabulary.history import History
 from paraply.vocabulary.timestamps import LogicalTimestamp
-from paraply.vocabulary.transactions import TransactionId
+from paraply.vocabulary.transactions import INITIAL_STATE, TransactionId
 from paraply.vocabulary.write_set import Item, format_item
 
 _ENDS = frozenset({EventKind.ENGINE_COMMITTED, EventKind.ROLLED_BACK, EventKind.FAILED})
@@ -272,7 +272,7 @@ def _own_commits(history: History) -> Iterator[tuple[Event, set[str], int]]:
     waits = _Waits(needed=int(history.header.options.get("acknowledgements", 0)))
     for event in history.events:
         found = waits.follow(event)
-        if found is not None and origin.get(event.transaction or 0) == event.member:
+        if found is not None and origin.get(event.transaction or INITIAL_STATE) == event.member:
             receivers, heard = found
             yield event, heard, min(waits.needed, len(receivers))
 

@@ -13,37 +13,6 @@ from paraply.reference_impl.mutations.composed.registering import mutate
 from paraply.vocabulary.timestamps import LogicalTimestamp
 from paraply.vocabulary.transactions import Transaction, TransactionId
 
-STAMPS = "WL#8440, AL1: the numbers are valid on one member only"
-
-
-class TakesAnothersStamps(Applier):
-    """Workers use the stamps that another member gave."""
-
-    def receive(self, entry: RelayEntry) -> None:
-        first = self.stamps().setdefault(entry.transaction, entry.timestamp)
-        super().receive(replace(entry, timestamp=first))
-
-    def stamps(self) -> dict[TransactionId, LogicalTimestamp]:
-        group = self.member.group
-        if not hasattr(group, "first_stamps"):
-            group.first_stamps = {}  # type: ignore[attr-defined]
-        found: dict[TransactionId, LogicalTimestamp] = group.first_stamps  # type: ignore[attr-defined]
-        return found
-
-
-mutate(
-    "composed_applier_takes_anothers_stamps",
-    STAMPS,
-    "The applier schedules by the numbers of the member that certified a transaction first.",
-    "members_start_as_they_stamped",
-    TakesAnothersStamps,
-    transactions=8,
-    rows=2,
-    members=3,
-    barriers=False,
-    departures=0,
-)
-
 
 class DropsLastCommitted(Applier):
     """The relay log has the least last_committed."""
@@ -78,11 +47,16 @@ mutate(
     SkipsAtOnce,
     transactions=6,
     rows=6,
-    members=3,
+    members=4,
     workers=3,
-    absent=1,
+    acknowledgements=0,
+    broadcasts=0,
+    reads=0,
     departures=2,
     joins=3,
+    absent=1,
+    sessions=1,
+    single_primary=True,
     one_commit_order=False,
 )
 

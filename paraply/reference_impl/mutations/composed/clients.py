@@ -112,7 +112,7 @@ mutate(
 class SeesRelayLog(ComposedGroup):
     """Snapshots include what workers have begun."""
 
-    def submit(self, member: Member, *args: object, **fields: object) -> TransactionId:  # type: ignore[override]
+    def submit(self, member: Member, *args: object, **fields: object) -> TransactionId:
         one = self.members[member.name]
         before = one.executed
         begun = {worker.job_id for worker in one.applier.busy_workers}
@@ -231,7 +231,7 @@ mutate(
 class WritesFirstRowOnly(ComposedGroup):
     """The write set that is sent has the first row only."""
 
-    def send(self, message: object) -> None:  # type: ignore[override]
+    def send(self, message: object) -> None:
         request = getattr(message, "request", None)
         if request is not None:
             request = replace(request, items=request.items[:1])

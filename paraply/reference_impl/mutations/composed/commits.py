@@ -125,7 +125,7 @@ mutate(
     "composed_waits_for_who_joined_later",
     "distributed recovery: the donor has committed what is before the view",
     "A commit waits for a joiner, which waits for the view change behind that commit.",
-    "members_end_at_rest",
+    "applier_reaches_the_end",
     WaitsForJoiners,
 )
 
@@ -141,7 +141,7 @@ mutate(
     "composed_waits_for_who_crashed",
     "rpl_semi_sync_source_wait_no_replica",
     "A commit waits for a member that crashed, and so does all behind it.",
-    "members_end_at_rest",
+    "applier_reaches_the_end",
     WaitsForTheDead,
 )
 
