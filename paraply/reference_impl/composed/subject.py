@@ -70,7 +70,7 @@ class ComposedSubject(Subject):
         Option(name="reads", default=4, small=0, meaning="snapshots that readers take"),
     )
     breaks = BROKEN_BY_TIMESTAMPS
-    breaks_where = (
+    follows = (
         KnownBreaches(
             where="one_commit_order=false, sessions=2",
             applies=lambda options: (
@@ -79,11 +79,6 @@ class ComposedSubject(Subject):
             breaks=frozenset({"refusals_are_deserved"}),
             because="commit order is kept among remote transactions: one may be there before the "
             "client's that it had seen, which is certified and has yet to commit",
-            scope=Workload(
-                transactions=6,
-                rows=4,
-                options={"joins": 0, "departures": 0, "broadcasts": 0, "barriers": False},
-            ),
         ),
     )
     schema: ClassVar[tuple[TableSchema, ...]] = (TABLE,)

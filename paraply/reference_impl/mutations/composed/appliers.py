@@ -11,7 +11,7 @@ from paraply.reference_impl.composed.applier import Applier, CertificationOrder
 from paraply.reference_impl.group.messages import RelayEntry
 from paraply.reference_impl.mutations.composed.registering import mutate
 from paraply.vocabulary.timestamps import LogicalTimestamp
-from paraply.vocabulary.transactions import Transaction, TransactionId
+from paraply.vocabulary.transactions import TransactionId
 
 
 class DropsLastCommitted(Applier):
@@ -29,35 +29,6 @@ mutate(
     "The relay log loses what a transaction has to wait for.",
     "members_start_as_they_stamped",
     DropsLastCommitted,
-)
-
-
-class SkipsAtOnce(Applier):
-    """What is executed is skipped without waiting."""
-
-    def may_skip(self, transaction: Transaction) -> bool:
-        return True
-
-
-mutate(
-    "composed_skip_forgets_running_jobs",
-    "Mts_submode_logical_clock::schedule_next_event: a skipped transaction opens a group, too",
-    "After a skipped transaction the coordinator no longer waits for a view change under way.",
-    "members_start_as_they_stamped",
-    SkipsAtOnce,
-    transactions=6,
-    rows=6,
-    members=4,
-    workers=3,
-    acknowledgements=0,
-    broadcasts=0,
-    reads=0,
-    departures=2,
-    joins=3,
-    absent=1,
-    sessions=1,
-    single_primary=True,
-    one_commit_order=False,
 )
 
 
