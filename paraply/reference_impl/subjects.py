@@ -5,6 +5,7 @@ from __future__ import annotations
 from paraply.reference_impl.applier.subject import APPLIER
 from paraply.reference_impl.certification.retries import CERTIFIER_RETRIES
 from paraply.reference_impl.certification.subject import CERTIFIER
+from paraply.reference_impl.composed.subject import COMPOSED
 from paraply.reference_impl.group.subject import GROUP
 from paraply.reference_impl.mariadb.subject import MARIADB_PARALLEL
 from paraply.reference_impl.mariadb_gtid.gap_free_subject import GAP_FREE
@@ -20,6 +21,7 @@ __all__ = [
     "APPLIER",
     "CERTIFIER",
     "CERTIFIER_RETRIES",
+    "COMPOSED",
     "GAP_FREE",
     "GROUP",
     "GTID_POSITIONS",

@@ -33,7 +33,12 @@ SURVEYED_MYSQL = (
 )  # fmt: skip
 SURVEYED_MARIADB = 52
 """Entries, numbered from 1."""
-FLOORS = {"group replication and its applier": 40, "WL#4648 and MariaDB": 40, "semi-sync": 45}
+FLOORS = {
+    "group replication and its applier": 40,
+    "WL#4648 and MariaDB": 40,
+    "semi-sync": 45,
+    "composed": 35,
+}
 PARTS = {
     "certifier": "group replication and its applier",
     "certifier_retries": "group replication and its applier",
@@ -47,6 +52,7 @@ PARTS = {
     "gtid_topology": "WL#4648 and MariaDB",
     "gap_free": "WL#4648 and MariaDB",
     "semi_sync": "semi-sync",
+    "composed": "composed",
 }
 
 

@@ -11,11 +11,14 @@ from paraply.exploring.mutation_testing import (
     safety_properties_broken_by,
 )
 from paraply.properties.registry import Expectation
+from paraply.reference_impl.mutations.composed.registering import FAMILY as COMPOSED_FAMILY
 from paraply.registries import mutant_named, property_named, registered_mutants
 
 MUTANTS_MIN = 40
 
 CAUGHT = [mutant.name for mutant in registered_mutants() if not mutant.survives_because]
+# Minimising a run of the composed system takes a minute; test_composed searches without it.
+HUNTED = [name for name in CAUGHT if mutant_named(name).family != COMPOSED_FAMILY]
 FIRST_OF_FAMILIES = {
     mutant.family: mutant.name for mutant in reversed(registered_mutants()) if mutant.caught_by
 }.values()
@@ -31,7 +34,7 @@ def test_enough_mutants_are_registered():
     "name",
     [
         pytest.param(name, marks=() if name in FIRST_OF_FAMILIES else pytest.mark.long)
-        for name in CAUGHT
+        for name in HUNTED
     ],
 )
 def test_mutant_is_caught_and_its_original_is_not(name):

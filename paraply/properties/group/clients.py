@@ -50,6 +50,21 @@ def _group(history: History) -> frozenset[str]:
     return frozenset(member for event in views for member in event.members)
 
 
+def _ends(history: History) -> dict[str, frozenset[TransactionId]]:
+    """Return the transactions of members that stop in the group."""
+    left = {
+        (member, event.time)
+        for event in history.events_of(EventKind.VIEW_INSTALLED)
+        for member in _group(history) - frozenset(event.members)
+    }
+    return {
+        member: frozenset(stop.transactions)
+        for member, stop in final_stops(history).items()
+        if member in _group(history)
+        and not any(one == member and time > stop.time for one, time in left)
+    }
+
+
 def _told(history: History) -> Iterator[tuple[str, TransactionId]]:
     for event in history.events_of(EventKind.CLIENT_ACKNOWLEDGED):
         if event.transaction is not None:
@@ -58,8 +73,7 @@ def _told(history: History) -> Iterator[tuple[str, TransactionId]]:
 
 def _clients_are_told_and_members_end(history: History) -> bool:
     group = _group(history)
-    ended = group & final_stops(history).keys()
-    return len(ended) > 1 and any(member in group for member, _ in _told(history))
+    return len(_ends(history)) > 1 and any(member in group for member, _ in _told(history))
 
 
 @always(
@@ -68,13 +82,12 @@ def _clients_are_told_and_members_end(history: History) -> bool:
     witness=_clients_are_told_and_members_end,
 )
 def what_a_group_confirmed_survives(history: History) -> tuple[ConfirmedThenMissing, ...]:
-    """Every member of the group ends with every transaction confirmed to a client."""
+    """Every member of the group ends with every transaction confirmed to a client.
+
+    This excludes members that left.
+    """
     group = _group(history)
-    ends = {
-        member: frozenset(stop.transactions)
-        for member, stop in final_stops(history).items()
-        if member in group
-    }
+    ends = _ends(history)
     return tuple(
         ConfirmedThenMissing(transaction=transaction, told_by=told_by, member=member)
         for told_by, transaction in _told(history)

@@ -26,7 +26,7 @@ from paraply.reference_impl.group.settings import Settings
 from paraply.reference_impl.recorder import Recorder
 from paraply.vocabulary.events import EventKind
 from paraply.vocabulary.timestamps import VIEW_CHANGE
-from paraply.vocabulary.transactions import Transaction, TransactionId, TransactionKind
+from paraply.vocabulary.transactions import RowWrite, Transaction, TransactionId, TransactionKind
 from paraply.vocabulary.write_set import Item
 
 
@@ -82,6 +82,7 @@ class Group:
         kind: TransactionKind = TransactionKind.ROWS,
         specified: Gtid | None = None,
         alters: str = "",
+        rows: tuple[RowWrite, ...] = (),
     ) -> TransactionId:
         """Execute a transaction and send its snapshot.
 
@@ -95,6 +96,7 @@ class Group:
                 origin=member.name,
                 write_set=frozenset(items),
                 snapshot_gtids=format_gtid_set(member.executed),
+                rows=rows,
                 statement=f"ALTER TABLE {alters}" if alters else "",
             )
         )
@@ -194,6 +196,7 @@ class Group:
         member.start()
         member.status = Status.RECOVERING
         self.recorder.record(EventKind.STARTED, member=member.name)
+        member.recover_binary_log()
         # Its stream begins with its own view.
         member.next_message = len(self.total_order)
         self.view_of_joiner[member.name] = self.views + 1
@@ -242,7 +245,7 @@ class Group:
         if joiner.has_recovered(state) or missing is None:
             joiner.on_recovered(state)
         else:
-            joiner.commit(*missing)
+            joiner.copy(*missing)
 
     def has_lost_its_donors(self, joiner: Member) -> bool:
         """Return whether no donor is left."""

@@ -106,15 +106,12 @@ class Member:
             note=decision.reason,
         )
         if decision.gtid is None:
-            if self.sessions.pop(transaction, None):
-                self.recorder.record(
-                    EventKind.ROLLED_BACK, member=self.name, transaction=transaction
-                )
+            if is_local:
+                self.on_refused_here(transaction)
         elif is_local:
             self.on_certified_here(transaction, decision.gtid)
         elif decision.timestamp is not None:
-            self.transaction_of[decision.gtid] = transaction
-            self.relay_log.append(
+            self.queue(
                 RelayEntry(
                     transaction=transaction,
                     gtid=decision.gtid,
@@ -123,6 +120,16 @@ class Member:
                     alters=message.alters,
                 )
             )
+
+    def queue(self, entry: RelayEntry) -> None:
+        """Write a certified transaction to the relay log."""
+        self.transaction_of[entry.gtid] = entry.transaction
+        self.relay_log.append(entry)
+
+    def on_refused_here(self, transaction: TransactionId) -> None:
+        """Roll the refused session back."""
+        del self.sessions[transaction]
+        self.recorder.record(EventKind.ROLLED_BACK, member=self.name, transaction=transaction)
 
     def on_certified_here(self, transaction: TransactionId, gtid: Gtid) -> None:
         """Give the certified session its GTID."""
@@ -207,8 +214,7 @@ class Member:
             gtid=str(gtid),
             view=view,
         )
-        self.transaction_of[gtid] = transaction
-        self.relay_log.append(RelayEntry(transaction=transaction, gtid=gtid, timestamp=timestamp))
+        self.queue(RelayEntry(transaction=transaction, gtid=gtid, timestamp=timestamp))
 
     def on_online(self, message: OnlineMessage) -> None:
         """Record a member's end of recovery."""
@@ -267,6 +273,10 @@ class Member:
             session.locks_row(items) or session.locks_table(items, alters)
             for session in self.sessions.values()
         )
+
+    def open_transactions(self) -> int:
+        """Return the number of clients with a transaction."""
+        return len(self.sessions)
 
     def committing(self) -> list[tuple[TransactionId, Gtid]]:
         """Return certified, uncommitted session transactions."""
@@ -327,6 +337,13 @@ class Member:
             self.record_collection(purged, note="preemptive")
 
     # Recovery of a joiner.
+
+    def recover_binary_log(self) -> None:
+        """Recover what only the binary log has: here, nothing."""
+
+    def copy(self, transaction: TransactionId, gtid: Gtid) -> None:
+        """Commit a donor's transaction."""
+        self.commit(transaction, gtid)
 
     def has_passed_view(self, view: int) -> bool:
         """Return whether it has installed a view."""

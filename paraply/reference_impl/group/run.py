@@ -78,7 +78,7 @@ class GroupRun:
         while actions := self.actions():
             if not self.group.recorder.has_steps_left:
                 return
-            action = self.schedule.choose(actions, "what happens next")
+            action = self.choose(actions)
             if isinstance(self.schedule, ExhaustiveSchedule) and self.is_out_of_order(action):
                 self.schedule.skip_subtree()
                 self.group.recorder.break_off()
@@ -86,6 +86,14 @@ class GroupRun:
             self.last, self.offered = action, frozenset(one.name for one in actions)
             self.group.recorder.next_step()
             action.act()
+        self.rest()
+
+    def choose(self, actions: list[Action]) -> Action:
+        """Choose the next action."""
+        return self.schedule.choose(actions, "what happens next")
+
+    def rest(self) -> None:
+        """Record who is at rest."""
         for member in self.group.members.values():
             if member.status is Status.ONLINE and not member.relay_log:
                 self.group.recorder.record(EventKind.STOPPED, member=member.name, note="at rest")
@@ -136,7 +144,7 @@ class GroupRun:
         for transaction, gtid in member.committing():
             act = partial(member.commit_session, transaction, gtid)
             offer(f"commits T{transaction}", act, Reach.MEMBER)
-        has_session = len(member.sessions) < self.budget.sessions
+        has_session = member.open_transactions() < self.budget.sessions
         if member.may_write() and has_session and self.budget.transactions:
             rows, ddl = self.may_use_table(member), self.may_alter_table(member)
             if rows or ddl or self.budget.barriers:

@@ -1,0 +1,66 @@
+"""The table, its rows with locks, and their write sets."""
+
+from __future__ import annotations
+
+from paraply.reference_impl.applier.row_store import RowStore
+from paraply.reference_impl.certification.write_set_items import ItemComposer
+from paraply.vocabulary.events import Observation
+from paraply.vocabulary.log import Operation
+from paraply.vocabulary.schema import Column, KeyPart, TableSchema, UniqueKey
+from paraply.vocabulary.transactions import RowWrite, TransactionId
+from paraply.vocabulary.write_set import Item
+
+TABLE = TableSchema(
+    name="d.t",
+    columns=(
+        Column(name="id", type_name="varchar", nullable=False),
+        Column(name="writer", type_name="int"),
+    ),
+    unique_keys=(UniqueKey(name="PRIMARY", parts=(KeyPart(column=0),)),),
+    keys_known=True,
+    keys_complete=True,
+)
+"""Each row has its key and the number of the transaction that wrote it last."""
+
+
+def row_write(row: Item, read: object, writer: TransactionId) -> RowWrite:
+    """Return a change of the row that was read with this value; None inserts it."""
+    return RowWrite(
+        table=TABLE.name,
+        operation=Operation.INSERT if read is None else Operation.UPDATE,
+        before=None if read is None else (row, read),
+        after=(row, int(writer)),
+    )
+
+
+def items_of(composer: ItemComposer, rows: tuple[RowWrite, ...]) -> tuple[Item, ...]:
+    """Return the write set of row changes, in their order."""
+    found = (composer.write_set(TABLE, row.before, row.after) for row in rows)
+    return tuple(dict.fromkeys(item for items in found for item in sorted(items, key=str)))
+
+
+def item_of_row(composer: ItemComposer, row: Item) -> Item:
+    """Return the item of a row's key."""
+    (item,) = composer.write_set(TABLE, None, (row, None))
+    return item
+
+
+class Table(RowStore):
+    """A member's rows; clients' locks pass to their transactions."""
+
+    def hand_over(self, client: TransactionId, transaction: TransactionId) -> None:
+        """Give a client's locks to its transaction."""
+        self.holders = {
+            row: transaction if holder == client else holder for row, holder in self.holders.items()
+        }
+
+    def is_free(self, rows: tuple[Item, ...]) -> bool:
+        """Return whether no transaction holds one of the rows."""
+        return self.holders.keys().isdisjoint(rows)
+
+    def seen(self, composer: ItemComposer) -> tuple[Observation, ...]:
+        """Return a snapshot with the items of write sets."""
+        return tuple(
+            Observation(item_of_row(composer, row), version.writer)
+            for row, version in self.newest()
+        )

@@ -1,0 +1,112 @@
+"""A run of the composed system: its actions, budgets and choices."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+from paraply.reference_impl.choices import choose_writes
+from paraply.reference_impl.composed.group import ComposedGroup
+from paraply.reference_impl.composed.member import ComposedMember
+from paraply.reference_impl.group.member import Member, Status
+from paraply.reference_impl.group.run import Action, Budget, GroupRun, Reach
+from paraply.vocabulary.events import EventKind
+from paraply.vocabulary.schedule import ExhaustiveSchedule, Schedule
+from paraply.vocabulary.transactions import TransactionId
+
+READER, AUDITOR = "reader", "auditor"
+OPTIONAL = frozenset({"joins", "broadcasts", "crashes", "leaves", "is read"})
+ONE_IN = 8
+"""Share of random choices that are optional actions."""
+
+
+@dataclass(slots=True, kw_only=True)
+class ComposedBudget(Budget):
+    """Remaining optional actions."""
+
+    reads: int = 0
+
+
+class ComposedRun(GroupRun):
+    """Executes actions of clients, members and appliers until none is possible."""
+
+    group: ComposedGroup
+    budget: ComposedBudget
+
+    def __init__(
+        self,
+        group: ComposedGroup,
+        schedule: Schedule,
+        budget: ComposedBudget,
+        rows: tuple[str, ...],
+    ) -> None:
+        super().__init__(group, schedule, budget, rows)
+
+    def choose(self, actions: list[Action]) -> Action:
+        """Choose the next action; optional ones seldom, so that they meet work under way."""
+        optional = [one for one in actions if one.name.partition(" ")[2] in OPTIONAL]
+        needed = [one for one in actions if one not in optional]
+        if not (optional and needed) or isinstance(self.schedule, ExhaustiveSchedule):
+            return super().choose(actions)
+        is_optional = self.schedule.choose_index(ONE_IN, "what kind") == ONE_IN - 1
+        return super().choose(optional if is_optional else needed)
+
+    def actions_of(self, member: Member) -> list[Action]:
+        """Return a member's possible actions, with its applier's and clients'."""
+        found = super().actions_of(member)
+        one = self.group.members[member.name]
+        owner = list(self.group.members).index(member.name)
+
+        def offer(what: str, act: Callable[[], None], reach: Reach = Reach.GROUP) -> None:
+            found.append(Action(f"{member.name} {what}", act, owner, reach))
+
+        if one.status is Status.RECOVERING:
+            return found
+        for client in one.executing:
+            act = partial(self.send, one, client)
+            offer(f"sends client {-client}'s", act, Reach.ORDER)
+        if one.flushable():
+            offer("flushes", one.flush)
+        if not one.applier.has_failed:
+            for step in one.applier.progress_steps():
+                offer(step.label, step.act, Reach.MEMBER)
+        if self.budget.reads:
+            offer("is read", lambda: self.read(one))
+        return found
+
+    def submit(self, member: Member, *, rows: bool, ddl: bool) -> None:
+        """Execute a chosen transaction; it is sent later."""
+        kind, items = choose_writes(
+            self.schedule, self.writers, barriers=self.budget.barriers, rows=rows, ddl=ddl
+        )
+        one = self.group.members[member.name]
+        if not one.table.is_free(items):
+            # It would wait for the lock; it tries later.
+            return
+        self.budget.transactions -= 1
+        one.execute(kind, items)
+
+    def send(self, member: ComposedMember, client: TransactionId) -> None:
+        """Send an executed transaction."""
+        transaction = self.group.recorder.next_id()
+        rows = member.executing[client].read
+        self.group.send_executed(member, client)
+        for row in rows:
+            self.writers[str(row)] += (transaction,)
+
+    def read(self, member: ComposedMember) -> None:
+        """Let a reader take a snapshot."""
+        self.budget.reads -= 1
+        member.read(READER)
+
+    def rest(self) -> None:
+        """Read what members at rest have, and record who is at rest."""
+        for member in self.group.members.values():
+            is_idle = not (member.relay_log or member.open_transactions())
+            if member.status is Status.ONLINE and is_idle:
+                member.read(AUDITOR)
+                self.group.recorder.record(
+                    EventKind.STOPPED, member=member.name, note="at rest",
+                    transactions=tuple(sorted(one for one, _ in member.binlog)),
+                )  # fmt: skip

@@ -1,0 +1,150 @@
+"""The composed system: healthy runs, what they reach, small scopes, and mutants between pieces."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+from paraply.counterexamples.hunt import properties_of, system_of
+from paraply.exploring.healthy import false_alarms
+from paraply.exploring.mutation_testing import original_breaks
+from paraply.properties.campaign import run_campaign
+from paraply.properties.registry import Expectation
+from paraply.properties.search import random_schedules, search
+from paraply.reference_impl import composed
+from paraply.reference_impl.composed.subject import COMPOSED
+from paraply.reference_impl.mutations.composed.registering import FAMILY
+from paraply.reference_impl.subject import Workload
+from paraply.registries import mutant_named, property_named, registered_mutants
+from paraply.vocabulary.events import EventKind, Outcome
+from paraply.vocabulary.schedule import Exploration, SeededSchedule
+
+MUTANTS = [mutant.name for mutant in registered_mutants() if mutant.family == FAMILY]
+RUNS = 250
+RUNS_OF_A_MUTANT = 3_000
+SITUATIONS = {
+    "a_certified_row_is_read_and_changed",
+    "a_joiner_certifies",
+    "a_member_recovers_from_a_donor",
+    "a_members_workers_overlap",
+    "a_purged_row_is_written_again",
+    "a_reader_lags_behind_the_group",
+    "a_transaction_is_refused",
+    "a_transaction_waits_for_a_row",
+    "a_view_changes_while_transactions_are_queued",
+    "members_commit_as_flushed",
+    "members_end_in_one_state",
+    "members_show_only_what_they_committed",
+    "members_start_as_they_stamped",
+    "own_and_remote_transactions_commit_in_turn",
+    "own_commits_wait_for_other_members",
+    "rows_stay_locked_until_the_end",
+    "something_happens_after_a_crash",
+    "what_a_group_confirmed_survives",
+}
+QUIET = {"joins": 0, "departures": 0, "broadcasts": 0, "barriers": False, "reads": 0}
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("dialect", COMPOSED.dialects)
+def test_healthy_runs_with_drawn_options_break_nothing(dialect):
+    alarms = [one for one in false_alarms(COMPOSED, dialect, histories=RUNS, seed=11) if one]
+    assert [str(one.counterexample.violations[0]) for one in alarms] == []
+
+
+@pytest.mark.long
+def test_default_runs_reach_the_meetings_of_the_pieces():
+    campaign = run_campaign(
+        system_of(COMPOSED, Workload()), properties_of(COMPOSED), random_schedules(0, RUNS)
+    )
+    assert {tally.prop.name for tally in campaign.tallies if tally.reached} >= SITUATIONS
+
+
+def test_semi_sync_transactions_wait_with_their_locks_and_an_applier_waits_for_them():
+    """T1 holds its row until the engine commit, which is after an acknowledgement."""
+    for seed in range(400):
+        history = COMPOSED.run(SeededSchedule(seed), Workload())
+        waits = [
+            event
+            for event in history.events_of(EventKind.ROW_APPLIED)
+            if event.outcome is Outcome.LOCK_WAIT
+        ]
+        if waits:
+            break
+    (first, *_) = waits
+    holder = history.transaction(first.other)
+    assert holder.origin == first.member
+    assert first.items <= holder.write_set
+
+
+def test_stamps_of_the_applier_are_the_certifiers():
+    history = COMPOSED.run(SeededSchedule(3), Workload(transactions=6))
+    begun = {(event.member, event.transaction) for event in history.events_of(EventKind.BEGUN)}
+    stamped = {
+        (event.member, event.transaction)
+        for event in history.events_of(EventKind.CERTIFIED)
+        if event.timestamp is not None
+    }
+    assert begun
+    assert begun <= stamped
+    assert all(one.timestamp is None for one in history.transactions if one.rows)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    ("workload", "runs"),
+    [
+        (Workload(transactions=1, rows=1, options={**QUIET, "sessions": 1}), 50),
+        (
+            Workload(
+                transactions=2,
+                rows=1,
+                options={**QUIET, "sessions": 1, "workers": 1, "single_primary": True},
+            ),
+            1_909,
+        ),
+    ],
+    ids=["one", "two at a primary"],
+)
+def test_every_order_of_a_small_scope_breaks_nothing(workload, runs):
+    judged = [one for one in properties_of(COMPOSED) if one.expectation is Expectation.ALWAYS]
+    exploration = Exploration()
+    for schedule in exploration:
+        history = COMPOSED.run(schedule, workload)
+        broken = [prop.name for prop in judged if prop.violations(history)]
+        assert broken == [], schedule.choices
+    assert exploration.is_complete
+    assert exploration.count == runs
+
+
+def test_there_are_mutants_between_the_pieces():
+    assert len(MUTANTS) >= 35
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", MUTANTS)
+def test_mutant_is_caught_in_random_runs(name):
+    mutant = mutant_named(name)
+    system = system_of(mutant.subject, mutant.workload)
+    prop = property_named(mutant.caught_by)
+    found = search(system, prop, random_schedules(0, RUNS_OF_A_MUTANT))
+    assert found is not None
+    assert original_breaks(mutant, prop, runs=found.runs) is None
+
+
+def test_no_piece_alone_runs_what_a_mutant_changes():
+    """Mutants change classes of the composed room only, which no other subject imports."""
+    rooms = Path(composed.__file__).parent.parent
+    for path in (rooms / "mutations" / "composed").glob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ClassDef):
+                bases = {base.id for base in node.bases if isinstance(base, ast.Name)}
+                assert bases & {
+                    "Applier", "CertificationOrder", "ComposedGroup", "ComposedMember", "Table",
+                }, node.name  # fmt: skip
+    for path in rooms.rglob("*.py"):
+        room = path.relative_to(rooms).parts[0]
+        if room not in {"composed", "mutations", "subjects.py"}:
+            assert "reference_impl.composed" not in path.read_text(encoding="utf-8"), path
