@@ -52,6 +52,7 @@ PARTS = {
     "gtid_topology": "WL#4648 and MariaDB",
     "gap_free": "WL#4648 and MariaDB",
     "semi_sync": "semi-sync",
+    "semi_sync_clock": "semi-sync",
     "composed": "composed",
 }
 

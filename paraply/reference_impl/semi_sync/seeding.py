@@ -29,13 +29,14 @@ def semi_sync_mutant(
     dialect: str = "after_sync",
     transactions: int = 3,
     members: int = 3,
+    family: str = "semi-sync",
     **options: OptionValue,
 ) -> Mutant:
     """Register a cluster with a revealing scope."""
     return register_mutant(
         Mutant(
             name=name,
-            family="semi-sync",
+            family=family,
             source=source,
             fault=fault,
             caught_by=caught_by,

@@ -15,6 +15,9 @@ from paraply.reference_impl.semi_sync.timed_subject import SemiSyncClockSubject
 from paraply.reference_impl.step import Step
 from paraply.reference_impl.subject import Workload
 
+FAMILY = "semi-sync replies"
+"""Beside the known faults of servers, which are the family of semi-sync."""
+
 
 class HearsTheDead(Cluster):
     """Replies of a crashed replica count."""
@@ -55,22 +58,22 @@ class RepliesAtOnce(TimedCluster):
 semi_sync_mutant(
     "dead_replicas_are_heard", HearsTheDead, "acknowledgements_follow_receipt",
     "ReplSemiSyncMaster::reportReplyBinlog", "a replica that is down acknowledges",
-    replica_crashes=1, source_crashes=0, loses_source=False,
+    family=FAMILY, replica_crashes=1, source_crashes=0, loses_source=False,
 )  # fmt: skip
 semi_sync_mutant(
     "barred_source_takes_clients", ServesBehindTheBar, "barred_sources_take_no_clients",
     "MDEV-162, second remedy", "clients commit on what the replicas may not have",
-    dialect="barred_recovery", loses_source=False,
+    family=FAMILY, dialect="barred_recovery", loses_source=False,
 )  # fmt: skip
 semi_sync_mutant(
     "time_out_leaves_semi_sync_on", StaysOn, "nothing_waits_while_semi_sync_is_off",
     "ReplSemiSyncMaster::switch_off", "every commit waits for a time-out of its own",
-    abandons=3, abandon_by="time_out", source_crashes=0, loses_source=False,
+    family=FAMILY, abandons=3, abandon_by="time_out", source_crashes=0, loses_source=False,
 )  # fmt: skip
 register_mutant(
     Mutant(
         name="replies_need_no_time",
-        family="semi-sync",
+        family=FAMILY,
         source="MDEV-162: the reply of a replica needs a round trip",
         fault="a commit waits for half of a round trip",
         caught_by="acknowledgements_take_a_round_trip",
