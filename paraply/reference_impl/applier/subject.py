@@ -92,7 +92,13 @@ class ApplierSubject(Subject):
         KnownBreaches(
             where="stamps=wl8440_literal",
             applies=lambda options: options["stamps"] == "wl8440_literal",
-            breaks=frozenset({"no_conflicting_parallel_apply", "rows_apply_as_logged"}),
+            breaks=frozenset(
+                {
+                    "no_conflicting_parallel_apply",
+                    "rows_apply_as_logged",
+                    "replica_ends_in_the_sources_state",
+                }
+            ),
             because="step 1 of AL1 lets transactions without write set overlap with what is before "
             "them; the applier keeps to the log it is given",
             cause=BARRIER,
