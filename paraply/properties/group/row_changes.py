@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from paraply.properties.registry import Violation, always, sometimes
+from paraply.properties.start_rule import must_wait
 from paraply.properties.vocabularies import recorded
 from paraply.vocabulary.events import Event, EventKind, Outcome
 from paraply.vocabulary.history import History
@@ -149,7 +150,7 @@ class _Log:
             if (
                 mine.is_view_change
                 or (fences and place <= fences[-1])
-                or self.stamps[one].sequence_number <= mine.last_committed
+                or must_wait(mine.last_committed, self.stamps[one].sequence_number)
             ):
                 yield one
 
