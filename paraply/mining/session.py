@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import logging
 import os
 import re
 import shutil
@@ -82,6 +83,8 @@ def spark_session(
     for name, value in {**settings, **(conf or {})}.items():
         builder = builder.config(name, value)
     _let_accumulators_end_quietly()
+    # A lost session is told once, by our own error; Py4J would log every call after it.
+    logging.getLogger("py4j").setLevel(logging.CRITICAL)
     log = scratch / "spark.log"
     try:
         with _standard_error_to(log):

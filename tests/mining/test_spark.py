@@ -253,8 +253,10 @@ def test_campaign_whose_java_is_killed_ends_with_exit_code_70_and_keeps_what_it_
         if below.name() == "java":
             below.kill()
     _, printed = child.communicate()
-    assert child.returncode == 70
-    (line,) = [one for one in printed.splitlines() if "error" in one.lower()]
+    assert child.returncode == 70, printed
+    lines = [one for one in printed.splitlines() if "error" in one.lower()]
+    assert len(lines) == 1, printed
+    line = lines[0]
     assert "SparkLostError: the session of Spark, local[1,4] was lost" in line
     assert "Traceback" not in printed
     assert json.loads(report.read_text())["verdict"] == "error"
