@@ -48,6 +48,18 @@ def test_confirmation_of_the_smaller_part_that_the_larger_never_had_is_lost_ever
     assert [one.member for one in breaches] == ["r1", "r2", "r3"]
 
 
+def test_member_that_left_is_not_asked_and_one_that_tells_its_end_is():
+    alone = "view_installed @r1 view=2 members=r1,r2"
+    left = history(told(1), "stopped @r3", alone, told(2, "r1"), *ends("1,2", "1,2"))
+    assert verdict(left, what_a_group_confirmed_survives) is Verdict.HOLDS
+    # Stories of servers follow each other: the views of the last come behind the ends of others.
+    *others, last = ends("1,2", 1, "1,2")
+    (breach,) = what_a_group_confirmed_survives(
+        history(told(1), told(2), *others, ALONE, BACK, last)
+    )
+    assert breach.member == "r2"
+
+
 def test_member_that_goes_on_after_its_rest_has_not_ended():
     run = history(told(1), *ends(1, 1, 2), "started @r3")
     assert verdict(run, what_a_group_confirmed_survives) is Verdict.HOLDS

@@ -51,17 +51,22 @@ def _group(history: History) -> frozenset[str]:
 
 
 def _ends(history: History) -> dict[str, frozenset[TransactionId]]:
-    """Return the transactions of members that stop in the group."""
-    left = {
-        (member, event.time)
-        for event in history.events_of(EventKind.VIEW_INSTALLED)
-        for member in _group(history) - frozenset(event.members)
-    }
+    """Return the transactions of members that stop in the group.
+
+    A member that left states nothing. Stories of servers follow each other, without a common time,
+    so that a view in one says nothing of the end of another.
+    """
+    group = _group(history)
+    left_after_it: set[str] = set()
+    for event in history.events:
+        if event.kind is EventKind.STOPPED:
+            left_after_it.discard(event.member)
+        elif event.kind is EventKind.VIEW_INSTALLED:
+            left_after_it |= group - frozenset(event.members)
     return {
         member: frozenset(stop.transactions)
         for member, stop in final_stops(history).items()
-        if member in _group(history)
-        and not any(one == member and time > stop.time for one, time in left)
+        if member in group and (stop.transactions or member not in left_after_it)
     }
 
 
