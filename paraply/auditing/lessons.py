@@ -35,13 +35,9 @@ class AttentiveRegistry(SchemaRegistry):
         super().__init__()
         self.lessons: list[Lesson] = []
 
-    def observe_table_map(self, metadata: TableSchema) -> None:
-        """Apply a table map, and note it if it is new."""
-        version = self.version
-        is_new = self._seen_maps.get(metadata.name) != metadata
-        super().observe_table_map(metadata)
-        if is_new or self.version != version:
-            self.lessons.append(metadata)
+    def _learn(self, metadata: TableSchema) -> None:
+        super()._learn(metadata)
+        self.lessons.append(metadata)
 
     def observe_statement(
         self,

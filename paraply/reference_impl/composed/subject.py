@@ -7,12 +7,13 @@ from typing import ClassVar
 
 from paraply.reference_impl.certification.dialects import DIALECTS
 from paraply.reference_impl.certification.parts import STANDARD_PARTS, Parts
-from paraply.reference_impl.certification.subject import BROKEN_BY_TIMESTAMPS, WITHOUT_VIEW_CHANGES
+from paraply.reference_impl.certification.subject import BROKEN_BY_TIMESTAMPS
 from paraply.reference_impl.certification.write_set_items import ItemComposer
 from paraply.reference_impl.composed.group import ComposedGroup
 from paraply.reference_impl.composed.rows import TABLE
 from paraply.reference_impl.composed.run import ComposedBudget, ComposedRun
 from paraply.reference_impl.composed.settings import Composition
+from paraply.reference_impl.group.subject import UNREACHABLE
 from paraply.reference_impl.recorder import Recorder
 from paraply.reference_impl.subject import (
     KnownBreaches,
@@ -82,11 +83,7 @@ class ComposedSubject(Subject):
         ),
     )
     schema: ClassVar[tuple[TableSchema, ...]] = (TABLE,)
-    # Sessions are a matter of the source's own log.
-    unreachable: ClassVar[Mapping[str, frozenset[str]]] = {
-        "": frozenset({"a_session_logs_two_transactions", "timestamps_keep_session_order"}),
-        **WITHOUT_VIEW_CHANGES,
-    }
+    unreachable: ClassVar[Mapping[str, frozenset[str]]] = UNREACHABLE
 
     def __init__(
         self,

@@ -23,6 +23,12 @@ from paraply.reference_impl.subject import (
 from paraply.vocabulary.history import OptionValue
 from paraply.vocabulary.schedule import Schedule
 
+# Sessions are a matter of the source's own log.
+UNREACHABLE: Mapping[str, frozenset[str]] = {
+    "": frozenset({"a_session_logs_two_transactions", "timestamps_keep_session_order"}),
+    **WITHOUT_VIEW_CHANGES,
+}
+
 
 class GroupSubject(Subject):
     """A group with replaceable parts."""
@@ -148,11 +154,7 @@ class GroupSubject(Subject):
             dialects=frozenset({"wl8440_literal"}),
         ),
     )
-    # Sessions are a matter of the source's own log.
-    unreachable: ClassVar[Mapping[str, frozenset[str]]] = {
-        "": frozenset({"a_session_logs_two_transactions", "timestamps_keep_session_order"}),
-        **WITHOUT_VIEW_CHANGES,
-    }
+    unreachable: ClassVar[Mapping[str, frozenset[str]]] = UNREACHABLE
 
     def __init__(self, parts: Parts = STANDARD_PARTS, group: type[Group] = Group) -> None:
         self.parts = parts

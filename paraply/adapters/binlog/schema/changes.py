@@ -196,7 +196,7 @@ def _undo(draft: TableDraft, action: AlterAction) -> bool:
         return True
     if isinstance(action, ChangeColumn):
         column = draft.require(action.column.name)
-        # Rows without a key are told apart by all columns.
+        # Without a key, all columns together name a row.
         has_key = any(key.is_unique for key in draft.keys)
         is_plain = has_key and action.after is None and not action.if_exists
         is_own = action.column.is_primary or action.column.is_unique or action.column.references

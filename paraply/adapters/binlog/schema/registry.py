@@ -126,8 +126,10 @@ class SchemaRegistry:
     def observe_table_map(self, metadata: TableSchema) -> None:
         """Apply a table map before its rows."""
         # Each statement repeats its map; only new ones matter.
-        if self._seen_maps.get(metadata.name) == metadata:
-            return
+        if self._seen_maps.get(metadata.name) != metadata:
+            self._learn(metadata)
+
+    def _learn(self, metadata: TableSchema) -> None:
         key = self._name_in_use(metadata.name)
         known = self._drafts.get(key) if key is not None else None
         if known is None or not known.sources & _TOLD_BY_STATEMENT:

@@ -343,7 +343,7 @@ def draft_of(schema: TableSchema) -> TableDraft:
 
 @dataclass(frozen=True, slots=True)
 class DatedTable:
-    """A dumped table whose definition is told apart by the log's ALTERs of it."""
+    """A dumped table with its definition at each time between the log's ALTERs of it."""
 
     name: str
     states: tuple[TableDraft | None, ...] = (None,)
@@ -362,7 +362,7 @@ def same_keys(one: TableDraft, other: TableDraft) -> bool:
 
 
 def _keys(draft: TableDraft) -> tuple[object, ...] | None:
-    """Return the keys with their columns; None if rows are told apart by all columns."""
+    """Return the keys with their columns; None if all columns together name a row."""
     frozen = draft.freeze()
     if not frozen.unique_keys:
         return None

@@ -35,11 +35,11 @@ from paraply.properties.logs.conflict_index import SeenTransaction
 from paraply.properties.logs.critical_path import RING_MAX
 from paraply.properties.logs.dependency_safety import (
     CONFLICTING_TRANSACTIONS_ARE_ORDERED,
-    get_definitions_changed,
+    Touches,
     get_touches,
     note_domains,
 )
-from paraply.properties.logs.domains_of_tables import How
+from paraply.properties.logs.domains_of_tables import DomainsOfTables, How
 from paraply.properties.logs.overlap_rules import COMMIT_GROUP, LOGICAL_CLOCK, STRETCHES_MAX, Place
 from paraply.properties.logs.parallelism import MODELS, ROW_CONFLICTS, WITH_KEYS
 from paraply.properties.logs.safety_evidence import get_consequence
@@ -135,16 +135,22 @@ class CompiledAuditor(Auditor):
 
     def _note_domains(self, batch: JudgedBatch) -> None:
         columns = batch.columns
-        in_groups = columns[:, C.B_HAS_DOMAIN] | (columns[:, C.B_COMMIT_ID] >= 0)
-        if COMMIT_GROUP not in self._appliers or not in_groups.any():
+        in_groups = (columns[:, C.B_HAS_DOMAIN] > 0) | (columns[:, C.B_COMMIT_ID] >= 0)
+        domains = self._domains()
+        if domains is None or not in_groups.any():
             return
         tables = np.diff(columns[:, C.B_TABLE_END], prepend=0)
-        used = np.repeat(columns[:, C.B_LANE], tables)[np.repeat(in_groups > 0, tables)]
-        numbers = batch.tables[np.repeat(in_groups > 0, tables)]
-        domains = self._safety.evidence[self._appliers.index(COMMIT_GROUP)].domains
+        grouped = np.repeat(in_groups, tables)
+        used, numbers = np.repeat(columns[:, C.B_LANE], tables)[grouped], batch.tables[grouped]
         for domain, number in set(zip(used.tolist(), numbers.tolist(), strict=True)):
             name = batch.table_names[number].lower()
             domains.note(domain, How.USES, (name, f"{get_schema(name)}.*"))
+
+    def _domains(self) -> DomainsOfTables | None:
+        """Return the domains of tables, if commit groups are judged."""
+        if COMMIT_GROUP not in self._appliers:
+            return None
+        return self._safety.evidence[self._appliers.index(COMMIT_GROUP)].domains
 
     def _take_census(self, batch: JudgedBatch) -> None:
         counts = self._tables._counts
@@ -297,11 +303,10 @@ class CompiledAuditor(Auditor):
         self._number_lanes(batch.columns)
         self._note_distance(txn)
         placed = self._judge(batch, txn.ordinal)
-        if COMMIT_GROUP in self._appliers and (txn.domain is not None or txn.commit_id is not None):
-            rule = self._appliers.index(COMMIT_GROUP)
-            domains = self._safety.evidence[rule].domains
-            note_domains(domains, txn.domain or 0, get_touches(txn))
-        self._follow_definitions(txn, placed[0])
+        touches, domains = get_touches(txn), self._domains()
+        if domains is not None and (txn.domain is not None or txn.commit_id is not None):
+            note_domains(domains, txn.domain or 0, touches)
+        self._follow_definitions(txn, touches, placed[0])
         self._replay.observe(txn)
 
     def _note_distance(self, txn: LoggedTransaction) -> None:
@@ -313,10 +318,8 @@ class CompiledAuditor(Auditor):
             histogram = self._parallelism.clock_distance
             histogram[bucket] = histogram.get(bucket, 0) + 1
 
-    def _follow_definitions(self, txn: LoggedTransaction, placed: Ints) -> None:
-        names = get_definitions_changed(txn)
-        redefined = {*names.tables, *(f"{schema}.*" for schema in names.schemas)}
-        uses = {f"{get_schema(table)}.*" for table in names.tables} - redefined
+    def _follow_definitions(self, txn: LoggedTransaction, touches: Touches, placed: Ints) -> None:
+        redefined, uses = touches.redefinitions, touches.uses
         if not redefined and not uses:
             return
         run, floor = int(placed[2]), int(placed[3])
