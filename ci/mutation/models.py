@@ -9,19 +9,18 @@ the stored runs.
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from collections import Counter
 from collections.abc import Iterator
 from functools import cache, cached_property
-from pathlib import Path
 from random import Random
 from typing import Any
 
+from ci.mutation.sampling import publish, store_options
 from ci.pages.mutation_score_models import RECORDS
 from ci.pages.proofs import dropping, surroundings, witnesses
 from ci.pages.proofs.reference_runs import RUNS
-from paraply.exploring.generated.fates import Fate, Judged, Store, as_record
+from paraply.exploring.generated.fates import Fate, Judged, Store
 from paraply.models.claims.theorems import THEOREMS
 from paraply.models.judging.certificates.__main__ import systems
 from paraply.models.judging.differing import difference, is_same
@@ -40,8 +39,6 @@ from paraply.progress import progress
 from paraply.properties.search import random_schedules
 from paraply.reference_impl.subject import subject_named
 from tests.conformance.pairs import PAIRS
-
-STORE = Path("build/mutation-score")
 
 Z3_STEPS_MAX = 1_000_000
 """Z3's own steps, above every proof of the theorems."""
@@ -225,13 +222,11 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m ci.mutation.models", description=__doc__)
     parser.add_argument("--each", type=positive, default=40, metavar="N", help="per system (40)")
     parser.add_argument("--seed", type=int, default=0, metavar="S", help="of the order (0)")
-    parser.add_argument("--store", type=Path, default=STORE, metavar="DIR")
-    parser.add_argument("--again", choices=[fate.value for fate in Fate], action="append")
-    parser.add_argument("--publish", action="store_true", help="copy the store to docs/, and end")
+    store_options(parser)
     given = parser.parse_args(arguments)
     store = Store(given.store / "models.jsonl")
     if given.publish:
-        publish(store)
+        publish_sample(store)
         return 0
     known = store.read()
     sample = list(chosen(given.each, given.seed))
@@ -255,14 +250,12 @@ def main(arguments: list[str] | None = None) -> int:
     return 0
 
 
-def publish(store: Store) -> None:
+def publish_sample(store: Store) -> None:
     """Write the records of the page: those of the last sample, without mutants of older models."""
     known, note = store.read(), store.noted()
     sample = chosen(note["each"], note["seed"])
     names = sorted(name_of(system, one) for system, one in sample)
-    lines = [note, *(as_record(known[name]) for name in names)]
-    text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
-    RECORDS.write_text(text, encoding="utf-8")
+    publish(RECORDS, note, (known[name] for name in names))
 
 
 if __name__ == "__main__":

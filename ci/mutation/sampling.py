@@ -6,8 +6,9 @@ import argparse
 import json
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from paraply.exploring.generated.fates import Fate, Judged, Mutant, Store, as_record, shuffled
 from paraply.number_arguments import positive
@@ -21,6 +22,11 @@ def sampling_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--sample", type=positive, default=500, metavar="N", help="mutants (500)")
     parser.add_argument("--seed", type=int, default=0, metavar="S", help="of order and runs (0)")
     parser.add_argument("--processes", type=positive, default=1, metavar="N")
+    store_options(parser)
+
+
+def store_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of a store."""
     parser.add_argument("--store", type=Path, default=STORE, metavar="DIR")
     parser.add_argument("--again", choices=[fate.value for fate in Fate], action="append")
     parser.add_argument("--publish", action="store_true", help="copy the store to docs/, and end")
@@ -63,9 +69,14 @@ class Sample:
     def publish(self, records: Path) -> None:
         """Write the records of the page."""
         fates = sorted(self._store.read().values(), key=lambda one: one.name)
-        lines = [self._store.noted(), *map(as_record, fates)]
-        text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
-        records.write_text(text, encoding="utf-8")
+        publish(records, self._store.noted(), fates)
+
+
+def publish(records: Path, note: Mapping[str, Any], fates: Iterable[Judged]) -> None:
+    """Write the records of a page: numbers of the whole, then fates."""
+    lines = [note, *map(as_record, fates)]
+    text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
+    records.write_text(text, encoding="utf-8")
 
 
 def summary(fates: list[Judged], *, total: int, seed: int) -> str:

@@ -5,11 +5,11 @@
 
 from __future__ import annotations
 
-import json
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ci.pages.fates import cell, fate_tables, read_records
 from ci.pages.writing import ROOT, table
 
 RECORDS = ROOT / "docs/mutation-score-judges.jsonl"
@@ -44,39 +44,24 @@ def blocks() -> dict[str, list[str]]:
 
 def records() -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """Return the published numbers and fates."""
-    note, *fates = map(json.loads, RECORDS.read_text(encoding="utf-8").splitlines())
-    return note, fates
+    return read_records(RECORDS)
 
 
 def _section(note: Mapping[str, int], fates: Sequence[Mapping[str, Any]]) -> list[str]:
     valid = [one for one in fates if one["fate"] in MEANINGS]
     counts = Counter(one["fate"] for one in valid)
-    by_module: dict[str, Counter[str]] = defaultdict(Counter)
-    for one in valid:
-        by_module[one["module"]][one["fate"]] += 1
     return [
         f"{len(fates):,} of {note['total']:,} mutants were run, the first of a random order of "
         f"seed {note['seed']}; {len(fates) - len(valid):,} are no valid programs. The score is the "
         f"share of caught mutants among these and the survivors: **{_score(counts)}**.",
         "",
-        *table(
-            ("result", "mutants", "meaning"),
-            [(name, counts[name], meaning) for name, meaning in MEANINGS.items()],
-        ),
-        "",
-        *table(
-            ("module", *MEANINGS, "score"),
-            [
-                (f"`{module}`", *(found[name] or "" for name in MEANINGS), _score(found))
-                for module, found in sorted(by_module.items())
-            ],
-        ),
+        *fate_tables(valid, MEANINGS, _score),
     ]
 
 
 def _survivors(fates: Sequence[Mapping[str, Any]]) -> list[str]:
     rows = sorted(
-        (f"`{one['module']}`", f"`{one['place']}`", _cell(one["what"]), _cell(reason_of(one)))
+        (f"`{one['module']}`", f"`{one['place']}`", cell(one["what"]), cell(reason_of(one)))
         for one in fates
         if one["fate"] == "survived"
     )
@@ -96,7 +81,3 @@ def reason_of(one: Mapping[str, Any]) -> str:
 def _score(counts: Counter[str]) -> str:
     whole = counts["caught"] + counts["survived"]
     return f"{100 * counts['caught'] / whole:.1f} % of {whole}" if whole else "none counts"
-
-
-def _cell(value: object) -> str:
-    return str(value).replace("|", "\\|")

@@ -6,13 +6,13 @@ docs/mutation-score.jsonl, which ``python -m ci.mutation --publish`` writes.
 
 from __future__ import annotations
 
-import json
 import sys
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
 from ci.pages import judge_score
+from ci.pages.fates import cell, fate_tables, read_records
 from ci.pages.writing import ROOT, filled, pages_main, table
 
 PAGE = "docs/mutation-score.md"
@@ -41,27 +41,13 @@ def page(note: dict[str, Any], fates: Sequence[dict[str, Any]]) -> str:
 def _section(note: dict[str, Any], fates: Sequence[dict[str, Any]]) -> list[str]:
     valid = [one for one in fates if one["fate"] != "invalid"]
     counts = Counter(one["fate"] for one in valid)
-    by_module: dict[str, Counter[str]] = defaultdict(Counter)
-    for one in valid:
-        by_module[one["module"]][one["fate"]] += 1
     return [
         f"{len(fates):,} of {note['total']:,} mutants were run, the first of a random order of "
         f"seed {note['seed']}, with {note['each']} healthy runs of each dialect; "
         f"{len(fates) - len(valid):,} are no valid programs. The score is the share of caught and "
         f"noticed mutants among these and the survivors: **{_score(counts)}**.",
         "",
-        *table(
-            ("result", "mutants", "meaning"),
-            [(name, counts[name], meaning) for name, meaning in MEANINGS.items()],
-        ),
-        "",
-        *table(
-            ("module", *MEANINGS, "score"),
-            [
-                (f"`{module}`", *(found[name] or "" for name in MEANINGS), _score(found))
-                for module, found in sorted(by_module.items())
-            ],
-        ),
+        *fate_tables(valid, MEANINGS, _score),
     ]
 
 
@@ -71,7 +57,7 @@ def _survivors(fates: Sequence[dict[str, Any]]) -> list[str]:
         for one in fates
         if one["fate"] == "survived"
     )
-    rows = [(f"`{m}`", f"`{p}`", _cell(w), _cell(r)) for m, p, w, r in survivors]
+    rows = [(f"`{m}`", f"`{p}`", cell(w), cell(r)) for m, p, w, r in survivors]
     return table(("module", "function", "change", "remark"), rows)
 
 
@@ -81,14 +67,9 @@ def _score(counts: Counter[str]) -> str:
     return f"{100 * found / whole:.1f} % of {whole}" if whole else "none counts"
 
 
-def _cell(value: object) -> str:
-    return str(value).replace("|", "\\|")
-
-
 def records() -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """Return the published numbers and fates."""
-    note, *fates = map(json.loads, RECORDS.read_text(encoding="utf-8").splitlines())
-    return note, fates
+    return read_records(RECORDS)
 
 
 if __name__ == "__main__":

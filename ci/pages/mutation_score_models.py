@@ -6,12 +6,12 @@ docs/mutation-score-models.jsonl, which ``python -m ci.mutation.models --publish
 
 from __future__ import annotations
 
-import json
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from ci.pages.fates import cell, read_records
 from ci.pages.writing import ROOT, filled, pages_main, table
 from paraply.models.judging.mutants import KINDS
 
@@ -93,7 +93,7 @@ def _score(fates: Iterable[dict[str, Any]]) -> str:
 def _survivors(fates: Sequence[dict[str, Any]]) -> list[str]:
     left = sorted((one["module"], one["place"], one["what"], one["by"] or f"after: {one['where']}")
                   for one in fates if one["fate"] == "survived")  # fmt: skip
-    cells = (("`" + part.replace("|", "\\|") + "`" for part in row[:3]) for row in left)
+    cells = ((f"`{cell(part)}`" for part in row[:3]) for row in left)
     return table(
         ("system", "action", "change", "differs"),
         [(*shown, row[3]) for shown, row in zip(cells, left, strict=True)],
@@ -102,8 +102,7 @@ def _survivors(fates: Sequence[dict[str, Any]]) -> list[str]:
 
 def records() -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """Return the published numbers and fates."""
-    note, *fates = map(json.loads, RECORDS.read_text(encoding="utf-8").splitlines())
-    return note, fates
+    return read_records(RECORDS)
 
 
 if __name__ == "__main__":

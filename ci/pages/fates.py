@@ -1,0 +1,48 @@
+"""What the pages of generated mutants share."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from ci.pages.writing import table
+
+
+def read_records(path: Path) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """Return the published numbers and fates."""
+    note, *fates = map(json.loads, path.read_text(encoding="utf-8").splitlines())
+    return note, fates
+
+
+def cell(value: object) -> str:
+    """Return text for a table's cell."""
+    return str(value).replace("|", "\\|")
+
+
+def fate_tables(
+    fates: Iterable[Mapping[str, Any]],
+    meanings: Mapping[str, str],
+    score: Callable[[Counter[str]], str],
+) -> list[str]:
+    """Return the tables of fates, of all mutants and by module."""
+    by_module: dict[str, Counter[str]] = defaultdict(Counter)
+    for one in fates:
+        by_module[one["module"]][one["fate"]] += 1
+    counts: Counter[str] = sum(by_module.values(), Counter())
+    return [
+        *table(
+            ("result", "mutants", "meaning"),
+            [(name, counts[name], meaning) for name, meaning in meanings.items()],
+        ),
+        "",
+        *table(
+            ("module", *meanings, "score"),
+            [
+                (f"`{module}`", *(found[name] or "" for name in meanings), score(found))
+                for module, found in sorted(by_module.items())
+            ],
+        ),
+    ]
