@@ -32,6 +32,7 @@ GENERATED_PAGES = (
     "ci.pages.commands",
     "ci.pages.mutation_score",
     "ci.pages.mutation_score_models",
+    "ci.pages.programs",
     "ci.pages.soak",
     "ci.pages.dependencies",
     "ci.pages.man",
