@@ -37,6 +37,19 @@ def _has_ddl(history: History) -> bool:
     return any(one.kind is TransactionKind.DDL for one in history.transactions)
 
 
+def _has_wrong_stamp(history: History) -> bool:
+    for event in history.events_of(EventKind.CERTIFIED):
+        stamp = event.timestamp
+        if stamp is None or event.transaction is None or not stamp.sequence_number:
+            continue
+        least = (
+            stamp.sequence_number - 1 if history.transaction(event.transaction).is_barrier else 0
+        )
+        if not least <= stamp.last_committed < stamp.sequence_number:
+            return True
+    return False
+
+
 def _is_undone(event: Event) -> bool:
     return event.kind in (EventKind.ROLLED_BACK, EventKind.FAILED)
 
@@ -49,5 +62,8 @@ HOLE_OR_CRASH = Cause(
     lambda history: _crashes(history) or _has_hole(history),
 )
 BARRIER = Cause("a transaction has no usable write set", _has_barrier)
+WRONG_STAMP = Cause(
+    "last_committed is not below sequence_number, or lets a barrier overlap", _has_wrong_stamp
+)
 DDL = Cause("the definition of a table changes", _has_ddl)
 UNDONE = Cause("an attempt is undone", lambda history: any(map(_is_undone, history.events)))

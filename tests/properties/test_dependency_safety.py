@@ -312,3 +312,32 @@ def test_list_of_violations_is_bounded_and_the_rest_is_counted():
 def test_half_a_transaction_is_not_judged():
     half = stamped(3, "3<0 a", complete=False)
     assert violating_pairs(audited(log("1<0 a", "2<1 b", half))) == []
+
+
+@pytest.mark.parametrize("ddl_first", [True, False])
+def test_conflict_with_a_definition_shows_the_statement(ddl_first):
+    statement = "ALTER TABLE t ADD x INT"
+    first, second = ddl(1, "1<0", statement), "2<0 a"
+    if not ddl_first:
+        first, second = "1<0 a", ddl(2, "2<0", statement)
+    (violation,) = audited(log(first, second)).violations
+    assert violation.key == statement
+
+
+@pytest.mark.parametrize("keys", ["a b c", "c b a", "b a c"])
+def test_pair_with_several_common_keys_shows_the_smallest(keys):
+    (violation,) = audited(log(f"1<0 {keys}", f"2<0 {keys}")).violations
+    assert violation.key == "PRIMARY(a)"
+
+
+def test_assumptions_are_those_of_the_appliers_that_are_judged():
+    def assumed(transactions, *appliers):
+        lines = audited(transactions, appliers=appliers).assumptions
+        return {line.split(":")[0] for line in lines if line.startswith(appliers_of)}
+
+    appliers_of = ("logical-clock:", "commit-group:")
+    mysql, mariadb = log("1<0 a", "2<0 b"), maria_log("1 a", "1 b")
+    assert assumed(mysql, "logical-clock", "commit-group") == {"logical-clock"}
+    assert assumed(mysql, "commit-group") == set()
+    assert assumed(mariadb, "logical-clock", "commit-group") == {"commit-group"}
+    assert assumed(mariadb, "logical-clock") == set()

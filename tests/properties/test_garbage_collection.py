@@ -131,6 +131,17 @@ def test_stable_set_is_unknown_without_broadcasts():
     assert verdict(story(), stable_set_is_executed_everywhere) is Verdict.UNKNOWN
 
 
+def test_what_a_preemptive_collection_counts_as_stable_is_not_judged_of_its_member():
+    early = 'garbage_collected @r1 transactions=1 note="preemptive" ; '
+    history = BROADCAST.format(online="r1,r2", r2="").replace("; executed", f"; {early}executed")
+    assert not stable_set_is_executed_everywhere(history_of(history))
+    other = history.replace("; garbage_collected @r1 transactions=1\n", "")
+    other += "; started @r2 ; view_installed @r2 view=1 members=r1,r2 ; online @r2 members=r1,r2"
+    other += " ; garbage_collected @r2 transactions=1"
+    (breach,) = stable_set_is_executed_everywhere(history_of(other))
+    assert (breach.member, breach.missing_at) == ("r2", "r2")
+
+
 ROUND = """
 | T1{{a}}
 | started @r1 ; started @r2 ; view_installed @r1 view=1 members=r1,r2
@@ -164,3 +175,22 @@ def test_round_that_never_ends_is_reported_of_members_at_rest():
 def test_round_is_unknown_where_a_report_is_missing_or_tells_nothing(second):
     history = round_of(second=second)
     assert verdict(history, reported_rounds_end_in_a_collection) is Verdict.UNKNOWN
+
+
+def test_report_sent_before_a_view_was_installed_may_be_of_that_view():
+    # r3 has gone when r1 reports nothing; so that report may open the round of view 2.
+    text = """
+    | T1{{a}}
+    | started @r1 ; started @r2 ; started @r3 ; view_installed @r1 view=1 members=r1,r2,r3
+    {before} view_installed @r2 view=1 members=r1,r2,r3 ; stopped @r3 {after}
+    view_installed @r1 view=2 members=r1,r2 ; view_installed @r2 view=2 members=r1,r2
+    ; certified T1@r1 positive gtid=g:1 ; certified T1@r2 positive gtid=g:1
+    ; engine_committed T1@r1 ; engine_committed T1@r2
+    ; executed_set_broadcast @r1 transactions=1 ; executed_set_broadcast @r2 transactions=1
+    ; stopped @r1 note="at rest" ; stopped @r2 note="at rest"
+    """
+    empty = "; executed_set_broadcast @r1 ;"
+    may_be = history_of(text.format(before=";", after=empty))
+    assert not reported_rounds_end_in_a_collection(may_be)
+    is_of_view_1 = history_of(text.format(before=empty, after=";"))
+    assert len(reported_rounds_end_in_a_collection(is_of_view_1)) == 2

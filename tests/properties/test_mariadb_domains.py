@@ -184,3 +184,11 @@ def test_worker_that_goes_on_with_the_next_of_its_domain_is_one_worker():
 def test_limit_of_zero_is_no_limit():
     run = history(BOTH, 'options={"domain_workers":0} ')
     assert verdict(run, domains_keep_their_worker_limit) is Verdict.UNKNOWN
+
+
+def test_transaction_that_a_crash_removed_from_the_log_is_logged_again():
+    first = "flushed T1@r1 ; flushed T3@r1 ; "
+    again = "flushed T1@r1 ; flushed T3@r1"
+    assert not replica_logs_domains_in_order(history(f"{first}crashed @r1 ; {again}"))
+    assert replica_logs_domains_in_order(history(f"{first}crashed @r2 ; {again}"))
+    assert replica_logs_domains_in_order(history(f"{first}{again}"))

@@ -197,3 +197,15 @@ def test_transaction_that_waited_and_was_synced_apart_is_reported():
 def test_transaction_that_came_later_may_be_synced_apart():
     run = group_commit(1, 2, later_starts_first=False)
     assert verdict(run, waiting_costs_no_sync) is Verdict.UNKNOWN
+
+
+@pytest.mark.parametrize(
+    ("attempt", "note", "is_excused"),
+    [(3, "lock wait timeout", True), (2, "lock wait timeout", False), (3, "deadlock kill", False)],
+)
+def test_time_outs_excuse_an_error_only_when_they_used_up_the_retries(attempt, note, is_excused):
+    run = history_of(
+        f"""options={{"retries_max":2}} {LOG} rolled_back T2@w2 note="{note}"
+        ; failed T2@w2 attempt={attempt} note="row error" """
+    )
+    assert bool(sound_log_never_fails(run)) is not is_excused

@@ -151,3 +151,15 @@ def test_overlap_of_transactions_without_a_common_row_is_no_conflict():
     situation = property_named("conflicting_transactions_are_applied")
     assert not situation.evidence(parse_history(f"T1{{a}} | T2{{b}} | {apart}")).decided
     assert situation.evidence(parse_history(f"T1{{a}} | T2{{a}} | {apart}")).decided
+
+
+def test_conflict_says_nothing_where_no_two_transactions_overlapped():
+    history = parse_history(
+        """
+        T1{a} 2<1 | T2{b} 3<2
+        | begun T1@w1 ; row_applied T1@w1 {a} ok ; engine_committed T1@w1
+        ; begun T2@w1 ; row_applied T2@w1 {b} ok ; engine_committed T2@w1 ; stopped
+        """
+    )
+    assert not two_transactions_overlap(history)
+    assert not conflicting_transactions_are_applied(history)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -425,3 +426,20 @@ def test_transactions_of_every_pair_of_models_are_the_same_work():
     found = models([*log("1<0 a b", "2<1 a"), transaction(3, kind=LoggedKind.EMPTY)])
     for one, other in itertools.pairwise(found.values()):
         assert one.work == other.work == 6
+
+
+def test_path_of_two_parts_is_whole_only_if_both_are():
+    whole = CriticalPath()
+    for n in range(1, 4):
+        whole.observe(ref(n), n - 1, ("key", "k"), 1, n)
+    part = replace(whole.trace(), whole=False)
+    for first, second in ((part, whole.trace()), (whole.trace(), part)):
+        assert not one_after_the_other([(first, 0), (second, 3)]).whole
+
+
+def test_search_without_a_key_waits_for_changes_of_rows_without_a_key_only():
+    keyed = stamped(1, "1<0 k.a")
+    search = rows_without_a_key(2, searched="x")
+    assert models(log(keyed, search))["row-conflicts"].steps == 1
+    unkeyed = rows_without_a_key(1, left="a")
+    assert models(log(unkeyed, search))["row-conflicts"].steps == 2

@@ -187,3 +187,8 @@ def test_group_of_two_domains_only_is_no_group_of_one_domain(groups, is_reached)
         f" ; engine_committed T3@r1 group={third}"
     )
     assert one_group_has_two_of_a_domain(run) is is_reached
+
+
+def test_engine_commits_outside_of_a_commit_group_are_no_group():
+    run = history("engine_committed T1@r1 ; engine_committed T2@r1 ; engine_committed T3@r1")
+    assert not one_group_has_two_of_a_domain(run)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import random
 from dataclasses import dataclass
+
+import pytest
 
 from paraply.properties.registry import Expectation, Property, Violation
 from paraply.properties.search import random_schedules, search, search_exhaustively
-from paraply.properties.shrinking import ReadableOracle, shrink
+from paraply.properties.shrinking import ReadableOracle, cuts, shrink
 from paraply.vocabulary.events import Event, EventKind
 from paraply.vocabulary.history import History
 from paraply.vocabulary.schedule import RecordedSchedule
@@ -75,3 +78,25 @@ def system_of_one_step(schedule):
 
 def test_search_that_finds_nothing_returns_none():
     assert search(system_of_one_step, PROPERTY, random_schedules(seed=0, runs_max=50)) is None
+
+
+def test_random_schedules_differ_from_each_other_and_between_seeds():
+    def picked(seed):
+        return [
+            tuple(schedule.choose(1000, "step") for _ in range(5))
+            for schedule in random_schedules(seed=seed, runs_max=20)
+        ]
+
+    assert len({*picked(0), *picked(1)}) == 40
+    assert picked(0) == picked(0)
+
+
+@pytest.mark.parametrize("seed", range(50))
+def test_cuts_give_every_shorter_program_once(seed):
+    chance = random.Random(seed)
+    choices = tuple(chance.randrange(2) for _ in range(chance.randint(1, 9)))
+    for length in range(1, len(choices) + 1):
+        cut = [edit.of(choices) for edit in cuts(choices, length)]
+        every = {choices[:at] + choices[at + length :] for at in range(len(choices) - length + 1)}
+        assert len(cut) == len(set(cut))
+        assert set(cut) == every

@@ -317,3 +317,19 @@ def test_semi_sync_comes_back_with_a_replica_that_caught_up_and_another_group():
     assert semi_sync_comes_back_on(history(T1, out, ACK, "flushed T2@source"))
     assert not semi_sync_comes_back_on(history(T1, out, "flushed T2@source"))
     assert not semi_sync_comes_back_on(history(T1, ACK, "flushed T2@source"))
+
+
+def test_acknowledgement_before_anything_is_logged_catches_nobody_up():
+    early = history("acknowledged T1@r1 ; ", T1, COMMIT)
+    (breach,) = replicas_are_never_ahead(early)
+    assert breach.transaction == 1
+
+
+def test_recovered_source_remembers_how_far_its_engine_had_committed():
+    both = T1 + "flushed T2@source ; synced T2@source ; " + ACK
+    recovered = "recovered @source transactions=1,2 ; "
+    second = "engine_committed T2@source ; "
+    assert not stages_follow_the_binary_log(history(both, COMMIT, LOST, recovered, second))
+    for events in ((second, LOST, recovered, COMMIT), (LOST, recovered, second, COMMIT)):
+        (breach,) = stages_follow_the_binary_log(history(both, *events))
+        assert (breach.earlier, breach.later) == (1, 2)

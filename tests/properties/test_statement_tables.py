@@ -94,3 +94,22 @@ def test_any_text_is_read_without_an_error(text):
 def test_quoted_name_comes_back_whole(name):
     quoted = name.replace("`", "``")
     assert get_statement_tables(f"DROP TABLE `{quoted}`", "d").tables == {f"d.{name}".lower()}
+
+
+@pytest.mark.parametrize(
+    ("clauses", "keeps"),
+    [
+        ("DROP FOREIGN KEY f", True),
+        ("DROP FOREIGN KEY f, DROP COLUMN c", False),
+        ("DROP PRIMARY KEY", False),
+        ("DROP COLUMN c", False),
+        ("ADD KEY k (c)", True),
+        ("ADD CONSTRAINT f FOREIGN KEY (c) REFERENCES p (id)", True),
+        ("ADD CONSTRAINT u UNIQUE (c)", False),
+        ("ADD UNIQUE KEY u (c)", False),
+        ("ENGINE = InnoDB", True),
+        ("ENGINE=MyISAM", False),
+    ],
+)
+def test_alter_table_keeps_the_rows_unless_a_clause_changes_them(clauses, keeps):
+    assert get_statement_tables(f"ALTER TABLE t {clauses}", "d").keeps_rows is keeps

@@ -148,3 +148,28 @@ def test_crashed_joiner_need_not_rest_and_a_stop_is_no_rest():
     stopped = history_of(REST.format(recovered=RECOVERED, note="shutdown", end=""))
     assert not members_end_at_rest(stopped)
     assert verdict(stopped, members_end_at_rest) is Verdict.UNKNOWN
+
+
+def test_member_that_recovered_does_not_tell_what_was_certified_before_its_view():
+    history = history_of(
+        """| T1{a} | T2:view_change | certified T1@r1 positive gtid=g:1 2<1
+        ; certified T2@r1 positive gtid=g:2 0<0
+        ; recovered @r2 transactions=1,2 ; view_installed @r2 view=2 ; view_installed @r1 view=2
+        ; recovered @r3 transactions=1 ; view_installed @r3 view=2"""
+    )
+    (breach,) = recovery_reaches_the_view_change(history)
+    assert (breach.joiner, breach.transaction) == ("r3", 2)
+
+
+COPIED = """
+| T1:view_change | T2{a} | started @r1 ; certified T1@r1 positive gtid=g:1 0<0
+; certified T2@r1 positive gtid=g:2 3<1 ; crashed @r1 ; %s engine_committed T2@r1
+; engine_committed T1@r1
+"""
+
+
+def test_member_that_came_back_copies_in_its_donors_order_until_it_has_recovered():
+    assert not view_changes_are_applied_alone(history_of(COPIED % "started @r1 ;"))
+    recovered = "started @r1 ; recovered @r1 ;"
+    (breach,) = view_changes_are_applied_alone(history_of(COPIED % recovered))
+    assert (breach.view_change, breach.transaction) == (1, 2)

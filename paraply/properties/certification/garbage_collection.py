@@ -239,15 +239,23 @@ def stable_set_is_executed_everywhere(history: History) -> list[UnstableCalledSt
     """Every member online in the view has executed all that becomes stable.
 
     So their later snapshots are no older. A later member applies its backlog before it writes, so
-    the first report of stability counts. A preemptive collection claims no stability.
+    the first report of stability counts. A preemptive collection claims no stability, although its
+    member counts what it had certified until then as stable from then on.
     """
     broken: list[UnstableCalledStable] = []
     streams = {stream.member: stream for stream in member_streams(history)}
     stable: set[TransactionId] = set()
+    counted: dict[str, set[TransactionId]] = {}
     for collection in sorted(_collections(history), key=lambda one: one.index):
+        member_counts = counted.setdefault(collection.stream.member, set())
         if collection.event.note == PREEMPTIVE:
+            member_counts.update(collection.event.transactions)
             continue
-        became_stable = [one for one in collection.event.transactions if one not in stable]
+        became_stable = [
+            one
+            for one in collection.event.transactions
+            if one not in stable and one not in member_counts
+        ]
         stable.update(became_stable)
         for member in _members_counted(collection):
             # A member without events has executed nothing.
@@ -352,17 +360,23 @@ def reported_rounds_end_in_a_collection(history: History) -> list[RoundWithoutEn
     ]
 
 
+_MOVES = (EventKind.STARTED, EventKind.STOPPED, EventKind.CRASHED)
+
+
 def _reported_rounds(
     history: History,
 ) -> Iterator[tuple[MemberStream, tuple[TransactionId, ...], int]]:
     """Yield members at rest, what all reported since the last change, and its place.
 
     A round may hold a member's first report of the newest view, sent since the view before was
-    installed. Only what was not stable to the member before makes a round of any dialect collect.
+    installed, or since somebody came or went whom the newest view adds or lacks: that view may be
+    ordered before the report though none has installed it. Only what was not stable to the member
+    before makes a round of any dialect collect.
     """
     since = before = installed = -1
     newest: Event | None = None
     reports: list[tuple[int, Event]] = []
+    moved: dict[str, int] = {}
     for index, event in enumerate(history.events):
         if event.kind is EventKind.EXECUTED_SET_BROADCAST:
             reports.append((index, event))
@@ -370,8 +384,13 @@ def _reported_rounds(
             since = index
         if event.kind is EventKind.VIEW_INSTALLED:
             if newest is None or (event.view or 0) > (newest.view or 0):
+                members = set(() if newest is None else newest.members)
                 newest, before = event, installed
+                for member in members.symmetric_difference(event.members) or moved.keys():
+                    before = min(before, moved.get(member, -1))
             installed = index
+        elif event.kind in _MOVES:
+            moved[event.member] = index
     if newest is None:
         return
     latest = {event.member: index for index, event in reports}

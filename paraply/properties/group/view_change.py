@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from paraply.properties.group.stream import is_rest, member_streams
+from paraply.properties.group.stream import MemberStream, is_rest, member_streams
 from paraply.properties.registry import Violation, always, sometimes
 from paraply.properties.vocabularies import recorded
 from paraply.vocabulary.events import Event, EventKind, Outcome
@@ -146,15 +146,20 @@ def view_changes_are_zero_zero(history: History) -> list[ViewChangeNumbered]:
 def view_changes_are_applied_alone(history: History) -> list[ViewChangeOvertaken]:
     """Each member commits a view change after all remote transactions before it, and before
     all after it.
+
+    What a member that came back copies follows its donor's order instead.
     """
     broken: list[ViewChangeOvertaken] = []
     for stream in member_streams(history):
+        copied = set(_copied_at(stream))
         for change in stream.certified:
             changed_at = stream.committed_at.get(change.transaction.id)
-            if not change.is_view_change or changed_at is None:
+            if not change.is_view_change or changed_at is None or changed_at in copied:
                 continue
             for other in stream.remote:
                 committed_at = stream.committed_at.get(other.transaction.id)
+                if committed_at in copied:
+                    continue
                 # Recovery commits before the stream starts.
                 if other is change or committed_at is None or committed_at < other.event_index:
                     continue
@@ -171,6 +176,19 @@ def view_changes_are_applied_alone(history: History) -> list[ViewChangeOvertaken
                         )
                     )
     return broken
+
+
+def _copied_at(stream: MemberStream) -> Iterator[int]:
+    """Yield the places of commits between a later start and the end of recovery."""
+    starts, is_copying = 0, False
+    for index, event in stream.events:
+        if event.kind is EventKind.STARTED:
+            starts += 1
+            is_copying = starts > 1
+        elif event.kind is EventKind.RECOVERED:
+            is_copying = False
+        elif event.kind is EventKind.ENGINE_COMMITTED and is_copying:
+            yield index
 
 
 @sometimes(of=recorded(EventKind.VIEW_INSTALLED), source="WL#8440, view change on a joiner")

@@ -11,6 +11,7 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import accumulate
+from operator import itemgetter
 from typing import NamedTuple
 
 from paraply.properties.isolation.agreement import judge_agreement
@@ -168,7 +169,7 @@ class _Sums:
         if len(self._totals) <= len(self._moments):
             self._moments.sort()
             self._totals = list(accumulate((one for _, one in self._moments), initial=0))
-        return self._totals[bisect_left(self._moments, (moment, 0))]
+        return self._totals[bisect_left(self._moments, moment, key=itemgetter(0))]
 
 
 def _judge_bounds(history: ClientHistory) -> Iterator[Finding]:

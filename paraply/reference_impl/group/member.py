@@ -134,6 +134,7 @@ class Member:
     def on_certified_here(self, transaction: TransactionId, gtid: Gtid) -> None:
         """Give the certified session its GTID."""
         self.sessions[transaction].gtid = gtid
+        self.transaction_of[gtid] = transaction
         if not self.settings.sessions_commit_apart:
             self.commit_session(transaction, gtid)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar
 
-from paraply.reference_impl.causes import DDL
+from paraply.reference_impl.causes import DDL, WRONG_STAMP
 from paraply.reference_impl.certification.dialects import DIALECTS
 from paraply.reference_impl.certification.parts import STANDARD_PARTS, Parts
 from paraply.reference_impl.certification.subject import BROKEN_BY_TIMESTAMPS, WITHOUT_VIEW_CHANGES
@@ -28,6 +28,25 @@ UNREACHABLE: Mapping[str, frozenset[str]] = {
     "": frozenset({"a_session_logs_two_transactions", "timestamps_keep_session_order"}),
     **WITHOUT_VIEW_CHANGES,
 }
+
+
+_WRITER_WAS_FORGOTTEN = frozenset(
+    {
+        "changes_land_as_certified",
+        "first_certified_wins",
+        "members_converge",
+        "own_transactions_commit_after_what_they_saw",
+    }
+)
+_FORGOTTEN_TOO_EARLY = frozenset(
+    {"collection_never_changes_a_decision", "nothing_needed_is_purged"}
+)
+
+
+def _new_primary_may_write_forgotten_rows(options: Mapping[str, OptionValue]) -> bool:
+    return bool(options["single_primary"] and options["preemptive_rows_threshold"]) and not bool(
+        options["waits_for_backlog"]
+    )
 
 
 class GroupSubject(Subject):
@@ -86,18 +105,8 @@ class GroupSubject(Subject):
     breaks_where = (
         KnownBreaches(
             where="single_primary=true, preemptive_rows_threshold>0, waits_for_backlog=false",
-            applies=lambda options: (
-                bool(options["single_primary"] and options["preemptive_rows_threshold"])
-                and not options["waits_for_backlog"]
-            ),
-            breaks=frozenset(
-                {
-                    "changes_land_as_certified",
-                    "first_certified_wins",
-                    "members_converge",
-                    "own_transactions_commit_after_what_they_saw",
-                }
-            ),
+            applies=_new_primary_may_write_forgotten_rows,
+            breaks=_WRITER_WAS_FORGOTTEN,
             because="a new primary writes rows whose writers were forgotten before it applied them",
         ),
         KnownBreaches(
@@ -136,6 +145,37 @@ class GroupSubject(Subject):
         ),
     )
     follows = (
+        KnownBreaches(
+            where="single_primary=true, preemptive_rows_threshold>0, waits_for_backlog=false",
+            applies=_new_primary_may_write_forgotten_rows,
+            breaks=_FORGOTTEN_TOO_EARLY | {"members_decide_alike"},
+            because="members forget on their own timers what a new primary has not applied",
+        ),
+        KnownBreaches(
+            where="waits_for_backlog=false",
+            applies=lambda options: not options["waits_for_backlog"],
+            breaks=_FORGOTTEN_TOO_EARLY | _WRITER_WAS_FORGOTTEN,
+            because="no round of reports waits for a recovering member, so a row's version may be "
+            "purged that a member has not applied when it takes writes",
+            dialects=frozenset(
+                name for name, dialect in DIALECTS.items() if not dialect.recovering_members_report
+            ),
+        ),
+        KnownBreaches(
+            where="",
+            applies=lambda _: True,
+            breaks=frozenset(
+                {
+                    "changes_land_as_certified",
+                    "definitions_are_as_certified",
+                    "members_converge",
+                    "view_changes_are_applied_alone",
+                }
+            ),
+            because="transactions overlap that the text's timestamps do not keep apart",
+            cause=WRONG_STAMP,
+            dialects=frozenset({"wl8440_literal"}),
+        ),
         KnownBreaches(
             where="alterations>0, ddl_is_apart=false",
             applies=lambda options: bool(options["alterations"] and not options["ddl_is_apart"]),
