@@ -1,7 +1,8 @@
 """Judge generated mutants into a file that a later run continues.
 
 ``python -m ci.mutation --sample 500 --seed 1`` runs mutants of the reference in a random order,
-``python -m ci.mutation judges`` those of the judges.
+``python -m ci.mutation judges`` those of the judges, ``python -m ci.mutation named`` searches for
+the named ones.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import argparse
 import sys
 
-from ci.mutation import judges
+from ci.mutation import judges, named
 from ci.mutation.sampling import Sample, sampling_options
 from ci.pages.mutation_score import RECORDS
 from paraply.exploring.generated.reference import RUNS_EACH, ReferenceCampaign
@@ -34,5 +35,6 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    is_of_judges = sys.argv[1:2] == ["judges"]
-    sys.exit(judges.main(sys.argv[2:]) if is_of_judges else main())
+    others = {"judges": judges.main, "named": named.main}
+    chosen = others.get(sys.argv[1]) if len(sys.argv) > 1 else None
+    sys.exit(chosen(sys.argv[2:]) if chosen else main())

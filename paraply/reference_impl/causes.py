@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from paraply.reference_impl.applier.replica import RETRIES_MAX
 from paraply.reference_impl.subject import Cause
 from paraply.vocabulary.events import Event, EventKind
 from paraply.vocabulary.history import History
@@ -50,6 +51,16 @@ def _has_wrong_stamp(history: History) -> bool:
     return False
 
 
+def _has_used_up_retries(history: History) -> bool:
+    undone: dict[tuple[str, int], int] = {}
+    for event in history.events_of(EventKind.ROLLED_BACK, EventKind.FAILED):
+        key = event.member, event.transaction or 0
+        if event.kind is EventKind.FAILED and undone.get(key, 0) > RETRIES_MAX:
+            return True
+        undone[key] = undone.get(key, 0) + 1
+    return False
+
+
 def _is_undone(event: Event) -> bool:
     return event.kind in (EventKind.ROLLED_BACK, EventKind.FAILED)
 
@@ -62,6 +73,9 @@ HOLE_OR_CRASH = Cause(
     lambda history: _crashes(history) or _has_hole(history),
 )
 BARRIER = Cause("a transaction has no usable write set", _has_barrier)
+RETRIES_USED_UP = Cause(
+    "a transaction is undone more often than it may be tried again", _has_used_up_retries
+)
 WRONG_STAMP = Cause(
     "last_committed is not below sequence_number, or lets a barrier overlap", _has_wrong_stamp
 )

@@ -8,7 +8,7 @@ from typing import ClassVar
 from paraply.reference_impl.applier.replica import ApplierParts, Budget, Replica
 from paraply.reference_impl.applier.sleeping import SleepingReplica
 from paraply.reference_impl.applier.source_log import Source, SourceSettings
-from paraply.reference_impl.causes import BARRIER, HOLE
+from paraply.reference_impl.causes import BARRIER, HOLE, RETRIES_USED_UP
 from paraply.reference_impl.certification.dialects import DIALECTS
 from paraply.reference_impl.recorder import Recorder
 from paraply.reference_impl.subject import (
@@ -127,6 +127,21 @@ class ApplierSubject(Subject):
             because="workers commit in any order, as readers see",
             cause=HOLE,
             dialects=frozenset({"logical_clock_unordered", "database_unordered"}),
+        ),
+        KnownBreaches(
+            where="extra_locks=true",
+            applies=lambda options: bool(options["extra_locks"]),
+            breaks=frozenset(
+                {
+                    "applier_does_not_give_up",
+                    "replica_ends_in_the_sources_state",
+                    "restart_reaches_the_sources_state",
+                    "sound_log_never_fails",
+                }
+            ),
+            because="a transaction that waits for an earlier one's row is undone and tries again "
+            "at once; a schedule that lets the earlier one sleep uses up its retries",
+            cause=RETRIES_USED_UP,
         ),
     )
 
