@@ -62,8 +62,7 @@ def searched(mutant: Mutant, workload: str, *, seed: int, runs_max: int) -> Sear
             (
                 prop.name
                 for prop in judges
-                if prop.violations(history)
-                and not is_expected(mutant.subject, size, prop, history)
+                if prop.violations(history) and not is_expected(mutant.subject, size, prop, history)
             ),
             "",
         )

@@ -8,8 +8,8 @@ import pytest
 
 from ci.live_results import commands
 from paraply.adapters.live.existing.target import EXISTING
-from paraply.adapters.live.pair.mariadb_target import MARIADB
-from paraply.adapters.live.pair.mysql_target import MYSQL
+from paraply.adapters.live.pair.mariadb.target import MARIADB
+from paraply.adapters.live.pair.mysql.target import MYSQL
 from paraply.adapters.live.target import HEALTHY
 from paraply.adapters.live.targets import TARGETS
 from paraply.commands.live import configure, requests_of

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from paraply.adapters.live.pair.mysql_faults import (
+from paraply.adapters.live.pair.mysql.faults import (
     COMMIT_ORDER_OFF,
     CUT_SOURCE_LOG,
     FORGED,
     FORGED_IDEMPOTENT,
 )
-from paraply.adapters.live.pair.mysql_target import DATABASE, MYSQL
+from paraply.adapters.live.pair.mysql.target import DATABASE, MYSQL
 from paraply.adapters.live.target import HEALTHY, LiveRequest
 from paraply.adapters.servers import find_mysql
 from paraply.vocabulary.errors import ParaplyError

@@ -12,7 +12,7 @@ import pytest
 import paraply.properties.all
 from paraply.adapters.live.group.story import history_of_trace
 from paraply.adapters.live.group.target import MYSQL_GROUP
-from paraply.adapters.live.pair.mariadb_target import MARIADB
+from paraply.adapters.live.pair.mariadb.target import MARIADB
 from paraply.cli import main
 from paraply.judging.recorded_files import histories_in
 from paraply.observing.pages import LivePages

@@ -9,7 +9,7 @@ import pytest
 
 from paraply.adapters.live.faults import FAULTS
 from paraply.adapters.live.pair.lab import PairLab
-from paraply.adapters.live.pair.mysql_faults import FORGED, FORGED_IDEMPOTENT, MYSQL_FAULTS
+from paraply.adapters.live.pair.mysql.faults import FORGED, FORGED_IDEMPOTENT, MYSQL_FAULTS
 from paraply.adapters.live.target import LiveRequest
 
 

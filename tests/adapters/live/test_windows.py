@@ -6,7 +6,7 @@ import pytest
 
 import paraply.properties.all  # noqa: F401
 from paraply.adapters.live.observed import Member
-from paraply.adapters.live.pair.mysql import of_one_table
+from paraply.adapters.live.pair.mysql.lab import of_one_table
 from paraply.adapters.live.pair.windows import Window, WindowStory, commit_times
 from paraply.adapters.live.source_log import Keys, source_log
 from paraply.adapters.live.translation import SOURCE, source_events

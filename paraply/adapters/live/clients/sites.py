@@ -17,10 +17,10 @@ from paraply.adapters.live.galera.lab import GaleraLab, find_provider
 from paraply.adapters.live.group.target import MULTI_PRIMARY
 from paraply.adapters.live.pair.faults import wait_until
 from paraply.adapters.live.pair.lab import PairLab
-from paraply.adapters.live.pair.mariadb import MariadbLab
-from paraply.adapters.live.pair.mysql import MysqlLab
+from paraply.adapters.live.pair.mariadb.lab import MariadbLab
+from paraply.adapters.live.pair.mysql.lab import MysqlLab
 from paraply.adapters.live.semi_sync.lab import SemiSyncLab
-from paraply.adapters.live.semi_sync.mysql import MysqlSemiSyncLab
+from paraply.adapters.live.semi_sync.mysql.lab import MysqlSemiSyncLab
 from paraply.adapters.live.target import LiveRequest
 from paraply.adapters.servers import Server, ServerRoom, find_mysql, wait_until_applied
 from paraply.adapters.servers.binlog_dump import log_end

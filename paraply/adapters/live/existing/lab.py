@@ -22,7 +22,7 @@ from paraply.adapters.live.existing.own_schema import drop_schema, has_schema, m
 from paraply.adapters.live.existing.target import OF_THE_WORKERS
 from paraply.adapters.live.observed import Final, Member, Snapshot
 from paraply.adapters.live.pair.at_rest import differing_tables, error_on_the_way, tags_on
-from paraply.adapters.live.pair.mysql import of_one_table
+from paraply.adapters.live.pair.mysql.lab import of_one_table
 from paraply.adapters.live.pair.windows import WindowStory, windows_of
 from paraply.adapters.live.readers import Reader
 from paraply.adapters.live.source_log import Keys, source_log

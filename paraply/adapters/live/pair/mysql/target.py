@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from paraply.adapters.live.pair.mysql_faults import (
+from paraply.adapters.live.pair.mysql.faults import (
     COMMIT_ORDER_OFF,
     CUT_SOURCE_LOG,
     FORGED,
@@ -23,7 +23,7 @@ OF_THE_WINDOWS = ("no_conflicting_parallel_apply", _ORDER, *OF_THE_LOGICAL_CLOCK
 MYSQL = LiveTarget(
     name="mysql",
     summary="a MySQL source with one or two parallel replicas",
-    module="paraply.adapters.live.pair.mysql",
+    module="paraply.adapters.live.pair.mysql.lab",
     modes=("logical-clock", DATABASE),
     workloads=tuple(WORKLOADS),
     faults={fault.name: fault.meaning for fault in MYSQL_FAULTS.values()},

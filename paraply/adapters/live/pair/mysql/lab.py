@@ -10,8 +10,8 @@ from dataclasses import replace
 
 from paraply.adapters.live.observed import Member
 from paraply.adapters.live.pair.lab import PairLab, rounds_of
-from paraply.adapters.live.pair.mysql_faults import MYSQL_FAULTS
-from paraply.adapters.live.pair.mysql_target import DATABASE, OF_THE_LOGICAL_CLOCK, OF_THE_WINDOWS
+from paraply.adapters.live.pair.mysql.faults import MYSQL_FAULTS
+from paraply.adapters.live.pair.mysql.target import DATABASE, OF_THE_LOGICAL_CLOCK, OF_THE_WINDOWS
 from paraply.adapters.live.pair.windows import OPTIONS as WINDOW_OPTIONS
 from paraply.adapters.live.pair.windows import WindowStory, forget_windows, windows_of
 from paraply.adapters.live.readers import JournalReader, SnapshotReader

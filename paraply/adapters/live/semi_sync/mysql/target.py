@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from paraply.adapters.live.semi_sync.loss import MYSQL_WAYS
-from paraply.adapters.live.semi_sync.mariadb_target import documented_of
+from paraply.adapters.live.semi_sync.mariadb import documented_of
 from paraply.adapters.live.target import LiveTarget
 
 MYSQL_SEMI_SYNC = LiveTarget(
     name="mysql-semisync",
     summary="a MySQL source that waits for one replica to receive, and then is lost",
-    module="paraply.adapters.live.semi_sync.mysql",
+    module="paraply.adapters.live.semi_sync.mysql.lab",
     takes=("workers", "clients", "duration_s"),
     modes=("AFTER_SYNC", "AFTER_COMMIT"),
     workloads=("mixed",),

@@ -1,0 +1,1 @@
+"""A MariaDB source and its replicas."""

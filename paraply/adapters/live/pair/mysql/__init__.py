@@ -1,0 +1,1 @@
+"""A MySQL source and its replicas."""

@@ -1,0 +1,1 @@
+"""A MySQL source that waits for acknowledgements."""
