@@ -92,11 +92,12 @@ def _groups(transactions: int, seed: int) -> Iterator[Columns]:
         yield Columns(names, lc, sn, offsets, (items + names[:, None] * 8191).ravel() ^ salt)
 
 
-def _table(options: Options, transactions: int) -> Path:
-    path = options.folder / f"histories-{transactions}-seed{options.seed}-{CODEC}.parquet"
+def table_of(folder: Path, transactions: int, seed: int) -> Path:
+    """Return a generated table, written into the folder if it is not there."""
+    path = folder / f"histories-{transactions}-seed{seed}-{CODEC}.parquet"
     if not path.exists():
         made = path.with_suffix(".part")
-        write_columns(made, _groups(transactions, options.seed))
+        write_columns(made, _groups(transactions, seed))
         made.rename(path)
     return path
 
@@ -166,7 +167,7 @@ def history_scale(options: Options) -> Report:
     """Check tables by every engine."""
     transactions = max(GROUP_ROWS, options.transactions // GROUP_ROWS * GROUP_ROWS)
     sizes = sorted({max(GROUP_ROWS, transactions // 100), transactions})
-    paths = {size: _table(options, size) for size in sizes}
+    paths = {size: table_of(options.folder, size, options.seed) for size in sizes}
     path = paths[transactions]
     report = Report(
         benchmark="history_scale",
@@ -196,7 +197,7 @@ def history_scale(options: Options) -> Report:
     # First and alone, so that memory of the others does not count.
     runs = interleave(contestants, options.rounds)
     sql_size = min(SQL_TRANSACTIONS_MAX, transactions)
-    sql_path = _table(options, sql_size)
+    sql_path = table_of(options.folder, sql_size, options.seed)
     sql_wanted = check_files([str(sql_path)]).unordered
     others = _sql_contestants(sql_path, spark)
     for name, work in others.items():
