@@ -51,7 +51,7 @@ class Measurement:
         peak_mb: largest resident memory by role, in 10^6 bytes.
         executor_cpu_seconds: CPU time of tasks inside the JVM.
         shuffle_bytes: written by tasks for ``groupBy``.
-        result_bytes: returned by tasks to the driver.
+        result_bytes: returned by tasks, of every stage.
     """
 
     kind: str

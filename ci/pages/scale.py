@@ -8,8 +8,21 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
 
 from ci.pages.writing import filled, pages_main, table
-from ci.scale import DRIVER, HERE, JVM, KERNELS, REFERENCE, TABLES, WORKERS, Measurement, stored
-from paraply.mining.campaign import COMMIT_S
+from ci.scale import (
+    BATCH,
+    DRIVER,
+    HERE,
+    JVM,
+    KERNELS,
+    REFERENCE,
+    TABLES,
+    WORKERS,
+    Measurement,
+    stored,
+)
+from paraply.mining.campaign import COMMIT_BYTES, COMMIT_S
+from paraply.mining.findings import TASKS_MAX
+from paraply.mining.row_files import FILE_BYTES
 
 PAGE = "docs/scale.md"
 WORDS = {
@@ -19,7 +32,7 @@ WORDS = {
 }
 ENGINES = {HERE: "this process"}
 TARGET, EXECUTORS, CORES_EACH = 10**10, 200, 4
-BATCH_AT_TARGET = {KERNELS: 500_000, REFERENCE: 5_000}
+BATCH_AT_TARGET = {KERNELS: 500_000, REFERENCE: 50_000}
 Quantity = Callable[[Measurement], float]
 GROWING: dict[str, Quantity] = {
     "CPU time of all processes": lambda one: one.cpu,
@@ -118,38 +131,54 @@ def exponents(found: Sequence[Measurement]) -> list[str]:
 
 def plan(found: Sequence[Measurement]) -> list[str]:
     """Return the cost of the target size, from the slopes."""
-    columns = []
-    for kind in (KERNELS, REFERENCE):
-        runs = [one for one in found if one.kind == kind and one.engine != HERE]
-        columns.append([*_planned(kind, runs)])
-    names = [name for name, _ in columns[0]]
-    assert names == [name for name, _ in columns[1]]
-    rows = [(name, *(column[at][1] for column in columns)) for at, name in enumerate(names)]
+    columns = [
+        dict(_planned(kind, [one for one in found if one.kind == kind and one.engine != HERE]))
+        for kind in (KERNELS, REFERENCE)
+    ]
+    rows = [(name, *(column[name] for column in columns)) for name in columns[0]]
     return table(("", WORDS[KERNELS], WORDS[REFERENCE]), rows)
 
 
 def _planned(kind: str, runs: Sequence[Measurement]) -> Iterator[tuple[str, str]]:
-    largest = max(runs, key=lambda one: one.size)
-    cores = EXECUTORS * CORES_EACH
+    last = max(runs, key=lambda one: one.size)
+    cores, batch = EXECUTORS * CORES_EACH, BATCH_AT_TARGET[kind]
     worker_s = marginal(runs, lambda one: one.cpu_seconds[WORKERS]) * TARGET
     wall_s = worker_s / cores
-    batches = TARGET // BATCH_AT_TARGET[kind]
-    per_task = largest.shuffle_bytes / max(1, largest.tasks)
-    commits = max(1, math.ceil(wall_s / COMMIT_S))
-    rows_bytes = largest.file_bytes / largest.size * TARGET
-    driver_s = marginal(runs, lambda one: one.cpu_seconds[DRIVER])
+    batches = TARGET // batch
+    task_s = scheduling(runs)
+    file_bytes = marginal(runs, lambda one: one.file_bytes) * TARGET
+    commits = math.ceil(max(wall_s / COMMIT_S, file_bytes / COMMIT_BYTES, 1))
+    python_s = marginal(runs, lambda one: one.cpu_seconds[DRIVER])
     yield "CPU time of workers, core hours", f"{worker_s / 3600:,.1f}"
-    yield f"wall time on {cores} cores", _time(wall_s)
+    yield f"wall time of {cores} cores", _time(wall_s)
+    yield "histories of a batch", f"{batch:,}"
+    yield "batches: tasks, and files before they are merged", f"{batches:,}"
+    yield "size of such a file", size_of(file_bytes / batches)
     yield (
-        f"batches of {BATCH_AT_TARGET[kind]:,} histories" if kind == "" else "batches",
-        (f"{batches:,} of {BATCH_AT_TARGET[kind]:,}"),
+        "files of 32 MB, or one per commit",
+        f"{max(commits, math.ceil(file_bytes / FILE_BYTES)):,}",
     )
-    yield "shuffled, one row per finding of a task", size_of(per_task * batches)
-    yield "rows", size_of(rows_bytes)
-    yield "commits, one per 15 s", f"{commits:,}"
-    yield "CPU time of the driver, per million histories", f"{driver_s * 1e6:,.3f} s"
-    yield "memory of the driver", f"{largest.peak_mb[DRIVER]:,.0f} MB"
-    yield "state, written by each commit", size_of(largest.state_bytes)
+    yield "bytes of rows", size_of(file_bytes)
+    yield "commits", f"{commits:,}"
+    yield "bytes shuffled", size_of(last.shuffle_bytes / (last.size / BATCH[kind]) * batches)
+    yield "findings that the driver gets per job", size_of(last.result_bytes / last.jobs)
+    yield "jobs of 4,096 batches", f"{math.ceil(batches / TASKS_MAX):,}"
+    yield "memory of the Python driver", f"{last.peak_mb[DRIVER]:,.0f} MB"
+    yield "its CPU time per million histories", f"{max(0.0, python_s) * 1e6:,.3f} s"
+    yield "CPU time of the JVM per task, without the task", f"{1000 * task_s:,.0f} ms"
+    yield "CPU time of the driver's JVM", _time(task_s * batches)
+    yield "of the wall time", f"{task_s * batches / wall_s:.0%}"
+    yield "smallest batch that leaves half of it", f"{2 * task_s * TARGET / wall_s:,.0f}"
+
+
+def scheduling(runs: Sequence[Measurement]) -> float:
+    """Return the JVM's seconds per task beside the work of the task itself."""
+    small, large = sorted(runs, key=lambda one: one.size)[-2:]
+    jvm, inside = (
+        large.cpu_seconds[JVM] - small.cpu_seconds[JVM],
+        large.executor_cpu_seconds - small.executor_cpu_seconds,
+    )
+    return (jvm - inside) / (large.tasks - small.tasks)
 
 
 def _time(seconds: float) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 from dataclasses import replace
 from functools import reduce
@@ -12,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from paraply.campaigning.result import judge
 from paraply.mining.batch_runs import Counts, counts_from_json
 from paraply.mining.campaign import read_campaign, run_campaign
 from paraply.mining.compiled import columns as C
@@ -29,6 +31,8 @@ from paraply.mining.sketches import (
     from_bytes,
     seen,
 )
+from paraply.mining.sql import query_campaign
+from paraply.reporting.mining_text import mining_json, mining_text
 from paraply.vocabulary.schedule import RecordedSchedule
 from tests.mining.campaigns import rows_of, small_plan
 from tests.mining.test_compiled import ORDERED, UNORDERED, WORKLOADS, system
@@ -142,6 +146,32 @@ def test_sketch_of_a_campaign_is_that_of_its_rows_however_it_is_cut(tmp_path):
     rows = rows_of(tmp_path / "20", plans[1])
     for one, sketch in zip(plans[1].systems, found[1], strict=True):
         assert sketch == sketch_of(row["course"] for row in rows if row["system"] == one.name)
+
+
+def test_report_and_view_show_the_estimate(tmp_path):
+    plan = small_plan()
+    progress = run_campaign(plan, str(tmp_path), InProcess())
+    results = judge(progress)
+    text = mining_text(progress, results, [])
+    found = json.loads(mining_json(progress, results, [], engine="", with_times=False))
+    _, rows = query_campaign(str(tmp_path), "SELECT system, different FROM systems")
+    stored = {row["system"]: set() for row in rows_of(tmp_path, plan)}
+    for row in rows_of(tmp_path, plan):
+        stored[row["system"]].add(row["course"])
+    assert {name for name, _ in rows} == stored.keys()
+    assert "different (±4 %)" in text
+    for name, different in rows:
+        assert abs(different - len(stored[name])) <= 2
+        assert {"name": name, "different": different}.items() <= next(
+            one for one in found["systems"] if one["name"] == name
+        ).items()
+
+
+def test_state_of_an_earlier_version_has_no_sketch():
+    value = Counts(histories=3, courses=sketch_of([1, 2])).as_json()
+    assert counts_from_json(value).different == 2
+    del value["courses"]
+    assert counts_from_json(value).different == 0
 
 
 def test_interrupted_campaign_has_the_sketch_of_a_whole_one(tmp_path):
