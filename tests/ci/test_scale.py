@@ -58,8 +58,8 @@ def test_plan_names_what_grows():
     text = "\n".join(plan(busy))
     assert "| CPU time of the JVM per task, without the task | 5 ms | 5 ms |" in text
     # 20,000 tasks of 5 ms over 125 s.
-    assert "| of the wall time | 80% | 800% |" in text
-    assert "| smallest batch that leaves half of it | 800,000 | 800,000 |" in text
+    assert "| the JVM's share of the wall time | 80% | 800% |" in text
+    assert "| smallest batch that leaves half of it idle | 800,000 | 800,000 |" in text
 
 
 def test_page_names_every_measurement():
