@@ -176,3 +176,18 @@ def test_process_that_was_asleep_does_not_merge_the_same_files_again(
     assert numbers == [number for number in range(1, 10) for _ in range(1 if is_guarded else 2)]
     write_log_file(asleep, 10)
     assert asleep.last()["number"] == 10
+
+
+@pytest.mark.long(each=15)
+def test_process_that_read_the_tables_ends_by_its_own_exit_code(whole):
+    """Threads that read ahead for a dataset of delta-rs ended every third process by SIGABRT."""
+    script = (
+        "import sys; from paraply.mining.audit_tables import *; tables = AuditTables(sys.argv[1])\n"
+        "sys.exit(len(tables.rows(FILES)) + len(tables.rows(PARALLELISM)))"
+    )
+    for _ in range(6):
+        done = subprocess.run(
+            [sys.executable, "-c", script, whole.url],
+            env={**os.environ, "PYTHONPATH": str(ROOT)}, check=False, timeout=60,
+        )  # fmt: skip
+        assert done.returncode == 4 * LOG_FILES
