@@ -15,7 +15,7 @@ PYTEST  := $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal --hypothesis-p
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test long-tests check bench soak prove certificates stability cluster-test live-tests live oracle timing coq nightly fuzz \
+.PHONY: help install demo test long-tests check bench scale soak prove certificates stability cluster-test live-tests live oracle timing coq nightly fuzz \
   mutation-score mutation-score-models format docs pages wheel lock clean
 
 help: ## list the targets
@@ -45,6 +45,10 @@ check: $(READY) ## format, lint, types, layers, sizes, words, generated pages
 
 bench: $(READY) ## speed, side by side with baselines; one of them: make bench ARGS=audit
 	@$(BIN)/python -m ci.bench $(ARGS)
+
+scale: $(READY) ## cost of campaigns and tables from 10^4 to 10^8, stored in docs; continues where it ended
+	@$(BIN)/python -m ci.scale $(ARGS)
+	@$(BIN)/python -m ci.pages.scale --write
 
 soak: $(READY) ## audit 10 GB and run a campaign of two hours; fails if memory grows
 	@$(BIN)/python -m ci.soak $(ARGS)

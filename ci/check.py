@@ -34,6 +34,7 @@ GENERATED_PAGES = (
     "ci.pages.mutation_score_models",
     "ci.pages.programs",
     "ci.pages.soak",
+    "ci.pages.scale",
     "ci.pages.dependencies",
     "ci.pages.man",
 )

@@ -6,6 +6,7 @@ are committed once, ``files`` last: a row there says that the file is done.
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import secrets
@@ -14,6 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 
 from paraply.adapters.violations_parquet import SCHEMA as VIOLATION
 from paraply.mining.commits import (
@@ -23,15 +25,17 @@ from paraply.mining.commits import (
     first_line,
     storage_options,
 )
-from paraply.mining.row_files import NewFile, parquet_bytes
+from paraply.mining.row_files import FILE_BYTES, NewFile, parquet_bytes
 from paraply.mining.store import STALE_S, Store, located, store_at, store_failed
 from paraply.vocabulary.errors import ParaplyError, register
 
 FILES, VIOLATIONS, FINDINGS, PARALLELISM = "files", "violations", "findings", "parallelism"
 STATES = "states"
-COMPACT_EVERY = 100
-"""Files between two merges of small Parquet files."""
-_APP = "paraply-follow"
+SMALL_FILES_MAX = 64
+"""Files below half of ``FILE_BYTES`` that a table may have before they are merged."""
+_APP, _MERGE = "paraply-follow", "paraply.merge"
+_MERGED = "part-"
+"""Begins the names of files that delta-rs writes; ours are hexadecimal."""
 _COUNTS = pa.map_(pa.string(), pa.int64())
 _NUMBER = ("number", pa.int64())
 _FILE = ("file", pa.string())
@@ -112,12 +116,24 @@ class AuditTables:
         table = self._open(name)
         if table is None:
             return []
-        import pyarrow.compute as pc
-
         with delta_errors(self._url(name)):
-            dataset = table.to_pyarrow_dataset()
-            found = dataset.to_table(filter=pc.field("number") > after).to_pylist()
+            files = pa.table(table.get_add_actions(flatten=True)).to_pylist()
+            found = [
+                row
+                for file in files
+                if (file.get("max.number") or after + 1) > after
+                for row in self._read(name, file["path"]).to_pylist()
+                if row["number"] > after
+            ]
         return sorted(found, key=lambda row: row["number"])
+
+    def _read(self, name: str, file: str) -> pa.Table:
+        # The dataset of delta-rs is read ahead by threads of Arrow that call Python: some still
+        # did at the exit of the process, which then aborted.
+        data = self._store.read(f"{name}/{file}")
+        if data is None:
+            raise ParaplyError(NO_DELTA, where=self._url(name), reason=f"its file {file} is gone")
+        return pq.read_table(io.BytesIO(data), schema=SCHEMAS[name], use_threads=False)
 
     def uris(self, name: str) -> list[str]:
         """Return the Parquet files of a table."""
@@ -130,8 +146,8 @@ class AuditTables:
             file = files.get(name)
             if file is not None:
                 self._commit(name, number, file)
-        if number % COMPACT_EVERY == 0:
-            self._merge_small_files()
+        for name in SCHEMAS:
+            self._merge_small_files(name)
 
     def sweep(self, keep: Sequence[str]) -> None:
         """Remove states older than a day, except those to keep."""
@@ -187,13 +203,33 @@ class AuditTables:
                 storage_options=self._options,
             )
 
-    def _merge_small_files(self) -> None:
-        for name in SCHEMAS:
-            table = self._open(name)
-            if table is not None:
-                with delta_errors(self._url(name)):
-                    table.optimize.compact()
-                    table.vacuum(dry_run=False, full=True)
+    def _merge_small_files(self, name: str) -> None:
+        """Merge small files in one commit without new rows.
+
+        Files that it replaces stay for readers and older versions until Delta's retention of a week
+        is over. A kill leaves the rows as they were, and at most a file that no commit names.
+        """
+        table = self._open(name)
+        if table is None:
+            return
+        delta = delta_library()
+        with delta_errors(self._url(name)):
+            sizes = pa.table(table.get_add_actions(flatten=True)).column("size_bytes").to_pylist()
+            if sum(size < FILE_BYTES // 2 for size in sizes) <= SMALL_FILES_MAX:
+                return
+            claimed = table.version() + 1
+            try:
+                # delta-rs accepts two merges of the same files, and then has their rows twice. It
+                # refuses a merge if the metadata changed after the version that it read.
+                claim = {_MERGE: secrets.token_hex(8)}
+                table.alter.set_table_properties(claim, raise_if_not_exists=False)
+                table.optimize.compact(target_size=FILE_BYTES, max_concurrent_tasks=1)
+            except delta.exceptions.CommitFailedError:
+                return  # Another process merges them.
+            # delta-rs does not sync what it writes.
+            self._store.sync(name, _MERGED)
+            self._store.sync(f"{name}/_delta_log", f"{claimed:020}")
+            table.vacuum(dry_run=False, full=True)
 
 
 def _unusable(where: str, error: BaseException) -> ParaplyError:

@@ -14,6 +14,7 @@ import pyarrow as pa
 from paraply.mining.coverage import course_of, features_of
 from paraply.mining.plan import Batch, Plan
 from paraply.mining.signatures import shape_signature
+from paraply.mining.sketches import as_bytes, estimated, from_bytes, seen
 from paraply.mining.systems import System, is_situation
 from paraply.properties.campaign import steps_of
 from paraply.properties.registry import Property
@@ -107,6 +108,7 @@ class Counts:
         confirmed: confirmed kernel findings.
         actions: action and outcome -> count.
         features: numbers (``paraply.mining.coverage``).
+        courses: sketch of different courses (``paraply.mining.sketches``).
         clusters: shape signature -> specimen.
         novel: programs with new features.
     """
@@ -120,8 +122,14 @@ class Counts:
     confirmed: int = 0
     actions: Counter[str] = field(default_factory=Counter)
     features: set[int] = field(default_factory=set)
+    courses: int = 0
     clusters: dict[str, Specimen] = field(default_factory=dict)
     novel: list[bytes] = field(default_factory=list)
+
+    @property
+    def different(self) -> int:
+        """Return about how many different courses there are; see ``sketches.STANDARD_ERROR``."""
+        return round(min(self.histories, estimated(self.courses)))
 
     def take(self, other: Counts) -> None:
         """Add another batch of the system."""
@@ -139,6 +147,7 @@ class Counts:
                 first[name] = min(run, first.get(name, run))
         self.actions += other.actions
         self.features |= other.features
+        self.courses |= other.courses
         for text, specimen in other.clusters.items():
             self.meet(text, specimen)
 
@@ -161,6 +170,7 @@ class Counts:
             "confirmed": self.confirmed,
             "actions": dict(sorted(self.actions.items())),
             "features": sorted(self.features),
+            "courses": as_bytes(self.courses).hex() if self.courses else "",
             "clusters": {text: one.as_json() for text, one in self.clusters.items()},
             "novel": [program.hex() for program in self.novel],
         }
@@ -177,6 +187,7 @@ _COUNTS_SHAPE = {
     "confirmed": int,
     "actions": _COUNTED,
     "features": [int],
+    "courses": str,
     "clusters": {str: {"count": int, "size": [int], "run": int, "program": str}},
     "novel": [str],
 }
@@ -184,6 +195,7 @@ _COUNTS_SHAPE = {
 
 def counts_from_json(value: Mapping[str, Any]) -> Counts:
     """Read :meth:`Counts.as_json`; ``ValueError`` for another shape."""
+    value = {"courses": "", **value}  # States of earlier versions have none.
     require_shape(value, _COUNTS_SHAPE, "counts")
     return Counts(
         histories=value["histories"],
@@ -195,6 +207,7 @@ def counts_from_json(value: Mapping[str, Any]) -> Counts:
         confirmed=value["confirmed"],
         actions=Counter(value["actions"]),
         features=set(value["features"]),
+        courses=from_bytes(bytes.fromhex(value["courses"])) if value["courses"] else 0,
         clusters={text: specimen_from_json(one) for text, one in value["clusters"].items()},
         novel=[bytes.fromhex(program) for program in value["novel"]],
     )
@@ -306,11 +319,13 @@ def judged(
     counts.histories += 1
     counts.events += len(history.events)
     counts.actions.update(map(action_of, history.events))
+    course = course_of(history)
+    counts.courses |= seen(course)
     return {
         "transactions": size[0],
         "events": size[1],
         "steps": steps_of(history),
-        "course": course_of(history),
+        "course": course,
         "holds": holds,
         "unknown": unknown,
         "violated": violated,

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from functools import reduce
+from operator import or_
 from typing import Any
 
 import numpy as np
@@ -18,6 +20,7 @@ from paraply.mining.compiled import columns as C
 from paraply.mining.compiled.applier import Ints, broken_names, run_fast, run_many
 from paraply.mining.coverage import features_of
 from paraply.mining.plan import Batch, Plan
+from paraply.mining.sketches import seen
 from paraply.properties.registry import Property
 from paraply.vocabulary.errors import ParaplyError, register
 from paraply.vocabulary.history import History
@@ -44,7 +47,7 @@ def run_fast_batch(plan: Plan, batch: Batch, settings: Ints) -> BatchRun:
     """
     started = time.perf_counter()
     system = plan.systems[batch.system]
-    verdicts, sizes = run_many(settings, plan.seed_of(batch.first), batch.count)
+    verdicts, sizes, courses = run_many(settings, plan.seed_of(batch.first), batch.count)
     replays = _Replays(plan, batch, settings)
     counts = Counts()
     kept = runs_to_keep(verdicts, sizes)
@@ -54,6 +57,10 @@ def run_fast_batch(plan: Plan, batch: Batch, settings: Ints) -> BatchRun:
         replays.confirm(int(run), int(verdicts[run]), replays.judges_of_kernels)
     counts.confirmed = len(breaking)
     _count_all(verdicts, sizes, batch, counts)
+    # The kernels' digests are not those of rows: only runs without a digest are taken from there.
+    overflown = (row["course"] for run, row in zip(kept, rows, strict=True)
+                 if verdicts[run] == C.OVERFLOWN)  # fmt: skip
+    counts.courses = reduce(or_, map(seen, overflown), courses)
     table = pa.Table.from_pylist([{**named_columns(system), **row} for row in rows], schema=SCHEMA)
     return BatchRun(batch=batch, table=table, counts=counts, seconds=time.perf_counter() - started)
 

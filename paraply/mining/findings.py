@@ -16,6 +16,7 @@ import pyarrow as pa
 from paraply.mining.batch_runs import Counts, Specimen, counts_from_json
 from paraply.mining.rounds import BatchTask, Round
 from paraply.mining.row_files import NewFile, RowWriter
+from paraply.mining.sketches import as_bytes, from_bytes
 from paraply.mining.store import store_at
 
 SCHEMA = pa.schema(
@@ -31,12 +32,14 @@ SCHEMA = pa.schema(
         pa.field("choices", pa.int32()),
         pa.field("run", pa.int64()),
         pa.field("program", pa.binary()),
+        pa.field("sketch", pa.binary()),
     ]
 )
 """One row per system, kind, name and signature.
 
 Kinds: ``total`` (batches, rows, microseconds, histories, events, confirmed), ``reached`` and
 ``violated`` (property; ``first`` run), ``action``, ``feature`` (number), ``novel`` (``program``),
+``courses`` (``sketch``),
 ``breach`` (property; ``transactions`` to ``program``: smallest witness), ``file`` (name;
 ``signature``: statistics; ``count``: bytes; ``first``: rows).
 """
@@ -48,7 +51,7 @@ NO_SYSTEM = -1
 KEYS = ("system", "kind", "name", "signature")
 DDL = (
     "system int, kind string, name string, signature string, count long, first long, "
-    "transactions int, events int, choices int, run long, program binary"
+    "transactions int, events int, choices int, run long, program binary, sketch binary"
 )
 TASKS_MAX = 4096
 
@@ -92,6 +95,8 @@ def rows_of(system: int, found: Found) -> Iterator[dict[str, Any]]:
         yield row("action", name, count)
     for feature in counts.features:
         yield row("feature", str(feature))
+    if counts.courses:
+        yield row("courses", "", sketch=as_bytes(counts.courses))
     for place, program in enumerate(counts.novel):
         yield row("novel", f"{place:06}", program=program)
     for signature, one in counts.clusters.items():
@@ -136,6 +141,8 @@ class Merged:
             counts.actions[name] = count
         elif kind == "feature":
             counts.features.add(int(name))
+        elif kind == "courses":
+            counts.courses = from_bytes(row["sketch"])
         elif kind == "novel":
             counts.novel.append(row["program"])
         else:
@@ -211,6 +218,14 @@ def merged_on_spark(findings: Any) -> Any:
             F.sum("count").alias("count"),
             F.min("first").alias("first"),
             F.min_by(witness, F.struct(*size, "run")).alias("witness"),
+            F.bitmap_or_agg("sketch").alias("sketch"),
         )
-        .select(*KEYS, "count", "first", "witness.*")
+        .select(
+            *KEYS,
+            "count",
+            "first",
+            "witness.*",
+            # Groups without a sketch have an empty one.
+            F.when(F.col("kind") == "courses", F.col("sketch")).alias("sketch"),
+        )
     )

@@ -10,7 +10,9 @@ import json
 import secrets
 from collections import Counter
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -23,6 +25,7 @@ from paraply.vocabulary.errors import ParaplyError, register
 ROWS = "rows"
 FILE_BYTES = 32 << 20
 """Buffer size; commits merge smaller files."""
+READS_AT_ONCE = 16
 COMPRESSION = "zstd"
 COLUMNS_PACKED = [
     "system", "subject", "mutant", "dialect", "options", "holds.list.element",
@@ -133,7 +136,9 @@ class MergeTask:
     def __call__(self, names: Sequence[str]) -> NewFile:
         """Return the new file; old ones await its commit."""
         store = store_at(self.place)
-        tables = [read_file(store, name) for name in names]
+        # An object store answers after tens of milliseconds, and a commit may merge thousands.
+        with ThreadPoolExecutor(READS_AT_ONCE) as threads:
+            tables = [*threads.map(partial(read_file, store), names)]
         return write_rows(store, pa.concat_tables(tables))
 
 

@@ -26,7 +26,7 @@ SYSTEMS = pa.schema(
     [
         ("system", pa.string()), ("subject", pa.string()), ("mutant", pa.string()),
         ("batches", pa.int64()), ("histories", pa.int64()), ("events", pa.int64()),
-        ("seconds", pa.float64()), ("features", pa.int64()),
+        ("seconds", pa.float64()), ("features", pa.int64()), ("different", pa.int64()),
     ]
 )  # fmt: skip
 SMALLEST = pa.schema(
@@ -53,7 +53,8 @@ def query_campaign(place: str, text: str) -> tuple[list[str], list[tuple[Any, ..
     for number, (system, counts) in enumerate(zip(plan.systems, progress.per_system, strict=True)):
         systems.append(
             (system.name, system.subject, system.mutant, made[number], counts.histories,
-             counts.events, progress.seconds_per_system[number], len(counts.features))
+             counts.events, progress.seconds_per_system[number], len(counts.features),
+             counts.different)
         )  # fmt: skip
         smallest += [
             (system.name, signature.partition(" | ")[0], signature, one.count, *one.size, one.run,

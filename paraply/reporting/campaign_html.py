@@ -13,7 +13,7 @@ from paraply.campaigning.result import (
     unexpected_breaches,
 )
 from paraply.mining.campaign import Progress
-from paraply.reporting.mining_text import summary
+from paraply.reporting.mining_text import DIFFERENT, summary
 from paraply.reporting.pictures.discovery import discovery_picture
 from paraply.reporting.sortable import Cell, Table, columns, number, verdict_cell
 from paraply.reporting.table_page import Section, table_page
@@ -191,13 +191,20 @@ def _subjects(results: Sequence[SystemResult]) -> Section:
         id="subjects",
         caption="Every subject, in the dialects that were run.",
         columns=columns(
-            "subject", "verdict", "#histories", "#per worker second", "#features", "remark"
+            "subject",
+            "verdict",
+            "#histories",
+            f"#{DIFFERENT}",
+            "#per worker second",
+            "#features",
+            "remark",
         ),
         rows=[
             [
                 Cell(result.system.name),
                 verdict_cell(result.verdict.word),
                 number(result.counts.histories),
+                number(result.counts.different),
                 number(_rate(result)),
                 number(len(result.counts.features)),
                 Cell(result.note),

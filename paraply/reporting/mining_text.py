@@ -8,12 +8,15 @@ from typing import Any
 from paraply.campaigning.files import Filed
 from paraply.campaigning.result import SystemResult, discovery_curve, overall
 from paraply.mining.campaign import Progress
+from paraply.mining.sketches import STANDARD_ERROR
 from paraply.reporting.json_document import json_document
 from paraply.reporting.plain_table import entries, plain_table
 from paraply.vocabulary.verdict import Verdict
 
 REMARKS_SHOWN_MAX = 10
 CLUSTERS_SHOWN_MAX = 40
+DIFFERENT = f"different (±{200 * STANDARD_ERROR:.0f} %)"
+"""Column of estimates, with twice their standard error."""
 
 
 def mining_text(
@@ -78,10 +81,13 @@ def subject_lines(results: Sequence[SystemResult]) -> list[str]:
     if not subjects:
         return []
     rows = [
-        (result.system.name, result.verdict.word, result.counts.histories, result.note)
+        (
+            result.system.name, result.verdict.word, result.counts.histories,
+            f"{result.counts.different:,}", result.note,
+        )
         for result in subjects
-    ]
-    return [*plain_table(("subject", "verdict", "histories", ""), rows), ""]
+    ]  # fmt: skip
+    return [*plain_table(("subject", "verdict", "histories", DIFFERENT, ""), rows), ""]
 
 
 def mutant_lines(results: Sequence[SystemResult], *, with_times: bool) -> list[str]:
@@ -216,6 +222,7 @@ def _system_json(result: SystemResult, *, with_times: bool) -> dict[str, Any]:
         "found_at": result.first_found,
         "confirmed": counts.confirmed,
         "features": len(counts.features),
+        "different": counts.different,
         "reached": counts.reached,
         "violated": counts.violated,
         "first_violated": counts.first_violated,

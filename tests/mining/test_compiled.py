@@ -110,7 +110,7 @@ def test_any_list_of_numbers_is_the_same_program_to_both(name):
 def test_each_property_that_the_kernels_judge_is_broken_by_some_mutant():
     broken = 0
     for name in C.FAULTS[1:]:
-        verdicts, _ = run_many(settings_of(system(name, {})), 0, 20_000)
+        verdicts, _, _ = run_many(settings_of(system(name, {})), 0, 20_000)
         broken |= int(np.bitwise_or.reduce(verdicts))
     # Nothing here loses a row without meeting an error first, as forgotten retries do.
     assert {name for bit, name in enumerate(C.JUDGED) if broken >> bit & 1} == set(C.JUDGED) - {
@@ -138,14 +138,14 @@ def test_verdict_sees_a_row_left_by_another_and_an_end_that_never_came():
 
 @pytest.mark.long
 def test_reference_without_fault_breaks_nothing_in_many_runs():
-    verdicts, sizes = run_many(settings_of(system(ORDERED, {"transactions": "6"})), 0, 50_000)
+    verdicts, sizes, _ = run_many(settings_of(system(ORDERED, {"transactions": "6"})), 0, 50_000)
     assert not verdicts.any()
     assert sizes[:, 0].min() > 10
 
 
 def test_runs_by_the_thousand_are_those_made_one_by_one():
     settings = settings_of(system(UNORDERED, {}))
-    verdicts, sizes = run_many(settings, 100, 300)
+    verdicts, sizes, _ = run_many(settings, 100, 300)
     for at in range(0, 300, 7):
         fast = run_fast(settings, seed=100 + at)
         assert (fast.verdict, len(fast.events)) == (verdicts[at], sizes[at, 0])
@@ -227,9 +227,9 @@ def test_fast_campaign_keeps_what_the_reference_confirms(tmp_path):
 
 def test_disagreement_ends_the_campaign(tmp_path, monkeypatch):
     def wrong(settings, first, count):
-        verdicts, sizes = run_many(settings, first, count)
+        verdicts, sizes, courses = run_many(settings, first, count)
         verdicts[0] ^= 1
-        return verdicts, sizes
+        return verdicts, sizes, courses
 
     monkeypatch.setattr(fast_batches, "run_many", wrong)
     with pytest.raises(ParaplyError, match=r"P727.*run 0 \(seed 0\)"):
@@ -243,12 +243,12 @@ def test_breach_that_the_reference_does_not_find_ends_the_campaign_however_large
     changed = []
 
     def wrong(settings, first, count):
-        verdicts, sizes = run_many(settings, first, count)
+        verdicts, sizes, courses = run_many(settings, first, count)
         breaking = np.flatnonzero(verdicts)
         if len(breaking):
             changed.append(breaking[np.argmax(sizes[breaking, 0])])
             verdicts[changed[0]] ^= 1 << C.JUDGED.index("rows_apply_as_logged")
-        return verdicts, sizes
+        return verdicts, sizes, courses
 
     monkeypatch.setattr(fast_batches, "run_many", wrong)
     monkeypatch.setattr(fast_batches, "KEPT_MAX", 0)
@@ -260,9 +260,9 @@ def test_breach_that_the_reference_does_not_find_ends_the_campaign_however_large
 @pytest.mark.long
 def test_run_that_outgrows_the_kernels_is_judged_by_the_reference(tmp_path, monkeypatch):
     def overflows(settings, first, count):
-        verdicts, sizes = run_many(settings, first, count)
+        verdicts, sizes, courses = run_many(settings, first, count)
         verdicts[5] = C.OVERFLOWN
-        return verdicts, sizes
+        return verdicts, sizes, courses
 
     monkeypatch.setattr(fast_batches, "run_many", overflows)
     run_campaign(FAST, str(tmp_path), InProcess())

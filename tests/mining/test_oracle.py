@@ -47,7 +47,7 @@ def both(system, prop):
 def witnesses(system):
     """Yield, for each property that some seed breaks, it and a few programs that do."""
     settings = settings_of(system)
-    verdicts, _ = run_many(settings, 0, SEEDS)
+    verdicts, _, _ = run_many(settings, 0, SEEDS)
     for bit, prop in enumerate(C.JUDGED):
         seeds = (seed for seed in range(SEEDS) if verdicts[seed] >> bit & 1)
         for seed in islice(seeds, WITNESSES):

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from paraply.mining.compiled import columns as C
 from paraply.mining.compiled.campaign_kernel import run_once, run_seeds
 from paraply.mining.compiled.source_kernel import seed_choices
+from paraply.mining.sketches import SKETCH_BYTES, from_bytes
 from paraply.mining.systems import System
 from paraply.reference_impl.certification.dialects import (
     DIALECTS,
@@ -152,9 +153,10 @@ def run_fast(p: Ints, *, seed: int = 0, program: Sequence[int] | None = None) ->
     )
 
 
-def run_many(p: Ints, first_seed: int, count: int) -> tuple[Ints, Ints]:
-    """Run ``count`` seeds; return verdicts, and events and choices."""
+def run_many(p: Ints, first_seed: int, count: int) -> tuple[Ints, Ints, int]:
+    """Run ``count`` seeds; return verdicts, events and choices, and the sketch of courses."""
     verdicts = np.zeros(count, np.int64)
     sizes = np.zeros((count, 2), np.int64)
-    run_seeds(p, first_seed, verdicts, sizes)
-    return verdicts, sizes
+    sketch = np.zeros(SKETCH_BYTES, np.uint8)
+    run_seeds(p, first_seed, verdicts, sizes, sketch)
+    return verdicts, sizes, from_bytes(sketch.tobytes())

@@ -7,11 +7,13 @@ from numba import njit
 from numpy.typing import NDArray
 
 from paraply.mining.compiled import columns as C
+from paraply.mining.compiled.course_kernel import course_digest, note_digest
 from paraply.mining.compiled.replica_kernel import apply_log
 from paraply.mining.compiled.source_kernel import execute, seed_choices
 from paraply.mining.compiled.verdict_kernel import judge
 
 Ints = NDArray[np.int64]
+Bytes = NDArray[np.uint8]
 
 
 @njit(cache=True)
@@ -38,8 +40,11 @@ def run_once(
 
 
 @njit(cache=True, nogil=True)
-def run_seeds(p: Ints, first: int, verdicts: Ints, sizes: Ints) -> None:
-    """Run consecutive seeds; write verdict bits and sizes."""
+def run_seeds(p: Ints, first: int, verdicts: Ints, sizes: Ints, sketch: Bytes) -> None:
+    """Run consecutive seeds; write verdict bits and sizes, and note courses in the sketch.
+
+    Without the courses of overflown runs.
+    """
     dice = np.zeros(C.D_SIZE, np.int64)
     program = np.zeros((C.CHOICES_MAX, C.G_SIZE), np.int64)
     log = np.zeros((C.TRANSACTIONS_MAX, C.L_SIZE), np.int64)
@@ -54,3 +59,5 @@ def run_seeds(p: Ints, first: int, verdicts: Ints, sizes: Ints) -> None:
         run_once(p, dice, program, log, images, entries, events, rows, last, outcome)
         verdicts[at] = outcome[0]
         sizes[at, 0], sizes[at, 1] = outcome[1], outcome[2]
+        if outcome[0] != C.OVERFLOWN:
+            note_digest(sketch, course_digest(p, log, events, outcome[1]))

@@ -75,3 +75,21 @@ def test_rows_without_items_break_nothing():
     assert len(inside) == len(edges.firsts) == len(edges.lasts) == 0
     assert (edges.opening.tolist(), len(edges.closing), edges.restarts) == ([[0, 5, 0, 0, 1]], 0, 1)
     assert inside.dtype == np.int64
+
+
+@pytest.mark.parametrize("pool", [50, 100_000])
+def test_windows_with_more_items_than_the_smallest_table_has_slots(pool):
+    rng = np.random.default_rng(pool)
+    rows = [
+        TableRow(
+            at // 2_500,
+            int(rng.integers(0, at + 1)),
+            at + 1,
+            tuple(rng.integers(0, pool, 5).tolist()),
+        )
+        for at in range(5_000)
+    ]
+    expected = breaches_of(rows)
+    assert len(expected) > 100
+    assert folded(rows, []) == expected
+    assert folded(rows, [1, 1_700, 2_600]) == expected

@@ -1,7 +1,6 @@
-"""Twin of :mod:`paraply.properties.tables.breaches`, by sorting.
+"""Twin of :mod:`paraply.properties.tables.breaches`, by a kernel.
 
-Sorting by window and item puts each write after the previous one. :class:`BreachFold` compares
-chunks' :class:`Edges`, so histories may span chunks.
+:class:`BreachFold` compares chunks' :class:`Edges`, so histories may span chunks.
 """
 
 from __future__ import annotations
@@ -12,7 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from paraply.properties.tables.breaches import KINDS, MALFORMED, NO_ROW, NOT_RISING, UNORDERED
-from paraply.properties.tables.compiled.timestamps import Columns
+from paraply.properties.tables.compiled import kernels as K
+from paraply.properties.tables.compiled.breach_kernel import find_overlaps
+from paraply.properties.tables.compiled.timestamps import SLOTS_MIN, Columns, empty_table
 
 Ints = NDArray[np.int64]
 
@@ -57,37 +58,58 @@ def breaches_in(columns: Columns, first_row: int) -> tuple[Ints, Edges]:
     is_view_change = (lc | sn) == 0
     begins = is_view_change.copy()
     begins[1:] |= history[1:] != history[:-1]
-    window = np.cumsum(begins)
-    row_of, items = _writes(columns, ~is_view_change)
-    order = np.lexsort((row_of, items, window[row_of]))
-    row_of, items = row_of[order], items[order]
-    follows = (items[1:] == items[:-1]) & (window[row_of[1:]] == window[row_of[:-1]])
-    is_first, is_last = np.ones(len(items), bool), np.ones(len(items), bool)
-    is_first[1:], is_last[:-1] = ~follows, ~follows
+    overlaps, firsts, lasts = _compared(columns, begins, is_view_change)
 
-    writers = np.stack([np.zeros_like(lc), np.arange(len(lc)) + first_row, history, lc, sn], axis=1)
-    malformed = writers[~is_view_change & (lc >= sn)]
+    def writers(rows: Ints, items: Ints | None = None) -> Ints:
+        named = np.zeros_like(rows) if items is None else items
+        return np.stack([named, rows + first_row, history[rows], lc[rows], sn[rows]], axis=1)
+
+    malformed = np.flatnonzero(~is_view_change & (lc >= sn))
     falls = ~begins[1:] & ~is_view_change[:-1] & (sn[:-1] != 0) & (sn[1:] <= sn[:-1])
     falling = np.flatnonzero(falls)
-    writes = writers[row_of]
-    writes[:, W_ITEM] = items
-    overlapping = np.flatnonzero(follows & (sn[row_of[:-1]] > lc[row_of[1:]]))
+    later, earlier, items = overlaps.T
     found = [
-        _breaches(MALFORMED, malformed),
-        _breaches(NOT_RISING, writers[falling + 1], writers[falling]),
-        _breaches(UNORDERED, writes[overlapping + 1], writes[overlapping]),
+        _breaches(MALFORMED, writers(malformed)),
+        _breaches(NOT_RISING, writers(falling + 1), writers(falling)),
+        _breaches(UNORDERED, writers(later, items), writers(earlier)),
     ]
-    in_first, in_last = window[row_of] == 0, window[row_of] == window[-1]
+    ends = np.array([0, len(lc) - 1])
+    opening, closing = (writers(end[~is_view_change[end]]) for end in (ends[:1], ends[1:]))
     edges = Edges(
         history_first=int(history[0]),
         history_last=int(history[-1]),
-        restarts=bool(window[-1]),
-        opening=writers[:1][~is_view_change[:1]],
-        closing=writers[-1:][~is_view_change[-1:]],
-        firsts=writes[is_first & in_first],
-        lasts=writes[is_last & in_last],
+        restarts=bool(begins.any()),
+        opening=opening,
+        closing=closing,
+        firsts=writers(*_by_item(firsts)),
+        lasts=writers(*_by_item(lasts)),
     )
     return sorted_breaches(found), edges
+
+
+def _compared(
+    columns: Columns, begins: NDArray[np.bool_], is_view_change: NDArray[np.bool_]
+) -> tuple[Ints, Ints, Ints]:
+    """Return overlaps (later row, earlier row, item), first and last writers (row, item)."""
+    starts = np.flatnonzero(begins)
+    starts = starts if len(starts) and starts[0] == 0 else np.concatenate([[0], starts])
+    counts = np.diff(columns.offsets).astype(np.int64)
+    in_window, in_all = int(np.add.reduceat(counts, starts).max()), int(counts.sum())
+    table = empty_table(max(SLOTS_MIN, 1 << (2 * in_window).bit_length()))
+    overlaps: Ints = np.empty((in_all, 3), np.int64)
+    firsts: Ints = np.empty((in_all, 2), np.int64)
+    found, first, window = find_overlaps(
+        begins, is_view_change, columns.lc, columns.sn, columns.offsets, columns.items,
+        table, overlaps, firsts,
+    )  # fmt: skip
+    lasts: Ints = np.empty((in_window + 1, 2), np.int64)
+    last = K.collect(table, window, K.ROW, lasts)
+    return overlaps[:found], firsts[:first], lasts[:last, ::-1] - np.array([1, 0])
+
+
+def _by_item(writes: Ints) -> tuple[Ints, Ints]:
+    ordered = writes[np.argsort(writes[:, 1], kind="stable")]
+    return ordered[:, 0], ordered[:, 1]
 
 
 class BreachFold:
@@ -126,19 +148,6 @@ def sorted_breaches(found: list[Ints]) -> Ints:
     order: Ints = np.lexsort((every[:, B_ITEM], every[:, B_KIND], every[:, B_ROW]))
     sorted_: Ints = every[order]
     return sorted_
-
-
-def _writes(columns: Columns, is_transaction: NDArray[np.bool_]) -> tuple[Ints, Ints]:
-    """Return row and item of writes, distinct, unordered."""
-    counts = np.diff(columns.offsets).astype(np.int64)
-    row_of = np.repeat(np.arange(len(counts)), counts)
-    items = columns.items[columns.offsets[0] : columns.offsets[-1]]
-    row_of, items = row_of[is_transaction[row_of]], items[is_transaction[row_of]]
-    order = np.lexsort((items, row_of))
-    row_of, items = row_of[order], items[order]
-    is_new = np.ones(len(items), bool)
-    is_new[1:] = (items[1:] != items[:-1]) | (row_of[1:] != row_of[:-1])
-    return row_of[is_new], items[is_new]
 
 
 def _breaches(kind: str, later: Ints, earlier: Ints | None = None) -> Ints:

@@ -79,7 +79,8 @@ class ColumnSummary:
         )
 
 
-def _empty_table(slots: int) -> Ints:
+def empty_table(slots: int) -> Ints:
+    """Return an aligned table of free slots."""
     spare = ALIGNMENT // 8
     words: Ints = np.zeros(slots * WORDS + spare, np.int64)
     begin = -words.ctypes.data % ALIGNMENT // 8
@@ -93,7 +94,7 @@ def _with_room(table: Ints, window: int, items: int) -> Ints:
         return table
     while slots < 2 * items:
         slots *= 2
-    larger = _empty_table(slots)
+    larger = empty_table(slots)
     K.rehash(table, window, larger)
     return larger
 
@@ -111,7 +112,7 @@ class TableChecker:
     """
 
     def __init__(self, *, joins_left: bool = True, slots: int = SLOTS_MIN) -> None:
-        self._table = _empty_table(slots)
+        self._table = empty_table(slots)
         self._state: Ints = np.zeros(K.STATES, np.int64)
         self._state[K.S_ROWS] = 1
         self.begin(joins_left=joins_left)
@@ -193,7 +194,7 @@ class SummaryFold:
         self.counts = TableCounts()
         self._history: int | None = None
         self._sn_last = 0
-        self._table = _empty_table(SLOTS_MIN)
+        self._table = empty_table(SLOTS_MIN)
         self._window = 1
         self._used = 0
 
