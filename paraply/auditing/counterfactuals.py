@@ -66,15 +66,15 @@ class Ways:
         now: the way that goes by the metadata alone.
         settings: other ways, of which a later one must gain more.
         workload: the way in which a changed workload is applied.
-        tracks: whether the source may track write sets.
-        always_tracks: whether it always does.
+        forgets: whether its source keeps 25,000 items of write sets by default.
+        always_tracks: whether its source always tracks write sets.
         workers: those with which a change is tried.
     """
 
     now: str
     settings: tuple[Setting, ...]
     workload: str
-    tracks: bool = False
+    forgets: bool = False
     always_tracks: bool = False
     workers: int
 
@@ -101,7 +101,7 @@ def counterfactuals(
     """
     found = _Found(source, ways, known, predict)
     found.try_settings()
-    if ways.tracks:
+    if ways.forgets:
         found.try_history()
     found.try_workload()
     return sorted(found.listed, key=lambda one: -one.gain)

@@ -28,6 +28,8 @@ _SPECULATES_FROM = (10, 1, 3)
 _TRACKS_FROM, _ALWAYS_TRACKS_FROM = (5, 7, 22), (8, 4, 0)
 """MySQL's binlog_transaction_dependency_tracking exists from the first version to the second; from
 there on WRITESET is the only way."""
+_REMEMBERS_FROM = (9, 5, 0)
+"""Since then binlog_transaction_dependency_history_size is a million by default."""
 
 
 def predict(request: AuditRequest, result: AuditResult) -> None:
@@ -79,7 +81,7 @@ def _ways(result: AuditResult, workers: Sequence[int]) -> Ways | None:
         now=now.applier,
         settings=settings,
         workload=TRACKED if tracks else now.applier,
-        tracks=tracks,
+        forgets=tracks and version < _REMEMBERS_FROM,
         always_tracks=version >= _ALWAYS_TRACKS_FROM,
         workers=count,
     )

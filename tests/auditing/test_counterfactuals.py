@@ -235,7 +235,7 @@ def test_wrong_change_is_caught(fault):
 WAYS = {
     "mariadb": Ways(now="mariadb-conservative", workload="mariadb-optimistic", workers=8,
                     settings=(Setting(applier="mariadb-optimistic", change="mode"),)),
-    "mysql": Ways(now="mysql-as-logged", workload="mysql-writeset", workers=8, tracks=True,
+    "mysql": Ways(now="mysql-as-logged", workload="mysql-writeset", workers=8, forgets=True,
                   settings=(Setting(applier="mysql-writeset", change="tracking"),)),
 }  # fmt: skip
 
@@ -454,9 +454,11 @@ def test_only_what_a_version_has_is_shown(family, version, monkeypatch):
     ((_, ways, _, _),) = tried
     number = tuple(map(int, version.split(".")))
     settings = {one.applier for one in ways.settings}
-    assert ways.tracks == (family == "mysql" and number >= (5, 7, 22))
+    tracks = family == "mysql" and number >= (5, 7, 22)
+    assert (ways.workload == "mysql-writeset") == tracks
+    assert ways.forgets == (tracks and number < (9, 5, 0))
     assert ways.always_tracks == (family == "mysql" and number >= (8, 4, 0))
-    assert ("mysql-writeset" in settings) == (ways.tracks and not ways.always_tracks)
+    assert ("mysql-writeset" in settings) == (tracks and not ways.always_tracks)
     speculates = family == "mariadb" and number >= (10, 1, 3)
     assert ("mariadb-optimistic" in settings) == speculates
     assert all(one.change == LEVERS[one.applier] for one in ways.settings)
