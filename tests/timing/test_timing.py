@@ -17,7 +17,7 @@ from tests.timing.mysql_replica import timed_mysql_replica
 from tests.timing.replica import timed_replica
 
 REPEATS = 5
-MYSQL_LOGS, MYSQL_SYNC_LOGS = 5, 2
+MYSQL_LOGS, MYSQL_SYNC_LOGS = 6, 2
 MODES = {"minimal", "conservative", "optimistic", "aggressive"}
 LIVE_ERROR_MAX = 0.35
 """Two runs on a busy machine; the stored five have less noise."""
