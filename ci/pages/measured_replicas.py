@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from statistics import median
 
@@ -16,13 +16,53 @@ from paraply.reference_impl.comparison.appliers import APPLIERS
 from paraply.reference_impl.comparison.tasks import Costs
 
 PAGE = "docs/measured-replicas.md"
-RESULTS = "docs/measured-replicas.jsonl"
 LOGS = "tests/fixtures/timing"
-SERIAL = "none"
 ERROR_MAX = 0.2
 COSTS = Costs(row=5_400, commit=1, ddl=15_000, undo=1)
 """Microseconds. A row event sleeps 5 ms, and the server adds some 0.4 ms. Commits without a sync of
 the log, and rollbacks, are too short to be measured."""
+MYSQL_COSTS = Costs(row=10_400, commit=1_000, ddl=15_000, undo=1)
+"""The same of MySQL, where a row event sleeps 10 ms."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Family:
+    """One server's stored times.
+
+    Attributes:
+        serial: mode and workers of the serial apply.
+        appliers: mode to applier of ``paraply compare``.
+    """
+
+    results: str
+    serial: tuple[str, int]
+    costs: Costs
+    appliers: dict[str, str]
+
+
+MARIADB = Family(
+    results="docs/measured-replicas.jsonl",
+    serial=("none", 0),
+    costs=COSTS,
+    appliers={
+        mode: f"mariadb-{mode}" for mode in ("minimal", "conservative", "optimistic", "aggressive")
+    },
+)
+MYSQL = Family(
+    results="docs/measured-mysql-replicas.jsonl",
+    serial=("ordered", 1),
+    costs=MYSQL_COSTS,
+    appliers={"ordered": "mysql-as-logged", "unordered": "mysql-as-logged-unordered"},
+)
+FAMILIES = {
+    "mariadb": MARIADB,
+    "mysql": MYSQL,
+    "mysql-syncs": replace(
+        MYSQL,
+        results="docs/measured-mysql-syncs.jsonl",
+        costs=Costs(row=5_000, commit=20_500, ddl=25_000, undo=1),
+    ),
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,11 +90,11 @@ class Cell:
         return max(self.measured) < min(other.measured)
 
 
-def source_of(log: str) -> Source:
+def source_of(log: str, costs: Costs = COSTS) -> Source:
     """Return a stored log, with its clock's costs."""
     path = ROOT / LOGS / log
     source = logged_source((str(path),), str(path.with_name("schema.sql")), Extent())
-    source.log.costs = COSTS
+    source.log.costs = costs
     return source
 
 
@@ -67,20 +107,27 @@ def predicted(source: Source, applier: str, workers: int) -> tuple[float, int]:
 
 
 @cache
-def cells() -> tuple[Cell, ...]:
-    """Return the stored cells with their predictions."""
-    results = read_results(ROOT / RESULTS)
+def cells(name: str = "mariadb") -> tuple[Cell, ...]:
+    """Return the stored cells of one of :data:`FAMILIES` with their predictions."""
+    family = FAMILIES[name]
+    results = read_results(ROOT / family.results)
     found: list[Cell] = []
     for log, group in itertools.groupby(results, key=lambda one: str(one["log"])):
         own = list(group)
-        serial = next(one["seconds"] for one in own if one["mode"] == SERIAL)
-        source = source_of(log)
-        found += [_cell(one, serial, source) for one in own if one["mode"] != SERIAL]
+        serial = next(
+            one["seconds"] for one in own if (one["mode"], one["workers"]) == family.serial
+        )
+        source = source_of(log, family.costs)
+        found += [
+            _cell(one, serial, source, family.appliers[one["mode"]])
+            for one in own
+            if (one["mode"], one["workers"]) != family.serial
+        ]
     return tuple(found)
 
 
-def _cell(one: Result, serial: Sequence[float], source: Source) -> Cell:
-    speedup, retries = predicted(source, f"mariadb-{one['mode']}", one["workers"])
+def _cell(one: Result, serial: Sequence[float], source: Source, applier: str) -> Cell:
+    speedup, retries = predicted(source, applier, one["workers"])
     return Cell(
         log=one["log"],
         mode=one["mode"],
@@ -110,7 +157,14 @@ def wrongly_ordered(found: Sequence[Cell]) -> list[tuple[Cell, Cell]]:
 
 def page() -> str:
     """Return the page."""
-    found = cells()
+    blocks: dict[str, list[str]] = {}
+    for name in FAMILIES:
+        summary, speed = _tables(cells(name))
+        blocks |= {f"{name}-summary": summary, f"{name}-speed": speed}
+    return filled(PAGE, blocks)
+
+
+def _tables(found: Sequence[Cell]) -> tuple[list[str], list[str]]:
     errors = sorted(abs(one.error) for one in found)
     wrong = wrongly_ordered(found)
     summary = [
@@ -123,11 +177,9 @@ def page() -> str:
     rows = []
     for (log, mode), group in itertools.groupby(found, key=lambda one: (one.log, one.mode)):
         by_workers = {one.workers: one for one in group}
-        rows.append([log.split(".")[0], mode, *(_text(by_workers.get(n)) for n in workers)])
-    return filled(
-        PAGE,
-        {"summary": summary, "speed": table(["log", "mode", *map(str, workers)], rows)},
-    )
+        shown = (_text(by_workers.get(count)) for count in workers)
+        rows.append([log.split(".")[0].rpartition("-")[2], mode, *shown])
+    return summary, list(table(["log", "mode", *map(str, workers)], rows))
 
 
 def _text(one: Cell | None) -> str:

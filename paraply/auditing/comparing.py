@@ -32,8 +32,15 @@ from paraply.reference_impl.comparison.appliers import (
 )
 from paraply.reference_impl.comparison.logged import LoggedTasks
 from paraply.reference_impl.comparison.measures import Bounds, Measured, bounds_of, measured
+from paraply.reference_impl.comparison.runs import Run
 from paraply.reference_impl.comparison.tasks import TaskLog, task_log
-from paraply.reference_impl.workloads.stamps import commit_groups, timestamps, tracked_tasks
+from paraply.reference_impl.workloads.stamps import (
+    commit_groups,
+    commit_parents,
+    restamped,
+    timestamps,
+    tracked_tasks,
+)
 from paraply.reference_impl.workloads.streams import STREAMS, TRANSACTIONS_MAX, transactions_of
 from paraply.reference_impl.workloads.zipfian import THETA_DEFAULT
 from paraply.sandbox.child import is_locked
@@ -112,12 +119,21 @@ class Source:
         workers: int,
         advance: Callable[[float], None] = lambda _: None,
     ) -> Measured:
+        """Measure the log as applied with the applier's own stamps."""
+        return measured(self.log, self.moments(applier, workers, advance))
+
+    def moments(
+        self,
+        applier: ComparedApplier,
+        workers: int,
+        advance: Callable[[float], None] = lambda _: None,
+    ) -> Run:
         """Apply the log with the applier's own stamps."""
         stamps = self.stamps.get(applier.stamps)
         if stamps is not None:
             for task, stamp in zip(self.log.tasks[1:], stamps, strict=True):
                 task.stamp = stamp
-        return measured(self.log, applier.run(self.log, workers, advance))
+        return applier.run(self.log, workers, advance)
 
     def rests_on_unknown(self, applier: ComparedApplier, workers: int, found: Measured) -> bool:
         """Return whether other keys in the unknown tables could give another time."""
@@ -375,11 +391,12 @@ def _logged(
     stamps: dict[str, Sequence[LogicalTimestamp | None]] = {}
     if tasks.has_stamps:
         stamps[AS_LOGGED] = [task.stamp for task in log.tasks[1:]]
-    computed = _stamps(log)
-    if not tasks.has_stamps:
+    if tasks.has_stamps:
+        parents = commit_parents(log, stamps[AS_LOGGED])
+        stamps[WRITESET] = restamped(log, parents, WritesetTracker())
+    else:
         # What COMMIT_ORDER would have written is known from commit groups only.
-        stamps[COMMIT_ORDER] = computed[COMMIT_ORDER]
-    stamps[WRITESET] = computed[WRITESET]
+        stamps = _stamps(log)
     return Source(
         log=log,
         stamps=stamps,

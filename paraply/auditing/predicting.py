@@ -9,20 +9,27 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from paraply.auditing.comparing import Extent, Source, logged_source
+from paraply.auditing.counterfactuals import TRACKED, Setting, Ways, counterfactuals
 from paraply.auditing.pipeline import AuditRequest
 from paraply.reference_impl.comparison.appliers import APPLIERS
+from paraply.reporting.audit.advice import LEVERS
+from paraply.reporting.words import current_prediction
 from paraply.vocabulary.audit_result import AuditResult, Prediction
 from paraply.vocabulary.verdict import Verdict
 
 EXTENT = Extent(transactions_max=2_000, rows_max=20_000)
 """The part of a log that is simulated: a second or two."""
 WORKERS_MAX = 64
+WORKERS = 8
+"""Tried at least for changes of a log."""
 MARIADB = ("minimal", "conservative", "optimistic", "aggressive")
 _SPECULATES_FROM = (10, 1, 3)
 """The first MariaDB with slave_parallel_mode; before, conservative is the only way."""
 _TRACKS_FROM, _ALWAYS_TRACKS_FROM = (5, 7, 22), (8, 4, 0)
 """MySQL's binlog_transaction_dependency_tracking exists from the first version to the second; from
 there on WRITESET is the only way."""
+_REMEMBERS_FROM = (9, 5, 0)
+"""Since then binlog_transaction_dependency_history_size is a million by default."""
 
 
 def predict(request: AuditRequest, result: AuditResult) -> None:
@@ -42,11 +49,51 @@ def predict(request: AuditRequest, result: AuditResult) -> None:
     workers = [count for count in request.workers if count <= WORKERS_MAX]
     result.predicted_transactions = source.log.count
     result.predictions = [prediction(source, name, workers) for name in _names(result, source)]
+    ways = _ways(result, workers)
+    if ways is not None:
+        result.counterfactuals = counterfactuals(source, ways, result.predictions, prediction)
+
+
+def _ways(result: AuditResult, workers: Sequence[int]) -> Ways | None:
+    """Return how this log's servers may apply it; None if that is not known to be safe."""
+    now = current_prediction(result)
+    if now is None or not now.speedup:
+        return None
+    settings = tuple(
+        Setting(applier=one.applier, change=LEVERS[one.applier])
+        for one in result.predictions
+        if one.applier in LEVERS
+    )
+    # What gains nothing from more workers now may do so after a change.
+    count = max(n for n in workers if n <= WORKERS or n == min(workers))
+    count = max(count, *(one.workers for one in result.predictions))
+    if now.applier == "mariadb-conservative":
+        speculates = any(one.applier == "mariadb-optimistic" for one in settings)
+        return Ways(
+            now=now.applier,
+            settings=settings,
+            workload="mariadb-optimistic" if speculates else now.applier,
+            workers=count,
+        )
+    version = _version(result)
+    tracks = not version or version >= _TRACKS_FROM
+    return Ways(
+        now=now.applier,
+        settings=settings,
+        workload=TRACKED if tracks else now.applier,
+        forgets=tracks and version < _REMEMBERS_FROM,
+        always_tracks=version >= _ALWAYS_TRACKS_FROM,
+        workers=count,
+    )
+
+
+def _version(result: AuditResult) -> tuple[int, ...]:
+    return min((file.version for file in result.files if file.version), default=())
 
 
 def _names(result: AuditResult, source: Source) -> list[str]:
     """Return the appliers that the servers of this log have."""
-    version = min((file.version for file in result.files if file.version), default=())
+    version = _version(result)
     if any(file.format == "mariadb" for file in result.files):
         modes = MARIADB if not version or version >= _SPECULATES_FROM else ("conservative",)
         return [f"mariadb-{mode}" for mode in modes]

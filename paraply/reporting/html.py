@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+from collections.abc import Iterator
 from functools import cache
 from importlib import resources
 
@@ -16,10 +17,12 @@ from markupsafe import Markup
 
 from paraply.reporting import words
 from paraply.reporting.audit.advice import next_steps
+from paraply.reporting.audit.faster_outline import LAG_MEANING, LINES_MAX
 from paraply.reporting.escape import shortened, visible
 from paraply.reporting.pictures.overlap import overlap_picture
 from paraply.reporting.pictures.path import path_picture, reason_colour, reasons_by_frequency
 from paraply.reporting.pictures.svg_charts import Bar, Series, area_chart, bar_chart, speedup_chart
+from paraply.reporting.words import sentence
 from paraply.version import VERSION
 from paraply.vocabulary.audit_result import AuditResult
 
@@ -44,6 +47,8 @@ def render_html(result: AuditResult) -> str:
             mark=words.MARKS[result.verdict],
             steps=next_steps(result),
             pictures=_pictures(result),
+            lags=list(_lags(result)),
+            lag_meaning=sentence(LAG_MEANING),
             overlap_picture=overlap_picture,
             violations=result.violations[:CARDS_MAX],
             violations_more=len(result.violations[CARDS_MAX:]) + result.violations_dropped,
@@ -131,6 +136,24 @@ def _pictures(result: AuditResult) -> dict[str, Markup]:
     if result.critical_path:
         pictures["path"] = path_picture(result.critical_path)
     return pictures
+
+
+def _lags(result: AuditResult) -> Iterator[tuple[str, Markup]]:
+    for one in [each for each in result.counterfactuals if each.lag][:LINES_MAX]:
+        for word, points in (
+            ("Without the change", [(point.second, point.now) for point in one.lag]),
+            (f"Then: {one.change}", [(point.second, point.then) for point in one.lag]),
+        ):
+            yield (
+                word,
+                area_chart(
+                    points,
+                    title=f"Seconds behind. {shortened(word)}",
+                    description=f"{len(points)} slices of the log, each with its greatest lag",
+                    x="second of the log",
+                    y="seconds behind",
+                ),
+            )
 
 
 def _brief(text: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from typing import Literal
 
 from paraply.vocabulary.verdict import Verdict
 
@@ -152,6 +153,55 @@ class Prediction:
         return self.speedup.get(self.workers, 0.0)
 
 
+Change = Literal["setting", "history", "row", "table", "pieces"]
+"""Of a :class:`Counterfactual`: a setting, a history size, one row or table that conflicts no
+longer, or large transactions in pieces."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LagPoint:
+    """The greatest lag, from commit to apply, of a slice of the log's time; all in seconds."""
+
+    second: float
+    """End of the slice, from the log's beginning."""
+    now: float
+    then: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Counterfactual:
+    """A change that would make the log's beginning faster to apply."""
+
+    kind: Change
+    change: str
+    """In the server's terms."""
+    now_applier: str
+    """The way to apply before the change, as ``paraply compare`` names it."""
+    now_workers: int
+    now: float
+    """Speed-up over one worker without the change; likewise ``then``."""
+    applier: str
+    workers: int
+    then: float
+    lag: tuple[LagPoint, ...] = ()
+    """If the log has times. A step takes as long as lets the replica keep up on average now."""
+
+    @property
+    def gain(self) -> float:
+        """Return how many times as fast the change is."""
+        return self.then / self.now
+
+    @property
+    def most_lag_now(self) -> float:
+        """Return the greatest lag in seconds; 0 if it is not known."""
+        return max((point.now for point in self.lag), default=0.0)
+
+    @property
+    def most_lag_then(self) -> float:
+        """Return the same after the change."""
+        return max((point.then for point in self.lag), default=0.0)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Blocker:
     """A part of the critical path."""
@@ -264,6 +314,8 @@ class AuditResult:
     predictions: list[Prediction] = field(default_factory=list)
     """What the servers' ways to apply would gain on the first transactions."""
     predicted_transactions: int = 0
+    counterfactuals: list[Counterfactual] = field(default_factory=list)
+    """Greatest gain first."""
     clock_distance: dict[int, int] = field(default_factory=dict)
     """SN-LC by power of two: key 4 counts 4..7."""
     width_over_time: list[tuple[int, float]] = field(default_factory=list)

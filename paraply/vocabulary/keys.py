@@ -47,3 +47,7 @@ class RowKeys(Protocol):
     def schema_of(self, table: str) -> TableSchema | None:
         """Return the current schema, if known."""
         ...
+
+    def is_referenced(self, table: str) -> bool:
+        """Return whether known foreign keys reference the table."""
+        ...

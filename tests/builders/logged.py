@@ -130,6 +130,9 @@ class NotationKeys:
     def schema_of(self, table: str) -> TableSchema | None:
         return None
 
+    def is_referenced(self, table: str) -> bool:
+        return False
+
     def keys_of(self, table: str, image: RowImage) -> tuple[ConflictKey, ...] | None:
         if not image:
             return None
@@ -170,6 +173,9 @@ class Tables:
 
     def schema_of(self, table: str) -> TableSchema | None:
         return self.schemas.get(table)
+
+    def is_referenced(self, table: str) -> bool:
+        return any(key.parent == table for one in self.schemas.values() for key in one.foreign_keys)
 
     def keys_of(self, table: str, image: RowImage) -> tuple[ConflictKey, ...] | None:
         schema = self.schemas.get(table)

@@ -3,14 +3,30 @@
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import sys
+from functools import partial
 from pathlib import Path
 
 from tests.timing.loads import LOADS
+from tests.timing.mysql_replica import SYNC_S, timed_mysql_replica
 from tests.timing.replica import timed_replica
 
-MODES = ("minimal", "conservative", "optimistic", "aggressive")
+SERVERS = {
+    "mariadb": timed_replica,
+    "mysql": timed_mysql_replica,
+    "mysql-syncs": partial(timed_mysql_replica, row_s=0, sync_s=SYNC_S),
+}
+"""``mysql-syncs`` takes a fixed time per sync of the replica's log instead of per row event."""
+MODES = {
+    "mariadb": ("minimal", "conservative", "optimistic", "aggressive"),
+    "mysql": ("ordered", "unordered"),
+    "mysql-syncs": ("ordered", "unordered"),
+}
+"""Of MySQL by replica_preserve_commit_order; WRITESET is the only tracking of 9.7."""
+SERIAL = {"mariadb": ("none", 0), "mysql": ("ordered", 1), "mysql-syncs": ("ordered", 1)}
+"""The serial apply. MySQL 9.7 has no replica without workers."""
 WORKERS = (1, 2, 4, 8, 16)
 REPEATS = 5
 
@@ -18,6 +34,7 @@ REPEATS = 5
 def main() -> int:
     """Record each load, apply it in every mode, and append a line per cell."""
     parser = argparse.ArgumentParser(prog="python -m tests.timing", description=__doc__)
+    parser.add_argument("--server", choices=sorted(SERVERS), default="mariadb")
     parser.add_argument("--logs", type=Path, required=True, help="folder for the recorded logs")
     parser.add_argument("--store", type=Path, required=True, help="JSON lines, rewritten")
     parser.add_argument("--repeats", type=int, default=REPEATS)
@@ -25,9 +42,16 @@ def main() -> int:
     parser.add_argument("--load", action="append", choices=sorted(LOADS))
     parser.add_argument("--seed", type=int, default=0)
     arguments = parser.parse_args()
-    cells = [("none", 0), *((mode, workers) for mode in MODES for workers in arguments.workers)]
-    with timed_replica() as pair, arguments.store.open("w") as store:
-        for name in arguments.load or LOADS:
+    modes = MODES[arguments.server]
+    every = [SERIAL[arguments.server], *itertools.product(modes, arguments.workers)]
+    cells = list(dict.fromkeys(every))
+    with SERVERS[arguments.server]() as pair, arguments.store.open("w") as store:
+        for name in arguments.load or [
+            # MySQL has no domains.
+            name
+            for name, load in LOADS.items()
+            if arguments.server == "mariadb" or load.domains == 1
+        ]:
             recorded = pair.record(LOADS[name], arguments.logs, arguments.seed)
             found = {cell: [] for cell in cells}
             states = set()

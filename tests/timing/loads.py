@@ -140,8 +140,9 @@ def play(load: Load, source: Server, seed: int) -> None:
         draw = random.Random(f"{seed} {load.name} {place}")
         try:
             with source.connect(autocommit=False) as connection:
-                with connection.cursor() as cursor:
-                    cursor.execute(f"SET SESSION gtid_domain_id={place % load.domains}")
+                if load.domains > 1:
+                    with connection.cursor() as cursor:
+                        cursor.execute(f"SET SESSION gtid_domain_id={place % load.domains}")
                 for number in range(load.transactions):
                     _transaction(connection, load.statements(draw, place, number))
         except BaseException as reason:

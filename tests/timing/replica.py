@@ -85,8 +85,11 @@ class TimedReplica:
         )
         end = self.source.query("SHOW MASTER STATUS")[0]
         wanted = str(end[0]), int(end[1])
-        self._wait(lambda status: (status["Master_Log_File"], status["Read_Master_Log_Pos"])
-                   == wanted)  # fmt: skip
+        wait_for(
+            replica,
+            "SHOW SLAVE STATUS",
+            lambda status: (status["Master_Log_File"], status["Read_Master_Log_Pos"]) == wanted,
+        )
         retried = "SHOW GLOBAL STATUS LIKE 'Slave_retried_transactions'"
         before = int(replica.query(retried)[0][1])
         with replica.connect() as connection, connection.cursor() as cursor:
@@ -120,18 +123,20 @@ class TimedReplica:
     def _position(self) -> str:
         return str(self.source.query("SELECT @@gtid_binlog_pos")[0][0])
 
-    def _wait(self, is_reached: Callable[[dict[str, Any]], bool]) -> None:
-        import pymysql.cursors
 
-        deadline = time.monotonic() + _SECONDS_MAX
-        with self.replica.connect(cursorclass=pymysql.cursors.DictCursor) as connection:
-            while time.monotonic() < deadline:
-                with connection.cursor() as cursor:
-                    cursor.execute("SHOW SLAVE STATUS")
-                    if is_reached(cursor.fetchone()):
-                        return
-                time.sleep(0.01)
-        raise AssertionError("the replica did not receive the log")
+def wait_for(replica: Server, statement: str, is_reached: Callable[[dict[str, Any]], bool]) -> None:
+    """Wait until a replica has received the log."""
+    import pymysql.cursors
+
+    deadline = time.monotonic() + _SECONDS_MAX
+    with replica.connect(cursorclass=pymysql.cursors.DictCursor) as connection:
+        while time.monotonic() < deadline:
+            with connection.cursor() as cursor:
+                cursor.execute(statement)
+                if is_reached(cursor.fetchone()):
+                    return
+            time.sleep(0.01)
+    raise AssertionError("the replica did not receive the log")
 
 
 @contextmanager

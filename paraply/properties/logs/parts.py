@@ -93,6 +93,10 @@ class NoRows:
         """Return None."""
         return None
 
+    def is_referenced(self, table: str) -> bool:
+        """Return False."""
+        return False
+
 
 class PartAudit:
     """Takes one part's findings from an auditor, which reads the approach first."""

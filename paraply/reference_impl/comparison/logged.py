@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
 
-from paraply.reference_impl.comparison.tasks import LogBuilder, RowEvent, Task, TaskLog
+from paraply.reference_impl.comparison.tasks import (
+    LogBuilder,
+    RowEvent,
+    Task,
+    TaskLog,
+    WholeTable,
+)
 from paraply.reference_impl.mariadb.source import ALLOW_PARALLEL, TRANSACTIONAL, WAITED
 from paraply.vocabulary.keys import ConflictKey, RowKeys
 from paraply.vocabulary.log import ANY_ROWS, LoggedKind, LoggedTransaction, RowChange
@@ -37,6 +43,8 @@ class LoggedTasks:
         is_barrier = txn.is_barrier or "ddl" in txn.flags
         task = self.builder.add(() if is_empty else self._rows(txn), is_barrier=is_barrier)
         task.has_missing_keys = bool(txn.unkeyed_tables)
+        task.has_referenced_tables = any(map(self.keys.is_referenced, task.tables))
+        task.logged_at_us = txn.committed_at_us or (txn.event_time_s * 1_000_000 or None)
         if txn.last_committed is not None and txn.sequence_number is not None:
             self.has_stamps = True
             task.stamp = LogicalTimestamp.as_recorded(txn.last_committed, txn.sequence_number)
@@ -44,9 +52,8 @@ class LoggedTasks:
         task.clock = txn.clock
         task.domain = txn.domain or 0
         task.group = self._group(txn)
-        task.is_marked = txn.domain is not None and (
-            WAITED in txn.flags or ALLOW_PARALLEL not in txn.flags
-        )
+        task.has_waited = txn.domain is not None and WAITED in txn.flags
+        task.is_held_back = txn.domain is not None and ALLOW_PARALLEL not in txn.flags
         task.is_irreversible = txn.domain is not None and TRANSACTIONAL not in txn.flags
         return task
 
@@ -88,13 +95,13 @@ class LoggedTasks:
         tables |= txn.aspects - {ANY_ROWS}
         searched = {key.table for key in txn.searched_rows}
         for table in sorted(txn.unkeyed_tables - unknown):
-            whole = (self.builder.key(f"{table} without a key"),)
+            whole = (self.builder.key(WholeTable(table, "without a key")),)
             if table in searched:
                 first.writes += whole
             else:
                 first.reads += whole
         for table in sorted(tables | blurred):
-            whole = (self.builder.key(f"{table} as a whole"),)
+            whole = (self.builder.key(WholeTable(table, "as a whole")),)
             if table in blurred:
                 first.writes += whole
             else:

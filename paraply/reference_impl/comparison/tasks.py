@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from paraply.reference_impl.applier.row_store import item_of
 from paraply.vocabulary.timestamps import LogicalTimestamp
@@ -69,9 +69,13 @@ class Task:
         stamp: last_committed and sequence_number, if any.
         clock: run of the logical clock.
         group: source commit group; adjacent equal numbers are one.
-        is_marked: it waited for a lock at the source, or must not run in parallel.
+        is_held_back: it must not run in parallel.
+        has_waited: it waited for a lock at the source.
         is_irreversible: it changed a table without transactions, and cannot be rolled back.
         has_missing_keys: it changed a table with unknown keys.
+        has_referenced_tables: it changed a table that foreign keys reference.
+        logged_at_us: microseconds since 1970 of its commit at the source, if logged.
+        arrival: ticks until it reaches the replica.
     """
 
     number: int
@@ -82,14 +86,34 @@ class Task:
     clock: int = 0
     group: int = 0
     domain: int = 0
-    is_marked: bool = False
+    is_held_back: bool = False
+    has_waited: bool = False
     is_irreversible: bool = False
     has_missing_keys: bool = False
+    has_referenced_tables: bool = False
+    logged_at_us: int | None = None
+    arrival: int = 0
+
+    @property
+    def is_marked(self) -> bool:
+        """Return whether optimistic mode does not speculate with it."""
+        return self.is_held_back or self.has_waited
 
     @property
     def tables(self) -> set[str]:
         """Return the tables that it changes."""
         return {row.table for row in self.rows}
+
+
+@dataclass(frozen=True, slots=True)
+class WholeTable:
+    """What changes of a table share without a common key."""
+
+    table: str
+    why: str
+
+    def __str__(self) -> str:
+        return f"{self.table} {self.why}"
 
 
 @dataclass(slots=True)
@@ -106,6 +130,8 @@ class TaskLog:
     keys_of_table: dict[str, int] = field(default_factory=dict)
     """Table -> number of PRIMARY and UNIQUE keys."""
     costs: Costs = field(default_factory=Costs)
+    subjects: list[object] = field(default_factory=list)
+    """What each key names, by number."""
 
     @property
     def count(self) -> int:
@@ -156,6 +182,14 @@ class LogBuilder:
             self.barrier = number
         return task
 
+    def add_changed(self, task: Task, rows: Iterable[RowEvent]) -> Task:
+        """Add a task of another log with other row events, numbered and ordered anew."""
+        done = self.add(rows, is_barrier=task.is_barrier)
+        self.tasks[-1] = replace(
+            task, number=done.number, rows=done.rows, barrier_before=done.barrier_before
+        )
+        return self.tasks[-1]
+
     def _follow(self, number: int, row: RowEvent) -> None:
         found = set()
         expected = []
@@ -178,7 +212,9 @@ class LogBuilder:
 
     def log(self) -> TaskLog:
         """Return the tasks."""
-        return TaskLog(self.tasks, self.names, self.writers, self.conflicts)
+        return TaskLog(
+            self.tasks, self.names, self.writers, self.conflicts, subjects=list(self.numbers)
+        )
 
 
 def task_log(

@@ -142,9 +142,18 @@ class Workers(Clock[Moment]):
                     self.held_back.remove(worker)
                     self.begin(worker)
                     moved = True
-            while self.next < len(self.tasks) and (worker := self.place(self.next)):
+            while self.has_arrived() and (worker := self.place(self.next)):
                 self.assign(worker, self.next)
                 moved = True
+
+    def has_arrived(self) -> bool:
+        """Return whether the next transaction is there; else wake up for it."""
+        if self.next >= len(self.tasks):
+            return False
+        arrival = self.tasks[self.next].arrival
+        if arrival > self.now:
+            self.at(arrival).is_awaited = True
+        return arrival <= self.now
 
     def assign(self, worker: int, number: int) -> None:
         """Queue a transaction at a worker."""

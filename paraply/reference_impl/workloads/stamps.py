@@ -6,13 +6,14 @@ room. Groups draw sizes up to the number of clients.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from itertools import groupby
 from random import Random
 
 from paraply.reference_impl.certification.trackers import CommitOrderTracker, TrackedTransaction
-from paraply.reference_impl.comparison.tasks import TaskLog
-from paraply.vocabulary.timestamps import LogicalTimestamp
+from paraply.reference_impl.comparison.tasks import Task, TaskLog, WholeTable
+from paraply.vocabulary.timestamps import VIEW_CHANGE, LogicalTimestamp
 from paraply.vocabulary.transactions import Transaction
 from paraply.vocabulary.write_set import Item
 
@@ -64,13 +65,66 @@ def tracked(log: Iterable[Transaction]) -> list[TrackedTransaction]:
 
 
 def tracked_tasks(log: TaskLog) -> list[TrackedTransaction]:
-    """Return tracker input; foreign key reads count as writes."""
-    return [
-        TrackedTransaction(
-            items=frozenset(key for row in task.rows for key in (*row.writes, *row.reads)),
-            is_empty=not task.rows and not task.is_barrier,
-            is_create_select=task.is_barrier,
-            has_missing_keys=task.has_missing_keys,
-        )
-        for task in log.tasks[1:]
-    ]
+    """Return tracker input; foreign key reads count as writes.
+
+    A table as a whole is an item only if a task writes it so, because its keys are unknown.
+    """
+    locked = {key for task in log.tasks for row in task.rows for key in row.writes}
+    never = {
+        key
+        for key, subject in enumerate(log.subjects)
+        if isinstance(subject, WholeTable) and key not in locked
+    }
+    return [_tracked(task, never) for task in log.tasks[1:]]
+
+
+def _tracked(task: Task, never: set[int]) -> TrackedTransaction:
+    keys = frozenset(key for row in task.rows for key in (*row.writes, *row.reads))
+    return TrackedTransaction(
+        items=keys - never,
+        is_empty=not task.rows and not task.is_barrier,
+        is_create_select=task.is_barrier,
+        has_missing_keys=task.has_missing_keys,
+        has_related_foreign_keys=task.has_referenced_tables,
+    )
+
+
+Parents = Sequence[int | None]
+"""By task: the last one that had committed at the source when it prepared, 0 for none; None if
+its stamp does not say."""
+
+
+def commit_parents(log: TaskLog, stamps: Sequence[LogicalTimestamp | None]) -> list[int | None]:
+    """Return each task's parent as logged: its ``last_committed``, as a number in the log."""
+    found: list[int | None] = [None]
+    clock: int | None = None
+    numbers: list[int] = []
+    tasks: list[int] = []
+    for task, stamp in zip(log.tasks[1:], stamps, strict=True):
+        if task.clock != clock:
+            clock, numbers, tasks = task.clock, [], []
+        is_usable = stamp is not None and stamp.is_well_formed and not stamp.is_view_change
+        if stamp is None or not is_usable or (numbers and stamp.sequence_number <= numbers[-1]):
+            found.append(None)
+            continue
+        at = bisect_right(numbers, stamp.last_committed)
+        found.append(tasks[at - 1] if at else 0)
+        numbers.append(stamp.sequence_number)
+        tasks.append(task.number)
+    return found
+
+
+def restamped(
+    log: TaskLog, parents: Parents, tracker: CommitOrderTracker
+) -> list[LogicalTimestamp | None]:
+    """Return what a tracker stamps on commits with these parents; a task without one runs alone."""
+    found: list[LogicalTimestamp | None] = []
+    tracker.on_rotation()
+    for task, one in zip(log.tasks[1:], tracked_tasks(log), strict=True):
+        if task.number > 1 and task.clock != log.tasks[task.number - 1].clock:
+            tracker.on_rotation()
+        parent = parents[task.number]
+        one.commit_parent = parent or 0
+        stamp = tracker.on_flushed(one)
+        found.append(VIEW_CHANGE if parent is None else stamp)
+    return found

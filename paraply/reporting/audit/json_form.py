@@ -8,6 +8,7 @@ from typing import Literal
 from paraply.reporting.audit.advice import next_steps
 from paraply.reporting.audit.json_parts import (
     AuditDocument,
+    CounterfactualPart,
     FilePart,
     LintPart,
     ParallelismPart,
@@ -23,6 +24,7 @@ from paraply.reporting.words import headline
 from paraply.version import VERSION
 from paraply.vocabulary.audit_result import (
     AuditResult,
+    Counterfactual,
     FileSummary,
     JudgedRange,
     LintFinding,
@@ -99,6 +101,7 @@ def to_document(result: AuditResult) -> AuditDocument:
         "parallelism": {model.model: _parallelism(model) for model in result.parallelism},
         "predictions": {one.applier: _prediction(one) for one in result.predictions},
         "predicted_transactions": result.predicted_transactions,
+        "counterfactuals": [_counterfactual(one) for one in result.counterfactuals],
         "clock_distance": _histogram(result.clock_distance),
         "width_over_time": [
             {"first_round": first, "width": width} for first, width in result.width_over_time
@@ -238,6 +241,23 @@ def _prediction(one: Prediction) -> PredictionPart:
         "speedup": {str(number): one.speedup[number] for number in sorted(one.speedup)},
         "workers": one.workers,
         "unknown_tables": list(one.unknown_tables),
+    }
+
+
+def _counterfactual(one: Counterfactual) -> CounterfactualPart:
+    return {
+        "kind": one.kind,
+        "change": one.change,
+        "now_applier": one.now_applier,
+        "now_workers": one.now_workers,
+        "now": one.now,
+        "applier": one.applier,
+        "workers": one.workers,
+        "then": one.then,
+        "gain": round(one.gain, 4),
+        "lag": [
+            {"second": point.second, "now": point.now, "then": point.then} for point in one.lag
+        ],
     }
 
 

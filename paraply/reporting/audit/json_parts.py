@@ -150,6 +150,42 @@ class PredictionPart(TypedDict):
     unknown_tables: Annotated[list[str], "Tables whose unknown keys the times rest on."]
 
 
+class LagPart(TypedDict):
+    """The greatest lag, from commit to apply, of one of 20 slices of the log's time."""
+
+    second: Annotated[float, "End of the slice, in seconds from the first transaction."]
+    now: Annotated[float, "Seconds, without the change."]
+    then: Annotated[float, "Seconds, with it."]
+
+
+class CounterfactualPart(TypedDict):
+    """A change that would make the first transactions faster to apply.
+
+    Lag needs a step's length. It is such that the replica keeps up on average without the change.
+    """
+
+    kind: Annotated[
+        Literal["setting", "history", "row", "table", "pieces"],
+        "A setting, a history size of WRITESET, one row or table that conflicts with nothing, or "
+        "large transactions cut into pieces.",
+    ]
+    change: Annotated[str, "What is different, in the server's terms."]
+    now_applier: Annotated[
+        str,
+        "The way to apply without the change: the best one, but for a "
+        "setting that by the metadata alone.",
+    ]
+    now_workers: Annotated[int, "Its number of workers."]
+    now: Annotated[float, "Its speed-up."]
+    applier: Annotated[str, "The way to apply with the change."]
+    workers: Annotated[int, "Its number of workers."]
+    then: Annotated[float, "Its speed-up over one worker that applies the log as it is."]
+    gain: Annotated[float, "then / now."]
+    lag: Annotated[
+        list[LagPart], "Empty below a gain of 1.2, and if fewer than 20 commit times differ."
+    ]
+
+
 class BlockerPart(TypedDict):
     """The links of the critical path."""
 
@@ -222,6 +258,7 @@ class AuditDocument(TypedDict):
     parallelism: Annotated[dict[str, ParallelismPart], "Limits, by model of scheduling."]
     predictions: Annotated[dict[str, PredictionPart], "By applier, as `paraply compare` names it."]
     predicted_transactions: Annotated[int, "How many transactions the predictions are about."]
+    counterfactuals: Annotated[list[CounterfactualPart], "What would be faster, most gain first."]
     clock_distance: Annotated[
         dict[str, int], "Histogram of SN-LC by power of two: `4` counts 4 to 7."
     ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from paraply.reporting.audit.advice import about, grouped, next_steps
+from paraply.reporting.audit.faster_outline import faster_blocks
 from paraply.reporting.audit.parallelism_outline import blocker_blocks, parallelism_blocks
 from paraply.reporting.escape import shortened
 from paraply.reporting.outline import (
@@ -53,6 +54,7 @@ def audit_outline(result: AuditResult) -> Outline:
         "Metadata": _lint(result),
         "Replay of the row images": _replay(result),
         "Parallelism": parallelism_blocks(result),
+        "What would be faster": faster_blocks(result),
         "What makes the critical path": blocker_blocks(result),
         "Tables and their keys": _tables(result),
         "Files": _files(result),

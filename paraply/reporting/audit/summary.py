@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from paraply.reporting.audit.advice import next_steps
+from paraply.reporting.audit.faster_outline import faster_lines
 from paraply.reporting.audit.outline import card, findings_by_gravity, size_of
 from paraply.reporting.escape import shortened, visible
 from paraply.reporting.outline import LEAD_WIDTH_MAX, Block, Facts, Line, Outline, Section, Tone
@@ -35,12 +36,14 @@ TEXT_MAX = 320
 
 def summary_outline(result: AuditResult, *, speed: str = "") -> Outline:
     """Return the one-screen report with reading ``speed``."""
+    steps = next_steps(result)[:STEPS_MAX]
     sections = {
         "Worst finding": _worst(result),
         "Next": (
             Line(lead=f"{number}.", text=shortened(step, TEXT_MAX))
-            for number, step in enumerate(next_steps(result)[:STEPS_MAX], start=1)
+            for number, step in enumerate(steps, start=1)
         ),
+        "What would be faster": faster_lines(result, steps),
         "Parallelism": _parallelism(result),
         "Report": _about(result, speed),
     }

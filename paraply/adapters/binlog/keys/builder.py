@@ -148,6 +148,10 @@ class KeyBuilder:
         """Return the current schema of ``schema.table``."""
         return self.registry.table(table)
 
+    def is_referenced(self, table: str) -> bool:
+        """Return whether known foreign keys reference the table."""
+        return bool(self._plan(table).as_parent)
+
     # Transactions
 
     def complete_transaction(self, txn: LoggedTransaction) -> None:

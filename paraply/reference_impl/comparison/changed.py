@@ -1,0 +1,166 @@
+"""A log as it were with a row or table that orders nothing, or without large transactions.
+
+Only what conflicts changes: rows, commits and their costs stay. A transaction that waited for a
+lock at the source, and met what is gone, is taken to have waited for that. Stamps of a source are
+those of :func:`paraply.reference_impl.workloads.stamps.restamped`.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from paraply.reference_impl.comparison.tasks import (
+    NOBODY,
+    LogBuilder,
+    RowEvent,
+    Task,
+    TaskLog,
+    WholeTable,
+)
+from paraply.reference_impl.workloads.stamps import Parents
+from paraply.vocabulary.keys import ConflictKey
+
+NEAR = 64
+"""Transactions between two changes of a row that may wait for each other."""
+
+
+@dataclass(frozen=True, slots=True)
+class HotSpots:
+    """What nearby transactions share, most waits first."""
+
+    rows: list[ConflictKey]
+    tables: list[str]
+
+
+def hot_spots(log: TaskLog) -> HotSpots:
+    """Return the rows and tables that order most transactions."""
+    rows: list[ConflictKey] = []
+    tables: Counter[str] = Counter()
+    waits = _waits(log)
+    for key in sorted(waits, key=lambda key: (-waits[key], key)):
+        subject = log.subjects[key]
+        assert isinstance(subject, ConflictKey | WholeTable)
+        tables[subject.table] += waits[key]
+        if isinstance(subject, ConflictKey):
+            rows.append(subject)
+    return HotSpots(rows, sorted(tables, key=lambda table: (-tables[table], table)))
+
+
+def _waits(log: TaskLog) -> Counter[int]:
+    found: Counter[int] = Counter()
+    for task in log.tasks[1:]:
+        for row in task.rows:
+            for key, writer in zip((*row.writes, *row.reads), row.expected, strict=True):
+                if writer != NOBODY and 0 < task.number - writer <= NEAR:
+                    found[key] += 1
+    return found
+
+
+def without_row(log: TaskLog, row: ConflictKey) -> TaskLog:
+    """Return the log if each change of a row had a row of its own."""
+    gone = {number for number, subject in enumerate(log.subjects) if subject == row}
+    of_table = {
+        number
+        for number, subject in enumerate(log.subjects)
+        if isinstance(subject, ConflictKey) and subject.table == row.table
+    }
+
+    def written(event: RowEvent) -> set[int]:
+        # The row's other keys go with it.
+        is_change = event.table == row.table and not gone.isdisjoint(event.writes)
+        return of_table if is_change else gone
+
+    return _without(log, gone, written)
+
+
+def without_table(log: TaskLog, table: str) -> TaskLog:
+    """Return the log if no change of a table met another one."""
+    gone = {
+        number
+        for number, subject in enumerate(log.subjects)
+        if isinstance(subject, ConflictKey | WholeTable) and subject.table == table
+    }
+    return _without(log, gone, lambda _: gone)
+
+
+def _without(log: TaskLog, read: set[int], written: Callable[[RowEvent], set[int]]) -> TaskLog:
+    builder = _builder_like(log)
+
+    def instead(keys: Iterable[int], gone: set[int], number: int) -> Iterator[int]:
+        for key in keys:
+            if key not in gone:
+                yield key
+            elif not isinstance(log.subjects[key], WholeTable):
+                yield builder.key((log.subjects[key], "of", number))
+
+    for task in log.tasks[1:]:
+        rows, has_met = [], False
+        for row in task.rows:
+            writes = tuple(instead(row.writes, written(row), task.number))
+            reads = tuple(instead(row.reads, read, task.number))
+            has_met |= (writes, reads) != (row.writes, row.reads)
+            rows.append(RowEvent(table=row.table, writes=writes, reads=reads))
+        added = builder.add_changed(task, rows)
+        # The log does not say for which lock.
+        added.has_waited &= not has_met
+    return _finished(builder, log)
+
+
+def cut(log: TaskLog, parents: Parents, rows_max: int) -> tuple[TaskLog, list[int | None]]:
+    """Return the log with transactions of at most so many row events, and its commit parents.
+
+    One session commits the pieces, each in a commit group of its own but for the neighbours of the
+    first and the last. Each piece locks the foreign key parents that the whole transaction does.
+    """
+    builder = _builder_like(log)
+    found: list[int | None] = [None]
+    last = [NOBODY] * len(log.tasks)
+    """Task -> its last piece."""
+    groups: dict[int, int] = {}
+    latest = 0
+    before_last_piece = NOBODY
+    for task in log.tasks[1:]:
+        parent = parents[task.number]
+        for number, rows in enumerate(_pieces(task, log.subjects, rows_max)):
+            piece = builder.add_changed(task, rows)
+            if number or task.group not in groups:
+                latest += 1
+                groups[task.group] = latest
+            piece.group = groups[task.group]
+            if parent is not None:
+                # What overlapped the whole one overlaps its last piece.
+                parent = piece.number - 1 if number else max(last[parent], before_last_piece)
+            found.append(parent)
+        last[task.number] = piece.number
+        if number:
+            before_last_piece = piece.number - 1
+    return _finished(builder, log), found
+
+
+def _pieces(task: Task, subjects: Sequence[object], rows_max: int) -> Iterator[list[RowEvent]]:
+    if len(task.rows) <= rows_max:
+        yield [replace(row) for row in task.rows]
+        return
+    first = task.rows[0]
+    shared = tuple(key for key in first.writes if isinstance(subjects[key], WholeTable))
+    for begin in range(0, len(task.rows), rows_max):
+        rows = [replace(row) for row in task.rows[begin : begin + rows_max]]
+        if begin:
+            rows[0].writes += shared
+            rows[0].reads += first.reads
+        yield rows
+
+
+def _builder_like(log: TaskLog) -> LogBuilder:
+    return LogBuilder(
+        numbers={subject: number for number, subject in enumerate(log.subjects)},
+        names=list(log.keys),
+    )
+
+
+def _finished(builder: LogBuilder, log: TaskLog) -> TaskLog:
+    found = builder.log()
+    found.keys_of_table, found.costs = log.keys_of_table, log.costs
+    return found
