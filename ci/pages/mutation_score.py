@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from ci.pages import judge_score
+from ci.pages import judge_score, named_score
 from ci.pages.fates import cell, fate_tables, read_records
 from ci.pages.writing import ROOT, filled, pages_main, table
 
@@ -34,7 +34,8 @@ def page(note: dict[str, Any], fates: Sequence[dict[str, Any]]) -> str:
     return filled(
         PAGE,
         {"reference": _section(note, fates), "reference-survivors": _survivors(fates)}
-        | judge_score.blocks(),
+        | judge_score.blocks()
+        | named_score.blocks(),
     )
 
 

@@ -12,9 +12,9 @@ QUICK = 100
 """Mutants that every workload finds within so many runs have no line of their own."""
 
 
-def blocks() -> dict[str, Iterator[str]]:
+def blocks() -> dict[str, list[str]]:
     """Return the blocks of the page."""
-    return {"named": _lines(stored())}
+    return {"named": list(_lines(stored()))}
 
 
 def _lines(searches: list[Search]) -> Iterator[str]:

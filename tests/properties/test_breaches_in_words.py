@@ -18,11 +18,11 @@ from paraply.properties.certification.garbage_collection import (
     NewestVersionPurged,
     PurgeableItemKept,
     PurgedWriterUncovered,
-    RoundWithoutEnd,
     UnstableCalledStable,
     window_covers_what_was_purged,
 )
 from paraply.properties.certification.retries import RetryNotCertified
+from paraply.properties.certification.rounds import RoundWithoutEnd
 from paraply.properties.certification.timestamps import (
     BarrierUnordered,
     SequenceNumberRepeated,

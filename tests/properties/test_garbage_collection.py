@@ -9,10 +9,10 @@ from paraply.properties.certification.garbage_collection import (
     collection_never_changes_a_decision,
     nothing_needed_is_purged,
     only_superseded_versions_are_purged,
-    reported_rounds_end_in_a_collection,
     stable_set_is_executed_everywhere,
     window_covers_what_was_purged,
 )
+from paraply.properties.certification.rounds import reported_rounds_end_in_a_collection
 from paraply.vocabulary.verdict import Verdict
 from tests.properties.histories import history_of, verdict
 
