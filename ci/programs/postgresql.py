@@ -10,12 +10,15 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from functools import cache
 from pathlib import Path
 
 import psutil
 
 from ci.programs.program import Program, Task
+from paraply.adapters.servers.caretaker import temporary_folder
 from paraply.adapters.servers.ports import free_port
+from paraply.adapters.servers.process import ServerProcess
 from paraply.verifying.mapping import Rules
 from paraply.verifying.pipeline import VerifyRequest, verify
 from paraply.verifying.result import VerifyResult
@@ -28,6 +31,7 @@ SETTINGS = (
 )  # fmt: skip
 TABLES = ("a", "b")
 CLIENTS, ROWS = 4, 30
+KILLS = 3
 SECONDS_MAX = 120
 
 
@@ -57,6 +61,73 @@ def version() -> str:
     return f"PostgreSQL {done.stdout.decode().split()[2]}"
 
 
+class Daemon:
+    """A program that runs until it is killed, as the servers' user, and ends with this process."""
+
+    def __init__(self, folder: Path, name: str, command: Sequence[str]) -> None:
+        self._command = command
+        self._log = folder / f"{name}.log"
+        self._temporary = folder / "tmp"
+        self._process: ServerProcess | None = None
+        self.start()
+
+    def start(self, *more: str) -> None:
+        """Start it, with more arguments if given."""
+        self._process = ServerProcess(
+            [*self._command, *more], self._log, run_as=account(), temporary=self._temporary
+        )
+
+    def require_running(self) -> None:
+        """Raise RuntimeError if it has ended."""
+        if self._process is None or not self._process.is_running:
+            last = self._log.read_text(errors="replace").splitlines()[-3:]
+            raise RuntimeError(f"{self._command[0]} ended: {' / '.join(last)}")
+
+    def kill(self) -> None:
+        """End it and all its processes by SIGKILL.
+
+        PostgreSQL's postmaster alone would leave its apply workers at work. It is stopped first, so
+        that it starts no other.
+        """
+        if self._process is None or not self._process.is_running:
+            return
+        first = psutil.Process(self._process.pid)
+        first.suspend()
+        family = [first, *first.children(recursive=True)]
+        for process in family:
+            with suppress(psutil.NoSuchProcess):
+                process.kill()
+        self._process.kill()
+        wait_until(lambda: not any(map(_is_alive, family)))
+
+
+def _is_alive(process: psutil.Process) -> bool:
+    try:
+        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
+
+
+@cache
+def _empty_cluster() -> Path:
+    """Return a folder with the data directory of a new server, which servers copy."""
+    folder = temporary_folder("paraply-postgresql-")
+    _make_for_servers(folder)
+    initdb = ["initdb", "-D", str(folder / "d"), "-A", "trust", "-N", "-U", "postgres",
+              "--locale=C", "-E", "UTF8"]  # fmt: skip
+    programs = programs_folder()
+    assert programs is not None
+    run_as_postgres([str(programs / initdb[0]), *initdb[1:]], folder)
+    return folder
+
+
+def _make_for_servers(folder: Path) -> None:
+    (folder / "tmp").mkdir(parents=True)
+    if account():
+        for path in (folder, folder / "tmp"):
+            shutil.chown(path, account(), account())
+
+
 class Postgres:
     """One server in a folder of its own, run by an unprivileged user."""
 
@@ -66,39 +137,34 @@ class Postgres:
         self.bin = programs
         self.folder = folder
         self.port = free_port()
-        self.settings = (*SETTINGS, *settings)
-        folder.mkdir()
-        if os.geteuid() == 0:
-            shutil.chown(folder, "postgres", "postgres")
-        self.program("initdb", "-D", str(folder / "d"), "-A", "trust", "-N", "-U", "postgres",
-                     "--locale=C", "-E", "UTF8")  # fmt: skip
-        self.start()
+        _make_for_servers(folder)
+        run_as_postgres(["cp", "-a", str(_empty_cluster() / "d"), str(folder / "d")], folder)
+        command = [str(self.bin / "postgres"), "-D", str(folder / "d"), "-p", str(self.port),
+                   "-k", str(folder), *_options(*SETTINGS, *settings)]  # fmt: skip
+        self._daemon = Daemon(folder, "server", command)
+        self._wait_until_it_answers()
 
-    def start(self) -> None:
-        """Start the server and wait until it answers."""
-        options = " ".join(f"-c {setting}" for setting in self.settings)
-        self.program(
-            "pg_ctl", "-D", str(self.folder / "d"), "-w", "-l", str(self.folder / "log"),
-            "-o", f"{options} -p {self.port} -k {self.folder}", "start",
-        )  # fmt: skip
+    def start(self, *settings: str) -> None:
+        """Start the server, with more settings if given, and wait until it answers."""
+        self._daemon.start(*_options(*settings))
+        self._wait_until_it_answers()
+
+    def _wait_until_it_answers(self) -> None:
+        deadline = time.monotonic() + SECONDS_MAX
+        while True:
+            self._daemon.require_running()
+            try:
+                self.sql("SELECT 1")
+            except RuntimeError:
+                if time.monotonic() > deadline:
+                    raise
+                time.sleep(0.05)
+            else:
+                return
 
     def kill(self) -> None:
-        """End the server and all its processes by SIGKILL.
-
-        The postmaster alone would leave its apply workers at work.
-        """
-        first = (self.folder / "d" / "postmaster.pid").read_text().split()[0]
-        postmaster = psutil.Process(int(first))
-        family = [postmaster, *postmaster.children(recursive=True)]
-        for process in family:
-            with suppress(psutil.NoSuchProcess):
-                process.kill()
-        psutil.wait_procs(family, timeout=SECONDS_MAX)
-
-    def stop(self) -> None:
-        """Stop the server, if it runs."""
-        with suppress(RuntimeError):
-            self.program("pg_ctl", "-D", str(self.folder / "d"), "-m", "immediate", "stop")
+        """End the server and all its processes by SIGKILL."""
+        self._daemon.kill()
 
     def program(self, name: str, *arguments: str) -> bytes:
         """Run one of PostgreSQL's programs as the server's user and return what it printed.
@@ -106,12 +172,7 @@ class Postgres:
         Raises:
             RuntimeError: it failed, with what it printed.
         """
-        command = [*as_postgres(), str(self.bin / name), *arguments]
-        quiet = subprocess.DEVNULL if name == "pg_ctl" else subprocess.PIPE
-        done = subprocess.run(command, stdout=quiet, stderr=quiet, timeout=SECONDS_MAX, check=False)
-        if done.returncode != 0:
-            raise RuntimeError(f"{name}: {(done.stderr or b'').decode()}")
-        return done.stdout or b""
+        return run_as_postgres([str(self.bin / name), *arguments], self.folder)
 
     def sql(self, *statements: str, database: str = "postgres") -> bytes:
         """Run statements in one session and return their results."""
@@ -138,7 +199,7 @@ class Postgres:
     def captured(self, path: Path) -> str:
         """Write what the slot captured, and return the path."""
         # Only what is flushed is decoded, and the applier does not wait for that.
-        self.sql("SET synchronous_commit=on; SELECT pg_logical_emit_message(true, 'x', '')")
+        self.sql("SET synchronous_commit=on", "SELECT pg_logical_emit_message(true, 'x', '')")
         path.write_bytes(
             self.sql(
                 "SELECT lsn, xid, data FROM pg_logical_slot_get_binary_changes('seen', NULL, NULL,"
@@ -148,11 +209,37 @@ class Postgres:
         return str(path)
 
 
-def as_postgres() -> list[str]:
-    """Return the beginning of a command that runs as the server's user."""
-    if os.geteuid() != 0:
-        return []
-    return ["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups"]
+def account() -> str | None:
+    """Return the servers' account; None if the caller is an unprivileged user itself."""
+    return "postgres" if os.geteuid() == 0 else None
+
+
+def run_as_postgres(command: Sequence[str], folder: Path, text: str = "") -> bytes:
+    """Run a command as the servers' user in a folder, and return what it printed.
+
+    Raises:
+        RuntimeError: it failed, with what it printed.
+    """
+    done = subprocess.run(
+        command,
+        input=text.encode(),
+        capture_output=True,
+        timeout=SECONDS_MAX,
+        check=False,
+        cwd=folder,
+        env={**os.environ, "TMPDIR": str(folder / "tmp")},
+        user=account(),
+        group=account(),
+        extra_groups=() if account() else None,
+    )
+    if done.returncode != 0:
+        printed = (done.stderr + done.stdout).decode(errors="replace").strip()
+        raise RuntimeError(f"{Path(command[0]).name}: {printed}")
+    return done.stdout
+
+
+def _options(*settings: str) -> list[str]:
+    return [part for setting in settings for part in ("-c", setting)]
 
 
 @contextmanager
@@ -160,35 +247,39 @@ def pair(folder: Path, *settings: str) -> Iterator[tuple[Postgres, Postgres]]:
     """Yield a source and a target that capture their changes; stop both at the end."""
     started: list[Postgres] = []
     try:
-        for name in ("source", "target"):
-            started.append(Postgres(folder / name, *settings))
+        # The target loses its processes, and no system crash: what it wrote is kept without fsync.
+        for name, own in (("source", ()), ("target", ("fsync=off",))):
+            started.append(Postgres(folder / name, *own, *settings))
             started[-1].observe()
         yield started[0], started[1]
     finally:
         for server in started:
-            server.stop()
+            server.kill()
 
 
 def fill(source: Postgres) -> None:
-    """Give the source the rows that the clients change."""
+    """Give the source the rows that the clients change.
+
+    Negative ids of the first table count each client's transactions.
+    """
     source.sql(
-        *(f"INSERT INTO {name} SELECT n, 0 FROM generate_series(0, {ROWS - 1}) n"
+        *(f"INSERT INTO {name} SELECT n, 0 FROM generate_series({-CLIENTS}, {ROWS - 1}) n"
           for name in TABLES)
     )  # fmt: skip
 
 
-def load(source: Postgres, task: Task) -> None:
-    """Clients change one row of each table in a transaction; each row version is new."""
-    turns = -(-task.transactions // CLIENTS)
+def load(source: Postgres, seed: int, turns: range) -> None:
+    """Clients count, and change one row of each table, in each transaction; versions are new."""
 
     def client(number: int) -> None:
-        chance = random.Random(f"{task.seed}/{number}")
+        chance = random.Random(f"{seed}/{number}/{turns.start}")
         statements = []
-        for turn in range(1, turns + 1):
+        for turn in turns:
             one, other = sorted(chance.sample(range(ROWS), 2))
             new = turn * CLIENTS + number
             statements.append(
-                f"BEGIN; UPDATE a SET balance={new} WHERE id={one};"
+                f"BEGIN; UPDATE a SET balance={turn} WHERE id={-1 - number};"
+                f" UPDATE a SET balance={new} WHERE id={one};"
                 f" UPDATE b SET balance={new} WHERE id={other}; COMMIT"
             )
         source.sql(*statements)
@@ -200,18 +291,19 @@ def load(source: Postgres, task: Task) -> None:
         thread.join()
 
 
+def transactions_seen(server: Postgres) -> int:
+    """Return how many transactions of the clients a reader sees."""
+    return int(server.sql("SELECT coalesce(sum(balance), 0) FROM a WHERE id < 0"))
+
+
 def wait_until_applied(source: Postgres, target: Postgres) -> None:
     """Wait until the tables are equal.
 
     Raises:
         TimeoutError: they are not after ``SECONDS_MAX`` seconds.
     """
-    deadline = time.monotonic() + SECONDS_MAX
     wanted = [source.sql(f"TABLE {name} ORDER BY id") for name in TABLES]
-    while [target.sql(f"TABLE {name} ORDER BY id") for name in TABLES] != wanted:
-        if time.monotonic() > deadline:
-            raise TimeoutError("the target did not catch up")
-        time.sleep(0.2)
+    wait_until(lambda: [target.sql(f"TABLE {name} ORDER BY id") for name in TABLES] == wanted)
 
 
 def verified(
@@ -231,34 +323,73 @@ def verified(
     )
 
 
-def subscribe(source: Postgres, target: Postgres, name: str, tables: str) -> None:
+def subscribe(
+    source: Postgres, target: Postgres, name: str, tables: str, options: str = ""
+) -> None:
     """Let the target apply the tables' changes by a subscription of its own."""
     source.sql(f"CREATE PUBLICATION {name} FOR TABLE {tables}")
     target.sql(
         f"CREATE SUBSCRIPTION {name} CONNECTION '{source.dsn()}' PUBLICATION {name} "
-        "WITH (copy_data=false)"
+        f"WITH (copy_data=false{options})"
     )
 
 
-def under_load(source: Postgres, target: Postgres, task: Task) -> None:
-    """Run the load, kill the target in its middle if the task asks, and wait for the target."""
+def under_load(
+    source: Postgres,
+    target: Postgres,
+    task: Task,
+    *,
+    paused: Sequence[str],
+    appliers: Sequence[Daemon] = (),
+) -> None:
+    """Run the load in rounds, with a kill in the middle of each, and wait for the target.
+
+    A round kills the target and the appliers, and reads the target after its recovery and before
+    its first change: with the ``paused`` settings, it starts no apply worker of its own.
+    """
     fill(source)
-    worker = threading.Thread(target=load, args=(source, task))
-    worker.start()
-    if task.kill:
-        time.sleep(0.5)
-        target.kill()
-        target.start()
-    worker.join()
+    rounds = KILLS if task.kill else 1
+    turns = -(-task.transactions // (CLIENTS * rounds))
+    for number in range(rounds):
+        first = 1 + number * turns
+        worker = threading.Thread(
+            target=load, args=(source, task.seed, range(first, first + turns))
+        )
+        worker.start()
+        if task.kill:
+            wait_until(lambda: transactions_seen(target) >= (first - 1 + turns // 3) * CLIENTS)
+            before = transactions_seen(target)
+            for killed in (target, *appliers):
+                killed.kill()
+            target.start(*paused)
+            task.readers.note(before=before, after=transactions_seen(target))
+            target.kill()
+            target.start()
+            for applier in appliers:
+                applier.start()
+        worker.join()
     wait_until_applied(source, target)
 
 
-def _built_in(*subscriptions: str) -> Callable[[Task], VerifyResult]:
+def wait_until(is_so: Callable[[], bool]) -> None:
+    """Wait until a condition holds.
+
+    Raises:
+        TimeoutError: it does not after ``SECONDS_MAX`` seconds.
+    """
+    deadline = time.monotonic() + SECONDS_MAX
+    while not is_so():
+        if time.monotonic() > deadline:
+            raise TimeoutError("the target did not catch up")
+        time.sleep(0.05)
+
+
+def _built_in(*subscriptions: str, options: str = "") -> Callable[[Task], VerifyResult]:
     def run(task: Task) -> VerifyResult:
         with pair(task.folder) as (source, target):
             for number, tables in enumerate(subscriptions):
-                subscribe(source, target, f"sub_{number}", tables)
-            under_load(source, target, task)
+                subscribe(source, target, f"sub_{number}", tables, options)
+            under_load(source, target, task, paused=("max_logical_replication_workers=0",))
             return verified(
                 source, target, task.folder, required="prefix", by_content=len(subscriptions) > 1
             )
@@ -278,6 +409,18 @@ PROGRAMS = (
         version=version,
         run=_built_in("a, b"),
         in_ci=True,
+    ),
+    Program(
+        name="postgresql-synchronous",
+        promise="the same; with `synchronous_commit=on` a crash loses nothing that readers saw",
+        required="prefix",
+        expected="holds",
+        packages="postgresql",
+        missing=missing,
+        version=version,
+        run=_built_in("a, b", options=", synchronous_commit=on"),
+        in_ci=True,
+        readers_stay=True,
     ),
     Program(
         name="postgresql-two-subscriptions",

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
-from ci.programs import postgresql
+from ci.programs import pglogical, postgresql, slony
 
-PROGRAMS = (*postgresql.PROGRAMS,)
+PROGRAMS = (
+    *postgresql.PROGRAMS,
+    *pglogical.PROGRAMS,
+    *slony.PROGRAMS,
+)
