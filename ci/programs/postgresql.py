@@ -69,6 +69,7 @@ class Daemon:
         self._log = folder / f"{name}.log"
         self._temporary = folder / "tmp"
         self._process: ServerProcess | None = None
+        self._killed: list[psutil.Process] = []
         self.start()
 
     def start(self, *more: str) -> None:
@@ -98,7 +99,12 @@ class Daemon:
             with suppress(psutil.NoSuchProcess):
                 process.kill()
         self._process.kill()
+        self._killed = family
         wait_until(lambda: not any(map(_is_alive, family)))
+
+    def wait_until_reaped(self) -> None:
+        """Wait until no killed process has an entry in the process table."""
+        wait_until(lambda: not any(process.is_running() for process in self._killed))
 
 
 def _is_alive(process: psutil.Process) -> bool:
@@ -141,18 +147,18 @@ class Postgres:
         run_as_postgres(["cp", "-a", str(_empty_cluster() / "d"), str(folder / "d")], folder)
         command = [str(self.bin / "postgres"), "-D", str(folder / "d"), "-p", str(self.port),
                    "-k", str(folder), *_options(*SETTINGS, *settings)]  # fmt: skip
-        self._daemon = Daemon(folder, "server", command)
+        self.daemon = Daemon(folder, "server", command)
         self._wait_until_it_answers()
 
     def start(self, *settings: str) -> None:
         """Start the server, with more settings if given, and wait until it answers."""
-        self._daemon.start(*_options(*settings))
+        self.daemon.start(*_options(*settings))
         self._wait_until_it_answers()
 
     def _wait_until_it_answers(self) -> None:
         deadline = time.monotonic() + SECONDS_MAX
         while True:
-            self._daemon.require_running()
+            self.daemon.require_running()
             try:
                 self.sql("SELECT 1")
             except RuntimeError:
@@ -164,7 +170,7 @@ class Postgres:
 
     def kill(self) -> None:
         """End the server and all its processes by SIGKILL."""
-        self._daemon.kill()
+        self.daemon.kill()
 
     def program(self, name: str, *arguments: str) -> bytes:
         """Run one of PostgreSQL's programs as the server's user and return what it printed.
@@ -365,6 +371,9 @@ def under_load(
             task.readers.note(before=before, after=transactions_seen(target))
             target.kill()
             target.start()
+            if appliers:
+                # Slony-I takes the lock of a killed backend for valid while its pid exists.
+                target.daemon.wait_until_reaped()
             for applier in appliers:
                 applier.start()
         worker.join()

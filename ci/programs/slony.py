@@ -50,7 +50,7 @@ def run(task: Task) -> VerifyResult:
     """Run one set of tables with one receiver."""
     with pair(task.folder) as (source, target):
         paths = [
-            f"store path (server = {server}, client = {client}, conninfo='{of.dsn()}')"
+            f"store path (server = {server}, client = {client}, conninfo='{of.dsn()}', connretry=1)"
             for server, client, of in ((1, 2, source), (2, 1, target))
         ]
         folder = target.folder
