@@ -363,7 +363,7 @@ def under_load(
         )
         worker.start()
         if task.kill:
-            wait_until(lambda: transactions_seen(target) >= (first - 1 + turns // 3) * CLIENTS)
+            wait_until_seen(target, CLIENTS * (first - 1 + turns // 3))
             before = transactions_seen(target)
             for killed in (target, *appliers):
                 killed.kill()
@@ -378,6 +378,11 @@ def under_load(
                 applier.start()
         worker.join()
     wait_until_applied(source, target)
+
+
+def wait_until_seen(server: Postgres, transactions: int) -> None:
+    """Wait until readers see so many transactions of the clients."""
+    wait_until(lambda: transactions_seen(server) >= transactions)
 
 
 def wait_until(is_so: Callable[[], bool]) -> None:
