@@ -109,7 +109,7 @@ class Daemon:
 
 def _is_alive(process: psutil.Process) -> bool:
     try:
-        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+        return bool(process.is_running() and process.status() != psutil.STATUS_ZOMBIE)
     except psutil.NoSuchProcess:
         return False
 
@@ -129,9 +129,10 @@ def _empty_cluster() -> Path:
 
 def _make_for_servers(folder: Path) -> None:
     (folder / "tmp").mkdir(parents=True)
-    if account():
+    user = account()
+    if user is not None:
         for path in (folder, folder / "tmp"):
-            shutil.chown(path, account(), account())
+            shutil.chown(path, user, user)
 
 
 class Postgres:
@@ -365,8 +366,8 @@ def under_load(
         if task.kill:
             wait_until_seen(target, CLIENTS * (first - 1 + turns // 3))
             before = transactions_seen(target)
-            for killed in (target, *appliers):
-                killed.kill()
+            for daemon in (target.daemon, *appliers):
+                daemon.kill()
             target.start(*paused)
             task.readers.note(before=before, after=transactions_seen(target))
             target.kill()

@@ -139,6 +139,8 @@ def record_of(program: Program, task: Task, result: VerifyResult) -> Record:
         went_back=delivery.state_went_back,
         repeated=delivery.key_went_back + delivery.rewritten,
         witness="" if result.verdict is Verdict.HOLDS else witness,
+        snapshots=result.states.snapshot_count,
+        initial_copy=result.names.initial_copy if result.names is not None else 0,
         reader_rounds=task.readers.rounds,
         reader_went_back=len(task.readers.lost),
         reader_lost_max=max(task.readers.lost, default=0),
