@@ -331,13 +331,13 @@ def verified(
 
 
 def subscribe(
-    source: Postgres, target: Postgres, name: str, tables: str, options: str = ""
+    source: Postgres, target: Postgres, name: str, tables: str, options: str = "copy_data=false"
 ) -> None:
     """Let the target apply the tables' changes by a subscription of its own."""
     source.sql(f"CREATE PUBLICATION {name} FOR TABLE {tables}")
     target.sql(
         f"CREATE SUBSCRIPTION {name} CONNECTION '{source.dsn()}' PUBLICATION {name} "
-        f"WITH (copy_data=false{options})"
+        f"WITH ({options})"
     )
 
 
@@ -399,7 +399,9 @@ def wait_until(is_so: Callable[[], bool]) -> None:
         time.sleep(0.05)
 
 
-def _built_in(*subscriptions: str, options: str = "") -> Callable[[Task], VerifyResult]:
+def _built_in(
+    *subscriptions: str, options: str = "copy_data=false"
+) -> Callable[[Task], VerifyResult]:
     def run(task: Task) -> VerifyResult:
         with pair(task.folder) as (source, target):
             for number, tables in enumerate(subscriptions):
@@ -410,6 +412,20 @@ def _built_in(*subscriptions: str, options: str = "") -> Callable[[Task], Verify
             )
 
     return run
+
+
+def _initial_copy(task: Task) -> VerifyResult:
+    """Subscribe in the middle of the load."""
+    with pair(task.folder) as (source, target):
+        fill(source)
+        turns = -(-task.transactions // CLIENTS)
+        worker = threading.Thread(target=load, args=(source, task.seed, range(1, 1 + turns)))
+        worker.start()
+        wait_until_seen(source, task.transactions // 4)
+        subscribe(source, target, "sub_0", "a, b", options="copy_data=true")
+        worker.join()
+        wait_until_applied(source, target)
+        return verified(source, target, task.folder, required="final", by_content=False)
 
 
 PROGRAMS = (
@@ -433,9 +449,22 @@ PROGRAMS = (
         packages="postgresql",
         missing=missing,
         version=version,
-        run=_built_in("a, b", options=", synchronous_commit=on"),
+        run=_built_in("a, b", options="copy_data=false, synchronous_commit=on"),
         in_ci=True,
         readers_stay=True,
+    ),
+    Program(
+        name="postgresql-initial-copy",
+        promise="tables are copied one by one while clients write; in the end they are equal "
+        "(PostgreSQL, Logical Replication, Initial Snapshot)",
+        required="final",
+        expected="holds",
+        packages="postgresql",
+        missing=missing,
+        version=version,
+        run=_initial_copy,
+        in_ci=True,
+        can_kill=False,
     ),
     Program(
         name="postgresql-two-subscriptions",

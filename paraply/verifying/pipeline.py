@@ -196,18 +196,27 @@ def _names(source: Side, target: Side) -> tuple[IdentityJudgement | None, Copied
 def _initial_copy(recording: Recording) -> tuple[tuple[int, ...], int]:
     """Return the transactions of the initial copy, and the source position at which it ended.
 
-    Tables become ready one by one. Until the last one is, other transactions arrive without the
-    rows of tables that are not ready.
+    A copied table is ready with its first change in another transaction. Until all of them are,
+    transactions arrive without the rows of the tables that are not.
     """
+    if not any(header.is_initial_copy for header in recording.headers()):
+        return (), 0
     copies: list[int] = []
-    ended_at = furthest = 0
-    for number, header in enumerate(recording.headers(), start=1):
-        name = header.name.rpartition(" ")[2] if header.is_initial_copy else header.name
-        furthest = max(furthest, lsn_number(name) or 0)
+    copied: set[str] = set()
+    ready: dict[str, int] = {}
+    ended_at = 0
+    headers = zip(recording.headers(), recording.all_rows(), strict=True)
+    for number, (header, rows) in enumerate(headers, start=1):
+        tables = {recording.layouts[at].table for at, _, _ in rows}
+        position = lsn_number(header.name.rpartition(" ")[2]) or 0
         if header.is_initial_copy:
             copies.append(number)
-            ended_at = furthest
-    return tuple(copies), ended_at
+            copied |= tables
+            ended_at = max(ended_at, position)
+        else:
+            for table in tables & copied:
+                ready.setdefault(table, position)
+    return tuple(copies), max([ended_at, *(position - 1 for position in ready.values())])
 
 
 def _align(source: Side, target: Side, *, by_name: bool) -> str:
