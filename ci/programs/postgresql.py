@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
+from typing import Protocol
 
 import psutil
 
@@ -61,6 +62,18 @@ def version() -> str:
     return f"PostgreSQL {done.stdout.decode().split()[2]}"
 
 
+class Applier(Protocol):
+    """A program outside of the servers that can be killed and started again."""
+
+    def start(self) -> None:
+        """Start it again."""
+        ...
+
+    def kill(self) -> None:
+        """End it and all its processes by SIGKILL."""
+        ...
+
+
 class Daemon:
     """A program that runs until it is killed, as the servers' user, and ends with this process."""
 
@@ -85,26 +98,31 @@ class Daemon:
             raise RuntimeError(f"{self._command[0]} ended: {' / '.join(last)}")
 
     def kill(self) -> None:
-        """End it and all its processes by SIGKILL.
-
-        PostgreSQL's postmaster alone would leave its apply workers at work. It is stopped first, so
-        that it starts no other.
-        """
+        """End it and all its processes by SIGKILL."""
         if self._process is None or not self._process.is_running:
             return
-        first = psutil.Process(self._process.pid)
-        first.suspend()
-        family = [first, *first.children(recursive=True)]
-        for process in family:
-            with suppress(psutil.NoSuchProcess):
-                process.kill()
+        self._killed = kill_family(self._process.pid)
         self._process.kill()
-        self._killed = family
-        wait_until(lambda: not any(map(_is_alive, family)))
 
     def wait_until_reaped(self) -> None:
         """Wait until no killed process has an entry in the process table."""
         wait_until(lambda: not any(process.is_running() for process in self._killed))
+
+
+def kill_family(pid: int) -> list[psutil.Process]:
+    """End a process and all below it by SIGKILL, and return them.
+
+    PostgreSQL's postmaster alone would leave its apply workers at work. It is stopped first, so
+    that it starts no other.
+    """
+    first = psutil.Process(pid)
+    first.suspend()
+    family = [first, *first.children(recursive=True)]
+    for process in family:
+        with suppress(psutil.NoSuchProcess):
+            process.kill()
+    wait_until(lambda: not any(map(_is_alive, family)))
+    return family
 
 
 def _is_alive(process: psutil.Process) -> bool:
@@ -347,7 +365,7 @@ def under_load(
     task: Task,
     *,
     paused: Sequence[str],
-    appliers: Sequence[Daemon] = (),
+    appliers: Sequence[Applier] = (),
 ) -> None:
     """Run the load in rounds, with a kill in the middle of each, and wait for the target.
 

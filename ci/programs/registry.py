@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from ci.programs import pglogical, postgresql, slony
+from ci.programs import bucardo, londiste, pglogical, postgresql, slony
 
 PROGRAMS = (
     *postgresql.PROGRAMS,
     *pglogical.PROGRAMS,
     *slony.PROGRAMS,
+    *bucardo.PROGRAMS,
+    *londiste.PROGRAMS,
 )
