@@ -1,7 +1,7 @@
 """Run third-party appliers and judge them: ``python -m ci.programs [NAME...] [--publish]``.
 
-Exit code 0 if all verdicts are the declared ones, 1 if one is not, 3 if a named program cannot
-run here. Without names every program that can run here runs.
+Exit code 0 if all verdicts, and what readers saw, are as declared, 1 if not, 3 if a named program
+cannot run here. Without names every program that can run here runs.
 """
 
 from __future__ import annotations

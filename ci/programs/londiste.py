@@ -33,7 +33,7 @@ def missing() -> str:
 def version() -> str:
     """Return the versions of the program and of the servers."""
     done = subprocess.run(["londiste", "--version"], capture_output=True, check=True)
-    return f"Londiste {done.stdout.decode().split()[-1]}, {postgresql.version()}"
+    return f"Londiste (Skytools {done.stdout.decode().split()[-1]}), {postgresql.version()}"
 
 
 def _configured(server: Postgres, name: str) -> Path:
@@ -45,6 +45,14 @@ def _configured(server: Postgres, name: str) -> Path:
         f"[londiste]\njob_name = {name}\ndb = {server.dsn()}\nqueue_name = {QUEUE}\n"
         f"logfile = {server.folder}/tmp/londiste.log\npidfile = {server.folder}/tmp/londiste.pid\n"
         "loop_delay = 0.2\n"
+    )
+    return path
+
+
+def _ticker(server: Postgres) -> Path:
+    """Write the configuration of the queue's ticker."""
+    path = server.folder / "pgqd.ini"
+    path.write_text(
         f"[pgqd]\nbase_connstr = {server.dsn()}\ninitial_database = postgres\n"
         "database_list = postgres\nticker_period = 0.3\n"
         f"logfile = {server.folder}/tmp/pgqd.log\npidfile = {server.folder}/tmp/pgqd.pid\n"
@@ -66,7 +74,7 @@ def run(task: Task) -> VerifyResult:
             "UPDATE pgq.queue SET queue_ticker_max_lag = '0.3 s', queue_ticker_max_count = 20"
         )
         daemons = [
-            Daemon(source.folder, "pgqd", ["pgqd", str(root)]),
+            Daemon(source.folder, "pgqd", ["pgqd", str(_ticker(source))]),
             Daemon(source.folder, "root", ["londiste", str(root), "worker"]),
             Daemon(target.folder, "leaf", ["londiste", str(leaf), "worker"]),
         ]
@@ -76,6 +84,8 @@ def run(task: Task) -> VerifyResult:
                     londiste(file, "add-table", f"public.{table}")
             ready = "SELECT count(*) FROM londiste.table_info WHERE merge_state = 'ok'"
             wait_until(lambda: int(target.sql(ready)) == len(TABLES))
+            for daemon in daemons:
+                daemon.require_running()
             under_load(source, target, task, paused=(), appliers=daemons[2:])
         finally:
             for daemon in daemons:
