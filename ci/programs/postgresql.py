@@ -222,7 +222,9 @@ class Postgres:
         )
 
     def captured(self, path: Path) -> str:
-        """Write what the slot captured, and return the path."""
+        """Write what the slot captured, unless it is written, and return the path."""
+        if path.exists():
+            return str(path)
         # Only what is flushed is decoded, and the applier does not wait for that.
         self.sql("SET synchronous_commit=on", "SELECT pg_logical_emit_message(true, 'x', '')")
         path.write_bytes(
@@ -332,16 +334,23 @@ def wait_until_applied(source: Postgres, target: Postgres) -> None:
 
 
 def verified(
-    source: Postgres, target: Postgres, folder: Path, *, required: str, by_content: bool
+    source: Postgres,
+    target: Postgres,
+    folder: Path,
+    *,
+    required: str,
+    by_content: bool,
+    tables: Sequence[str] = TABLES,
 ) -> VerifyResult:
-    """Judge the captured changes of both servers."""
+    """Judge the captured changes of both servers to the tables."""
     logs = [server.captured(folder / name) for server, name in ((source, "s"), (target, "t"))]
     keys = {f"public.{name}": ("id",) for name in TABLES}
+    others = frozenset(f"public.{name}" for name in TABLES if name not in tables)
     return verify(
         VerifyRequest(
             source=(logs[0],),
             target=(logs[1],),
-            rules=Rules(keys=keys),
+            rules=Rules(keys=keys, filtered=others, ignored=others),
             required=required,
             by_content=by_content,
         )
@@ -432,6 +441,21 @@ def _built_in(
     return run
 
 
+def _each_subscription(task: Task) -> VerifyResult:
+    """Judge each of two subscriptions by itself, and return the worse result."""
+    with pair(task.folder) as (source, target):
+        for name in TABLES:
+            subscribe(source, target, f"sub_{name}", name)
+        under_load(source, target, task, paused=("max_logical_replication_workers=0",))
+        results = [
+            verified(
+                source, target, task.folder, required="prefix", by_content=True, tables=(name,)
+            )
+            for name in TABLES
+        ]
+        return max(results, key=lambda result: (result.verdict, -result.level))
+
+
 def _initial_copy(task: Task) -> VerifyResult:
     """Subscribe in the middle of the load."""
     with pair(task.folder) as (source, target):
@@ -483,6 +507,16 @@ PROGRAMS = (
         run=_initial_copy,
         in_ci=True,
         can_kill=False,
+    ),
+    Program(
+        name="postgresql-each-of-two-subscriptions",
+        promise="transactions of one subscription apply in commit order, also beside another",
+        required="prefix",
+        expected="holds",
+        packages="postgresql",
+        missing=missing,
+        version=version,
+        run=_each_subscription,
     ),
     Program(
         name="postgresql-two-subscriptions",
