@@ -99,8 +99,7 @@ def run(task: Task) -> VerifyResult:
 PROGRAMS = (
     Program(
         name="bucardo",
-        promise="each sync copies the changed rows of all tables in one transaction (Bucardo, "
-        "Overview)",
+        promise="each sync copies the changed rows of all tables in one transaction (by design)",
         required="batches",
         expected="holds",
         packages="bucardo",

@@ -96,8 +96,8 @@ def run(task: Task) -> VerifyResult:
 PROGRAMS = (
     Program(
         name="londiste",
-        promise="a batch of the queue, from tick to tick, is applied in one transaction (Londiste, "
-        "PgQ)",
+        promise="a batch of the queue, from tick to tick, is applied in one transaction (by "
+        "design)",
         required="batches",
         expected="holds",
         packages="londiste",

@@ -40,7 +40,8 @@ class Program:
 
     Attributes:
         name: as an argument and in the page.
-        promise: what its documents say about order, wholeness and repetition, and where.
+        promise: what its documents say about order, wholeness and repetition, and where; or what
+            its design means, where no document says it.
         required: the level that the promise means, a key of ``REQUIREMENTS``.
         expected: "holds", or "violated" for a control or a known finding.
         packages: what ``ci/servers --only`` installs for it.

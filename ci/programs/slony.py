@@ -91,7 +91,7 @@ PROGRAMS = (
     Program(
         name="slony",
         promise="each SYNC brings the receiver from one snapshot of the origin to a later one "
-        "(Slony-I, Concepts)",
+        "(by design)",
         required="batches",
         expected="holds",
         packages="postgresql",
