@@ -9,18 +9,10 @@ from pathlib import Path
 
 import psutil
 
-from ci.programs import postgresql
-from ci.programs.postgresql import (
-    TABLES,
-    Postgres,
-    kill_family,
-    pair,
-    run_as_postgres,
-    under_load,
-    verified,
-    wait_until,
-)
+from ci.programs import servers
+from ci.programs.postgresql import pair, under_load, verified
 from ci.programs.program import Program, Task
+from ci.programs.servers import TABLES, Postgres, kill_family, run_as_postgres, wait_until
 from paraply.verifying.result import VerifyResult
 
 SCHEMA = "/usr/share/bucardo/bucardo.schema"
@@ -30,14 +22,14 @@ def missing() -> str:
     """Return why it cannot run here."""
     if shutil.which("bucardo") is None or not Path(SCHEMA).exists():
         return "no bucardo; run ci/servers --only bucardo"
-    return postgresql.missing("/usr/lib/postgresql/{version}/lib/plperl.so")
+    return servers.missing("/usr/lib/postgresql/{version}/lib/plperl.so")
 
 
 def version() -> str:
     """Return the versions of the daemon and of the servers."""
     done = subprocess.run(["bucardo", "--no-bucardorc", "--version"], capture_output=True,
                           check=True)  # fmt: skip
-    return f"Bucardo {done.stdout.decode().split()[-1]}, {postgresql.version()}"
+    return f"Bucardo {done.stdout.decode().split()[-1]}, {servers.version()}"
 
 
 class Bucardo:

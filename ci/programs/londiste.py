@@ -6,18 +6,10 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from ci.programs import postgresql
-from ci.programs.postgresql import (
-    TABLES,
-    Daemon,
-    Postgres,
-    pair,
-    run_as_postgres,
-    under_load,
-    verified,
-    wait_until,
-)
+from ci.programs import servers
+from ci.programs.postgresql import pair, under_load, verified
 from ci.programs.program import Program, Task
+from ci.programs.servers import TABLES, Daemon, Postgres, run_as_postgres, wait_until
 from paraply.verifying.result import VerifyResult
 
 QUEUE = "judged"
@@ -27,13 +19,13 @@ def missing() -> str:
     """Return why it cannot run here."""
     if shutil.which("londiste") is None or shutil.which("pgqd") is None:
         return "no londiste and pgqd; run ci/servers --only londiste"
-    return postgresql.missing("/usr/share/postgresql/{version}/extension/londiste.control")
+    return servers.missing("/usr/share/postgresql/{version}/extension/londiste.control")
 
 
 def version() -> str:
     """Return the versions of the program and of the servers."""
     done = subprocess.run(["londiste", "--version"], capture_output=True, check=True)
-    return f"Londiste (Skytools {done.stdout.decode().split()[-1]}), {postgresql.version()}"
+    return f"Londiste (Skytools {done.stdout.decode().split()[-1]}), {servers.version()}"
 
 
 def _configured(server: Postgres, name: str) -> Path:

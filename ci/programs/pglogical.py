@@ -7,16 +7,10 @@ import subprocess
 from functools import partial
 from pathlib import Path
 
-from ci.programs import postgresql
-from ci.programs.postgresql import (
-    TABLES,
-    pair,
-    programs_folder,
-    under_load,
-    verified,
-    wait_until,
-)
+from ci.programs import servers
+from ci.programs.postgresql import pair, under_load, verified
 from ci.programs.program import Program, Task
+from ci.programs.servers import TABLES, programs_folder, wait_until
 from paraply.verifying.result import VerifyResult
 
 CONTROL = "/usr/share/postgresql/{version}/extension/pglogical.control"
@@ -29,7 +23,7 @@ def version() -> str:
     assert folder is not None
     control = Path(CONTROL.format(version=folder.parts[4])).read_text()
     found = re.search(r"default_version = '(.*)'", control)
-    return f"pglogical {found[1] if found else '?'}, {postgresql.version()}"
+    return f"pglogical {found[1] if found else '?'}, {servers.version()}"
 
 
 def _settings() -> list[str]:
@@ -75,7 +69,7 @@ PROGRAMS = (
         required="prefix",
         expected="holds",
         packages="postgresql",
-        missing=partial(postgresql.missing, CONTROL),
+        missing=partial(servers.missing, CONTROL),
         version=version,
         run=run,
         in_ci=True,

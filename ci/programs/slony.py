@@ -6,18 +6,10 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from ci.programs import postgresql
-from ci.programs.postgresql import (
-    TABLES,
-    Daemon,
-    Postgres,
-    pair,
-    run_as_postgres,
-    under_load,
-    verified,
-    wait_until,
-)
+from ci.programs import servers
+from ci.programs.postgresql import pair, under_load, verified
 from ci.programs.program import Program, Task
+from ci.programs.servers import TABLES, Daemon, Postgres, run_as_postgres, wait_until
 from paraply.verifying.result import VerifyResult
 
 CLUSTER = "judged"
@@ -27,13 +19,13 @@ def missing() -> str:
     """Return why it cannot run here."""
     if shutil.which("slon") is None or shutil.which("slonik") is None:
         return "no slon and slonik; run ci/servers --only postgresql"
-    return postgresql.missing("/usr/lib/postgresql/{version}/lib/slony1_funcs.2.2.11.so")
+    return servers.missing("/usr/lib/postgresql/{version}/lib/slony1_funcs.2.2.11.so")
 
 
 def version() -> str:
     """Return the versions of the daemon and of the servers."""
     done = subprocess.run(["slon", "-v"], capture_output=True, check=True)
-    return f"Slony-I {done.stdout.decode().split()[-1]}, {postgresql.version()}"
+    return f"Slony-I {done.stdout.decode().split()[-1]}, {servers.version()}"
 
 
 def _slonik(folder: Path, source: Postgres, target: Postgres, *commands: str) -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from ci.programs import postgresql, slony
+from ci.programs import slony
 from ci.programs.__main__ import run, sentence
 from ci.programs.program import Program, Task
 from ci.programs.registry import PROGRAMS
@@ -49,9 +49,8 @@ KILLED = """
 import sys, time
 from pathlib import Path
 from ci.programs.program import Task
-from ci.programs import postgresql, slony
-postgresql.under_load = lambda *_, **__: (print("ready", flush=True), time.sleep(600))
-slony.under_load = postgresql.under_load
+from ci.programs import slony
+slony.under_load = lambda *_, **__: (print("ready", flush=True), time.sleep(600))
 from ci.programs.__main__ import run
 run(slony.PROGRAMS[0], Task(folder=Path(sys.argv[1]), seed=1, transactions=8))
 """
@@ -59,7 +58,7 @@ PATIENCE_S = 60
 
 
 def test_killed_run_leaves_no_daemon_and_no_folder(tmp_path: Path, repository: Path) -> None:
-    reason = slony.missing() or postgresql.missing()
+    reason = slony.missing()
     if reason:
         pytest.skip(reason)
     with tempfile.TemporaryDirectory(prefix="paraply-killed-") as name:
