@@ -7,7 +7,7 @@ from enum import IntEnum
 
 from paraply.properties.two_logs.commits import Key
 
-NEAR = 16
+NEAR = 64
 """A snapshot contains all source steps that are so many places before one that it contains."""
 SNAPSHOTS_MAX = 1_000
 """Snapshots listed."""
