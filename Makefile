@@ -113,6 +113,8 @@ nightly: $(READY) ## the long versions of what `.ci/run` checks briefly (hours)
 live: $(READY) ## every live target, mode, fault and client workload anew into docs (hours)
 	@$(BIN)/python -m ci.live_results $(ARGS)
 	@$(BIN)/python -m ci.client_claims $(ARGS)
+	@$(BIN)/python -m ci.programs --publish
+	@$(BIN)/python -m ci.pages.programs --write
 
 fuzz: $(READY) ## fuzz every reader for two minutes, and the proof kernel (SEED=1 for the same inputs)
 	@$(BIN)/python -m tests.fuzz.fuzz_binlog --seconds 40 $(SEEDED)

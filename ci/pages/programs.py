@@ -9,6 +9,7 @@ from ci.pages.writing import filled, pages_main, table
 from ci.programs.__main__ import stored
 from ci.programs.program import Program, Record
 from ci.programs.registry import PROGRAMS
+from paraply.vocabulary.counting import counted
 
 PAGE = "docs/programs.md"
 
@@ -43,21 +44,37 @@ def results(records: Sequence[Record]) -> Iterator[str]:
             f"{one.required} {'**violated**' if one.verdict == 'violated' else one.verdict}",
             one.level,
             f"{one.prefixes:,} of {one.commits:,}",
+            f"{one.snapshots:,}",
             f"{one.torn:,}",
             f"{one.went_back:,}",
             f"{one.repeated:,}",
             one.end,
+            readers(one),
         )
         for one in records
     )
     yield from table(
         ("program", "version", "fault", "transactions", "verdict", "level", "states of the source",
-         "torn", "went back", "repeated", "end"),
+         "snapshot order", "torn", "went back", "repeated", "end", "readers went back"),
         rows,
     )  # fmt: skip
+    yield ""
     for one in records:
+        name = f"- `{one.program}`{', ' if one.faults else ''}{one.faults}"
         if one.witness:
-            yield f"- `{one.program}`{', ' if one.faults else ''}{one.faults}: {one.witness}"
+            yield f"{name}: {one.witness}"
+        if one.initial_copy:
+            yield f"{name}: {one.initial_copy} target transactions are of the initial copy."
+
+
+def readers(record: Record) -> str:
+    """Return what readers saw after the crashes."""
+    if not record.reader_rounds:
+        return "-"
+    if not record.reader_went_back:
+        return f"0 of {record.reader_rounds}"
+    most = counted(record.reader_lost_max, "transaction")
+    return f"{record.reader_went_back} of {record.reader_rounds}, at most {most}"
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """Run third-party appliers and judge them: ``python -m ci.programs [NAME...] [--publish]``.
 
-Exit code 0 if all verdicts are the declared ones, 1 if one is not, 3 if a named program cannot
-run here. Without names every program that can run here runs.
+Exit code 0 if all verdicts, and what readers saw, are as declared, 1 if not, 3 if a named program
+cannot run here. Without names every program that can run here runs.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from pathlib import Path
 
 from ci.programs.program import Program, Record, Task, record_of
 from ci.programs.registry import PROGRAMS
+from paraply.adapters.servers.caretaker import remove, temporary_folder
 
 RECORDS = Path(__file__).resolve().parents[2] / "docs" / "programs.jsonl"
 
@@ -36,10 +37,12 @@ def publish(new: Sequence[Record]) -> None:
 
 def run(program: Program, task: Task) -> Record:
     """Return the record of one run in a new folder below ``task.folder``."""
-    with tempfile.TemporaryDirectory(prefix="paraply-programs-", dir=task.folder) as folder:
-        path = Path(folder)
-        path.chmod(0o755)
-        return record_of(program, task, program.run(replace(task, folder=path)))
+    folder = temporary_folder("paraply-programs-", task.folder)
+    folder.chmod(0o755)
+    try:
+        return record_of(program, task, program.run(replace(task, folder=folder)))
+    finally:
+        remove([str(folder)])
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -83,13 +86,25 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def sentence(record: Record) -> str:
     """Return one line: what was run, what was seen, and whether it is what was declared."""
-    surprise = "" if record.is_as_expected else f", but {record.expected} was expected"
+    surprise = "" if record.verdict == record.expected else f", but {record.expected} was expected"
     return (
         f"{record.program} ({record.version}{', ' if record.faults else ''}{record.faults}, seed "
         f"{record.seed}): {record.required} {record.verdict}{surprise}; level {record.level}, "
         f"{record.prefixes} of {record.commits} states, {record.torn} torn, {record.went_back} "
-        f"went back, {record.repeated} repeated, end {record.end}. {record.witness}".rstrip()
+        f"went back, {record.repeated} repeated, end {record.end}{readers(record)}. "
+        f"{record.witness}".rstrip()
     )
+
+
+def readers(record: Record) -> str:
+    """Return what readers saw at crashes."""
+    if not record.reader_rounds:
+        return ""
+    text = f"; readers went back after {record.reader_went_back} of {record.reader_rounds} crashes"
+    if record.reader_went_back:
+        text += f", by at most {record.reader_lost_max} transactions"
+    surprise = record.readers_stay and record.reader_went_back
+    return f"{text}, but none was expected" if surprise else text
 
 
 if __name__ == "__main__":

@@ -1,158 +1,21 @@
-"""PostgreSQL servers, a load with conflicts, and built-in logical replication."""
+"""A load with conflicts, kills in its middle, and built-in logical replication."""
 
 from __future__ import annotations
 
-import os
 import random
-import shutil
-import subprocess
 import threading
-import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 
-import psutil
-
 from ci.programs.program import Program, Task
-from paraply.adapters.servers.ports import free_port
+from ci.programs.servers import TABLES, Applier, Postgres, missing, version, wait_until
 from paraply.verifying.mapping import Rules
 from paraply.verifying.pipeline import VerifyRequest, verify
 from paraply.verifying.result import VerifyResult
 
-SETTINGS = (
-    "wal_level=logical", "max_wal_senders=20", "max_replication_slots=20",
-    "wal_retrieve_retry_interval=200ms", "listen_addresses=127.0.0.1", "shared_buffers=16MB",
-    "jit=off", "max_logical_replication_workers=8", "max_worker_processes=24",
-    "track_commit_timestamp=on",
-)  # fmt: skip
-TABLES = ("a", "b")
 CLIENTS, ROWS = 4, 30
-SECONDS_MAX = 120
-
-
-def programs_folder() -> Path | None:
-    """Return the folder of the newest installed server's programs."""
-    found = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
-    return found[-1].parent if found else None
-
-
-def missing(*files: str) -> str:
-    """Return why PostgreSQL, or a file below its version's folders, cannot be used."""
-    folder = programs_folder()
-    if folder is None:
-        return "no PostgreSQL below /usr/lib/postgresql; run ci/servers --only postgresql"
-    version = folder.parts[4]
-    for file in files:
-        if not Path(file.format(version=version)).exists():
-            return f"no {file.format(version=version)}; run ci/servers --only postgresql"
-    return ""
-
-
-def version() -> str:
-    """Return the server's version."""
-    folder = programs_folder()
-    assert folder is not None
-    done = subprocess.run([str(folder / "postgres"), "-V"], capture_output=True, check=True)
-    return f"PostgreSQL {done.stdout.decode().split()[2]}"
-
-
-class Postgres:
-    """One server in a folder of its own, run by an unprivileged user."""
-
-    def __init__(self, folder: Path, *settings: str) -> None:
-        programs = programs_folder()
-        assert programs is not None
-        self.bin = programs
-        self.folder = folder
-        self.port = free_port()
-        self.settings = (*SETTINGS, *settings)
-        folder.mkdir()
-        if os.geteuid() == 0:
-            shutil.chown(folder, "postgres", "postgres")
-        self.program("initdb", "-D", str(folder / "d"), "-A", "trust", "-N", "-U", "postgres",
-                     "--locale=C", "-E", "UTF8")  # fmt: skip
-        self.start()
-
-    def start(self) -> None:
-        """Start the server and wait until it answers."""
-        options = " ".join(f"-c {setting}" for setting in self.settings)
-        self.program(
-            "pg_ctl", "-D", str(self.folder / "d"), "-w", "-l", str(self.folder / "log"),
-            "-o", f"{options} -p {self.port} -k {self.folder}", "start",
-        )  # fmt: skip
-
-    def kill(self) -> None:
-        """End the server and all its processes by SIGKILL.
-
-        The postmaster alone would leave its apply workers at work.
-        """
-        first = (self.folder / "d" / "postmaster.pid").read_text().split()[0]
-        postmaster = psutil.Process(int(first))
-        family = [postmaster, *postmaster.children(recursive=True)]
-        for process in family:
-            with suppress(psutil.NoSuchProcess):
-                process.kill()
-        psutil.wait_procs(family, timeout=SECONDS_MAX)
-
-    def stop(self) -> None:
-        """Stop the server, if it runs."""
-        with suppress(RuntimeError):
-            self.program("pg_ctl", "-D", str(self.folder / "d"), "-m", "immediate", "stop")
-
-    def program(self, name: str, *arguments: str) -> bytes:
-        """Run one of PostgreSQL's programs as the server's user and return what it printed.
-
-        Raises:
-            RuntimeError: it failed, with what it printed.
-        """
-        command = [*as_postgres(), str(self.bin / name), *arguments]
-        quiet = subprocess.DEVNULL if name == "pg_ctl" else subprocess.PIPE
-        done = subprocess.run(command, stdout=quiet, stderr=quiet, timeout=SECONDS_MAX, check=False)
-        if done.returncode != 0:
-            raise RuntimeError(f"{name}: {(done.stderr or b'').decode()}")
-        return done.stdout or b""
-
-    def sql(self, *statements: str, database: str = "postgres") -> bytes:
-        """Run statements in one session and return their results."""
-        commands = [part for statement in statements for part in ("-c", statement)]
-        return self.program(
-            "psql", "-h", str(self.folder), "-p", str(self.port), "-U", "postgres", "-d", database,
-            "-AtqX", "-v", "ON_ERROR_STOP=1", *commands,
-        )  # fmt: skip
-
-    def dsn(self, database: str = "postgres") -> str:
-        """Return libpq's keywords for a connection over TCP."""
-        return f"host=127.0.0.1 port={self.port} user=postgres dbname={database}"
-
-    def observe(self, tables: Sequence[str] = TABLES) -> None:
-        """Create the tables, and the slot that captures all their changes."""
-        for name in tables:
-            self.sql(f"CREATE TABLE {name} (id int PRIMARY KEY, balance bigint)",
-                     f"ALTER TABLE {name} REPLICA IDENTITY FULL")  # fmt: skip
-        self.sql(
-            f"CREATE PUBLICATION seen FOR TABLE {', '.join(tables)}",
-            "SELECT pg_create_logical_replication_slot('seen', 'pgoutput')",
-        )
-
-    def captured(self, path: Path) -> str:
-        """Write what the slot captured, and return the path."""
-        # Only what is flushed is decoded, and the applier does not wait for that.
-        self.sql("SET synchronous_commit=on; SELECT pg_logical_emit_message(true, 'x', '')")
-        path.write_bytes(
-            self.sql(
-                "SELECT lsn, xid, data FROM pg_logical_slot_get_binary_changes('seen', NULL, NULL,"
-                " 'proto_version', '1', 'publication_names', 'seen')"
-            )
-        )
-        return str(path)
-
-
-def as_postgres() -> list[str]:
-    """Return the beginning of a command that runs as the server's user."""
-    if os.geteuid() != 0:
-        return []
-    return ["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups"]
+KILLS = 3
 
 
 @contextmanager
@@ -160,35 +23,39 @@ def pair(folder: Path, *settings: str) -> Iterator[tuple[Postgres, Postgres]]:
     """Yield a source and a target that capture their changes; stop both at the end."""
     started: list[Postgres] = []
     try:
-        for name in ("source", "target"):
-            started.append(Postgres(folder / name, *settings))
+        # The target loses its processes, and no system crash: what it wrote is kept without fsync.
+        for name, own in (("source", ()), ("target", ("fsync=off",))):
+            started.append(Postgres(folder / name, *own, *settings))
             started[-1].observe()
         yield started[0], started[1]
     finally:
         for server in started:
-            server.stop()
+            server.kill()
 
 
 def fill(source: Postgres) -> None:
-    """Give the source the rows that the clients change."""
+    """Give the source the rows that the clients change.
+
+    Negative ids of the first table count each client's transactions.
+    """
     source.sql(
-        *(f"INSERT INTO {name} SELECT n, 0 FROM generate_series(0, {ROWS - 1}) n"
+        *(f"INSERT INTO {name} SELECT n, 0 FROM generate_series({-CLIENTS}, {ROWS - 1}) n"
           for name in TABLES)
     )  # fmt: skip
 
 
-def load(source: Postgres, task: Task) -> None:
-    """Clients change one row of each table in a transaction; each row version is new."""
-    turns = -(-task.transactions // CLIENTS)
+def load(source: Postgres, seed: int, turns: range) -> None:
+    """Clients count, and change one row of each table, in each transaction; versions are new."""
 
     def client(number: int) -> None:
-        chance = random.Random(f"{task.seed}/{number}")
+        chance = random.Random(f"{seed}/{number}/{turns.start}")
         statements = []
-        for turn in range(1, turns + 1):
+        for turn in turns:
             one, other = sorted(chance.sample(range(ROWS), 2))
             new = turn * CLIENTS + number
             statements.append(
-                f"BEGIN; UPDATE a SET balance={new} WHERE id={one};"
+                f"BEGIN; UPDATE a SET balance={turn} WHERE id={-1 - number};"
+                f" UPDATE a SET balance={new} WHERE id={one};"
                 f" UPDATE b SET balance={new} WHERE id={other}; COMMIT"
             )
         source.sql(*statements)
@@ -200,70 +67,143 @@ def load(source: Postgres, task: Task) -> None:
         thread.join()
 
 
+def transactions_seen(server: Postgres) -> int:
+    """Return how many transactions of the clients a reader sees."""
+    return int(server.sql("SELECT coalesce(sum(balance), 0) FROM a WHERE id < 0"))
+
+
 def wait_until_applied(source: Postgres, target: Postgres) -> None:
     """Wait until the tables are equal.
 
     Raises:
         TimeoutError: they are not after ``SECONDS_MAX`` seconds.
     """
-    deadline = time.monotonic() + SECONDS_MAX
     wanted = [source.sql(f"TABLE {name} ORDER BY id") for name in TABLES]
-    while [target.sql(f"TABLE {name} ORDER BY id") for name in TABLES] != wanted:
-        if time.monotonic() > deadline:
-            raise TimeoutError("the target did not catch up")
-        time.sleep(0.2)
+    wait_until(lambda: [target.sql(f"TABLE {name} ORDER BY id") for name in TABLES] == wanted)
 
 
 def verified(
-    source: Postgres, target: Postgres, folder: Path, *, required: str, by_content: bool
+    source: Postgres,
+    target: Postgres,
+    folder: Path,
+    *,
+    required: str,
+    by_content: bool,
+    tables: Sequence[str] = TABLES,
 ) -> VerifyResult:
-    """Judge the captured changes of both servers."""
+    """Judge the captured changes of both servers to the tables."""
     logs = [server.captured(folder / name) for server, name in ((source, "s"), (target, "t"))]
     keys = {f"public.{name}": ("id",) for name in TABLES}
+    others = frozenset(f"public.{name}" for name in TABLES if name not in tables)
     return verify(
         VerifyRequest(
             source=(logs[0],),
             target=(logs[1],),
-            rules=Rules(keys=keys),
+            rules=Rules(keys=keys, filtered=others, ignored=others),
             required=required,
             by_content=by_content,
         )
     )
 
 
-def subscribe(source: Postgres, target: Postgres, name: str, tables: str) -> None:
+def subscribe(
+    source: Postgres, target: Postgres, name: str, tables: str, options: str = "copy_data=false"
+) -> None:
     """Let the target apply the tables' changes by a subscription of its own."""
     source.sql(f"CREATE PUBLICATION {name} FOR TABLE {tables}")
     target.sql(
         f"CREATE SUBSCRIPTION {name} CONNECTION '{source.dsn()}' PUBLICATION {name} "
-        "WITH (copy_data=false)"
+        f"WITH ({options})"
     )
 
 
-def under_load(source: Postgres, target: Postgres, task: Task) -> None:
-    """Run the load, kill the target in its middle if the task asks, and wait for the target."""
+def under_load(
+    source: Postgres,
+    target: Postgres,
+    task: Task,
+    *,
+    paused: Sequence[str],
+    appliers: Sequence[Applier] = (),
+) -> None:
+    """Run the load in rounds, with a kill in the middle of each, and wait for the target.
+
+    A round kills the target and the appliers, and reads the target after its recovery and before
+    its first change: with the ``paused`` settings, it starts no apply worker of its own.
+    """
     fill(source)
-    worker = threading.Thread(target=load, args=(source, task))
-    worker.start()
-    if task.kill:
-        time.sleep(0.5)
-        target.kill()
-        target.start()
-    worker.join()
+    rounds = KILLS if task.kill else 1
+    turns = -(-task.transactions // (CLIENTS * rounds))
+    for number in range(rounds):
+        first = 1 + number * turns
+        worker = threading.Thread(
+            target=load, args=(source, task.seed, range(first, first + turns))
+        )
+        worker.start()
+        if task.kill:
+            wait_until_seen(target, CLIENTS * (first - 1 + turns // 3))
+            before = transactions_seen(target)
+            for daemon in (target.daemon, *appliers):
+                daemon.kill()
+            target.start(*paused)
+            task.readers.note(before=before, after=transactions_seen(target))
+            target.kill()
+            target.start()
+            if appliers:
+                # Slony-I takes the lock of a killed backend for valid while its pid exists.
+                target.daemon.wait_until_reaped()
+            for applier in appliers:
+                applier.start()
+        worker.join()
     wait_until_applied(source, target)
 
 
-def _built_in(*subscriptions: str) -> Callable[[Task], VerifyResult]:
+def wait_until_seen(server: Postgres, transactions: int) -> None:
+    """Wait until readers see so many transactions of the clients."""
+    wait_until(lambda: transactions_seen(server) >= transactions)
+
+
+def _built_in(
+    *subscriptions: str, options: str = "copy_data=false"
+) -> Callable[[Task], VerifyResult]:
     def run(task: Task) -> VerifyResult:
         with pair(task.folder) as (source, target):
             for number, tables in enumerate(subscriptions):
-                subscribe(source, target, f"sub_{number}", tables)
-            under_load(source, target, task)
+                subscribe(source, target, f"sub_{number}", tables, options)
+            under_load(source, target, task, paused=("max_logical_replication_workers=0",))
             return verified(
                 source, target, task.folder, required="prefix", by_content=len(subscriptions) > 1
             )
 
     return run
+
+
+def _each_subscription(task: Task) -> VerifyResult:
+    """Judge each of two subscriptions by itself, and return the worse result."""
+    with pair(task.folder) as (source, target):
+        for name in TABLES:
+            subscribe(source, target, f"sub_{name}", name)
+        under_load(source, target, task, paused=("max_logical_replication_workers=0",))
+        results = [
+            verified(
+                source, target, task.folder, required="prefix", by_content=True, tables=(name,)
+            )
+            for name in TABLES
+        ]
+        return max(results, key=lambda result: (result.verdict, -result.level))
+
+
+def _initial_copy(task: Task) -> VerifyResult:
+    """Subscribe in the middle of the load."""
+    with pair(task.folder) as (source, target):
+        fill(source)
+        turns = -(-task.transactions // CLIENTS)
+        worker = threading.Thread(target=load, args=(source, task.seed, range(1, 1 + turns)))
+        worker.start()
+        wait_until_seen(source, task.transactions // 4)
+        subscribe(source, target, "sub_0", "a, b", options="copy_data=true")
+        worker.join()
+        wait_until_applied(source, target)
+        return verified(source, target, task.folder, required="final", by_content=False)
 
 
 PROGRAMS = (
@@ -278,6 +218,41 @@ PROGRAMS = (
         version=version,
         run=_built_in("a, b"),
         in_ci=True,
+    ),
+    Program(
+        name="postgresql-synchronous",
+        promise="the same; with `synchronous_commit=on` a crash loses nothing that readers saw",
+        required="prefix",
+        expected="holds",
+        packages="postgresql",
+        missing=missing,
+        version=version,
+        run=_built_in("a, b", options="copy_data=false, synchronous_commit=on"),
+        in_ci=True,
+        readers_stay=True,
+    ),
+    Program(
+        name="postgresql-initial-copy",
+        promise="tables are copied one by one while clients write; in the end they are equal "
+        "(PostgreSQL, Logical Replication, Initial Snapshot)",
+        required="final",
+        expected="holds",
+        packages="postgresql",
+        missing=missing,
+        version=version,
+        run=_initial_copy,
+        in_ci=True,
+        can_kill=False,
+    ),
+    Program(
+        name="postgresql-each-of-two-subscriptions",
+        promise="transactions of one subscription apply in commit order, also beside another",
+        required="prefix",
+        expected="holds",
+        packages="postgresql",
+        missing=missing,
+        version=version,
+        run=_each_subscription,
     ),
     Program(
         name="postgresql-two-subscriptions",

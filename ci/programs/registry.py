@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
-from ci.programs import postgresql
+from ci.programs import bucardo, londiste, pglogical, postgresql, slony
 
-PROGRAMS = (*postgresql.PROGRAMS,)
+PROGRAMS = (
+    *postgresql.PROGRAMS,
+    *pglogical.PROGRAMS,
+    *slony.PROGRAMS,
+    *bucardo.PROGRAMS,
+    *londiste.PROGRAMS,
+)

@@ -7,6 +7,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 
 from paraply.adapters.binlog.report import LogReport
+from paraply.adapters.postgresql.pgoutput import lsn_number
 from paraply.errors import NOTHING_READ
 from paraply.properties.two_logs.alignment import begin_within
 from paraply.properties.two_logs.blame import Blame, blame
@@ -16,14 +17,14 @@ from paraply.properties.two_logs.identity import IdentityJudgement, Named, judge
 from paraply.properties.two_logs.judgement import Judgement
 from paraply.properties.two_logs.streaming import REACH, WINDOW, judge_streaming
 from paraply.verifying.errors import NO_ROWS
-from paraply.verifying.inputs import LogInput, is_same_log, open_log
+from paraply.verifying.inputs import InputKind, LogInput, is_same_log, open_log
 from paraply.verifying.mapping import Plan, Rules, plan
 from paraply.verifying.normalising import NormalisedLog, Normaliser, new_secret
 from paraply.verifying.previous_gtids import had_before
-from paraply.verifying.recording import Recording, record
+from paraply.verifying.recording import Header, Recording, record
 from paraply.verifying.result import VerifyResult
 from paraply.verifying.showing import RowsShown, Side, keys_to_show
-from paraply.verifying.summary import NO_COMMON_BEGIN, Judged, summed_up
+from paraply.verifying.summary import NO_COMMON_BEGIN, Copied, Judged, summed_up
 from paraply.verifying.timing import Progress
 from paraply.vocabulary.errors import ParaplyError
 
@@ -83,7 +84,14 @@ def verify(request: VerifyRequest, advance: Advance = lambda _: None) -> VerifyR
             )
             stack.callback(log.close)
             sides.append(Side(recording, normaliser, log))
-        return _judged(request, sides[0], sides[1], made, same_log=same_log)
+        return _judged(
+            request,
+            sides[0],
+            sides[1],
+            made,
+            same_log=same_log,
+            may_show_snapshots=source_log.kind is InputKind.POSTGRESQL,
+        )
 
 
 def _recorded(
@@ -105,11 +113,17 @@ def _require_rows(log: LogInput, recording: Recording, side: str) -> None:
 
 
 def _judged(
-    request: VerifyRequest, source: Side, target: Side, made: Plan, *, same_log: bool
+    request: VerifyRequest,
+    source: Side,
+    target: Side,
+    made: Plan,
+    *,
+    same_log: bool,
+    may_show_snapshots: bool,
 ) -> VerifyResult:
-    names = None
+    names, copied = None, None
     if not (same_log or request.by_content):
-        names = _names(source, target)
+        names, copied = _names(source, target)
     guessed = _align(source, target, by_name=names is not None)
     progress = Progress()
 
@@ -136,6 +150,8 @@ def _judged(
         judgement=first,
         excepted=excepted,
         names=names,
+        copied=copied,
+        may_show_snapshots=may_show_snapshots,
         progress=progress,
         plan=made,
         guessed_begin=guessed,
@@ -146,8 +162,14 @@ def _judged(
     return summed_up(judged, source, target, rows, request)
 
 
-def _names(source: Side, target: Side) -> IdentityJudgement | None:
+def _names(source: Side, target: Side) -> tuple[IdentityJudgement | None, Copied | None]:
     had = [had_before(side.recording.report) for side in (source, target)]
+    copies, copied_to = _initial_copy(target.recording)
+    skipped = [0, 0]
+
+    def is_copied(header: Header) -> bool:
+        at = lsn_number(header.name) if copies else None
+        return header.is_initial_copy or (at is not None and at <= copied_to)
 
     def named(side: Side, had_by_other: Callable[[str], bool]) -> Iterator[Named]:
         judged = zip(side.log.numbers, side.log, strict=True)
@@ -156,14 +178,45 @@ def _names(source: Side, target: Side) -> IdentityJudgement | None:
             changes = commit if at == number else NO_CHANGES
             if at == number:
                 at, commit = next(judged, (0, NO_CHANGES))
-            if not had_by_other(header.name):
+            if is_copied(header):
+                skipped[side is target] += 1
+            elif not had_by_other(header.name):
                 yield Named(name=header.name, number=number, commit=changes, group=header.domain)
 
     if not (source.recording.has_gtids and target.recording.has_gtids):
-        return None
+        return None, None
     result = judge_identity(named(source, had[1]), named(target, had[0]))
-    shorter = min(len(source.recording), len(target.recording))
-    return result if result.matched and result.matched >= SAME_SHARE_MIN * shorter else None
+    judged = (len(side.recording) - skipped[side is target] for side in (source, target))
+    if not result.matched or result.matched < SAME_SHARE_MIN * min(judged):
+        return None, None
+    copied = Copied(by_target=copies, source_transactions=skipped[0])
+    return result, copied if copies else None
+
+
+def _initial_copy(recording: Recording) -> tuple[tuple[int, ...], int]:
+    """Return the transactions of the initial copy, and the source position at which it ended.
+
+    A copied table is ready with its first change in another transaction. Until all of them are,
+    transactions arrive without the rows of the tables that are not.
+    """
+    if not any(header.is_initial_copy for header in recording.headers()):
+        return (), 0
+    copies: list[int] = []
+    copied: set[str] = set()
+    ready: dict[str, int] = {}
+    ended_at = 0
+    headers = zip(recording.headers(), recording.all_rows(), strict=True)
+    for number, (header, rows) in enumerate(headers, start=1):
+        tables = {recording.layouts[at].table for at, _, _ in rows}
+        position = lsn_number(header.name.rpartition(" ")[2]) or 0
+        if header.is_initial_copy:
+            copies.append(number)
+            copied |= tables
+            ended_at = max(ended_at, position)
+        else:
+            for table in tables & copied:
+                ready.setdefault(table, position)
+    return tuple(copies), max([ended_at, *(position - 1 for position in ready.values())])
 
 
 def _align(source: Side, target: Side, *, by_name: bool) -> str:

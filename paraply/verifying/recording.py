@@ -49,6 +49,8 @@ class Header(NamedTuple):
     """GTID, or file and offset."""
     place: str
     domain: int
+    is_initial_copy: bool = False
+    """The name is then that of a replication origin and its position."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -222,7 +224,7 @@ class _Recorder:
                 rows = prepared + rows
         recording.has_gtids = recording.has_gtids and bool(txn.gtid)
         recording.append(
-            Header(txn.gtid or place, place, txn.domain or 0),
+            Header(txn.gtid or place, place, txn.domain or 0, "initial_copy" in txn.flags),
             txn.committed_at_us or txn.event_time_s * 1_000_000,
             rows,
         )

@@ -89,6 +89,19 @@ class BatchFinding:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SnapshotFinding:
+    """A target state in snapshot order.
+
+    It shows the ``early`` transactions without the ``missing`` ones, which share no row with them
+    and were logged before the last of them.
+    """
+
+    target: TransactionName
+    missing: tuple[TransactionName, ...]
+    early: tuple[TransactionName, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class NamedFinding:
     """A finding on transactions of equal name."""
 
@@ -97,6 +110,10 @@ class NamedFinding:
     source: TransactionName | None = None
     target: TransactionName | None = None
     row: RowFinding | None = None
+
+
+NO_FAULTS = ("inverted", "initial-copy")
+"""Rules of findings by name that are no fault by themselves."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -146,6 +163,11 @@ class States:
     stretch_count: int = 0
     torn: int = 0
     beyond_reach: int = 0
+    snapshots: list[SnapshotFinding] = field(default_factory=list)
+    snapshot_count: int = 0
+    """Commits that show a snapshot of the source, but no prefix of its log."""
+    only_snapshots: bool = False
+    """Rising prefixes and snapshots explain all states."""
     batches: list[BatchFinding] = field(default_factory=list)
     batch_count: int = 0
     """Commits of several source transactions."""
@@ -194,6 +216,10 @@ class Names:
     to_move: int = 0
     not_prefix: int = 0
     conflicting_inversions: int = 0
+    initial_copy: int = 0
+    """Target transactions of the initial copy of a subscription."""
+    copied: int = 0
+    """Source transactions before the end of the initial copy, which are not judged by name."""
     findings: list[NamedFinding] = field(default_factory=list)
     is_faultless: bool = True
 

@@ -257,6 +257,12 @@ def named_findings(
     return found
 
 
+def copy_finding(name: TransactionName) -> NamedFinding:
+    """Return a transaction of the initial copy."""
+    text = f"{name.name} is of the initial copy"
+    return NamedFinding(rule="initial-copy", text=text, target=name)
+
+
 def _changed_row(
     key: Key, number: int, at: int, source: Side, target: Side, rows: RowsShown
 ) -> RowFinding:

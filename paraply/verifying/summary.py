@@ -19,6 +19,7 @@ from paraply.verifying.result import (
     Names,
     Reason,
     SideSummary,
+    SnapshotFinding,
     States,
     StretchFinding,
     TableSummary,
@@ -29,6 +30,7 @@ from paraply.verifying.showing import (
     RowsShown,
     Side,
     blame_why,
+    copy_finding,
     named_findings,
     witness_shown,
 )
@@ -48,6 +50,15 @@ if TYPE_CHECKING:
 NO_COMMON_BEGIN = "neither"
 STRETCHES_SHOWN = 20
 BATCHES_SHOWN = 20
+SNAPSHOTS_SHOWN = 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Copied:
+    """The initial copy of a subscription: target transactions by number, and what they bring."""
+
+    by_target: tuple[int, ...]
+    source_transactions: int
 
 
 @dataclass(slots=True, kw_only=True)
@@ -57,6 +68,9 @@ class Judged:
     judgement: Judgement
     excepted: Blame | None
     names: IdentityJudgement | None
+    copied: Copied | None
+    may_show_snapshots: bool
+    """The source may make transactions visible in another order than that of its log."""
     progress: Progress
     plan: Plan
     guessed_begin: str
@@ -106,7 +120,7 @@ def summed_up(
             for key, number in list(judgement.found.items())[:ROWS_SHOWN]
         ],
         drifted_count=len(judgement.found),
-        names=None if judged.names is None else _names(judged.names, source, target, rows),
+        names=None if judged.names is None else _names(judged, judged.names, source, target, rows),
         unknown=_unknown(judged, source, target),
         notes=_notes(judged),
         error_bound=judged.error_bound,
@@ -114,7 +128,7 @@ def summed_up(
         reach=request.reach,
         timeline=judged.progress.timeline(),
     )
-    result.verdict = _verdict(result, judgement)
+    result.verdict = _verdict(result, judged)
     if judged.guessed_begin == NO_COMMON_BEGIN and result.verdict is Verdict.VIOLATED:
         result.verdict = Verdict.UNKNOWN
     return result
@@ -126,12 +140,22 @@ def overall_level(judgement: Judgement, *, is_drained: bool) -> Level:
     return Level.DIVERGED if judgement.conceded or is_late else judgement.level
 
 
-def _verdict(result: VerifyResult, judgement: Judgement) -> Verdict:
-    """Append undecided points to ``result.unknown``; return the verdict."""
+def _verdict(result: VerifyResult, judged: Judged) -> Verdict:
+    """Append undecided points to ``result.unknown``; return the verdict.
+
+    Snapshot order satisfies ``batches`` where sessions of the source may have seen it.
+    """
+    judgement = judged.judgement
     required = REQUIREMENTS[result.required]
+    is_excused = (
+        required is Level.BATCHES
+        and result.level is Level.ATOMIC
+        and judgement.is_snapshots
+        and judged.may_show_snapshots
+    )
     if result.level is Level.UNDECIDED and required is Level.FINAL:
         _doubt(result, "the target's log ends before it had applied everything")
-    elif result.level < required:
+    elif result.level < required and not is_excused:
         only_cut_off = judgement.torn and judgement.torn == judgement.beyond_reach
         if required is Level.ATOMIC and result.level < Level.ATOMIC and only_cut_off:
             result.unknown.append(
@@ -210,6 +234,16 @@ def _states(judged: Judged, source: Side, target: Side, times_us: Sequence[int])
         stretch_count=len(stretches),
         torn=judgement.torn,
         beyond_reach=judgement.beyond_reach,
+        snapshots=[
+            SnapshotFinding(
+                target=target.name(one.target),
+                missing=tuple(map(source.name, one.missing)),
+                early=tuple(map(source.name, one.early)),
+            )
+            for one in judgement.snapshots[:SNAPSHOTS_SHOWN]
+        ],
+        snapshot_count=judgement.snapshot_count,
+        only_snapshots=judgement.is_snapshots,
         batches=[
             BatchFinding(
                 target=target.name(number),
@@ -257,8 +291,13 @@ def _excepted(judged: Judged, target: Side, rows: RowsShown) -> ExceptedRows | N
     )
 
 
-def _names(names: IdentityJudgement, source: Side, target: Side, rows: RowsShown) -> Names:
+def _names(
+    judged: Judged, names: IdentityJudgement, source: Side, target: Side, rows: RowsShown
+) -> Names:
+    copied = judged.copied
     return Names(
+        initial_copy=len(copied.by_target) if copied else 0,
+        copied=copied.source_transactions if copied else 0,
         matched=names.matched,
         missing=names.missing_count,
         filtered=names.filtered,
@@ -272,7 +311,12 @@ def _names(names: IdentityJudgement, source: Side, target: Side, rows: RowsShown
         to_move=names.to_move,
         not_prefix=names.not_prefix,
         conflicting_inversions=names.inversion_count,
-        findings=named_findings(names, source, target, rows),
+        findings=[
+            *(copy_finding(target.recorded(number)) for number in copied.by_target[:ROWS_SHOWN]),
+            *named_findings(names, source, target, rows),
+        ]
+        if copied
+        else named_findings(names, source, target, rows),
         is_faultless=names.is_faultless,
     )
 
@@ -331,6 +375,11 @@ def _notes(judged: Judged) -> list[str]:
         notes.append("tables that the target filters, as confirmed: " + ", ".join(made.filtered))
     if judgement.beyond_window:
         notes.append("the source's log goes on for more than a window after the target's")
+    if judgement.snapshot_count:
+        notes.append(
+            "two logs do not show who swapped transactions in snapshot order: the source, whose "
+            "sessions may have seen them so, or the applier"
+        )
     notes.append(
         "dependencies through reads are in no log and are not judged; dependencies are changes of "
         "a common row"

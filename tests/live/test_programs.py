@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import secrets
+import signal
+import subprocess
+import sys
 import tempfile
+import time
 from pathlib import Path
 
+import psutil
 import pytest
 
+from ci.programs import slony
 from ci.programs.__main__ import run, sentence
 from ci.programs.program import Program, Task
 from ci.programs.registry import PROGRAMS
@@ -32,7 +38,51 @@ def test_the_verdict_is_the_declared_one(program: Program, kill: bool) -> None:
     task = Task(folder=Path(tempfile.gettempdir()), seed=seed, transactions=400, kill=kill)
     record = run(program, task)
     print(f"live: {sentence(record)}")
+    assert (record.initial_copy > 0) == (program.name == "postgresql-initial-copy")
     assert record.is_as_expected, (
         f"{sentence(record)} Repeat: python -m ci.programs {program.name} --seed {seed} "
         f"--transactions {task.transactions} --kill {'yes' if kill else 'no'}"
     )
+
+
+KILLED = """
+import sys, time
+from pathlib import Path
+from ci.programs.program import Task
+from ci.programs import slony
+slony.under_load = lambda *_, **__: (print("ready", flush=True), time.sleep(600))
+from ci.programs.__main__ import run
+run(slony.PROGRAMS[0], Task(folder=Path(sys.argv[1]), seed=1, transactions=8))
+"""
+PATIENCE_S = 60
+
+
+def test_killed_run_leaves_no_daemon_and_no_folder(tmp_path: Path, repository: Path) -> None:
+    reason = slony.missing()
+    if reason:
+        pytest.skip(reason)
+    with tempfile.TemporaryDirectory(prefix="paraply-killed-") as name:
+        folder = Path(name)
+        folder.chmod(0o755)
+        command = [sys.executable, "-c", KILLED, name]
+        with subprocess.Popen(
+            command, cwd=repository, stdout=subprocess.PIPE, text=True
+        ) as process:
+            assert process.stdout is not None
+            assert process.stdout.readline() == "ready\n"
+            family = psutil.Process(process.pid).children(recursive=True)
+            names = {one.name() for one in family}
+            assert {"postgres", "slon"} <= names
+            process.send_signal(signal.SIGKILL)
+            process.wait(PATIENCE_S)
+        deadline = time.monotonic() + PATIENCE_S
+        while any(map(is_alive, family)) or list(folder.iterdir()):
+            assert time.monotonic() < deadline, [one for one in family if is_alive(one)]
+            time.sleep(0.05)
+
+
+def is_alive(process: psutil.Process) -> bool:
+    try:
+        return bool(process.is_running() and process.status() != psutil.STATUS_ZOMBIE)
+    except psutil.NoSuchProcess:
+        return False

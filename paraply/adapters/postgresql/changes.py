@@ -124,10 +124,16 @@ class Assembler:
         return tuple(value if at in wanted else ABSENT for at, value in enumerate(known))
 
     def end(
-        self, offset: int, name: str, time_us: int | None, *, complete: bool = True
+        self,
+        offset: int,
+        name: str,
+        time_us: int | None,
+        *,
+        complete: bool = True,
+        flags: frozenset[str] = frozenset(),
     ) -> LoggedTransaction:
         """Return the finished transaction."""
-        flags = frozenset({"ddl"} if self.truncated else ())
+        flags |= {"ddl"} if self.truncated else set()
         kind = LoggedKind.ROWS if self.rows else LoggedKind.EMPTY
         return LoggedTransaction(
             ordinal=self.ordinal,

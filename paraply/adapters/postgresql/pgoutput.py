@@ -5,6 +5,7 @@ Messages are self-delimiting.
 
 from __future__ import annotations
 
+import re
 import struct
 from collections.abc import Callable, Iterator
 
@@ -13,6 +14,8 @@ from paraply.adapters.postgresql.values import TYPE_NAMES, common_name, decoder
 from paraply.vocabulary.log import LoggedTransaction
 
 _EPOCH_US = 946_684_800_000_000
+_TABLE_SYNC = re.compile(r"pg_\d+_\d+")
+"""Origins of the workers that copy a subscription's tables: pg_SUBSCRIPTION_TABLE."""
 
 Row = list[object]
 
@@ -26,6 +29,15 @@ def lsn_text(lsn: int) -> str:
     return f"{lsn >> 32:X}/{lsn & 0xFFFFFFFF:X}"
 
 
+def lsn_number(text: str) -> int | None:
+    """Return the number of a printed LSN; None for other text."""
+    high, slash, low = text.partition("/")
+    try:
+        return int(high, 16) << 32 | int(low, 16) if slash else None
+    except ValueError:
+        return None
+
+
 class IncompleteMessageError(MalformedMessageError):
     """The message is truncated."""
 
@@ -34,6 +46,8 @@ class PgoutputReader:
     """Turns messages into transactions, named by commit end LSN.
 
     ``by_origin`` takes the LSN of the replication origin (the source's end LSN), else ``local``.
+    Transactions of an initial copy then have the flag ``initial_copy`` and the name
+    ``ORIGIN LSN``.
     """
 
     def __init__(self, assembler: Assembler, *, by_origin: bool) -> None:
@@ -41,6 +55,7 @@ class PgoutputReader:
         self._by_origin = by_origin
         self._relations: dict[int, tuple[Relation, tuple[Callable[[str], object], ...]]] = {}
         self._origin = ""
+        self._is_copy = False
         self._last_end = 0
 
     def take(self, message: bytes, offset: int) -> Iterator[LoggedTransaction]:
@@ -65,7 +80,7 @@ class PgoutputReader:
         found: tuple[LoggedTransaction, ...] = ()
         if kind == "B":
             cursor.numbers(">qqi")
-            self._origin = ""
+            self._origin, self._is_copy = "", False
             self._assembler.begin(offset)
         elif kind == "C":
             _, _, end_lsn, time_us = cursor.numbers(">Bqqq")
@@ -75,11 +90,16 @@ class PgoutputReader:
                 name = (self._origin or f"local {lsn_text(end_lsn)}") if self._by_origin else (
                     lsn_text(end_lsn)
                 )  # fmt: skip
-                found = (self._assembler.end(offset, name, time_us + _EPOCH_US),)
+                flags = frozenset({"initial_copy"} if self._is_copy else ())
+                found = (self._assembler.end(offset, name, time_us + _EPOCH_US, flags=flags),)
         elif kind == "O":
             (lsn,) = cursor.numbers(">q")
             origin = cursor.text()
-            self._origin = lsn_text(lsn) if lsn else f"{origin} without position"
+            self._is_copy = self._by_origin and bool(_TABLE_SYNC.fullmatch(origin))
+            if self._is_copy:
+                self._origin = f"{origin} {lsn_text(lsn)}"
+            else:
+                self._origin = lsn_text(lsn) if lsn else f"{origin} without position"
         elif kind == "R":
             self._take_relation(cursor)
         elif kind == "Y":

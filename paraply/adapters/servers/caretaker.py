@@ -58,12 +58,16 @@ def _caretaker() -> _Caretaker:
 
 
 def end_processes(folder: Path | str) -> None:
-    """Kill our servers' programs, whose TMPDIR is below the folder."""
+    """Kill our servers' programs, whose TMPDIR or working directory is below the folder.
+
+    PostgreSQL's processes overwrite their environment.
+    """
     wanted = os.fsencode(f"TMPDIR={folder}/")
     for process in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):  # It has ended, or another account owns it.
             settings = (process / "environ").read_bytes().split(b"\0")
-            if any(one.startswith(wanted) for one in settings):
+            works_in = os.readlink(process / "cwd")
+            if any(one.startswith(wanted) for one in settings) or works_in.startswith(f"{folder}/"):
                 os.kill(int(process.name), signal.SIGKILL)
 
 

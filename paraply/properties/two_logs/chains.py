@@ -14,7 +14,8 @@ class Chain:
     """A key's versions in source order.
 
     Position 0 is before the log; dropping versions keeps positions. ``atomic`` is the position in
-    the least ideal, ``single`` the key's own, ``value`` the target's value.
+    the least ideal, ``near`` that in the least snapshot, ``single`` the key's own, ``value`` the
+    target's value.
     """
 
     __slots__ = (
@@ -26,6 +27,7 @@ class Chain:
         "counts",
         "is_conceded",
         "key",
+        "near",
         "single",
         "value",
     )
@@ -37,6 +39,7 @@ class Chain:
         self.value = before
         self.is_conceded = False
         self.atomic = 0
+        self.near = 0
         self.single = 0
         self._steps = [-1]
         self._values = [before]

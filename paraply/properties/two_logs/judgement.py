@@ -7,6 +7,11 @@ from enum import IntEnum
 
 from paraply.properties.two_logs.commits import Key
 
+NEAR = 64
+"""A snapshot contains all source steps that are so many places before one that it contains."""
+SNAPSHOTS_MAX = 1_000
+"""Snapshots listed."""
+
 
 class Level(IntEnum):
     """How closely the target follows; larger is stronger."""
@@ -85,6 +90,18 @@ class Stretch:
         return self.last - self.first + 1
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Snapshot:
+    """A target state in snapshot order: source commits swapped that share no row.
+
+    ``missing`` are absent although the later ``early`` ones show.
+    """
+
+    target: int
+    missing: tuple[int, ...]
+    early: tuple[int, ...]
+
+
 @dataclass(slots=True, kw_only=True)
 class Judgement:
     """The judgement; commits count from 1.
@@ -104,6 +121,11 @@ class Judgement:
     """Target commits with a prefix state."""
     torn: int = 0
     """Commits that no whole source transactions explain."""
+    is_snapshots: bool = True
+    """Rising snapshots of the source explain all states."""
+    snapshot_count: int = 0
+    """Commits with a snapshot that is no prefix."""
+    snapshots: list[Snapshot] = field(default_factory=list)
     skipping: int = 0
     state_went_back: int = 0
     key_went_back: int = 0

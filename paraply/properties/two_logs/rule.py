@@ -6,6 +6,8 @@
   All conditions have the form "with this commit also that one", so explaining sets are closed under
   union and intersection. The least one above the previous is contained in every other, so choosing
   it is exact, also for returning values (A, B, A).
+* **Snapshots** (:mod:`paraply.properties.two_logs.snapshots`). They are ideals that also contain,
+  with a step, all that are ``near`` or more places earlier; the same argument holds.
 * **Keys.** A key alone takes the first version not before its last. These positions are separate,
   because ideals push keys further.
 
@@ -27,10 +29,12 @@ from paraply.properties.two_logs.commits import (
     steps,
 )
 from paraply.properties.two_logs.judgement import (
+    NEAR,
     End,
     Judgement,
     Level,
     Miss,
+    Snapshot,
     Stretch,
     Witness,
     is_lost,
@@ -41,7 +45,7 @@ Chains = dict[Key, list[tuple[int, Value]]]
 """(source step, value) by key, in source order; step 0 is before."""
 
 
-def judge(source: Sequence[Commit], target: Sequence[Commit]) -> Judgement:
+def judge(source: Sequence[Commit], target: Sequence[Commit], *, near: int = NEAR) -> Judgement:
     """Return the strongest level and witnesses."""
     initial = initial_values(source, target)
     source_steps = [Step(0, {}), *steps(source, initial)]
@@ -65,6 +69,7 @@ def judge(source: Sequence[Commit], target: Sequence[Commit]) -> Judgement:
             miss(Level.ATOMIC, Miss.TORN, step)
         else:
             included = explained
+    _judge_snapshots(source_steps, target_steps, initial, chains, result, near)
     _judge_keys(target_steps, source_steps, chains, result, miss)
     rewritten_at_source = frozenset().union(*(commit.rewritten for commit in source))
     result.rewritten = sum(len(commit.rewritten - rewritten_at_source) for commit in target)
@@ -118,9 +123,13 @@ def position_of(state: State, prefixes: Sequence[State], last: int) -> int | Non
 
 
 def least_ideal(
-    state: State, included: frozenset[int], chains: Chains, source_steps: Sequence[Step]
+    state: State,
+    included: frozenset[int],
+    chains: Chains,
+    source_steps: Sequence[Step],
+    near: int | None = None,
 ) -> frozenset[int] | None:
-    """Return the least explaining ideal above ``included``, or None."""
+    """Return the least explaining ideal, or snapshot, above ``included``; or None."""
     ideal = set(included)
     moved = True
     while moved:
@@ -135,7 +144,50 @@ def least_ideal(
             needed = {step for step, _ in chain[1 : at + 1]} - ideal
             moved = moved or bool(needed)
             ideal |= needed
+        if near is not None:
+            needed = set(range(1, max(ideal, default=0) - near + 1)) - ideal
+            moved = moved or bool(needed)
+            ideal |= needed
     return frozenset(ideal)
+
+
+def _judge_snapshots(
+    source_steps: Sequence[Step],
+    target_steps: Sequence[Step],
+    initial: State,
+    chains: Chains,
+    result: Judgement,
+    near: int,
+) -> None:
+    """Explain states by rising snapshots; after one without, go on at the next later prefix."""
+    prefixes = prefix_states(source_steps, initial)
+    state = dict(initial)
+    included: frozenset[int] = frozenset()
+    last = 0
+    is_lost = False
+    for step in target_steps:
+        state.update(step.values)
+        at = position_of(state, prefixes, last)
+        last = last if at is None else at
+        explained = None if is_lost else least_ideal(state, included, chains, source_steps, near)
+        if explained is None:
+            result.is_snapshots = False
+            is_lost = at is None or at < max(included, default=0)
+            included = included if is_lost else frozenset(range(1, last + 1))
+            continue
+        included = explained
+        if at is None and not step.is_found:
+            top = max(included)
+            gaps = [n for n in range(1, top) if n not in included and source_steps[n].values]
+            early = [n for n in range(gaps[0], top + 1) if n in included and source_steps[n].values]
+            result.snapshot_count += 1
+            result.snapshots.append(
+                Snapshot(
+                    target=step.number,
+                    missing=tuple(source_steps[n].number for n in gaps),
+                    early=tuple(source_steps[n].number for n in early),
+                )
+            )
 
 
 class _Misses(Protocol):

@@ -14,16 +14,20 @@ from paraply.properties.two_logs.chains import Chain
 from paraply.properties.two_logs.commits import Commit, Key
 from paraply.properties.two_logs.fingerprints import MODULUS
 from paraply.properties.two_logs.judgement import (
+    NEAR,
+    SNAPSHOTS_MAX,
     End,
     Judgement,
     Level,
     Miss,
+    Snapshot,
     Stretch,
     Witness,
     is_lost,
     level_of,
 )
 from paraply.properties.two_logs.least_ideal import LeastIdeal
+from paraply.properties.two_logs.snapshots import LeastSnapshot
 from paraply.properties.two_logs.window import SourceWindow, Values
 
 WINDOW = 50_000
@@ -50,12 +54,13 @@ def judge_streaming(
     reach: int = REACH,
     excluded: frozenset[Key] = frozenset(),
     on_state: OnState | None = None,
+    near: int = NEAR,
 ) -> Judgement:
     """Return :func:`paraply.properties.two_logs.rule.judge` without ``excluded`` keys.
 
     Exact unless a key lags by a window. ``Judgement.beyond_reach`` counts states beyond ``reach``.
     """
-    judge = StreamingJudge(source, window=window, reach=reach, excluded=excluded)
+    judge = StreamingJudge(source, window=window, reach=reach, excluded=excluded, near=near)
     for commit in target:
         judge.observe(commit)
         if on_state is not None:
@@ -67,7 +72,13 @@ class StreamingJudge:
     """Judges target commits into ``result``."""
 
     def __init__(
-        self, source: Iterable[Commit], *, window: int, reach: int, excluded: frozenset[Key]
+        self,
+        source: Iterable[Commit],
+        *,
+        window: int,
+        reach: int,
+        excluded: frozenset[Key],
+        near: int = NEAR,
     ) -> None:
         self.result = Judgement()
         self.position: int | None = 0
@@ -83,7 +94,8 @@ class StreamingJudge:
         self._progress = 0
         self._recent: deque[int] = deque(maxlen=_RECENT)
         self._first: dict[Level, Witness] = {}
-        self._ideal = LeastIdeal(self._source.step, lambda: self._frontier + self._reach)
+        self._ideal = LeastIdeal(self._source.step, self._limit)
+        self._snapshot = LeastSnapshot(self._source.step, self._limit, near)
         self._rewritten: dict[Key, int] = {}
         self._source.read_to(window)
 
@@ -91,6 +103,9 @@ class StreamingJudge:
     def furthest(self) -> int:
         """Return the furthest source commit shown."""
         return self._source.step(self._frontier).number
+
+    def _limit(self) -> int:
+        return self._frontier + self._reach
 
     def observe(self, commit: Commit) -> None:
         """Judge the next target commit."""
@@ -127,6 +142,7 @@ class StreamingJudge:
             self._judge_key(chain)
         self._total = total % MODULUS
         self._judge_prefix(is_found=is_found)
+        self._judge_snapshot([chain for chain, _ in values], is_found=is_found)
         if not self._ideal.explains([chain for chain, _ in values]):
             self._note_torn(is_found=is_found)
 
@@ -157,6 +173,27 @@ class StreamingJudge:
         self._last = at
         self._frontier = max(self._frontier, at)
         self._progress = max(self._progress, at)
+
+    def _judge_snapshot(self, changed: list[Chain], *, is_found: bool) -> None:
+        result, snapshot = self.result, self._snapshot
+        if not snapshot.explains(changed):
+            result.is_snapshots = False
+            if self.position is not None:
+                snapshot.start_again(self._last)
+        elif self.position is None and not is_found:
+            result.snapshot_count += 1
+            if len(result.snapshots) < SNAPSHOTS_MAX:
+                numbers = [
+                    tuple(
+                        self._source.step(at).number
+                        for at in steps
+                        if self._source.step(at).versions
+                    )
+                    for steps in (snapshot.missing(), sorted(snapshot.early))
+                ]
+                result.snapshots.append(
+                    Snapshot(target=result.target_commits, missing=numbers[0], early=numbers[1])
+                )
 
     def _position(self, equal: list[int]) -> int | None:
         if not equal:
@@ -256,6 +293,7 @@ class StreamingJudge:
                     conceded.append(chain)
             if not step.included:
                 self._ideal.force(step)
+            self._snapshot.drop(source.dropped)
             source.drop_first()
         if conceded:
             source.take_out(conceded)

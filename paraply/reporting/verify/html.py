@@ -11,6 +11,8 @@ from paraply.reporting.words import MARKS
 from paraply.verifying.result import REQUIREMENTS, VerifyResult
 from paraply.version import VERSION
 
+SNAPSHOTS_MAX = 3
+
 
 def verify_html(result: VerifyResult) -> str:
     """Return the HTML page."""
@@ -42,6 +44,9 @@ def _facts(result: VerifyResult) -> list[tuple[str, str]]:
         facts.append(("Longest stretch without", words.stretch_text(result.states.longest)))
     if result.states.batch_count:
         facts.append(("Batches", words.batches_text(result)))
+    if result.states.snapshot_count:
+        facts.append(("Snapshot order", words.snapshots_text(result)))
+        facts += [("", words.snapshot_text(one)) for one in result.states.snapshots[:SNAPSHOTS_MAX]]
     if result.names is not None:
         facts += [
             ("Transactions", words.names_text(result)),

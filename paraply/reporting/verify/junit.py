@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 
 from paraply.reporting.escape import visible
 from paraply.reporting.verify import words
-from paraply.verifying.result import REQUIREMENTS, VerifyResult
+from paraply.verifying.result import NO_FAULTS, REQUIREMENTS, VerifyResult
 from paraply.vocabulary.verdict import Verdict
 
 
@@ -54,7 +54,7 @@ def _cases(result: VerifyResult) -> Iterator[_Case]:
             yield _Case("level", name, verdict, reasons.get(name, words.headline(result)))
     if result.names is not None:
         for finding in result.names.findings:
-            if finding.rule != "inverted":
+            if finding.rule not in NO_FAULTS:
                 verdict = min(result.verdict, Verdict.VIOLATED)
                 yield _Case("transactions", f"{finding.rule} {finding.text}", verdict, finding.text)
     for reason in result.unknown:

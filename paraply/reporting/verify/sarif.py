@@ -7,7 +7,8 @@ from typing import Any
 
 from paraply.reporting.sarif import Level, SarifPlace, sarif_document, sarif_result
 from paraply.reporting.verify import words
-from paraply.verifying.result import REQUIREMENTS, TransactionName, VerifyResult
+from paraply.verifying.result import NO_FAULTS, REQUIREMENTS, TransactionName, VerifyResult
+from paraply.vocabulary.verdict import Verdict
 
 _RULES = {
     "level-missed": "A committed state of the target misses a level.",
@@ -18,6 +19,8 @@ _RULES = {
     "transaction-twice": "A transaction was applied again.",
     "transaction-changed": "A transaction wrote other rows at the target.",
     "transaction-inverted": "Two transactions with a common row came in the other order.",
+    "transaction-initial-copy": "A target transaction is of the initial copy.",
+    "snapshot-order": "A target state is a snapshot of the source, but no prefix of its log.",
     "undecided": "Something could not be decided.",
 }
 
@@ -30,15 +33,18 @@ def verify_sarif(result: VerifyResult) -> str:
 def _results(result: VerifyResult) -> Iterator[dict[str, Any]]:
     required = REQUIREMENTS[result.required]
     for witness in result.witnesses:
-        level: Level = "error" if REQUIREMENTS[witness.level] <= required else "note"
+        is_fault = REQUIREMENTS[witness.level] <= required and result.verdict is not Verdict.HOLDS
+        level: Level = "error" if is_fault else "note"
         yield _result("level-missed", level, witness.text, witness.target or witness.source)
+    for snapshot in result.states.snapshots:
+        yield _result("snapshot-order", "note", words.snapshot_text(snapshot), snapshot.target)
     rows = result.except_rows.rows if result.except_rows is not None else result.differing
     for row in rows:
         yield _result("row-differs", "error", words.row_text(row), row.target or row.source)
     for row in result.drifted:
         yield _result("row-changed-outside", "warning", words.row_text(row), row.target)
     for finding in result.names.findings if result.names is not None else ():
-        level = "note" if finding.rule == "inverted" else "error"
+        level = "note" if finding.rule in NO_FAULTS else "error"
         place = finding.target or finding.source
         yield _result(f"transaction-{finding.rule}", level, finding.text, place)
     for reason in result.unknown:

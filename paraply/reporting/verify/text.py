@@ -51,6 +51,8 @@ def _facts(result: VerifyResult) -> Iterator[tuple[str, str]]:
         yield "", f"longest stretch without: {words.stretch_text(result.states.longest)}"
     if result.states.batch_count:
         yield "batches", words.batches_text(result)
+    if result.states.snapshot_count:
+        yield "snapshots", words.snapshots_text(result)
     if result.names is not None:
         yield "transactions", words.names_text(result)
         yield "order", words.order_text(result)
@@ -77,6 +79,9 @@ def _evidence(result: VerifyResult) -> Iterator[tuple[str, list[str]]]:
         missed.setdefault(text, []).append(witness.level)
     for text, levels in missed.items():
         yield f"Why not {' or '.join(levels)}", [text]
+    if result.states.snapshots:
+        texts = [words.snapshot_text(one) for one in result.states.snapshots]
+        yield "Snapshot order: transactions without a common row, swapped", _limited(texts, 3)
     if result.except_rows is not None:
         excepted = result.except_rows
         since = f" since {excepted.since.name}" if excepted.since else ""

@@ -5,8 +5,11 @@ from __future__ import annotations
 from paraply.properties.two_logs.judgement import End, Level
 from paraply.verifying.result import (
     LEVEL_SENTENCES,
+    REQUIREMENTS,
     RowFinding,
+    SnapshotFinding,
     StretchFinding,
+    TransactionName,
     VerifyResult,
 )
 from paraply.vocabulary.counting import counted
@@ -24,6 +27,11 @@ def headline(result: VerifyResult) -> str:
         return f"{result.required} is required; {reached}."
     if result.verdict is Verdict.UNKNOWN:
         return f"{result.required} cannot be decided: {result.unknown[0].reason}."
+    if result.level < REQUIREMENTS[result.required]:
+        return (
+            f"{result.required} is required; the target shows states of the source, "
+            f"{result.states.snapshot_count:,} of them in snapshot order."
+        )
     return f"{result.required} is required, and {reached}."
 
 
@@ -60,6 +68,26 @@ def states_text(result: VerifyResult) -> str:
         f"{states.prefixes:,} of {counted(states.commits, 'target commit')} show a state of the "
         f"source ({share}{time})"
     )
+
+
+def snapshots_text(result: VerifyResult) -> str:
+    """Return how many states are in snapshot order."""
+    count = counted(result.states.snapshot_count, "target commit")
+    others = "" if result.states.only_snapshots else "; other states are neither"
+    return f"{count} with a snapshot of the source that is no prefix of its log{others}"
+
+
+def snapshot_text(snapshot: SnapshotFinding) -> str:
+    """Return the swapped transactions of one state."""
+    return (
+        f"after target transaction {snapshot.target.name}: with {_some(snapshot.early)}, "
+        f"without {_some(snapshot.missing)}, which the source logged earlier; no common row"
+    )
+
+
+def _some(names: tuple[TransactionName, ...], most: int = 5) -> str:
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(name.name for name in names[:most]) + more
 
 
 def stretch_text(stretch: StretchFinding) -> str:
@@ -137,6 +165,9 @@ def names_text(result: VerifyResult) -> str:
     assert names is not None
     text = f"{names.matched:,} in both logs, {names.missing:,} missing, {names.errant:,} errant"
     text += f", {names.twice:,} applied again, {names.changed:,} changed"
+    if names.initial_copy:
+        text += f", {names.initial_copy:,} of the initial copy, during which the source had "
+        text += counted(names.copied, "transaction")
     if names.filtered:
         text += f", {names.filtered:,} filtered (no rows)"
     return text + (f", {names.lag:,} still to come" if names.lag else "")

@@ -51,11 +51,11 @@ class StreamWriter:
             data += bytes([flag]) + _text(column) + struct.pack(">ii", oid, -1)
         self.messages.append(data)
 
-    def begin(self, origin: str = "") -> None:
+    def begin(self, origin: str = "", origin_name: str = "pg_16400") -> None:
         self.xid += 1
         self.messages.append(b"B" + struct.pack(">qqi", 1, 0, self.xid))
         if origin:
-            self.messages.append(b"O" + struct.pack(">q", lsn(origin)) + _text("pg_16400"))
+            self.messages.append(b"O" + struct.pack(">q", lsn(origin)) + _text(origin_name))
 
     def commit(self, end: str, time_us: int = 0) -> None:
         self.messages.append(b"C" + struct.pack(">Bqqq", 0, lsn(end) - 8, lsn(end), time_us))

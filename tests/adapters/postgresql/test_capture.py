@@ -105,6 +105,24 @@ def test_subscriber_has_the_names_of_its_source(tmp_path):
     assert [txn.gtid for txn in found] == ["0/900", "0/980", "0/A00"]
 
 
+@pytest.mark.parametrize(
+    ("origin", "is_copy"),
+    [("pg_16400_16384", True), ("pg_16400", False), ("pgl_a_b_c", False), ("pg_16400_x", False)],
+)
+def test_initial_copy_is_known_by_its_origin(origin, is_copy, tmp_path):
+    stream = StreamWriter()
+    for at in ("0/0", "0/90"):
+        stream.begin(at, origin)
+        stream.commit("0/900" if at == "0/0" else "0/980")
+    path = stream.save(tmp_path / "s")
+    found, _, _ = read(path, by_origin=True)
+    assert ["initial_copy" in txn.flags for txn in found] == [is_copy, is_copy]
+    if is_copy:
+        assert [txn.gtid for txn in found] == [f"{origin} 0/0", f"{origin} 0/90"]
+    found, _, _ = read(path, by_origin=False)
+    assert not any(txn.flags for txn in found), "at a source it is a transaction like others"
+
+
 def test_what_a_slot_gives_again_after_a_crash_counts_once(writer, tmp_path):
     writer.messages *= 2
     found, _, _ = read(writer.save(tmp_path / "s"))

@@ -69,14 +69,18 @@ def test_caretaker_that_is_gone_is_no_error(tmp_path, repository):
     assert len(list(tmp_path.iterdir())) == 2
 
 
-def test_programs_that_a_killed_server_had_started_go_too(tmp_path, repository):
+@pytest.mark.parametrize(
+    "inside", ["env=settings", "env=None, cwd=folder / 'n1'"], ids=["TMPDIR", "working directory"]
+)
+def test_programs_that_a_killed_server_had_started_go_too(tmp_path, repository, inside):
     script = (
         "import os, subprocess, sys, time; from pathlib import Path;"
         "from paraply.adapters.servers.caretaker import temporary_folder;"
         "folder = temporary_folder('asked-', Path(sys.argv[1]));"
+        "(folder / 'n1').mkdir();"
         "settings = {**os.environ, 'TMPDIR': str(folder / 'n1' / 'tmp')};"
-        "start = lambda env: subprocess.Popen(['sleep', '600'], env=env, start_new_session=True);"
-        "print(start(settings).pid, start(None).pid, flush=True);"
+        "start = lambda **k: subprocess.Popen(['sleep', '600'], start_new_session=True, **k);"
+        f"print(start({inside}).pid, start().pid, flush=True);"
         "time.sleep(600)"
     )
     command = [sys.executable, "-c", script, str(tmp_path)]

@@ -17,6 +17,7 @@ class Truth:
     level: str
     prefixes: int
     end: str
+    snapshots: bool
 
 
 def states_of(commits: Sequence[Commit], start: dict) -> list[tuple[dict, bool, frozenset]]:
@@ -42,7 +43,7 @@ def start_of(source: Sequence[Commit], target: Sequence[Commit]) -> dict:
     return start
 
 
-def truth(source: Sequence[Commit], target: Sequence[Commit]) -> Truth:
+def truth(source: Sequence[Commit], target: Sequence[Commit], near: int) -> Truth:
     start = start_of(source, target)
     prefixes = states_of(source, start)
     shown = states_of(target, start)
@@ -65,7 +66,7 @@ def truth(source: Sequence[Commit], target: Sequence[Commit]) -> Truth:
         is_commit and any(state == prefix for prefix, _, _ in prefixes)
         for state, is_commit, _ in shown
     )
-    return Truth(level, count, end)
+    return Truth(level, count, end, ideal_paths(prefixes, shown, near))
 
 
 def lost(prefixes, last) -> bool:
@@ -90,14 +91,19 @@ def prefix_paths(prefixes, shown, *, unit_steps: bool) -> bool:
     return bool(places)
 
 
-def ideal_paths(prefixes, shown) -> bool:
+def ideal_paths(prefixes, shown, near: int = 1 << 30) -> bool:
     steps = range(1, len(prefixes))
     keys = {at: prefixes[at][2] for at in steps}
     ideals = []
     for size in range(len(prefixes)):
         for chosen in combinations(steps, size):
             inside = set(chosen)
-            if all(e in inside for at in chosen for e in range(1, at) if keys[e] & keys[at]):
+            if all(
+                e in inside
+                for at in chosen
+                for e in range(1, at)
+                if keys[e] & keys[at] or at - e >= near
+            ):
                 state = dict(prefixes[0][0])
                 for at in chosen:
                     state |= {key: prefixes[at][0][key] for key in keys[at]}

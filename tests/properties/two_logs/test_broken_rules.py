@@ -10,6 +10,7 @@ import pytest
 
 from paraply.properties.two_logs import chains, streaming
 from paraply.properties.two_logs.least_ideal import LeastIdeal
+from paraply.properties.two_logs.snapshots import LeastSnapshot
 from paraply.properties.two_logs.streaming import StreamingJudge
 from tests.properties.two_logs.against_brute_force import differences
 from tests.properties.two_logs.small_histories import history
@@ -115,7 +116,47 @@ def greedy_skip(monkeypatch):
     monkeypatch.setattr(StreamingJudge, "_without_a_skip", without_a_skip)
 
 
+def snapshot_without_conflicts(monkeypatch):
+    """A snapshot may leave out a transaction although it contains a later one with a common row."""
+
+    def pull(self, number, todo):
+        if number > self.base:
+            self.early.add(number)
+
+    monkeypatch.setattr(LeastSnapshot, "_pull", pull)
+
+
+def snapshot_without_distance(monkeypatch):
+    """A snapshot may leave out a transaction for ever."""
+    original = LeastSnapshot.__init__
+
+    def init(self, step_at, limit, near):
+        original(self, step_at, limit, 1 << 30)
+
+    monkeypatch.setattr(LeastSnapshot, "__init__", init)
+
+
+def snapshot_starts_at_each_prefix(monkeypatch):
+    """The search starts anew at each prefix, which need not be the least snapshot."""
+    original = LeastSnapshot.explains
+
+    def explains(self, changed):
+        found = original(self, changed)
+        self.early.clear()
+        return found
+
+    monkeypatch.setattr(LeastSnapshot, "explains", explains)
+
+
+def snapshot_keeps_failure(monkeypatch):
+    """What a failed attempt included stays included."""
+    original = LeastSnapshot._push
+    monkeypatch.setattr(LeastSnapshot, "_push", lambda self, todo, moved: original(self, todo, []))
+
+
 BROKEN = (
+    snapshot_without_conflicts, snapshot_without_distance, snapshot_starts_at_each_prefix,
+    snapshot_keeps_failure,
     exclusive_or, reset, no_closure, largest_prefix_first, no_drift_correction, key_follows_ideal,
     failure_is_kept, cause_is_one_key, versions_of_equal_value_are_one, greedy_skip,
 )  # fmt: skip
