@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
-from ci.programs import postgresql
+from ci.programs import postgresql, replicas, schema_change
 
-PROGRAMS = (*postgresql.PROGRAMS,)
+PROGRAMS = (
+    *postgresql.PROGRAMS,
+    *replicas.PROGRAMS,
+    *schema_change.PROGRAMS,
+)
