@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from ci.programs import postgresql, replicas, schema_change
+from ci.programs import percona, postgresql, replicas, schema_change
 
 PROGRAMS = (
     *postgresql.PROGRAMS,
     *replicas.PROGRAMS,
     *schema_change.PROGRAMS,
+    *percona.PROGRAMS,
 )
