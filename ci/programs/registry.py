@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from ci.programs import percona, postgresql, replicas, schema_change
+from ci.programs import loaders, percona, postgresql, replicas, schema_change
 
 PROGRAMS = (
     *postgresql.PROGRAMS,
     *replicas.PROGRAMS,
     *schema_change.PROGRAMS,
     *percona.PROGRAMS,
+    *loaders.PROGRAMS,
 )
