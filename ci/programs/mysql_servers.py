@@ -54,7 +54,7 @@ def create(source: Server, *, rows: int = ROWS) -> None:
     """Create the accounts with their first rows."""
     source.run(
         [
-            "CREATE DATABASE shop",
+            "CREATE DATABASE IF NOT EXISTS shop",
             "CREATE TABLE shop.account (id INT PRIMARY KEY, balance BIGINT, version BIGINT)",
             "INSERT INTO shop.account VALUES " + ",".join(f"({n},1000,0)" for n in range(rows)),
         ]

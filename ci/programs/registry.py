@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ci.programs import loaders, percona, postgresql, replicas, schema_change
+from ci.programs import debezium, loaders, percona, postgresql, replicas, schema_change
 
 PROGRAMS = (
     *postgresql.PROGRAMS,
@@ -10,4 +10,5 @@ PROGRAMS = (
     *schema_change.PROGRAMS,
     *percona.PROGRAMS,
     *loaders.PROGRAMS,
+    *debezium.PROGRAMS,
 )
