@@ -76,9 +76,7 @@ def _run(sink: str, required: str, task: Task) -> VerifyResult:
         folder = target.files
         settings = folder / "settings.json"
         settings.write_text(json.dumps(_settings(sink, source, target, folder), default=str))
-        shutil.copytree(
-            environment(), folder / "env", symlinks=True, copy_function=_link_or_copy
-        )
+        shutil.copytree(environment(), folder / "env", symlinks=True, copy_function=_link_or_copy)
         shutil.copy(debezium_sink.__file__, folder)
         give(settings, target.run_as)
         command = (str(folder / "env/bin/python"), str(folder / "debezium_sink.py"), str(settings))
@@ -169,8 +167,8 @@ def _program(sink: str, promise: str, required: str, expected: str = "holds") ->
 PROGRAMS = (
     _program(
         "serial",
-        "events come in the log's order, at least once (Debezium, MySQL connector); the sink commits "
-        "whole transactions with their GTID, and skips those that it has",
+        "events come in the log's order, at least once (Debezium, MySQL connector); the sink "
+        "commits whole transactions with their GTID, and skips those that it has",
         "prefix",
     ),
     _program(

@@ -10,13 +10,28 @@ import json
 import queue
 import sys
 import threading
+from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import pymysql
 
 WORKERS = 4
 Rows = list[dict[str, Any]]
+
+
+class Sink(Protocol):
+    """What the engine's events are given to."""
+
+    def row(self, change: dict[str, Any]) -> None:
+        """Take a changed row."""
+
+    def end(self, gtid: str) -> None:
+        """Take the end of a transaction."""
+
+    def rest(self) -> None:
+        """Wait until all rows are applied."""
 
 
 class Serial:
@@ -27,7 +42,7 @@ class Serial:
         self.pending: Rows = []
         with self.connection.cursor() as cursor:
             cursor.execute("SELECT coalesce(max(number), 0) FROM shop.progress")
-            self.done = self.known = int(cursor.fetchone()[0])
+            self.known = int(cursor.fetchone()[0])
 
     def row(self, change: dict[str, Any]) -> None:
         """Keep a row until the end of its transaction."""
@@ -106,7 +121,12 @@ class PerKey:
             mine.join()
 
 
-SINKS = {"serial": Serial, "forgetful": Forgetful, "per-row": PerRow, "per-key": PerKey}
+SINKS: dict[str, Callable[[dict[str, Any]], Sink]] = {
+    "serial": Serial,
+    "forgetful": Forgetful,
+    "per-row": PerRow,
+    "per-key": PerKey,
+}
 
 
 def apply(cursor: Any, change: dict[str, Any]) -> None:
@@ -124,58 +144,37 @@ def apply(cursor: Any, change: dict[str, Any]) -> None:
 
 def main(settings: dict[str, Any]) -> None:
     """Run the engine until it is killed."""
-    import jpype
-    from pydbzengine import BasePythonChangeHandler, DebeziumJsonEngine
-
+    jpype: Any = import_module("jpype")
+    package: Any = import_module("pydbzengine")
     sink = SINKS[settings["sink"]](settings["target"])
 
-    class Unused(BasePythonChangeHandler):
-        def handleJsonBatch(self, records: Any) -> None:
-            raise AssertionError
+    def on_batch(records: Any, committer: Any) -> None:
+        try:
+            for record in records:
+                value = record.value()
+                change = json.loads(str(value)) if value is not None else {}
+                if change.get("status") == "END":
+                    sink.end(change["id"])
+                    sink.rest()
+                    committer.markProcessed(record)
+                elif change.get("op") in {"c", "u", "d"}:
+                    sink.row(change)
+            sink.rest()
+            committer.markBatchFinished()
+        except Exception as reason:
+            print(f"the sink failed: {reason!r}", flush=True)
+            raise
 
     options = ["-Xmx256m", "-XX:TieredStopAtLevel=1"]
-    engine = DebeziumJsonEngine(settings["engine"], Unused(), jvm_opts=options)
+    engine = package.DebeziumJsonEngine(settings["engine"], sink, jvm_opts=options)
     engine._ensure_jvm_started()
-
     # The package's own consumer confirms rows of transactions that have not ended: a sink that
     # keeps these rows in memory would lose them.
-    @jpype.JImplements("io/debezium/engine/DebeziumEngine$ChangeConsumer")
-    class Consumer:
-        error = None
-
-        @jpype.JOverride
-        def handleBatch(self, records: Any, committer: Any) -> None:
-            try:
-                for record in records:
-                    value = record.value()
-                    change = json.loads(str(value)) if value is not None else {}
-                    if change.get("status") == "END":
-                        sink.end(change["id"])
-                        sink.rest()
-                        committer.markProcessed(record)
-                    elif change.get("op") in {"c", "u", "d"}:
-                        sink.row(change)
-                sink.rest()
-                committer.markBatchFinished()
-            except Exception as reason:
-                print(f"the sink failed: {reason!r}", flush=True)
-                raise
-
-        @jpype.JOverride
-        def supportsTombstoneEvents(self) -> bool:
-            return True
-
-        def set_change_handler(self, handler: Any) -> None:
-            pass
-
-        def clear_error(self) -> None:
-            pass
-
-        def raise_if_failed(self) -> None:
-            pass
-
-    engine.consumer = Consumer()
-    engine.run()
+    engine.consumer = jpype.JProxy(
+        "io.debezium.engine.DebeziumEngine$ChangeConsumer",
+        dict={"handleBatch": on_batch, "supportsTombstoneEvents": lambda: True},
+    )
+    engine.engine.run()
 
 
 if __name__ == "__main__":

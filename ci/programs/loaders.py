@@ -17,6 +17,7 @@ from ci.programs.mysql_servers import (
 )
 from ci.programs.program import Program, Task
 from paraply.adapters.servers import ServerRoom, find_mariadb
+from paraply.adapters.servers.server import Server
 from paraply.verifying.result import VerifyResult
 
 DUMPER, LOADER = "mydumper", "myloader"
@@ -57,10 +58,11 @@ def _run(task: Task) -> VerifyResult:
         return verified(source, target, required="final", maps=("shop.*=second.*",))
 
 
-def _rows(target) -> int:
-    names = [row[0] for row in target.query(
-        "SELECT table_name FROM information_schema.tables WHERE table_schema = 'first'")]
-    return sum(target.query(f"SELECT count(*) FROM first.{name}")[0][0] for name in names)
+def _rows(target: Server) -> int:
+    names = target.query(
+        "SELECT table_name FROM information_schema.tables WHERE table_schema = 'first'"
+    )
+    return sum(int(target.query(f"SELECT count(*) FROM first.{name}")[0][0]) for (name,) in names)
 
 
 PROGRAMS = (

@@ -12,6 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from ci.programs.program import Task
 from paraply.adapters.servers import Installation
@@ -22,6 +23,10 @@ from paraply.verifying.mapping import Rules, parse_rule
 from paraply.verifying.pipeline import VerifyRequest, verify
 from paraply.verifying.result import VerifyResult
 from paraply.vocabulary.errors import ParaplyError
+
+if TYPE_CHECKING:
+    from pymysql.connections import Connection
+    from pymysql.cursors import Cursor
 
 COMMON = ("--binlog-row-metadata=FULL", "--sync-binlog=0", "--innodb-flush-log-at-trx-commit=2")
 """Complete after SIGKILL, since the kernel lives on."""
@@ -97,7 +102,7 @@ def load(
                     changes.append(
                         f"DELETE FROM shop.account WHERE id = {own}"
                         if has_own
-                        else f"INSERT INTO shop.account VALUES ({own}, 0, {version})"
+                        else f"REPLACE INTO shop.account VALUES ({own}, 0, {version})"
                     )
                     has_own = not has_own
                 _commit(connection, cursor, changes)
@@ -109,7 +114,7 @@ def load(
             done.result()
 
 
-def _commit(connection, cursor, changes: Sequence[str]) -> None:  # type: ignore[no-untyped-def]
+def _commit(connection: Connection[Any], cursor: Cursor, changes: Sequence[str]) -> None:
     import pymysql
 
     while True:

@@ -137,8 +137,8 @@ PROGRAMS = (
     ),
     Program(
         name=SYNC,
-        promise="`--lock=2` locks the tables while it examines them (its manual); a finding: it writes "
-        "rows that the source never had",
+        promise="`--lock=2` locks the tables while it examines them (its manual); a finding: it "
+        "writes rows that the source never had",
         required="per-key",
         expected="violated",
         packages="programs",

@@ -13,7 +13,7 @@ import pytest
 from ci.programs.mysql_servers import COMMON, create, load
 from ci.programs.program import Task
 from ci.programs.replicas import MARIADB, MYSQL
-from paraply.adapters.binlog.rewriting import RawEvent, raw_events, rewritten
+from paraply.adapters.binlog.rewriting import RawEvent, rewritten
 from paraply.adapters.servers import Installation, ServerRoom, find_mariadb, find_mysql
 from paraply.adapters.servers.replication import replicate, wait_until_applied
 from paraply.adapters.servers.server import Server
@@ -24,8 +24,8 @@ from paraply.adapters.wire.served_log import ServedLog
 from paraply.properties.two_logs.judgement import Level
 from paraply.verifying.pipeline import VerifyRequest, verify
 from paraply.verifying.result import VerifyResult
-from paraply.vocabulary.errors import ParaplyError
 from paraply.vocabulary.verdict import Verdict
+from tests.live.runs import installed
 
 pytestmark = pytest.mark.live
 
@@ -91,10 +91,7 @@ def applied(
     cuts: int = 0,
 ) -> VerifyResult:
     """Let a replica read the log, after a change of its events, and judge it by the true log."""
-    try:
-        installation = find()
-    except ParaplyError as reason:
-        pytest.skip(f"{reason.text}; {reason.remedy}")
+    installation = installed(find)
     with ServerRoom() as room:
         source = room.start(installation, options=COMMON)
         replica = room.start(installation, options=options)
