@@ -2,9 +2,25 @@
 
 from __future__ import annotations
 
-from ci.programs import bucardo, londiste, pglogical, postgresql, slony
+from ci.programs import (
+    bucardo,
+    debezium,
+    loaders,
+    londiste,
+    percona,
+    pglogical,
+    postgresql,
+    replicas,
+    schema_change,
+    slony,
+)
 
 PROGRAMS = (
+    *replicas.PROGRAMS,
+    *schema_change.PROGRAMS,
+    *percona.PROGRAMS,
+    *loaders.PROGRAMS,
+    *debezium.PROGRAMS,
     *postgresql.PROGRAMS,
     *pglogical.PROGRAMS,
     *slony.PROGRAMS,

@@ -21,8 +21,8 @@ def test_help_says_what_it_does(repository):
     done = _run(repository, "--help")
     assert done.returncode == 0
     assert (
-        "ci/servers [--mysql-basedir DIR] [--only mariadb|mysql|postgresql|coq|tools]"
-        in done.stdout
+        "ci/servers [--mysql-basedir DIR] "
+        "[--only mariadb|mysql|postgresql|coq|tools|programs|debezium]" in done.stdout
     )
 
 

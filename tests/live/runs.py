@@ -2,16 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from contextlib import closing
+
+import pytest
 
 from paraply.adapters.live.target import LiveRequest, target_named
 from paraply.adapters.live.targets import TARGETS
+from paraply.adapters.servers import Installation
 from paraply.observing.judging import LiveResult, new_result, take_round
+from paraply.vocabulary.errors import ParaplyError
 
 PATIENCE_S = 120
 """For what a slow machine takes long to do; who is done sooner does not wait."""
 _ROUNDS_MAX = 6
+
+
+def installed(find: Callable[[], Installation]) -> Installation:
+    """Return a server; without one, skip the test."""
+    try:
+        return find()
+    except ParaplyError as reason:
+        pytest.skip(f"{reason.text}; {reason.remedy}")
 
 
 def run(

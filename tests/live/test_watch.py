@@ -15,19 +15,14 @@ from urllib.request import urlopen
 
 import pytest
 
+from ci.programs.mysql_servers import CLIENTS, COMMON, create, load
+from ci.programs.program import Task
+from ci.programs.replicas import MARIADB, MYSQL
 from paraply.adapters.servers import ServerRoom, find_mariadb, find_mysql
 from paraply.adapters.servers.replication import replicate, wait_until_applied
 from paraply.adapters.servers.server import Server
 from paraply.vocabulary.verdict import Verdict
-from tests.live.test_verify_pairs import (
-    CLIENTS,
-    COMMON,
-    MARIADB,
-    MYSQL,
-    create,
-    installed,
-    load,
-)
+from tests.live.runs import installed
 
 pytestmark = pytest.mark.live
 
@@ -37,6 +32,7 @@ CRASH_SAFE = ("--sync-binlog=1", "--innodb-flush-log-at-trx-commit=1")
 """Otherwise a killed replica's log is ahead of its tables."""
 TURNS = 60
 """Transactions of each client and mode."""
+LOAD = Task(folder=Path(), seed=1, transactions=TURNS * CLIENTS)
 
 
 def admit(server: Server) -> str:
@@ -140,7 +136,7 @@ def load_and_kill(source: Server, replica: Server, statements: list[str]) -> Non
     """Change the replica's mode, and kill it in the middle of a load."""
     word = "SLAVE" if replica.is_mariadb else "REPLICA"
     replica.run([f"STOP {word}", *statements, f"START {word}"])
-    loading = threading.Thread(target=load, args=(source,), kwargs={"turns": TURNS})
+    loading = threading.Thread(target=load, args=(source, LOAD))
     loading.start()
     time.sleep(0.5)
     replica.kill()

@@ -108,7 +108,7 @@ class Connection:
         self._capabilities = 0
         self._deprecates_eof = False
         self._sequence = 0
-        self._connect_state = ""
+        self._connect_state: str | None = None
         self._instead: Callable[[Answer], None] | None = None
 
     @property

@@ -71,7 +71,10 @@ class WireRun:
 
 
 class Conductor:
-    """Lets a schedule choose what happens next, until nothing more can happen."""
+    """Lets a schedule choose what happens next, until nothing more can happen.
+
+    ``groups`` is 0 for a program that reads no log.
+    """
 
     def __init__(
         self,
@@ -240,9 +243,8 @@ class Conductor:
         kind: OfferKind = OfferKind.ANSWER,
     ) -> Offer:
         content = zlib.crc32((one.path[0] if one.path else text).encode())
-        return Offer(
-            kind, self._taking(one, text, take), 1 + content % WORKERS, 1 + content % self._groups
-        )
+        transaction = 1 + content % max(1, self._groups)
+        return Offer(kind, self._taking(one, text, take), 1 + content % WORKERS, transaction)
 
     def _taking(
         self, one: Connection, text: str, take: Callable[[Connection], None]

@@ -142,13 +142,16 @@ class Dump:
         return [*events, *self.log.trailing]
 
 
-def dump_by_place(log: ServedLog, payload: bytes, executed: frozenset[str] | str = "") -> Dump:
-    """Return the dump of COM_BINLOG_DUMP; ``executed`` is MariaDB's connect state."""
+def dump_by_place(log: ServedLog, payload: bytes, executed: str | None = None) -> Dump:
+    """Return the dump of COM_BINLOG_DUMP.
+
+    ``executed`` is the connect state of a MariaDB replica with GTIDs, which overrides the place.
+    """
     offset, flags = struct.unpack_from("<IH", payload, 1)
     name = payload[11:].split(b"\0")[0].decode("utf-8", "replace")
     waits = not flags & _DO_NOT_WAIT
-    if not name:
-        return _dump_from(log, log.files[0].name, 4, waits, _mariadb_skipped(log, str(executed)))
+    if executed is not None or not name:
+        return _dump_from(log, log.files[0].name, 4, waits, _mariadb_skipped(log, executed or ""))
     return _dump_from(log, name, offset, waits, frozenset())
 
 

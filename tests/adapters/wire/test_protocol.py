@@ -193,9 +193,12 @@ def test_dump_from_a_place_begins_with_that_transaction():
 
 def test_mariadb_dump_skips_what_its_state_contains():
     log = log_of("keys")
-    dump = dump_by_place(log, request("", 4), log.groups[9].gtid)
-    assert dump.remaining[0].number == 11
-    assert len(dump.remaining) == len(log.groups) - 10
+    # A replica that reconnects names a place inside of a transaction, too, which does not count.
+    place = log.groups[12].start
+    for asked in (request("", 4), request(place[0], place[1] + 50)):
+        dump = dump_by_place(log, asked, log.groups[9].gtid)
+        assert dump.remaining[0].number == 11
+        assert len(dump.remaining) == len(log.groups) - 10
 
 
 def test_mysql_dump_skips_the_gtids_of_the_set():
