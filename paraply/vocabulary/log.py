@@ -176,7 +176,9 @@ class LoggedTransaction:
     undecoded_tables: frozenset[str] = frozenset()
     """Changed tables with missing rows: undecodable type, no table map, or too many."""
     complete: bool = True
-    """False if the end is missing (crash, truncation)."""
+    """False if the end is missing (crash, truncation), or the beginning."""
+    lacks_beginning: bool = False
+    """Whether the log has only its end, as a relay log may whose file before is not read."""
 
     @property
     def size_bytes(self) -> int:

@@ -49,7 +49,9 @@ def compare_with_own_tool(server: Server, logs: Iterable[Path], folder: Path) ->
             assert [d.text for d in said.diagnostics()] == [], log.name
             assert len(binary) == len(printed), log.name
         else:
-            binary = [one for one in binary if one.complete]
+            binary, printed = (
+                [one for one in all_of if one.complete] for all_of in (binary, printed)
+            )
             assert len(binary) <= len(printed), log.name
         for ours, theirs in zip(binary, printed, strict=False):
             assert ours.start.offset == theirs.start.offset, log.name

@@ -109,9 +109,6 @@ def applied(
             replicate(source, replica, port=sender.gate.port(Door.SOURCE))
             wait_until_applied(source, replica)
             assert not sender.cuts_left
-        # MariaDB's relay log has the events of a new connection in the middle of a transaction,
-        # which paraply calls incomplete, other than MariaDB's own program.
-        replica.run([f"STOP {word}", f"RESET {word} ALL"])
         return verify(
             VerifyRequest(
                 source=tuple(map(str, logs)),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -203,6 +204,15 @@ def test_commit_id_with_one_member_is_a_note():
 def test_half_transaction_followed_in_its_file_is_a_violation():
     found = rules(log("1<0", stamped(2, "2<1", complete=False), "3<2"))
     assert found["transactions_are_complete"].severity == "violation"
+
+
+@pytest.mark.parametrize(("place", "severity"), [(1, "warning"), (2, "violation")])
+def test_transaction_without_a_beginning_may_be_the_first_of_a_relay_log(place, severity):
+    texts = ["1<0", "2<1", "3<2"]
+    texts[place - 1] = stamped(
+        place, f"{place}<{place - 1}", complete=False, lacks_beginning=True, gtid=""
+    )
+    assert rules(log(*texts))["transactions_are_complete"].severity == severity
 
 
 def test_half_transaction_at_the_end_of_a_file_is_a_warning():

@@ -191,6 +191,7 @@ class TransactionStream:
             transaction = self.begin(header)
             transaction.transaction.clock = self.clock.of_unnumbered()
             transaction.transaction.complete = beginning_seen
+            transaction.transaction.lacks_beginning = not beginning_seen
         assert self.open is not None
         self.open.transaction.end_offset = header.next_offset
         return self.open

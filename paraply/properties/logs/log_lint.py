@@ -141,20 +141,28 @@ class LogLint:
     def _check_half(self, txn: LoggedTransaction) -> None:
         half, self._half = self._half, None
         if half is not None:
-            same_file = half.start.file == txn.start.file
-            self.findings.add(
-                "transactions_are_complete",
-                VIOLATION if same_file else WARNING,
-                "the transaction has no end, "
-                + (
-                    "yet the file goes on: an applier would apply half of it or hang"
-                    if same_file
-                    else "as after a crash; the next file begins anew and it must not be applied"
-                ),
-                half,
-            )
+            severity, text = self._judged_half(half, same_file=half.start.file == txn.start.file)
+            self.findings.add("transactions_are_complete", severity, text, half)
         if not txn.complete:
             self._half = txn
+
+    def _judged_half(self, half: LoggedTransaction, *, same_file: bool) -> tuple[str, str]:
+        if half.lacks_beginning:
+            if half.ordinal == 1:
+                return WARNING, (
+                    "the log begins inside the transaction, as a relay log may: name the file "
+                    "before it, too"
+                )
+            return VIOLATION, "the transaction has no beginning"
+        if same_file:
+            return VIOLATION, (
+                "the transaction has no end, yet the file goes on: an applier would apply half of "
+                "it or hang"
+            )
+        return WARNING, (
+            "the transaction has no end, as after a crash; the next file begins anew and it must "
+            "not be applied"
+        )
 
     def _check_origin(self, txn: LoggedTransaction) -> None:
         if txn.server_id not in self._servers and len(self._servers) < LINT_MAX:

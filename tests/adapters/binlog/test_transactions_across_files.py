@@ -140,3 +140,14 @@ def test_missing_file_is_reported_not_raised(tmp_path):
     assert list(read_transactions([str(tmp_path / "none")], report=report)) == []
     assert report.nothing_read
     assert [d.code for d in report.diagnostics()] == ["P101"]
+
+
+def test_relay_log_that_begins_inside_a_transaction_says_so():
+    relay = BinlogWriter(start=False)
+    relay.format_description(flags=0x40)
+    write_rows(relay, 2)
+    relay.xid()
+    write_transaction(relay, 2, 2)
+    begun, whole = transactions_of(relay.data)
+    assert (begun.complete, begun.lacks_beginning) == (False, True)
+    assert (whole.complete, whole.lacks_beginning) == (True, False)
