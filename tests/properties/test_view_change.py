@@ -152,9 +152,9 @@ def test_crashed_joiner_need_not_rest_and_a_stop_is_no_rest():
 
 def test_member_that_recovered_does_not_tell_what_was_certified_before_its_view():
     history = history_of(
-        """| T1{a} | T2:view_change | certified T1@r1 positive gtid=g:1 2<1
-        ; certified T2@r1 positive gtid=g:2 0<0
-        ; recovered @r2 transactions=1,2 ; view_installed @r2 view=2 ; view_installed @r1 view=2
+        """| T1{a} | T2:view_change | recovered @r0 transactions=1,2 ; view_installed @r0 view=2
+        ; certified T1@r1 positive gtid=g:1 2<1 ; certified T2@r1 positive gtid=g:2 0<0
+        ; view_installed @r1 view=2
         ; recovered @r3 transactions=1 ; view_installed @r3 view=2"""
     )
     (breach,) = recovery_reaches_the_view_change(history)
