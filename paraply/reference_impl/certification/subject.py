@@ -83,7 +83,14 @@ class CertifierSubject(Subject):
             ),
         ),
     )
-    follows = (replace(breaks_where[0], breaks=frozenset({"collection_never_changes_a_decision"})),)
+    follows = (
+        replace(
+            breaks_where[0],
+            breaks=frozenset(
+                {"collection_never_changes_a_decision", "only_superseded_versions_are_purged"}
+            ),
+        ),
+    )
     # One member: no recovery, no rest of the group, no session logs.
     unreachable: ClassVar[Mapping[str, frozenset[str]]] = {
         "": frozenset(
