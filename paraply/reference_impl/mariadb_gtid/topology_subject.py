@@ -18,7 +18,13 @@ from paraply.reference_impl.mariadb_gtid.topologies import (
     SwitchOver,
 )
 from paraply.reference_impl.recorder import Recorder
-from paraply.reference_impl.subject import Option, Subject, Workload, register_subject
+from paraply.reference_impl.subject import (
+    KnownBreaches,
+    Option,
+    Subject,
+    Workload,
+    register_subject,
+)
 from paraply.vocabulary.history import OptionValue
 from paraply.vocabulary.schedule import Schedule
 
@@ -139,6 +145,15 @@ class TopologySubject(Subject):
             "gtids_name_one_transaction",
         },
     }
+    follows = (
+        KnownBreaches(
+            where="any options",
+            applies=lambda _: True,
+            breaks=frozenset({"elected_source_has_what_survivors_have"}),
+            because="a server compares its position with the others' by numbers that went back",
+            dialects=frozenset({"going_back"}),
+        ),
+    )
     unreachable: ClassVar[Mapping[str, frozenset[str]]] = {
         "": frozenset(
             {
