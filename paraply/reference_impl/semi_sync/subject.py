@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
+from paraply.reference_impl.causes import CRASH
 from paraply.reference_impl.recorder import Recorder
 from paraply.reference_impl.semi_sync.binlog import ReplicaState
 from paraply.reference_impl.semi_sync.cluster import Cluster
@@ -155,6 +156,16 @@ class SemiSyncSubject(Subject):
             ),
             breaks=frozenset({"commits_reach_their_end"}),
             because="MySQL bug 44058, point 5: rotation, waiter and dump thread wait in a ring",
+        ),
+    )
+    follows = (
+        KnownBreaches(
+            where="sync_binlog=0",
+            applies=lambda options: options["sync_binlog"] == 0,
+            breaks=frozenset({"what_was_confirmed_survives", "what_was_seen_survives"}),
+            because="a replica that has what a crash of the source took back is promoted without "
+            "what came after",
+            cause=CRASH,
         ),
     )
     unreachable: ClassVar[Mapping[str, frozenset[str]]] = {
