@@ -27,10 +27,11 @@ def promises(programs: Sequence[Program]) -> Iterator[str]:
             one.promise,
             f"`{one.required}` {one.expected}",
             "each landing" if one.in_ci else "`make live`",
+            f"`{one.packages}`",
         )
         for one in programs
     )
-    yield from table(("program", "promise", "declared", "runs in"), rows)
+    yield from table(("program", "promise", "declared", "runs in", "`ci/servers --only`"), rows)
 
 
 def results(records: Sequence[Record]) -> Iterator[str]:
