@@ -6,7 +6,6 @@ are committed once, ``files`` last: a row there says that the file is done.
 
 from __future__ import annotations
 
-import io
 import json
 import os
 import secrets
@@ -15,7 +14,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from paraply.adapters.violations_parquet import SCHEMA as VIOLATION
 from paraply.mining.commits import (
@@ -25,7 +23,7 @@ from paraply.mining.commits import (
     first_line,
     storage_options,
 )
-from paraply.mining.row_files import FILE_BYTES, NewFile, parquet_bytes
+from paraply.mining.row_files import FILE_BYTES, NewFile, parquet_bytes, parquet_table
 from paraply.mining.store import STALE_S, Store, located, store_at, store_failed
 from paraply.vocabulary.errors import ParaplyError, register
 
@@ -128,12 +126,10 @@ class AuditTables:
         return sorted(found, key=lambda row: row["number"])
 
     def _read(self, name: str, file: str) -> pa.Table:
-        # The dataset of delta-rs is read ahead by threads of Arrow that call Python: some still
-        # did at the exit of the process, which then aborted.
         data = self._store.read(f"{name}/{file}")
         if data is None:
             raise ParaplyError(NO_DELTA, where=self._url(name), reason=f"its file {file} is gone")
-        return pq.read_table(io.BytesIO(data), schema=SCHEMAS[name], use_threads=False)
+        return parquet_table(data, SCHEMAS[name])
 
     def uris(self, name: str) -> list[str]:
         """Return the Parquet files of a table."""

@@ -112,6 +112,20 @@ def parquet_bytes(
     return sink.getvalue()
 
 
+def parquet_table(data: bytes, schema: pa.Schema) -> pa.Table:
+    """Return the rows of a Parquet file, read by this thread alone.
+
+    Arrow's own threads call Python to free what they have read; one that did at the exit of the
+    process would abort it. Raises ``ArrowException`` or ``OSError`` for a damaged or other file.
+    """
+    file = pq.ParquetFile(pa.BufferReader(data), page_checksum_verification=True, pre_buffer=False)
+    found = file.read(use_threads=False)
+    missing = [name for name in schema.names if name not in found.column_names]
+    if missing:
+        raise pa.ArrowInvalid(f"it has no column {missing[0]}")
+    return found.select(schema.names).cast(schema)
+
+
 def read_file(store: Store, name: str) -> pa.Table:
     """Return rows; P735 if unreadable."""
     where = f"{store.url}/{ROWS}/{name}"
@@ -119,9 +133,7 @@ def read_file(store: Store, name: str) -> pa.Table:
     if data is None:
         raise ParaplyError(ROWS_DAMAGED, where=where, reason="it is gone")
     try:
-        return pq.read_table(
-            io.BytesIO(data), schema=SCHEMA, page_checksum_verification=True, use_threads=False
-        )
+        return parquet_table(data, SCHEMA)
     except (OSError, pa.ArrowException) as fault:
         reason = str(fault).partition("\n")[0]
         raise ParaplyError(ROWS_DAMAGED, where=where, reason=reason) from None

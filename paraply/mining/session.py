@@ -83,8 +83,10 @@ def spark_session(
     for name, value in {**settings, **(conf or {})}.items():
         builder = builder.config(name, value)
     _let_accumulators_end_quietly()
-    # A lost session is told once, by our own error; Py4J would log every call after it.
+    # A lost session is told once, by our own error; Py4J would log every call after it, some by its
+    # own logger and some by the root.
     logging.getLogger("py4j").setLevel(logging.CRITICAL)
+    logging.getLogger().addFilter(_is_not_of_py4j)
     log = scratch / "spark.log"
     try:
         with _standard_error_to(log):
@@ -92,6 +94,10 @@ def spark_session(
     except Exception as error:  # Py4J wraps whatever the JVM throws, and its own start-up errors.
         raise ParaplyError(SPARK_NOT_STARTED, master=master, reason=_reason(error, log)) from None
     return session
+
+
+def _is_not_of_py4j(record: logging.LogRecord) -> bool:
+    return "py4j" not in Path(record.pathname).parts
 
 
 def is_connect(master: str) -> bool:
