@@ -6,6 +6,7 @@ import random
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import count
 from pathlib import Path
 
 from ci.programs.program import Program, Task
@@ -193,17 +194,38 @@ def _each_subscription(task: Task) -> VerifyResult:
 
 
 def _initial_copy(task: Task) -> VerifyResult:
-    """Subscribe in the middle of the load."""
+    """Subscribe in the middle of a load that goes on until the tables are copied."""
+    turns = -(-task.transactions // (2 * CLIENTS))
+
     with pair(task.folder) as (source, target):
         fill(source)
-        turns = -(-task.transactions // CLIENTS)
-        worker = threading.Thread(target=load, args=(source, task.seed, range(1, 1 + turns)))
+        load(source, task.seed, range(1, 1 + turns))
+        is_ready = threading.Event()
+
+        def load_until_ready() -> None:
+            for first in count(1 + turns, turns):
+                load(source, task.seed, range(first, first + turns))
+                if is_ready.is_set():
+                    break
+
+        worker = threading.Thread(target=load_until_ready)
         worker.start()
-        wait_until_seen(source, task.transactions // 4)
-        subscribe(source, target, "sub_0", "a, b", options="copy_data=true")
-        worker.join()
+        try:
+            subscribe(source, target, "sub_0", "a, b", options="copy_data=true")
+            wait_until(lambda: _tables_copied(target) == len(TABLES))
+        finally:
+            is_ready.set()
+            worker.join()
+        # The last round may have ended before the tables were ready.
+        first = 1 + int(source.sql("SELECT max(balance) FROM a WHERE id < 0"))
+        load(source, task.seed, range(first, first + turns))
         wait_until_applied(source, target)
         return verified(source, target, task.folder, required="final", by_content=False)
+
+
+def _tables_copied(target: Postgres) -> int:
+    """Return how many tables apply the changes of the whole subscription."""
+    return int(target.sql("SELECT count(*) FROM pg_subscription_rel WHERE srsubstate = 'r'"))
 
 
 PROGRAMS = (
