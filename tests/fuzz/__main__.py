@@ -1,11 +1,14 @@
 """Fuzz every reader of foreign input: ``python -m tests.fuzz --seconds 60``.
 
-    python -m tests.fuzz [--seconds S] [--seed N] [--reader NAME ...]
-    python -m tests.fuzz --reader NAME --seed N --input NUMBER     one input again
+    python -m tests.fuzz [--seconds S] [--seed N] [--reader NAME ...] [--corpus DIR]
+    python -m tests.fuzz --reader NAME --replay FILE               one input again
     python -m tests.fuzz --inputs 10000000                         so many, however long
+    python -m tests.fuzz --reader NAME --seed N --input NUMBER     one of those again
 
-Input n of a reader depends on the seed and n alone. Exit code 0: nothing broke; 1: something did;
-2: a reader read nothing, or refused nothing, so its inputs have shown nothing.
+Inputs are guided by coverage where atheris is installed. ``--inputs`` and ``--blind`` do without:
+input n of a reader then depends on the seed and n alone. ``--corpus`` keeps the inputs that reach
+new code, and begins with them. Exit code 0: nothing broke; 1: something did; 2: a reader read
+nothing, or refused nothing, so its inputs have shown nothing.
 """
 
 from __future__ import annotations
@@ -18,9 +21,11 @@ import tempfile
 import time
 import traceback
 from collections import Counter
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from pathlib import Path
 
+from tests.fuzz import guided
 from tests.fuzz.oracle import bounded_time, limit_memory
 from tests.fuzz.readers import Files, Reader, readers
 
@@ -89,7 +94,11 @@ def _keep(folder: Path, files: Files) -> None:
         (folder / name).write_bytes(data)
 
 
-def main(arguments: list[str] | None = None) -> int:
+Guide = Callable[[Reader, int, float, Path, Path], tuple[Counter[str], list[Path]]]
+"""See :func:`tests.fuzz.guided.fuzz`."""
+
+
+def main(arguments: list[str] | None = None, guide: Guide | None = None) -> int:
     """Fuzz the readers in turn; each gets an equal share of the time."""
     every = {reader.name: reader for reader in readers()}
     parser = argparse.ArgumentParser(prog=f"python -m {MODULE}", description=__doc__)
@@ -97,23 +106,43 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--inputs", type=int, help="of each reader, in place of --seconds")
     parser.add_argument("--seed", type=int)
     parser.add_argument("--reader", nargs="+", choices=sorted(every), default=list(every))
+    parser.add_argument("--blind", action="store_true", help="not guided by coverage")
+    parser.add_argument("--corpus", type=Path, help="where inputs that reach new code are kept")
     parser.add_argument("--input", type=int, help="this one alone, with its traceback")
+    parser.add_argument("--replay", type=Path, help="this file alone, with its traceback")
     parser.add_argument("--artifacts", type=Path, help="where breaking inputs are kept")
     options = parser.parse_args(arguments)
-    seed = options.seed if options.seed is not None else random.SystemRandom().randrange(1 << 31)
+    seed = options.seed if options.seed is not None else random.SystemRandom().randrange(1, 1 << 31)
     if options.input is not None:
-        return _again(every[options.reader[0]], seed, options.input)
+        reader = every[options.reader[0]]
+        return _again(reader, input_of(reader, seed, options.input))
+    if options.replay is not None:
+        return _again(every[options.reader[0]], guided.unpack(options.replay.read_bytes()))
     artifacts = options.artifacts or Path(tempfile.gettempdir()) / "paraply-fuzz-broken"
-    print(f"fuzz: seed {seed}; inputs that break go to {artifacts}", flush=True)
-    for name in options.reader:
-        every[name].seeds()
-    limit_memory()
+    if guide is None and guided.is_possible() and not options.blind and options.inputs is None:
+        return guided.start([*(arguments or sys.argv[1:]), "--seed", str(seed)])
+    how = "not guided by coverage" if guide is None else "guided by coverage"
+    print(f"fuzz: seed {seed}, {how}; inputs that break go to {artifacts}", flush=True)
+    if guide is None:
+        for name in options.reader:
+            every[name].seeds()
+        limit_memory()
     numbers = range(options.inputs if options.inputs is not None else sys.maxsize)
     share = sys.maxsize if options.inputs is not None else options.seconds / len(options.reader)
     code = 0
     for name in options.reader:
-        deadline = time.monotonic() + share
-        outcomes, broken = fuzz(every[name], seed, numbers, deadline, artifacts)
+        broken: Sequence[object]
+        if guide is not None:
+            folder = artifacts / f"{name}-{seed}-guided"
+            shutil.rmtree(folder, ignore_errors=True)
+            kept = folder / "corpus" if options.corpus is None else options.corpus / name
+            outcomes, broken = guide(every[name], seed, share, kept, folder)
+            for path in broken:
+                print(f"fuzz: BROKEN {name}; again: python -m {MODULE} --reader {name} "
+                      f"--replay {path}", flush=True)  # fmt: skip
+        else:
+            deadline = time.monotonic() + share
+            outcomes, broken = fuzz(every[name], seed, numbers, deadline, artifacts)
         shown = ", ".join(f"{what} {count:,}" for what, count in outcomes.most_common(8))
         print(f"fuzz: {name:18} {outcomes.total():7,} inputs: {shown}", flush=True)
         if broken:
@@ -124,8 +153,7 @@ def main(arguments: list[str] | None = None) -> int:
     return code
 
 
-def _again(reader: Reader, seed: int, number: int) -> int:
-    files = input_of(reader, seed, number)
+def _again(reader: Reader, files: Files) -> int:
     for name, data in files.items():
         print(f"{name}: {data[:2000]!r}")
     try:

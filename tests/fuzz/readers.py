@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import tempfile
+import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -35,7 +36,7 @@ from tests.adapters.postgresql.stream_writer import INT4, TEXT, StreamWriter
 from tests.builders.every_command import CLOCK, LOG
 from tests.builders.hot_logs import hot_log
 from tests.fuzz import mutations as damage
-from tests.fuzz.binlog_target import file_of
+from tests.fuzz.binlog_target import check, file_of
 from tests.fuzz.binlog_target import seeds as scripts_and_logs
 from tests.fuzz.mutations import Mutate
 from tests.fuzz.oracle import BrokenError, outcome_of_command, refusals
@@ -44,10 +45,13 @@ TESTS = Path(__file__).resolve().parents[1]
 BINLOGS = TESTS / "fixtures" / "binlogs"
 MEMORY = "--memory=256M"
 TEXT_BYTES_MAX = 60_000
+LOG_BYTES_MAX = 8_192
 
 Files = dict[str, bytes]
 """An input: contents by name, in a folder of its own."""
 ONE = "input"
+_NOT_OF_ITS_FORMAT = (ValueError, OSError, EOFError, RecursionError, zlib.error)
+"""What a mutator raises for what earlier damage left."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,7 +80,7 @@ class Reader:
             mutate = next(how for suffix, how in self.damage.items() if name.endswith(suffix))
             try:
                 files[name] = mutate(files[name], choice)
-            except (ValueError, OSError, EOFError):  # No longer of its format.
+            except _NOT_OF_ITS_FORMAT:
                 files[name] = damage.bytes_damaged(files[name], choice)
         return files
 
@@ -124,6 +128,24 @@ def single(*contents: bytes, name: str = ONE) -> list[Files]:
 def scripts() -> list[Files]:
     """Return events of both flavours; a file is made of them when it is read."""
     return single(*(one for one in scripts_and_logs() if one[0] < 4))
+
+
+def small_logs() -> list[Files]:
+    """Return the sample logs, as files and as scripts, and small ones of real servers."""
+    shipped = (path for path in sorted(BINLOGS.rglob("*")) if path.is_file())
+    real = [path.read_bytes() for path in shipped if path.stat().st_size <= LOG_BYTES_MAX]
+    return single(*scripts_and_logs(), *(data for data in real if data.startswith(b"\xfebin")))
+
+
+def log_damaged(data: bytes, choice: Random) -> bytes:
+    """Damage a script, or the bytes of a file."""
+    is_script = data[:1] < b"\4"
+    return (damage.script_damaged if is_script else damage.bytes_damaged)(data, choice)
+
+
+def decode(folder: Path) -> str:
+    """Read a log without judging it."""
+    return check((folder / ONE).read_bytes())
 
 
 def _made(folder: Path) -> str:
@@ -424,6 +446,7 @@ def readers() -> Iterator[Reader]:
     """Yield all readers."""
     jsonl = f"{{}}/{ONE}.jsonl"
     for name, seeds, mutate, read in (
+        ("decoder", small_logs, log_damaged, decode),
         ("binary-log", scripts, damage.script_damaged, audit_script),
         ("both-engines", hot_scripts, damage.script_damaged, both_engines),
         ("log-of-target", scripts, damage.script_damaged, verify_script),

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from dataclasses import replace
 from random import Random
 
 import pytest
 
-from tests.fuzz import mutations, oracle
-from tests.fuzz.__main__ import fuzz, input_of, is_telling, outcome_of
+from tests.fuzz import guided, mutations, oracle
+from tests.fuzz.__main__ import fuzz, input_of, is_telling, main, outcome_of
 from tests.fuzz.readers import ONE, both_engines, converse, read_group, readers, single
 
 READERS = {reader.name: reader for reader in readers()}
@@ -115,3 +116,50 @@ def test_applier_that_nests_deeply_breaks_the_protocol(opening):
 def test_group_run_that_nests_deeply_is_refused():
     (files,) = single(b"[" * 100_000 + b"\n")
     assert outcome_of(replace(READERS["group-run"], read=read_group), files) == "P530"
+
+
+# Inputs guided by coverage.
+
+
+def test_input_is_packed_in_one_piece():
+    for reader in READERS.values():
+        for files in reader.seeds()[:3]:
+            assert guided.unpack(guided.pack(files)) == files
+    whole = {"a": b"1", "b/c": b"", "d": b"x" * 70_000}
+    assert guided.unpack(guided.pack(whole)[:-1]) == {"a": b"1", "b/c": b""}
+    assert guided.unpack(b"\xff\xff\xff") == {}
+
+
+@pytest.mark.long
+def test_guided_inputs_reach_code_that_the_first_ones_do_not(tmp_path):
+    pytest.importorskip("atheris")
+    corpus = tmp_path / "corpus"
+    words = ["--reader", "notation", "--seconds", "3", "--corpus", str(corpus)]
+    assert main([*words, "--artifacts", str(tmp_path / "found")]) == 0
+    added = [path.read_bytes() for path in (corpus / "notation").iterdir()]
+    assert set(map(guided.pack, READERS["notation"].seeds())).isdisjoint(added)
+    assert added
+
+
+def test_guided_run_that_breaks_off_is_no_pass(tmp_path, monkeypatch):
+    monkeypatch.setattr(guided, "hand_over", lambda *_: os._exit(5))
+    with pytest.raises(RuntimeError, match="notation: exit code 5"):
+        guided.fuzz(READERS["notation"], SEED, 1, tmp_path / "corpus", tmp_path / "found")
+
+
+def test_guided_input_that_breaks_a_reader_is_kept_and_run_again(tmp_path, monkeypatch, capsys):
+    reader = READERS["edn"]
+
+    def crash(_reader, _seed, _seconds, _corpus, folder):
+        (folder / "outcomes.json").write_text('{"read": 3}')
+        (folder / "crash-1").write_bytes(guided.pack(reader.seeds()[0]))
+        os._exit(77)
+
+    monkeypatch.setattr(guided, "hand_over", crash)
+    words = ["--reader", "edn", "--seed", str(SEED), "--seconds", "1", "--artifacts", str(tmp_path)]
+    assert main(words, guide=guided.fuzz) == 1
+    kept = tmp_path / f"edn-{SEED}-guided" / "crash-1"
+    assert f"--reader edn --replay {kept}" in capsys.readouterr().out
+    assert main(["--reader", "edn", "--replay", str(kept)]) == 0
+    monkeypatch.setattr("paraply.commands.check.run", lambda _: 1 // 0)
+    assert main(["--reader", "edn", "--replay", str(kept)]) == 1
