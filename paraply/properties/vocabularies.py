@@ -113,6 +113,17 @@ def logged_domains(history: History) -> bool:
     return relay_log(history) and has_domains(history)
 
 
+def views_with_members(history: History) -> bool:
+    """Members install views that name their members."""
+    return any(event.members for event in history.events_of(EventKind.VIEW_INSTALLED))
+
+
+def several_views(history: History) -> bool:
+    """A member installs several views."""
+    views = [event.member for event in history.events_of(EventKind.VIEW_INSTALLED)]
+    return len(views) > len(set(views))
+
+
 def given_numbers(history: History) -> bool:
     """Members give transactions a last_committed and a sequence_number."""
     return any(event.timestamp is not None for event in history.events)

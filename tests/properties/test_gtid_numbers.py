@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from paraply.properties.certification.gtid_blocks import (
+    an_origin_needs_a_second_block,
+    gtids_come_from_their_origins_block,
+)
 from paraply.properties.certification.gtid_numbers import gtid_numbers_leave_no_gap
 from paraply.properties.group.backlog import members_write_after_their_backlog
 from paraply.properties.group.executed_sets import (
@@ -43,6 +47,46 @@ def test_blocks_of_the_members_may_be_free(number, is_late):
     head = 'members=r1,r2 options={"block_size":2} '
     run = history_of(head + LOG + certified((1, number)))
     assert bool(gtid_numbers_leave_no_gap(run)) is is_late
+
+
+BLOCKS = 'members=r1,r2 options={"block_size":2} | ' + " | ".join(
+    f"T{one}{{a}} origin=r{origin}" for one, origin in enumerate((1, 2, 1, 1, 2), 1)
+)
+NUMBERS = {1: 1, 2: 3, 3: 2, 4: 4, 5: 6}
+
+
+def numbered(**other):
+    given = NUMBERS | {int(name[1:]): number for name, number in other.items()}
+    return history_of(f"{BLOCKS} | {certified(*given.items())}")
+
+
+def test_gtids_come_from_disjoint_blocks_and_later_fill_holes():
+    assert verdict(numbered(), gtids_come_from_their_origins_block) is Verdict.HOLDS
+    assert an_origin_needs_a_second_block(numbered())
+
+
+@pytest.mark.parametrize(
+    ("other", "expected"),
+    [
+        ({"T2": 2}, "T2 group:2; with blocks of 2 its origin's next number is 3"),
+        ({"T4": 5}, "is 4"),
+    ],
+)
+def test_number_outside_the_block_is_reported(other, expected):
+    breach, *_ = gtids_come_from_their_origins_block(numbered(**other))
+    assert str(breach).endswith(expected)
+
+
+def test_joiner_is_not_judged_by_blocks():
+    run = history_of(f"{BLOCKS} | recovered @r1 ; {certified((1, 7))}")
+    assert verdict(run, gtids_come_from_their_origins_block) is Verdict.UNKNOWN
+
+
+def test_view_change_ends_the_blocks():
+    view = f"{certified((1, 1))} ; view_installed @r1 view=2 ; "
+    assert not gtids_come_from_their_origins_block(
+        history_of(f"{BLOCKS} | {view}{certified((2, 2))}")
+    )
 
 
 COMMITS = f"{certified((1, 1), (2, 2))} ; engine_committed T1@r1 ; engine_committed T2@r1 ; "

@@ -77,7 +77,14 @@ _SEEN_AT_ONCE = frozenset(
 """Non-transactional changes are visible before the commit."""
 
 _ONE_DOMAIN = frozenset({"domains_overtake_each_other"})
-_NO_SPECULATION = frozenset({"speculation_meets_a_conflict"})
+_NO_SPECULATION = frozenset(
+    {
+        "a_row_change_fails_in_an_attempt",
+        "row_errors_end_the_attempt",
+        "speculation_meets_a_conflict",
+    }
+)
+"""Row changes fail only where transactions run ahead of those that they conflict with."""
 _ONE_AT_A_TIME = (
     _NO_SPECULATION
     | _ONE_DOMAIN

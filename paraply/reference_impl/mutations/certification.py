@@ -284,6 +284,27 @@ mutate(
 )
 
 
+class LeavesHoles(GtidGenerator):
+    """Blocks begin after the greatest number."""
+
+    def compute_intervals(self, taken: AbstractSet[Gtid]) -> None:
+        super().compute_intervals(taken)
+        self.free = self.free[-1:]
+
+
+mutate(
+    "blocks_leave_holes",
+    "certifier.cc: compute_group_available_gtid_intervals; MySQL manual, assignment block size",
+    "Numbers that remained of ended blocks are never given.",
+    "gtids_come_from_their_origins_block",
+    GroupSubject(Parts(generator=LeavesHoles)),
+    absent=1,
+    departures=0,
+    block_size=2,
+    barriers=False,
+)
+
+
 class SnapshotWithoutLast(Group):
     """Snapshots omit the last visible commit."""
 

@@ -278,12 +278,8 @@ mutate(
     "round_survives_the_view_change",
     "certifier.cc, handle_view_change: incoming reports are dropped",
     "A report from before a view change counts after it.",
-    "",
+    "stable_sets_are_what_reports_have_in_common",
     GroupSubject(Parts(collection=KeepsTheRound)),
-    survives_because=(
-        "executed sets only grow, so an old report is still true; the round still waits for "
-        "whoever joined, and that of a member that left only makes the stable set smaller"
-    ),
     members=3,
     joins=1,
     departures=1,

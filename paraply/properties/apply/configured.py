@@ -1,0 +1,113 @@
+"""Limits that an applier is configured with."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from paraply.properties.registry import Violation, Vocabulary, always
+from paraply.properties.vocabularies import applied
+from paraply.vocabulary.events import Event, EventKind
+from paraply.vocabulary.history import History
+from paraply.vocabulary.transactions import TransactionId
+
+WORKERS, RETRIES, MERGED = "workers", "retries_max", "merged"
+"""Options of appliers."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LimitExceeded(Violation):
+    """An applier uses more than it is configured with."""
+
+    member: str
+    transaction: TransactionId
+    what: str
+    number: int
+    greatest: int
+
+    def __str__(self) -> str:
+        return (
+            f"{self.member}: T{self.transaction} is {self.what} {self.number}, and at most "
+            f"{self.greatest} are configured"
+        )
+
+
+def configured(option: str) -> Vocabulary:
+    """Return the vocabulary of appliers with a configured number."""
+
+    def states_it(history: History) -> bool:
+        return type(history.header.options.get(option)) is int and applied(history)
+
+    return states_it
+
+
+def _limit(history: History, option: str) -> int:
+    return int(history.header.options[option])
+
+
+def _breaches(events: Iterator[tuple[Event, int]], what: str, greatest: int) -> list[LimitExceeded]:
+    return [
+        LimitExceeded(
+            member=event.member,
+            transaction=event.transaction,
+            what=what,
+            number=number,
+            greatest=greatest,
+        )
+        for event, number in events
+        if number > greatest and event.transaction is not None
+    ]
+
+
+def _workers(history: History) -> Iterator[tuple[Event, int]]:
+    for event in history.events_of(EventKind.SCHEDULED, EventKind.BEGUN):
+        if event.worker:
+            yield event, event.worker
+
+
+def _attempts(history: History) -> Iterator[tuple[Event, int]]:
+    for event in history.events_of(EventKind.BEGUN):
+        yield event, event.attempt
+
+
+def _jobs(history: History) -> Iterator[tuple[Event, int]]:
+    for event in history.events_of(EventKind.BEGUN):
+        yield event, max(1, len(event.transactions))
+
+
+def configured_workers(history: History) -> bool:
+    """A configured number of numbered workers applies."""
+    return configured(WORKERS)(history) and any(True for _ in _workers(history))
+
+
+@always(
+    of=configured_workers,
+    source="replica_parallel_workers; slave_parallel_threads; WL#4648, |W|",
+    witness=lambda history: sum(1 for _ in _workers(history)),
+)
+def workers_are_those_configured(history: History) -> list[LimitExceeded]:
+    """Transactions go to workers with numbers up to the configured number of workers.
+
+    With no workers, one thread applies.
+    """
+    return _breaches(_workers(history), "given to worker", max(1, _limit(history, WORKERS)))
+
+
+@always(
+    of=configured(RETRIES),
+    source="replica_transaction_retries; slave_transaction_retries",
+    witness=lambda history: sum(1 for _ in _attempts(history)),
+)
+def attempts_end_with_the_configured_retries(history: History) -> list[LimitExceeded]:
+    """After its first attempt, a transaction begins at most the configured number of retries."""
+    return _breaches(_attempts(history), "begun in attempt", _limit(history, RETRIES) + 1)
+
+
+@always(
+    of=configured(MERGED),
+    source="WL#4648, C4: a number of small transactions is merged",
+    witness=lambda history: sum(1 for _ in _jobs(history)),
+)
+def jobs_have_at_most_the_configured_transactions(history: History) -> list[LimitExceeded]:
+    """A job merges at most the configured number of transactions."""
+    return _breaches(_jobs(history), "begun in a job of", _limit(history, MERGED))

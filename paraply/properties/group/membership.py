@@ -1,0 +1,281 @@
+"""What members learn about the group: its views, and who is online in them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+from paraply.properties.group.stream import MemberStream, is_rest, member_streams
+from paraply.properties.registry import Violation, always, sometimes
+from paraply.properties.vocabularies import recorded, several_views, views_with_members
+from paraply.vocabulary.events import Event, EventKind, Outcome
+from paraply.vocabulary.history import History
+from paraply.vocabulary.transactions import TransactionId
+
+Names = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ViewPassedOver(Violation):
+    """A member's next view is not numbered next."""
+
+    member: str
+    view: int
+    before: int
+
+    def __str__(self) -> str:
+        return f"{self.member} installed view {self.view} after view {self.before}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ViewsDiffer(Violation):
+    """Two members install one view with different members."""
+
+    view: int
+    member: str
+    members: Names
+    other_member: str
+    other_members: Names
+
+    def __str__(self) -> str:
+        return (
+            f"view {self.view} has {', '.join(self.members)} at {self.member} and "
+            f"{', '.join(self.other_members)} at {self.other_member}"
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OnlineDiffers(Violation):
+    """In one view, two members learn different online members."""
+
+    view: int
+    member: str
+    online: tuple[Names, ...]
+    other_member: str
+    other_online: tuple[Names, ...]
+
+    def __str__(self) -> str:
+        return (
+            f"in view {self.view} {self.member} learned {_in_words(self.online)} as online, "
+            f"{self.other_member} {_in_words(self.other_online)}"
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OnlineTooEarly(Violation):
+    """A joiner counts as online and never had an empty queue."""
+
+    joiner: str
+    told: str
+    waiting: tuple[TransactionId, ...]
+
+    def __str__(self) -> str:
+        waiting = " ".join(f"T{one}" for one in self.waiting)
+        why = f"still had to apply {waiting}" if waiting else "had not installed its view"
+        return f"{self.told} learned {self.joiner} as online, which {why} all the time"
+
+
+def _in_words(sets: tuple[Names, ...]) -> str:
+    return " then ".join(f"({', '.join(names)})" for names in sets) or "nobody new"
+
+
+def _stays(stream: MemberStream) -> Iterator[list[Event]]:
+    """Yield the events between two starts of a member."""
+    stay: list[Event] = []
+    for _, event in stream.events:
+        if event.kind is EventKind.STARTED and stay:
+            yield stay
+            stay = []
+        stay.append(event)
+    if stay:
+        yield stay
+
+
+def _views(stay: list[Event]) -> list[Event]:
+    return [event for event in stay if event.kind is EventKind.VIEW_INSTALLED and event.view]
+
+
+def _passings(history: History) -> Iterator[tuple[str, int, int]]:
+    """Yield a member, and the numbers of two views that it installs one after the other."""
+    for stream in member_streams(history):
+        for stay in _stays(stream):
+            numbers = [event.view or 0 for event in _views(stay)]
+            for before, after in pairwise(numbers):
+                yield stream.member, before, after
+
+
+@always(
+    of=several_views,
+    source="virtual synchrony: Birman and Joseph, 1987; Gcs_xcom_view_identifier::increment_by_one",
+    witness=lambda history: sum(1 for _ in _passings(history)),
+)
+def views_follow_one_another(history: History) -> list[ViewPassedOver]:
+    """A member installs every view of the group while it is in it, each numbered one higher."""
+    return [
+        ViewPassedOver(member=member, view=after, before=before)
+        for member, before, after in _passings(history)
+        if after != before + 1
+    ]
+
+
+def _shared_views(history: History) -> Iterator[tuple[Event, Event]]:
+    """Yield two installations of one view: the first and another one."""
+    first: dict[int, Event] = {}
+    for event in history.events_of(EventKind.VIEW_INSTALLED):
+        if event.view and event.members:
+            earlier = first.setdefault(event.view, event)
+            if earlier is not event:
+                yield earlier, event
+
+
+@always(
+    of=views_with_members,
+    source="virtual synchrony: Birman and Joseph, 1987",
+    witness=lambda history: sum(1 for _ in _shared_views(history)),
+)
+def members_agree_on_views(history: History) -> list[ViewsDiffer]:
+    """All members that install a view see the same members in it, in one order."""
+    return [
+        ViewsDiffer(
+            view=earlier.view or 0,
+            member=earlier.member,
+            members=earlier.members,
+            other_member=later.member,
+            other_members=later.members,
+        )
+        for earlier, later in _shared_views(history)
+        if earlier.members != later.members
+    ]
+
+
+def _online_by_view(history: History) -> dict[int, dict[str, tuple[Names, ...]]]:
+    """Return view -> member -> online members that it learned until the next view or the end.
+
+    Repeated sets count once, and the set before the view does not count.
+    """
+    found: dict[int, dict[str, tuple[Names, ...]]] = {}
+    for stream in member_streams(history):
+        for stay in _stays(stream):
+            view: int | None = None
+            known: Names = ()
+            learned: list[Names] = []
+            for event in stay:
+                if event.kind is EventKind.ONLINE:
+                    names = tuple(sorted(event.members))
+                    if names != known:
+                        learned.append(names)
+                    known = names
+                elif event.kind is EventKind.VIEW_INSTALLED and event.view:
+                    if view is not None and event.view == view + 1:
+                        found.setdefault(view, {})[stream.member] = tuple(learned)
+                    view, learned = event.view, []
+            if view is not None and is_rest(stay[-1]):
+                found.setdefault(view, {})[stream.member] = tuple(learned)
+    return found
+
+
+@sometimes(of=recorded(EventKind.ONLINE), source="recovery.cc: Recovery_module, ONLINE state")
+def members_learn_in_a_view_who_is_online(history: History) -> bool:
+    """Two members pass a view in which a set of online members became known."""
+    return any(
+        len(passing) > 1 and any(passing.values()) for passing in _online_by_view(history).values()
+    )
+
+
+@always(
+    of=recorded(EventKind.VIEW_INSTALLED, EventKind.ONLINE),
+    source="Recovery_message, RECOVERY_END_MESSAGE: in the total order; MySQL manual, "
+    "replication_group_members",
+    witness=members_learn_in_a_view_who_is_online,
+)
+def members_agree_on_who_is_online(history: History) -> list[OnlineDiffers]:
+    """Members that pass from one view to the next learn the same online members between.
+
+    In the last view, members at rest do.
+    """
+    found = []
+    for view, passing in sorted(_online_by_view(history).items()):
+        (first, expected), *others = passing.items()
+        found += [
+            OnlineDiffers(
+                view=view,
+                member=first,
+                online=expected,
+                other_member=member,
+                other_online=learned,
+            )
+            for member, learned in others
+            if learned != expected
+        ]
+    return found
+
+
+@dataclass(slots=True)
+class _Joiner:
+    """A member from its recovery on."""
+
+    view: int | None = None
+    """Its first view."""
+    has_caught_up: bool = False
+    waiting: set[TransactionId] = field(default_factory=set)
+    """Certified, remote and not yet applied."""
+
+    def follow(self, event: Event) -> None:
+        """Apply one of its events."""
+        one = event.transaction
+        if event.kind is EventKind.VIEW_INSTALLED:
+            self.view = self.view or event.view
+        elif event.kind is EventKind.CERTIFIED and one is not None:
+            if event.outcome is Outcome.POSITIVE and event.timestamp is not None:
+                self.waiting.add(one)
+        elif event.kind in (EventKind.ENGINE_COMMITTED, EventKind.SKIPPED) and one is not None:
+            self.waiting.discard(one)
+        self.has_caught_up = self.has_caught_up or (bool(self.view) and not self.waiting)
+
+
+def _joiners_online(history: History) -> Iterator[tuple[str, str, _Joiner]]:
+    """Yield a joiner, the first member that learns it as online, and its state then.
+
+    Another member that has not installed the joiner's view may mean an earlier stay.
+    """
+    joiners: dict[str, _Joiner] = {}
+    views: dict[str, int] = {}
+    for event in history.events:
+        if event.kind is EventKind.RECOVERED:
+            joiners[event.member] = _Joiner()
+        elif event.kind in (EventKind.STARTED, EventKind.STOPPED, EventKind.CRASHED):
+            joiners.pop(event.member, None)
+        elif event.kind is EventKind.ONLINE:
+            for name in sorted(joiners.keys() & set(event.members)):
+                view = joiners[name].view
+                if name == event.member or (view and views.get(event.member, 0) >= view):
+                    yield name, event.member, joiners.pop(name)
+            continue
+        if event.kind is EventKind.VIEW_INSTALLED:
+            views[event.member] = event.view or 0
+        if event.member in joiners:
+            joiners[event.member].follow(event)
+
+
+@sometimes(
+    of=recorded(EventKind.RECOVERED, EventKind.ONLINE),
+    source="MySQL manual, group_replication_recovery_complete_at",
+)
+def a_joiner_becomes_online(history: History) -> bool:
+    """A member that recovered from a donor becomes online."""
+    return any(True for _ in _joiners_online(history))
+
+
+@always(
+    of=recorded(EventKind.RECOVERED, EventKind.ONLINE),
+    source="MySQL manual, group_replication_recovery_complete_at=TRANSACTIONS_APPLIED",
+    witness=a_joiner_becomes_online,
+)
+def joiners_catch_up_before_they_are_online(history: History) -> list[OnlineTooEarly]:
+    """A joiner is online only after a moment when it had applied all that it had certified."""
+    return [
+        OnlineTooEarly(joiner=joiner, told=told, waiting=tuple(sorted(state.waiting)))
+        for joiner, told, state in _joiners_online(history)
+        if not state.has_caught_up
+    ]

@@ -1,0 +1,90 @@
+"""Configured limits, failing rows and counted groups: holds, breaks, and edges."""
+
+from __future__ import annotations
+
+import pytest
+
+from paraply.properties.apply.commit_groups import commit_groups_are_counted_one_by_one
+from paraply.properties.apply.configured import (
+    attempts_end_with_the_configured_retries,
+    jobs_have_at_most_the_configured_transactions,
+    workers_are_those_configured,
+)
+from paraply.properties.apply.row_errors import (
+    a_row_change_fails_in_an_attempt,
+    row_errors_end_the_attempt,
+)
+from paraply.properties.registry import registered_properties
+from paraply.vocabulary.verdict import Verdict
+from tests.properties.histories import history_of, verdict
+
+LOG = "| T1{a} | T2{b} | "
+
+
+def limited(option, number, events):
+    return history_of(f'options={{"{option}":{number}}} {LOG}{events}')
+
+
+@pytest.mark.parametrize(("limit", "found"), [(3, 0), (2, 0), (1, 1), (0, 1)])
+def test_workers_are_numbered_up_to_the_limit(limit, found):
+    history = limited("workers", limit, "scheduled T1 worker=1 ; scheduled T2 worker=2")
+    assert len(workers_are_those_configured(history)) == found
+
+
+def test_breach_names_the_worker_and_the_limit():
+    history = limited("workers", 2, "scheduled T1 worker=3 ; begun T2 worker=0")
+    assert [str(one) for one in workers_are_those_configured(history)] == [
+        "r1: T1 is given to worker 3, and at most 2 are configured"
+    ]
+
+
+@pytest.mark.parametrize(("attempt", "found"), [(1, 0), (2, 0), (3, 1)])
+def test_last_attempt_is_the_last_retry(attempt, found):
+    history = limited("retries_max", 1, f"begun T1 worker=1 attempt={attempt}")
+    assert len(attempts_end_with_the_configured_retries(history)) == found
+
+
+@pytest.mark.parametrize(("merged", "found"), [(2, 0), (1, 1)])
+def test_job_has_at_most_the_configured_transactions(merged, found):
+    history = limited("merged", merged, "begun T1 worker=1 transactions=1,2")
+    assert len(jobs_have_at_most_the_configured_transactions(history)) == found
+
+
+def test_limit_that_is_not_stated_is_not_judged():
+    run = history_of(f"{LOG}scheduled T1 worker=3 ; begun T1 worker=3")
+    judged = {one.name for one in registered_properties() if one.applies_to(run)}
+    assert workers_are_those_configured.__name__ not in judged
+
+
+FAILS = "begun T1 worker=1 ; row_applied T1 worker=1 missing_before_image items=a ; "
+
+
+@pytest.mark.parametrize("end", ["rolled_back T1 worker=1", "failed T1 worker=1"])
+def test_attempt_ends_after_an_error(end):
+    history = history_of(f"{LOG}{FAILS}{end}")
+    assert a_row_change_fails_in_an_attempt(history)
+    assert verdict(history, row_errors_end_the_attempt) is Verdict.HOLDS
+
+
+def test_step_after_an_error_is_reported():
+    (breach,) = row_errors_end_the_attempt(history_of(f"{LOG}{FAILS}engine_committed T1 worker=1"))
+    assert str(breach) == "r1: T1 engine committed after its row met a missing before image"
+
+
+@pytest.mark.parametrize("between", ["crashed ; recovered ; ", "rolled_back T1 worker=1 ; "])
+def test_new_attempt_may_change_the_row(between):
+    again = FAILS.replace("missing_before_image", "ok")
+    assert not row_errors_end_the_attempt(history_of(f"{LOG}{FAILS}{between}{again}".rstrip(" ;")))
+
+
+@pytest.mark.parametrize(
+    ("groups", "found"), [((1, 1, 2), 0), ((1, 3), 1), ((2,), 1), ((1, 2, 1), 1)]
+)
+def test_groups_are_counted_one_by_one(groups, found):
+    events = " ; ".join(f"flushed T1 group={one}" for one in groups)
+    assert len(commit_groups_are_counted_one_by_one(history_of(LOG + events))) == found
+
+
+def test_count_starts_anew_with_the_server():
+    events = "flushed T1 group=1 ; started ; flushed T1 group=7"
+    assert not commit_groups_are_counted_one_by_one(history_of(LOG + events))
