@@ -208,9 +208,8 @@ class _Recorder:
         recording.undecoded |= txn.undecoded_tables
         place = str(txn.start)
         self._note_what_has_no_rows(txn, place)
-        if txn.is_ddl:
-            for sql in txn.statements:
-                self._take_ddl(sql, txn.default_schema)
+        for sql in txn.schema_statements:
+            self._take_ddl(sql, txn.default_schema)
         if not txn.complete:
             return  # Without its end in the log it may never have been committed.
         rows = tuple(self._stored(change) for change in txn.rows)

@@ -44,6 +44,12 @@ class RowKeys(Protocol):
         """
         ...
 
+    def identities_of(
+        self, table: str, image: tuple[object, ...]
+    ) -> tuple[ConflictKey, ...] | None:
+        """Return the same keys, but equal only if their rows certainly collide."""
+        ...
+
     def schema_of(self, table: str) -> TableSchema | None:
         """Return the current schema, if known."""
         ...

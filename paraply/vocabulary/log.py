@@ -41,6 +41,7 @@ WHOLE_ROW = "ROW"
 """The index of rows named by all columns."""
 RELEASED = "deleted or moved parent rows"
 TAKEN = "new values of unique keys"
+SEARCHED = "rows without a key that are searched for"
 
 
 def aspect(table: str, what: str) -> str:
@@ -189,6 +190,16 @@ class LoggedTransaction:
     def is_ddl(self) -> bool:
         """Return whether statement or MariaDB flag is DDL."""
         return self.kind is LoggedKind.DDL or "ddl" in self.flags
+
+    @property
+    def schema_statements(self) -> tuple[str, ...]:
+        """Return the statements that change definitions.
+
+        A two-phase ALTER takes effect at COMMIT ALTER, which repeats the text of START ALTER.
+        """
+        if not self.is_ddl or self.flags & {"start_alter", "rollback_alter"}:
+            return ()
+        return self.statements
 
     @property
     def is_barrier(self) -> bool:

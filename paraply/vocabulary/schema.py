@@ -33,6 +33,8 @@ class Column:
     """Generated, and not stored."""
     visible: bool = True
     auto_increment: bool = False
+    omitted_is_null: bool = False
+    """An insert that gives no value leaves NULL."""
     charset: str = ""
     """May be known without a collation."""
 

@@ -79,6 +79,8 @@ def transaction(
         "default_schema": "d",
         **fields,
     }
+    # A row that is not known may be any row of its table.
+    values.setdefault("reached_tables", values["unidentified_tables"])
     return LoggedTransaction(**values)  # type: ignore[arg-type]
 
 
@@ -138,6 +140,8 @@ class NotationKeys:
             return None
         return (ConflictKey(table=table, index=str(image[0]), values=image[1:]),)
 
+    identities_of = keys_of
+
 
 class Tables:
     """A RowKeys over fixed tables: column 0 is the primary key, ``unique`` columns are unique."""
@@ -187,6 +191,8 @@ class Tables:
             if not any(value is None or repr(value) == "ABSENT" for value in values):
                 found.append(ConflictKey(table=table, index=unique.name, values=values))
         return tuple(found)
+
+    identities_of = keys_of
 
 
 def insert(table: str, *after: object, offset: int = 0) -> RowChange:

@@ -31,10 +31,18 @@ _TYPES = {
     "enum('x','y','z')": ("'x'", "'y'", "'z'"), "bit(5)": ("1", "2", "3"),
     "binary(4)": ("'a'", "'b'", "0x6100"), "varbinary(8)": ("'a'", "'b'", "'a '"),
 }  # fmt: skip
+_TYPES_11_8 = _TYPES | {
+    "uuid": ("'123e4567-e89b-12d3-a456-426655440000'", "'123E4567E89B12D3A456426655440000'",
+             "'00000000-0000-0000-0000-000000000001'"),
+    "inet4": ("'1.2.3.4'", "'1.2.3.5'", "'0.0.0.0'"), "inet6": ("'::1'", "'0::1'", "'::2'"),
+}  # fmt: skip
 _COLLATIONS = {
     "mariadb": ("utf8mb4_general_ci", "utf8mb4_bin", "latin1_swedish_ci", "utf8mb4_nopad_bin",
                 "utf8mb4_unicode_ci", "latin1_german2_ci", "utf8mb4_unicode_520_nopad_ci",
                 "utf8mb4_uca1400_nopad_ai_ci"),
+    # A character set alone has the server's default collation.
+    "mariadb-11.8": ("utf8mb4", "utf8mb3", "ucs2", "utf16", "utf32", "latin1", "utf8mb4_bin",
+                     "utf8mb4_uca1400_as_ci", "utf8mb4_0900_ai_ci", "utf8mb4_general_ci"),
     "mysql": ("utf8mb4_0900_ai_ci", "utf8mb4_bin", "latin1_swedish_ci", "utf8mb4_0900_bin",
               "utf8mb4_general_ci", "utf8mb4_0900_as_cs", "latin1_german2_ci"),
 }  # fmt: skip
@@ -113,7 +121,8 @@ class _Drawing:
             if self.family == "types" and draw.random() < 0.75:
                 sql, values[name] = self._typed()
             else:
-                sql, values[name] = "int", ("1", "2", "3", "4")
+                default = draw.choice(("", "", "", " DEFAULT 3"))
+                sql, values[name] = f"int{default}", ("1", "2", "3", "4")
             elements.append(f"{name} {sql}{' NOT NULL' if draw.random() < 0.4 else ''}")
             if "NOT NULL" not in elements[-1]:
                 values[name] += ("NULL",)
@@ -131,9 +140,12 @@ class _Drawing:
             charset = collation.split("_")[0]
             length = draw.choice((4, 8))
             kind = draw.choice(("varchar", "char"))
-            sql = f"{kind}({length}) CHARACTER SET {charset} COLLATE {collation}"
+            sql = f"{kind}({length}) CHARACTER SET {charset}"
+            if collation != charset:
+                sql += f" COLLATE {collation}"
             return sql, tuple(draw.sample(_TEXTS, 5))
-        return draw.choice(list(_TYPES.items()))
+        types = _TYPES_11_8 if self.flavour == "mariadb-11.8" else _TYPES
+        return draw.choice(list(types.items()))
 
     def _parts(self, names: list[str], values: dict[str, tuple[str, ...]]) -> str:
         return ", ".join(self.random.sample(names, self.random.choice((1, 1, 2))))
@@ -152,7 +164,7 @@ class _Drawing:
                 parents.append(number)
             for parent in parents:
                 elements += [
-                    f"p{parent} int",
+                    f"p{parent} int{draw.choice(('', '', ' DEFAULT 2'))}",
                     f"FOREIGN KEY (p{parent}) REFERENCES t{parent} (id) {draw.choice(_ACTIONS)}",
                 ]
                 values[f"p{parent}"] = ("1", "2", "3", "1", "2", "NULL")
@@ -168,6 +180,8 @@ class _Drawing:
 
     def _insert(self, table: Table, verb: str = "INSERT") -> str:
         columns = list(table.values)
+        if self.random.random() < 0.2:  # The others take their defaults.
+            columns = self.random.sample(columns, self.random.randint(1, len(columns)))
         row = ", ".join(self._value(table, column) for column in columns)
         return f"{verb} INTO {table.name} ({', '.join(columns)}) VALUES ({row})"
 
@@ -197,7 +211,7 @@ class _Drawing:
         table = self.tables[number]
         name, at = table.name, draw.choice(list(table.values))
         fresh = f"n{draw.randint(0, 2)}"
-        kind = draw.randrange(9)
+        kind = draw.randrange(10)
         if kind in (0, 1):
             values = {k if k != at else fresh: v for k, v in table.values.items()}
             also = f", ADD COLUMN {at} int" if kind else ""
@@ -216,6 +230,9 @@ class _Drawing:
         if kind == 6:
             return f"CREATE TABLE IF NOT EXISTS {name} (id int PRIMARY KEY)"
         if kind == 7:
+            change = draw.choice(("SET DEFAULT 2", "SET DEFAULT NULL", "DROP DEFAULT"))
+            return f"ALTER TABLE {name} ALTER {at} {change}"
+        if kind == 8:
             return f"ALTER TABLE {name} {draw.choice(('ENABLE KEYS', 'COMMENT 1', 'FORCE'))}"
         other = f"t{draw.randint(0, 2)}"
         if not any(each.name == other for each in self.tables):

@@ -11,13 +11,13 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 
-from paraply.adapters.servers import ServerRoom, find_mariadb, find_mysql
+from paraply.adapters.servers import ServerRoom, find_mariadb, find_mariadb_11_8, find_mysql
 from tests.oracle.generator import FAMILIES, Case, draw_case
 from tests.oracle.judge import COMPLETE, KNOWLEDGE, judge
 from tests.oracle.recorder import OPTIONS, Recorder
 from tests.oracle.shrinking import shrink
 
-FLAVOURS = {"mariadb": find_mariadb, "mysql": find_mysql}
+FLAVOURS = {"mariadb": find_mariadb, "mariadb-11.8": find_mariadb_11_8, "mysql": find_mysql}
 FALSE_ALARMS_MAX = 0.001
 UNKNOWN_MAX = 0.10
 _SHRUNK_MAX = 12

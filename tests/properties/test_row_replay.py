@@ -138,6 +138,17 @@ def test_key_that_a_minimal_insert_leaves_to_its_default_is_not_guessed():
     assert findings(replay) == []
 
 
+def test_row_whose_key_took_its_default_may_be_one_that_was_deleted():
+    steps = ("CREATE TABLE t (i INT)", insert("d.t", 0, "a", "x"), delete("d.t", 0, "a", "x"))
+    hidden = insert("d.t", ABSENT, "b", "x")
+    replay = replayed(*steps, hidden, delete("d.t", 0, ABSENT, ABSENT))
+    assert findings(replay) == []
+    # A row that was deleted after the hidden insert stays deleted.
+    again = delete("d.t", 0, ABSENT, ABSENT)
+    late = replayed(*steps, hidden, again, again)
+    assert findings(late) == [("rows_exist", 6)]
+
+
 def test_keyless_looking_minimal_insert_leaves_no_table_known():
     tables = Tables().add("d.t", "id", "note")
     replay = replayed(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from paraply.adapters.binlog.charsets import text_decoder
 from paraply.adapters.binlog.compressed import inflate
 from paraply.adapters.binlog.cursor import Cursor, MalformedError
@@ -53,9 +55,13 @@ _STATUS_TIME_ZONE = 5
 _STATUS_CATALOG_WITHOUT_NUL = 6
 _STATUS_INVOKER = 11
 _STATUS_UPDATED_SCHEMAS = 12
+_STATUS_GTID_FLAGS = 130
+_START_ALTER_FOLLOWS = 0x04 | 0x08
+_STATUS_CHARSET_COLLATIONS = 131
 _SCHEMAS_MAX = 254  # OVER_MAX_DBS_IN_EVENT_MTS: no list follows
 
 
+@lru_cache(maxsize=256)
 def _parse_status(block: bytes) -> tuple[int | None, int | None]:
     cursor = Cursor(block)
     sql_mode = collation = None
@@ -76,6 +82,11 @@ def _parse_status(block: bytes) -> tuple[int | None, int | None]:
             elif code == _STATUS_INVOKER:
                 cursor.take(cursor.unsigned(1))
                 cursor.take(cursor.unsigned(1))
+            elif code == _STATUS_GTID_FLAGS:
+                if cursor.unsigned(1) & _START_ALTER_FOLLOWS:
+                    cursor.take(8)
+            elif code == _STATUS_CHARSET_COLLATIONS:
+                cursor.take(4 * cursor.unsigned(1))
             elif code == _STATUS_UPDATED_SCHEMAS:
                 count = cursor.unsigned(1)
                 for _ in range(count if count < _SCHEMAS_MAX else 0):

@@ -38,6 +38,11 @@ class Cursor:
 
     def unsigned(self, width: int) -> int:
         """Return an unsigned integer of ``width`` bytes."""
+        start = self.position
+        end = start + width
+        if 0 < width and end <= len(self.data):  # As ``take``, without a call for each field.
+            self.position = end
+            return int.from_bytes(self.data[start:end], "little")
         return int.from_bytes(self.take(width), "little")
 
     def signed(self, width: int) -> int:

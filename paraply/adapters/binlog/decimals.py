@@ -6,6 +6,7 @@ Source: MySQL strings/decimal.cc, bin2decimal; JSON uses them too.
 from __future__ import annotations
 
 from decimal import Decimal
+from functools import lru_cache
 
 from paraply.adapters.binlog.cursor import MalformedError
 from paraply.adapters.binlog.temporal import Reader
@@ -32,7 +33,7 @@ def decimal_bytes(precision: int, scale: int) -> int:
 
 def decode_decimal(data: bytes, precision: int, scale: int) -> Decimal:
     """Decode exactly one DECIMAL's bytes."""
-    size = decimal_bytes(precision, scale)
+    size, whole_groups, fraction_groups = _shape(precision, scale)
     if len(data) != size:
         raise MalformedError(
             f"DECIMAL({precision},{scale}) takes {size} bytes, {len(data)} are there"
@@ -42,22 +43,32 @@ def decode_decimal(data: bytes, precision: int, scale: int) -> Decimal:
     if negative:
         bits ^= (1 << 8 * size) - 1
     raw = bits.to_bytes(size, "big")
-    whole_digits = precision - scale
-    position = 0
-    whole = 0
-    for digits in _group_sizes(whole_digits, short_first=True):
-        width = _BYTES_OF_DIGITS[digits]
-        group = int.from_bytes(raw[position : position + width], "big")
-        whole = whole * 10**digits + group
-        position += width
-    fraction = 0
-    for digits in _group_sizes(scale, short_first=False):
-        width = _BYTES_OF_DIGITS[digits]
-        group = int.from_bytes(raw[position : position + width], "big")
-        fraction = fraction * 10**digits + group
-        position += width
+    whole = fraction = 0
+    for start, end, power in whole_groups:
+        whole = whole * power + int.from_bytes(raw[start:end], "big")
+    for start, end, power in fraction_groups:
+        fraction = fraction * power + int.from_bytes(raw[start:end], "big")
     sign = "-" if negative else ""
     return Decimal(f"{sign}{whole}.{fraction:0{scale}d}" if scale else f"{sign}{whole}")
+
+
+_Groups = tuple[tuple[int, int, int], ...]
+"""First byte, end and power of ten."""
+
+
+@lru_cache(maxsize=1024)
+def _shape(precision: int, scale: int) -> tuple[int, _Groups, _Groups]:
+    """Return the bytes, and the groups of whole digits and of the fraction."""
+    sides = []
+    position = 0
+    for digits_of_side, short_first in ((precision - scale, True), (scale, False)):
+        groups = []
+        for digits in _group_sizes(digits_of_side, short_first=short_first):
+            end = position + _BYTES_OF_DIGITS[digits]
+            groups.append((position, end, 10**digits))
+            position = end
+        sides.append(tuple(groups))
+    return decimal_bytes(precision, scale), sides[0], sides[1]
 
 
 def _group_sizes(digits: int, *, short_first: bool) -> list[int]:

@@ -6,6 +6,7 @@ Knowledge Base "GTID_EVENT" and "GTID_LIST_EVENT", corrected against 10.11.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from uuid import UUID
 
 from paraply.adapters.binlog.cursor import Cursor, MalformedError
@@ -26,6 +27,7 @@ _MAY_HAVE_SBR = 1
 _TAG_BYTES_MAX = 32
 
 
+@lru_cache(maxsize=256)
 def _uuid_text(data: bytes) -> str:
     return str(UUID(bytes=data))
 

@@ -71,6 +71,9 @@ def _first_words(sql: str) -> tuple[list[str], str]:
     return words, head[position:]
 
 
+_USUAL = {"BEGIN": StatementRole.BEGIN, "COMMIT": StatementRole.END}
+
+
 def statement_role(sql: str) -> StatementRole:
     """Return a logged statement's role.
 
@@ -79,6 +82,9 @@ def statement_role(sql: str) -> StatementRole:
     >>> statement_role("/* app */ ROLLBACK TO `s1`").name
     'ROLL_BACK_TO'
     """
+    usual = _USUAL.get(sql)
+    if usual is not None:
+        return usual
     words, rest = _first_words(sql)
     if not words:
         return StatementRole.CHANGE if rest.strip() else StatementRole.NOTHING

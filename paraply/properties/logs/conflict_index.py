@@ -184,8 +184,6 @@ class ConflictIndex:
     """Row changes by table; with table DDL by ``schema.*``."""
     unkeyed: AccessTable[str] = field(init=False)
     """Changes of rows without a key, by table; ``certain`` if it searched for one."""
-    unidentified: AccessTable[str] = field(init=False)
-    """Those of rows that are not known, by table."""
     blurred: AccessTable[str] = field(init=False)
     """Partly keyed changes and cascades, by table."""
 
@@ -198,6 +196,5 @@ class ConflictIndex:
         self.redefinitions = AccessTable(self.horizon)
         self.uses = AccessTable(self.horizon)
         self.unkeyed = AccessTable(self.horizon)
-        self.unidentified = AccessTable(self.horizon)
         self.blurred = AccessTable(self.horizon)
         self.locks = AccessTable(self.horizon)

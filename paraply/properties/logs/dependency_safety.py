@@ -49,7 +49,7 @@ from paraply.properties.logs.transaction_facts import (
 )
 from paraply.vocabulary.audit_result import Reason, SafetyViolation
 from paraply.vocabulary.keys import ConflictKey
-from paraply.vocabulary.log import LoggedKind, LoggedTransaction
+from paraply.vocabulary.log import LoggedKind, LoggedTransaction, table_of
 
 CONFLICTING_TRANSACTIONS_ARE_ORDERED = "conflicting_transactions_are_ordered"
 DEFINITIONS_CHANGE_ALONE = "definitions_change_alone"
@@ -72,7 +72,7 @@ class Touches:
     searched: frozenset[str] = frozenset()
     """Those searched for one, which waits for others' rows, in either order."""
     unidentified: frozenset[str] = frozenset()
-    """Those with unknown rows; they conflict mutually."""
+    """Those with unknown rows; ``blurred`` tells what they may meet."""
     blurred: frozenset[str] = frozenset()
     """Tables possibly touched without keys; any change conflicts."""
     tables: frozenset[str] = frozenset()
@@ -129,7 +129,6 @@ def note_domains(domains: DomainsOfTables, domain: int, touches: Touches) -> Non
     """Note how a transaction of ``domain`` touches tables other than by keys."""
     domains.note(domain, How.REDEFINES, touches.redefinitions)
     domains.note(domain, How.USES, touches.uses)
-    domains.note(domain, How.UNIDENTIFIED, map(str.lower, touches.unidentified))
     domains.note(domain, How.BLURRED, map(str.lower, touches.blurred))
 
 
@@ -191,7 +190,6 @@ class DependencySafety:
         index.redefinitions.add(seen, ((name, True) for name in touches.redefinitions))
         index.uses.add(seen, ((name, True) for name in touches.uses))
         index.unkeyed.add(seen, ((table, table in touches.searched) for table in touches.unkeyed))
-        index.unidentified.add(seen, ((table, True) for table in touches.unidentified))
         index.blurred.add(seen, ((table, True) for table in touches.blurred))
         index.locks.add(seen, touches.locks.items())
 
@@ -310,8 +308,8 @@ class DependencySafety:
     ) -> None:
         index = self.index
         evidence = self.evidence[rule]
+        noted: set[str] = set()
         chains: list[tuple[AccessTable[str], frozenset[str]]] = [
-            (index.unidentified, touches.unidentified),
             (index.blurred, touches.met),
             (index.uses, touches.blurred),
         ]
@@ -322,9 +320,11 @@ class DependencySafety:
                 if head is None:
                     evidence.keys_forgotten += lost
                     continue
-                for access in self._overlapping(head, rule, place):
+                named = table_of(table).lower()
+                for access in () if named in noted else self._overlapping(head, rule, place):
                     assert access.seen is not None
                     evidence.note_undecided(table, access.seen, seen)
+                    noted.add(named)
                     break
 
     def _count_waits(

@@ -17,16 +17,13 @@ class How(IntEnum):
 
     REDEFINES = 0
     USES = 1
-    UNIDENTIFIED = 2
-    """Changes rows that are not known; by table."""
-    BLURRED = 3
+    BLURRED = 2
     """May touch more rows than it names."""
 
 
 CONFLICTS = (
     (How.REDEFINES, How.REDEFINES),
     (How.REDEFINES, How.USES),
-    (How.UNIDENTIFIED, How.UNIDENTIFIED),
     (How.BLURRED, How.USES),
 )
 _NONE: tuple[int, ...] = ()

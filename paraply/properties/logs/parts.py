@@ -89,6 +89,8 @@ class NoRows:
         """Return None."""
         return None
 
+    identities_of = keys_of
+
     def schema_of(self, table: str) -> TableSchema | None:
         """Return None."""
         return None

@@ -10,6 +10,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field, is_dataclass
+from decimal import Decimal
 from hashlib import blake2b
 
 from paraply.vocabulary.keys import ConflictKey
@@ -18,6 +19,8 @@ from paraply.vocabulary.log import ABSENT, UNKNOWN
 ROWS_MAX = 1_000_000
 TABLES_MAX = 100_000
 _UNRECORDED = b"\0\0\0\0"
+_PLAIN = frozenset({type(None), int, str, bytes, float, Decimal})
+"""Most values; looked up, since asking whether a value is a record is slow."""
 
 Fingerprint = bytes
 
@@ -34,10 +37,11 @@ def compute_columns(image: Sequence[object]) -> bytes:
 
 
 def _compute_column(value: object) -> bytes:
+    kind = type(value)
     # A record instead of a value (a partial JSON update) contains the change only.
-    if value is ABSENT or value is UNKNOWN or is_dataclass(value):
+    if kind not in _PLAIN and (value is ABSENT or value is UNKNOWN or is_dataclass(value)):
         return _UNRECORDED
-    text = f"{type(value).__name__}{value!r}"
+    text = f"{kind.__name__}{value!r}"
     # Zero is taken; a CRC of zero moves over by one.
     return (zlib.crc32(text.encode("utf-8", "surrogatepass")) or 1).to_bytes(4, "little")
 
@@ -86,7 +90,7 @@ class TableState:
     rows: int = 0
     """Rows added by the log or part."""
     doubted_at: int | None = None
-    """Ordinal of the last possible unlogged cascade."""
+    """Ordinal of the last possible unlogged cascade, or insert without its key."""
 
 
 @dataclass(slots=True, eq=False)
@@ -102,7 +106,7 @@ class RowState:
 
     @property
     def in_doubt(self) -> bool:
-        """Return whether a cascade may have changed it."""
+        """Return whether it may have changed without a record."""
         doubted_at = self.table.doubted_at
         return doubted_at is not None and self.written_at <= doubted_at
 

@@ -264,8 +264,9 @@ class RowReplay:
 
     def _apply_row(self, txn: LoggedTransaction, row: RowChange) -> None:
         if row.before is None and self._hides_identity(row):
-            # A minimal image left the key to its default, which no image shows.
-            self._state.table(row.table).born = False
+            # A minimal image left the key to its default, which no image shows: any row that was
+            # deleted may be there again.
+            self._doubt(self._state.table(row.table))
             self._result.rows_without_key += 1
             return
         before = self._keys_of(row.table, row.before)
@@ -304,7 +305,7 @@ class RowReplay:
         return schema is not None and schema.keys_complete and not schema.unique_keys
 
     def _keys_of(self, table: str, image: RowImage | None) -> tuple[ConflictKey, ...] | None:
-        return () if image is None else self._row_keys.keys_of(table, image)
+        return () if image is None else self._row_keys.identities_of(table, image)
 
     def _take_out(
         self, txn: LoggedTransaction, row: RowChange, table: TableState, key: ConflictKey
@@ -374,11 +375,22 @@ class RowReplay:
         return any(_at(image, column) is ABSENT for column in self._columns_of(table, index))
 
     def _is_kept(self, row: RowChange, index: str, image: RowImage) -> bool:
-        """An update of a part that is shown, beside one that is not, leaves the key unknown."""
+        """An update of a part that is shown, beside one that is not, leaves the key unknown.
+
+        So does a generated part that is not shown: MariaDB 11.8 leaves it out of any update.
+        """
         assert row.before is not None
+        schema = self._row_keys.schema_of(row.table)
+        columns = self._columns_of(row.table, index)
+        if schema is None or any(schema.columns[column].generated for column in columns):
+            return False
+        shown = {column for column, value in enumerate(row.before) if value is not ABSENT}
+        first = {part.column for part in schema.unique_keys[0].parts}
+        if not (shown.issuperset(columns) or shown.issubset(first)):
+            return False
         return self._is_unrecorded(row.table, index, image) and all(
             _at(image, column) is ABSENT or _at(image, column) == _at(row.before, column)
-            for column in self._columns_of(row.table, index)
+            for column in columns
         )
 
     def _columns_of(self, table: str, index: str) -> list[int]:
@@ -426,11 +438,14 @@ class RowReplay:
             state = self._state.known_table(child)
             if state is None:
                 continue
-            assert self._txn is not None
-            state.doubted_at = self._txn.ordinal
-            state.born = False
+            self._doubt(state)
             if deletes:
                 self._cascaded[state.name] = None
+
+    def _doubt(self, state: TableState) -> None:
+        assert self._txn is not None
+        state.doubted_at = self._txn.ordinal
+        state.born = False
 
 
 def _at(image: RowImage, column: int) -> object:

@@ -225,9 +225,9 @@ class SourceWatch:
         for table in sent.tables.values():
             self._registry.observe_table_map(table)
         self._keys.complete_transaction(txn)
-        if txn.is_ddl:
+        if txn.schema_statements:
             where = f"{txn.start.file}:{txn.start.offset}"
-            self._statements += [(sql, txn.default_schema, where) for sql in txn.statements]
+            self._statements += [(sql, txn.default_schema, where) for sql in txn.schema_statements]
             self._schema_file = ""
         self._judge(txn)
         self._keep_piece(txn.ordinal, sent)

@@ -283,7 +283,8 @@ def test_default_collations_are_those_that_both_servers_measured():
     ("given_options", "table", "settled"),
     [
         (("", ""), ("latin1", "latin1_bin"), ("latin1", "latin1_bin")),
-        (("utf8", ""), ("", ""), ("utf8mb3", "utf8mb3_general_ci")),
+        (("utf8", ""), ("", ""), ("utf8mb3", "")),
+        (("ascii", ""), ("", ""), ("ascii", "ascii_general_ci")),
         (("utf8mb4", ""), ("", ""), ("utf8mb4", "")),
         (("", "utf8_unicode_ci"), ("", ""), ("utf8mb3", "utf8mb3_unicode_ci")),
         (("utf8mb4", "uca1400_ai_ci"), ("", ""), ("utf8mb4", "utf8mb4_uca1400_ai_ci")),

@@ -46,6 +46,20 @@ def test_query_reads_schema_text_and_status_variables():
     assert event.client_collation == 8
 
 
+@pytest.mark.parametrize(
+    "status",
+    [
+        b"\x83\1" + struct.pack("<HH", 33, 2048),
+        b"\x82\2",
+        b"\x82\4" + struct.pack("<Q", 3),
+        b"\x82\x08" + struct.pack("<Q", 3),
+    ],
+)
+def test_status_variables_of_mariadb_11_do_not_hide_the_clients_character_set(status):
+    status += b"\4" + struct.pack("<HHH", 8, 8, 45)
+    assert _query("SELECT 'é'".encode("latin-1"), status=status).sql == "SELECT 'é'"
+
+
 @pytest.mark.parametrize("status", [b"\xf0abc", b"\1\2", b"\x0c\xffab", b"\x0c\xfe", b"\2\3std\0"])
 def test_query_survives_status_variables_it_does_not_know(status):
     assert _query("COMMIT", status=status).sql == "COMMIT"

@@ -13,6 +13,7 @@ from paraply.adapters.binlog.schema.ddl import (
     AlterTable,
     ChangeCharacterOptions,
     ChangeColumn,
+    ChangeDefault,
     CreateTable,
     DropColumn,
     DropDatabase,
@@ -264,6 +265,7 @@ def test_alter_table_actions_in_order():
         AddColumn, AddColumn, AddColumn, AddColumn, DropColumn, DropColumn, ChangeColumn,
         ChangeColumn, RenameColumn, AddKey, AddKey, AddKey, DropKey, DropKey, RenameKey,
         AddForeignKey, DropForeignKey, ChangeCharacterOptions, ChangeCharacterOptions,
+        ChangeDefault,
     ]  # fmt: skip
     assert [a.after for a in actions[:2]] == ["", "c"]
     assert actions[6].after == "j"

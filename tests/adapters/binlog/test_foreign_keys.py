@@ -100,6 +100,18 @@ def test_child_that_is_found_before_and_after_its_parent_moves_need_not_conflict
     assert {key.index for key in certain} == ({index} if is_certain else set())
 
 
+@pytest.mark.parametrize("is_mariadb", [True, False])
+def test_check_of_an_unchanged_foreign_key_is_certain_in_mariadb_alone(is_mariadb):
+    """MySQL checks it before 9.6 and not since."""
+    registry = family("ON UPDATE CASCADE")
+    if is_mariadb:
+        registry.note_mariadb()
+    coming, moving = both(registry, insert("parent", 7, "x"), update("child", (1, 7), (2, 7)))
+    (met,) = coming.keys & moving.shared_keys
+    assert met.index == "NEW REFERENCES(id)"
+    assert (met in moving.uncertain_keys) is not is_mariadb
+
+
 def test_child_that_keeps_its_parent_is_tied_under_cascade():
     assert cascade_hits_child() == {("d.parent", "REFERENCES(id)")}
 

@@ -244,13 +244,31 @@ def test_defaults_of_database_table_and_column_settle_the_collation():
         "CREATE TABLE e.v (a char(1))",
     )
     assert [column.collation for column in registry.table("d.t").columns] == [
-        "latin1_swedish_ci", "utf8mb3_general_ci", "latin1_bin", "binary",
+        "latin1_swedish_ci", "", "latin1_bin", "binary",
     ]  # fmt: skip
     assert registry.table("d.u").columns[0].collation == "utf8mb4_bin"
     assert registry.table("e.v").columns[0].collation == ""
     registry.observe_statement("ALTER TABLE t CONVERT TO CHARACTER SET ascii", "d")
     assert [column.collation for column in registry.table("d.t").columns] == [
         "ascii_general_ci", "ascii_general_ci", "ascii_general_ci", "binary",
+    ]  # fmt: skip
+
+
+def test_collations_of_mysql_mean_others_in_mariadb():
+    registry = registry_of(
+        "CREATE TABLE t (a char(4) COLLATE utf8mb4_0900_ai_ci, b char(4) COLLATE utf8mb4_0900_bin,"
+        " c char(4) COLLATE utf8mb4_da_0900_ai_ci, d char(4) COLLATE utf8mb4_bin)"
+    )
+    in_mysql = [column.collation for column in registry.table("d.t").columns]
+    assert in_mysql == [
+        "utf8mb4_0900_ai_ci", "utf8mb4_0900_bin", "utf8mb4_da_0900_ai_ci", "utf8mb4_bin",
+    ]  # fmt: skip
+    version = registry.version
+    registry.note_mariadb()
+    registry.note_mariadb()
+    assert registry.version == version + 1
+    assert [column.collation for column in registry.table("d.t").columns] == [
+        "utf8mb4_uca1400_nopad_ai_ci", "utf8mb4_nopad_bin", "", "utf8mb4_bin",
     ]  # fmt: skip
 
 

@@ -210,6 +210,25 @@ def test_ddl_keeps_its_text_and_schema():
     assert (txn.start.offset, txn.end_offset) == (200, 300)
 
 
+def test_phases_of_an_alter_are_read_although_the_statement_ends_with_no_delimiter():
+    def phase(at, number, words):
+        return (
+            f"# at {at}\n" + HEADER.format(at + 40) + f"GTID 0-1-{number} ddl {words}\n"
+            + f"# at {at + 40}\n" + HEADER.format(at + 90) + "Query\tthread_id=1\n"
+            + "SET TIMESTAMP=1/*!*/;\n### ALTER TABLE t\n  ADD b int\n"
+        )  # fmt: skip
+
+    phases = [phase(200, 5, "START ALTER"), phase(300, 6, "COMMIT ALTER id= 5")]
+    phases += [phase(400, 7, "START ALTER"), phase(500, 8, "ROLLBACK ALTER id= 7")]
+    found = read_text(MARIADB + "".join(phases) + "DELIMITER ;\n# End of log file\n")
+    assert [txn.statements for txn in found] == [("ALTER TABLE t\n  ADD b int",)] * 4
+    assert [txn.gtid for txn in found] == ["0-1-5", "0-1-6", "0-1-7", "0-1-8"]
+    assert [word for txn in found for word in txn.flags if "_alter" in word] == [
+        "start_alter", "commit_alter", "start_alter", "rollback_alter",
+    ]  # fmt: skip
+    assert [len(txn.schema_statements) for txn in found] == [0, 1, 0, 0]
+
+
 def test_minimal_images_are_absent_where_nothing_is_printed():
     lines = "### UPDATE `d`.`t`\n### WHERE\n###   @1=1\n### SET\n###   @3=NULL\n"
     (txn,) = read_text(

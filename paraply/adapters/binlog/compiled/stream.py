@@ -204,6 +204,8 @@ class CompiledStream(TransactionStream):
         if table is None:
             self.descriptors.add_malformed(digest)
             return
+        if is_mariadb:
+            self.keys.registry.note_mariadb()
         self.announce(table)
         # A table map affects only its own table's keys.
         self._version = self.keys.registry.version

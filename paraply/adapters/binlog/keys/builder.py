@@ -16,7 +16,7 @@ named by all its columns: replicas search for one that is equal in each.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from paraply.adapters.binlog.keys.foreign import (
@@ -37,6 +37,7 @@ from paraply.vocabulary.log import (
     ANY_ROWS,
     DDL_CHARACTERS_MAX,
     RELEASED,
+    SEARCHED,
     TAKEN,
     LoggedTransaction,
     Operation,
@@ -62,6 +63,8 @@ class TablePlan:
     as_parent: tuple[ParentTie, ...]
     taken: str = ""
     """The aspect of taking unique values under cascades."""
+    omitted: RowImage = ()
+    """What an insert leaves in each column that it omits."""
 
 
 _UNKNOWN = TablePlan((), False, False, False, (), ())
@@ -92,14 +95,27 @@ class TransactionKeys:
         """Add a key required unchanged."""
         self.shared[built.key] = self.shared.get(built.key, False) or built.certain
 
-    def take_unkeyed(self, table: str, image: RowImage, rows: set[ConflictKey]) -> None:
-        """Add a row without a key to ``rows``, as far as it is known."""
+    def search_for(self, table: str, image: RowImage) -> None:
+        """Add a row that is found by all of its columns."""
+        self.aspects.add(aspect(table, SEARCHED))
+        if not self._take_unkeyed(table, image, self.searched):
+            self.reached.add(table)
+
+    def leave(self, table: str, image: RowImage) -> None:
+        """Add a new row without a key."""
+        # A minimal image omits defaults, so the row may be any that another searches for.
+        if not self._take_unkeyed(table, image, self.left):
+            self.reached.add(aspect(table, SEARCHED))
+
+    def _take_unkeyed(self, table: str, image: RowImage, rows: set[ConflictKey]) -> bool:
+        """Add a row without a key to ``rows``; return whether it is known."""
         self.unkeyed.add(table)
         row = whole_row(table, image)
         if row is None:
             self.unidentified.add(table)
         else:
             rows.add(row)
+        return row is not None
 
     def store(self, txn: LoggedTransaction) -> None:
         """Store the collected keys in the transaction."""
@@ -144,6 +160,14 @@ class KeyBuilder:
         built = (key.build(image) for key in plan.keys)
         return tuple(each.key for each in built if isinstance(each, BuiltKey))
 
+    def identities_of(self, table: str, image: RowImage) -> tuple[ConflictKey, ...] | None:
+        """Return a row image's keys, text of unknown collation as logged; None if unknown."""
+        plan = self._plan(table)
+        if not plan.keys:
+            return None
+        built = (key.build(image, by_bytes=True) for key in plan.keys)
+        return tuple(each.key for each in built if isinstance(each, BuiltKey))
+
     def schema_of(self, table: str) -> TableSchema | None:
         """Return the current schema of ``schema.table``."""
         return self.registry.table(table)
@@ -159,13 +183,13 @@ class KeyBuilder:
 
         Call once each, in log order. Statements precede rows, as in CREATE TABLE ... SELECT.
         """
-        if txn.is_ddl:
-            for sql in txn.statements:
-                if len(sql) >= DDL_CHARACTERS_MAX:
-                    sql += _BREAKS_OFF
-                self.registry.observe_statement(
-                    sql, txn.default_schema, where=f"{txn.start.file}:{txn.start.offset}"
-                )
+        for sql in txn.schema_statements:
+            if len(sql) >= DDL_CHARACTERS_MAX:
+                sql += _BREAKS_OFF
+            self.registry.observe_statement(
+                sql, txn.default_schema, where=f"{txn.start.file}:{txn.start.offset}"
+            )
+        txn.rows = [self._with_defaults(row) for row in txn.rows]
         self.take_rows(txn, txn.rows)
         assert self._open is not None
         self._open[1].unkeyed |= txn.undecoded_tables
@@ -179,11 +203,27 @@ class KeyBuilder:
 
     def take_rows(self, txn: LoggedTransaction, rows: Iterable[RowChange]) -> None:
         """Collect keys before the transaction completes (``on_rows``)."""
+        if txn.domain is not None:
+            self.registry.note_mariadb()
         if self._open is None or self._open[0] != txn.ordinal:
             self._open = (txn.ordinal, TransactionKeys())
         keys = self._open[1]
         for row in rows:
-            self._take_row(row, keys)
+            self._take_row(self._with_defaults(row), keys)
+
+    def _with_defaults(self, row: RowChange) -> RowChange:
+        """Fill in the NULLs that a minimal image of an insert omits; text leaves out its end."""
+        after = row.after
+        if row.before is not None or after is None:
+            return row
+        plan = self._plan(row.table)
+        if ABSENT not in after and len(after) >= len(plan.omitted):
+            return row
+        told = [*after, *(ABSENT for _ in plan.omitted[len(after) :])]
+        for column, value in enumerate(plan.omitted):
+            if told[column] is ABSENT:
+                told[column] = value
+        return replace(row, after=tuple(told))
 
     def _plan(self, table: str) -> TablePlan:
         if self._version != self.registry.version:
@@ -209,16 +249,16 @@ class KeyBuilder:
             old, new = _build_both(key, before, after)
             if plan.taken and new is not old and new is not NoKey.NULL:
                 keys.aspects.add(plan.taken)
-            if _take_key(key, row, old, new, keys):
+            if _take_key(key, row, old, new, keys) or _may_be_hidden(key, plan.keys[0], row):
                 keys.partly_keyed.add(row.table)
             # Where there is a PRIMARY key, it alone identifies a row.
             if not (plan.has_primary and place):
                 identifies_before |= isinstance(old, BuiltKey)
                 identifies_after |= isinstance(new, BuiltKey)
         if before is not None and not identifies_before:
-            keys.take_unkeyed(row.table, before, keys.searched)
+            keys.search_for(row.table, before)
         if after is not None and not identifies_after:
-            keys.take_unkeyed(row.table, after, keys.left)
+            keys.leave(row.table, after)
         for child_tie in plan.as_child:
             _take_child_tie(child_tie, row, before, after, keys, has_primary=plan.has_primary)
         for parent_tie in plan.as_parent:
@@ -240,7 +280,11 @@ def plan_of(registry: SchemaRegistry, table: str) -> TablePlan:
     if schema is None:
         return _UNKNOWN
     keys = tuple(
-        key_plan(schema.name, unique.name, schema.columns, unique.parts)
+        replace(
+            key_plan(schema.name, unique.name, schema.columns, unique.parts),
+            is_computed=registry.is_mariadb
+            and any(schema.columns[part.column].generated for part in unique.parts),
+        )
         for unique in schema.unique_keys
     )
     as_child = child_ties(registry, schema)
@@ -252,6 +296,10 @@ def plan_of(registry: SchemaRegistry, table: str) -> TablePlan:
         as_child,
         parent_ties(registry, schema),
         aspect(table, TAKEN) if any(tie.may_be_changed_below for tie in as_child) else "",
+        tuple(
+            None if column.omitted_is_null and column.nullable else ABSENT
+            for column in schema.columns
+        ),
     )
 
 
@@ -299,6 +347,20 @@ def _take_key(
     return not is_untouched
 
 
+def _may_be_hidden(key: KeyPlan, first: KeyPlan, row: RowChange) -> bool:
+    """Return whether an update may change a part of a key without recording it.
+
+    MariaDB 11.8 records no generated column of an update, even in a full image. An image with a
+    column outside of the first key is no minimal one.
+    """
+    if row.before is None or row.after is None or key.is_set_by(row.after):
+        return False
+    recorded = {column for column, value in enumerate(row.before) if value is not ABSENT}
+    return key.is_computed or not (
+        recorded.issuperset(key.columns) or recorded.issubset(first.columns)
+    )
+
+
 def _take_child_tie(
     tie: ChildTie,
     row: RowChange,
@@ -335,7 +397,8 @@ def _take_child_tie(
             checked = _as_checked(built, row, certain=certain)
             keys.share(checked)
             if appears:
-                keys.share(_of_kind(NEW, checked))
+                is_sure = not is_unchanged or tie.is_surely_checked_again
+                keys.share(_of_kind(NEW, _as_checked(built, row, certain=certain and is_sure)))
             if built is new and tie.may_follow:
                 keys.share(_of_kind(MOVED, checked))
         elif built is not NoKey.NULL:

@@ -12,10 +12,8 @@ _DEFAULTS = {
     "sjis": "sjis_japanese_ci", "swe7": "swe7_swedish_ci", "tis620": "tis620_thai_ci",
     "ujis": "ujis_japanese_ci",
 }  # fmt: skip
-_WITHOUT_ONE_DEFAULT = frozenset({"utf8mb4", ""})
-"""MySQL 5.7 and MariaDB 10: general_ci; MySQL 8: 0900_ai_ci; MariaDB 11: uca1400."""
-DUMPED_UTF8MB4_COLLATION = "utf8mb4_general_ci"
-"""The default that SHOW CREATE TABLE omits for utf8mb4."""
+_WITHOUT_ONE_DEFAULT = frozenset({"utf8mb4", "utf8mb3", "ucs2", "utf16", "utf32", ""})
+"""MySQL and MariaDB 10: general_ci, but 0900_ai_ci of utf8mb4 in MySQL 8; MariaDB 11: uca1400."""
 
 
 def charset_name(name: str) -> str:
@@ -34,6 +32,19 @@ def collation_name(name: str, charset: str = "") -> str:
     return name
 
 
+def mariadb_collation(name: str) -> str:
+    """Return what a name of MySQL's means in MariaDB 11.4 and newer, empty if not measured.
+
+    Its tailorings under MySQL's names of languages have other weights than MySQL's.
+    """
+    if "_0900_" not in name:
+        return name
+    if name == "utf8mb4_0900_bin":
+        return "utf8mb4_nopad_bin"
+    prefix, _, strength = name.partition("_0900_")
+    return f"utf8mb4_uca1400_nopad_{strength}" if prefix == "utf8mb4" else ""
+
+
 def charset_of(collation: str) -> str:
     """Return a collation's character set."""
     return collation.partition("_")[0]
@@ -44,6 +55,11 @@ def default_collation(charset: str) -> str:
     if charset in _WITHOUT_ONE_DEFAULT:
         return ""
     return _DEFAULTS.get(charset, f"{charset}_general_ci")
+
+
+def dumped_collation(charset: str) -> str:
+    """Return the default that SHOW CREATE TABLE omits; any other default is printed."""
+    return default_collation(charset) or f"{charset}_general_ci"
 
 
 def settled_collation(given: CharacterOptions, default: CharacterOptions) -> tuple[str, str]:

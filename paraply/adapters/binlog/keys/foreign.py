@@ -72,6 +72,8 @@ class ChildTie:
     """Whether this or another child follows the parent's update."""
     index_columns: tuple[int, ...] = ()
     """Whose change repeats the check."""
+    is_surely_checked_again: bool = False
+    """Since MySQL 9.6 the layer above InnoDB checks, and changed columns alone."""
 
 
 def null_aspect(child: str, key: ForeignKey) -> str:
@@ -143,6 +145,7 @@ def child_ties(registry: SchemaRegistry, child: TableSchema) -> tuple[ChildTie, 
                     for _, other in registry.referencing(parent.name)
                 ),
                 index_columns=key.index_columns,
+                is_surely_checked_again=registry.is_mariadb,
             )
         )
     return tuple(ties)

@@ -40,9 +40,14 @@ class KeyPlan:
     columns: tuple[int, ...]
     folders: tuple[Folder, ...]
     certain: bool = True
+    is_computed: bool = False
+    """Has a generated column that an update of MariaDB may leave out."""
 
-    def build(self, image: RowImage) -> BuiltKey | NoKey:
-        """Return the key, or why none exists; NULL prevails."""
+    def build(self, image: RowImage, *, by_bytes: bool = False) -> BuiltKey | NoKey:
+        """Return the key, or why none exists; NULL prevails.
+
+        With ``by_bytes``, a part whose comparison is not exact keeps its value as logged.
+        """
         raw: list[object] = []
         missing = False
         for column in self.columns:
@@ -57,6 +62,8 @@ class KeyPlan:
         values: list[object] = []
         for value, fold in zip(raw, self.folders, strict=True):
             comparable, exact = fold(value)
+            if by_bytes and not exact:
+                comparable = bytes(value) if isinstance(value, bytearray) else value
             if comparable is INCOMPARABLE:
                 return NoKey.INCOMPARABLE
             certain = certain and exact

@@ -13,6 +13,7 @@ from paraply.adapters.binlog.schema.ddl import (
     AlterTable,
     ChangeCharacterOptions,
     ChangeColumn,
+    ChangeDefault,
     CharacterOptions,
     CreateTable,
     DropColumn,
@@ -194,6 +195,10 @@ def _undo(draft: TableDraft, action: AlterAction) -> bool:
         column = draft.require(action.new_name)
         column.column = replace(column.column, name=action.old_name)
         return True
+    if isinstance(action, ChangeDefault):
+        column = draft.require(action.name)
+        column.column = replace(column.column, omitted_is_null=False)
+        return True
     if isinstance(action, ChangeColumn):
         column = draft.require(action.column.name)
         # Without a key, all columns together name a row.
@@ -237,7 +242,11 @@ def _is_key_part(draft: TableDraft, column: ColumnDraft, *, unique_only: bool = 
 
 
 def _drop(draft: TableDraft, action: AlterAction) -> None:
-    if isinstance(action, DropColumn):
+    if isinstance(action, ChangeDefault):
+        column = draft.find(action.name)
+        if column is not None:
+            column.column = replace(column.column, omitted_is_null=action.is_null)
+    elif isinstance(action, DropColumn):
         if draft.find(action.name) or not action.if_exists:
             draft.drop_column(action.name)
     elif isinstance(action, DropKey):

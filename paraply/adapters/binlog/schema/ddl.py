@@ -39,6 +39,8 @@ class ColumnDefinition:
     is_primary: bool = False
     is_unique: bool = False
     auto_increment: bool = False
+    omitted_is_null: bool = True
+    """The default is NULL."""
     versioning: bool = False
     references: ForeignKeyDefinition | None = None
 
@@ -122,6 +124,14 @@ class RenameColumn:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ChangeDefault:
+    """ALTER COLUMN name SET DEFAULT or DROP DEFAULT."""
+
+    name: str
+    is_null: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class DropColumn:
     """DROP COLUMN."""
 
@@ -188,6 +198,7 @@ AlterAction = (
     AddColumn
     | ChangeColumn
     | RenameColumn
+    | ChangeDefault
     | DropColumn
     | AddKey
     | DropKey

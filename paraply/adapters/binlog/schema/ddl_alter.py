@@ -12,6 +12,7 @@ from paraply.adapters.binlog.schema.ddl import (
     AlterAction,
     ChangeCharacterOptions,
     ChangeColumn,
+    ChangeDefault,
     CharacterOptions,
     DropColumn,
     DropForeignKey,
@@ -28,6 +29,7 @@ from paraply.adapters.binlog.schema.ddl_elements import (
     foreign_key_definition,
     key_definition,
     merged,
+    null_default,
     table_name,
 )
 from paraply.adapters.binlog.schema.sql_tokens import TokenCursor
@@ -88,9 +90,7 @@ def _action(cursor: TokenCursor) -> list[AlterAction]:
     if cursor.accept("RENAME"):
         return _rename(cursor)
     if cursor.accept("ALTER"):
-        # Defaults and visibility: of an index, of a check, of a column; none moves a key.
-        cursor.skip_item()
-        return []
+        return _changed_default(cursor)
     if cursor.accept("CONVERT", "TO"):
         options = CharacterOptions(charset=charset_clause(cursor))
         options = merged(options, CharacterOptions(collation=collate_clause(cursor)))
@@ -98,6 +98,21 @@ def _action(cursor: TokenCursor) -> list[AlterAction]:
     if found := character_option(cursor):
         return [ChangeCharacterOptions(options=found)]
     return _skip_option(cursor)
+
+
+def _changed_default(cursor: TokenCursor) -> list[AlterAction]:
+    found: list[AlterAction] = []
+    if not cursor.accept_any("INDEX", "KEY", "CHECK", "CONSTRAINT"):
+        cursor.accept("COLUMN")
+        cursor.accept("IF", "EXISTS")
+        name = cursor.name()
+        if cursor.accept("SET", "DEFAULT"):
+            found.append(ChangeDefault(name=name, is_null=null_default(cursor)))
+        elif cursor.accept("DROP", "DEFAULT"):
+            found.append(ChangeDefault(name=name, is_null=False))
+    # Visibility of an index, a check or a column moves no key.
+    cursor.skip_item()
+    return found
 
 
 def _skip_option(cursor: TokenCursor) -> list[AlterAction]:

@@ -89,6 +89,7 @@ class _ColumnBuilder:
         self.nullable = self.visible = True
         self.binary_collation = self.unsigned = self.generated = self.virtual = False
         self.is_primary = self.is_unique = self.versioning = self.auto_increment = False
+        self.has_default = False
         self.references: ForeignKeyDefinition | None = None
 
     def finished(self) -> ColumnDefinition:
@@ -110,9 +111,14 @@ class _ColumnBuilder:
             is_primary=self.is_primary,
             is_unique=self.is_unique,
             auto_increment=self.auto_increment,
+            omitted_is_null=not (self.has_default or self._has_own_value()),
             versioning=self.versioning,
             references=self.references,
         )
+
+    def _has_own_value(self) -> bool:
+        # The first TIMESTAMP had a default of its own before explicit_defaults_for_timestamp.
+        return self.auto_increment or self.generated or self.type_name == "timestamp"
 
     def read_type(self, cursor: TokenCursor) -> None:
         word = cursor.name().upper()
@@ -160,6 +166,8 @@ class _ColumnBuilder:
             self.visible = word == "VISIBLE"
         elif cursor.accept("AUTO_INCREMENT"):
             self.auto_increment = True
+        elif cursor.accept("DEFAULT"):
+            self.has_default = not null_default(cursor)
         elif cursor.accept("UNIQUE"):
             cursor.accept_any("KEY", "INDEX")
             self.is_unique = True
@@ -189,7 +197,7 @@ class _ColumnBuilder:
 
 
 def _skip_attribute(cursor: TokenCursor) -> bool:
-    if cursor.accept("DEFAULT") or cursor.accept("ON", "UPDATE"):
+    if cursor.accept("ON", "UPDATE"):
         _skip_default(cursor)
     elif cursor.accept_any(*_OPTIONS_WITH_VALUE):
         cursor.accept_symbol("=")
@@ -209,6 +217,14 @@ def _skip_attribute(cursor: TokenCursor) -> bool:
     else:
         return cursor.accept("NULL")
     return True
+
+
+def null_default(cursor: TokenCursor) -> bool:
+    """Read what follows DEFAULT; return whether it is NULL."""
+    if cursor.accept("NULL"):
+        return True
+    _skip_default(cursor)
+    return False
 
 
 def _skip_default(cursor: TokenCursor) -> None:

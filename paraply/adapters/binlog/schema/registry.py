@@ -6,9 +6,13 @@ contradiction the registry drops the others.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from paraply.adapters.binlog.keys.collation_names import DUMPED_UTF8MB4_COLLATION, settled_collation
+from paraply.adapters.binlog.keys.collation_names import (
+    charset_of,
+    mariadb_collation,
+    settled_collation,
+)
 from paraply.adapters.binlog.schema.changes import alter, created
 from paraply.adapters.binlog.schema.ddl import (
     AlterTable,
@@ -68,6 +72,7 @@ class SchemaRegistry:
 
     def __init__(self) -> None:
         self.version = 0
+        self.is_mariadb = False
         self._drafts: dict[str, TableDraft] = {}
         self._frozen: dict[str, TableSchema] = {}
         self._databases: dict[str, CharacterOptions] = {}
@@ -94,7 +99,16 @@ class SchemaRegistry:
             return None
         frozen = self._frozen.get(key)
         if frozen is None:
-            frozen = self._frozen[key] = self._drafts[key].freeze()
+            frozen = self._drafts[key].freeze()
+            if self.is_mariadb:
+                frozen = replace(
+                    frozen,
+                    columns=tuple(
+                        replace(column, collation=mariadb_collation(column.collation))
+                        for column in frozen.columns
+                    ),
+                )
+            self._frozen[key] = frozen
         return frozen
 
     def tables(self) -> tuple[TableSchema, ...]:
@@ -122,6 +136,13 @@ class SchemaRegistry:
         self._assumptions[text] = None
 
     # Log observations
+
+    def note_mariadb(self) -> None:
+        """Give collation names the meaning that they have in MariaDB."""
+        if not self.is_mariadb:
+            self.is_mariadb = True
+            self._frozen.clear()
+            self.version += bool(self._drafts)
 
     def observe_table_map(self, metadata: TableSchema) -> None:
         """Apply a table map before its rows."""
@@ -213,11 +234,12 @@ class SchemaRegistry:
         if statement.like is not None:
             like = self._drafts.get(self._name_in_use(statement.like.within(default_schema)) or "")
         draft = created(statement, name, options, like, source, place)
-        if source is SchemaSource.DUMP and draft.settle_bare_utf8mb4():
-            self.assume(
-                f"utf8mb4 without a collation in a dump means {DUMPED_UTF8MB4_COLLATION}: servers "
-                "with another default print the collation"
-            )
+        if source is SchemaSource.DUMP:
+            for collation in sorted(draft.settle_dumped_collations()):
+                self.assume(
+                    f"{charset_of(collation)} without a collation in a dump means {collation}: "
+                    "servers with another default print the collation"
+                )
         self._keep(name, draft)
         dumped = self._recreated.pop(name, None)
         if dumped is not None and same_definition(dumped, draft):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from dataclasses import dataclass, field, replace
 
-from paraply.adapters.binlog.keys.collation_names import DUMPED_UTF8MB4_COLLATION, settled_collation
+from paraply.adapters.binlog.keys.collation_names import dumped_collation, settled_collation
 from paraply.adapters.binlog.schema.ddl import (
     CharacterOptions,
     ColumnDefinition,
@@ -176,6 +176,7 @@ class TableDraft:
             virtual=definition.virtual,
             visible=definition.visible,
             auto_increment=definition.auto_increment,
+            omitted_is_null=definition.omitted_is_null,
         )
 
     def place(self, draft: ColumnDraft, after: str | None) -> None:
@@ -243,13 +244,14 @@ class TableDraft:
             if draft.column.type_name in CHARACTER_TYPES:
                 draft.column = replace(draft.column, charset=charset, collation=collation)
 
-    def settle_bare_utf8mb4(self) -> bool:
-        """Set utf8mb4's omitted collation; return whether any."""
-        found = False
+    def settle_dumped_collations(self) -> set[str]:
+        """Set the collations that a dump omits, and return them."""
+        found = set()
         for draft in self.columns:
-            if draft.column.charset == "utf8mb4" and not draft.column.collation:
-                draft.column = replace(draft.column, collation=DUMPED_UTF8MB4_COLLATION)
-                found = True
+            if draft.column.charset and not draft.column.collation:
+                collation = dumped_collation(draft.column.charset)
+                draft.column = replace(draft.column, collation=collation)
+                found.add(collation)
         return found
 
     # Keys

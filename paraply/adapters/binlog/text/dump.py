@@ -55,6 +55,8 @@ _GTID_NEXT = re.compile(rb"SET @@SESSION\.GTID_NEXT= '([^']*)'")
 _SKIP_PARALLEL = re.compile(rb"skip_parallel_replication=(\d)")
 _USE = re.compile(rb"use `((?:[^`]|``)*)`$", re.IGNORECASE)
 _SQL_BYTES_MAX = 1 << 16
+_COMMENTED = b"### "
+_NEXT = (b"# at ", b"DELIMITER ;")
 _PREAMBLE = (
     FormatDescriptionEvent, RotateEvent, StopEvent, SkippedEvent, PreviousGtidsEvent,
     MariadbGtidListEvent,
@@ -150,8 +152,10 @@ class _TextFile:
             self.in_base64 = not line.endswith(b"'" + DELIMITER)
             return
         if self.statement is not None:
-            yield from self.on_statement_line(line)
-            return
+            if not (self.in_commented_statement and line.startswith(_NEXT)):
+                yield from self.on_statement_line(line)
+                return
+            yield from self.end_statement()
         if line.startswith(b"###"):
             self.rows.on_line(line)
             return
@@ -270,8 +274,19 @@ class _TextFile:
                 self.statement.append(line)
                 self.statement_bytes += len(line) + 1
             return
+        yield from self.end_statement()
+
+    @property
+    def in_commented_statement(self) -> bool:
+        """Return whether this is a part of a two-phase ALTER, printed without a delimiter."""
+        statement = self.statement
+        return bool(statement and statement[0].startswith(_COMMENTED))
+
+    def end_statement(self) -> Iterator[LoggedTransaction]:
         assert self.header is not None
-        sql = b"\n".join(self.statement).decode("utf-8", "replace")[:_SQL_BYTES_MAX]
+        assert self.statement is not None
+        text = b"\n".join(self.statement).removeprefix(_COMMENTED)
+        sql = text.decode("utf-8", "replace")[:_SQL_BYTES_MAX]
         self.statement = None
         yield from self.hand_on(QueryEvent(header=self.header, schema=self.schema, sql=sql))
 

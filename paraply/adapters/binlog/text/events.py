@@ -45,6 +45,11 @@ _NUMBERED = re.compile(r"(\w+)=(\S+)")
 UNSIGNED_DIGITS = 20
 """Of 64 bits without sign."""
 
+_ALTER_PHASES = (
+    (" START ALTER", "start_alter"),
+    (" COMMIT ALTER", "commit_alter"),
+    (" ROLLBACK ALTER", "rollback_alter"),
+)
 _MARIADB_GTID = re.compile(r"\d{1,10}-\d{1,10}-\d{1,20}(?!\S)")
 
 
@@ -89,6 +94,7 @@ def mariadb_gtid(
     flags = {word for word in words if word in ("ddl", "waited")}
     if "trans" in words:
         flags.add("transactional")
+    flags |= {flag for phase, flag in _ALTER_PHASES if phase in rest}
     if allows_parallel:
         flags.add("allow_parallel")
     xa_start = next((line for line in body if line.startswith(b"XA START ")), b"")

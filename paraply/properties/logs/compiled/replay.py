@@ -81,7 +81,7 @@ class CompiledReplay(RowReplay):
         change = txn.rows[row_of_transaction]
         image = change.after if code == R.TAKEN else change.before
         assert image is not None
-        keys = self._row_keys.keys_of(change.table, image)
+        keys = self._row_keys.identities_of(change.table, image)
         assert keys
         key = keys[0]
         if code == R.TAKEN:
