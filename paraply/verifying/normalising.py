@@ -8,6 +8,7 @@ import tempfile
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache, partial
 
 from paraply.properties.two_logs.commits import ABSENT_ROW, Commit, Key
 from paraply.properties.two_logs.fingerprints import fingerprint
@@ -17,6 +18,8 @@ from paraply.verifying.values import CASTS, Cast, plain
 from paraply.vocabulary.log import RowImage
 
 Image = tuple[object, ...]
+REMEMBERED = 1 << 16
+"""Fingerprints kept for rows that change again."""
 
 
 def new_secret() -> bytes:
@@ -32,7 +35,9 @@ class _Projection:
     key: tuple[int, ...]
 
     def image(self, row: RowImage) -> Image:
-        return tuple(plain(row[at] if cast is None else cast(row[at])) for at, cast in self.columns)
+        return tuple(
+            [plain(row[at] if cast is None else cast(row[at])) for at, cast in self.columns]
+        )
 
 
 @dataclass(slots=True)
@@ -46,7 +51,8 @@ class Normaliser:
     """Turns commits into commits of fingerprints."""
 
     def __init__(self, recording: Recording, plan: Plan, secret: bytes, *, is_target: bool) -> None:
-        self._secret = secret
+        # A row's next image before is its last one after, and keys recur.
+        self._print = lru_cache(maxsize=REMEMBERED)(partial(fingerprint, secret))
         self._projections: dict[int, _Projection] = {}
         by_table = {pair.target if is_target else pair.source: pair for pair in plan.pairs}
         for at, layout in enumerate(recording.layouts):
@@ -60,7 +66,7 @@ class Normaliser:
         changes = {}
         rewritten = []
         for name, net in nets.items():
-            key = fingerprint(self._secret, name)
+            key = self._print(name)
             if net.before != net.after:
                 changes[key] = (self._value(key, net.before), self._value(key, net.after))
             elif net.seen <= {net.before, None}:
@@ -72,12 +78,12 @@ class Normaliser:
                 changes[key] = (value, value)
         return Commit(
             changes=changes,
-            copies={fingerprint(self._secret, name): n for name, n in copies.items() if n},
+            copies={self._print(name): n for name, n in copies.items() if n},
             rewritten=frozenset(rewritten),
         )
 
     def _value(self, key: Key, image: Image | None) -> int:
-        return ABSENT_ROW if image is None else fingerprint(self._secret, key, image)
+        return ABSENT_ROW if image is None else self._print(key, image)
 
     def _net(
         self, stored: Rows
@@ -117,7 +123,7 @@ class Normaliser:
         for name, net in nets.items():
             table, _, key = name
             yield (
-                fingerprint(self._secret, name),
+                self._print(name),
                 RowChangeShown(str(table), key, net.before, net.after),
             )
         for name, added in copies.items():
@@ -125,7 +131,7 @@ class Normaliser:
                 continue
             table, _, _, image = name
             yield (
-                fingerprint(self._secret, name),
+                self._print(name),
                 RowChangeShown(str(table), image, None, (f"{added:+d} copies",), is_whole=True),
             )
 
@@ -165,21 +171,24 @@ class NormalisedLog:
         self.numbers = array("Q")
         self.changes = 0
         self.copies_max = 0
+        self._sizes = array("Q")
         self._file = tempfile.TemporaryFile(prefix="paraply-verify-")  # noqa: SIM115
         for number, commit in commits:
             if commit.changes or commit.copies:
                 self.numbers.append(number)
                 self.changes += len(commit.changes) + len(commit.copies)
                 self.copies_max += sum(map(abs, commit.copies.values()))
-                marshal.dump(_packed(commit), self._file)
+                packed = marshal.dumps(_packed(commit))
+                self._sizes.append(len(packed))
+                self._file.write(packed)
 
     def __len__(self) -> int:
         return len(self.numbers)
 
     def __iter__(self) -> Iterator[Commit]:
         self._file.seek(0)
-        for _ in self.numbers:
-            yield _unpacked(marshal.load(self._file))
+        for size in self._sizes:
+            yield _unpacked(marshal.loads(self._file.read(size)))
 
     def close(self) -> None:
         """Remove the temporary file."""

@@ -10,6 +10,7 @@ from decimal import Decimal, InvalidOperation
 from paraply.vocabulary.input_documents import parse_json
 
 Cast = Callable[[object], object]
+_EXACT_ALREADY = frozenset({str, bytes, int, type(None)})
 
 
 def plain(value: object) -> object:
@@ -17,7 +18,7 @@ def plain(value: object) -> object:
 
     Decimals lose trailing zeros; whole numbers become integers; floats stay.
     """
-    if isinstance(value, str | bytes) or value is None:
+    if type(value) in _EXACT_ALREADY or isinstance(value, str | bytes):
         return value
     if isinstance(value, bool | int):
         return int(value)
