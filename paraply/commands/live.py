@@ -128,6 +128,9 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.workload in CLIENT_WORKLOADS:
         with _ended_in_order():
             return run_clients(target, arguments, client_requests(target, arguments))
+    if arguments.nemesis is not None:
+        reason = f"--nemesis needs a client workload: {', '.join(CLIENT_WORKLOADS)}"
+        raise ParaplyError(USAGE, reason=reason, command="paraply live")
     requests = requests_of(target, arguments)
     for request in requests:
         target.check(request)
@@ -186,6 +189,7 @@ def requests_of(target: LiveTarget, arguments: argparse.Namespace) -> list[LiveR
             transactions=arguments.transactions,
             duration_s=arguments.duration,
             seed=arguments.seed,
+            nemeses=tuple(arguments.nemesis.split(",")) if arguments.nemesis else (),
             servers=tuple(arguments.dsn),
             basedir=arguments.basedir,
             keep=arguments.keep,

@@ -7,6 +7,7 @@ import json
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 from paraply.adapters.elle.histories import BankHistory
@@ -19,6 +20,9 @@ from paraply.adapters.live.clients.options import (
 )
 from paraply.adapters.live.clients.run import ClientRound, client_rounds
 from paraply.adapters.live.clients.site import wait_named
+from paraply.adapters.live.nemeses.choosing import chosen
+from paraply.adapters.live.nemeses.kinds import NEMESES
+from paraply.adapters.live.nemeses.plan import RANDOM
 from paraply.adapters.live.target import LiveRequest, LiveTarget
 from paraply.errors import USAGE
 from paraply.number_arguments import positive
@@ -71,6 +75,11 @@ def add_client_options(parser: argparse.ArgumentParser) -> None:
         help=f"share of read-only transactions, 0 to 1 ({defaults.read_only})",
     )  # fmt: skip
     group.add_argument(
+        "--nemesis", metavar="N",
+        help=f"faults of members, with commas between them, at moments drawn from --seed:"
+        f" {', '.join(NEMESES)}; or {RANDOM}",
+    )  # fmt: skip
+    group.add_argument(
         "--export", action="store_true",
         help="write every recording into --out (EDN, JSON, the log's order); without it, only"
         " those that refute a document",
@@ -92,6 +101,11 @@ def run_clients(
 ) -> int:
     """Run all modes and levels; return the gravest exit code."""
     wait_named(target.name, arguments.wait)
+    for request in requests:
+        if request.nemeses:
+            # Before any server starts, for every round.
+            for number in range(request.rounds):
+                chosen(target.name, replace(request, seed=request.seed + number))
     if arguments.keys < 2:
         raise ParaplyError(USAGE, reason="--keys must be at least 2", command="paraply live")
     results: list[ClientResult] = []
@@ -155,8 +169,8 @@ def export(folder: Path, name: str, one: ClientRound) -> list[str]:
     """Write a recording as EDN and JSON, and the log's order; return the files."""
     make_folder(str(folder))
     texts = {
-        f"{name}.edn": edn_lines(one.recorder.operations),
-        f"{name}.json": json_lines(one.recorder.operations),
+        f"{name}.edn": edn_lines(one.recorder.with_nemeses()),
+        f"{name}.json": json_lines(one.recorder.with_nemeses()),
     }
     if not isinstance(one.history, BankHistory) and one.history.log is not None:
         texts[f"{name}.log.jsonl"] = _log_lines(one)

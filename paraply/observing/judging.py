@@ -185,6 +185,8 @@ def command_words(target: str, request: LiveRequest) -> list[str]:
     words = ["paraply", "live", target, "--mode", request.mode]
     if request.fault != HEALTHY:
         words += ["--fault", request.fault]
+    if request.nemeses:
+        words += ["--nemesis", ",".join(request.nemeses)]
     for option, value in (
         ("workload", request.workload), ("workers", request.workers),
         ("replicas", request.replicas), ("domains", request.domains),

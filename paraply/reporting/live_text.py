@@ -58,6 +58,7 @@ def result_json(result: LiveResult) -> dict[str, Any]:
     request = dataclasses.asdict(result.request)
     for name in ("say", "basedir", "keep", "servers"):
         request.pop(name, None)
+    request["nemeses"] = list(request["nemeses"])
     return {
         "target": result.target,
         "mode": result.request.mode,

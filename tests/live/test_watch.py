@@ -136,7 +136,7 @@ def load_and_kill(source: Server, replica: Server, statements: list[str]) -> Non
     """Change the replica's mode, and kill it in the middle of a load."""
     word = "SLAVE" if replica.is_mariadb else "REPLICA"
     replica.run([f"STOP {word}", *statements, f"START {word}"])
-    loading = threading.Thread(target=load, args=(source, LOAD))
+    loading = threading.Thread(target=load, args=(source,), kwargs={"task": LOAD})
     loading.start()
     time.sleep(0.5)
     replica.kill()

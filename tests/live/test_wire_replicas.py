@@ -99,7 +99,7 @@ def applied(
         word = "SLAVE" if replica.is_mariadb else "REPLICA"
         replica.run([f"STOP {word}"])
         create(source)
-        load(source, Task(folder=folder, seed=SEED, transactions=TRANSACTIONS))
+        load(source, task=Task(folder=folder, seed=SEED, transactions=TRANSACTIONS))
         logs = source.binary_logs()
         files = [(path.name, path.read_bytes()) for path in logs]
         served = [(name, rewritten(data, change)) for name, data in files] if change else files

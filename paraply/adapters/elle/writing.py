@@ -9,6 +9,10 @@ from typing import Any, Protocol
 from paraply.adapters.elle.operations import OperationType
 
 
+class Text(str):
+    """A string that EDN writes in quotes, not as a keyword."""
+
+
 class Writable(Protocol):
     """One operation with its circumstances."""
 
@@ -21,8 +25,8 @@ class Writable(Protocol):
         """Return ``txn``, ``read`` or ``transfer``."""
 
     @property
-    def process(self) -> int:
-        """Return the client."""
+    def process(self) -> int | str:
+        """Return the client, or the word ``nemesis``."""
 
     @property
     def value(self) -> Any:
@@ -46,7 +50,7 @@ def edn_lines(operations: Iterable[Writable]) -> Iterator[str]:
     for index, one in enumerate(operations):
         fields = [
             f":index {index}", f":time {one.time_ns}", f":type :{one.type.value}",
-            f":process {one.process}", f":f :{one.function}", f":value {_edn(one.value)}",
+            f":process {_edn(one.process)}", f":f :{one.function}", f":value {_edn(one.value)}",
             f":node {_text(one.server)}",
         ]  # fmt: skip
         if one.error:
@@ -74,6 +78,8 @@ def _edn(value: Any) -> str:
         return f"{{{', '.join(pairs)}}}"
     if isinstance(value, tuple | list):
         return f"[{' '.join(map(_edn, value))}]"
+    if isinstance(value, Text):
+        return _text(value)
     if isinstance(value, str):
         return f":{value}"
     return str(value)

@@ -78,6 +78,8 @@ class LiveRequest:
     """Seconds that end a round."""
     seed: int = 0
     """Of the first round; later ones add one."""
+    nemeses: tuple[str, ...] = ()
+    """Names for client loads, or ``random``; the seed draws the plan."""
     servers: tuple[str, ...] = ()
     """Data source names, the source first."""
     basedir: Path | None = None

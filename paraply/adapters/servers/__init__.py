@@ -5,7 +5,13 @@
 
 from __future__ import annotations
 
-from paraply.adapters.servers.installation import Flavour, Installation, find_mariadb, find_mysql
+from paraply.adapters.servers.installation import (
+    Flavour,
+    Installation,
+    find_mariadb,
+    find_mariadb_11_8,
+    find_mysql,
+)
 from paraply.adapters.servers.replication import replicate, wait_until_applied
 from paraply.adapters.servers.room import ServerRoom
 from paraply.adapters.servers.server import Server
@@ -16,6 +22,7 @@ __all__ = [
     "Server",
     "ServerRoom",
     "find_mariadb",
+    "find_mariadb_11_8",
     "find_mysql",
     "replicate",
     "wait_until_applied",

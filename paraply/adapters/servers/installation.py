@@ -46,7 +46,7 @@ class Installation:
     @cached_property
     def version(self) -> tuple[int, int, int]:
         """Return major, minor and patch version."""
-        found = re.search(r"(\d+)\.(\d+)\.(\d+)", self.version_line)
+        found = re.search(r"Ver (\d+)\.(\d+)\.(\d+)", self.version_line)
         if found is None:
             raise ParaplyError(
                 SERVER_UNUSABLE, binary=self.server_binary, reason=f"says {self.version_line!r}"
@@ -94,10 +94,17 @@ class Installation:
         """Return the binary log printer's command."""
         return self.tool("mariadb-binlog" if self.flavour is Flavour.MARIADB else "mysqlbinlog")
 
+    @property
+    def root(self) -> Path | None:
+        """Return the folder of ``bin`` and ``share`` in a tree; None for the PATH."""
+        if self.basedir is not None and (self.basedir / "usr/share").is_dir():
+            return self.basedir / "usr"
+        return self.basedir
+
     def _paths(self) -> tuple[str, ...]:
-        if self.basedir is None:
+        root = self.root
+        if root is None:
             return ()
-        root = self.basedir / "usr" if (self.basedir / "usr/share").is_dir() else self.basedir
         name = "mysql" if self.flavour is Flavour.MYSQL else "mariadb"
         share = next((p for p in (root / "share" / name, root / "share") if p.is_dir()), root)
         options = [f"--basedir={root}", f"--lc-messages-dir={share}"]
@@ -110,15 +117,20 @@ class Installation:
         return tuple(options)
 
 
-def default_mysql_basedir() -> Path:
-    """Return the default folder of ``ci/servers``."""
+def unpacked_tree(name: str) -> Path:
+    """Return the folder into which ``ci/servers --only NAME`` unpacks a server."""
     cache = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
-    return Path(cache) / "paraply" / "mysql"
+    return Path(cache) / "paraply" / name
 
 
 def find_mariadb(basedir: Path | None = None) -> Installation:
     """Return MariaDB from ``basedir``, environment or PATH."""
     return _find(Flavour.MARIADB, basedir, ("mariadbd", "mysqld"))
+
+
+def find_mariadb_11_8() -> Installation:
+    """Return the unpacked MariaDB 11.8."""
+    return find_mariadb(unpacked_tree("mariadb-11.8"))
 
 
 def find_mysql(basedir: Path | None = None) -> Installation:
@@ -139,7 +151,7 @@ def _find(flavour: Flavour, basedir: Path | None, names: tuple[str, ...]) -> Ins
             binary = _program(place, name)
             if binary is None:
                 continue
-            launcher = () if place is None else _own_loader(place)
+            launcher = () if place is None or _is_wrapped(binary) else _own_loader(place)
             line = _version_line((*launcher, str(binary)))
             if ("MariaDB" in line) == (flavour is Flavour.MARIADB):
                 return Installation(
@@ -167,7 +179,7 @@ def _places(flavour: Flavour, named: Path | None) -> Iterator[Path | None]:
         yield named.resolve()
         return
     if flavour is Flavour.MYSQL:
-        yield default_mysql_basedir()
+        yield unpacked_tree("mysql")
     yield None
 
 
@@ -180,6 +192,11 @@ def _program(basedir: Path | None, name: str) -> Path | None:
         if path.is_file() and os.access(path, os.X_OK):
             return path
     return None
+
+
+def _is_wrapped(program: Path) -> bool:
+    """Return whether ``ci/servers`` put a script in its place that runs the tree's loader."""
+    return (program.parent / ".elf" / program.name).is_file()
 
 
 def _own_loader(basedir: Path) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ import ctypes
 import os
 import signal
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext, suppress
 from pathlib import Path
 
@@ -31,6 +31,7 @@ class ServerProcess:
         run_as: str | None = None,
         temporary: Path | None = None,
         namespace: Namespace | None = None,
+        environment: Mapping[str, str] | None = None,
     ) -> None:
         self.log = log
         parent = os.getpid()
@@ -50,7 +51,11 @@ class ServerProcess:
                 start_new_session=True,
                 preexec_fn=die_with_parent,
                 # A server's programs (state transfers) may write there under any account.
-                env=None if temporary is None else {**os.environ, "TMPDIR": str(temporary)},
+                env={
+                    **os.environ,
+                    **({} if temporary is None else {"TMPDIR": str(temporary)}),
+                    **(environment or {}),
+                },
                 user=run_as,
                 group=run_as,
                 extra_groups=() if run_as else None,

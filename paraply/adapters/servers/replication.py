@@ -59,6 +59,8 @@ def receive_from(source: Server, replica: Server, file: str, offset: int) -> Non
 def _change_source(replica: Server, port: int, *how: str) -> str:
     if replica.is_mariadb:
         statement, word = "CHANGE MASTER TO", "MASTER"
+        # Replicas since 11.4 verify by default, and older sources have no certificate.
+        how = (*how, "MASTER_SSL_VERIFY_SERVER_CERT=0")
     else:
         statement, word = "CHANGE REPLICATION SOURCE TO", "SOURCE"
         how = (*how, "GET_SOURCE_PUBLIC_KEY=1")
@@ -127,9 +129,9 @@ def wait_until_applied(source: Reachable, replica: Reachable, *, seconds_max: fl
             )
 
 
-def is_receiving(replica: Reachable) -> bool:
-    """Return whether it is connected or reads received data."""
-    return _status(replica).get(f"{_threads(replica)}_IO_Running") == "Yes"
+def is_receiving(replica: Reachable, **arguments: Any) -> bool:
+    """Return whether it is connected or reads received data; with driver ``arguments``."""
+    return _status(replica, **arguments).get(f"{_threads(replica)}_IO_Running") == "Yes"
 
 
 def has_read_relay_log(replica: Reachable) -> bool:
@@ -162,11 +164,11 @@ def _threads(replica: Reachable) -> str:
     return "Slave" if replica.is_mariadb else "Replica"
 
 
-def _status(replica: Reachable) -> dict[str, Any]:
+def _status(replica: Reachable, **arguments: Any) -> dict[str, Any]:
     import pymysql.cursors
 
     with (
-        replica.connect(cursorclass=pymysql.cursors.DictCursor) as connection,
+        replica.connect(cursorclass=pymysql.cursors.DictCursor, **arguments) as connection,
         connection.cursor() as cursor,
     ):
         cursor.execute(f"SHOW {_threads(replica).upper()} STATUS")

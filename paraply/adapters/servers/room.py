@@ -6,6 +6,7 @@ import os
 import shutil
 import sys
 import tempfile
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from types import TracebackType
@@ -33,7 +34,15 @@ class ServerRoom:
     ...     source.query("SELECT VERSION()")
     """
 
-    def __init__(self, *, keep: bool = False, parent: Path | None = None) -> None:
+    def __init__(
+        self,
+        *,
+        keep: bool = False,
+        parent: Path | None = None,
+        equip: Callable[[Server], None] | None = None,
+    ) -> None:
+        self.equip = equip
+        """Receives each new server before its first start."""
         self._keep = keep or bool(os.environ.get("PARAPLY_KEEP_SERVERS"))
         if self._keep:
             self.directory = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=parent))
@@ -63,6 +72,8 @@ class ServerRoom:
         server = Server(installation, directory, **(numbered | settings))
         self.servers.append(server)
         server.initialise(_template(installation))
+        if self.equip is not None:
+            self.equip(server)
         return server
 
     def start(self, installation: Installation, **settings: Unpack[ServerSettings]) -> Server:

@@ -8,7 +8,7 @@ import shutil
 import signal
 import subprocess
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict
 
@@ -81,6 +81,8 @@ class Server(Reachable):
         self.run_as = server_account()
         self.password = ROOT_PASSWORD
         self.server_uuid = server_uuid
+        self.environment: Mapping[str, str] = {}
+        """Further variables of its process and of the programs that it starts."""
         self.port = 0
         self._process: ServerProcess | None = None
 
@@ -146,6 +148,7 @@ class Server(Reachable):
             command = (
                 *self.installation.tool("mariadb-install-db"),
                 "--no-defaults",
+                *(f"--basedir={root}" for root in (self.installation.root,) if root),
                 "--auth-root-authentication-method=normal",
                 "--skip-test-db",
                 f"--extra-file={accounts}",
@@ -204,6 +207,7 @@ class Server(Reachable):
                 run_as=self.run_as,
                 temporary=self.directory / "tmp",
                 namespace=None if self.host is None else self.host.namespace,
+                environment=self.environment,
             )
             reason = self._wait_until_answering(start_seconds_max)
             if reason is None:

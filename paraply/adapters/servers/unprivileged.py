@@ -61,17 +61,25 @@ def _may_enter(folder: os.stat_result, account: str) -> bool:
 
 
 @cache
-def reachable(installation: Installation) -> Installation:
-    """Return an installation that the account can read, linked or copied."""
-    basedir = installation.basedir
-    if basedir is None or server_account() is None:
-        return installation
-    if all(folder.stat().st_mode & stat.S_IXOTH for folder in (basedir, *basedir.parents)):
-        return installation
+def reachable_tree(tree: Path) -> Path:
+    """Return a folder of programs that the account can read, linked or copied."""
+    if os.geteuid() != 0:
+        return tree
+    if all(folder.stat().st_mode & stat.S_IXOTH for folder in (tree, *tree.parents)):
+        return tree
     room = temporary_folder("paraply-programs-")
     room.chmod(0o755)
     copy = room / "tree"
-    shutil.copytree(basedir, copy, symlinks=True, copy_function=_link_or_copy)
+    shutil.copytree(tree, copy, symlinks=True, copy_function=_link_or_copy)
+    return copy
+
+
+def reachable(installation: Installation) -> Installation:
+    """Return an installation that the account can read."""
+    basedir = installation.basedir
+    copy = None if basedir is None else reachable_tree(basedir)
+    if basedir is None or copy is None or copy == basedir:
+        return installation
     return replace(
         installation,
         basedir=copy,

@@ -26,7 +26,7 @@ def _script(path: Path, *lines: str) -> Path:
 
 
 def _tree(root: Path, line: str, *, folder: str = "bin", name: str = "mysqld") -> Path:
-    _script(root / folder / name, f"echo '{line}'")
+    _script(root / folder / name, f'echo "{line}"')
     return root
 
 
@@ -72,6 +72,15 @@ def test_tree_with_its_own_loader_is_run_through_it(tmp_path):
     assert found.launcher == (str(loader), "--library-path", str(libraries))
     assert found.version_line == f"loaded: {MYSQL_LINE}"
     assert found.server_command()[:4] == (*found.launcher, str(found.server_binary))
+
+
+def test_wrapped_program_brings_the_loader_of_its_tree(tmp_path):
+    tree = _tree(tmp_path / "1.2.3", f"$0 {MARIADB_LINE}", folder="usr/sbin", name="mariadbd")
+    _script(tree / "usr/sbin/.elf/mariadbd")
+    _script(tree / "usr/lib/x86_64-linux-gnu/ld-linux-x86-64.so.2", "exit 1")
+    found = find_mariadb(tree)
+    assert found.launcher == ()
+    assert found.version == (10, 11, 19)
 
 
 def test_server_that_does_not_run_says_why(tmp_path):

@@ -22,9 +22,22 @@ _READ_SECONDS_MAX = 30
 _GTID_WAIT_SECONDS_MAX = 10
 _LOCK_WAIT = "SET SESSION innodb_lock_wait_timeout = 2"
 """Seconds; keeps clients busy."""
-_UNDONE_AT_COMMIT = {1020, 1180, 1205, 1213, 3098, 3101}
+_UNDONE_AT_COMMIT = {1020, 1205, 1213, 3098, 3101}
 """Errors of a COMMIT that rolled back: conflicts, certification, refused by a plugin."""
+_ERROR_DURING_COMMIT = 1180
+_DEADLOCK_DURING_COMMIT = "error 149 "
+"""The engine's error in 1180 that means a conflict; with others the outcome is unknown."""
 _FINAL_ATTEMPTS = 3
+
+
+def is_undone(code: int, text: str) -> bool:
+    """Return whether a COMMIT with this error has certainly rolled back.
+
+    A Galera member that loses its quorum during COMMIT reports 1180, and may still commit.
+    """
+    if code == _ERROR_DURING_COMMIT:
+        return _DEADLOCK_DURING_COMMIT in text
+    return code in _UNDONE_AT_COMMIT
 
 
 class WaitTimeoutError(Exception):
@@ -184,7 +197,7 @@ class _Client:
         except (pymysql.MySQLError, OSError, WaitTimeoutError) as reason:
             code = reason.args[0] if reason.args and isinstance(reason.args[0], int) else 0
             kind = OperationType.FAIL
-            if is_committing and not plan.is_read_only and code not in _UNDONE_AT_COMMIT:
+            if is_committing and not plan.is_read_only and not is_undone(code, str(reason)):
                 kind = OperationType.INFO
             error = f"{type(reason).__name__} {code}"
             recorder.complete(kind, process, plan.function, plan.value, server.name, error)

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from paraply.adapters.elle.histories import BankHistory, client_history
 from paraply.adapters.elle.operations import Operation, OperationType
+from paraply.adapters.elle.writing import Text
+from paraply.adapters.live.nemeses.running import Deed
 from paraply.vocabulary.client_history import ClientHistory
 
 
@@ -29,6 +31,31 @@ class Recorded(NamedTuple):
     error: str = ""
 
 
+class NemesisMoment(NamedTuple):
+    """The start or stop of a nemesis, in the form of an operation."""
+
+    function: str
+    value: Mapping[str, Any]
+    time_ns: int
+    type: OperationType = OperationType.INFO
+    process: str = "nemesis"
+    server: str = ""
+    error: str = ""
+
+
+def nemesis_start(deed: Deed) -> NemesisMoment:
+    """Return a strike's start."""
+    value = {"members": deed.victims, "amount": deed.strike.aim.amount, "what": Text(deed.what)}
+    return NemesisMoment(f"start-{deed.strike.nemesis}", value, deed.began_ns)
+
+
+def nemesis_stop(deed: Deed) -> NemesisMoment:
+    """Return a strike's end, with the effect."""
+    views = tuple(map(Text, deed.views))
+    value = {"members": deed.victims, "effect": Text(deed.effect), "views": views}
+    return NemesisMoment(f"stop-{deed.strike.nemesis}", value, deed.ended_ns)
+
+
 class Recorder:
     """The operations of all clients, in the order in which they were recorded."""
 
@@ -36,6 +63,7 @@ class Recorder:
         self.operations: list[Recorded] = []
         self.servers: list[str] = []
         """By transaction, in order of invocation."""
+        self._deeds: list[Deed] = []
         self._began_ns = time.monotonic_ns()
         self._lock = threading.Lock()
 
@@ -59,10 +87,26 @@ class Recorder:
         with self._lock:
             self._add(kind, function, process, value, server, error)
 
+    def elapsed_ns(self) -> int:
+        """Return nanoseconds since the start."""
+        return time.monotonic_ns() - self._began_ns
+
+    def add_nemeses(self, deeds: Iterable[Deed]) -> None:
+        """Keep what nemeses did, beside the operations of clients."""
+        self._deeds += deeds
+
+    def with_nemeses(self) -> list[Recorded | NemesisMoment]:
+        """Return all operations and the nemeses' starts and stops, in order of time."""
+        found: list[Recorded | NemesisMoment] = [*self.operations]
+        for deed in self._deeds:
+            found.append(nemesis_start(deed))
+            found.append(nemesis_stop(deed))
+        return sorted(found, key=lambda one: one.time_ns)
+
     def _add(
         self, kind: OperationType, function: str, process: int, value: Any, server: str, error: str
     ) -> None:
-        elapsed = time.monotonic_ns() - self._began_ns
+        elapsed = self.elapsed_ns()
         self.operations.append(Recorded(kind, function, process, value, elapsed, server, error))
 
     def count(self, kind: OperationType) -> int:

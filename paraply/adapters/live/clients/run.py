@@ -14,10 +14,15 @@ from paraply.adapters.live.clients.recorder import Recorder
 from paraply.adapters.live.clients.site import Site, wait_named
 from paraply.adapters.live.clients.sites import open_site
 from paraply.adapters.live.clients.workloads import workload_of
+from paraply.adapters.live.nemeses.choosing import plan_of
+from paraply.adapters.live.nemeses.field import Field
+from paraply.adapters.live.nemeses.running import Deed, carry_out
 from paraply.adapters.live.target import LiveRequest
 from paraply.vocabulary.client_history import AccessKind, ClientHistory, Ending
 from paraply.vocabulary.log import LoggedTransaction, RowChange
 
+_AFTERWARDS_S = 3.0
+"""Of load after the nemeses, at least."""
 _JOURNAL = ".journal"
 _BANK, _COUNTERS = ".bank", ".counters"
 
@@ -51,6 +56,8 @@ class ClientRound:
     """Confirmed transactions absent at the end, by server."""
     evidence: Mapping[str, int | str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    deeds: tuple[Deed, ...] = ()
+    """What the nemeses did."""
 
 
 def client_rounds(
@@ -79,14 +86,18 @@ def _round(
         transactions=request.transactions,
     )
     notes: Sequence[str] = ()
+    deeds: Sequence[Deed] = ()
     began = time.monotonic()
     try:
         load.start()
-        if site.midway is not None:
+        if site.field is not None:
+            deeds, notes = _strike(target, request, site.field, load)
+        elif site.midway is not None:
             load.wait_for(request.transactions // 2, request.duration_s / 2)
             with load.going_on(more=request.transactions // 2):
                 notes = site.midway()
-        load.wait(max(0.0, request.duration_s - (time.monotonic() - began)))
+        least = _AFTERWARDS_S if deeds else 0.0
+        load.wait(max(least, request.duration_s - (time.monotonic() - began)))
     finally:
         recorder = load.stop()
     seconds = time.monotonic() - began
@@ -112,7 +123,22 @@ def _round(
             "committed per second": round(recorder.count(OperationType.OK) / max(seconds, 0.001)),
         },
         notes=tuple(notes),
+        deeds=tuple(deeds),
     )
+
+
+def _strike(
+    target: str, request: LiveRequest, field: Field, load: ClientLoad
+) -> tuple[Sequence[Deed], Sequence[str]]:
+    """Carry the plan out under load, and bring the members back."""
+    plan = plan_of(target, request)
+    share = request.transactions // 4
+    load.wait_for(share, request.duration_s / 4)
+    with load.going_on(more=share):
+        deeds = carry_out(plan, field, load.recorder.elapsed_ns, request.say)
+        load.recorder.add_nemeses(deeds)
+        notes = field.recover()
+    return deeds, (*(one.sentence() for one in deeds), *notes)
 
 
 def places_in(logged: Sequence[LoggedTransaction]) -> dict[int, LoggedPlace]:

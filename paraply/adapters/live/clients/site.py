@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from paraply.adapters.live.clients.options import NO_WAIT
+from paraply.adapters.live.nemeses.field import Field
 from paraply.adapters.live.target import UNKNOWN_CHOICE
 from paraply.adapters.servers.reachable import Reachable
 from paraply.vocabulary.errors import ParaplyError
@@ -82,6 +83,8 @@ class Site:
     """Clients that only read, so that some still work while commits wait."""
     at_rest: Callable[[], None] = lambda: None
     """Waits until all servers have applied all."""
+    field: Field | None = None
+    """The members that a plan of nemeses strikes."""
     midway: Callable[[], Sequence[str]] | None = None
     """Done to the servers at half of the load; returns notes."""
 

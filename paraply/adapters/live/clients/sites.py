@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
 from dataclasses import replace
 from functools import partial
 
@@ -13,8 +13,13 @@ from paraply.adapters.live.clients.options import ClientOptions, Route
 from paraply.adapters.live.clients.site import Site
 from paraply.adapters.live.clients.workloads import client_schema, client_tables
 from paraply.adapters.live.existing.lab import ExistingLab
+from paraply.adapters.live.galera import recovery as galera_recovery
 from paraply.adapters.live.galera.lab import GaleraLab, find_provider
+from paraply.adapters.live.group import recovery as group_recovery
 from paraply.adapters.live.group.target import MULTI_PRIMARY
+from paraply.adapters.live.nemeses.choosing import equipment_of
+from paraply.adapters.live.nemeses.field import Equipment, Field
+from paraply.adapters.live.pair import recovery as pair_recovery
 from paraply.adapters.live.pair.faults import wait_until
 from paraply.adapters.live.pair.lab import PairLab
 from paraply.adapters.live.pair.mariadb.lab import MariadbLab
@@ -53,11 +58,20 @@ def logged_by(server: Server) -> list[LoggedTransaction]:
 
 @contextmanager
 def _pair(
-    make: Callable[[LiveRequest], PairLab], request: LiveRequest, options: ClientOptions
+    target: str,
+    make: Callable[[LiveRequest], PairLab],
+    request: LiveRequest,
+    options: ClientOptions,
 ) -> Iterator[Site]:
-    if options.reads is Route.SOURCE:
+    equipment = equipment_of(target, request)
+    if options.reads is Route.SOURCE and equipment is None:
         request = replace(request, replicas=0)
-    with make(request) as lab:
+    lab = make(request)
+    with ExitStack() as stack:
+        if equipment is not None:
+            stack.enter_context(closing(equipment))
+            lab.room.equip = equipment.equip
+        stack.enter_context(lab)
         lab.source.run(client_schema(_SCHEMA, options.keys))
 
         def at_rest() -> None:
@@ -72,14 +86,41 @@ def _pair(
             others=lab.replicas,
             log=partial(logged_by, lab.source),
             at_rest=at_rest,
-        )
+            field=None if equipment is None else Field(
+                members=[lab.source, *lab.replicas],
+                equipment=equipment,
+                view_of=partial(pair_recovery.view_of, lab),
+                recover=partial(pair_recovery.recover, lab),
+            ),
+        )  # fmt: skip
+
+
+def fullest_log(members: Sequence[Server]) -> list[LoggedTransaction]:
+    """Return the longest log: a member that came back by a state transfer has a part of it."""
+    return max(map(logged_by, members), key=len)
+
+
+@contextmanager
+def _equipped(target: str, request: LiveRequest) -> Iterator[tuple[ServerRoom, Equipment | None]]:
+    """Open a room whose servers are equipped for the request's nemeses."""
+    equipment = equipment_of(target, request)
+    if equipment is None:
+        with ServerRoom(keep=request.keep) as room:
+            yield room, None
+        return
+    with (
+        closing(equipment),
+        ServerRoom(keep=request.keep, equip=equipment.equip) as room,
+    ):
+        yield room, equipment
 
 
 @contextmanager
 def _galera(request: LiveRequest, options: ClientOptions) -> Iterator[Site]:
     find_provider()
-    with ServerRoom(keep=request.keep) as room:
-        lab = GaleraLab(request, room, shows_appliers=False)
+    with _equipped("galera", request) as (room, equipment):
+        owners = None if equipment is None else equipment.owners
+        lab = GaleraLab(request, room, shows_appliers=False, owners=owners)
         first = lab.members[0]
         first.run(client_schema(_SCHEMA, options.keys))
         lab.wait_until_at_rest()
@@ -87,19 +128,31 @@ def _galera(request: LiveRequest, options: ClientOptions) -> Iterator[Site]:
             version_text=lab.installation.version_text,
             schema=_SCHEMA,
             writers=lab.members,
-            log=partial(logged_by, first),
+            log=partial(fullest_log, lab.members),
             at_rest=lab.wait_until_at_rest,
-        )
+            field=None if equipment is None else Field(
+                members=lab.members,
+                equipment=equipment,
+                view_of=galera_recovery.view_of,
+                recover=partial(galera_recovery.recover, lab),
+            ),
+        )  # fmt: skip
 
 
 @contextmanager
 def _group(request: LiveRequest, options: ClientOptions) -> Iterator[Site]:
     installation = find_mysql(request.basedir)
     is_multi_primary = request.mode == MULTI_PRIMARY
-    with ServerRoom(keep=request.keep) as room:
+    with _equipped("mysql-gr", request) as (room, equipment):
         group = GroupReplication.provision(
-            room, installation, size=_MEMBERS, is_multi_primary=is_multi_primary
+            room,
+            installation,
+            size=_MEMBERS,
+            is_multi_primary=is_multi_primary,
+            options=() if equipment is None else group_recovery.OPTIONS,
         )
+        if equipment is not None:
+            equipment.owners |= {port: member for member, port in enumerate(group.ports)}
         group.bootstrap()
         first, *others = group.members
         first.run(client_schema(_SCHEMA, options.keys))
@@ -113,9 +166,15 @@ def _group(request: LiveRequest, options: ClientOptions) -> Iterator[Site]:
             schema=_SCHEMA,
             writers=group.members if is_multi_primary else [first],
             others=() if is_multi_primary else others,
-            log=partial(logged_by, first),
+            log=partial(fullest_log, group.members),
             at_rest=at_rest,
-        )
+            field=None if equipment is None else Field(
+                members=group.members,
+                equipment=equipment,
+                view_of=group_recovery.view_of,
+                recover=partial(group_recovery.recover, group),
+            ),
+        )  # fmt: skip
 
 
 @contextmanager
@@ -178,8 +237,8 @@ def _existing(request: LiveRequest, options: ClientOptions) -> Iterator[Site]:
 
 
 _SITES: dict[str, Opens] = {
-    "mariadb": partial(_pair, MariadbLab),
-    "mysql": partial(_pair, MysqlLab),
+    "mariadb": partial(_pair, "mariadb", MariadbLab),
+    "mysql": partial(_pair, "mysql", MysqlLab),
     "galera": _galera,
     "mysql-gr": _group,
     "mariadb-semisync": partial(_semi_sync, SemiSyncLab),

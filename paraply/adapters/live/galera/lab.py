@@ -66,8 +66,14 @@ class GaleraLab:
     """The members of one cluster."""
 
     def __init__(
-        self, request: LiveRequest, room: ServerRoom, *, shows_appliers: bool = True
+        self,
+        request: LiveRequest,
+        room: ServerRoom,
+        *,
+        shows_appliers: bool = True,
+        owners: dict[int, int] | None = None,
     ) -> None:
+        """``owners`` receives the members' ports, and makes them suspect each other quickly."""
         self.request = request
         self._shows_appliers = shows_appliers
         self.installation = find_mariadb(request.basedir)
@@ -77,6 +83,9 @@ class GaleraLab:
         self.log_offsets: dict[str, int] = {}
         free = free_ports(3 * MEMBERS)
         ports = [(free[n], free[n + 1], free[n + 2]) for n in range(0, 3 * MEMBERS, 3)]
+        self._is_quick = owners is not None or request.fault in NEEDS_NETWORK
+        if owners is not None:
+            owners |= {port: member for member, own in enumerate(ports) for port in own}
         self.network = room.network(MEMBERS) if request.fault in NEEDS_NETWORK else None
         hosts = [None] * MEMBERS if self.network is None else list(self.network.hosts)
         self._addresses = [LOOPBACK if host is None else host.address for host in hosts]
@@ -105,7 +114,7 @@ class GaleraLab:
         )
         provider = (
             f"gmcast.listen_addr=tcp://{own}:{group};ist.recv_addr={own}:{ist};"
-            f"{'' if self.network is None else QUICK}pc.recovery=false;gcache.size=32M;"
+            f"{QUICK if self._is_quick else ''}pc.recovery=false;gcache.size=32M;"
             f"{LOG_PROVIDER_OPTIONS if self._shows_appliers else ''}"
         )
         return [

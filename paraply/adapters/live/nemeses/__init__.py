@@ -1,0 +1,1 @@
+"""Faults of members that a plan combines: partitions, pauses, crashes, clocks and disks."""
