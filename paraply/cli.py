@@ -28,7 +28,16 @@ from paraply.crash import (
 from paraply.errors import EXTRA_MISSING, USAGE
 from paraply.file_arguments import add_force_argument, claim_files, inputs_of, outputs_of
 from paraply.reporting.escape import visible
-from paraply.reporting.files import STANDARD_OUTPUT, defer, release, reset, write_report
+from paraply.reporting.files import (
+    STANDARD_OUTPUT,
+    defer,
+    kind_of,
+    release,
+    require_writable,
+    reset,
+    write_report,
+    write_reports,
+)
 from paraply.reporting.page import page_for, use_page, use_plain
 from paraply.sandbox.child import Work, run_locked
 from paraply.sandbox.plan import Plan, plan_of
@@ -158,18 +167,29 @@ def _run_sandboxed(parsed: argparse.Namespace, plan: Plan) -> int:
         reports = defer()
         return _run(parsed)
 
+    more = plan.outputs(parsed)
     work = Work(
         prepare=lambda: plan.prepare(parsed),
         run=run,
         outputs=lambda: reports,
         readable=inputs_of(parsed),
-        writable={STANDARD_OUTPUT, *outputs_of(parsed)},
+        writable={STANDARD_OUTPUT, *outputs_of(parsed), *more},
         memory=getattr(parsed, "memory", DEFAULT_BYTES),
         is_of_the_machine=is_of_the_machine,
     )
     code, outputs = run_locked(work)
+    folders: dict[str, dict[str, str]] = {}
     for name, text in outputs:
+        folder, slash, file = name.rpartition("/")
+        if folder + slash in more and name not in more:
+            folders.setdefault(folder, {})[file] = text
+            continue
+        if name in more:
+            require_writable(name, kind_of(text.encode()))
         write_report(name, text)
+    for folder, files in folders.items():
+        write_reports(folder, files)
+    plan.finish(parsed, [name for name, _ in outputs if name != STANDARD_OUTPUT])
     return code
 
 

@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import argparse
-import sys
 import webbrowser
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
-from paraply.counterexamples.showing.pages import page_of, write_pages
+from paraply.counterexamples.showing.pages import INDEX, page_of, write_pages
 from paraply.file_arguments import InputPath, OutputPath
 from paraply.judging.recorded_files import histories_in, history_files
 from paraply.mining.plan import PLAN_FILE
 from paraply.progress import progress
 from paraply.registries import property_named
-from paraply.reporting.files import require_folder, require_writable, write_report
+from paraply.reporting.files import (
+    STANDARD_OUTPUT,
+    require_folder,
+    require_writable,
+    write_report,
+)
+from paraply.sandbox.child import is_locked
+from paraply.sandbox.plan import add_sandbox_argument
 from paraply.vocabulary.errors import ParaplyError, register
 
 NOTHING_TO_SHOW = register(
@@ -63,6 +70,27 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--no-alternatives", action="store_true", help="do not run the choices not taken"
     )
+    add_sandbox_argument(parser, obstacle=_obstacle, outputs=_outputs, finish=_finish)
+
+
+def _obstacle(arguments: argparse.Namespace) -> str:
+    is_campaign = (Path(arguments.path) / PLAN_FILE).is_file()
+    return "a library that opens sockets reads the tables of a campaign" if is_campaign else ""
+
+
+def _outputs(arguments: argparse.Namespace) -> Collection[str]:
+    # How many histories the file has decides whether a page or a folder is written.
+    path = Path(arguments.path)
+    targets = [Path(arguments.out)] * 2 if arguments.out is not None else [
+        _beside(path, is_alone=True), _beside(path, is_alone=False)
+    ]  # fmt: skip
+    return str(targets[0]), f"{targets[1]}/"
+
+
+def _finish(arguments: argparse.Namespace, written: Sequence[str]) -> None:
+    if arguments.open:
+        index = next((name for name in written if Path(name).name == INDEX), written[0])
+        _open(Path(index))
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -114,10 +142,14 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _written(path: Path, arguments: argparse.Namespace) -> int:
-    sys.stdout.write(f"{path}\n")
-    if arguments.open:
-        webbrowser.open(path.resolve().as_uri())
+    write_report(STANDARD_OUTPUT, f"{path}\n")
+    if arguments.open and not is_locked():
+        _open(path)
     return 0
+
+
+def _open(page: Path) -> None:
+    webbrowser.open(page.resolve().as_uri())
 
 
 def _beside(path: Path, *, is_alone: bool) -> Path:

@@ -220,6 +220,9 @@ def replacing(name: str, kind: str) -> Iterator[Path]:
 
 def write_reports(folder: str, files: Mapping[str, str]) -> None:
     """Write files of a folder after checking all."""
+    if _deferred is not None:
+        _deferred.extend((os.path.join(folder, name), text) for name, text in files.items())
+        return
     make_folder(folder)
     for name, text in files.items():
         path = os.path.join(folder, name)
@@ -234,7 +237,9 @@ def kind_of(head: bytes) -> str:
 
 
 def require_writable(name: str, kind: str) -> None:
-    """Raise P302, P311 or P312 for an unwritable file or URL."""
+    """Raise P302, P311 or P312 for an unwritable file or URL, unless another process writes."""
+    if _deferred is not None:
+        return
     if is_url(name):
         _require_ours_there(name, kind)
         return
@@ -253,8 +258,8 @@ def require_writable(name: str, kind: str) -> None:
 
 
 def require_folder(name: str) -> None:
-    """Raise P302 if a folder cannot exist; object stores have none."""
-    if is_url(name):
+    """Raise P302 if a folder cannot exist, unless another process writes; URLs have none."""
+    if _deferred is not None or is_url(name):
         return
     folder = Path(os.path.realpath(name))
     while not folder.exists():

@@ -60,7 +60,8 @@ class Work:
         run: runs after it, and returns the exit code.
         outputs: returns the texts to write, after ``run``.
         readable: paths of the input.
-        writable: names of the outputs that the user asked for.
+        writable: names of the outputs that the user asked for; of a folder, with a ``/`` at the
+            end, the files directly in it.
         memory: bytes of ``--memory``.
         is_of_the_machine: returns whether disk, memory or handles ran out.
     """
@@ -220,11 +221,16 @@ def _answered(text: bytes, writable: Collection[str]) -> tuple[int, Outputs]:
         raise ChildFailure(
             "SandboxError", "the process that reads the files ended without an answer", ""
         ) from None
-    foreign = [name for name, _ in outputs if name not in writable]
+    foreign = [name for name, _ in outputs if not _is_writable(name, writable)]
     if foreign or code not in (0, 1, 2, 3):
         what = f"to write {foreign[0]}" if foreign else f"to exit with {code}"
         raise ChildFailure("SandboxError", f"the process that reads the files asked {what}", "")
     return int(code), outputs
+
+
+def _is_writable(name: str, writable: Collection[str]) -> bool:
+    folder, slash, file = name.rpartition("/")
+    return file not in ("", ".", "..") and bool({name, folder + slash} & {*writable})
 
 
 def _raised(found: dict[str, Any]) -> BaseException:

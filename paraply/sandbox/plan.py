@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from paraply.sandbox.kernel import has_seccomp
@@ -26,13 +26,17 @@ class Plan:
     Attributes:
         obstacle: returns why this run needs more than a locked process, or empty.
         prepare: loads what a locked process cannot load; it reads no input.
+        outputs: returns outputs that no option names: files, and folders with a ``/`` at the end.
+        finish: runs after the lock, with the names of the written files.
     """
 
     obstacle: Callable[[argparse.Namespace], str]
     prepare: Callable[[argparse.Namespace], None]
+    outputs: Callable[[argparse.Namespace], Collection[str]]
+    finish: Callable[[argparse.Namespace, Sequence[str]], None]
 
 
-def _nothing(_: argparse.Namespace) -> None:
+def _nothing(*_: object) -> None:
     return
 
 
@@ -41,6 +45,8 @@ def add_sandbox_argument(
     *,
     obstacle: Callable[[argparse.Namespace], str] = lambda _: "",
     prepare: Callable[[argparse.Namespace], None] = _nothing,
+    outputs: Callable[[argparse.Namespace], Collection[str]] = lambda _: (),
+    finish: Callable[[argparse.Namespace, Sequence[str]], None] = _nothing,
 ) -> None:
     """Add ``--sandbox`` and ``--no-sandbox``."""
     parser.add_argument(
@@ -49,7 +55,8 @@ def add_sandbox_argument(
         help="read the files in a process that can only read them (default where it works; "
         "SECURITY.md)",
     )
-    parser.set_defaults(sandbox_plan=Plan(obstacle=obstacle, prepare=prepare))
+    plan = Plan(obstacle=obstacle, prepare=prepare, outputs=outputs, finish=finish)
+    parser.set_defaults(sandbox_plan=plan)
 
 
 def plan_of(

@@ -25,7 +25,7 @@ def patched(module, name):
     setattr(home, name, wrapper)
 import sys
 if "paraply" in " ".join(sys.orig_argv):
-    patched("paraply.adapters.binlog.framing", "parse_format_description")
+    patched(*{place!r})
 """
 
 
@@ -55,6 +55,7 @@ def run(*words, folder, injected="", stdin=None, **variables):
     return Ran(done.returncode, done.stdout.decode(), kept)
 
 
-def hostile(body):
-    """Return a module that runs ``body`` whenever a log's first event is decoded."""
-    return _HOSTILE.format(body="\n".join(f"    {line}" for line in body.splitlines()))
+def hostile(body, place=("paraply.adapters.binlog.framing", "parse_format_description")):
+    """Return a module that runs ``body`` before a function of a reader, by default of logs."""
+    lines = "\n".join(f"    {line}" for line in body.splitlines())
+    return _HOSTILE.format(body=lines, place=place)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from paraply.mining.plan import PLAN_FILE
 from paraply.sandbox.kernel import has_seccomp, landlock_version
+from tests.conftest import REPOSITORY
 from tests.sandbox.runs import LOG, hostile, run
 
 pytestmark = [
@@ -30,6 +32,7 @@ STOPPED = {
     "names a temporary file": "import os; os.open('.', os.O_TMPFILE | os.O_RDWR)",
     "writes to a report": "open('report.json', 'w').close()",
 }
+HISTORY = next((REPOSITORY / "tests" / "regressions").glob("applier*.jsonl"))
 WORDS = ("audit", LOG / "bin.000001", "--json", "report.json")
 
 
@@ -49,6 +52,58 @@ def test_an_attack_ends_with_70_and_changes_nothing(tmp_path, attack):
     assert '"verdict": "error"' in (folder / "report.json").read_text()
     assert (folder / "victim").read_text() == "kept"
     assert {path.name for path in folder.iterdir()} == {"victim", "report.json", "injected"}
+
+
+READER = ("paraply.vocabulary.history_jsonl", "bounded_lines")
+
+
+@pytest.mark.parametrize("attack", ["connects", "starts a program", "writes", "deletes"])
+def test_show_stops_an_attack_and_writes_no_page(tmp_path, attack):
+    folder = world(tmp_path)
+    words = ("show", HISTORY, "--out", "page.html")
+    injected = hostile(STOPPED[attack], READER)
+    ran = run(*words, folder=folder, injected=injected)
+    assert ran.code == 70
+    assert "it tried what the sandbox forbids" in ran.err
+    assert (folder / "victim").read_text() == "kept"
+    assert {path.name for path in folder.iterdir()} == {"victim", "injected"}
+    assert run(*words, "--no-sandbox", folder=folder, injected=injected).code == 0
+    assert (folder / "page.html").is_file()
+
+
+@pytest.mark.parametrize("name", ["../victim", "pages/../victim", "pages/", "other/page.html"])
+def test_show_writes_only_into_its_folder(tmp_path, name):
+    folder = world(tmp_path)
+    (folder / "pages").mkdir()
+    body = f"from paraply.reporting import files\nfiles.write_report({name!r}, 'x')"
+    ran = run("show", HISTORY, "--out", "pages", folder=folder, injected=hostile(body, READER))
+    assert ran.code == 70
+    assert f"asked to write {name}" in ran.err
+    assert (folder / "victim").read_text() == "kept"
+    assert not [*(folder / "pages").iterdir()]
+
+
+@pytest.mark.parametrize("several", [False, True])
+def test_show_opens_the_page_outside_of_the_sandbox(tmp_path, several):
+    history = HISTORY.read_text()
+    (tmp_path / "run.jsonl").write_text(history * (1 + several))
+    browser = tmp_path / "browser"
+    browser.write_text(f"#!/bin/sh\nprintf %s \"$1\" >'{tmp_path}/opened'\n")
+    browser.chmod(0o755)
+    ran = run("show", "--sandbox", "run.jsonl", "--no-alternatives", "--open",
+              folder=tmp_path, BROWSER=f"{browser} %s")  # fmt: skip
+    assert ran.code == 0, ran.err
+    page = tmp_path / ("run-pages/index.html" if several else "run.html")
+    assert (tmp_path / "opened").read_text() == page.as_uri()
+    assert page.is_file()
+
+
+def test_show_of_a_campaign_runs_without_sandbox_and_refuses_it_by_name(tmp_path):
+    (tmp_path / PLAN_FILE).write_text("{}")
+    refused = run("show", "--sandbox", ".", folder=tmp_path)
+    assert refused.code == 3
+    assert "P315" in refused.err
+    assert "without sandbox" in run("show", ".", folder=tmp_path).err
 
 
 @pytest.mark.parametrize("attack", ["connects", "starts a program", "forks", "writes", "deletes"])

@@ -60,6 +60,16 @@ RUNS = {
     "verify": ("verify", LOG_FILE, "--target", LOG_FILE, *OUTPUTS),
     "verify of another log": ("verify", LOG_FILE, "--target", OTHER_LOG),
     "replay": ("replay", HISTORY, "--json", "o.json"),
+    "show": ("show", HISTORY, "--out", "page.html"),
+    "show beside the history": ("show", "one.jsonl", "--no-alternatives"),
+    "show of two histories": ("show", "two.jsonl", "--no-alternatives"),
+    "show of a folder": ("show", "histories", "--no-alternatives", "--out", "new/pages"),
+    "show over a foreign file": ("show", "one.jsonl", "--out", "damaged"),
+    "show over a folder": ("show", "one.jsonl", "--out", "histories"),
+    "show over a page of its own": ("show", "one.jsonl", "--out", "old.html"),
+    "show into a missing folder": ("show", "one.jsonl", "--out", "missing/page.html"),
+    "show of nonsense": ("show", "damaged"),
+    "show of a missing file": ("show", "missing"),
 }  # fmt: skip
 
 
@@ -77,6 +87,15 @@ def prepared(folder, name):
         from paraply.auditing.loading import SAMPLE
 
         (folder / "sample").write_bytes(lzma.decompress(SAMPLE.read_bytes()))
+    if "show" in name:
+        history = HISTORY.read_text()
+        (folder / "one.jsonl").write_text(history)
+        (folder / "two.jsonl").write_text(history * 2)
+        (folder / "histories").mkdir()
+        for file in ("a.jsonl", "b.jsonl"):
+            (folder / "histories" / file).write_text(history)
+        run("show", "--no-sandbox", "one.jsonl", "--out", "old.html", folder=folder)
+        assert (folder / "old.html").is_file()
     if "large" in name:
         lines = []
         for number in range(2_500):
@@ -89,14 +108,18 @@ def prepared(folder, name):
 
 
 def ended(folder, words, **options):
-    before = {path.name for path in folder.iterdir()}
+    before = contents(folder)
     ran = run(*words, folder=folder, **options)
-    files = {
-        path.name: path.read_bytes()
-        for path in folder.iterdir()
-        if path.name not in before and path.is_file()
+    files = contents(folder)
+    return ran, {name: data for name, data in files.items() if data != before.get(name)}
+
+
+def contents(folder):
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file() and "injected" not in path.parts
     }
-    return ran, files
 
 
 @pytest.mark.parametrize("name", sorted(RUNS))

@@ -23,6 +23,8 @@ from paraply.vocabulary.history import History
 from paraply.vocabulary.programs import decode_program, parse_program
 from paraply.vocabulary.verdict import Verdict, combine
 
+INDEX = "index.html"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Page:
@@ -96,7 +98,7 @@ def write_pages(folder: Path, pages: Sequence[Page]) -> Path:
         )
     verdict = combine(page.verdict for page in pages)
     headline = f"{sum(bool(page.broken) for page in pages):,} of {len(pages):,} break something."
-    index = folder / "index.html"
+    index = folder / INDEX
     files = {f"{page.name}.html": page.html for page in pages}
     files[index.name] = index_html("Histories", headline, verdict, rows)
     write_reports(str(folder), files)
