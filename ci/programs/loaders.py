@@ -35,7 +35,7 @@ def _run(task: Task) -> VerifyResult:
         target = room.start(installation, options=COMMON)
         create(source, rows=ROWS)
         source.run(CHILDREN)
-        load(source, task, rows=ROWS)
+        load(source, task=task, rows=ROWS)
         folder = source.files
         dump = folder / "dump"
         Child(

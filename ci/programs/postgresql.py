@@ -6,11 +6,20 @@ import random
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from itertools import count
 from pathlib import Path
 
 from ci.programs.program import Program, Task
-from ci.programs.servers import TABLES, Applier, Postgres, missing, version, wait_until
+from ci.programs.servers import (
+    TABLES,
+    Applier,
+    Postgres,
+    missing,
+    missing_version,
+    wait_until,
+)
+from ci.programs.servers import version as server_version
 from paraply.verifying.mapping import Rules
 from paraply.verifying.pipeline import VerifyRequest, verify
 from paraply.verifying.result import VerifyResult
@@ -20,13 +29,15 @@ KILLS = 3
 
 
 @contextmanager
-def pair(folder: Path, *settings: str) -> Iterator[tuple[Postgres, Postgres]]:
+def pair(
+    folder: Path, *settings: str, of_source: Sequence[str] = (), unpacked: str = ""
+) -> Iterator[tuple[Postgres, Postgres]]:
     """Yield a source and a target that capture their changes; stop both at the end."""
     started: list[Postgres] = []
     try:
         # The target loses its processes, and no system crash: what it wrote is kept without fsync.
-        for name, own in (("source", ()), ("target", ("fsync=off",))):
-            started.append(Postgres(folder / name, *own, *settings))
+        for name, own in (("source", of_source), ("target", ("fsync=off",))):
+            started.append(Postgres(folder / name, *own, *settings, unpacked=unpacked))
             started[-1].observe()
         yield started[0], started[1]
     finally:
@@ -45,8 +56,11 @@ def fill(source: Postgres) -> None:
     )  # fmt: skip
 
 
-def load(source: Postgres, seed: int, turns: range) -> None:
-    """Clients count, and change one row of each table, in each transaction; versions are new."""
+def load(source: Postgres, seed: int, turns: range, *, undone: bool = False) -> None:
+    """Clients count, and change one row of each table, in each transaction; versions are new.
+
+    With ``undone``, they also roll back transactions, and parts of transactions.
+    """
 
     def client(number: int) -> None:
         chance = random.Random(f"{seed}/{number}/{turns.start}")
@@ -54,9 +68,13 @@ def load(source: Postgres, seed: int, turns: range) -> None:
         for turn in turns:
             one, other = sorted(chance.sample(range(ROWS), 2))
             new = turn * CLIENTS + number
+            lost = f"UPDATE b SET balance={-new} WHERE id={other}"
+            if undone and turn % 5 == 0:
+                statements.append(f"BEGIN; {lost}; ROLLBACK")
+            part = f" SAVEPOINT s; {lost}; ROLLBACK TO s;" if undone and turn % 3 == 0 else ""
             statements.append(
                 f"BEGIN; UPDATE a SET balance={turn} WHERE id={-1 - number};"
-                f" UPDATE a SET balance={new} WHERE id={one};"
+                f" UPDATE a SET balance={new} WHERE id={one};{part}"
                 f" UPDATE b SET balance={new} WHERE id={other}; COMMIT"
             )
         source.sql(*statements)
@@ -125,6 +143,7 @@ def under_load(
     *,
     paused: Sequence[str],
     appliers: Sequence[Applier] = (),
+    undone: bool = False,
 ) -> None:
     """Run the load in rounds, with a kill in the middle of each, and wait for the target.
 
@@ -137,7 +156,9 @@ def under_load(
     for number in range(rounds):
         first = 1 + number * turns
         worker = threading.Thread(
-            target=load, args=(source, task.seed, range(first, first + turns))
+            target=load,
+            args=(source, task.seed, range(first, first + turns)),
+            kwargs={"undone": undone},
         )
         worker.start()
         if task.kill:
@@ -176,6 +197,43 @@ def _built_in(
             )
 
     return run
+
+
+def _streamed(version: str, mode: str) -> Callable[[Task], VerifyResult]:
+    """Return a run of one subscription to which each transaction is sent before its commit."""
+
+    def run(task: Task) -> VerifyResult:
+        immediate = ("debug_logical_replication_streaming=immediate",)
+        with pair(task.folder, of_source=immediate, unpacked=version) as (source, target):
+            subscribe(source, target, "sub_0", "a, b", f"copy_data=false, streaming={mode}")
+            paused = ("max_logical_replication_workers=0",)
+            under_load(source, target, task, paused=paused, undone=True)
+            sent = int(source.sql("SELECT sum(stream_txns) FROM pg_stat_replication_slots"))
+            workers = int(target.sql(
+                "SELECT count(*) FROM pg_stat_subscription WHERE worker_type = 'parallel apply'"
+            ))  # fmt: skip
+            if sent < task.transactions or (workers > 0) != (mode == "parallel"):
+                raise RuntimeError(f"{sent} transactions streamed, {workers} parallel workers")
+            return verified(source, target, task.folder, required="prefix", by_content=False)
+
+    return run
+
+
+def _streaming(version: str, mode: str, *, in_ci: bool) -> Program:
+    return Program(
+        name=f"postgresql-{version}-{mode}",
+        promise="the same with `streaming="
+        + {"on": "on`: changes wait in files until the commit",
+           "parallel": "parallel`: workers apply transactions before their commit"}[mode]
+        + "; each transaction is streamed, and some are rolled back in whole or in part",
+        required="prefix",
+        expected="holds",
+        packages=f"postgresql-{version}",
+        missing=partial(missing_version, version),
+        version=partial(server_version, version),
+        run=_streamed(version, mode),
+        in_ci=in_ci,
+    )  # fmt: skip
 
 
 def _each_subscription(task: Task) -> VerifyResult:
@@ -237,7 +295,7 @@ PROGRAMS = (
         expected="holds",
         packages="postgresql",
         missing=missing,
-        version=version,
+        version=server_version,
         run=_built_in("a, b"),
         in_ci=True,
     ),
@@ -248,7 +306,7 @@ PROGRAMS = (
         expected="holds",
         packages="postgresql",
         missing=missing,
-        version=version,
+        version=server_version,
         run=_built_in("a, b", options="copy_data=false, synchronous_commit=on"),
         in_ci=True,
         readers_stay=True,
@@ -261,7 +319,7 @@ PROGRAMS = (
         expected="holds",
         packages="postgresql",
         missing=missing,
-        version=version,
+        version=server_version,
         run=_initial_copy,
         in_ci=True,
         can_kill=False,
@@ -273,7 +331,7 @@ PROGRAMS = (
         expected="holds",
         packages="postgresql",
         missing=missing,
-        version=version,
+        version=server_version,
         run=_each_subscription,
     ),
     Program(
@@ -283,9 +341,12 @@ PROGRAMS = (
         expected="violated",
         packages="postgresql",
         missing=missing,
-        version=version,
+        version=server_version,
         run=_built_in("a", "b"),
         in_ci=True,
         can_kill=False,
     ),
+    _streaming("17", "on", in_ci=False),
+    _streaming("17", "parallel", in_ci=True),
+    _streaming("18", "parallel", in_ci=False),
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ci.programs import (
     bucardo,
     debezium,
+    groups,
     loaders,
     londiste,
     percona,
@@ -17,6 +18,7 @@ from ci.programs import (
 
 PROGRAMS = (
     *replicas.PROGRAMS,
+    *groups.PROGRAMS,
     *schema_change.PROGRAMS,
     *percona.PROGRAMS,
     *loaders.PROGRAMS,

@@ -8,7 +8,14 @@ from functools import partial
 
 from ci.programs.mysql_servers import COMMON, ROWS, create, load, missing, verified
 from ci.programs.program import Program, Task
-from paraply.adapters.servers import Flavour, Installation, ServerRoom, find_mariadb, find_mysql
+from paraply.adapters.servers import (
+    Flavour,
+    Installation,
+    ServerRoom,
+    find_mariadb,
+    find_mariadb_11_8,
+    find_mysql,
+)
 from paraply.adapters.servers.replication import (
     executed_position,
     replicate,
@@ -26,29 +33,30 @@ MYSQL = (
     "--binlog-transaction-dependency-history-size=25000",
 )
 _REST_S = 0.5
+Find = Callable[[], Installation]
 
 
 def _run(
-    find: Callable[[], Installation], options: tuple[str, ...], domains: int, task: Task
+    finds: tuple[Find, Find], options: tuple[str, ...], domains: int, task: Task
 ) -> VerifyResult:
     """Run a load, let the replica apply it as a backlog, and judge by name and by content."""
-    installation = find()
+    of_source, of_replica = (find() for find in finds)
     with ServerRoom(parent=task.folder) as room:
-        source = room.start(installation, options=COMMON)
-        replica = room.start(installation, options=options)
+        source = room.start(of_source, options=COMMON)
+        replica = room.start(of_replica, options=options)
         replicate(source, replica)
         create(source)
         wait_until_applied(source, replica)
         word = "SLAVE" if replica.is_mariadb else "REPLICA"
         replica.run([f"STOP {word} SQL_THREAD"])
-        load(source, task, domains=domains)
+        load(source, task=task, domains=domains)
         if task.kill:
             kill_in_the_middle(replica, word)
         replica.run([f"START {word}"])
         wait_until_applied(source, replica)
         by_content = verified(source, replica, required="prefix", by_content=True)
         by_name = verified(source, replica, required="prefix")
-    agree(by_name, by_content, per_domain=installation.flavour is Flavour.MARIADB)
+    agree(by_name, by_content, per_domain=of_replica.flavour is Flavour.MARIADB)
     return by_name
 
 
@@ -93,18 +101,30 @@ def agree(by_name: VerifyResult, by_content: VerifyResult, *, per_domain: bool) 
         raise RuntimeError(f"not judged alike: {by_name} {by_content}")
 
 
-def _mariadb(mode: str, *, domains: int = 1) -> Program:
+def _versions(finds: tuple[Find, Find]) -> str:
+    """Return the versions of source and replica."""
+    return " to ".join(dict.fromkeys(find().version_text for find in finds))
+
+
+def _mariadb(
+    mode: str,
+    *,
+    domains: int = 1,
+    versions: str = "mariadb",
+    finds: tuple[Find, Find] = (find_mariadb, find_mariadb),
+    in_ci: bool = True,
+) -> Program:
     return Program(
-        name=f"mariadb-replica-{mode}{f'-{domains}-domains' if domains > 1 else ''}",
+        name=f"{versions}-replica-{mode}{f'-{domains}-domains' if domains > 1 else ''}",
         promise="each domain commits in the source's order (MariaDB, Parallel Replication)"
         + ("; none across domains: a control" if domains > 1 else ""),
         required="prefix",
         expected="violated" if domains > 1 else "holds",
-        packages="mariadb",
-        missing=partial(missing, find_mariadb),
-        version=lambda: find_mariadb().version_text,
-        run=partial(_run, find_mariadb, (*MARIADB, f"--slave-parallel-mode={mode}"), domains),
-        in_ci=mode != "minimal",
+        packages="mariadb-11.8" if find_mariadb_11_8 in finds else "mariadb",
+        missing=partial(missing, *finds),
+        version=partial(_versions, finds),
+        run=partial(_run, finds, (*MARIADB, f"--slave-parallel-mode={mode}"), domains),
+        in_ci=in_ci,
     )
 
 
@@ -122,14 +142,31 @@ def _mysql(preserve: str) -> Program:
         packages="mysql",
         missing=partial(missing, find_mysql),
         version=lambda: find_mysql().version_text,
-        run=partial(_run, find_mysql, (*MYSQL, f"--replica-preserve-commit-order={preserve}"), 1),
+        run=partial(
+            _run,
+            (find_mysql, find_mysql),
+            (*MYSQL, f"--replica-preserve-commit-order={preserve}"),
+            1,
+        ),
         in_ci=True,
     )
 
 
+MODES = ("optimistic", "aggressive", "conservative", "minimal")
+UPGRADE = "mariadb-10.11-to-11.8"
 PROGRAMS = (
-    *(_mariadb(mode) for mode in ("optimistic", "aggressive", "conservative", "minimal")),
+    *(_mariadb(mode, in_ci=mode != "minimal") for mode in MODES),
     _mariadb("optimistic", domains=3),
+    *(
+        _mariadb(
+            mode,
+            versions=versions,
+            finds=(source, find_mariadb_11_8),
+            in_ci=(versions, mode) == (UPGRADE, "optimistic"),
+        )
+        for versions, source in (("mariadb-11.8", find_mariadb_11_8), (UPGRADE, find_mariadb))
+        for mode in MODES
+    ),
     _mysql("ON"),
     _mysql("OFF"),
 )

@@ -34,7 +34,8 @@ def _run(task: Task) -> VerifyResult:
         command = (
             TOOL, "--execute", *KEEP, "--alter", "ADD COLUMN note INT", "--chunk-time=0",
             f"--chunk-size={CHUNK}", "--max-load", "", "--critical-load", "",
-            "--sleep=0.02",
+            # MariaDB may plan another chunk index while its statistics are new: not what is judged.
+            "--sleep=0.02", "--no-check-plan",
             f"F={options_file(server, server.files)},D=shop,t=account",
         )  # fmt: skip
         new = "_account_new"

@@ -15,8 +15,10 @@ from typing import Protocol
 import psutil
 
 from paraply.adapters.servers.caretaker import temporary_folder
+from paraply.adapters.servers.installation import unpacked_tree
 from paraply.adapters.servers.ports import free_port
 from paraply.adapters.servers.process import ServerProcess
+from paraply.adapters.servers.unprivileged import reachable_tree
 
 SETTINGS = (
     "wal_level=logical", "max_wal_senders=20", "max_replication_slots=20",
@@ -28,9 +30,10 @@ TABLES = ("a", "b")
 SECONDS_MAX = 120
 
 
-def programs_folder() -> Path | None:
-    """Return the folder of the newest installed server's programs."""
-    found = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
+def programs_folder(unpacked: str = "") -> Path | None:
+    """Return the folder of a server's programs: an unpacked version's, or the newest installed."""
+    tree = reachable_tree(unpacked_tree(f"postgresql-{unpacked}")) if unpacked else Path("/")
+    found = sorted((tree / "usr/lib/postgresql").glob("*/bin/initdb"))
     return found[-1].parent if found else None
 
 
@@ -46,9 +49,17 @@ def missing(*files: str) -> str:
     return ""
 
 
-def version() -> str:
+def missing_version(unpacked: str) -> str:
+    """Return why an unpacked version cannot be used."""
+    name = f"postgresql-{unpacked}"
+    if unpacked_tree(name).is_dir():
+        return ""
+    return f"no {name} in {unpacked_tree(name)}; run ci/servers --only {name}"
+
+
+def version(unpacked: str = "") -> str:
     """Return the server's version."""
-    folder = programs_folder()
+    folder = programs_folder(unpacked)
     assert folder is not None
     done = subprocess.run([str(folder / "postgres"), "-V"], capture_output=True, check=True)
     return f"PostgreSQL {done.stdout.decode().split()[2]}"
@@ -125,14 +136,12 @@ def _is_alive(process: psutil.Process) -> bool:
 
 
 @cache
-def _empty_cluster() -> Path:
+def _empty_cluster(programs: Path) -> Path:
     """Return a folder with the data directory of a new server, which servers copy."""
     folder = temporary_folder("paraply-postgresql-")
     _make_for_servers(folder)
     initdb = ["initdb", "-D", str(folder / "d"), "-A", "trust", "-N", "-U", "postgres",
               "--locale=C", "-E", "UTF8"]  # fmt: skip
-    programs = programs_folder()
-    assert programs is not None
     run_as_postgres([str(programs / initdb[0]), *initdb[1:]], folder)
     return folder
 
@@ -148,14 +157,16 @@ def _make_for_servers(folder: Path) -> None:
 class Postgres:
     """One server in a folder of its own, run by an unprivileged user."""
 
-    def __init__(self, folder: Path, *settings: str) -> None:
-        programs = programs_folder()
+    def __init__(self, folder: Path, *settings: str, unpacked: str = "") -> None:
+        programs = programs_folder(unpacked)
         assert programs is not None
         self.bin = programs
         self.folder = folder
         self.port = free_port()
         _make_for_servers(folder)
-        run_as_postgres(["cp", "-a", str(_empty_cluster() / "d"), str(folder / "d")], folder)
+        run_as_postgres(
+            ["cp", "-a", str(_empty_cluster(programs) / "d"), str(folder / "d")], folder
+        )
         command = [str(self.bin / "postgres"), "-D", str(folder / "d"), "-p", str(self.port),
                    "-k", str(folder), *_options(*SETTINGS, *settings)]  # fmt: skip
         self.daemon = Daemon(folder, "server", command)
