@@ -26,10 +26,11 @@ def binary():
 class Chromium:
     """One browser with one page; use it as a context manager.
 
-    ``errors`` holds what the page complained of: exceptions and console errors.
+    ``errors`` holds what the page complained of: exceptions and console errors. ``switches`` are
+    further ones of the browser.
     """
 
-    def __init__(self, folder):
+    def __init__(self, folder, *switches):
         self.errors = []
         self._numbers = itertools.count(1)
         self._pending = b""
@@ -45,7 +46,7 @@ class Chromium:
         self._process = subprocess.Popen(
             [binary(), "--headless", "--no-sandbox", "--disable-gpu", "--remote-debugging-pipe",
              "--window-size=1400,1000", "--no-first-run", f"--user-data-dir={folder}",
-             "about:blank"],
+             *switches, "about:blank"],
             preexec_fn=place_pipes, close_fds=False, start_new_session=True,
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
         )  # fmt: skip

@@ -1,0 +1,1 @@
+"""The audit as one page: a browser runs it, and no data leaves the machine."""
