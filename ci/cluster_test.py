@@ -2,7 +2,8 @@
 
 During a campaign, SIGKILL ends one of two workers and its executor, and a third joins. The rows
 must equal those of one process. Then an audit and a followed audit, with an archive sent to the
-workers, must equal local ones.
+workers, must equal local ones; and the campaign and the audit again by Spark Connect, which read
+and write a bucket.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
+import boto3
 import pyspark
 
 from paraply.auditing.following.follower import Follower
@@ -32,17 +34,22 @@ from paraply.mining.java import ensure_java_home
 from tests.builders.hot_logs import hot_log
 from tests.builders.log_forger import ForgedLog
 from tests.builders.rotated_logs import rotated
+from tests.builders.s3_server import s3_server
 
 ROOT = Path(__file__).resolve().parent.parent
 SPARK_HOME = Path(pyspark.__file__).resolve().parent
 MASTER = "org.apache.spark.deploy.master.Master"
 WORKER = "org.apache.spark.deploy.worker.Worker"
-START_S = 60.0
+SUBMIT = "org.apache.spark.deploy.SparkSubmit"
+CONNECT = "org.apache.spark.sql.connect.service.SparkConnectServer"
+START_S = 180.0
 CAMPAIGN_S = 600.0
 FOLLOWED = 4
 """Files of the log that arrives in pieces."""
 KILLED_AFTER = 3
 """Number of written files."""
+BUCKET = "mines"
+PREDICTED = frozenset({"predictions", "predicted_transactions", "counterfactuals", "next_steps"})
 
 CAMPAIGN = [
     "mine", "--subjects", "applier,write_sets", "--histories", "300", "--batch", "30", "--seed",
@@ -59,6 +66,8 @@ def main() -> int:
     with ExitStack() as stack:
         folder = arguments.keep or Path(stack.enter_context(tempfile.TemporaryDirectory()))
         folder.mkdir(parents=True, exist_ok=True)
+        # The workers, whose processes write the rows, inherit what reaches the bucket.
+        os.environ.update(stack.enter_context(s3_server()))
         return _test(folder)
 
 
@@ -109,12 +118,13 @@ def _test(folder: Path) -> int:
             _compare_tables(alone, clustered),
             _audit(folder, environment, url),
             _follow(folder, environment, url),
+            *_by_connect(folder, environment, url),
         ]
     return int(any(failures))
 
 
-def _compare_tables(alone: Path, clustered: Path) -> bool:
-    expected, found = (rows_of(place) for place in (alone, clustered))
+def _compare_tables(alone: Path | str, clustered: Path | str) -> bool:
+    expected, found = (rows_of(str(place)) for place in (alone, clustered))
     runs = [(row["system"], row["run"]) for row in found]
     is_equal = found == expected and len(set(runs)) == len(runs)
     outcome = "PASS: the rows are" if is_equal else "FAIL: the rows are not"
@@ -125,16 +135,9 @@ def _compare_tables(alone: Path, clustered: Path) -> bool:
 def _audit(folder: Path, environment: dict[str, str], url: str) -> bool:
     log = folder / "hot.000001"
     hot_log(log, size_bytes=1_500_000, seed=5, block_transactions=40)
-    results = []
-    for name, options in (
-        ("here", ["--master", "none"]),
-        ("there", ["--master", url, "--out", str(folder / "audit")]),
-    ):
-        file = folder / f"audit-{name}.json"
-        command = ["audit", "--spark", "--part-megabytes", "1", *options, "--json", str(file)]
-        run_paraply(*command, str(log), environment=environment)
-        results.append(json.loads(file.read_text(encoding="utf-8")))
-    is_equal = results[0] == results[1]
+    here = audited(str(log), folder / "here.json", environment, "--master", "none")
+    options = ["--master", url, "--out", str(folder / "audit")]
+    is_equal = here == audited(str(log), folder / "there.json", environment, *options)
     print(f"{'PASS' if is_equal else 'FAIL'}: the audit on the cluster is that of one process")
     return not is_equal
 
@@ -162,6 +165,46 @@ def _follow(folder: Path, environment: dict[str, str], url: str) -> bool:
         f"{'PASS' if is_equal else 'FAIL'}: a followed audit on the cluster is that of one process"
     )
     return not is_equal
+
+
+def _by_connect(folder: Path, environment: dict[str, str], url: str) -> Iterator[bool]:
+    """Mine into a bucket, and audit a log of it, through a Spark Connect server of the cluster."""
+    client = boto3.client("s3")
+    client.create_bucket(Bucket=BUCKET)
+    client.upload_file(str(folder / "hot.000001"), BUCKET, "hot.000001")
+    port = free_port()
+    settings = {"binding.port": port, "binding.address": "127.0.0.1"}
+    options = [f"--conf=spark.connect.grpc.{name}={value}" for name, value in settings.items()]
+    command = [SUBMIT, "--class", CONNECT, "--master", url, *options, "spark-internal"]
+    # The driver is a daemon here.
+    driver = {**environment, "SPARK_DAEMON_MEMORY": "512m"}
+    with running(folder, driver, "connect", *command):
+        wait_for_port(port)
+        master = ["--master", f"sc://127.0.0.1:{port}"]
+        place = f"s3://{BUCKET}/campaign"
+        run_paraply(*CAMPAIGN, *master, "--out", place, environment=environment)
+        print("by Spark Connect, in a bucket:")
+        yield _compare_tables(folder / "alone", place)
+        options = [*master, "--out", f"s3://{BUCKET}/audit"]
+        log = f"s3://{BUCKET}/hot.000001"
+        found = audited(log, folder / "connect.json", environment, *options)
+    here = json.loads((folder / "here.json").read_text(encoding="utf-8"))
+    is_equal = _of_any_place(found, log) == _of_any_place(here, str(folder / "hot.000001"))
+    print(f"{'PASS' if is_equal else 'FAIL'}: the audit of the bucket is that of one process")
+    yield not is_equal
+
+
+def _of_any_place(document: dict[str, Any], log: str) -> Any:
+    """Return what is judged: predictions need a log that this machine can read again."""
+    judged = {name: part for name, part in document.items() if name not in PREDICTED}
+    return json.loads(json.dumps(judged).replace(json.dumps(log)[1:-1], "LOG"))
+
+
+def audited(log: str, answer: Path, environment: dict[str, str], *options: str) -> Any:
+    """Audit a log in parts and return the JSON document."""
+    command = ["audit", "--spark", "--part-megabytes", "1", *options, "--json", str(answer)]
+    run_paraply(*command, log, environment=environment)
+    return json.loads(answer.read_text(encoding="utf-8"))
 
 
 def run_paraply(*arguments: str, environment: dict[str, str] | None = None) -> None:
@@ -281,9 +324,9 @@ def files_written(folder: Path) -> int:
     return len(list((folder / "rows").glob("*.parquet")))
 
 
-def rows_of(folder: Path) -> list[dict[str, Any]]:
+def rows_of(place: str) -> list[dict[str, Any]]:
     """Return a campaign's rows in order."""
-    rows: list[dict[str, Any]] = read_rows(str(folder)).to_pylist()
+    rows: list[dict[str, Any]] = read_rows(place).to_pylist()
     return sorted(rows, key=lambda row: (row["system"], row["run"]))
 
 

@@ -26,6 +26,7 @@ MODULES = (
     "ci.bench.mining",
     "ci.bench.proofs",
     "ci.bench.scope",
+    "ci.bench.spark",
     "ci.bench.states",
     "ci.bench.traces",
     "ci.bench.verify",

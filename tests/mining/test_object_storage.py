@@ -4,10 +4,6 @@ from __future__ import annotations
 
 import json
 import random
-import socket
-import subprocess
-import sys
-import time
 from dataclasses import replace
 
 import pytest
@@ -32,45 +28,32 @@ from tests.builders.faulty_s3 import faulty_s3
 from tests.builders.hot_logs import hot_log
 from tests.builders.log_forger import ForgedLog
 from tests.builders.rotated_logs import rotated
+from tests.builders.s3_server import s3_server
 from tests.mining.campaigns import rows_of, small_plan
 from tests.mining.test_binlog_rows import read
 from tests.mining.test_resume import kill_two_drivers
 
 
 @pytest.fixture(scope="module")
-def server():
-    """Return the URL of an S3 server in a process of its own; skip where moto is not installed."""
+def reached_by():
+    """Return the environment that reaches an S3 server; skip where moto is not installed."""
     pytest.importorskip("moto.server", reason="moto[server] is not installed")
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    command = [sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", str(port)]
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    try:
-        until = time.monotonic() + 60
-        while socket.socket().connect_ex(("127.0.0.1", port)):
-            assert process.poll() is None
-            assert time.monotonic() < until, "moto does not listen"
-            time.sleep(0.1)
-        yield f"http://127.0.0.1:{port}"
-    finally:
-        process.kill()
-        process.wait()
+    with s3_server() as environment:
+        yield environment
 
 
 @pytest.fixture
-def bucket(server, monkeypatch):
+def server(reached_by):
+    """Return the server's URL."""
+    return reached_by["AWS_ENDPOINT_URL"]
+
+
+@pytest.fixture
+def bucket(reached_by, monkeypatch):
     """Return the URL of a new bucket, with the environment that reaches it."""
     import boto3
 
-    for name, value in (
-        ("AWS_ENDPOINT_URL", server),
-        ("AWS_ACCESS_KEY_ID", "key"),
-        ("AWS_SECRET_ACCESS_KEY", "secret"),
-        ("AWS_REGION", "us-east-1"),
-        ("AWS_DEFAULT_REGION", "us-east-1"),
-        ("AWS_EC2_METADATA_DISABLED", "true"),
-    ):
+    for name, value in reached_by.items():
         monkeypatch.setenv(name, value)
     client = boto3.client("s3")
     client.create_bucket(Bucket="mines")
