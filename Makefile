@@ -8,6 +8,9 @@ CORE   := $(VENV)/.core
 READY  := $(VENV)/.ready
 WORKERS ?= 2
 FLAVOUR ?= mariadb
+SECONDS ?= 330
+# Inputs that reached new code, for later runs.
+CORPUS  ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/paraply/fuzz
 SEEDED  := $(if $(SEED),--seed $(SEED))
 PYTEST  := $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal --hypothesis-profile=ci
 
@@ -15,7 +18,7 @@ PYTEST  := $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal --hypothesis-p
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test long-tests check bench scale soak prove certificates stability cluster-test live-tests live oracle timing coq nightly fuzz \
+.PHONY: help install demo test long-tests check bench scale platforms stranger browser-audit soak prove certificates stability cluster-test live-tests live oracle timing coq nightly fuzz \
   mutation-score mutation-score-models format docs pages wheel lock clean
 
 help: ## list the targets
@@ -50,6 +53,17 @@ scale: $(READY) ## cost of campaigns and tables from 10^4 to 10^8, stored in doc
 	@$(BIN)/python -m ci.scale $(ARGS)
 	@$(BIN)/python -m ci.pages.scale --write
 
+platforms: $(READY) ## where the core and each extra install, stored in docs (needs a network, ten minutes)
+	@$(BIN)/python -m ci.platforms $(ARGS)
+	@$(BIN)/python -m ci.pages.platforms --write
+
+stranger: $(READY) ## time and megabytes of a new user to a first verdict, stored in docs (needs a network)
+	@$(BIN)/python -m ci.stranger $(ARGS)
+	@$(BIN)/python -m ci.pages.first_verdict --write
+
+browser-audit: $(READY) ## the audit as one page in build/audit.html, which runs in a browser (npm fetches Pyodide)
+	@$(BIN)/python -m ci.pages.browser_audit
+
 soak: $(READY) ## audit 10 GB and run a campaign of two hours; fails if memory grows
 	@$(BIN)/python -m ci.soak $(ARGS)
 
@@ -78,7 +92,7 @@ cluster-test: $(READY) ## a campaign on a Spark cluster of this machine, a worke
 live-tests: $(READY) ## tests against real servers, a quarter of an hour (ci/servers installs them)
 	@$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile -m live --hypothesis-profile=ci $(ARGS)
 
-oracle: $(READY) ## hold the audit against a real server, 50,000 pairs, resumable (FLAVOUR=mysql for MySQL)
+oracle: $(READY) ## hold the audit against a real server, 50,000 pairs, resumable (FLAVOUR=mysql or mariadb-11.8)
 	@$(BIN)/python -m tests.oracle --flavour $(FLAVOUR) --store build/oracle-$(FLAVOUR).json $(ARGS)
 
 timing: $(READY) ## time real replicas and store the results beside predictions (90 minutes)
@@ -103,10 +117,10 @@ nightly: $(READY) ## the long versions of what `.ci/run` checks briefly (hours)
 	@$(BIN)/python -m ci.pages.suite_mutants --write
 	@$(MAKE) mutation-score ARGS="--sample 20000"
 	@$(MAKE) mutation-score-models ARGS="--each 1000"
-	@$(BIN)/python -m tests.fuzz.fuzz_binlog --seconds 3600
-	@$(BIN)/python -m tests.fuzz --seconds 7200
+	@$(BIN)/python -m tests.fuzz --seconds 10800 --corpus $(CORPUS)
 	@$(BIN)/python -m tests.models.kernel.fuzz --problems 100000
 	@$(MAKE) oracle FLAVOUR=mariadb
+	@$(MAKE) oracle FLAVOUR=mariadb-11.8
 	@$(MAKE) oracle FLAVOUR=mysql
 	@$(MAKE) live
 
@@ -116,9 +130,8 @@ live: $(READY) ## every live target, mode, fault and client workload anew into d
 	@$(BIN)/python -m ci.programs --publish
 	@$(BIN)/python -m ci.pages.programs --write
 
-fuzz: $(READY) ## fuzz every reader for two minutes, and the proof kernel (SEED=1 for the same inputs)
-	@$(BIN)/python -m tests.fuzz.fuzz_binlog --seconds 40 $(SEEDED)
-	@$(BIN)/python -m tests.fuzz --seconds 80 $(SEEDED)
+fuzz: $(READY) ## fuzz every reader for ten minutes in all, and the proof kernel (SEED=1 for the same inputs)
+	@$(BIN)/python -m tests.fuzz --seconds $(SECONDS) $(if $(SEED),--seed $(SEED),--corpus $(CORPUS))
 	@$(BIN)/python -m tests.models.kernel.fuzz --problems 10000 $(SEEDED)
 
 format: $(READY) ## format the code

@@ -36,6 +36,8 @@ GENERATED_PAGES = (
     "ci.pages.soak",
     "ci.pages.scale",
     "ci.pages.dependencies",
+    "ci.pages.platforms",
+    "ci.pages.first_verdict",
     "ci.pages.man",
 )
 """Modules with ``--write`` and ``--check``."""
