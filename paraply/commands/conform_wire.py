@@ -160,7 +160,7 @@ def _replay(
     conformance: WireConformance, cases: Sequence[Case], arguments: argparse.Namespace
 ) -> int:
     case, schedule = recorded_run(arguments, cases)
-    judged = conformance.run_once(case, schedule, arguments.seed, arguments.faults)
+    judged = conformance.run_once(case, schedule, arguments.seed, arguments.faults, arguments.keep)
     lines = [f"{case.id}: {case.fact}", ""]
     lines += [f"{number:4} {text}" for number, text in enumerate(judged.run.trace, 1)]
     if not is_as_recorded(schedule):
