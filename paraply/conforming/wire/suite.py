@@ -11,7 +11,6 @@ from paraply.adapters.conformance.adversaries import Adversary, SteeredSchedule
 from paraply.adapters.conformance.cases.case import Case, log_for
 from paraply.adapters.servers.server import Server
 from paraply.adapters.wire.case_logs import (
-    CaseLog,
     CaseLogs,
     NotOnWireError,
     as_logged,
@@ -31,7 +30,9 @@ from paraply.adapters.wire.run import (
 )
 from paraply.conforming.shrinking import Kept, Shrinking
 from paraply.conforming.suite import CaseResult, Result
+from paraply.conforming.wire.ghost import GhostTable
 from paraply.conforming.wire.judging import LogVerdict, judge_logs
+from paraply.conforming.wire.stage import Stage
 from paraply.properties.search import random_schedules
 from paraply.properties.shrinking import Choices, without_trailing_zeros
 from paraply.vocabulary.programs import encode_program, format_program
@@ -73,6 +74,8 @@ class WireOptions:
     compacts: bool = False
     patience_s: float = PATIENCE_S
     rule: HoldRule = field(default_factory=HoldRule)
+    ghost: GhostTable | None = None
+    """For a program that copies a table within one server."""
     shrink_s: float = SHRINK_SECONDS
     """For each failure; 0 keeps it as found."""
 
@@ -206,8 +209,11 @@ class WireConformance:
     ) -> SteeredSchedule:
         """Return a steered schedule; faults have steps drawn beforehand."""
         log = log_for(case, seed, kept)
-        rows = sum(len(one.rows) for one in log.transactions)
-        steps = _STEPS_PER_ROW * rows + _STEPS_PER_TRANSACTION * len(log.transactions)
+        if self.options.ghost is not None:
+            steps = self.options.ghost.steps(log)
+        else:
+            rows = sum(len(one.rows) for one in log.transactions)
+            steps = _STEPS_PER_ROW * rows + _STEPS_PER_TRANSACTION * len(log.transactions)
         return SteeredSchedule(
             seed,
             adversary,
@@ -261,27 +267,33 @@ class WireConformance:
     ) -> Judged:
         """Run and judge one schedule; ``NotOnWireError`` if the case has no log."""
         log = as_logged(log_for(case, seed, kept))
-        made = self._logs.make(log)
-        old_files = prepare_target(self.server, log)
+        ghost = self.options.ghost
+        rule = replace(self.options.rule, is_active=ghost is None)
+        if ghost is None:
+            stage = Stage.of_files(self._logs.make(log))
+        else:
+            stage = ghost.stage(self.server, log, rule)
+        old_files = prepare_target(self.server, log.target_schema if stage.files else stage.schema)
         self.runs += 1
         output = self.folder / f"program-{self.runs}.log"
         with (
             LockMonitor(self.server) as monitor,
-            Gate(self.server.port, made.served, self.options.rule) as gate,
+            Gate(self.server.port, stage.log, rule) as gate,
         ):
-            program = Program(self.command, addresses_of(gate, USER), output)
+            program = Program(self.command, {**addresses_of(gate, USER), **stage.words}, output)
             run = Conductor(
                 gate,
                 program,
                 monitor,
                 schedule,
-                groups=len(made.served.groups),
-                drains=made.drains,
+                groups=len(log.transactions),
+                drains=stage.drains,
                 faults=faults,
                 patience_s=self.options.patience_s,
+                begin=stage.begin,
             ).conduct()
         self.overlapped += run.overlapped
-        found = self._verdict(made, run, old_files)
+        found = self._verdict(stage, run, old_files)
         return Judged(
             run=run,
             verdict=found.verdict,
@@ -292,12 +304,14 @@ class WireConformance:
             kept=kept,
         )
 
-    def _verdict(self, made: CaseLog, run: WireRun, old_files: int) -> LogVerdict:
+    def _verdict(self, stage: Stage, run: WireRun, old_files: int) -> LogVerdict:
+        target = self.server.binary_logs()[old_files:]
         found = judge_logs(
-            made.files,
-            self.server.binary_logs()[old_files:],
+            stage.files or target,
+            target,
             required=self.options.required,
             compacts=self.options.compacts,
+            rules=stage.rules,
         )
         if run.gave_up:
             reasons = (run.gave_up, *found.findings)
