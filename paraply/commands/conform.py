@@ -162,7 +162,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--program", metavar="P", help="replay one run of one case, and show it")
     parser.add_argument(
-        "--keep", metavar="IDS", type=_ids, help="with --program: only these of a random log"
+        "--keep", metavar="IDS", type=_ids, help="with --program: only these of the log"
     )
     parser.add_argument(
         "--applier",
@@ -264,7 +264,6 @@ def _refuse_options_of_json_lines(arguments: argparse.Namespace) -> None:
         "--role tracker": arguments.role != Role.APPLIER.value,
         "--budget": arguments.budget > 0,
         "--covered": arguments.covered is not None,
-        "--keep": arguments.keep is not None,
         "--stderr": arguments.stderr is not None,
     }
     _refuse(given, "--wire starts a command and runs fixed cases")

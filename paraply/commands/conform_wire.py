@@ -7,10 +7,10 @@ import re
 import shlex
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from paraply.adapters.conformance.cases import Case
 from paraply.adapters.servers import Installation, Server, ServerRoom, find_mariadb, find_mysql
-from paraply.adapters.wire.commands import HELD, HoldRule
 from paraply.adapters.wire.run import PATIENCE_S, Fault
 from paraply.commands.conform_outputs import (
     is_as_recorded,
@@ -20,7 +20,8 @@ from paraply.commands.conform_outputs import (
 )
 from paraply.conforming.expected_failures import ExpectedFailure
 from paraply.conforming.suite import Applier
-from paraply.conforming.wire.suite import SCHEDULES, USER, WireConformance, WireOptions
+from paraply.conforming.wire.profiles import NO_PROFILE, PROFILES, Profile, options_of
+from paraply.conforming.wire.suite import SCHEDULES, USER, WireConformance
 from paraply.reporting.conform.report import SuiteReport
 from paraply.verifying.result import REQUIREMENTS
 
@@ -47,28 +48,42 @@ def configure_wire(parser: argparse.ArgumentParser) -> None:
         "--wire", action="store_true", help="speak the MySQL protocol in place of JSON lines"
     )
     group.add_argument(
+        "--profile",
+        choices=tuple(PROFILES),
+        help="settings for a known program, which other options replace (docs/wire.md#profiles)",
+    )
+    group.add_argument(
         "--server",
         choices=tuple(_SERVERS),
-        default="mariadb",
-        help="family of the target and of the served log (%(default)s)",
+        help="family of the target and of the served log (mariadb)",
     )
     group.add_argument(
         "--faults",
         type=_faults,
-        default=tuple(Fault),
         metavar="LIST",
         help=f"faults to inject in turn: none, or of {', '.join(one.value for one in Fault)} (all)",
     )
     group.add_argument(
         "--require",
         choices=tuple(REQUIREMENTS),
-        default="atomic",
-        help="level of paraply verify that the target's log must reach (%(default)s)",
+        help="level of paraply verify that the target's log must reach (atomic)",
     )
     group.add_argument(
         "--compacts",
         action="store_true",
         help="the applier may write only the last of several versions of a row",
+    )
+    group.add_argument(
+        "--ghost",
+        metavar="NAME",
+        help="the program copies {table} within one server to the table NAME (_{table}_gho), "
+        "and reads the server's own log",
+    )
+    group.add_argument(
+        "--begin",
+        type=_pattern,
+        metavar="REGEX",
+        help="with --ghost: output of a program that has copied the rows",
     )
     group.add_argument(
         "--hold", type=_pattern, metavar="REGEX", help="commands that wait for the schedule"
@@ -83,9 +98,8 @@ def configure_wire(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--patience",
         type=float,
-        default=PATIENCE_S,
         metavar="S",
-        help="seconds to wait for the applier's timers at the end (%(default)s)",
+        help=f"seconds to wait for the applier's timers at the end ({PATIENCE_S:g})",
     )
 
 
@@ -96,19 +110,12 @@ def run_wire(
     expected: Mapping[str, ExpectedFailure],
 ) -> int:
     """Run the cases and return the gravest exit code."""
-    options = WireOptions(
-        schedules=arguments.schedules or SCHEDULES,
-        seed=arguments.seed,
-        faults=arguments.faults,
-        required=arguments.require,
-        compacts=arguments.compacts,
-        patience_s=arguments.patience,
-        rule=HoldRule(
-            hold=arguments.hold or re.compile(HELD, re.I | re.S), let_pass=arguments.let_pass
-        ),
+    profile = _profile(arguments)
+    options = replace(
+        options_of(profile), schedules=arguments.schedules or SCHEDULES, seed=arguments.seed
     )
     with ServerRoom() as room:
-        server = own_target(room, _SERVERS[arguments.server]())
+        server = own_target(room, _SERVERS[profile.server]())
         folder = room.directory / "cases"
         folder.mkdir()
         conformance = WireConformance(server, command, folder, options)
@@ -143,6 +150,42 @@ def run_wire(
     return write_outputs(arguments, report)
 
 
+def _given(arguments: argparse.Namespace) -> dict[str, str]:
+    """Return the options that replace settings of the profile, as texts."""
+    values = {
+        "--profile": arguments.profile,
+        "--server": arguments.server,
+        "--require": arguments.require,
+        "--hold": arguments.hold and arguments.hold.pattern,
+        "--pass": arguments.let_pass and arguments.let_pass.pattern,
+        "--ghost": arguments.ghost,
+        "--begin": arguments.begin and arguments.begin.pattern,
+        "--patience": arguments.patience and f"{arguments.patience:g}",
+    }
+    return {name: value for name, value in values.items() if value is not None}
+
+
+def _profile(arguments: argparse.Namespace) -> Profile:
+    known = PROFILES.get(arguments.profile, NO_PROFILE)
+    fields = {
+        "--server": "server",
+        "--require": "required",
+        "--hold": "hold",
+        "--pass": "let_pass",
+        "--ghost": "ghost",
+        "--begin": "begin",
+    }
+    given = _given(arguments)
+    texts = {field: given[name] for name, field in fields.items() if name in given}
+    known = replace(known, **texts)  # type: ignore[arg-type]
+    return replace(
+        known,
+        compacts=arguments.compacts or known.compacts,
+        faults=known.faults if arguments.faults is None else arguments.faults,
+        patience_s=arguments.patience or known.patience_s,
+    )
+
+
 def own_target(room: ServerRoom, installation: Installation) -> Server:
     """Start a server with the account that the applier uses."""
     server = room.start(installation, options=_SERVER_OPTIONS, server_uuid=_SERVER_UUID)
@@ -160,7 +203,9 @@ def _replay(
     conformance: WireConformance, cases: Sequence[Case], arguments: argparse.Namespace
 ) -> int:
     case, schedule = recorded_run(arguments, cases)
-    judged = conformance.run_once(case, schedule, arguments.seed, arguments.faults)
+    judged = conformance.run_once(
+        case, schedule, arguments.seed, conformance.options.faults, arguments.keep
+    )
     lines = [f"{case.id}: {case.fact}", ""]
     lines += [f"{number:4} {text}" for number, text in enumerate(judged.run.trace, 1)]
     if not is_as_recorded(schedule):
@@ -171,10 +216,7 @@ def _replay(
 
 
 def _again(arguments: argparse.Namespace) -> list[str]:
-    words = ["--server", arguments.server, "--require", arguments.require]
-    for option, value in (("--hold", arguments.hold), ("--pass", arguments.let_pass)):
-        if value is not None:
-            words += [option, value.pattern]
+    words = [word for pair in _given(arguments).items() for word in pair]
     return words + ["--compacts"] * arguments.compacts
 
 

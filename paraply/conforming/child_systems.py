@@ -18,7 +18,7 @@ from paraply.adapters.conformance.host import host_command
 from paraply.adapters.conformance.launching import CommandLauncher
 from paraply.adapters.conformance.requests import REPLICA
 from paraply.adapters.conformance.session import Run
-from paraply.conforming.breaches import Breach, Shrinking
+from paraply.conforming.breaches import Breach, smallest_breach
 from paraply.conforming.suite import Conformance
 from paraply.counterexamples.foreign_systems import ForeignSystem, SmallOfSystem
 from paraply.mining.systems import NAMES_SHAPE, MakeHistory, System, register_kind
@@ -135,7 +135,7 @@ class ChildSystem(ForeignSystem):
             )  # fmt: skip
             runs.run_once(self.case, RecordedSchedule(found.choices), breach.seed)
             if not runs.is_slow:
-                breach = Shrinking(runs, self.case, breach).smallest()
+                breach = smallest_breach(runs, self.case, breach)
         return SmallOfSystem(
             system=replace(self, kept=breach.kept),
             counterexample=Counterexample(

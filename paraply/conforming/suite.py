@@ -21,7 +21,7 @@ from paraply.adapters.conformance.departures import Departures
 from paraply.adapters.conformance.protocol import Role
 from paraply.adapters.conformance.session import Launcher, Run, RunOptions, Session
 from paraply.adapters.conformance.tracking import Precision
-from paraply.conforming.breaches import Breach, Shrinking
+from paraply.conforming.breaches import Breach, smallest_breach
 from paraply.properties.registry import Property
 from paraply.properties.search import random_schedules
 from paraply.properties.shrinking import without_trailing_zeros
@@ -252,7 +252,7 @@ class Conformance:
                 )
                 # A stall shown by a time-out lasts as long in every repetition.
                 if self.shrink_runs_max and (prop.name != ENDS or run.is_proved):
-                    return Shrinking(self, case, breach).smallest()
+                    return smallest_breach(self, case, breach)
                 return breach
         return None
 

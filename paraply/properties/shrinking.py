@@ -62,13 +62,17 @@ class Enumerated(NamedTuple):
     is_complete: bool
 
 
-class Oracle(Protocol):
-    """Decides which runs break a property."""
+class EditOracle(Protocol):
+    """Decides which edits of a program break."""
 
     def edited(
         self, program: Choices, edits: Iterable[Edit], below: Size | None = None
     ) -> tuple[int, BreakingRun | None]:
         """Return the first breaking edit below a size, and the number tried."""
+
+
+class Oracle(EditOracle, Protocol):
+    """Decides which runs break a property."""
 
     def drawn(self, seed: int, runs_max: int) -> tuple[int, BreakingRun | None]:
         """Return the first breaking random run, and the number made."""
@@ -144,7 +148,7 @@ def shrink(
 
 
 def shrink_run(
-    oracle: Oracle, found: BreakingRun, *, runs_max: int = SHRINK_RUNS_MAX
+    oracle: EditOracle, found: BreakingRun, *, runs_max: int = SHRINK_RUNS_MAX
 ) -> BreakingRun:
     """Delete chunks of choices, then lower choices.
 

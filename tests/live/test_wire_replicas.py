@@ -106,7 +106,7 @@ def applied(
         with serving(source, served, cuts) as sender:
             if not replica.is_mariadb:
                 replica.run(["CHANGE REPLICATION SOURCE TO SOURCE_SSL=0"])
-            replicate(source, replica, port=sender.gate.port(Door.SOURCE))
+            replicate(source, replica, port=sender.gate.address(Door.SOURCE)[1])
             wait_until_applied(source, replica)
             assert not sender.cuts_left
         return verify(

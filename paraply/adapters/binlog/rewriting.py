@@ -34,17 +34,23 @@ def raw_events(data: bytes) -> Iterator[RawEvent]:
     """Yield the whole events of a file."""
     at, has_checksums = len(MAGIC), False
     while at + HEADER.size <= len(data):
-        _, code, _, size, _, flags = HEADER.unpack_from(data, at)
+        _, code, _, size, _, _ = HEADER.unpack_from(data, at)
         raw = data[at : at + size]
         if len(raw) < size or size < HEADER.size:
             return
         if code == FORMAT_DESCRIPTION:
             # The byte before its own checksum is the checksum algorithm of the other events.
             has_checksums = raw[-5] == 1
-        is_checked = has_checksums or code == FORMAT_DESCRIPTION
-        body = raw[HEADER.size : -_CHECKSUM_BYTES] if is_checked else raw[HEADER.size :]
-        yield RawEvent(code, flags, at, raw, body, is_checked)
+        yield raw_event(raw, at, has_checksums=has_checksums)
         at += size
+
+
+def raw_event(raw: bytes, start: int, *, has_checksums: bool) -> RawEvent:
+    """Return an event of a log with or without checksums."""
+    _, code, _, _, _, flags = HEADER.unpack_from(raw)
+    is_checked = has_checksums or code == FORMAT_DESCRIPTION
+    body = raw[HEADER.size : -_CHECKSUM_BYTES] if is_checked else raw[HEADER.size :]
+    return RawEvent(code, flags, start, raw, body, is_checked)
 
 
 def repacked(event: RawEvent, body: bytes, start: int, *, end: int | None = None) -> bytes:

@@ -57,7 +57,7 @@ class SteeredSchedule(SeededSchedule):
         faults: maximum number of faults.
     """
 
-    __slots__ = ("_fault_steps", "_strategy", "_taken", "_victim")
+    __slots__ = ("_fault_steps", "_strategy", "_taken", "_victim", "adversary")
 
     def __init__(
         self,
@@ -70,6 +70,7 @@ class SteeredSchedule(SeededSchedule):
         faults: int = 0,
     ) -> None:
         super().__init__(seed)
+        self.adversary = adversary
         make = _STRATEGIES[adversary]
         self._strategy = make(self._uniform, workers, transactions, steps)
         self._fault_steps = sorted(int(self._uniform() * steps) for _ in range(faults))

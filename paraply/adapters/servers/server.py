@@ -285,6 +285,7 @@ class Server(Reachable):
             "charset": "utf8mb4",
             "autocommit": True,
             "connect_timeout": _CONNECT_SECONDS_MAX,
+            "ssl_disabled": True,  # Loading certificates takes longer than a login.
         }
         return pymysql.connect(**(settings | arguments))
 

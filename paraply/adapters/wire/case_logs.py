@@ -59,9 +59,7 @@ class CaseLogs:
 
         ``NotOnWireError`` if the server cannot run the case or logs other transactions.
         """
-        reason = _unsuited(log, is_mariadb=self._server.is_mariadb)
-        if reason:
-            raise NotOnWireError(reason)
+        require_suited(log, is_mariadb=self._server.is_mariadb)
         content = (log.source_schema, *map(_content_of, log.entries))
         if content not in self._recorded:
             self._recorded[content] = self._record(log)
@@ -79,7 +77,7 @@ class CaseLogs:
         folder.mkdir(parents=True)
         for name, data in files:
             (folder / name).write_bytes(data)
-        return CaseLog(tuple(folder / name for name, _ in files), served, _drains(log))
+        return CaseLog(tuple(folder / name for name, _ in files), served, drains_of(log))
 
     def _record(self, log: SourceLog) -> list[tuple[str, bytes]]:
         server = self._server
@@ -87,7 +85,7 @@ class CaseLogs:
         try:
             server.run(["SET SESSION sql_log_bin = 0", *schema_statements(log.source_schema)])
             reset_log(server)
-            _run_case(server, log)
+            run_case(server, log)
         except ParaplyError as error:
             raise NotOnWireError(f"the server refuses the case: {error.text}") from error
         server.run(["FLUSH BINARY LOGS"])
@@ -101,7 +99,8 @@ def _content_of(entry: Entry) -> object:
     return entry.kind, repr(txn and (txn.rows, txn.domain))
 
 
-def _drains(log: SourceLog) -> frozenset[int]:
+def drains_of(log: SourceLog) -> frozenset[int]:
+    """Return the transactions before which the program must be at rest."""
     found, number = set(), 0
     for entry in log.entries:
         number += entry.transaction is not None
@@ -110,13 +109,13 @@ def _drains(log: SourceLog) -> frozenset[int]:
     return frozenset(found)
 
 
-def prepare_target(server: Server, log: SourceLog) -> int:
-    """Create the case's empty target tables; return the number of old log files.
+def prepare_target(server: Server, statements: tuple[str, ...]) -> int:
+    """Create empty tables; return the number of old log files.
 
     MySQL forgets GTIDs, too, because it ignores a transaction with a known GTID.
     """
     empty_server(server)
-    server.run(["SET SESSION sql_log_bin = 0", *schema_statements(log.target_schema)])
+    server.run(["SET SESSION sql_log_bin = 0", *schema_statements(statements)])
     if not server.is_mariadb:
         reset_log(server)
         return 0
@@ -170,6 +169,13 @@ def _is_logged(txn: Transaction) -> bool:
     return not is_rows or (bool(txn.rows) and all(row.before != row.after for row in txn.rows))
 
 
+def require_suited(log: SourceLog, *, is_mariadb: bool) -> None:
+    """Raise ``NotOnWireError`` for a case that a server cannot log."""
+    reason = _unsuited(log, is_mariadb=is_mariadb)
+    if reason:
+        raise NotOnWireError(reason)
+
+
 def _unsuited(log: SourceLog, *, is_mariadb: bool) -> str:
     for txn in log.transactions:
         if txn.kind not in (TransactionKind.ROWS, TransactionKind.NO_WRITE_SET):
@@ -181,7 +187,10 @@ def _unsuited(log: SourceLog, *, is_mariadb: bool) -> str:
     return "" if log.transactions else "its log is empty"
 
 
-def _run_case(server: Server, log: SourceLog) -> None:
+def run_case(server: Server, log: SourceLog) -> None:
+    """Run the transactions and rotations of a case; ``NotOnWireError`` if one changes no row."""
+    from pymysql import MySQLError
+
     with server.connect(autocommit=False) as connection, connection.cursor() as cursor:
         columns = {table.name: table for table in log.database.tables.schemas}
         for entry in log.entries:
@@ -194,7 +203,11 @@ def _run_case(server: Server, log: SourceLog) -> None:
             for row in entry.transaction.rows:
                 names = [column.name for column in columns[row.table].columns]
                 text, values = _statement(row, names)
-                if cursor.execute(text, values) != 1:
+                try:
+                    changed = cursor.execute(text, values)
+                except MySQLError as error:
+                    raise NotOnWireError(f"the server refuses the case: {error}") from error
+                if changed != 1:
                     raise NotOnWireError(
                         f"the server changes no row in transaction {entry.transaction.id}"
                     )
@@ -214,24 +227,38 @@ def _statement(row: RowWrite, names: list[str]) -> tuple[str, tuple[object, ...]
 
 
 def _stamped(event: RawEvent, stamps: Iterator[Transaction]) -> bytes:
-    if event.code == _GTID:
-        stamp = next(stamps, None)
-        if stamp is None or stamp.timestamp is None or event.body[25] != _LOGICAL_CLOCK:
-            return event.body
-        body = bytearray(event.body)
-        clock = stamp.timestamp
-        struct.pack_into("<qq", body, _CLOCK_AT, clock.last_committed, clock.sequence_number)
-        return bytes(body)
-    if event.code == _MARIADB_GTID:
-        stamp = next(stamps, None)
-        if stamp is None or stamp.commit_id is None or event.body[_FLAGS_AT] & _ALONE:
-            return event.body
-        return with_commit_id(event.body, stamp.commit_id)
+    if event.code not in (_GTID, _MARIADB_GTID):
+        return event.body
+    stamp = next(stamps, None)
+    if stamp is not None and stamp.timestamp is not None and event.code == _GTID:
+        return with_clock(event, stamp.timestamp.last_committed, stamp.timestamp.sequence_number)
+    if stamp is not None and stamp.commit_id is not None and event.code == _MARIADB_GTID:
+        return with_commit_id(event, stamp.commit_id)
     return event.body
 
 
-def with_commit_id(body: bytes, commit_id: int) -> bytes:
-    """Return MariaDB's GTID event with a group commit id."""
+def clock_of(event: RawEvent) -> tuple[int, int]:
+    """Return last_committed and sequence_number of MySQL's GTID event; zeros of others."""
+    if event.code != _GTID or event.body[25] != _LOGICAL_CLOCK:
+        return 0, 0
+    last_committed, sequence_number = struct.unpack_from("<qq", event.body, _CLOCK_AT)
+    return last_committed, sequence_number
+
+
+def with_clock(event: RawEvent, last_committed: int, sequence_number: int) -> bytes:
+    """Return the body of MySQL's GTID event with another timestamp."""
+    if event.code != _GTID or event.body[25] != _LOGICAL_CLOCK:
+        return event.body
+    body = bytearray(event.body)
+    struct.pack_into("<qq", body, _CLOCK_AT, last_committed, sequence_number)
+    return bytes(body)
+
+
+def with_commit_id(event: RawEvent, commit_id: int) -> bytes:
+    """Return the body of MariaDB's GTID event with a group commit id."""
+    body = event.body
+    if event.code != _MARIADB_GTID or body[_FLAGS_AT] & _ALONE:
+        return body
     flags = body[_FLAGS_AT]
     # Padding follows the id.
     rest = body[_COMMIT_ID_AT + 8 :] if flags & _COMMIT_ID_FLAG else body[_COMMIT_ID_AT:]

@@ -23,12 +23,14 @@ class Command:
     Attributes:
         text: SQL, with the parameters of a prepared statement.
         is_held: it waits for the schedule.
+        is_background: it repeats by a timer, such as a heartbeat, and is no progress.
     """
 
     code: int
     raw: bytes
     text: str
     is_held: bool = False
+    is_background: bool = False
 
     @property
     def ends_transaction(self) -> bool:
@@ -41,18 +43,25 @@ class Command:
         return bool(_COMMIT.match(self.text))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class HoldRule:
-    """Selects the commands that wait, by regular expressions on their text."""
+    """Selects the commands that wait, by regular expressions on their text.
+
+    Attributes:
+        is_active: False while the program prepares itself, when nothing waits.
+    """
 
     hold: re.Pattern[str] = field(default_factory=lambda: re.compile(HELD, re.I | re.S))
     let_pass: re.Pattern[str] | None = None
+    is_active: bool = True
 
     def holds(self, text: str) -> bool:
         """Return whether a command waits for the schedule."""
-        if self.let_pass is not None and self.let_pass.search(text):
-            return False
-        return bool(self.hold.match(text))
+        return self.is_active and not self.lets_pass(text) and bool(self.hold.match(text))
+
+    def lets_pass(self, text: str) -> bool:
+        """Return whether a command never waits."""
+        return self.let_pass is not None and bool(self.let_pass.search(text))
 
 
 @dataclass(slots=True)
@@ -81,7 +90,7 @@ class CommandReader:
             if code == Code.CLOSE:
                 self._prepared.pop(struct.unpack_from("<I", payload, 1)[0], None)
         is_held = code != Code.PREPARE and bool(text) and self._rule.holds(text)
-        return Command(code, raw, text, is_held)
+        return Command(code, raw, text, is_held, self._rule.lets_pass(text))
 
     def remember(self, command: Command, number: int, parameters: int) -> None:
         """Note a prepared statement's id and parameter count."""

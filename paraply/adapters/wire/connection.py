@@ -12,6 +12,7 @@ from enum import Enum
 
 from paraply.adapters.wire.answers import WITHOUT_ANSWER, Answer, Code
 from paraply.adapters.wire.commands import Command, CommandReader, HoldRule
+from paraply.adapters.wire.live_log import FlowingDump, LiveLog
 from paraply.adapters.wire.packets import (
     CLIENT_DEPRECATE_EOF,
     EOF,
@@ -81,10 +82,17 @@ class Connection:
         sent_key: key of the last command sent.
         was_blocked: the command waited for a lock.
         dump: the log that this connection receives.
+        progress: commands of the program, without those of its timers.
     """
 
     def __init__(
-        self, number: int, door: Door, near: End, far: End, log: ServedLog, rule: HoldRule
+        self,
+        number: int,
+        door: Door,
+        near: End,
+        far: End,
+        log: ServedLog | LiveLog,
+        rule: HoldRule,
     ) -> None:
         self.number = number
         self.door = door
@@ -102,7 +110,8 @@ class Connection:
         self.path: list[str] = []
         self.in_transaction = False
         self.is_closed = False
-        self.dump: Dump | None = None
+        self.dump: Dump | FlowingDump | None = None
+        self.progress = 0
         self._log = log
         self._reader = CommandReader(rule)
         self._capabilities = 0
@@ -139,6 +148,11 @@ class Connection:
             self.thread_id, self._capabilities = greeting.thread_id, greeting.capabilities
             self.near.send(packed(greeting.payload, packet.sequence))
             self.phase = Phase.LOGIN
+        elif isinstance(self.dump, FlowingDump):
+            if first == OK:
+                self.deliver(self.dump.feed(payload[1:]))
+            else:
+                self._send_of_log(payload)
         elif self.phase is Phase.READY and self.current is not None:
             self.current.take(packet)
             if self.current.wants_file:
@@ -165,7 +179,9 @@ class Connection:
             self.far.send(packet.raw)
             self.current.wants_file = bool(packet.payload)
         else:
-            self.queue.append(self._reader.read(packet.payload, packet.raw))
+            command = self._reader.read(packet.payload, packet.raw)
+            self.progress += not command.is_background
+            self.queue.append(command)
             self.advance()
 
     def advance(self) -> None:
@@ -182,7 +198,14 @@ class Connection:
         command = self.queue.popleft()
         self.sent_key = self.key(command.text)
         self._instead = instead
-        if self.door is Door.SOURCE and self._answers_locally(command):
+        is_dump = command.code in (Code.BINLOG_DUMP, Code.BINLOG_DUMP_GTID)
+        if isinstance(self._log, LiveLog):
+            if is_dump:
+                self._sequence = 1
+                self.dump = FlowingDump(self._log)
+                self.far.send(command.raw)
+                return
+        elif self.door is Door.SOURCE and self._answers_locally(command, self._log):
             return
         self._send(command)
 
@@ -268,14 +291,14 @@ class Connection:
         if not self.is_closed:
             self.advance()
 
-    def _answers_locally(self, command: Command) -> bool:
+    def _answers_locally(self, command: Command, log: ServedLog) -> bool:
         payload = command.raw[4:]
         if command.code in (Code.BINLOG_DUMP, Code.BINLOG_DUMP_GTID):
             self._sequence = 1
             if command.code == Code.BINLOG_DUMP:
-                self.dump = dump_by_place(self._log, payload, self._connect_state)
+                self.dump = dump_by_place(log, payload, self._connect_state)
             else:
-                self.dump = dump_by_gtids(self._log, payload)
+                self.dump = dump_by_gtids(log, payload)
             self.deliver(self.dump.opening)
             if not self.dump.remaining:
                 self.end_of_log()
@@ -286,7 +309,7 @@ class Connection:
         state = _CONNECT_STATE.search(command.text)
         if state is not None:
             self._connect_state = state[1]
-        answer = local_answer(command.text, self._log, deprecates_eof=self._deprecates_eof)
+        answer = local_answer(command.text, log, deprecates_eof=self._deprecates_eof)
         if answer is None:
             return False
         self.near.send(answer)

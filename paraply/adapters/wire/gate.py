@@ -8,20 +8,23 @@ import socket
 from paraply.adapters.servers.ports import LOOPBACK
 from paraply.adapters.wire.commands import HoldRule
 from paraply.adapters.wire.connection import Connection, Door, End, Phase
+from paraply.adapters.wire.live_log import LiveLog
 from paraply.adapters.wire.served_log import ServedLog
 
 _READ_BYTES = 1 << 18
 _BACKLOG = 128
 _CONNECT_SECONDS_MAX = 10
+_SECOND_LOOPBACK = "127.0.0.2"
 
 
 class Gate:
     """Accepts the program's connections and opens one to the server for each.
 
-    The source port serves ``log`` and passes other statements to the same server.
+    The source port serves ``log`` and passes other statements to the same server. With a live log
+    both ports are one, with the server's own number, because programs compare it with ``@@port``.
     """
 
-    def __init__(self, server_port: int, log: ServedLog, rule: HoldRule) -> None:
+    def __init__(self, server_port: int, log: ServedLog | LiveLog, rule: HoldRule) -> None:
         self._server_port = server_port
         self._log = log
         self._rule = rule
@@ -29,15 +32,33 @@ class Gate:
         self._listeners: dict[Door, socket.socket] = {}
         self.connections: list[Connection] = []
         self.accepted = 0
-        for door in Door:
-            listener = socket.create_server((LOOPBACK, 0), backlog=_BACKLOG)
+        self._progress = 0
+        is_live = isinstance(log, LiveLog)
+        address = (_SECOND_LOOPBACK, server_port) if is_live else (LOOPBACK, 0)
+        for door in (Door.TARGET,) if is_live else Door:
+            listener = socket.create_server(address, backlog=_BACKLOG)
             listener.setblocking(False)
             self._selector.register(listener, selectors.EVENT_READ, door)
             self._listeners[door] = listener
 
-    def port(self, door: Door) -> int:
-        """Return the port of a door."""
-        return int(self._listeners[door].getsockname()[1])
+    def address(self, door: Door) -> tuple[str, int]:
+        """Return host and port of a door."""
+        listener = self._listeners.get(door, self._listeners[Door.TARGET])
+        host, port = listener.getsockname()
+        return str(host), int(port)
+
+    @property
+    def progress(self) -> int:
+        """Return the number of logins and commands, without those that timers repeat."""
+        return self.accepted + self._progress + sum(one.progress for one in self.connections)
+
+    @property
+    def awaits_log(self) -> bool:
+        """Return whether the server has not yet sent the whole case to a reader of its log."""
+        log = self._log
+        if not (isinstance(log, LiveLog) and self._rule.is_active):
+            return False
+        return log.seen < log.length and any(one.dump is not None for one in self.connections)
 
     @property
     def is_connecting(self) -> bool:
@@ -79,6 +100,7 @@ class Gate:
         for end in (connection.near, connection.far):
             self._selector.unregister(end.sock)
         connection.close()
+        self._progress += connection.progress
         self.connections.remove(connection)
 
     def close(self) -> None:

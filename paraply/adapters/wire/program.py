@@ -58,11 +58,15 @@ class Program:
                 os.killpg(self._process.pid, signal.SIGKILL)
             self._process.kill()
 
+    def output(self) -> str:
+        """Return all that it has written."""
+        with suppress(OSError):
+            return self.log.read_text(errors="replace")
+        return ""
+
     def last_lines(self, count: int = 10) -> tuple[str, ...]:
         """Return the last lines of its output."""
-        with suppress(OSError):
-            return tuple(self.log.read_text(errors="replace").splitlines()[-count:])
-        return ()
+        return tuple(self.output().splitlines()[-count:])
 
 
 def _filled(word: str, addresses: Mapping[str, str]) -> str:

@@ -6,6 +6,7 @@ transaction.
 
 from __future__ import annotations
 
+import re
 import time
 import zlib
 from collections.abc import Callable
@@ -14,6 +15,7 @@ from enum import Enum
 
 from paraply.adapters.conformance.adversaries import Offer, OfferKind
 from paraply.adapters.wire.answers import Answer
+from paraply.adapters.wire.commands import HoldRule
 from paraply.adapters.wire.connection import Connection, Door
 from paraply.adapters.wire.gate import Gate
 from paraply.adapters.wire.locks import LockMonitor
@@ -29,6 +31,7 @@ _BUSY_S_MAX = 1.0
 _LOGIN_S_MAX = 10.0
 _RESTARTS_MAX = 3
 _PUMP_S = 0.01
+_READY_S_MAX = 60.0
 
 
 class Fault(Enum):
@@ -70,6 +73,21 @@ class WireRun:
     stderr: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Begin:
+    """What happens once a program that prepares itself is ready.
+
+    Attributes:
+        when: what the program writes when it is ready, and reads the log.
+        load: writes the case's transactions at the server.
+        rule: becomes active.
+    """
+
+    when: re.Pattern[str]
+    load: Callable[[], None]
+    rule: HoldRule
+
+
 class Conductor:
     """Lets a schedule choose what happens next, until nothing more can happen.
 
@@ -87,6 +105,7 @@ class Conductor:
         drains: frozenset[int] = frozenset(),
         faults: tuple[Fault, ...] = (),
         patience_s: float = PATIENCE_S,
+        begin: Begin | None = None,
     ) -> None:
         self._gate = gate
         self._program = program
@@ -96,12 +115,15 @@ class Conductor:
         self._drains = drains
         self._faults_left = list(faults)
         self._patience_s = patience_s
+        self._begin = begin
         self.run = WireRun()
 
     def conduct(self) -> WireRun:
         """Run the program to its end."""
         self._program.start()
         try:
+            if self._begin is not None and not self._is_ready(self._begin):
+                return self.run
             for _ in range(_STEPS_MAX):
                 self._settle()
                 offers = self._offers()
@@ -118,13 +140,29 @@ class Conductor:
             self.run.stderr = self._program.last_lines()
         return self.run
 
+    def _is_ready(self, begin: Begin) -> bool:
+        """Wait until the program reads the log and says that it is ready, then begin."""
+        ends = time.monotonic() + _READY_S_MAX
+        while time.monotonic() < ends and (self._program.is_running or self._gate.connections):
+            self._gate.pump(_PUMP_S)
+            is_read = any(one.dump is not None for one in self._gate.connections)
+            if is_read and begin.when.search(self._program.output()):
+                self._settle()
+                begin.load()
+                begin.rule.is_active = True
+                return True
+        said = self._program.last_lines(1)
+        self.run.gave_up = "the program did not become ready" + (f": {said[0]}" if said else "")
+        return False
+
     def _goes_on(self) -> bool:
         """Wait for timers; restart a program that has failed after a fault."""
         ends = time.monotonic() + self._patience_s
+        before = self._gate.progress
         while time.monotonic() < ends:
             if not self._program.is_running and not self._gate.connections:
                 break
-            if self._gate.pump(_PUMP_S):
+            if self._gate.pump(_PUMP_S) and (self._gate.progress > before or self._offers()):
                 return True
         if self._program.is_running:
             return False
@@ -155,6 +193,8 @@ class Conductor:
             if self._gate.is_connecting and time.monotonic() - started < _LOGIN_S_MAX:
                 continue
             if self._waits_for_server():
+                continue
+            if self._gate.awaits_log and time.monotonic() - started < _BUSY_S_MAX:
                 continue
             state = watch.state_of(self._program.pid) if self._program.is_running else "rests"
             if state == "rests":
@@ -320,8 +360,8 @@ def addresses_of(gate: Gate, user: str) -> dict[str, str]:
     """Return the words that stand for addresses in the program's command."""
     found = {"user": user, "password": ""}
     for door in Door:
-        port = gate.port(door)
-        found[f"{door.value}_dsn"] = f"mysql://{user}@127.0.0.1:{port}/"
-        found[f"{door.value}_host"] = "127.0.0.1"
+        host, port = gate.address(door)
+        found[f"{door.value}_dsn"] = f"mysql://{user}@{host}:{port}/"
+        found[f"{door.value}_host"] = host
         found[f"{door.value}_port"] = str(port)
     return found

@@ -71,7 +71,7 @@ class ServedLog:
         log = cls()
         between: list[bytes] = []
         open_group: list[bytes] = []
-        gtid, start, is_standalone = "", ("", 0), False
+        gtid, start, is_alone = "", ("", 0), False
         for position, (name, data) in enumerate(files):
             for event in raw_events(data):
                 if event.code == FORMAT_DESCRIPTION:
@@ -79,14 +79,14 @@ class ServedLog:
                     if position:
                         between += [artificial_rotate(event, name, 4), sent_description(event)]
                     continue
-                found = _gtid_of(event)
+                found = gtid_of(event)
                 if found:
                     gtid, start = found, (name, event.start)
-                    is_standalone = _is_standalone(event)
+                    is_alone = is_standalone(event)
                     open_group = [event.raw]
                 elif open_group:
                     open_group.append(event.raw)
-                    if _ends_group(event, is_standalone=is_standalone):
+                    if ends_group(event, is_standalone=is_alone):
                         number = len(log.groups) + 1
                         group = Group(number, gtid, start, tuple(between), tuple(open_group))
                         log.groups.append(group)
@@ -207,7 +207,8 @@ def sent_description(event: RawEvent, *, repeated: bool = False) -> bytes:
     return repacked(event._replace(raw=raw), event.body, event.start, end=end)
 
 
-def _gtid_of(event: RawEvent) -> str:
+def gtid_of(event: RawEvent) -> str:
+    """Return the GTID of the event that begins a group; empty for others."""
     if event.code == _Type.GTID:
         (number,) = struct.unpack_from("<q", event.body, 17)
         return f"{event.body[1:17].hex()}:{number}"
@@ -218,11 +219,13 @@ def _gtid_of(event: RawEvent) -> str:
     return ""
 
 
-def _is_standalone(event: RawEvent) -> bool:
+def is_standalone(event: RawEvent) -> bool:
+    """Return whether MariaDB's group has no COMMIT."""
     return event.code == _Type.MARIADB_GTID and bool(event.body[_FLAGS_AT] & _STANDALONE)
 
 
-def _ends_group(event: RawEvent, *, is_standalone: bool) -> bool:
+def ends_group(event: RawEvent, *, is_standalone: bool) -> bool:
+    """Return whether a group ends with this event."""
     if event.code == _Type.XID:
         return True
     if event.code != _Type.QUERY:

@@ -10,6 +10,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
+from paraply.properties.two_logs.judgement import Level
 from paraply.properties.two_logs.versions import (
     TransactionTorn,
     VersionFault,
@@ -18,12 +19,13 @@ from paraply.properties.two_logs.versions import (
     VersionRepeated,
     versions_are_the_sources,
 )
-from paraply.verifying.errors import NO_ROWS
+from paraply.verifying.errors import NO_COMMON_TABLE, NO_ROWS
 from paraply.verifying.inputs import open_log
 from paraply.verifying.mapping import Rules, plan
 from paraply.verifying.normalising import NormalisedLog, Normaliser, new_secret, shown_value
-from paraply.verifying.pipeline import VerifyRequest, verify
+from paraply.verifying.pipeline import NO_RULES, VerifyRequest, verify
 from paraply.verifying.recording import record
+from paraply.verifying.result import REQUIREMENTS
 from paraply.verifying.showing import Side
 from paraply.vocabulary.errors import ParaplyError
 from paraply.vocabulary.verdict import Verdict
@@ -45,26 +47,33 @@ class LogVerdict:
 
 
 def judge_logs(
-    source: Sequence[Path], target: Sequence[Path], *, required: str, compacts: bool
+    source: Sequence[Path],
+    target: Sequence[Path],
+    *,
+    required: str,
+    compacts: bool,
+    rules: Rules = NO_RULES,
 ) -> LogVerdict:
     """Compare versions of rows, unless the program ``compacts``, then the level of states.
 
-    The program had received the whole log, so that late rows are lost rows.
+    The program had received the whole log, so that late rows are lost rows. With ``rules`` both
+    logs may be one.
     """
     names = tuple(map(str, source)), tuple(map(str, target))
     try:
-        findings = () if compacts else _version_findings(*names)
+        findings = () if compacts else _version_findings(*names, rules, required)
         result = verify(
             VerifyRequest(
                 source=names[0],
                 target=names[1],
+                rules=rules,
                 required=required,
                 by_content=True,
                 is_drained=True,
             )
         )
     except ParaplyError as error:
-        if error.error is not NO_ROWS:
+        if error.error not in (NO_ROWS, NO_COMMON_TABLE):
             raise
         return LogVerdict(
             verdict=Verdict.VIOLATED, findings=("lost: the target's log contains no row",)
@@ -82,7 +91,9 @@ def judge_logs(
     return LogVerdict(verdict=result.verdict, level=level, findings=reasons)
 
 
-def _version_findings(source: tuple[str, ...], target: tuple[str, ...]) -> tuple[str, ...]:
+def _version_findings(
+    source: tuple[str, ...], target: tuple[str, ...], rules: Rules, required: str
+) -> tuple[str, ...]:
     with ExitStack() as stack:
         recordings = []
         for names, is_target in ((source, False), (target, True)):
@@ -91,7 +102,7 @@ def _version_findings(source: tuple[str, ...], target: tuple[str, ...]) -> tuple
             recordings.append(recording)
         if not recordings[1].changes:
             raise ParaplyError(NO_ROWS, where=", ".join(target), side="target")
-        made = plan(recordings[0], recordings[1], Rules(), same_log=False)
+        made = plan(recordings[0], recordings[1], rules, same_log=source == target)
         secret = new_secret()
         sides = []
         for recording, is_target in zip(recordings, (False, True), strict=True):
@@ -103,6 +114,8 @@ def _version_findings(source: tuple[str, ...], target: tuple[str, ...]) -> tuple
             stack.callback(log.close)
             sides.append(Side(recording, normaliser, log))
         faults = versions_are_the_sources(sides[0].commits(), sides[1].commits())
+        if REQUIREMENTS[required] < Level.ATOMIC:
+            faults = tuple(one for one in faults if not isinstance(one, TransactionTorn))
         return tuple(_sentence(fault, *sides) for fault in faults[:FINDINGS_MAX])
 
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from paraply.adapters.conformance.adversaries import Adversary, SteeredSchedule
 from paraply.adapters.conformance.cases.case import Case, log_for
 from paraply.adapters.servers.server import Server
 from paraply.adapters.wire.case_logs import (
-    CaseLog,
     CaseLogs,
     NotOnWireError,
     as_logged,
@@ -29,13 +28,20 @@ from paraply.adapters.wire.run import (
     WireRun,
     addresses_of,
 )
+from paraply.conforming.shrinking import Kept, Shrinking
 from paraply.conforming.suite import CaseResult, Result
+from paraply.conforming.wire.ghost import GhostTable
 from paraply.conforming.wire.judging import LogVerdict, judge_logs
+from paraply.conforming.wire.stage import Stage
+from paraply.properties.search import random_schedules
+from paraply.properties.shrinking import Choices, without_trailing_zeros
 from paraply.vocabulary.programs import encode_program, format_program
 from paraply.vocabulary.schedule import Schedule
 from paraply.vocabulary.verdict import Verdict
 
 SCHEDULES = 6
+SHRINK_SECONDS = 120.0
+_SHRINK_RUNS_MAX = 150
 USER = "applier"
 _ORDER = (
     Adversary.STARVE_TRANSACTION,
@@ -68,17 +74,49 @@ class WireOptions:
     compacts: bool = False
     patience_s: float = PATIENCE_S
     rule: HoldRule = field(default_factory=HoldRule)
+    ghost: GhostTable | None = None
+    """For a program that copies a table within one server."""
+    shrink_s: float = SHRINK_SECONDS
+    """For each failure; 0 keeps it as found."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judged:
-    """A run with its verdict and program."""
+    """A run with its verdict and choices.
+
+    Attributes:
+        kept: remaining transactions of the log; None for all.
+        broken: runs of this schedule with this finding, among ``repeats``.
+    """
 
     run: WireRun
     verdict: Verdict
     findings: tuple[str, ...]
     kind: str
-    program: str
+    choices: Choices
+    transactions: int
+    kept: Kept = None
+    broken: int = 1
+    repeats: int = 1
+
+    @property
+    def program(self) -> str:
+        """Return the choices as argument text."""
+        return format_program(encode_program(self.choices))
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """Return the numbers of transactions and steps."""
+        return self.transactions, len(self.run.trace)
+
+    @property
+    def cause(self) -> str:
+        """Return the finding's first word; empty without a finding."""
+        return self.findings[0].partition(":")[0] if self.findings else ""
+
+    def repeated(self, broken: int, repeats: int) -> Judged:
+        """Return the run with its share."""
+        return replace(self, broken=broken, repeats=repeats)
 
 
 @dataclass(slots=True)
@@ -135,13 +173,14 @@ class WireConformance:
             forced += judged.run.forced
             overlapped = overlapped or judged.run.overlapped
             if judged.verdict is Verdict.VIOLATED:
+                judged = self._smallest(case, judged, schedule, seed, faults)
                 return result(
                     Result.FAIL,
                     judged.findings[0],
                     kind=judged.kind,
                     stderr=judged.run.stderr,
                     notes=_notes(judged, faults),
-                    replay=_replay_words(case, seed, faults, judged.program),
+                    replay=_replay_words(case, seed, faults, judged),
                 )
             if judged.verdict is Verdict.UNKNOWN:
                 unknown = unknown or judged.findings
@@ -161,12 +200,20 @@ class WireConformance:
             yield seed, self.schedule(case, seed, adversary, faults), faults
 
     def schedule(
-        self, case: Case, seed: int, adversary: Adversary, faults: tuple[Fault, ...]
-    ) -> Schedule:
+        self,
+        case: Case,
+        seed: int,
+        adversary: Adversary,
+        faults: tuple[Fault, ...],
+        kept: Kept = None,
+    ) -> SteeredSchedule:
         """Return a steered schedule; faults have steps drawn beforehand."""
-        log = log_for(case, seed)
-        rows = sum(len(one.rows) for one in log.transactions)
-        steps = _STEPS_PER_ROW * rows + _STEPS_PER_TRANSACTION * len(log.transactions)
+        log = log_for(case, seed, kept)
+        if self.options.ghost is not None:
+            steps = self.options.ghost.steps(log)
+        else:
+            rows = sum(len(one.rows) for one in log.transactions)
+            steps = _STEPS_PER_ROW * rows + _STEPS_PER_TRANSACTION * len(log.transactions)
         return SteeredSchedule(
             seed,
             adversary,
@@ -176,46 +223,95 @@ class WireConformance:
             faults=len(faults),
         )
 
+    def _smallest(
+        self,
+        case: Case,
+        found: Judged,
+        schedule: Schedule,
+        seed: int,
+        faults: tuple[Fault, ...],
+    ) -> Judged:
+        if not self.options.shrink_s:
+            return found
+
+        def attempt(tried: Schedule, kept: Kept) -> Judged | None:
+            try:
+                judged = self.run_once(case, tried, seed, faults, kept)
+            except NotOnWireError:
+                return None
+            is_same = judged.verdict is Verdict.VIOLATED and judged.cause == found.cause
+            return judged if is_same else None
+
+        def others(kept: Kept) -> Iterator[Schedule]:
+            if isinstance(schedule, SteeredSchedule):
+                yield self.schedule(case, seed, schedule.adversary, faults, kept)
+            yield from random_schedules(seed, 1)
+
+        log = log_for(case, seed)
+        return Shrinking(
+            attempt,
+            found,
+            others=others,
+            droppable=[one.id for one in log.transactions] if log.only(()) is not None else (),
+            runs_max=_SHRINK_RUNS_MAX,
+            seconds_max=self.options.shrink_s,
+        ).smallest()
+
     def run_once(
-        self, case: Case, schedule: Schedule, seed: int, faults: tuple[Fault, ...]
+        self,
+        case: Case,
+        schedule: Schedule,
+        seed: int,
+        faults: tuple[Fault, ...],
+        kept: Kept = None,
     ) -> Judged:
         """Run and judge one schedule; ``NotOnWireError`` if the case has no log."""
-        log = as_logged(log_for(case, seed))
-        made = self._logs.make(log)
-        old_files = prepare_target(self.server, log)
+        log = as_logged(log_for(case, seed, kept))
+        ghost = self.options.ghost
+        rule = replace(self.options.rule, is_active=ghost is None)
+        if ghost is None:
+            stage = Stage.of_files(self._logs.make(log))
+        else:
+            stage = ghost.stage(self.server, log, rule)
+        old_files = prepare_target(self.server, log.target_schema if stage.files else stage.schema)
         self.runs += 1
         output = self.folder / f"program-{self.runs}.log"
         with (
             LockMonitor(self.server) as monitor,
-            Gate(self.server.port, made.served, self.options.rule) as gate,
+            Gate(self.server.port, stage.log, rule) as gate,
         ):
-            program = Program(self.command, addresses_of(gate, USER), output)
+            program = Program(self.command, {**addresses_of(gate, USER), **stage.words}, output)
             run = Conductor(
                 gate,
                 program,
                 monitor,
                 schedule,
-                groups=len(made.served.groups),
-                drains=made.drains,
+                groups=len(log.transactions),
+                drains=stage.drains,
                 faults=faults,
                 patience_s=self.options.patience_s,
+                begin=stage.begin,
             ).conduct()
         self.overlapped += run.overlapped
-        found = self._verdict(made, run, old_files)
+        found = self._verdict(stage, run, old_files)
         return Judged(
             run=run,
             verdict=found.verdict,
             findings=found.findings,
             kind=found.kind,
-            program=format_program(encode_program(schedule.choices)),
+            choices=without_trailing_zeros(tuple(schedule.choices)),
+            transactions=len(log.transactions),
+            kept=kept,
         )
 
-    def _verdict(self, made: CaseLog, run: WireRun, old_files: int) -> LogVerdict:
+    def _verdict(self, stage: Stage, run: WireRun, old_files: int) -> LogVerdict:
+        target = self.server.binary_logs()[old_files:]
         found = judge_logs(
-            made.files,
-            self.server.binary_logs()[old_files:],
+            stage.files or target,
+            target,
             required=self.options.required,
             compacts=self.options.compacts,
+            rules=stage.rules,
         )
         if run.gave_up:
             reasons = (run.gave_up, *found.findings)
@@ -226,6 +322,8 @@ class WireConformance:
 def _notes(judged: Judged, faults: tuple[Fault, ...]) -> tuple[str, ...]:
     run = judged.run
     lines = [f"  {line}" for line in judged.findings[1:]]
+    if judged.broken < judged.repeats:
+        lines.append(f"{judged.broken} of {judged.repeats} runs of this schedule fail so")
     injected = ", ".join(fault.value for fault in faults) if run.faults else "none"
     lines.append(
         f"injected faults: {injected}; new starts: {run.restarts}; lock waits: {run.blocked}; "
@@ -241,8 +339,10 @@ def _notes(judged: Judged, faults: tuple[Fault, ...]) -> tuple[str, ...]:
 
 
 def _replay_words(
-    case: Case, seed: int, faults: tuple[Fault, ...], program: str
+    case: Case, seed: int, faults: tuple[Fault, ...], judged: Judged
 ) -> tuple[str, ...]:
     words = ["--case", case.id, "--seed", str(seed)]
+    if judged.kept is not None:
+        words += ["--keep", ",".join(map(str, judged.kept))]
     words += ["--faults", ",".join(fault.value for fault in faults) or "none"]
-    return (*words, f"--program={program}")
+    return (*words, f"--program={judged.program}")

@@ -67,6 +67,7 @@ def place(dsn: str) -> dict[str, Any]:
         "user": url.username,
         "password": url.password or "",
         "charset": "utf8mb4",
+        "ssl_disabled": True,
     }
 
 
