@@ -67,9 +67,8 @@ def test_recorded_replica_is_a_prefix_of_its_source(folder):
         assert result.states.prefixes == result.states.commits > 50
 
 
-@pytest.mark.parametrize("folder", REPLICAS, ids=lambda f: f"{f.parent.name}/{f.name}")
-@pytest.mark.parametrize("fault", ["swapped", "lost", "twice", "cut"])
-def test_forged_replica_is_detected(folder, fault, tmp_path):
+def forged_replica(folder: Path, fault: str, tmp_path: Path) -> Path:
+    """The replica's log with a fault in its middle."""
     forged = ForgedLog.read(folder / "replica-bin.000001")
     starts = [*forged.starts(), len(forged.events)]
     blocks = [forged.events[a:b] for a, b in pairwise(starts)]
@@ -82,10 +81,16 @@ def test_forged_replica_is_detected(folder, fault, tmp_path):
         del blocks[at]
     elif fault == "twice":
         blocks[at + 5 : at + 5] = blocks[at : at + 5]
-    else:
+    elif fault == "cut":
         del blocks[at:]
     forged.events = [*head, *(event for block in blocks for event in block)]
-    target = str(forged.save(tmp_path / "target.000001"))
+    return forged.save(tmp_path / "target.000001")
+
+
+@pytest.mark.parametrize("folder", REPLICAS, ids=lambda f: f"{f.parent.name}/{f.name}")
+@pytest.mark.parametrize("fault", ["swapped", "lost", "twice", "cut"])
+def test_forged_replica_is_detected(folder, fault, tmp_path):
+    target = str(forged_replica(folder, fault, tmp_path))
     result = verified(files_of(folder), [target])
     names = result.names
     assert names is not None
