@@ -257,7 +257,13 @@ def _names(source: Side, target: Side) -> tuple[IdentityJudgement | None, Copied
             if is_copied(header):
                 skipped[side is target] += 1
             elif not had_by_other(header.name):
-                yield Named(name=header.name, number=number, commit=changes, group=header.domain)
+                yield Named(
+                    name=header.name,
+                    number=number,
+                    commit=changes,
+                    group=header.domain,
+                    session=header.session,
+                )
 
     if not (source.recording.has_gtids and target.recording.has_gtids):
         return None, None

@@ -51,6 +51,7 @@ class Header(NamedTuple):
     domain: int
     is_initial_copy: bool = False
     """The name is then that of a replication origin and its position."""
+    session: int | None = None
 
 
 @dataclass(slots=True, kw_only=True)
@@ -226,7 +227,9 @@ class Recorder:
                 rows = prepared + rows
         recording.has_gtids = recording.has_gtids and bool(txn.gtid)
         recording.append(
-            Header(txn.gtid or place, place, txn.domain or 0, "initial_copy" in txn.flags),
+            Header(
+                txn.gtid or place, place, txn.domain or 0, "initial_copy" in txn.flags, txn.session
+            ),
             txn.committed_at_us or txn.event_time_s * 1_000_000,
             rows,
         )
