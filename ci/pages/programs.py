@@ -16,7 +16,33 @@ PAGE = "docs/programs.md"
 
 def page(records: Sequence[Record]) -> str:
     """Return the page of the stored records."""
-    return filled(PAGE, {"programs": promises(PROGRAMS), "results": results(records)})
+    return filled(
+        PAGE,
+        {
+            "programs": promises(PROGRAMS),
+            "healthy": healthy(records),
+            "results": results([one for one in records if not one.is_large]),
+        },
+    )
+
+
+def healthy(records: Sequence[Record]) -> Iterator[str]:
+    """Yield the large runs without faults, and the number of false alarms."""
+    large = [one for one in records if one.is_large and not one.faults]
+    alarms = sum(one.verdict != "holds" for one in large)
+    yield from table(
+        ("program", "version", "seed", "transactions", "verdict", "level", "states of the source"),
+        (
+            (
+                f"`{one.program}`", one.version, f"{one.seed}", f"{one.transactions:,}",
+                f"{one.required} {one.verdict}", one.level, f"{one.prefixes:,} of {one.commits:,}",
+            )
+            for one in large
+        ),
+    )  # fmt: skip
+    yield ""
+    total = sum(one.transactions for one in large)
+    yield f"{total:,} transactions of healthy replicas, {counted(alarms, 'false alarm')}."
 
 
 def promises(programs: Sequence[Program]) -> Iterator[str]:

@@ -29,8 +29,8 @@ def stored() -> list[Record]:
 
 
 def publish(new: Sequence[Record]) -> None:
-    """Store records; a new one replaces that of the same program and faults."""
-    kept = {(one.program, one.faults): one for one in (*stored(), *new)}
+    """Store records; a new one replaces that of the same program, faults and size."""
+    kept = {(one.program, one.faults, one.is_large): one for one in (*stored(), *new)}
     lines = [json.dumps(asdict(kept[key]), sort_keys=True) for key in sorted(kept)]
     RECORDS.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
 
@@ -53,9 +53,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--transactions", type=int, default=1000)
     parser.add_argument("--kill", choices=("no", "yes", "both"), default="both")
-    parser.add_argument("--publish", action="store_true", help="store the results for the page")
+    parser.add_argument("--publish", action="store_true", help="store each result for the page")
+    parser.add_argument(
+        "--new", action="store_true", help="leave out what is stored with as many transactions"
+    )
     given = parser.parse_args(argv)
-    code, records = 0, []
+    code = 0
     for program in PROGRAMS:
         if given.names and program.name not in given.names:
             continue
@@ -69,6 +72,8 @@ def main(argv: Sequence[str] | None = None) -> int:
                 continue
             if kill and not program.can_kill:
                 continue
+            if given.new and is_stored(program, kill, given.transactions):
+                continue
             task = Task(
                 folder=Path(tempfile.gettempdir()),
                 seed=given.seed,
@@ -76,12 +81,19 @@ def main(argv: Sequence[str] | None = None) -> int:
                 kill=kill,
             )
             record = run(program, task)
-            records.append(record)
+            if given.publish:
+                publish([record])
             print(sentence(record), flush=True)
             code = max(code, 0 if record.is_as_expected else 1)
-    if given.publish:
-        publish(records)
     return code
+
+
+def is_stored(program: Program, kill: bool, transactions: int) -> bool:
+    """Return whether a run of at least this size is stored."""
+    return any(
+        (one.program, bool(one.faults)) == (program.name, kill) and one.transactions >= transactions
+        for one in stored()
+    )
 
 
 def sentence(record: Record) -> str:

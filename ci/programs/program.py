@@ -11,6 +11,7 @@ from paraply.properties.two_logs.judgement import End
 from paraply.verifying.result import VerifyResult
 from paraply.vocabulary.verdict import Verdict
 
+LARGE_MIN = 100_000
 END_WORDS = {End.EQUAL: "equal", End.BEHIND: "behind", End.DIFFERENT: "different"}
 
 
@@ -108,6 +109,11 @@ class Record:
     reader_went_back: int = 0
     reader_lost_max: int = 0
     readers_stay: bool = False
+
+    @property
+    def is_large(self) -> bool:
+        """Return whether it counts in the search for false alarms."""
+        return self.transactions >= LARGE_MIN
 
     @property
     def is_as_expected(self) -> bool:

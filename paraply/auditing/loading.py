@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import lzma
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -22,7 +24,14 @@ def load_engine(request: AuditRequest) -> None:
     """Load the engine that an audit of ``request`` needs; its files are not opened."""
     if not may_compile(request) or find_spec("numba") is None:
         return
+    with sample_log() as name:
+        audit(AuditRequest(files=(name,), engine=COMPILED))
+
+
+@contextmanager
+def sample_log() -> Iterator[str]:
+    """Write the sample into a temporary file, and return its path."""
     with tempfile.NamedTemporaryFile(prefix="paraply-sample-") as log:
         log.write(lzma.decompress(SAMPLE.read_bytes()))
         log.flush()
-        audit(AuditRequest(files=(log.name,), engine=COMPILED))
+        yield log.name

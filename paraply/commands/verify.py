@@ -21,7 +21,13 @@ from paraply.reporting.verify.text import verify_text
 from paraply.sandbox.kernel import has_unnamed_files
 from paraply.sandbox.plan import add_sandbox_argument
 from paraply.verifying.mapping import Rules, load_rules, parse_key, parse_rule
-from paraply.verifying.pipeline import VerifyRequest, verify
+from paraply.verifying.pipeline import (
+    ENGINES,
+    VerifyRequest,
+    load_engine,
+    may_compile,
+    verify,
+)
 from paraply.verifying.result import REQUIREMENTS
 from paraply.vocabulary.errors import ParaplyError
 
@@ -136,6 +142,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="how far ahead an explanation by whole transactions may look (default: %(default)s)",
     )
+    parser.add_argument(
+        "--engine",
+        choices=ENGINES,
+        default="auto",
+        help="readable: do not decide large healthy logs by the compiled engine; the result is the "
+        "same (default: %(default)s)",
+    )
     for option, kind, what in (
         ("--json", JsonFile, "write JSON; - is stdout"),
         ("--junit", JunitFile, "write JUnit XML"),
@@ -144,11 +157,23 @@ def configure(parser: argparse.ArgumentParser) -> None:
     ):
         parser.add_argument(option, type=kind, metavar="FILE", help=what)
     add_plain_argument(parser)
-    add_sandbox_argument(parser, obstacle=_obstacle)
+    add_sandbox_argument(parser, obstacle=_obstacle, prepare=_load_engine)
 
 
 def _obstacle(_: argparse.Namespace) -> str:
     return "" if has_unnamed_files() else "the file system of TMPDIR gives every file a name"
+
+
+def _load_engine(arguments: argparse.Namespace) -> None:
+    """Load the compiled engine before the process locks itself; the files are not opened."""
+    from paraply.auditing.loading import sample_log
+
+    request = VerifyRequest(
+        source=tuple(arguments.source), target=tuple(arguments.target), engine=arguments.engine
+    )
+    if may_compile(request):
+        with sample_log() as name:
+            load_engine(name)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -172,6 +197,7 @@ def run(arguments: argparse.Namespace) -> int:
         is_drained=arguments.drained,
         window=arguments.window,
         reach=arguments.reach,
+        engine=arguments.engine,
     )
     with progress("reading", total=_bytes_total(inputs)) as advance:
         result = verify(request, advance)

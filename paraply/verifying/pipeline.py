@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
 
 from paraply.adapters.binlog.report import LogReport
+from paraply.adapters.binlog.source import STANDARD_INPUT
 from paraply.adapters.postgresql.pgoutput import lsn_number
 from paraply.errors import NOTHING_READ
 from paraply.properties.two_logs.alignment import begin_within
@@ -27,9 +31,16 @@ from paraply.verifying.showing import RowsShown, Side, keys_to_show
 from paraply.verifying.summary import NO_COMMON_BEGIN, Copied, Judged, summed_up
 from paraply.verifying.timing import Progress
 from paraply.vocabulary.errors import ParaplyError
+from paraply.vocabulary.kernel_cache import has_kernels
+from paraply.vocabulary.not_compilable import NotCompilable
 
 SAME_SHARE_MIN = 0.5
 """Share of common names in the shorter log."""
+ENGINES = ("auto", READABLE := "readable")
+COMPILED_BYTES_MIN = 8 << 20
+"""Of both logs; below this, loading the compiled engine does not pay."""
+COMPILING_BYTES_MIN = 64 << 20
+"""The same while its kernels are not compiled."""
 
 
 NO_RULES = Rules()
@@ -55,6 +66,8 @@ class VerifyRequest:
     """Late rows are lost rows."""
     window: int = WINDOW
     reach: int = REACH
+    engine: str = "auto"
+    """``readable`` uses no compiled engine, whose result is the same."""
 
 
 Advance = Callable[[float], None]
@@ -68,6 +81,11 @@ def verify(request: VerifyRequest, advance: Advance = lambda _: None) -> VerifyR
     source_log, target_log = open_log(request.source), open_log(request.target)
     same_log = is_same_log(source_log, target_log) and bool(request.rules.tables)
     with ExitStack() as stack:
+        if may_compile(request) and source_log.kind is target_log.kind is InputKind.BINARY:
+            try:
+                return _decided(request, source_log, target_log, advance, stack)
+            except NotCompilable:
+                pass  # The readable engine decides, and explains.
         source = _recorded(source_log, request.schema, advance, stack, is_target=False)
         done = source.bytes_read
         target = _recorded(
@@ -92,6 +110,66 @@ def verify(request: VerifyRequest, advance: Advance = lambda _: None) -> VerifyR
             same_log=same_log,
             may_show_snapshots=source_log.kind is InputKind.POSTGRESQL,
         )
+
+
+def may_compile(request: VerifyRequest) -> bool:
+    """Return whether the compiled engine may decide, by the sizes of the files alone."""
+    if request.engine == READABLE or find_spec("numba") is None:
+        return False
+    sizes = [_size(name) for name in (*request.source, *request.target)]
+    kept = has_kernels(Path(__file__).resolve().parents[1] / "properties" / "two_logs" / "compiled")
+    return None not in sizes and sum(filter(None, sizes)) >= (
+        COMPILED_BYTES_MIN if kept else COMPILING_BYTES_MIN
+    )
+
+
+def load_engine(sample: str) -> None:
+    """Load the compiled engine, and compile what is not stored, by judging a small log."""
+    log = open_log([sample])
+    with ExitStack() as stack:
+        _decided(VerifyRequest(source=(sample,), target=(sample,)), log, log, lambda _: None, stack)
+
+
+def _size(name: str) -> int | None:
+    """None for what can be read once."""
+    return os.stat(name).st_size if name != STANDARD_INPUT and os.path.isfile(name) else None
+
+
+def _decided(
+    request: VerifyRequest,
+    source: LogInput,
+    target: LogInput,
+    advance: Advance,
+    stack: ExitStack,
+) -> VerifyResult:
+    """Return the result for healthy logs; raises ``NotCompilable``."""
+    from paraply.verifying.compiled.engine import healthy
+
+    found = healthy(request, source, target, advance, stack)
+    sides = [
+        Side(recording, None, commits, skipped)
+        for recording, commits, skipped in zip(
+            found.recordings, found.commits, found.skipped, strict=True
+        )
+    ]
+    judged = Judged(
+        judgement=found.judged.judgement,
+        excepted=None,
+        names=found.names,
+        copied=None,
+        may_show_snapshots=False,
+        progress=found.progress,
+        plan=found.plan,
+        guessed_begin="",
+        error_bound=_error_bound(sides[0], sides[1]),
+    )
+    rows = RowsShown(sides[0], sides[1], found.plan, ())
+    return summed_up(judged, sides[0], sides[1], rows, request)
+
+
+def _error_bound(source: Side, target: Side) -> float:
+    copies = max(source.log.copies_max, target.log.copies_max)
+    return error_bound(source.judged, target.judged, copies)
 
 
 def _recorded(
@@ -155,9 +233,7 @@ def _judged(
         progress=progress,
         plan=made,
         guessed_begin=guessed,
-        error_bound=error_bound(
-            source.judged, target.judged, max(source.log.copies_max, target.log.copies_max)
-        ),
+        error_bound=_error_bound(source, target),
     )
     return summed_up(judged, source, target, rows, request)
 
@@ -181,7 +257,13 @@ def _names(source: Side, target: Side) -> tuple[IdentityJudgement | None, Copied
             if is_copied(header):
                 skipped[side is target] += 1
             elif not had_by_other(header.name):
-                yield Named(name=header.name, number=number, commit=changes, group=header.domain)
+                yield Named(
+                    name=header.name,
+                    number=number,
+                    commit=changes,
+                    group=header.domain,
+                    session=header.session,
+                )
 
     if not (source.recording.has_gtids and target.recording.has_gtids):
         return None, None

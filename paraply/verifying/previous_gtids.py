@@ -2,41 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from paraply.adapters.binlog.report import LogReport
 from paraply.vocabulary.errors import ParaplyError
+from paraply.vocabulary.gtid_set import GtidSet
 from paraply.vocabulary.gtid_set_text import parse_gtid, parse_gtid_set
+
+NOTHING = GtidSet()
+
+
+def before(report: LogReport) -> tuple[Mapping[str, int], GtidSet]:
+    """Return what is before the first file: MariaDB's last number by domain, and MySQL's GTIDs.
+
+    Sequence numbers of a domain rise across servers.
+    """
+    first = next((file for file in report.files if file.events), None)
+    if first is None:
+        return {}, NOTHING
+    if first.gtid_list is None:
+        return {}, parse_gtid_set(first.previous_gtids or "")
+    highest: dict[str, int] = {}
+    for position in first.gtid_list:
+        domain, _, sequence = position.split("-")
+        highest[domain] = max(int(sequence), highest.get(domain, 0))
+    return highest, NOTHING
 
 
 def had_before(report: LogReport) -> Callable[[str], bool]:
     """Return a test for GTIDs before the first file."""
-    first = next((file for file in report.files if file.events), None)
-    if first is None:
-        return lambda _: False
-    if first.gtid_list is not None:
-        return _mariadb(first.gtid_list)
-    if not first.previous_gtids:
-        return lambda _: False
-    known = parse_gtid_set(first.previous_gtids)
+    highest, known = before(report)
 
     def had(name: str) -> bool:
-        try:
-            return parse_gtid(name) in known
-        except ParaplyError:
-            return False
-
-    return had
-
-
-def _mariadb(positions: tuple[str, ...]) -> Callable[[str], bool]:
-    """Sequence numbers of a domain rise across servers."""
-    highest: dict[str, int] = {}
-    for position in positions:
-        domain, _, sequence = position.split("-")
-        highest[domain] = max(int(sequence), highest.get(domain, 0))
-
-    def had(name: str) -> bool:
+        if known:
+            try:
+                return parse_gtid(name) in known
+            except ParaplyError:
+                return False
         parts = name.split("-")
         return len(parts) == 3 and int(parts[2]) <= highest.get(parts[0], -1)
 

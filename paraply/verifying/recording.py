@@ -51,6 +51,7 @@ class Header(NamedTuple):
     domain: int
     is_initial_copy: bool = False
     """The name is then that of a replication origin and its position."""
+    session: int | None = None
 
 
 @dataclass(slots=True, kw_only=True)
@@ -149,7 +150,7 @@ def record(
     if schema is not None:
         load_schema_file(registry, schema)
     maps: dict[str, TableSchema] = {}
-    recorder = _Recorder(recording, registry, maps)
+    recorder = Recorder(recording, registry, maps)
     for txn in _transactions(log, recording, registry, maps, is_target=is_target):
         recorder.take(txn)
         if txn.ordinal % _PER_NEWS == 0:
@@ -188,7 +189,9 @@ def _transactions(
     )
 
 
-class _Recorder:
+class Recorder:
+    """Takes transactions into a recording; ``epochs`` counts replacements of all rows by table."""
+
     def __init__(
         self, recording: Recording, registry: SchemaRegistry, maps: dict[str, TableSchema]
     ) -> None:
@@ -198,11 +201,12 @@ class _Recorder:
         self._registry = registry
         self._version = registry.version
         self._current: dict[tuple[str, int], int] = {}
-        self._epochs: dict[str, int] = {}
-        self._rows_since: set[str] = set()
+        self.epochs: dict[str, int] = {}
+        self.rows_since: set[str] = set()
         self._prepared: dict[str, Rows] = {}
 
     def take(self, txn: LoggedTransaction) -> None:
+        """Add the next transaction."""
         recording = self._recording
         recording.transactions += 1
         recording.undecoded |= txn.undecoded_tables
@@ -223,7 +227,9 @@ class _Recorder:
                 rows = prepared + rows
         recording.has_gtids = recording.has_gtids and bool(txn.gtid)
         recording.append(
-            Header(txn.gtid or place, place, txn.domain or 0, "initial_copy" in txn.flags),
+            Header(
+                txn.gtid or place, place, txn.domain or 0, "initial_copy" in txn.flags, txn.session
+            ),
             txn.committed_at_us or txn.event_time_s * 1_000_000,
             rows,
         )
@@ -247,13 +253,13 @@ class _Recorder:
         elif isinstance(statement, RenameTables):
             names = [name.within(default_schema) for pair in statement.pairs for name in pair]
         elif isinstance(statement, DropDatabase):
-            names = [n for n in self._rows_since if n.partition(".")[0] == statement.name]
+            names = [n for n in self.rows_since if n.partition(".")[0] == statement.name]
         else:
             names = truncated_tables(sql, default_schema)
         for name in names:
-            if name in self._rows_since:
-                self._rows_since.remove(name)
-                self._epochs[name] = self._epochs.get(name, 0) + 1
+            if name in self.rows_since:
+                self.rows_since.remove(name)
+                self.epochs[name] = self.epochs.get(name, 0) + 1
                 self._current.clear()
 
     def _stored(self, change: RowChange) -> StoredRow:
@@ -266,7 +272,7 @@ class _Recorder:
         if at is None:
             at = self._layout(change.table, len(image))
             self._current[change.table, len(image)] = at
-            self._rows_since.add(change.table)
+            self.rows_since.add(change.table)
         layout = self._recording.layouts[at]
         layout.rows += 1
         for row in (change.before, change.after):
@@ -291,7 +297,7 @@ class _Recorder:
             columns = tuple(column.name.lower() for column in schema.columns)
             types = tuple(column.type_name for column in schema.columns)
             key = identifying_key(schema)
-        epoch = self._epochs.get(table, 0)
+        epoch = self.epochs.get(table, 0)
         layouts = self._recording.layouts
         for at, known in enumerate(layouts):
             if (known.table, known.epoch, known.columns, known.types, known.key) == (

@@ -213,6 +213,8 @@ class Names:
     changed: int = 0
     descents: int = 0
     group_descents: int = 0
+    session_descents: int = 0
+    """Commits after a later one of their session, where logs have thread ids."""
     to_move: int = 0
     not_prefix: int = 0
     conflicting_inversions: int = 0

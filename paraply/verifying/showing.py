@@ -6,23 +6,46 @@ from array import array
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
+from typing import Protocol
 
 from paraply.properties.two_logs.commits import Commit, Key
 from paraply.properties.two_logs.identity import Difference, IdentityJudgement
 from paraply.properties.two_logs.judgement import Judgement, Miss, Witness
 from paraply.verifying.mapping import Plan
 from paraply.verifying.normalising import (
-    NormalisedLog,
     Normaliser,
     RowChangeShown,
     first_difference,
     shown_value,
 )
-from paraply.verifying.recording import Recording
+from paraply.verifying.recording import Recording, Rows
 from paraply.verifying.result import NamedFinding, RowFinding, TransactionName, WitnessFinding
 
 ROWS_SHOWN = 50
 VERSIONS_KEPT = 64
+
+
+class JudgedCommits(Protocol):
+    """The commits with judged rows."""
+
+    @property
+    def numbers(self) -> array[int]:
+        """Return their recorded numbers, from 1."""
+        ...
+
+    @property
+    def changes(self) -> int:
+        """Return the number of net changes."""
+        ...
+
+    @property
+    def copies_max(self) -> int:
+        """Return a bound on copies of a row without a key."""
+        ...
+
+    def __len__(self) -> int: ...
+
+    def __iter__(self) -> Iterator[Commit]: ...
 
 
 @dataclass(slots=True)
@@ -33,8 +56,9 @@ class Side:
     """
 
     recording: Recording
-    normaliser: Normaliser
-    log: NormalisedLog
+    normaliser: Normaliser | None
+    """None if no rows are to be shown."""
+    log: JudgedCommits
     skipped: int = 0
 
     @property
@@ -45,6 +69,11 @@ class Side:
     def commits(self) -> Iterator[Commit]:
         """Yield the judged commits."""
         return islice(iter(self.log), self.skipped, None)
+
+    def rows(self, stored: Rows) -> Iterator[tuple[Key, RowChangeShown]]:
+        """Yield the net changes of a recorded transaction, with readable rows."""
+        assert self.normaliser is not None
+        return self.normaliser.rows(stored)
 
     def name(self, number: int) -> TransactionName:
         """Return a judged commit's name."""
@@ -125,7 +154,7 @@ def _versions(side: Side, wanted: frozenset[Key]) -> dict[Key, list[_Version]]:
     found: dict[Key, list[_Version]] = {}
     judged = 0
     for stored in side.recording.all_rows():
-        rows = list(side.normaliser.rows(stored))
+        rows = list(side.rows(stored))
         judged += bool(rows)
         number = judged - side.skipped
         for key, change in rows:
@@ -267,7 +296,7 @@ def _changed_row(
     key: Key, number: int, at: int, source: Side, target: Side, rows: RowsShown
 ) -> RowFinding:
     changes = [
-        dict(side.normaliser.rows(side.recording.rows_of(n))).get(key)
+        dict(side.rows(side.recording.rows_of(n))).get(key)
         for side, n in ((source, number), (target, at))
     ]
     whole = rows.row(key)

@@ -308,6 +308,7 @@ def _names(
         changed=names.changed_count,
         descents=names.descents,
         group_descents=names.group_descents,
+        session_descents=names.session_descents,
         to_move=names.to_move,
         not_prefix=names.not_prefix,
         conflicting_inversions=names.inversion_count,

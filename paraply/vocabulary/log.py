@@ -134,6 +134,8 @@ class LoggedTransaction:
     clock: int = 0
     commit_id: int | None = None
     domain: int | None = None
+    session: int | None = field(default=None, compare=False)
+    """Thread id of the client's connection, where the readable decoder finds one."""
     flags: frozenset[str] = frozenset()
     """MariaDB: transactional, allow_parallel, waited, ddl, standalone; with binlog_alter_two_phase
     also start_alter, commit_alter, rollback_alter. MySQL: may_have_sbr; one_phase_xa (no prepare).

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
-from ci.pages.programs import readers, results
+import ci.programs.__main__ as programs
+from ci.pages.programs import healthy, readers, results
 from ci.programs.__main__ import sentence
 from ci.programs.program import Record
 from ci.programs.readers import Readers
@@ -46,6 +48,23 @@ def test_record_is_as_declared(changes, is_as_expected):
     record = replace(RECORD, **changes)
     assert record.is_as_expected == is_as_expected
     assert ("was expected" in sentence(record)) == (not is_as_expected)
+
+
+def test_large_runs_are_kept_beside_small_ones_and_their_alarms_are_counted(tmp_path, monkeypatch):
+    monkeypatch.setattr(programs, "RECORDS", tmp_path / "records.jsonl")
+    healthy_run = replace(RECORD, faults="")
+    large = replace(healthy_run, transactions=125_000)
+    alarm = replace(large, program="q", verdict="violated")
+    for record in (healthy_run, large, alarm, replace(large, seed=2)):
+        programs.publish([record])
+    assert [(one.program, one.seed) for one in programs.stored()] == [("p", 1), ("p", 2), ("q", 1)]
+    lines = list(healthy(programs.stored()))
+    assert lines[-1] == "250,000 transactions of healthy replicas, 1 false alarm."
+    assert sum(line.startswith("| `") for line in lines) == 2
+    program = SimpleNamespace(name="p")
+    assert programs.is_stored(program, False, 125_000)
+    assert not programs.is_stored(program, False, 125_001)
+    assert not programs.is_stored(program, True, 1)
 
 
 def test_page_shows_what_readers_and_snapshots_showed():

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from paraply.adapters.binlog.transactions import read_transactions
 from paraply.properties.two_logs.judgement import End, Level
 from paraply.verifying.pipeline import VerifyRequest, verify
 from paraply.verifying.result import VerifyResult
@@ -67,9 +68,8 @@ def test_recorded_replica_is_a_prefix_of_its_source(folder):
         assert result.states.prefixes == result.states.commits > 50
 
 
-@pytest.mark.parametrize("folder", REPLICAS, ids=lambda f: f"{f.parent.name}/{f.name}")
-@pytest.mark.parametrize("fault", ["swapped", "lost", "twice", "cut"])
-def test_forged_replica_is_detected(folder, fault, tmp_path):
+def forged_replica(folder: Path, fault: str, tmp_path: Path) -> Path:
+    """The replica's log with a fault in its middle."""
     forged = ForgedLog.read(folder / "replica-bin.000001")
     starts = [*forged.starts(), len(forged.events)]
     blocks = [forged.events[a:b] for a, b in pairwise(starts)]
@@ -82,10 +82,16 @@ def test_forged_replica_is_detected(folder, fault, tmp_path):
         del blocks[at]
     elif fault == "twice":
         blocks[at + 5 : at + 5] = blocks[at : at + 5]
-    else:
+    elif fault == "cut":
         del blocks[at:]
     forged.events = [*head, *(event for block in blocks for event in block)]
-    target = str(forged.save(tmp_path / "target.000001"))
+    return forged.save(tmp_path / "target.000001")
+
+
+@pytest.mark.parametrize("folder", REPLICAS, ids=lambda f: f"{f.parent.name}/{f.name}")
+@pytest.mark.parametrize("fault", ["swapped", "lost", "twice", "cut"])
+def test_forged_replica_is_detected(folder, fault, tmp_path):
+    target = str(forged_replica(folder, fault, tmp_path))
     result = verified(files_of(folder), [target])
     names = result.names
     assert names is not None
@@ -106,6 +112,26 @@ def test_forged_replica_is_detected(folder, fault, tmp_path):
     assert by_content.states.prefixes < by_content.states.commits or (
         by_content.states.batch_count or by_content.delivery.state_went_back
     )
+
+
+def test_recorded_sessions_are_judged(tmp_path):
+    """MySQL logs the thread id of each transaction; the replica's order of a session is judged."""
+    folder = next(f for f in REPLICAS if "mysql" in f.parent.name)
+    names: dict[int, list[str]] = {}
+    for txn in read_transactions(files_of(folder)):
+        if txn.rows:
+            assert txn.session
+            names.setdefault(txn.session, []).append(txn.gtid)
+    forged = ForgedLog.read(folder / "replica-bin.000001")
+    starts = [*forged.starts(), len(forged.events)]
+    blocks = [forged.events[a:b] for a, b in pairwise(starts)]
+    at = len(blocks) - 4
+    blocks[at:] = reversed(blocks[at:])
+    forged.events = [*forged.events[: starts[0]], *(e for block in blocks for e in block)]
+    last = [txn.session for txn in read_transactions(files_of(folder)) if txn.rows][-4:]
+    result = verified(files_of(folder), [str(forged.save(tmp_path / "target.000001"))])
+    assert result.names is not None
+    assert result.names.session_descents == len(last) - len(set(last))
 
 
 def test_foreign_logs_are_never_worse_than_themselves(corpus):

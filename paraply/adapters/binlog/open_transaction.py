@@ -66,6 +66,8 @@ class OpenTransaction:
         transaction = self.transaction
         if event.schema and not transaction.default_schema:
             transaction.default_schema = event.schema
+        if transaction.session is None and event.thread_id:
+            transaction.session = event.thread_id
         match role:
             case StatementRole.BEGIN:
                 self.begun = True

@@ -290,6 +290,7 @@ class TransactionStream:
             transaction.flags = event.flags
             transaction.commit_id = event.commit_id
             transaction.xa_id = event.xa_id
+            transaction.session = event.thread_id
             transaction.clock = self.clock.of_unnumbered()
             # MariaDB's GTID event is the BEGIN, unless a single statement follows.
             opened.begun = not event.is_standalone

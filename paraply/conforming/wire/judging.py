@@ -149,7 +149,7 @@ def _name(side: Side, number: int) -> str:
 def _row(fault: VersionFault, source: Side, target: Side) -> str:
     side, number = (source, fault.source) if fault.source else (target, fault.target)
     stored = side.recording.rows_of(side.log.numbers[number - 1])
-    change = dict(side.normaliser.rows(stored)).get(fault.key)
+    change = dict(side.rows(stored)).get(fault.key)
     if change is None:
         return "row unknown"
     key = change.key if isinstance(change.key, tuple) else (change.key,)

@@ -24,12 +24,16 @@ LISTED_MAX = 1_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Named:
-    """A named commit; ``group`` promises an order (MariaDB domain)."""
+    """A named commit; ``group`` promises an order (MariaDB domain).
+
+    ``session`` is a client connection of the server that the name begins with, if known.
+    """
 
     name: str
     number: int
     commit: Commit
     group: Hashable = 0
+    session: int | None = None
 
 
 class Difference(IntEnum):
@@ -84,6 +88,8 @@ class IdentityJudgement:
     descents: int = 0
     """Target commits directly after a later source commit."""
     group_descents: int = 0
+    session_descents: int = 0
+    """Target commits after a later one of their session."""
     to_move: int = 0
     """Fewest commits to move for source order."""
     not_prefix: int = 0
@@ -222,6 +228,7 @@ class _Order:
         self._result = result
         self._previous = 0
         self._previous_of_group: dict[Hashable, int] = {}
+        self._highest_of_session: dict[tuple[str, int], int] = {}
         self._came = array("q")
         self._last_writer: dict[Key, tuple[int, int]] = {}
         """Place and number."""
@@ -235,6 +242,11 @@ class _Order:
         self._previous = at
         result.group_descents += at < self._previous_of_group.get(source.group, 0)
         self._previous_of_group[source.group] = at
+        if source.session is not None:
+            session = split_name(source.name)[0], source.session
+            highest = self._highest_of_session.get(session, 0)
+            result.session_descents += at < highest
+            self._highest_of_session[session] = max(at, highest)
         self.last_of_group[source.group] = max(at, self.last_of_group.get(source.group, 0))
         self._came.append(at)
         inverted = None
@@ -251,11 +263,12 @@ class _Order:
         while self._low + 1 in self._above:
             self._low += 1
             self._above.remove(self._low)
-        if len(self._last_writer) > self._forget_at:
-            # Commits come once: only writers above the low-water mark can be overtaken.
+        if len(self._last_writer) + len(self._highest_of_session) > self._forget_at:
+            # Commits come once: only those above the low-water mark can be overtaken.
             kept = {key: w for key, w in self._last_writer.items() if w[0] > self._low}
-            self._last_writer = kept
-            self._forget_at = max(1 << 16, 2 * len(kept))
+            open_ = {key: n for key, n in self._highest_of_session.items() if n > self._low}
+            self._last_writer, self._highest_of_session = kept, open_
+            self._forget_at = max(1 << 16, 2 * (len(kept) + len(open_)))
 
     def finish(self, lacking: array[int]) -> None:
         """Count states that are no prefix; ``lacking`` commits are optional."""

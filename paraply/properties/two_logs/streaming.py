@@ -286,7 +286,12 @@ class StreamingJudge:
         while source.dropped < self._progress - self._window:
             step = source.step(source.dropped)
             for chain, at in step.versions:
-                if chain.single < at and not chain.is_conceded:
+                if chain.single >= at or chain.is_conceded:
+                    continue
+                back = chain.find(chain.value, at)
+                if back is not None:  # The source returned to this value.
+                    chain.single = back
+                else:
                     self.result.conceded[chain.key] = step.number
                     source.concede(chain)
                     self._ideal.forget(chain)

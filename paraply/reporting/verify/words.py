@@ -181,7 +181,8 @@ def order_text(result: VerifyResult) -> str:
         return "as at the source"
     return (
         f"{counted(names.descents, 'commit')} directly after a later one "
-        f"({names.group_descents:,} within a domain); {names.to_move:,} to move; "
+        f"({names.group_descents:,} within a domain, {names.session_descents:,} "
+        f"within a session); {names.to_move:,} to move; "
         f"{counted(names.conflicting_inversions, 'pair')} with a common row inverted"
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 from random import Random
 
@@ -41,6 +42,22 @@ def drawn(chance: Random) -> tuple[list[Named], list[Named]]:
                 Named(name=known.name, number=number, commit=known.commit, group=known.group)
             )
     return source, target
+
+
+@pytest.mark.parametrize("seed", range(100))
+def test_sessions_show_what_the_plain_definition_says(seed):
+    chance = Random(seed)
+    source = [
+        replace(named(n, n, (n,)), session=chance.choice((None, 7, 8))) for n in range(1, 13)
+    ]
+    order = chance.sample(source, chance.randint(1, 12))
+    found = judge_identity(source, order)
+    after_later = sum(
+        one.session is not None
+        and any(o.session == one.session and o.number > one.number for o in order[:at])
+        for at, one in enumerate(order)
+    )
+    assert found.session_descents == after_later
 
 
 def longest_rising(numbers: list[int]) -> int:

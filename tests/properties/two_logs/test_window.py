@@ -165,6 +165,19 @@ def test_row_lost_for_good_is_conceded_and_the_rest_is_judged_on():
     assert excepted.judgement.level is Level.PREFIX
 
 
+def test_row_whose_value_came_back_within_a_batch_is_not_conceded():
+    """A batch that writes net changes never writes it, although the source changed it."""
+    there_and_back = [
+        Commit(changes={7: (1, 2)}),
+        Commit(changes={7: (2, 1), 8: (1, 3)}),
+    ]
+    rest = source(500)
+    target = [Commit(changes={8: (1, 3)}), *rest]
+    found = judge_streaming([*there_and_back, *rest], target, window=50)
+    assert found.level is Level.BATCHES
+    assert not found.conceded
+
+
 @pytest.mark.parametrize("window", [50, 400])
 @pytest.mark.parametrize("name", ["serial", "swapped", "split", "torn"])
 def test_window_does_not_change_the_level(name, window):

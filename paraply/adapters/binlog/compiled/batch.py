@@ -42,13 +42,13 @@ class Arrays:
     uuids: NDArray[np.uint8] = field(default_factory=lambda: np.zeros((256, 16), np.uint8))
 
     @classmethod
-    def of(cls, transactions: int, rows: int) -> Arrays:
-        """Return empty arrays of these sizes."""
+    def of(cls, transactions: int, rows: int, *, digests: int = 1) -> Arrays:
+        """Return empty arrays of these sizes, with so many digests of each image and key."""
         return cls(
             transactions=np.zeros((transactions, L.TRANSACTION_COLUMNS), np.int64),
             rows=np.zeros((rows, L.ROW_COLUMNS), np.int64),
-            digests=np.zeros((rows, 2), np.uint64),
-            keys=np.zeros((2 * rows, 2), np.uint64),
+            digests=np.zeros((rows, 2 * digests), np.uint64),
+            keys=np.zeros((2 * rows, 2 * digests), np.uint64),
         )
 
 

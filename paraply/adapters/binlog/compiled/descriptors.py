@@ -175,9 +175,9 @@ def key_plan(schema: TableSchema, table: TableMap) -> KeyPlan | None:
     return tuple(plan)
 
 
-def _seed(table: str, index: str) -> int:
-    digest = blake2b(f"{table}\0{index}".encode("utf-8", "surrogatepass"), digest_size=8).digest()
-    return int.from_bytes(digest, "little")
+def _seed(table: str, index: str, secret: bytes) -> int:
+    name = f"{table}\0{index}".encode("utf-8", "surrogatepass")
+    return int.from_bytes(blake2b(name, digest_size=8, key=secret).digest(), "little")
 
 
 @dataclass(slots=True)
@@ -197,6 +197,8 @@ class Descriptors:
     numbers: dict[str, int] = field(default_factory=dict)
     key_names: list[tuple[str, ...]] = field(default_factory=list)
     """By table number, in digest order."""
+    secret: bytes = b""
+    """Of the digests."""
     _weight_rows: dict[str, int] = field(default_factory=dict)
     _used: list[int] = field(default_factory=lambda: [0, 0, 0, 0])
     _known: int = 0
@@ -238,7 +240,7 @@ class Descriptors:
         at_part = first_part
         for at, (name, key_parts) in enumerate(keys, start=first_key):
             self.keys[at] = (0, at_part, at_part + len(key_parts))
-            self.seeds[at] = _seed(table.name, name)
+            self.seeds[at] = _seed(table.name, name, self.secret)
             for part in key_parts:
                 row = self._weight_row(part.collation)
                 self.parts[at_part] = (part.column, part.rule, part.length_max, row)

@@ -49,9 +49,9 @@ def _walk_image(
 
 
 @njit(cache=True)
-def _image_digest(data: Bytes, at: int, end: int, count: int) -> np.uint64:
+def _image_digest(data: Bytes, at: int, end: int, count: int, seed: np.uint64) -> np.uint64:
     bitmap_end = at + (count + 7) // 8
-    state = np.uint64(count)
+    state = seed ^ np.uint64(count)
     for byte in range(at, bitmap_end):
         value = np.uint64(data[byte])
         if byte == bitmap_end - 1 and count & 7:
@@ -93,11 +93,11 @@ def _text_digest(
 
 @njit(cache=True)
 def _key_digest(
-    data: Bytes, key: int, key_table: Ints, seeds: Words, parts: Ints,
+    data: Bytes, key: int, key_table: Ints, seed: np.uint64, parts: Ints,
     weights: NDArray[np.uint32], places: Ints,
 ) -> tuple[bool, np.uint64]:  # fmt: skip
     """Return a digest, 0 for a NULL part, or False if unsupported."""
-    state = seeds[key]
+    state = seed
     for part in range(key_table[key, L.K_PART_START], key_table[key, L.K_PART_END]):
         column = parts[part, L.P_COLUMN]
         start = places[column, 0]
@@ -142,7 +142,11 @@ def scan_rows(
     weights: NDArray[np.uint32], places: Ints,
     progress: Ints, rows: Ints, digests: Words, keys: Words,
 ) -> int:  # fmt: skip
-    """Append one event's rows; return FINE, L.ODD or L.BATCH_FULL."""
+    """Append one event's rows; return FINE, L.ODD or L.BATCH_FULL.
+
+    ``digests`` and ``keys`` have two columns (before, after), or two more for a second digest; the
+    digests of images then depend on the table's seed.
+    """
     body = at + HEADER_BYTES
     if body + 8 > end:
         return L.ODD
@@ -185,6 +189,8 @@ def scan_rows(
         here += (count + 7) // 8
     key_first, key_last = tables[slot, L.D_KEY_START], tables[slot, L.D_KEY_END]
     key_count = key_last - key_first
+    is_wide = digests.shape[1] > 2
+    seed = seeds[key_first] if is_wide else np.uint64(0)
     if here >= end:
         return L.ODD
     while here < end:
@@ -197,22 +203,28 @@ def scan_rows(
         rows[row, L.R_KEY_START] = key
         for side in range(2):
             if (side == 0 and operation == L.INSERT) or (side == 1 and operation == L.DELETE):
-                digests[row, side] = 0
-                for index in range(key_count):
-                    keys[key + index, side] = 0
+                digests[row, side::2] = 0
+                keys[key : key + key_count, side::2] = 0
                 continue
             image_end = _walk_image(data, here, end, first, last, columns, places)
             if image_end < 0:
                 return L.ODD
-            digests[row, side] = _image_digest(data, here, image_end, count)
+            digests[row, side] = _image_digest(data, here, image_end, count, seed)
+            if is_wide:
+                digests[row, 2 + side] = _image_digest(data, here, image_end, count, finish(seed))
             has_key = False
             for index in range(key_count):
+                at_key = key_first + index
                 fine, digest = _key_digest(
-                    data, key_first + index, key_table, seeds, parts, weights, places
+                    data, at_key, key_table, seeds[at_key], parts, weights, places
                 )
                 if not fine:
                     return L.ODD
                 keys[key + index, side] = digest
+                if is_wide:
+                    _, keys[key + index, 2 + side] = _key_digest(
+                        data, at_key, key_table, finish(seeds[at_key]), parts, weights, places
+                    )
                 # A primary key identifies a row, or else any key without a NULL part does.
                 if index == 0 or not tables[slot, L.D_PRIMARY]:
                     has_key |= digest != 0

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from paraply.adapters.binlog.compiled import layout as L
-from paraply.adapters.binlog.compiled.batch import Arrays, Batch, Toucher
+from paraply.adapters.binlog.compiled.batch import Arrays, Batch, Touched, Toucher
 from paraply.adapters.binlog.compiled.chunk_source import BUFFER_BYTES_MAX, CHUNK_BYTES, ChunkSource
 from paraply.adapters.binlog.compiled.descriptors import Descriptors, KeyPlan, key_plan
 from paraply.adapters.binlog.compiled.hashing import crc32_tables
@@ -39,6 +39,9 @@ _FIXED_HEADER_BYTES = 8  # Table id and flags of a table map.
 class CompiledStream(TransactionStream):
     """Yields batches of plain transactions, and single others."""
 
+    digests = 1
+    """Of each image and key."""
+
     def __init__(
         self,
         keys: KeyBuilder,
@@ -59,7 +62,7 @@ class CompiledStream(TransactionStream):
         self._toucher = Toucher()
         self._chunk_bytes = chunk_bytes
         self._bytes_max = bytes_max
-        self._arrays = Arrays.of(transactions_max, ROWS_MIN)
+        self._arrays = Arrays.of(transactions_max, ROWS_MIN, digests=self.digests)
         self._crc = crc32_tables()
         self._words = np.zeros((2, 6), np.uint8)
         self._words[0, :5] = list(b"BEGIN")
@@ -163,11 +166,14 @@ class CompiledStream(TransactionStream):
                 clock=self._clock_run(count),
                 arrays=arrays,
                 descriptors=self.descriptors,
-                touched=self._toucher.touched(arrays, self.descriptors),
+                touched=self._touched(arrays),
                 first_place=self.rereader.place_of(0),
             )
         arrays.counts[:] = 0
         progress[L.TRANSACTIONS] = progress[L.ROWS] = progress[L.KEYS] = 0
+
+    def _touched(self, arrays: Arrays) -> Touched:
+        return self._toucher.touched(arrays, self.descriptors)
 
     def _clock_run(self, count: int) -> int:
         first, last = self._arrays.transactions[0], self._arrays.transactions[count - 1]
@@ -182,7 +188,7 @@ class CompiledStream(TransactionStream):
         rows = len(self._arrays.rows)
         if rows >= ROWS_MAX:
             return False
-        grown = Arrays.of(len(self._arrays.transactions), 2 * rows)
+        grown = Arrays.of(len(self._arrays.transactions), 2 * rows, digests=self.digests)
         grown.progress[:] = self._arrays.progress
         grown.uuids[:] = self._arrays.uuids
         self._arrays = grown

@@ -1,0 +1,9 @@
+"""A compiled judge of states that are prefixes; the readable rule judges all others."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from paraply.vocabulary.kernel_cache import drop_stale_kernels
+
+drop_stale_kernels(Path(__file__).parent)

@@ -1,0 +1,1 @@
+"""The compiled engine of ``paraply verify``: it decides healthy logs."""
