@@ -1,4 +1,5 @@
-"""Runs commands on the simulated system, each in a fork of a process that has all modules.
+"""Runs commands on the simulated system, each in a fork of a process that has all modules and
+templates.
 
 A job is one line of JSON on standard input; its result is one line on standard output.
 """
@@ -10,12 +11,13 @@ import gc
 import importlib
 import json
 import os
+import select
 import signal
 import sys
 import tempfile
-import time
 from pathlib import Path
 
+from paraply.reporting.html import template_environment
 from tests.simulated_os.system import CRASHES, Fault, SimulatedSystem
 
 TIMEOUT_S = 60.0
@@ -60,19 +62,17 @@ def run(job: dict) -> dict:
     """Run one job in a fork; return its notes."""
     notes = Path(job["notes"])
     (notes / "shadow").mkdir(parents=True)
+    gc.freeze()  # The child's collections would copy every page of this process.
     pid = os.fork()
     if pid == 0:
         try:
             run_child(job)
         finally:
             os._exit(98)
-    ends = time.monotonic() + TIMEOUT_S
-    while not os.waitpid(pid, os.WNOHANG)[0]:
-        if time.monotonic() > ends:
+    with open(os.pidfd_open(pid), "rb", closefd=True) as child:
+        if not select.select([child], [], [], TIMEOUT_S)[0]:
             os.kill(pid, signal.SIGKILL)
-            os.waitpid(pid, 0)
-            break
-        time.sleep(0.001)
+    os.waitpid(pid, 0)
     result = {"code": None, "calls": [], "modules": []}
     if (notes / "result").exists():
         result = json.loads((notes / "result").read_text(encoding="utf-8"))
@@ -89,6 +89,10 @@ def run(job: dict) -> dict:
 
 def main() -> None:
     """Run the jobs of standard input."""
+    pages = template_environment()
+    for name in pages.list_templates():
+        if name.endswith(".j2"):
+            pages.get_template(name)
     for line in sys.stdin:
         sys.__stdout__.write(json.dumps(run(json.loads(line))) + "\n")
         sys.__stdout__.flush()
