@@ -124,9 +124,12 @@ nightly: $(READY) ## the long versions of what `.ci/run` checks briefly (hours)
 	@$(MAKE) oracle FLAVOUR=mysql
 	@$(MAKE) live
 
-live: $(READY) ## every live target, mode, fault and client workload anew into docs (hours)
+live: $(READY) ## every live target, fault, client workload and counterexample anew into docs (hours)
 	@$(BIN)/python -m ci.live_results $(ARGS)
 	@$(BIN)/python -m ci.client_claims $(ARGS)
+	@$(BIN)/python -m ci.client_volume
+	@$(BIN)/python -m ci.pages.client_volume --write
+	@$(BIN)/python -m ci.counterexamples --publish
 	@$(BIN)/python -m ci.programs --publish
 	@$(BIN)/python -m ci.pages.programs --write
 

@@ -26,6 +26,8 @@ GENERATED_PAGES = (
     "ci.pages.modes",
     "ci.pages.live_results",
     "ci.pages.claims",
+    "ci.pages.client_volume",
+    "ci.pages.counterexamples",
     "ci.pages.compare",
     "ci.pages.measured_replicas",
     "ci.pages.protocol",

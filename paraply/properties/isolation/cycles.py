@@ -67,8 +67,13 @@ State = tuple[int, bool]
 """A transaction, and whether no anti-dependency may follow."""
 
 
-def find_cycles(dependencies: Iterable[Dependency], shape: Shape) -> list[Cycle]:
-    """Return a shortest cycle of each strongly connected part, by smallest transaction."""
+def find_cycles(
+    dependencies: Iterable[Dependency], shape: Shape, *, any_suffices: bool = False
+) -> list[Cycle]:
+    """Return a shortest cycle of each strongly connected part, by smallest transaction.
+
+    ``any_suffices`` returns the first that is found, which is much faster in large parts.
+    """
     # A late import: it is slow, and few runs search a cycle.
     import networkx as nx
 
@@ -85,13 +90,15 @@ def find_cycles(dependencies: Iterable[Dependency], shape: Shape) -> list[Cycle]
             inside.setdefault(part_of[one.source], []).append(one)
     found = []
     for number in sorted(inside):
-        cycle = _shortest(inside[number], shape)
+        cycle = _shortest(inside[number], shape, any_suffices=any_suffices)
         if cycle is not None:
-            found.append(Cycle(cycle))
+            found.append(Cycle(cycle, is_shortest=not any_suffices))
     return found
 
 
-def _shortest(inside: Sequence[Dependency], shape: Shape) -> tuple[Dependency, ...] | None:
+def _shortest(
+    inside: Sequence[Dependency], shape: Shape, *, any_suffices: bool
+) -> tuple[Dependency, ...] | None:
     leaving: dict[int, list[Dependency]] = {}
     for one in inside:
         if one.kind & shape.path:
@@ -100,6 +107,8 @@ def _shortest(inside: Sequence[Dependency], shape: Shape) -> tuple[Dependency, .
     for anchor in inside:
         if anchor.kind & shape.anchor:
             back = _way_back(anchor, leaving, shape)
+            if back is not None and any_suffices:
+                return back
             if back is not None and (best is None or len(back) < len(best)):
                 best = back
     return best

@@ -138,12 +138,14 @@ def prefix_findings(history: ClientHistory) -> tuple[Finding, Finding]:
     )  # fmt: skip
 
 
-def readable_search(versions: Versions, shape: Shape, *, with_unread: bool = False) -> list[Cycle]:
-    """Find cycles by the readable search."""
+def readable_search(
+    versions: Versions, shape: Shape, *, with_unread: bool = False, any_suffices: bool = False
+) -> list[Cycle]:
+    """Find cycles by the readable search, which need not be shortest if ``any_suffices``."""
     more = orders_of(versions.history, shape.path)
     if with_unread:
         more += [Dependency(*one) for one in versions.unread]
-    return find_cycles([*versions.dependencies(), *more], shape)
+    return find_cycles([*versions.dependencies(), *more], shape, any_suffices=any_suffices)
 
 
 def search_for(history: ClientHistory) -> CycleSearch:

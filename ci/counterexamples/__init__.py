@@ -1,0 +1,1 @@
+"""Counterexamples of the models as deterministic scripts on real servers."""

@@ -1,0 +1,1 @@
+"""The scripts; importing a module registers its scripts."""
