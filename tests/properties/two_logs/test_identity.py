@@ -47,9 +47,7 @@ def drawn(chance: Random) -> tuple[list[Named], list[Named]]:
 @pytest.mark.parametrize("seed", range(100))
 def test_sessions_show_what_the_plain_definition_says(seed):
     chance = Random(seed)
-    source = [
-        replace(named(n, n, (n,)), session=chance.choice((None, 7, 8))) for n in range(1, 13)
-    ]
+    source = [replace(named(n, n, (n,)), session=chance.choice((None, 7, 8))) for n in range(1, 13)]
     order = chance.sample(source, chance.randint(1, 12))
     found = judge_identity(source, order)
     after_later = sum(
