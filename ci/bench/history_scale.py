@@ -201,12 +201,12 @@ def history_scale(options: Options) -> Report:
     sql_size = min(SQL_TRANSACTIONS_MAX, transactions)
     sql_path = table_of(options.folder, sql_size, options.seed)
     sql_wanted = check_files([str(sql_path)]).unordered
-    write_breaches([str(sql_path)], options.folder / "breaches.parquet")  # Compiles.
+    write_breaches([str(sql_path)], str(options.folder / "breaches.parquet"))  # Compiles.
     others = _sql_contestants(sql_path, spark)
     for name, work in others.items():
         _expected(sql_path, name, work(), sql_wanted)
     beside_name = f"kernel, one process, {sql_size:,}, beside the others"
-    named, breaches = options.folder / "breaches.parquet", "kernel, breaches named"
+    named, breaches = str(options.folder / "breaches.parquet"), "kernel, breaches named"
     compared: dict[str, Callable[[], Run]] = {
         beside_name: partial(run_sampled, partial(check_files, [str(sql_path)]), children=False),
         breaches: partial(
