@@ -54,7 +54,7 @@ KILLED_AFTER = 3
 BUCKET = "mines"
 ELASTIC = {
     "spark.dynamicAllocation.enabled": "true",
-    "spark.dynamicAllocation.initialExecutors": "2",
+    "spark.dynamicAllocation.minExecutors": "2",
     "spark.dynamicAllocation.shuffleTracking.enabled": "true",
     "spark.speculation": "true",
     "spark.speculation.quantile": "0.5",

@@ -47,6 +47,11 @@ IN_PROCESS = "none"
 
 JOBS_AT_ONCE = 2
 """Two jobs overlap, so cores stay busy."""
+INTERPRETED = {
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+}
+"""Few rows pass the JVM: compiling a plan costs more than it saves."""
 FIRST_JOB_ITEMS, JOB_ITEMS_MAX = 16, 1024
 """First and largest job; sizes double."""
 
@@ -120,7 +125,8 @@ class OnSpark:
 
         self._owns = session is None
         self._is_lost = False
-        self._session: Any = session or spark_session(master, conf=conf, keeps_classes=True)
+        settings = {**({} if is_connect(master) else INTERPRETED), **(conf or {})}
+        self._session: Any = session or spark_session(master, conf=settings, keeps_classes=True)
         # Spark serves shipped files from here.
         self._shipped = TemporaryDirectory(prefix="paraply-shipped-", ignore_cleanup_errors=True)
         runs_on = str(self._session.conf.get("spark.master", master))

@@ -7,7 +7,6 @@ import subprocess
 import sys
 import time
 
-import duckdb
 import psutil
 import pyarrow as pa
 import pytest
@@ -108,6 +107,7 @@ def test_no_spark_context_is_needed(tmp_path, engine, without_rdd, is_guided):
 
 
 def test_table_is_read_by_others_without_our_code(tmp_path, spark):
+    duckdb = pytest.importorskip("duckdb", reason="duckdb is not installed")
     run_campaign(small_plan(histories=20, batch=5), str(tmp_path), InProcess(), time_limit_s=0.0)
     progress = run_campaign(
         small_plan(histories=20, batch=5), str(tmp_path), InProcess(), resume=True
