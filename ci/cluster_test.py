@@ -1,9 +1,10 @@
 """`make cluster-test`: a campaign and an audit on a local Spark cluster.
 
-During a campaign, SIGKILL ends one of two workers and its executor, and a third joins. The rows
-must equal those of one process. Then an audit and a followed audit, with an archive sent to the
-workers, must equal local ones; and the campaign and the audit again by Spark Connect, which read
-and write a bucket.
+During a campaign, with dynamic allocation and speculation, SIGKILL ends one of two workers and its
+executor, and a third joins. The rows must equal those of one process. Then an audit and a followed
+audit, with an archive sent to the workers, must equal local ones; and the campaign and the audit
+again by Spark Connect, which read and write a bucket. Last, Spark's scheduler for Kubernetes runs
+the campaign in pods of a stand-in.
 """
 
 from __future__ import annotations
@@ -26,11 +27,13 @@ from typing import Any
 import boto3
 import pyspark
 
+from ci.pods import POD_SETTINGS, api_server
 from paraply.auditing.following.follower import Follower
 from paraply.auditing.pipeline import AuditRequest
 from paraply.mining.audit_tables import FILES, SCHEMAS, AuditTables
 from paraply.mining.commits import read_rows
 from paraply.mining.java import ensure_java_home
+from paraply.mining.session import QUIET_SETTINGS
 from tests.builders.hot_logs import hot_log
 from tests.builders.log_forger import ForgedLog
 from tests.builders.rotated_logs import rotated
@@ -42,13 +45,21 @@ MASTER = "org.apache.spark.deploy.master.Master"
 WORKER = "org.apache.spark.deploy.worker.Worker"
 SUBMIT = "org.apache.spark.deploy.SparkSubmit"
 CONNECT = "org.apache.spark.sql.connect.service.SparkConnectServer"
-START_S = 180.0
-CAMPAIGN_S = 600.0
+START_S = 900.0
+CAMPAIGN_S = 1800.0
 FOLLOWED = 4
 """Files of the log that arrives in pieces."""
 KILLED_AFTER = 3
 """Number of written files."""
 BUCKET = "mines"
+ELASTIC = {
+    "spark.dynamicAllocation.enabled": "true",
+    "spark.dynamicAllocation.minExecutors": "2",
+    "spark.dynamicAllocation.shuffleTracking.enabled": "true",
+    "spark.speculation": "true",
+    "spark.speculation.quantile": "0.5",
+    "spark.speculation.multiplier": "1.1",
+}
 PREDICTED = frozenset({"predictions", "predicted_transactions", "counterfactuals", "next_steps"})
 
 CAMPAIGN = [
@@ -95,9 +106,9 @@ def _test(folder: Path) -> int:
         worker("worker-2")
         wait_for(lambda: registered(folder) >= 2, START_S, "both workers at the master")
         # Workers once lost files in a relative folder.
-        campaign = stack.enter_context(
-            started_campaign(folder, environment, "--master", url, "--out", clustered.name)
-        )
+        options = ["--master", url, "--out", clustered.name, "--spark-conf"]
+        options += [f"{name}={value}" for name, value in ELASTIC.items()]
+        campaign = stack.enter_context(started_campaign(folder, environment, *options))
         wait_for(
             lambda: files_written(clustered) >= KILLED_AFTER or campaign.poll() is not None,
             CAMPAIGN_S,
@@ -120,6 +131,7 @@ def _test(folder: Path) -> int:
             _follow(folder, environment, url),
             *_by_connect(folder, environment, url),
         ]
+    failures.append(_on_kubernetes(folder, environment))
     return int(any(failures))
 
 
@@ -173,8 +185,12 @@ def _by_connect(folder: Path, environment: dict[str, str], url: str) -> Iterator
     client.create_bucket(Bucket=BUCKET)
     client.upload_file(str(folder / "hot.000001"), BUCKET, "hot.000001")
     port = free_port()
-    settings = {"binding.port": port, "binding.address": "127.0.0.1"}
-    options = [f"--conf=spark.connect.grpc.{name}={value}" for name, value in settings.items()]
+    settings = {
+        "spark.connect.grpc.binding.port": port,
+        "spark.connect.grpc.binding.address": "127.0.0.1",
+        **QUIET_SETTINGS,
+    }
+    options = [f"--conf={name}={value}" for name, value in settings.items()]
     command = [SUBMIT, "--class", CONNECT, "--master", url, *options, "spark-internal"]
     # The driver is a daemon here.
     driver = {**environment, "SPARK_DAEMON_MEMORY": "512m"}
@@ -192,6 +208,17 @@ def _by_connect(folder: Path, environment: dict[str, str], url: str) -> Iterator
     is_equal = _of_any_place(found, log) == _of_any_place(here, str(folder / "hot.000001"))
     print(f"{'PASS' if is_equal else 'FAIL'}: the audit of the bucket is that of one process")
     yield not is_equal
+
+
+def _on_kubernetes(folder: Path, environment: dict[str, str]) -> bool:
+    """Mine in pods, whose processes have no paraply of their own."""
+    place = folder / "pods"
+    with api_server(folder, environment) as (master, pods):
+        options = ["--master", master, "--out", str(place), "--spark-conf"]
+        options += [f"{name}={value}" for name, value in POD_SETTINGS.items()]
+        run_paraply(*CAMPAIGN, *options, environment=environment)
+    print(f"in {len(pods.seen)} pods of Kubernetes:")
+    return _compare_tables(folder / "alone", place) or not pods.seen
 
 
 def _of_any_place(document: dict[str, Any], log: str) -> Any:

@@ -62,6 +62,9 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument(
         "--transactions", type=int, default=1_000_000, help="size of tables of transactions"
     )
+    parser.add_argument(
+        "--histories", type=int, default=10_000_000, help="size of a campaign by kernels"
+    )
     parser.add_argument("--seed", type=int, default=0, help="of generated input")
     parser.add_argument("--folder", type=Path, help="keep generated inputs here")
     parser.add_argument("--seconds-max", type=float, default=600, help="limit of one run")
@@ -76,7 +79,7 @@ def main(argv: list[str] | None = None) -> int:
         options = Options(
             rounds=chosen.rounds, megabytes=chosen.megabytes, seed=chosen.seed,
             folder=chosen.folder or Path(scratch), seconds_max=chosen.seconds_max,
-            transactions=chosen.transactions,
+            transactions=chosen.transactions, histories=chosen.histories,
         )  # fmt: skip
         options.folder.mkdir(parents=True, exist_ok=True)
         for name in chosen.names or sorted(BENCHMARKS):

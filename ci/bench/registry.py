@@ -18,6 +18,7 @@ class Options:
     seed: int
     seconds_max: float
     transactions: int = 1_000_000
+    histories: int = 10_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

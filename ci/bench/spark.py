@@ -14,12 +14,14 @@ import pyarrow as pa
 
 from ci.bench.measure import ROOT, Run, interleave, run_measured
 from ci.bench.registry import Goal, Options, Report, benchmark
+from ci.scale import HERE, KERNELS, SPARK, measure
 from paraply.mining.engines import OnSpark
 from paraply.vocabulary.errors import ParaplyError
 
 FIRST_BATCH_S_MAX = 8.0
 EMPTY_TASK_MS_MAX = 4.0
 TASKS = 1_000
+OF_IN_PROCESS_MIN = 0.9
 _CAMPAIGN = ("mine", "--subjects", "applier:logical_clock", "--histories", "2000", "--batch", "500")
 
 
@@ -43,6 +45,29 @@ def spark_overhead(options: Options) -> Report:
     )  # fmt: skip
     _empty_tasks(report)
     _cold_kernels(report, options)
+    return report
+
+
+@benchmark("kernels_on_spark")
+def kernels_on_spark(options: Options) -> Report:
+    """Run one campaign by kernels in this process and on Spark; both include their start."""
+    size = options.histories
+    report = Report(benchmark="kernels_on_spark", input=f"{size:,} histories, one run of each")
+    rates = {}
+    for engine in (HERE, SPARK):
+        found = measure(KERNELS, size, engine, options.folder)
+        rates[engine] = size / found.cpu
+        name = "one process" if engine == HERE else f"Spark, {engine}"
+        report.add(name, "histories per CPU s", rates[engine], "1/s")
+        report.add(name, "histories per s", size / found.seconds, "1/s")
+        for role, spent in found.cpu_seconds.items():
+            report.add(name, role, spent, "CPU s")
+    report.goals.append(
+        Goal(
+            name=f"Spark over one process, {size:,} histories by kernels, per CPU second",
+            wanted=OF_IN_PROCESS_MIN, got=rates[SPARK] / rates[HERE],
+        )
+    )  # fmt: skip
     return report
 
 
@@ -106,7 +131,7 @@ def _load(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 
 def _load_and_keep(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     import paraply.mining.findings  # noqa: F401
-    from paraply.mining.engines import keep_what_is_loaded
+    from paraply.mining.shipping import keep_what_is_loaded
 
     yield from batches
     keep_what_is_loaded()

@@ -23,6 +23,7 @@ from typing import Any, NewType, Union, get_args, get_origin
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from paraply.adapters.remote_files import arrow_source
 from paraply.vocabulary.errors import ParaplyError
 from paraply.vocabulary.events import Event
 from paraply.vocabulary.history import History, HistoryHeader
@@ -226,7 +227,7 @@ def write_parquet(folder: Path, histories: Iterable[History]) -> None:
             writer.write(history)
 
 
-def read_parquet(folder: Path) -> Iterator[History]:
+def read_parquet(folder: Path | str) -> Iterator[History]:
     """Yield the histories of a folder.
 
     Raises:
@@ -247,13 +248,13 @@ def read_parquet(folder: Path) -> Iterator[History]:
 
 
 class _TableReader:
-    def __init__(self, folder: Path, table: Table, stack: ExitStack) -> None:
-        self._path = folder / f"{table.name}.parquet"
+    def __init__(self, folder: Path | str, table: Table, stack: ExitStack) -> None:
+        self._path = f"{folder}/{table.name}.parquet"
         self._table = table
         self._columns = table.columns
         try:
             self._file = stack.enter_context(
-                pq.ParquetFile(self._path, page_checksum_verification=True)
+                pq.ParquetFile(arrow_source(self._path), page_checksum_verification=True)
             )
         except _UNREADABLE as fault:
             raise self._malformed(f"it cannot be opened ({fault})") from None
@@ -299,4 +300,4 @@ class _TableReader:
             raise self._malformed(f"it cannot be read ({fault})") from None
 
     def _malformed(self, reason: str) -> ParaplyError:
-        return ParaplyError(MALFORMED_HISTORY, where=str(self._path), reason=reason)
+        return ParaplyError(MALFORMED_HISTORY, where=self._path, reason=reason)

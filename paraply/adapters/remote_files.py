@@ -58,6 +58,11 @@ def open_unbuffered(name: str) -> BinaryIO:
     return cast("BinaryIO", _asked_again(name, lambda: _opened(name, 0, None)))
 
 
+def arrow_source(name: str) -> str | BinaryIO:
+    """Return what Arrow's readers open: a path, or a remote file of :func:`open_unbuffered`."""
+    return open_unbuffered(name) if is_url(name) else path_of(name)
+
+
 def size_of(name: str) -> int:
     """Return the size in bytes; raises ``OSError``."""
     if not is_url(name):
@@ -69,7 +74,10 @@ def size_of(name: str) -> int:
 
 
 def names_in(folder: str) -> list[str]:
-    """Return the files directly below a folder URL."""
+    """Return the files directly below a folder; none of a file."""
+    if not is_url(folder):
+        path = Path(path_of(folder))
+        return sorted(map(str, path.iterdir())) if path.is_dir() else []
     import pyarrow.fs as pafs
 
     infos = _asked_again(

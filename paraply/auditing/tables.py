@@ -7,18 +7,14 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any
 
-from paraply.adapters.remote_files import is_url, whole_file
-from paraply.errors import NO_SHARED_FOLDER
 from paraply.mining.engines import Engine, InProcess
 from paraply.mining.history_tables import check_files
 from paraply.mining.table_breaches import write_breaches
 from paraply.properties.tables.timestamps import TableCounts
 from paraply.reporting.json_document import json_document
 from paraply.vocabulary.counting import counted
-from paraply.vocabulary.errors import ParaplyError
 from paraply.vocabulary.verdict import Verdict
 
 STRETCHES = 64
@@ -37,15 +33,9 @@ def audit_tables(
         if violations is None:
             return counts, 0
         broken = files if counts.verdict is Verdict.VIOLATED else []
-        if not is_url(violations):
-            path = Path(violations)
-            return counts, write_breaches(broken, path, map_stretches, stretches=STRETCHES)
-        if not engine.is_local:
-            reason = "breaches of tables are sorted in a folder that all workers mount"
-            raise ParaplyError(NO_SHARED_FOLDER, reason=reason)
-        with whole_file(violations) as path:
-            # Removed with the folder: the parts, too.
-            return counts, write_breaches(broken, path, map_stretches, stretches=STRETCHES)
+        folder, _, name = violations.rpartition("/")
+        place = f"{engine.reached(folder)}/{name}"
+        return counts, write_breaches(broken, place, map_stretches, stretches=STRETCHES)
 
 
 @contextmanager

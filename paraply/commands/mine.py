@@ -29,6 +29,7 @@ from paraply.reporting.json_document import json_document
 from paraply.reporting.mining_text import mining_json, mining_text
 from paraply.reporting.plain_table import plain_table
 from paraply.vocabulary.errors import ParaplyError
+from paraply.vocabulary.kernel_cache import has_kernels
 from paraply.vocabulary.verdict import Verdict
 
 OUT = "out/mine"
@@ -163,6 +164,8 @@ def run(arguments: argparse.Namespace) -> int:
     if conf and arguments.master == IN_PROCESS:
         raise usage("--spark-conf sets what Spark does, and --master none is without Spark")
     plan, stop_when = planned(arguments)
+    if plan.is_fast:
+        compile_kernels(plan)
     histories = plan.histories * len(plan.systems) // (FAST_TIMES if plan.is_fast else 1)
     engine = engine_for(arguments.master, histories, conf)
     try:
@@ -240,6 +243,20 @@ def engine_for(master: str, histories: int, conf: Mapping[str, str] | None = Non
         wants_spark = is_wanted or (histories >= SPARK_PAYS_FROM and _spark_can_start())
         master = "local[*]" if wants_spark else IN_PROCESS
     return InProcess() if master == IN_PROCESS else OnSpark(master, conf=conf)
+
+
+def compile_kernels(plan: Plan) -> None:
+    """Compile here, once, what each worker would compile."""
+    if has_kernels(Path(__file__).parents[1] / "mining" / "compiled"):
+        return
+    # Imported late: it compiles.
+    from paraply.mining.compiled.applier import run_many, settings_of
+
+    for system in plan.systems:
+        settings = settings_of(system)
+        if settings is not None:
+            run_many(settings, 0, 1)
+            return
 
 
 def _spark_can_start() -> bool:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import io
 import itertools
 import json
+import os
 from collections.abc import Iterator
 from enum import Enum
 from pathlib import Path
+from typing import TextIO
 
 from paraply.adapters.elle.histories import BankHistory, client_history, with_log
 from paraply.adapters.elle.operations import read_operations
+from paraply.adapters.remote_files import is_url, names_in, open_range, open_unbuffered
 from paraply.vocabulary.client_history import ClientHistory
 from paraply.vocabulary.errors import ParaplyError, register
 from paraply.vocabulary.history import History
@@ -46,8 +50,7 @@ class FileKind(Enum):
 
 def kind_of(name: str) -> FileKind:
     """Return the kind by the first line; P360 if unreadable or empty."""
-    path = Path(name)
-    if path.is_dir() or _is_parquet(path):
+    if is_folder(name) or _is_parquet(name):
         return FileKind.PARQUET
     head = _read(name, HEAD_CHARACTERS).lstrip("\ufeff")
     first_line = next((line for line in head.splitlines() if line.strip()), "")
@@ -64,13 +67,19 @@ def kind_of(name: str) -> FileKind:
         raise ParaplyError(HISTORY_NOT_READ, where=name, reason=reason)
     # In JSON the first key is text; in EDN rarely, and then ":type" is not.
     inside = head.partition("{")[2].lstrip()
-    is_json = inside[:1] in ('"', "}") if inside else path.suffix != ".edn"
+    is_json = inside[:1] in ('"', "}") if inside else not name.endswith(".edn")
     return FileKind.JSON if is_json else FileKind.EDN
 
 
-def _is_parquet(path: Path) -> bool:
+def is_folder(name: str) -> bool:
+    """Return whether a path is a folder, or a URL that of Parquet files."""
+    is_there = is_url(name) and any(each.endswith(".parquet") for each in names_in(name))
+    return is_there or Path(name).is_dir()
+
+
+def _is_parquet(name: str) -> bool:
     try:
-        with path.open("rb") as stream:
+        with open_unbuffered(name) as stream:
             return stream.read(len(PARQUET_MAGIC)) == PARQUET_MAGIC
     except OSError:
         return False  # Reading it as text reports the reason.
@@ -83,8 +92,7 @@ def own_histories(name: str, kind: FileKind) -> Iterator[History]:
         from paraply.adapters.history_parquet import read_parquet
 
         # One file represents the folder: all three belong together.
-        path = Path(name)
-        found = read_parquet(path if path.is_dir() else path.parent)
+        found = read_parquet(name if is_folder(name) else os.path.dirname(name) or ".")
     else:
         found = _from_lines(name)
     first = next(found, None)
@@ -95,7 +103,7 @@ def own_histories(name: str, kind: FileKind) -> Iterator[History]:
 
 def _from_lines(name: str) -> Iterator[History]:
     try:
-        with Path(name).open(encoding="utf-8") as stream:
+        with _opened(name) as stream:
             yield from read_histories(bounded_lines(stream), name=name)
     except (OSError, UnicodeDecodeError) as error:
         raise _not_read(name, error) from None
@@ -117,7 +125,7 @@ def clients_history(name: str, kind: FileKind, log: str | None) -> ClientHistory
 
 def _read(name: str, characters_max: int) -> str:
     try:
-        with Path(name).open(encoding="utf-8") as stream:
+        with _opened(name) as stream:
             text = stream.read(characters_max + 1)
     except (OSError, UnicodeDecodeError) as error:
         raise _not_read(name, error) from None
@@ -125,6 +133,10 @@ def _read(name: str, characters_max: int) -> str:
         reason = f"it is longer than {CHARACTERS_MAX:,} characters"
         raise ParaplyError(HISTORY_NOT_READ, where=name, reason=reason)
     return text
+
+
+def _opened(name: str) -> TextIO:
+    return io.TextIOWrapper(open_range(name), encoding="utf-8")
 
 
 def _not_read(name: str, error: OSError | UnicodeDecodeError) -> ParaplyError:

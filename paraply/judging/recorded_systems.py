@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import shlex
 from collections.abc import Iterator, Mapping, Set
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import islice
-from pathlib import Path
 from typing import Any
 
+from paraply.adapters.remote_files import names_in, open_range
 from paraply.counterexamples.foreign_systems import ForeignSystem, SmallOfSystem
 from paraply.errors import USAGE
 from paraply.judging.checking import properties_of_history
@@ -171,13 +172,14 @@ def recorded_system(file: str) -> RecordedSystem:
 
 def digest_of(file: str) -> str:
     """Return a digest of a file, or a folder's Parquet files."""
-    path = Path(file)
     digest = hashlib.sha256()
-    folder = path.parent if path.suffix == ".parquet" else path
-    for each in sorted(folder.glob("*.parquet")) if folder.is_dir() else [path]:
-        digest.update(each.name.encode())
-        with each.open("rb") as stream:
-            digest.update(hashlib.file_digest(stream, "sha256").digest())
+    folder = os.path.dirname(file) or "." if file.endswith(".parquet") else file
+    parts = sorted(name for name in names_in(folder) if name.endswith(".parquet"))
+    for name in parts or [file]:
+        digest.update(os.path.basename(name).encode())
+        with open_range(name) as stream:
+            whole = hashlib.file_digest(stream, "sha256")  # type: ignore[arg-type]
+            digest.update(whole.digest())
     return digest.hexdigest()[:16]
 
 

@@ -5,12 +5,9 @@ Spark work uses DataFrames only, so it supports ``local[*]``, clusters and Spark
 
 from __future__ import annotations
 
-import gc
-import io
 import pickle
 import re
 import secrets
-import zipfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from itertools import islice
@@ -22,6 +19,7 @@ import pyarrow as pa
 
 from paraply.mining.findings import findings_of_batches, findings_on_spark
 from paraply.mining.rounds import BatchTask, Round
+from paraply.mining.shipping import ARCHIVE, in_worker, packed_source
 from paraply.mining.store import Store, located, store_at
 from paraply.vocabulary.errors import ParaplyError, register
 
@@ -49,13 +47,13 @@ IN_PROCESS = "none"
 
 JOBS_AT_ONCE = 2
 """Two jobs overlap, so cores stay busy."""
+INTERPRETED = {
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+}
+"""Few rows pass the JVM: compiling a plan costs more than it saves."""
 FIRST_JOB_ITEMS, JOB_ITEMS_MAX = 16, 1024
 """First and largest job; sizes double."""
-LOADED_OBJECTS_MAX = 5_000
-"""Objects above which a worker freezes its heap."""
-
-PACKAGES = ("paraply",)
-"""Packages sent to cluster workers (docs/spark.md)."""
 
 
 class Engine(Protocol):
@@ -127,7 +125,8 @@ class OnSpark:
 
         self._owns = session is None
         self._is_lost = False
-        self._session: Any = session or spark_session(master, conf=conf)
+        settings = {**({} if is_connect(master) else INTERPRETED), **(conf or {})}
+        self._session: Any = session or spark_session(master, conf=settings, keeps_classes=True)
         # Spark serves shipped files from here.
         self._shipped = TemporaryDirectory(prefix="paraply-shipped-", ignore_cleanup_errors=True)
         runs_on = str(self._session.conf.get("spark.master", master))
@@ -164,11 +163,11 @@ class OnSpark:
         packed = [pack(item) for item in items]
 
         def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-            for batch in batches:
-                for place in batch.column(0).to_pylist():
-                    result = pack(function(pickle.loads(packed[place])))
-                    yield pa.RecordBatch.from_pydict({"result": [result]})
-            keep_what_is_loaded()
+            with in_worker():
+                for batch in batches:
+                    for place in batch.column(0).to_pylist():
+                        result = pack(function(pickle.loads(packed[place])))
+                        yield pa.RecordBatch.from_pydict({"result": [result]})
 
         tasks = self._session.range(0, len(items), 1, len(items))
         table = self._collected(tasks.mapInArrow(run, "result binary"), tag)
@@ -176,7 +175,7 @@ class OnSpark:
 
     def run_round(self, task: BatchTask, work: Round) -> Iterator[pa.Table]:
         """Yield one table, merged by Spark."""
-        frame = findings_on_spark(self._session, task, work, keep_what_is_loaded)
+        frame = findings_on_spark(self._session, task, work)
         yield self._collected(frame, f"paraply-{secrets.token_hex(8)}")
 
     def _collected(self, frame: Any, tag: str) -> pa.Table:
@@ -238,7 +237,7 @@ class OnSpark:
         self._shipped.cleanup()
 
     def _ship(self) -> None:
-        archive = Path(self._shipped.name) / "paraply.zip"
+        archive = Path(self._shipped.name) / ARCHIVE
         archive.write_bytes(packed_source())
         self._session.addArtifacts(str(archive), pyfile=True)
 
@@ -253,26 +252,3 @@ class _Probe:
         if seen is not None:
             store.write(self._answered, seen)
         return seen
-
-
-def keep_what_is_loaded() -> None:
-    """Exempt loaded objects from Spark's garbage collection after each task.
-
-    Collection takes 43 ms with pandas and pyarrow; repeat after each task's imports.
-    """
-    if len(gc.get_objects(generation=2)) > LOADED_OBJECTS_MAX:
-        gc.collect()
-        gc.freeze()
-
-
-def packed_source() -> bytes:
-    """Return our packages as a reproducible zip archive."""
-    root = Path(__file__).resolve().parents[2]
-    sink = io.BytesIO()
-    with zipfile.ZipFile(sink, "w", zipfile.ZIP_DEFLATED) as archive:
-        for package in PACKAGES:
-            for path in sorted((root / package).rglob("*")):
-                if path.is_file() and "__pycache__" not in path.parts:
-                    name = path.relative_to(root).as_posix()
-                    archive.writestr(zipfile.ZipInfo(name), path.read_bytes())
-    return sink.getvalue()

@@ -7,7 +7,7 @@ Spark merges them by ``groupBy(system, kind, name, signature)``, so the driver's
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,6 +16,7 @@ import pyarrow as pa
 from paraply.mining.batch_runs import Counts, Specimen, counts_from_json
 from paraply.mining.rounds import BatchTask, Round
 from paraply.mining.row_files import NewFile, RowWriter
+from paraply.mining.shipping import in_worker
 from paraply.mining.sketches import as_bytes, from_bytes
 from paraply.mining.store import store_at
 
@@ -167,10 +168,8 @@ def findings_of_batches(task: BatchTask, batches: Iterable[tuple[int, bytes | No
     return pa.Table.from_pylist(rows, schema=SCHEMA)
 
 
-def findings_on_spark(
-    session: Any, task: BatchTask, work: Round, at_end: Callable[[], None]
-) -> Any:
-    """Return a round's lazy findings; ``at_end`` follows each task.
+def findings_on_spark(session: Any, task: BatchTask, work: Round) -> Any:
+    """Return a round's lazy findings.
 
     Broadcasts only wanted systems and frontiers.
     """
@@ -183,8 +182,8 @@ def findings_on_spark(
                     each.column("id").to_pylist(), each.column("known").to_pylist(), strict=True
                 )
 
-        yield from findings_of_batches(task, batches()).to_batches()
-        at_end()
+        with in_worker():
+            yield from findings_of_batches(task, batches()).to_batches()
 
     wanted = session.createDataFrame(
         pa.table(

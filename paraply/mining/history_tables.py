@@ -15,6 +15,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from paraply.adapters.remote_files import arrow_source
 from paraply.properties.tables.compiled.timestamps import (
     Columns,
     ColumnSummary,
@@ -120,7 +121,7 @@ def plan_stretches(files: Sequence[str], stretches: int) -> list[Stretch]:
 def opened(file: str) -> pq.ParquetFile:
     """Open a table; P730 or P731."""
     try:
-        opened = pq.ParquetFile(file)
+        opened = pq.ParquetFile(arrow_source(file))
     except (FileNotFoundError, PermissionError, IsADirectoryError) as fault:
         reason = os.strerror(fault.errno) if fault.errno else str(fault)
         raise ParaplyError(TABLE_NOT_OPENED, file=file, reason=reason) from None

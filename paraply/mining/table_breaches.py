@@ -6,19 +6,20 @@ and merges. Memory is limited to one stretch.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from paraply.adapters.remote_files import whole_file
 from paraply.mining.history_tables import Stretch, opened, plan_stretches, read_columns
+from paraply.mining.store import Store, located, store_at
 from paraply.properties.tables.breaches import KINDS, NO_ROW
 from paraply.properties.tables.compiled import breaches as B
 from paraply.vocabulary.errors import ParaplyError, register
-from paraply.vocabulary.whole_files import appearing
 
 PARTS_ELSEWHERE = register(
     "P732",
@@ -79,49 +80,54 @@ class NameTask:
             first_row += len(columns)
         assert fold.edges is not None
         table = pa.table(dict(zip(COLUMNS, B.sorted_breaches(found).T, strict=True)))
-        with appearing(_part(Path(self.folder), stretch.number)) as part:
-            pq.write_table(table, part)
+        sink = pa.BufferOutputStream()
+        pq.write_table(table, sink)
+        store_at(self.folder).write(_part(stretch.number), sink.getvalue().to_pybytes())
         edges = fold.edges.without(left=not stretch.joins_left, right=not stretch.joins_right)
         return NamedStretch(number=stretch.number, edges=edges)
 
 
 def write_breaches(
-    files: Sequence[str], path: Path, map_stretches: MapNames = map, *, stretches: int = 8
+    files: Sequence[str], place: str, map_stretches: MapNames = map, *, stretches: int = 8
 ) -> int:
-    """Write all breaches atomically; return their number.
+    """Write all breaches atomically to a path or URL; return their number.
 
-    Workers must reach the folder for temporary parts.
+    Workers must reach its folder for temporary parts.
     """
+    folder = located(os.path.dirname(place))
+    store = store_at(folder)
     planned = plan_stretches(files, stretches)
     starts: dict[str, int] = {}
     for stretch in planned:
         starts.setdefault(stretch.file, stretch.first_row)
     try:
-        made = map_stretches(NameTask(str(path.parent.resolve())), planned)
+        made = map_stretches(NameTask(folder), planned)
         edges = {named.number: named.edges for named in made}
         fold, written = B.BreachFold(), 0
-        with appearing(path) as part, pq.ParquetWriter(part, SCHEMA) as writer:
+        with whole_file(place) as part, pq.ParquetWriter(part, SCHEMA) as writer:
             for stretch in planned:
-                inside = _read(_part(path.parent, stretch.number))
+                inside = _read(store, stretch.number)
                 every = B.sorted_breaches([inside, fold.add(edges.pop(stretch.number))])
                 if len(every):
                     writer.write_table(_named(every, starts))
                 written += len(every)
     finally:
         for stretch in planned:
-            _part(path.parent, stretch.number).unlink(missing_ok=True)
+            store.delete(_part(stretch.number))
     return written
 
 
-def _read(part: Path) -> B.Ints:
-    if not part.exists():
-        raise ParaplyError(PARTS_ELSEWHERE, where=str(part.parent))
-    found: B.Ints = np.stack([each.to_numpy() for each in pq.read_table(part).columns], axis=1)
+def _read(store: Store, number: int) -> B.Ints:
+    part = store.read(_part(number))
+    if part is None:
+        raise ParaplyError(PARTS_ELSEWHERE, where=store.url)
+    table = pq.read_table(pa.BufferReader(part))
+    found: B.Ints = np.stack([each.to_numpy() for each in table.columns], axis=1)
     return found
 
 
-def _part(folder: Path, number: int) -> Path:
-    return folder / f"breaches-of-{number:06}.parquet"
+def _part(number: int) -> str:
+    return f"breaches-of-{number:06}.parquet"
 
 
 def _named(breaches: B.Ints, starts: dict[str, int]) -> pa.Table:

@@ -9,8 +9,9 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-_INDEX = "*.nbi"
-_CODE = "*.nbc"
+KERNELS = (".nbi", ".nbc")
+"""Suffixes of numba's indexes and of its code."""
+_INDEX, _CODE = (f"*{suffix}" for suffix in KERNELS)
 
 
 def drop_stale_kernels(folder: Path) -> int:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import pytest
 
 from paraply.mining.java import ensure_java_home
@@ -20,3 +22,24 @@ def spark():
         pytest.skip(str(error))
     yield session
     session.stop()
+
+
+@pytest.fixture
+def without_rdd(monkeypatch):
+    """Let every door to the Spark context and its RDDs raise for callers outside pyspark."""
+    pyspark = pytest.importorskip("pyspark")
+
+    def guarded(real):
+        def call(*arguments, **named):
+            caller = sys._getframe(1).f_globals["__name__"]
+            assert caller.startswith("pyspark."), f"{caller} uses the Spark context"
+            return real(*arguments, **named)
+
+        return call
+
+    session = pyspark.sql.SparkSession
+    monkeypatch.setattr(session, "sparkContext", property(guarded(session.sparkContext.fget)))
+    for kind in (pyspark.SparkContext, pyspark.RDD):
+        for name, real in vars(kind).items():
+            if callable(real) and not name.startswith("_"):
+                monkeypatch.setattr(kind, name, guarded(real))

@@ -15,7 +15,7 @@ from tests.builders.log_forger import ForgedLog
 
 
 @pytest.mark.long
-def test_spark_judges_parts_as_this_process_does(tmp_path, spark):
+def test_spark_judges_parts_as_this_process_does_without_a_context(tmp_path, spark, without_rdd):
     sound = hot_log(tmp_path / "sound.000001", size_bytes=150_000, seed=5, block_transactions=40)
     log = ForgedLog.read(sound)
     log.set_timestamp(len(log) - 1, last_committed=1)

@@ -81,7 +81,7 @@ def test_any_cut_into_row_groups_and_tasks_gives_the_counts_of_the_whole(tmp_pat
     assert check_files(files, stretches=rng.randint(1, 5)) == expected
     assert check_files(files, shuffled, stretches=4) == expected
     out = tmp_path / "out" / "violations.parquet"
-    assert write_breaches(files, out, shuffled, stretches=rng.randint(1, 5)) == len(
+    assert write_breaches(files, str(out), shuffled, stretches=rng.randint(1, 5)) == len(
         breaches_of(rows)
     )
     assert list(out.parent.iterdir()) == [out]
@@ -107,7 +107,7 @@ def test_spark_gives_the_counts_of_this_process(tmp_path, spark):
     assert found == summarise(rows).counts
     assert found.verdict is Verdict.VIOLATED
     out = tmp_path / "violations.parquet"
-    assert write_breaches(files, out, engine.map, stretches=4) == len(breaches_of(rows))
+    assert write_breaches(files, str(out), engine.map, stretches=4) == len(breaches_of(rows))
     assert written_in(out, files) == breaches_of(rows)
 
 

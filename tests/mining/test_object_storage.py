@@ -6,30 +6,37 @@ import json
 import random
 from dataclasses import replace
 
+import pyarrow.parquet as pq
 import pytest
 
 from paraply.adapters.binlog.source import open_source
+from paraply.adapters.history_parquet import write_parquet
 from paraply.adapters.remote_files import RangeOfUrl
 from paraply.adapters.violations_parquet import read_violations
 from paraply.auditing.at_scale import PartSizes, audit_in_parts
 from paraply.auditing.following.follower import Follower
 from paraply.auditing.pipeline import AuditRequest, audit
 from paraply.cli import main
+from paraply.judging.recorded_systems import recorded_system
 from paraply.mining import campaign
 from paraply.mining.arriving_files import arrived
 from paraply.mining.binlog_follow import available
 from paraply.mining.binlog_rows import Part, files_at, parts_of
 from paraply.mining.campaign import PLAN_FILE, read_campaign, run_campaign
 from paraply.mining.engines import InProcess
+from paraply.mining.plan import Plan
 from paraply.mining.store import store_at
+from paraply.mining.systems import systems_of
 from paraply.vocabulary.errors import ParaplyError
+from paraply.vocabulary.history_jsonl import write_history
+from paraply.vocabulary.schedule import SeededSchedule
 from tests.auditing.in_parts.auditing import forge_conflicts
 from tests.builders.faulty_s3 import faulty_s3
 from tests.builders.hot_logs import hot_log
 from tests.builders.log_forger import ForgedLog
 from tests.builders.rotated_logs import rotated
 from tests.builders.s3_server import s3_server
-from tests.mining.campaigns import rows_of, small_plan
+from tests.mining.campaigns import MUTANTS, rows_of, small_plan
 from tests.mining.test_binlog_rows import read
 from tests.mining.test_resume import kill_two_drivers
 
@@ -349,3 +356,62 @@ def test_followed_audit_in_a_bucket_is_that_of_files(faulty_bucket, log, tmp_pat
         sent = sum(counts.sent[f"/mines/logs/{file.name}"] for file in files)
         assert sent <= 1.02 * sum(file.stat().st_size for file in files)
     assert counts.refused >= 1
+
+
+@pytest.mark.long(each=5)
+def test_tables_of_a_bucket_are_checked_as_files_are(faulty_bucket, tmp_path):
+    import boto3
+
+    from ci.bench.history_scale import table_of
+    from paraply.auditing.tables import audit_tables
+    from paraply.mining.table_breaches import SCHEMA
+
+    path = table_of(tmp_path, 400_000, seed=0)
+    client = boto3.client("s3")
+    client.upload_file(str(path), "mines", "tables/t.parquet")
+    found = []
+    for number in range(8):  # So that some requests are refused.
+        place = f"s3://mines/out-{number}/violations.parquet"
+        found.append(audit_tables(["s3://mines/tables/t.parquet"], InProcess(), place))
+        assert written_below(f"out-{number}/") == [f"out-{number}/violations.parquet"]
+    here = audit_tables([str(path)], InProcess(), str(tmp_path / "violations.parquet"))
+    assert found == [here] * 8
+    assert here[1] == here[0].unordered > 0
+    client.download_file("mines", "out-7/violations.parquet", str(tmp_path / "there.parquet"))
+    named, expected = (
+        pq.read_table(tmp_path / f"{name}.parquet").select(
+            [column for column in SCHEMA.names if "file" not in column]
+        )
+        for name in ("there", "violations")
+    )
+    assert named == expected
+    counts = faulty_bucket.counts()
+    assert counts.refused > 1
+
+
+@pytest.mark.long(each=5)
+def test_recorded_histories_of_a_bucket_are_judged_as_files_are(faulty_bucket, tmp_path):
+    import boto3
+
+    (system,) = systems_of([], MUTANTS[:1], {})
+    runs = [system.runner.run(SeededSchedule(seed), system.workload) for seed in range(30)]
+    lines = tmp_path / "runs.jsonl"
+    lines.write_text("".join(f"{line}\n" for run in runs for line in write_history(run)))
+    write_parquet(tmp_path / "runs", runs)
+    client = boto3.client("s3")
+    client.upload_file(str(lines), "mines", "runs.jsonl")
+    for part in (tmp_path / "runs").iterdir():
+        client.upload_file(str(part), "mines", f"runs/{part.name}")
+    for name in ("runs.jsonl", "runs", "runs/events.parquet"):
+        found = []
+        for place in (str(tmp_path / name), f"s3://mines/{name}"):
+            recorded = recorded_system(place)
+            plan = Plan(systems=(recorded,), histories=30, seed=0, batch_histories=10)
+            out = tmp_path / place.replace("/", "-")
+            run_campaign(plan, str(out), InProcess())
+            found.append(
+                [row | {"system": "", "subject": "", "options": ""} for row in rows_of(out, plan)]
+            )
+        assert found[0] == found[1]
+        assert len(found[0]) == 30
+        assert any(row["violated"] for row in found[0])

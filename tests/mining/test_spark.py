@@ -10,6 +10,7 @@ import time
 import psutil
 import pyarrow as pa
 import pytest
+from deltalake import DeltaTable
 
 from paraply.conforming.child_systems import ChildCommand, children_of
 from paraply.counterexamples.foreign_systems import smallest_of_system
@@ -87,27 +88,6 @@ def test_campaign_begun_in_one_process_resumes_on_spark(tmp_path, local, engine)
     assert rows_of(tmp_path, PLAN) == rows
 
 
-@pytest.fixture
-def without_rdd(monkeypatch):
-    """Let every door to the Spark context and its RDDs raise for callers outside pyspark."""
-    pyspark = pytest.importorskip("pyspark")
-
-    def guarded(real):
-        def call(*arguments, **named):
-            caller = sys._getframe(1).f_globals["__name__"]
-            assert caller.startswith("pyspark."), f"{caller} uses the Spark context"
-            return real(*arguments, **named)
-
-        return call
-
-    session = pyspark.sql.SparkSession
-    monkeypatch.setattr(session, "sparkContext", property(guarded(session.sparkContext.fget)))
-    for kind in (pyspark.SparkContext, pyspark.RDD):
-        for name, real in vars(kind).items():
-            if callable(real) and not name.startswith("_"):
-                monkeypatch.setattr(kind, name, guarded(real))
-
-
 def test_guard_of_the_spark_context_guards(spark, without_rdd):
     with pytest.raises(AssertionError, match="uses the Spark context"):
         spark.sparkContext  # noqa: B018
@@ -124,6 +104,24 @@ def test_no_spark_context_is_needed(tmp_path, engine, without_rdd, is_guided):
         found.append(progress.per_system)
     assert tables[0] == tables[1]
     assert found[0] == found[1]
+
+
+def test_table_is_read_by_others_without_our_code(tmp_path, spark):
+    duckdb = pytest.importorskip("duckdb", reason="duckdb is not installed")
+    run_campaign(small_plan(histories=20, batch=5), str(tmp_path), InProcess(), time_limit_s=0.0)
+    progress = run_campaign(
+        small_plan(histories=20, batch=5), str(tmp_path), InProcess(), resume=True
+    )
+    (tmp_path / "rows" / "left-by-a-killed-task.parquet").write_bytes(b"nothing of ours")
+    table = DeltaTable(str(tmp_path / "rows"))
+    runs = table.to_pandas()[["system", "run"]].values.tolist()
+    assert len(runs) == progress.histories == 60
+    query = "SELECT system, run FROM rows ORDER BY system, run"
+    with duckdb.connect() as connection:
+        connection.register("rows", table.to_pyarrow_dataset())
+        assert connection.execute(query).fetchall() == sorted(map(tuple, runs))
+    spark.read.parquet(*table.file_uris()).createOrReplaceTempView("rows")
+    assert list(map(tuple, spark.sql(query).collect())) == sorted(map(tuple, runs))
 
 
 def test_stop_rule_gives_the_same_on_spark(tmp_path, engine):
