@@ -127,6 +127,8 @@ nightly: $(READY) ## the long versions of what `.ci/run` checks briefly (hours)
 live: $(READY) ## every live target, fault, client workload and counterexample anew into docs (hours)
 	@$(BIN)/python -m ci.live_results $(ARGS)
 	@$(BIN)/python -m ci.client_claims $(ARGS)
+	@$(BIN)/python -m ci.live_results --server mariadb-11.8 --only mariadb mariadb-semisync $(ARGS)
+	@$(BIN)/python -m ci.client_claims --server mariadb-11.8 --only mariadb mariadb-semisync $(ARGS)
 	@$(BIN)/python -m ci.client_volume
 	@$(BIN)/python -m ci.pages.client_volume --write
 	@$(BIN)/python -m ci.counterexamples --publish

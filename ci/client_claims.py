@@ -1,8 +1,8 @@
 """Run client workloads on every live target and store what they show of the vendors' documents.
 
-``python -m ci.client_claims [--only TARGET...] [--workload W...] [--list] [--out DIR]`` takes an
-hour; ``--list`` only prints the commands. Results go to docs/claims.jsonl; recordings that refute a
-document stay in the folder.
+``python -m ci.client_claims [--only TARGET...] [--workload W...] [--server NAME] [--list] [--out
+DIR]`` takes an hour; ``--list`` only prints the commands. Results go to docs/claims.jsonl;
+recordings that refute a document stay in the folder.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from ci.check import ROOT
+from ci.existing_servers import add_server_option, use_server
 from ci.pages.claims import PAGE
 from paraply.adapters.live.clients.options import CLIENT_WORKLOADS
 from paraply.adapters.live.targets import TARGETS
@@ -112,7 +113,9 @@ def main() -> int:
     parser.add_argument("--workload", nargs="+", choices=CLIENT_WORKLOADS, default=[], metavar="W")
     parser.add_argument("--list", action="store_true", help="print the commands")
     parser.add_argument("--out", type=Path, default=Path("out/claims"), metavar="DIR")
+    add_server_option(parser)
     arguments = parser.parse_args()
+    use_server(arguments.server)
     out = arguments.out.resolve()
     out.mkdir(parents=True, exist_ok=True)
     codes = set()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -11,6 +12,7 @@ from ci.check import ROOT
 from paraply.adapters.live.pair.windows import OPTIONS as WINDOW_OPTIONS
 from paraply.adapters.servers import ServerRoom, find_mariadb, find_mysql, replicate
 from paraply.adapters.servers.existing import PASSWORD_VARIABLE
+from paraply.adapters.servers.installation import MARIADB_BASEDIR_VARIABLE, unpacked_tree
 
 _FAMILIES = {
     "mariadb": (find_mariadb, ("--slave-parallel-threads=8", "--slave-parallel-mode=optimistic")),
@@ -26,6 +28,19 @@ def data_source_names() -> Iterator[tuple[str, ...]]:
     """Yield each family's servers, source first."""
     for family in _FAMILIES:
         yield tuple(f"mysql://root@/?socket={_socket(family, name)}" for name in _NAMES)
+
+
+def add_server_option(parser: argparse.ArgumentParser) -> None:
+    """Let a runner use an unpacked MariaDB in place of the system's."""
+    parser.add_argument(
+        "--server", metavar="NAME", help="a MariaDB of `ci/servers --only NAME`, as mariadb-11.8"
+    )
+
+
+def use_server(name: str | None) -> None:
+    """Let this process and its children find MariaDB in an unpacked tree."""
+    if name is not None:
+        os.environ[MARIADB_BASEDIR_VARIABLE] = str(unpacked_tree(name))
 
 
 @contextmanager

@@ -1,9 +1,9 @@
 """Run every live target and store the results.
 
-``python -m ci.live_results [--only TARGET...] [--list] [--out DIR]`` takes over an hour; ``--list``
-only prints the commands. Each mode runs at least 20,000 healthy transactions, then several domains
-and replicas, then every fault. Results go to docs/live-results.jsonl; violating histories
-stay in the folder.
+``python -m ci.live_results [--only TARGET...] [--server NAME] [--list] [--out DIR]`` takes over an
+hour; ``--list`` only prints the commands. Each mode runs at least 20,000 healthy transactions, then
+several domains and replicas, then every fault. Results go to docs/live-results.jsonl; violating
+histories stay in the folder.
 """
 
 from __future__ import annotations
@@ -16,7 +16,12 @@ from pathlib import Path
 from typing import Any
 
 from ci.check import ROOT
-from ci.existing_servers import data_source_names, servers_named_in
+from ci.existing_servers import (
+    add_server_option,
+    data_source_names,
+    servers_named_in,
+    use_server,
+)
 from ci.pages.live_results import PAGE
 from paraply.adapters.live.existing.target import EXISTING
 from paraply.adapters.live.target import LiveRequest, LiveTarget
@@ -119,7 +124,9 @@ def main() -> int:
     parser.add_argument("--only", nargs="+", metavar="TARGET", default=[])
     parser.add_argument("--list", action="store_true", help="print the commands and end")
     parser.add_argument("--out", type=Path, default=ROOT / "out" / "live-results")
+    add_server_option(parser)
     options = parser.parse_args()
+    use_server(options.server)
     if options.list:
         print(*commands(options.only), sep="\n")
         return 0

@@ -15,6 +15,8 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+import pymysql
+
 from ci.counterexamples.registry import SCRIPTS, Script
 from ci.counterexamples.scripts import commit_order, crashes, group, semi_sync, stamps  # noqa: F401
 from ci.counterexamples.stage import ScriptError, Stage
@@ -52,7 +54,7 @@ def perform(script: Script, installation: Installation) -> Result:
             try:
                 script.act(stage)
                 error = ""
-            except (ScriptError, ParaplyError) as reason:
+            except (ScriptError, ParaplyError, pymysql.MySQLError) as reason:
                 error = str(reason)
         if not error:
             break

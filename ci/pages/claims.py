@@ -11,7 +11,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from ci.pages.stored_results import Result, ResultsPage
+from ci.pages.stored_results import Result, ResultsPage, release_of
 from ci.pages.writing import table
 from paraply.adapters.live.clients.options import ClientOptions, IsolationLevel, Route
 from paraply.observing.claims import DOCUMENTS, claim_of
@@ -25,10 +25,8 @@ _CHARACTERS_MAX = 400
 
 
 def _key(result: Result) -> tuple[str, ...]:
-    # Servers that are already there may be of either family.
-    family, _, _ = str(result["evidence"].get("server", "")).partition(" ")
     options = (str(result["clients"][name]) for name in _OPTIONS)
-    return (result["target"], family, result["mode"], *options)
+    return (result["target"], release_of(result), result["mode"], *options)
 
 
 def results_lines(results: Sequence[Result]) -> Iterator[str]:
@@ -41,8 +39,8 @@ def results_lines(results: Sequence[Result]) -> Iterator[str]:
         yield f"{', '.join(servers)}; {total:,} confirmed transactions in {len(own)} runs."
         yield ""
         yield from table(
-            ("mode, level", "clients", "confirmed", "verdict", "refuted", "seen, not excluded",
-             "excluded, and held"),
+            ("mode, level", "server", "clients", "confirmed", "verdict", "refuted",
+             "seen, not excluded", "excluded, and held"),
             map(_row, own),
         )  # fmt: skip
         yield ""
@@ -63,6 +61,7 @@ def _row(one: Result) -> tuple[str, ...]:
     verdict = one["verdict"]
     return (
         f"{one['mode']}, {clients['isolation']}",
+        str(one["evidence"].get("server", "")),
         ", ".join(how),
         f"{one['evidence'].get('committed', 0):,}",
         f"**{verdict}**" if verdict == "violated" else verdict,

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from ci.pages.stored_results import Result, ResultsPage
+from ci.pages.stored_results import Result, ResultsPage, release_of
 
 HEALTHY = "none"
 _EVIDENCE_CHARACTERS_MAX = 200
@@ -22,9 +22,8 @@ _LAYOUT = ("workload", "replicas", "domains", "workers", "clients")
 def _key(result: Result) -> tuple[str, ...]:
     layout = [str(result["request"].get(name, "")) for name in _LAYOUT]
     is_fault = "0" if result["fault"] == HEALTHY else "1"
-    # Servers that are already there may be of either family.
-    family, _, _ = str(result["evidence"].get("server", "")).partition(" ")
-    return (result["target"], is_fault, result["fault"], result["mode"], *layout, family)
+    named = (result["target"], is_fault, result["fault"], result["mode"])
+    return (*named, *layout, release_of(result))
 
 
 def _trimmed(result: Result) -> Result:
@@ -78,6 +77,7 @@ def _healthy(results: Sequence[Result]) -> Iterator[str]:
     names = [_column(one) for one in results]
     yield f"| | {' | '.join(names)} |"
     yield f"| --- |{' ---: |' * len(names)}"
+    yield f"| server | {' | '.join(str(one['evidence'].get('server', '')) for one in results)} |"
     for what in ("transactions", "rounds"):
         yield f"| {what} | {' | '.join(f'{one[what]:,}' for one in results)} |"
     counts = dict.fromkeys(
@@ -123,8 +123,8 @@ def _verdict(found: dict[str, Any]) -> str:
 
 
 def _faults(results: Sequence[Result]) -> Iterator[str]:
-    yield "| fault | mode | transactions | hold | unknown | violated | evidence |"
-    yield "| --- | --- | ---: | ---: | --- | --- | --- |"
+    yield "| fault | mode | server | transactions | hold | unknown | violated | evidence |"
+    yield "| --- | --- | --- | ---: | ---: | --- | --- | --- |"
     for one in results:
         words = {
             word: [each for each in one["properties"] if each["verdict"] == word]
@@ -139,7 +139,8 @@ def _faults(results: Sequence[Result]) -> Iterator[str]:
         if lost and not broken:
             evidence = f"seen or confirmed, and lost: {lost}; the wait had been abandoned"
         yield (
-            f"| {one['fault']} | {_column(one)} | {one['transactions']:,} | {len(words['holds'])} |"
+            f"| {one['fault']} | {_column(one)} | {one['evidence'].get('server', '')} |"
+            f" {one['transactions']:,} | {len(words['holds'])} |"
             f" {_unknown(words['unknown'])} |"
             f" {', '.join([*broken, *_silent(one)])} | {_cell(evidence)} |"
         )

@@ -26,6 +26,15 @@ def read_results(path: Path) -> list[Result]:
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line]
 
 
+def release_of(result: Result) -> str:
+    """Return the server's family and release: results of several stand side by side.
+
+    >>> release_of({"evidence": {"server": "MariaDB 10.11.19"}})
+    'MariaDB 10.11'
+    """
+    return str(result["evidence"].get("server", "")).rpartition(".")[0]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResultsPage:
     """A page and its stored results; paths are relative to the repository.

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from paraply.adapters.live.target import HEALTHY, LiveRequest, LiveRound, LiveTarget
 from paraply.observing import conformance as live_conformance
+from paraply.observing import model_traces
 from paraply.properties.registry import Violation, verdict_of
 from paraply.registries import property_named
 from paraply.version import VERSION
@@ -124,9 +125,10 @@ def take_round(result: LiveResult, one: LiveRound) -> Mapping[str, Sequence[Viol
     result.notes += [note for note in one.notes if note not in result.notes]
     if one.trace is not None:
         _compare(result, one.number, one.trace)
+    _follow(result, one.history)
     broken: dict[str, Sequence[Violation]] = {}
     for name, answer in result.answers.items():
-        if name == live_conformance.NAME:
+        if name in (live_conformance.NAME, model_traces.NAME):
             continue
         violations = judge(answer, one.history, one.unknown.get(name))
         if violations:
@@ -147,6 +149,27 @@ def _compare(result: LiveResult, number: int, trace: GroupTrace) -> None:
         answer.examples += differences[: max(0, EXAMPLES_MAX - len(answer.examples))]
     else:
         answer.held += counts["remote_decisions_compared"] > 0
+
+
+def _follow(result: LiveResult, history: History) -> None:
+    """Follow a round by the models, if it records starts and commits."""
+    traced = model_traces.follow_live(history)
+    if not traced.segments:
+        return
+    counts = {
+        "segments_followed_by_models": traced.segments,
+        "model_steps_followed": traced.steps,
+        "segments_refused_by_models": len(traced.refused),
+    }
+    add_evidence(result.evidence, counts)
+    if any(one.is_documented for one in result.answers.values()):
+        return  # Outside of what the models assume: refusals are counted, and are no finding.
+    answer = result.answers.setdefault(
+        model_traces.NAME, Answer(name=model_traces.NAME, meaning=model_traces.MEANING)
+    )
+    answer.broken += bool(traced.refused)
+    answer.held += not traced.refused
+    answer.examples += traced.refused[: max(0, EXAMPLES_MAX - len(answer.examples))]
 
 
 def judge(answer: Answer, history: History, out_of_reach: str | None) -> Sequence[Violation]:

@@ -122,6 +122,7 @@ def test_galera_members_agree(fault):
     assert result.evidence["unknown_gtids"] == 0
     assert not any("does not go with its binary log" in note for note in result.notes)
     assert result.evidence["overlapping_windows"]
+    assert result.evidence["model_steps_followed"]
 
 
 @pytest.mark.parametrize("fault", ["cut-member", "cut-member-no-quorum"])

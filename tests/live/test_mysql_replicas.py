@@ -43,6 +43,9 @@ def test_replica_keeps_what_its_settings_promise(fault):
     assert result.evidence["reads"]
     assert result.evidence["windows"] == result.evidence["transactions"] >= 1_500
     assert result.evidence["unknown_gtids"] == 0
+    # The models allow what an ordered replica does, and refuse what the control does.
+    assert result.evidence["model_steps_followed"] >= 1_000
+    assert (result.evidence["segments_refused_by_models"] > 0) == is_control
 
 
 @pytest.mark.parametrize(

@@ -208,8 +208,10 @@ def next_batch(stage: Stage) -> None:
         with closing(replica.connect(autocommit=False)) as session, session.cursor() as cursor:
             # A started worker would hold the row.
             cursor.execute("SET SESSION innodb_lock_wait_timeout=2")
-            cursor.execute("SELECT a FROM d.t WHERE a IN (3, 4) FOR UPDATE")
-            free = [a for (a,) in cursor.fetchall()]
+            free = []
+            for row in (3, 4):
+                cursor.execute(f"SELECT a FROM d.t WHERE a = {row} FOR UPDATE")
+                free += [a for (a,) in cursor.fetchall()]
     wait_until_applied(source, replica)
     stage.decide(
         "C36", is_reproduced=free != [3, 4],
