@@ -98,7 +98,7 @@ def checksum_cpu_seconds() -> float | None:
             [
                 "CREATE DATABASE shop",
                 "CREATE TABLE shop.account (id INT PRIMARY KEY, balance BIGINT, version BIGINT)",
-                f"INSERT INTO shop.account SELECT seq, seq, 1 FROM seq_1_to_{TABLE_ROWS}",
+                f"INSERT INTO shop.account SELECT seq, seq, 1 FROM shop.seq_1_to_{TABLE_ROWS}",
                 "CHECKSUM TABLE shop.account",
             ]
         )

@@ -88,7 +88,7 @@ class Side:
         """Return the times of judged commits."""
         numbers = self.log.numbers[self.skipped :]
         times = self.recording.times_us
-        return array("q", (times[number - 1] for number in numbers))
+        return array("q", [times[number - 1] for number in numbers])
 
 
 @dataclass(slots=True)

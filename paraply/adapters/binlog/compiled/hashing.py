@@ -7,6 +7,8 @@ digests.
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
@@ -18,6 +20,7 @@ _FOLD = np.uint64(0xBF58476D1CE4E5B9)
 _LAST = np.uint64(0x94D049BB133111EB)
 
 
+@cache
 def crc32_tables() -> NDArray[np.uint32]:
     """Return the slice-by-8 tables of zlib's CRC-32."""
     tables = np.zeros((8, 256), np.uint32)
