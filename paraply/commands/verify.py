@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import argparse
 import os
+from contextlib import ExitStack
 from dataclasses import replace
 
-from paraply.errors import STDIN_TWICE
+from paraply.auditing.pipeline import AuditRequest, audit
+from paraply.errors import STDIN_TWICE, USAGE
 from paraply.file_arguments import HtmlFile, InputPath, JsonFile, JunitFile, SarifFile
 from paraply.number_arguments import positive
 from paraply.progress import progress
@@ -18,6 +20,7 @@ from paraply.reporting.verify.json_form import verify_json
 from paraply.reporting.verify.junit import verify_junit
 from paraply.reporting.verify.sarif import verify_sarif
 from paraply.reporting.verify.text import verify_text
+from paraply.reporting.words import headline as audit_headline
 from paraply.sandbox.kernel import has_unnamed_files
 from paraply.sandbox.plan import add_sandbox_argument
 from paraply.verifying.mapping import Rules, load_rules, parse_key, parse_rule
@@ -118,6 +121,18 @@ def configure(parser: argparse.ArgumentParser) -> None:
         parser.add_argument(
             option, type=InputPath, metavar="FILE", help=f"table definitions of the {whose}"
         )
+    for option, whose in (("--dsn", "source"), ("--target-dsn", "target")):
+        parser.add_argument(
+            option,
+            metavar="URL",
+            help=f"read the definitions of the {whose} from its server instead, "
+            "mysql://user:password@host (only reads)",
+        )
+    parser.add_argument(
+        "--audit",
+        action="store_true",
+        help="also audit the target's own log: its logical timestamps, or commit groups",
+    )
     parser.add_argument(
         "--by-content",
         action="store_true",
@@ -160,14 +175,20 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_sandbox_argument(parser, obstacle=_obstacle, prepare=_load_engine)
 
 
-def _obstacle(_: argparse.Namespace) -> str:
+def _obstacle(arguments: argparse.Namespace) -> str:
+    for option, url in (("--dsn", arguments.dsn), ("--target-dsn", arguments.target_dsn)):
+        if url is not None:
+            return f"{option} connects to a server"
     return "" if has_unnamed_files() else "the file system of TMPDIR gives every file a name"
 
 
 def _load_engine(arguments: argparse.Namespace) -> None:
     """Load the compiled engine before the process locks itself; the files are not opened."""
+    from paraply.auditing.loading import load_engine as load_engine_of_audit
     from paraply.auditing.loading import sample_log
 
+    if arguments.audit:
+        load_engine_of_audit(AuditRequest(files=tuple(arguments.target), engine=arguments.engine))
     request = VerifyRequest(
         source=tuple(arguments.source), target=tuple(arguments.target), engine=arguments.engine
     )
@@ -178,7 +199,27 @@ def _load_engine(arguments: argparse.Namespace) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Verify, report, and return the exit code."""
+    with ExitStack() as stack:
+        for option, schema in (("dsn", "schema"), ("target_dsn", "target_schema")):
+            url = getattr(arguments, option)
+            if url is None:
+                continue
+            if getattr(arguments, schema) is not None:
+                names = [f"--{name.replace('_', '-')}" for name in (schema, option)]
+                reason = f"{names[0]} and {names[1]} both give definitions"
+                raise ParaplyError(USAGE, reason=reason, command="paraply verify")
+            # Imported late: most runs need no server.
+            from paraply.adapters.servers.definitions import schema_file
+
+            setattr(arguments, schema, stack.enter_context(schema_file(url))[0])
+        return _run(arguments)
+
+
+def _run(arguments: argparse.Namespace) -> int:
     inputs = [*arguments.source, *arguments.target]
+    if arguments.audit and "-" in arguments.target:
+        reason = "--audit reads the target's log again, and standard input can be read once"
+        raise ParaplyError(USAGE, reason=reason, command="paraply verify")
     if inputs.count("-") > 1:
         raise ParaplyError(STDIN_TWICE, times=inputs.count("-"))
     outputs = {
@@ -201,6 +242,11 @@ def run(arguments: argparse.Namespace) -> int:
     )
     with progress("reading", total=_bytes_total(inputs)) as advance:
         result = verify(request, advance)
+    if arguments.audit:
+        audited = audit(
+            AuditRequest(files=request.target, schema=request.target_schema, engine=request.engine)
+        )
+        result.add_metadata(audited.verdict, audit_headline(audited))
     if STANDARD_OUTPUT not in outputs.values():
         write_report(STANDARD_OUTPUT, verify_text(result))
     renderers = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from paraply.properties.two_logs.judgement import End, Level
-from paraply.vocabulary.verdict import Verdict
+from paraply.vocabulary.verdict import Verdict, combine
 
 REQUIREMENTS: dict[str, Level] = {
     "prefix": Level.PREFIX,
@@ -236,6 +236,16 @@ class ExceptedRows:
     since: TransactionName | None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Metadata:
+    """What an audit of the target's own log says."""
+
+    verdict: Verdict
+    text: str
+    decides: bool
+    """Its verdict is graver than that of the two logs."""
+
+
 @dataclass(slots=True, kw_only=True)
 class VerifyResult:
     """The whole result."""
@@ -268,6 +278,13 @@ class VerifyResult:
     reach: int
     timeline: list[tuple[int, int | None, int]]
     """Target commit, its prefix, furthest source commit."""
+    metadata: Metadata | None = None
+    """None if it was not audited."""
+
+    def add_metadata(self, verdict: Verdict, text: str) -> None:
+        """Note the audit of the target's log, and take the graver verdict."""
+        self.metadata = Metadata(verdict=verdict, text=text, decides=verdict > self.verdict)
+        self.verdict = combine((self.verdict, verdict))
 
     @property
     def any_time(self) -> bool:

@@ -11,7 +11,9 @@ import pytest
 from paraply.cli import main
 from tests.builders import column_specs as spec
 from tests.builders.json_schema import run_of_sarif
+from tests.builders.log_forger import ForgedLog
 from tests.verifying.small_logs import ACCOUNT, NOTE, Txn, account, run
+from tests.verifying.test_real_logs import REPLICAS, files_of
 from tests.verifying.workloads import START, batches, dependency_order, split, transfers
 
 SOURCE = transfers(30, 4)
@@ -265,3 +267,27 @@ def test_damaged_log_is_at_best_unknown(tmp_path, logs, capsys):
 
 def test_account_table_has_the_columns_that_these_tests_name():
     assert [column.name for column in ACCOUNT] == ["id", "owner", "balance"]
+
+
+def test_audit_of_the_target_decides_where_its_metadata_is_unsafe(tmp_path, capsys):
+    """Each transaction of the forged replica may run beside the one before."""
+    folder = next(folder for folder in REPLICAS if "mysql" in folder.parent.name)
+    forged = ForgedLog.read(folder / "replica-bin.000001")
+    for ordinal in range(3, len(forged) + 1):
+        forged.set_timestamp(ordinal, last_committed=ordinal - 2)
+    target = str(forged.save(tmp_path / "target.000001"))
+    arguments = ["verify", *files_of(folder), "--target", target, "--json", "-"]
+    assert main(arguments) == 0
+    assert json.loads(capsys.readouterr().out)["metadata"] is None
+    assert main([*arguments, "--audit"]) == 1
+    document = json.loads(capsys.readouterr().out)
+    assert document["metadata"]["verdict"] == document["verdict"] == "violated"
+    assert document["level"] == "prefix"
+    assert document["headline"].startswith("the target's own metadata: ")
+    assert main([*arguments[:-2], "--audit"]) == 1
+    assert "  metadata     violated: " in capsys.readouterr().out
+
+
+def test_audit_never_improves_a_verdict(logs, capsys):
+    assert main([*logs(split(SOURCE)), "--require", "prefix", "--audit"]) == 1
+    assert main([*logs(SOURCE), "--target", "-", "--audit"]) == 3

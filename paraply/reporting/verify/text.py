@@ -56,6 +56,8 @@ def _facts(result: VerifyResult) -> Iterator[tuple[str, str]]:
     if result.names is not None:
         yield "transactions", words.names_text(result)
         yield "order", words.order_text(result)
+    if result.metadata is not None:
+        yield "metadata", f"{result.metadata.verdict.word}: {result.metadata.text}"
     yield "delivery", words.delivery_text(result)
     yield "end", words.end_text(result)
     yield "lag", words.lag_text(result)

@@ -20,6 +20,8 @@ LADDER = (Level.PREFIX, Level.BATCHES, Level.ATOMIC, Level.PER_KEY, Level.FINAL)
 
 def headline(result: VerifyResult) -> str:
     """Return the verdict sentence."""
+    if result.metadata is not None and result.metadata.decides:
+        return f"the target's own metadata: {result.metadata.text}"
     reached = f"the target reaches {result.level.word}"
     if result.verdict is Verdict.VIOLATED:
         if result.names is not None and not result.names.is_faultless:

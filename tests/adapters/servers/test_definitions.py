@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
+
 import pytest
 
 from paraply.adapters.binlog.schema.dump import load_schema_text
 from paraply.adapters.binlog.schema.registry import SchemaRegistry
-from paraply.adapters.servers import ServerRoom, find_mariadb, find_mysql
+from paraply.adapters.servers import ServerRoom, definitions, find_mariadb, find_mysql
 from paraply.adapters.servers.definitions import read_schema, schema_file
 from paraply.cli import main
+from paraply.commands import verify
+from paraply.errors import USAGE
 from paraply.vocabulary.errors import ParaplyError
 from tests.verifying.watch.sent_logs import answered
 
@@ -43,12 +47,48 @@ def test_definitions_are_read_and_nothing_else_is_asked():
     assert [key.parent for key in registry.table("shop.c").foreign_keys] == ["shop.p"]
 
 
-def test_dsn_and_schema_are_two_answers_to_one_question(tmp_path, capsys):
+@pytest.mark.parametrize(
+    ("command", "schema", "dsn"),
+    [
+        ("audit", "--schema", "--dsn"),
+        ("verify", "--schema", "--dsn"),
+        ("verify", "--target-schema", "--target-dsn"),
+    ],
+)
+def test_dsn_and_schema_are_two_answers_to_one_question(command, schema, dsn, tmp_path, capsys):
     log = tmp_path / "bin.000001"
     log.write_bytes(b"\xfebin")
-    arguments = ["audit", str(log), "--schema", "x.sql", "--dsn", "mysql://me:s3cret@127.0.0.1:1"]
+    arguments = [command, str(log), schema, "x.sql", dsn, "mysql://me:s3cret@127.0.0.1:1"]
+    if command == "verify":
+        arguments += ["--target", str(log)]
     assert main(arguments) == 3
-    assert "s3cret" not in capsys.readouterr().err
+    told = capsys.readouterr().err
+    assert f"{schema} and {dsn} both give definitions" in told
+    assert "s3cret" not in told
+
+
+def test_definitions_of_both_servers_reach_the_judge(tmp_path, monkeypatch):
+    @contextmanager
+    def served(url):
+        path = tmp_path / f"{url}.sql"
+        path.write_text("")
+        yield str(path), None
+
+    asked = []
+
+    def judged(request, advance):
+        asked.append(request)
+        raise ParaplyError(USAGE, reason="enough", command="")
+
+    monkeypatch.setattr(definitions, "schema_file", served)
+    monkeypatch.setattr(verify, "verify", judged)
+    log = tmp_path / "bin.000001"
+    log.write_bytes(b"\xfebin")
+    arguments = ["verify", str(log), "--target", str(log), "--dsn", "one", "--target-dsn", "two"]
+    assert main(arguments) == 3
+    assert (asked[0].schema, asked[0].target_schema) == tuple(
+        str(tmp_path / f"{name}.sql") for name in ("one", "two")
+    )
 
 
 @pytest.mark.live

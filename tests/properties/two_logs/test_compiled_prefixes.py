@@ -18,6 +18,7 @@ from tests.properties.two_logs.columns import columns
 from tests.properties.two_logs.small_histories import history
 
 CASES = 4_000
+pytestmark = pytest.mark.long
 
 
 def spread(commit):
