@@ -35,6 +35,7 @@ GENERATED_PAGES = (
     "ci.pages.mutation_score",
     "ci.pages.mutation_score_models",
     "ci.pages.programs",
+    "ci.pages.wire",
     "ci.pages.soak",
     "ci.pages.scale",
     "ci.pages.dependencies",

@@ -32,6 +32,7 @@ MODULES = (
     "ci.bench.traces",
     "ci.bench.verify",
     "ci.bench.watch",
+    "ci.bench.wire",
 )
 """Modules that register benchmarks."""
 

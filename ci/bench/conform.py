@@ -1,4 +1,4 @@
-"""Conformance: cases and schedules per second."""
+"""Conformance: cases and schedules per second, and runs until a fault is caught."""
 
 from __future__ import annotations
 
@@ -10,15 +10,20 @@ import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from ci.bench.measure import cpu_seconds
 from ci.bench.registry import Goal, Options, Report, benchmark
 from paraply.adapters.conformance.cases import cases_named
 from paraply.adapters.conformance.host import host_command
+from paraply.adapters.conformance.inline import InlineLauncher
 from paraply.adapters.conformance.launching import CommandLauncher
+from paraply.adapters.conformance.rules.faulty import FAULTS
+from paraply.conforming.suite import SCHEDULES as SUITE_SCHEDULES
 from paraply.conforming.suite import Conformance
 
 SAMPLES = Path(__file__).parents[2] / "paraply" / "adapters" / "conformance" / "samples"
 SCHEDULES = 5
 START_SECONDS_MAX = 1.0
+SUITE_CPU_SECONDS_MAX = 40.0
 
 
 @benchmark("conform")
@@ -31,9 +36,11 @@ def conform(options: Options) -> Report:
         input=f"{len(cases)} cases without a crash, {SCHEDULES} schedules each",
     )
     seconds: dict[str, list[float]] = {name: [] for name in commands}
+    cpu: dict[str, list[float]] = {name: [] for name in commands}
     runs: dict[str, int] = {}
     for _ in range(options.rounds):
         for name, command in commands.items():
+            used = cpu_seconds()
             with CommandLauncher(command) as launcher:
                 conformance = Conformance(launcher, schedules=SCHEDULES, seed=options.seed)
                 conformance.meet()
@@ -41,10 +48,15 @@ def conform(options: Options) -> Report:
                 results = conformance.run_all(cases)
                 seconds[name].append(time.perf_counter() - started)
                 runs[name] = sum(result.runs for result in results)
+            cpu[name].append(cpu_seconds() - used)
     for name in commands:
-        median = statistics.median(seconds[name])
+        median, used = statistics.median(seconds[name]), statistics.median(cpu[name])
         report.add(name, "cases", len(cases) / median, "1/s")
         report.add(name, "schedules", runs[name] / median, "1/s")
+        report.add(name, "cases a CPU second", len(cases) / used, "1/s")
+        report.add(name, "schedules a CPU second", runs[name] / used, "1/s")
+    _add_whole_suite(report, commands["rule class"], options.seed)
+    _add_time_to_catch(report, options.seed)
     start = statistics.median(_start_seconds() for _ in range(max(3, options.rounds)))
     report.add("paraply conform", "start to the first verdict", start, "s")
     report.goals.append(
@@ -53,6 +65,38 @@ def conform(options: Options) -> Report:
     missing = [name for name in ("go", "node") if name not in commands]
     report.remarks += [f"the {name} sample was skipped: no {name} here" for name in missing]
     return report
+
+
+def _add_whole_suite(report: Report, command: Sequence[str], seed: int) -> None:
+    used = cpu_seconds()
+    with CommandLauncher(command) as launcher:
+        conformance = Conformance(launcher, schedules=SUITE_SCHEDULES, seed=seed)
+        conformance.meet()
+        conformance.run_all(cases_named([]))
+    report.goals.append(
+        Goal(
+            name="whole suite, CPU seconds with the child",
+            wanted=SUITE_CPU_SECONDS_MAX,
+            got=cpu_seconds() - used,
+            at_most=True,
+        )
+    )
+
+
+def _add_time_to_catch(report: Report, seed: int) -> None:
+    runs, used = [], []
+    for fault in FAULTS:
+        conformance = Conformance(InlineLauncher(fault.rule), seed=seed, shrink_runs_max=0)
+        conformance.meet()
+        began = time.process_time()
+        (case,) = cases_named([fault.case])
+        runs.append(conformance.run_case(case).runs)
+        used.append(time.process_time() - began)
+    for quantity, values, unit in (("runs to catch", runs, ""), ("CPU to catch", used, "s")):
+        report.add(
+            f"{len(FAULTS)} faulty rules", f"{quantity}, median", statistics.median(values), unit
+        )
+        report.add(f"{len(FAULTS)} faulty rules", f"{quantity}, most", max(values), unit)
 
 
 def _commands(folder: Path) -> Mapping[str, Sequence[str]]:

@@ -29,6 +29,12 @@ class Run:
     exit_code: int = 0
 
 
+def cpu_seconds() -> float:
+    """Return the processor time of this process and of its children that have ended."""
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(one.ru_utime + one.ru_stime for one in used)
+
+
 @dataclass(slots=True)
 class Runs:
     """All runs of one contestant, in order."""

@@ -1,4 +1,4 @@
-"""pt-archiver and myloader behind the gate: each of their commands waits for the schedule."""
+"""pt-archiver, pt-online-schema-change and myloader behind the gate."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ import pytest
 from ci.programs.loaders import DUMPER, LOADER
 from ci.programs.mysql_servers import create, verified
 from ci.programs.percona import ARCHIVED, ARCHIVER
-from paraply.adapters.conformance.adversaries import Adversary, SteeredSchedule
+from ci.programs.schema_change import KEEP, TOOL
+from paraply.adapters.conformance.adversaries import Adversary, OfferKind, SteeredSchedule
 from paraply.adapters.servers import ServerRoom, find_mariadb
 from paraply.adapters.wire.commands import HoldRule
 from paraply.adapters.wire.gate import Gate
@@ -22,11 +23,14 @@ from paraply.commands.conform_wire import own_target
 from paraply.conforming.wire.suite import USER
 from paraply.properties.two_logs.judgement import End
 from paraply.vocabulary.schedule import SeededSchedule
+from paraply.vocabulary.verdict import Verdict
 from tests.live.runs import installed
 
 pytestmark = pytest.mark.live
 
 ROWS, BATCH = 8, 4
+CHANGED = 40
+"""Enough for several chunks."""
 ARCHIVE = [
     ARCHIVER, "--source", f"h=127.0.0.1,P={{source_port}},u={USER},D=shop,t=account",
     "--dest", f"h=127.0.0.1,P={{target_port}},u={USER},D=dw,t=account", "--where", f"id < {ROWS}",
@@ -51,7 +55,7 @@ class FaultAt(SeededSchedule):
 
 @pytest.fixture(scope="module")
 def server():
-    for tool in (ARCHIVER, DUMPER, LOADER):
+    for tool in (ARCHIVER, TOOL, DUMPER, LOADER):
         if shutil.which(tool) is None:
             pytest.skip(f"no {tool}; run ci/servers --only programs")
     with ServerRoom() as room:
@@ -147,3 +151,40 @@ def test_loader_with_four_threads_is_right_or_loud(server, conduct, tmp_path, fa
         assert run.exit_code == 0
     else:  # It repeats nothing, and says so.
         assert any("ended with exit code 1" in step for step in run.trace)
+
+
+CHANGE = [
+    TOOL, "--execute", *KEEP, "--alter", "ADD COLUMN note INT", "--chunk-time=0",
+    "--chunk-size=5", "--max-load", "", "--critical-load", "", "--no-check-plan",
+    "--no-version-check", f"h=127.0.0.1,P={{target_port}},u={USER},D=shop,t=account",
+]  # fmt: skip
+
+
+class Writes(SeededSchedule):
+    """Changes a row of the old table before each step, and takes a fault after the first chunk."""
+
+    def __init__(self, server):
+        super().__init__(0)
+        self.server = server
+        self.version = 0
+
+    def choose(self, options, label=""):
+        self.version += 1
+        row = self.version % CHANGED
+        self.server.run([f"UPDATE shop.account SET version = {self.version} WHERE id = {row}"])
+        faults = [one for one in options if one.kind is OfferKind.DEADLOCK]
+        return faults[0] if faults and self.version > 2 else options[0]
+
+
+@pytest.mark.parametrize("fault", [None, Fault.DEADLOCK], ids=str)
+def test_schema_change_copies_rows_that_change_between_its_chunks(server, conduct, fault):
+    begin(server, CHANGED)
+    schedule = Writes(server)
+    run = conduct(CHANGE, schedule, *([fault] if fault else []))
+    result = verified(server, server, required="per-key", maps=("shop.account=shop._account_new",))
+    print(f"live: {TOOL} behind the gate, {fault}: {result.level.word}, {schedule.version} writes")
+    assert run.exit_code == 0, run.stderr
+    assert run.faults == bool(fault)
+    assert schedule.version >= CHANGED // 5, "each chunk waits"
+    assert result.verdict is Verdict.HOLDS
+    assert result.end is End.EQUAL

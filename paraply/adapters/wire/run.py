@@ -31,7 +31,7 @@ _BUSY_S_MAX = 1.0
 _LOGIN_S_MAX = 10.0
 _RESTARTS_MAX = 3
 _PUMP_S = 0.01
-_READY_S_MAX = 60.0
+_READY_S_MAX = _START_S_MAX = 300.0
 
 
 class Fault(Enum):
@@ -116,6 +116,7 @@ class Conductor:
         self._faults_left = list(faults)
         self._patience_s = patience_s
         self._begin = begin
+        self._has_to_read = True
         self.run = WireRun()
 
     def conduct(self) -> WireRun:
@@ -156,12 +157,19 @@ class Conductor:
         return False
 
     def _goes_on(self) -> bool:
-        """Wait for timers; restart a program that has failed after a fault."""
-        ends = time.monotonic() + self._patience_s
+        """Wait for timers; restart a program that has failed after a fault.
+
+        The wait is prolonged while a program that has not read the log yet works.
+        """
+        started = time.monotonic()
+        ends = started + self._patience_s
+        watch = RestWatch()
         before = self._gate.progress
         while time.monotonic() < ends:
             if not self._program.is_running and not self._gate.connections:
                 break
+            if self._is_starting and watch.state_of(self._program.pid) != "rests":
+                ends = min(time.monotonic() + self._patience_s, started + _START_S_MAX)
             if self._gate.pump(_PUMP_S) and (self._gate.progress > before or self._offers()):
                 return True
         if self._program.is_running:
@@ -182,6 +190,11 @@ class Conductor:
             self._start_again()
             return True
         return False
+
+    @property
+    def _is_starting(self) -> bool:
+        is_read = any(one.dump is not None for one in self._gate.connections)
+        return bool(self._groups and self._has_to_read and not is_read and self._program.is_running)
 
     def _settle(self) -> None:
         watch = RestWatch()
@@ -304,6 +317,7 @@ class Conductor:
     def _deliver(self, one: Connection) -> None:
         dump = one.dump
         assert dump is not None
+        self._has_to_read = False
         self.run.delivered = max(self.run.delivered, dump.remaining[0].number)
         one.deliver(dump.take())
         if not dump.remaining:
@@ -339,6 +353,7 @@ class Conductor:
     def _start_again(self) -> None:
         self._program.kill()
         self._lose(list(self._gate.connections))
+        self._has_to_read = self.run.delivered < self._groups
         self._program.start()
 
     def _use(self, fault: Fault) -> None:

@@ -48,6 +48,22 @@ def _siblings(_: int) -> SourceLog:
     return log
 
 
+def _parents(_: int) -> SourceLog:
+    log = log_of(P, _child())
+    log.transaction(insert("d.p", 1, 1), insert("d.p", 2, 2))
+    log.drain()
+    log.transaction(update("d.p", {"id": 1}, code=7))
+    log.transaction(update("d.p", {"id": 2}, code=8))
+    return log
+
+
+def _new_parents(_: int) -> SourceLog:
+    log = log_of(P, _CASCADE)
+    log.transaction(insert("d.p", 1, 1))
+    log.transaction(insert("d.p", 2, 2))
+    return log
+
+
 _SELF = "CREATE TABLE d.s (id INT PRIMARY KEY, up INT, FOREIGN KEY (up) REFERENCES d.s (id))"
 _GRANDCHILD = (
     "CREATE TABLE d.g (id INT PRIMARY KEY, c INT, "
@@ -156,6 +172,22 @@ CASES = (
         must_overlap=True,
     ),
     Case(
+        id="F-parents-10",
+        fact="two parents whose foreign key has no action change side by side",
+        source="MySQL manual, foreign key constraints",
+        decides=OVERLAP,
+        log=_parents,
+        must_overlap=True,
+    ),
+    Case(
+        id="F-parents-11",
+        fact="an insert starts no cascade, so that two new parents need not wait for each other",
+        source="MySQL manual, foreign key constraints",
+        decides=OVERLAP,
+        log=_new_parents,
+        must_overlap=True,
+    ),
+    Case(
         id="G-cascade-01",
         fact="a row that a cascade deleted comes back after the cascade",
         source="tiflow issue 12350; Percona PXC-3449",
@@ -227,6 +259,18 @@ CASES = (
             (update("d.c", {"id": 3}, id=30),),
             (delete("d.p", id=1),),
             (insert("d.p", 1, 3),),
+        ),
+    ),
+    Case(
+        id="G-cascade-08",
+        fact="a grandchild changes before one row of a later transaction cascades to it",
+        source="MariaDB MDEV-35018",
+        decides=AS_LOGGED,
+        log=_log(
+            (P, _CASCADE, _GRANDCHILD),
+            (insert("d.p", 1, 1), insert("d.c", 1, 1), insert("d.g", 1, 1)),
+            (delete("d.g", id=1),),
+            (insert("d.other", 9, 9), delete("d.p", id=1)),
         ),
     ),
 )
