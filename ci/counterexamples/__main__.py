@@ -18,7 +18,14 @@ from typing import Any
 import pymysql
 
 from ci.counterexamples.registry import SCRIPTS, Script
-from ci.counterexamples.scripts import commit_order, crashes, group, semi_sync, stamps  # noqa: F401
+from ci.counterexamples.scripts import (  # noqa: F401
+    commit_order,
+    crashes,
+    galera,
+    group,
+    semi_sync,
+    stamps,
+)
 from ci.counterexamples.stage import ScriptError, Stage
 from ci.pages.counterexamples import PAGE
 from ci.pages.writing import ROOT
