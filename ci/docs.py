@@ -1,11 +1,12 @@
-"""`make docs`: build a static site in build/site, and check its links.
+"""`make docs`: build this version of the site in build/site, and check its links.
 
-Links to code and data become plain text.
+Links to code and data become plain text. Other versions that are there stay, and are in the menu.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import re
 import shutil
@@ -14,9 +15,11 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from paraply.version import VERSION
+
 ROOT = Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build"
-CONFIGURATION = ROOT / "ci" / "mkdocs.yml"
+CONFIGURATION = ROOT / "ci" / "site.yml"
 
 _ALONE = (
     "README.md",
@@ -114,17 +117,32 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(fault, file=sys.stderr)
     if faults or arguments.check:
         return 1 if faults else 0
+    place = BUILD / "site.yml"
+    text = CONFIGURATION.read_text(encoding="utf-8")
+    place.write_text(f"{text}site_dir: site/{VERSION}\n", encoding="utf-8")
     done = subprocess.run(
-        [sys.executable, "-m", "mkdocs", "build", "--quiet", "--strict", "--clean",
-         "--config-file", str(CONFIGURATION), "--site-dir", str(site)],
-        cwd=ROOT,
-        # Hides a notice about the tool's own future.
-        env={**os.environ, "NO_MKDOCS_2_WARNING": "1"},
+        [sys.executable, "-m", "zensical", "build", "--strict", "--clean", "-f", str(place)],
+        cwd=BUILD,
         check=False,
-    )  # fmt: skip
+    )
     if done.returncode == 0:
-        print(f"{site.relative_to(ROOT)}/index.html")
+        list_versions(site)
+        print(os.path.relpath(site / "index.html"))
     return done.returncode
+
+
+def list_versions(site: Path) -> None:
+    """Write the menu of the versions in a site, newest first, and a first page that opens it."""
+    folders = (path.name for path in site.iterdir() if (path / "index.html").is_file())
+    versions = sorted(folders, key=lambda name: [int(part) for part in name.split(".")])[::-1]
+    menu = [{"version": name, "title": name, "aliases": []} for name in versions]
+    (site / "versions.json").write_text(json.dumps(menu) + "\n", encoding="utf-8")
+    (site / "index.html").write_text(
+        f'<!DOCTYPE html><meta charset="utf-8"><title>paraply</title>'
+        f'<meta http-equiv="refresh" content="0; url={versions[0]}/index.html">'
+        f'<a href="{versions[0]}/index.html">paraply {versions[0]}</a>\n',
+        encoding="utf-8",
+    )
 
 
 if __name__ == "__main__":

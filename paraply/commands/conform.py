@@ -54,6 +54,7 @@ from paraply.file_arguments import (
     JunitFile,
     LogFile,
     OutputFolder,
+    SarifFile,
 )
 from paraply.number_arguments import positive
 from paraply.progress import progress
@@ -146,6 +147,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="print these cases in full, or all failures: all (three failures, grouped by cause)",
     )
     parser.add_argument("--junit", type=JunitFile, metavar="F", help="write JUnit XML; - is stdout")
+    parser.add_argument("--sarif", type=SarifFile, metavar="F", help="write SARIF; - is stdout")
     parser.add_argument("--tap", action="store_true", help="print TAP in place of the report")
     parser.add_argument("--json", type=JsonFile, metavar="F", help="write JSON; - is stdout")
     parser.add_argument(

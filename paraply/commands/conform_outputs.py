@@ -16,6 +16,7 @@ from paraply.progress import progress
 from paraply.reporting.conform.files import conform_json, conform_junit, conform_tap
 from paraply.reporting.conform.html import write_conform_pages
 from paraply.reporting.conform.report import SuiteReport
+from paraply.reporting.conform.sarif import conform_sarif
 from paraply.reporting.conform.screen import SHOW_ALL, conform_text
 from paraply.reporting.files import STANDARD_OUTPUT, write_report
 from paraply.vocabulary.errors import ParaplyError
@@ -36,16 +37,26 @@ def write_outputs(arguments: argparse.Namespace, report: SuiteReport) -> int:
     """Print the report, write the files that were asked for, and return the exit code."""
     if arguments.tap:
         write_report(STANDARD_OUTPUT, conform_tap(report))
-    elif STANDARD_OUTPUT not in (arguments.json, arguments.junit):
+    elif STANDARD_OUTPUT not in (arguments.json, arguments.junit, arguments.sarif):
         write_report(STANDARD_OUTPUT, conform_text(report, arguments.show))
     if arguments.json is not None:
         write_report(arguments.json, conform_json(report))
     if arguments.junit is not None:
         write_report(arguments.junit, conform_junit(report))
+    if arguments.sarif is not None:
+        write_report(arguments.sarif, conform_sarif(report, _file_of_applier(arguments)))
     if arguments.html is not None:
         index = write_conform_pages(Path(arguments.html), report)
         sys.stderr.write(f"pages: {index}\n")
     return report.verdict.exit_code
+
+
+def _file_of_applier(arguments: argparse.Namespace) -> str:
+    """Return the file of the class, or the first file that the command names."""
+    if arguments.applier is not None:
+        return str(arguments.applier).rpartition(":")[0]
+    words: list[str] = arguments.command_line
+    return next((word for word in words if Path(word).is_file()), words[0])
 
 
 def check_show(arguments: argparse.Namespace, cases: Sequence[Case]) -> None:

@@ -143,7 +143,7 @@ def findings() -> list[Finding]:
             remedy="ci/servers --only tools",
         ),
         _library("tests with Hypothesis", "hypothesis", extra="test"),
-        _library("make docs", "mkdocs-material", extra="docs"),
+        _library("make docs", "zensical", extra="docs"),
     ]
 
 

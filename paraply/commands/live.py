@@ -95,6 +95,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="servers that are already there, the source first: mysql://USER@HOST:PORT,"
         " mysql://USER@/?socket=PATH; password also in PARAPLY_DSN_PASSWORD",
     )  # fmt: skip
+    parser.add_argument(
+        "--drop-leftovers", action="store_true",
+        help="with --dsn: drop schemas that killed runs left; none may be in use",
+    )  # fmt: skip
     parser.add_argument("--basedir", type=Path, metavar="DIR", help="the server's tree")
     parser.add_argument("--keep", action="store_true", help="leave the servers' directories")
     parser.add_argument(
@@ -119,6 +123,9 @@ def run(arguments: argparse.Namespace) -> int:
         return 0
     if arguments.dsn and arguments.target not in (None, EXISTING.name):
         reason = f"--dsn takes servers that are there; it goes with no TARGET '{arguments.target}'"
+        raise ParaplyError(USAGE, reason=reason, command="paraply live")
+    if arguments.drop_leftovers and not arguments.dsn:
+        reason = "--drop-leftovers goes with --dsn"
         raise ParaplyError(USAGE, reason=reason, command="paraply live")
     if arguments.dsn:
         arguments.target = EXISTING.name
@@ -193,6 +200,7 @@ def requests_of(target: LiveTarget, arguments: argparse.Namespace) -> list[LiveR
             servers=tuple(arguments.dsn),
             basedir=arguments.basedir,
             keep=arguments.keep,
+            drop_leftovers=arguments.drop_leftovers,
             say=_say,
         )
         for mode in modes

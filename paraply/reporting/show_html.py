@@ -9,7 +9,6 @@ from markupsafe import Markup
 
 from paraply.counterexamples.showing.document import Shown, document_of
 from paraply.reporting import words
-from paraply.reporting.event_words import event_words
 from paraply.reporting.html import content_policy, resource, template_environment
 from paraply.version import VERSION
 from paraply.vocabulary.verdict import Verdict
@@ -35,7 +34,7 @@ def show_html(shown: Shown, *, verdict: Verdict | None = None) -> str:
             headline=headline,
             verdict=verdict.word,
             mark=words.MARKS[verdict],
-            nearest=_nearest(shown, document),
+            nearest=_nearest(document),
             broken_edges=[one for one in document["edges"] if one["broken"]][:BROKEN_EDGES_MAX],
             transactions_max=TRANSACTIONS_MAX,
             is_tried_out=shown.alternatives is None or shown.alternatives.is_complete,
@@ -57,15 +56,9 @@ def _headings(document: dict[str, Any]) -> tuple[str, str]:
     return f"Not so: {heading}", first["sentences"][0] if first["sentences"] else first["meaning"]
 
 
-def _nearest(shown: Shown, document: dict[str, Any]) -> dict[str, Any] | None:
-    for index, one in enumerate(document["alternatives"]):
-        if one["isNearest"]:
-            events = shown.history.events
-            first = one["first"]
-            instead = event_words(events[first], shown.history) if first < len(events) else ""
-            then = one["events"][0][2] if one["events"] else "the run ends"
-            return {**one, "index": index, "words": then, "instead": instead}
-    return None
+def _nearest(document: dict[str, Any]) -> dict[str, Any] | None:
+    found = enumerate(document["alternatives"])
+    return next(({**one, "index": index} for index, one in found if one["isNearest"]), None)
 
 
 def _as_script(document: dict[str, Any]) -> str:

@@ -15,7 +15,7 @@ import zlib
 from contextlib import suppress
 
 BINARIES = ("chromium", "chromium-browser", "google-chrome", "chrome")
-TIMEOUT_S = 30.0
+TIMEOUT_S = 120.0
 
 
 def binary():
@@ -118,6 +118,10 @@ class Chromium:
 
     def screenshot(self, selector, scale=0.25):
         """Return the pixels of an element as rows of (red, green, blue)."""
+        return pixels_of(self.picture(selector, scale))
+
+    def picture(self, selector, scale=1):
+        """Return an element as a PNG."""
         box = self.value(
             f"(() => {{ const box = document.querySelector({json.dumps(selector)})"
             ".getBoundingClientRect(); return [box.x + scrollX, box.y + scrollY, box.width,"
@@ -126,7 +130,7 @@ class Chromium:
         clip = dict(zip(("x", "y", "width", "height"), box, strict=True), scale=scale)
         answer = self._ask("Page.captureScreenshot", format="png", clip=clip,
                            captureBeyondViewport=True)  # fmt: skip
-        return pixels_of(base64.b64decode(answer["data"]))
+        return base64.b64decode(answer["data"])
 
     def _ask(self, method, **params):
         number = next(self._numbers)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-WIDTHS = (1280, 420)
+WIDTHS = (1280, 400)
 COLUMNS = 12
 BLOCKS = (
     "header, header h1, header .figures, nav, main section, main section > h2, figure, "

@@ -14,7 +14,8 @@ from paraply.registries import property_named, subject_named
 from paraply.reporting.show_html import show_html
 from tests.conftest import REPOSITORY
 
-LOG = REPOSITORY / "tests" / "fixtures" / "binlogs" / "mysql-9.7.4" / "load-full-metadata"
+LOGS = REPOSITORY / "tests" / "fixtures" / "binlogs" / "mysql-9.7.4"
+LOG, REPLICA = LOGS / "load-full-metadata", LOGS / "replica"
 
 
 def history_page(folder):
@@ -61,11 +62,19 @@ def conform_page(folder):
     return folder / "conform" / "index.html"
 
 
+def verify_page(folder):
+    """A replica held against its source."""
+    source, target = (REPLICA / f"{name}.000001" for name in ("bin", "replica-bin"))
+    _run("verify", str(source), "--target", str(target), "--html", str(folder / "verify.html"))
+    return folder / "verify.html"
+
+
 PAGES = {
     "audit": audit_page,
     "campaign": campaign_page,
     "conform": conform_page,
     "history": history_page,
+    "verify": verify_page,
 }
 
 

@@ -13,8 +13,11 @@ import pytest
 from tests.browser.chromium import Chromium, binary
 from tests.browser.layout import WIDTHS, boxes, layout
 from tests.browser.pages import PAGES
+from tests.conftest import REPOSITORY
 
 STORED = Path(__file__).parent / "layouts"
+SCREENSHOTS = REPOSITORY / "build" / "screenshots"
+SCALE = 0.25
 
 pytestmark = [
     pytest.mark.live,
@@ -51,6 +54,24 @@ def test_blocks_follow_each_other_and_stay_inside_the_page(browser, page):
         assert sections
         for before, after in itertools.pairwise(sections):
             assert before[3] + before[5] <= after[3] + 0.5
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_screenshot_shows_every_section(browser, page, width):
+    name, file = page
+    browser.resize(width, 900)
+    browser.open(file.as_uri())
+    SCREENSHOTS.mkdir(parents=True, exist_ok=True)
+    (SCREENSHOTS / f"{name}-{width}.png").write_bytes(browser.picture("html"))
+    pixels = browser.screenshot("html", SCALE)
+    assert len(pixels[0]) == pytest.approx(width * SCALE, abs=1)
+    paper = max({*pixels[-1]}, key=pixels[-1].count)
+    for _, block, _, top, _, height in boxes(browser):
+        if block.startswith(("header", "section")) and height:
+            shown = pixels[round(top * SCALE) : round((top + height) * SCALE)]
+            assert any(abs(sum(pixel) - sum(paper)) > 60 for row in shown for pixel in row), (
+                f"{block} is blank"
+            )
 
 
 def test_colours_follow_the_reader_and_the_verdict_stands_out(browser, page):

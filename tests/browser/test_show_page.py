@@ -44,6 +44,19 @@ def test_page_opens_where_it_breaks_without_an_error(browser, page):
     assert browser.errors == []
 
 
+def test_first_screen_has_the_breaking_step_and_names_the_keys(browser, page):
+    browser.resize(1280, 800)
+    browser.open(page.as_uri())
+    bottoms = browser.value(
+        "[...document.querySelectorAll('#steps .toolbar, #now, #rows .moment')]"
+        ".map((one) => one.getBoundingClientRect().bottom)"
+    )
+    assert len(bottoms) >= 4
+    assert max(bottoms) <= 800
+    keys = browser.value("[...document.querySelectorAll('#steps kbd')].map((k) => k.textContent)")
+    assert keys == ["→", "←", "b", "↓", "↑", "Home", "End"]
+
+
 def test_buttons_keys_and_slider_step_and_the_state_follows(browser, page):
     browser.open(page.as_uri() + "#step=1")
     assert now(browser) == 1
@@ -87,6 +100,7 @@ def test_other_choice_shows_what_it_leads_to(browser, page):
     )
     assert 0 < len(passing) < total
     assert not any("still breaks" in row for row in passing)
+    assert all(" instead of " in row for row in passing)
     browser.value("location.hash = document.querySelector('.nearest a').getAttribute('href')")
     browser.value("new Promise((done) => setTimeout(done, 50))")
     assert "passes" in browser.text("#other")

@@ -35,4 +35,7 @@ def run_of_sarif(text):
     document = json.loads(text)
     assert [error.message for error in published_sarif().iter_errors(document)] == []
     (run,) = document["runs"]
+    # Code scanning refuses a document with a result that has no place.
+    if "invocations" not in run:
+        assert all(result["locations"] for result in run["results"])
     return run

@@ -7,17 +7,19 @@ import re
 import shlex
 import subprocess
 import sys
+import tomllib
 import zipfile
 
 import pytest
 import yaml
 
 from ci.pages.man import page
+from ci.platforms import PYTHONS
 from ci.wheel import build
 from paraply.cli import build_parser
 from paraply.commands import COMMANDS
 from paraply.version import VERSION
-from tests.builders.every_command import LOG
+from tests.builders.every_command import CLOCK, LOG
 
 
 @pytest.fixture
@@ -39,6 +41,17 @@ def test_wheel_has_the_same_bytes_twice(repository, tmp_path):
     with zipfile.ZipFile(first) as archive:
         assert {one.date_time[:3] for one in archive.infolist()} == {(2023, 11, 14)}
         assert archive.testzip() is None
+
+
+def test_metadata_has_the_pythons_of_the_platforms_and_one_address(repository):
+    about = tomllib.loads((repository / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    pythons = [name.rpartition(" ")[2] for name in about["classifiers"] if ":: 3." in name]
+    assert pythons == list(PYTHONS)
+    (address,) = about["urls"].values()
+    named = re.findall(
+        r"https://\S*/OWNER/\S*", (repository / "docs" / "ci.md").read_text(encoding="utf-8")
+    )
+    assert set(named) == {address}
 
 
 def test_manual_page_names_every_command_and_is_valid():
@@ -83,6 +96,7 @@ def _script(folder, script, environment):
     [
         ("audit", f"{LOG} --engine=readable", "false", 0),
         ("verify", f"{LOG} --target {LOG}", "false", 0),
+        ("conform", f"--case B-prefix-01 --schedules 1 --applier {CLOCK}", "false", 0),
         ("audit", "missing.000001", "true", 3),
     ],
 )

@@ -17,6 +17,7 @@ from paraply.commands.conform_outputs import run_with_progress
 from paraply.conforming.suite import CaseResult, Result
 from paraply.reporting.conform.lines import height
 from paraply.reporting.conform.screen import LINES_MAX
+from tests.builders.json_schema import run_of_sarif
 
 LOST = "lost: the target's log never contains the change of 0-1-{} at bin.000001:1474 (d.t row 1)"
 LEVEL = "the target's log reaches the level none, not atomic"
@@ -114,10 +115,10 @@ def test_show_prints_the_whole_trace_over_the_wire(wire, capsys):
 
 
 def test_files_over_the_wire_have_the_results(wire, tmp_path, capsys):
-    names = {kind: tmp_path / f"r.{kind}" for kind in ("json", "junit")}
+    names = {kind: tmp_path / f"r.{kind}" for kind in ("json", "junit", "sarif")}
     pages = tmp_path / "pages"
     words = [f"--{kind}={path}" for kind, path in names.items()]
-    assert wire("--case", "A", "K", "F-parent-01", "--tap", *words, f"--html={pages}") == 1
+    assert wire("--case", "A", "K", "N", "F-parent-01", "--tap", *words, f"--html={pages}") == 1
     document = json.loads(names["json"].read_text())
     assert document["verdict"] == "violated"
     failed = {one["id"] for one in document["cases"] if one["result"] == "fail"}
@@ -130,8 +131,14 @@ def test_files_over_the_wire_have_the_results(wire, tmp_path, capsys):
     root = ElementTree.parse(names["junit"]).getroot()
     junit = {one.get("name") for one in root.iter("testcase") if one.find("failure") is not None}
     assert junit == failed
+    sarif = run_of_sarif(names["sarif"].read_text())["results"]
+    assert {one["ruleId"] for one in sarif if one["level"] == "error"} == failed
+    assert {one["ruleId"][0] for one in sarif if one["level"] == "warning"} == {"N"}
+    file = sarif[0]["locations"][0]["physicalLocation"]["artifactLocation"]["uri"]
+    assert file == COMMAND[1]
     tap = capsys.readouterr().out.splitlines()
-    assert sum(line.startswith("not ok") for line in tap) == len(failed)
+    broken = [line for line in tap if line.startswith("not ok") and "# TODO" not in line]
+    assert len(broken) == len(failed)
     assert sum("# SKIP it changes the schema" in line for line in tap) == document["counts"]["skip"]
     index = (pages / "index.html").read_text()
     for one in failed:
@@ -145,7 +152,10 @@ def test_exit_codes_over_the_wire(wire, tmp_path, capsys):
     assert wire("--case", "N", "--strict") == 1
     known = tmp_path / "known.toml"
     known.write_text('[[expected]]\ncase = "A-rotation-01"\nreason = "slow"\nlink = "x"\n')
-    assert wire("--case", "A-rotation-01", f"--expected-failures={known}") == 0
+    sarif = tmp_path / "known.sarif"
+    words = [f"--expected-failures={known}", f"--sarif={sarif}"]
+    assert wire("--case", "A-rotation-01", *words) == 0
+    assert [one["level"] for one in run_of_sarif(sarif.read_text())["results"]] == ["note"]
     assert "expected, 1: slow (x)" in capsys.readouterr().out
 
 

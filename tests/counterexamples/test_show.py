@@ -6,7 +6,7 @@ import re
 import pytest
 
 from paraply.cli import main
-from paraply.counterexamples.showing.alternatives import alternatives_of
+from paraply.counterexamples.showing.alternatives import Alternative, Alternatives, alternatives_of
 from paraply.counterexamples.showing.dependencies import dependency_edges
 from paraply.counterexamples.showing.document import Shown, document_of
 from paraply.counterexamples.showing.states import state_differences
@@ -116,6 +116,30 @@ def test_nearest_passing_run_passes_and_takes_one_choice_otherwise(unordered):
     assert Verdict.VIOLATED in verdicts  # some choices do not matter
     for one in found.found[:20]:
         assert one.history.events[: one.first] == unordered.history.events[: one.first]
+
+
+@pytest.mark.parametrize(
+    ("other", "said"),
+    [
+        ("begun T1@w2", "worker 2 instead of worker 1: begin T1"),
+        ("engine_committed T1@w1", "worker 1: engine commit T1 instead of begin T1"),
+        ("begun T2@w2", "worker 2: begin T2 instead of worker 1: begin T1"),
+        ("", "the run ends instead of worker 1: begin T1"),
+    ],
+)
+def test_alternative_is_told_in_words(other, said):
+    first = "begun T2@w2 ; " if other == "engine_committed T1@w1" else ""
+    run, changed = (
+        parse_history(f"T1{{a}} 1<0 | T2{{b}} 2<0 | {first}{events}")
+        for events in ("begun T1@w1", other)
+    )
+    one = Alternative(
+        position=0, label="", taken=0, option=1, first=bool(first), history=changed,
+        verdict=Verdict.HOLDS, changed=1,
+    )  # fmt: skip
+    found = Alternatives(choices=(0,), found=(one,), is_complete=True)
+    document = document_of(Shown(history=run, broken=[], alternatives=found))
+    assert document["alternatives"][0]["words"] == said
 
 
 def test_document_marks_the_two_moments(unordered):

@@ -1,8 +1,15 @@
-"""The pages as a site: links are carried over, and one that leads nowhere is a fault."""
+"""The pages as a site: links, navigation by task, search, versions."""
 
+import json
+import re
 from pathlib import Path
 
-from ci.docs import ROOT, gather, gathered, pages
+import pytest
+import yaml
+
+from ci import docs
+from ci.docs import CONFIGURATION, ROOT, gather, gathered, list_versions, pages
+from paraply.version import VERSION
 
 KNOWN = {Path("README.md"), Path("docs/protocol.md"), Path("proofs/P01.md")}
 
@@ -34,4 +41,37 @@ def test_link_to_nothing_is_a_fault():
 def test_code_and_far_links_are_left_alone():
     text = "```\n[a](nowhere.md)\n```\n[b](https://example.org/x.md)\n"
     assert gathered(text, Path("README.md"), KNOWN) == (text, [])
-    assert (ROOT / "ci" / "mkdocs.yml").is_file()
+
+
+def test_navigation_has_every_page_of_the_documents():
+    def places(entry):
+        if isinstance(entry, str):
+            return [entry]
+        return [one for part in entry for group in part.values() for one in places(group)]
+
+    found = places(yaml.safe_load(CONFIGURATION.read_text(encoding="utf-8"))["nav"])
+    assert len(found) == len({*found})
+    assert {Path(one) for one in found} <= pages().keys()
+    assert {f"docs/{path.name}" for path in (ROOT / "docs").glob("*.md")} <= {*found}
+
+
+def test_menu_has_every_version_and_the_first_page_opens_the_newest(tmp_path):
+    for name in ("0.9.0", "0.10.0", "assets"):
+        (tmp_path / name).mkdir()
+    for name in ("0.9.0", "0.10.0"):
+        (tmp_path / name / "index.html").touch()
+    list_versions(tmp_path)
+    menu = json.loads((tmp_path / "versions.json").read_text())
+    assert [one["version"] for one in menu] == ["0.10.0", "0.9.0"]
+    assert "url=0.10.0/index.html" in (tmp_path / "index.html").read_text()
+
+
+@pytest.mark.long
+def test_site_has_a_search_and_asks_no_other_host(tmp_path, monkeypatch):
+    monkeypatch.setattr(docs, "BUILD", tmp_path)
+    assert docs.main([]) == 0
+    site = tmp_path / "site" / VERSION
+    entries = json.loads((site / "search.json").read_text(encoding="utf-8"))["items"]
+    assert any("docs/audit.html" in one["location"] for one in entries)
+    page = (site / "docs" / "audit.html").read_text(encoding="utf-8")
+    assert not re.findall(r'<(?:script|link|img)[^>]*(?:src|href)="https?:', page)

@@ -36,6 +36,7 @@ from tests.adapters.postgresql.stream_writer import INT4, TEXT, StreamWriter
 from tests.builders.every_command import CLOCK, LOG
 from tests.builders.hot_logs import hot_log
 from tests.fuzz import mutations as damage
+from tests.fuzz import text_twin
 from tests.fuzz.binlog_target import check, file_of
 from tests.fuzz.binlog_target import seeds as scripts_and_logs
 from tests.fuzz.mutations import Mutate
@@ -450,6 +451,7 @@ def readers() -> Iterator[Reader]:
         ("binary-log", scripts, damage.script_damaged, audit_script),
         ("both-engines", hot_scripts, damage.script_damaged, both_engines),
         ("log-of-target", scripts, damage.script_damaged, verify_script),
+        ("text-twin", lambda: single(*text_twin.logs()), text_twin.damaged, text_twin.read),
         ("packed-log", packed_logs, damage.packed(damage.bytes_damaged),
          command("audit", f"{{}}/{ONE}", "--engine=readable", MEMORY)),
         ("log-as-text", texts_of_logs, damage.text_damaged,
@@ -477,7 +479,9 @@ def readers() -> Iterator[Reader]:
         ("parquet", parquet_folders, damage.bytes_damaged, command("check", "{}")),
         ("conversation", conversations, damage.json_lines_damaged, converse),
     ):  # fmt: skip
-        yield Reader(name=name, seeds=cache(seeds), damage={"": mutate}, read=read)
+        # Without a server there is no program that prints a log.
+        if name != "text-twin" or text_twin.programs():
+            yield Reader(name=name, seeds=cache(seeds), damage={"": mutate}, read=read)
     yield Reader(
         name="campaign",
         seeds=cache(campaigns),

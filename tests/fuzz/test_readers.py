@@ -9,8 +9,11 @@ from random import Random
 
 import pytest
 
-from tests.fuzz import guided, mutations, oracle
+from paraply.adapters.binlog.text.dump import read_text_transactions
+from paraply.adapters.binlog.transactions import read_transactions
+from tests.fuzz import guided, mutations, oracle, text_twin
 from tests.fuzz.__main__ import fuzz, input_of, is_telling, main, outcome_of
+from tests.fuzz.binlog_target import check as decode_bytes
 from tests.fuzz.readers import ONE, both_engines, converse, read_group, readers, single
 
 READERS = {reader.name: reader for reader in readers()}
@@ -67,6 +70,32 @@ def test_difference_of_the_engines_is_noticed(monkeypatch):
     monkeypatch.setattr("tests.builders.engines.differences", lambda *_: ["pairs: 1 and 2"])
     with pytest.raises(oracle.BrokenError, match="engines differ"):
         outcome_of(reader, reader.seeds()[0])
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda found: None, []),
+        (lambda found: found.pop(), ["21 transactions and 20"]),
+        (lambda found: setattr(found[1], "last_committed", 7), ["last_committed 1 and 7"]),
+        (lambda found: found[-1].rows.pop(), ["rows "]),
+    ],
+)
+def test_difference_of_a_log_and_its_text_is_noticed(change, said):
+    folder = text_twin.BINLOGS / "mysql-9.7.4" / "foreign-keys"
+    binary = list(read_transactions([str(folder / "bin.000001")]))
+    text = list(read_text_transactions([str(folder / "expected" / "bin.000001.txt.gz")]))
+    change(text)
+    found = list(text_twin.differences(binary, text))
+    assert len(found) == len(said)
+    assert all(what in one for what, one in zip(said, found, strict=True))
+
+
+def test_damaged_log_keeps_its_checksums():
+    data = (text_twin.BINLOGS / "mysql-9.7.4" / "tags" / "bin.000001").read_bytes()
+    outcomes = [decode_bytes(text_twin.damaged(data, Random(number))) for number in range(20)]
+    assert "read" in outcomes
+    assert "P105" not in outcomes
 
 
 def test_input_without_end_is_noticed(tmp_path, monkeypatch):

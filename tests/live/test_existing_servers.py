@@ -7,13 +7,16 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from paraply.adapters.live.existing.lab import ExistingLab
 from paraply.adapters.live.existing.own_schema import drop_schema, has_schema, make_schema
 from paraply.adapters.live.existing.target import OF_THE_WORKERS
 from paraply.adapters.live.pair.windows import OPTIONS as WINDOW_OPTIONS
+from paraply.adapters.live.target import LiveRequest
 from paraply.adapters.servers import (
     ServerRoom,
     find_mariadb,
@@ -152,6 +155,24 @@ def test_schema_with_something_of_somebody_in_it_stays(pair):
     assert drop_schema(source, name) == []
     assert not has_schema(source, name)
     wait_until_applied(source, replica)
+
+
+def test_schema_of_a_killed_run_is_reported_and_dropped_when_asked(pair, capsys):
+    source, replica = pair
+    before = state(source)
+    left = make_schema(source, [replica])
+    request = LiveRequest(
+        mode="", servers=tuple(names(*pair)), say=lambda text: print(text, file=sys.stderr)
+    )
+    with ExistingLab(request) as lab:
+        assert lab.schema == f"{SCHEMA}_3"
+    assert f"schema {left} is of an earlier run: " in capsys.readouterr().err
+    assert has_schema(source, left)
+    with ExistingLab(replace(request, drop_leftovers=True)) as lab:
+        assert lab.schema == left
+    assert f"schema {left} of an earlier run is dropped" in capsys.readouterr().err
+    wait_until_applied(*pair)
+    assert state(source) == before
 
 
 def test_name_that_only_a_replica_has_is_not_taken(pair):

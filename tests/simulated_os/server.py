@@ -15,12 +15,13 @@ import select
 import signal
 import sys
 import tempfile
+import traceback
 from pathlib import Path
 
 from paraply.reporting.html import template_environment
 from tests.simulated_os.system import CRASHES, Fault, SimulatedSystem
 
-TIMEOUT_S = 60.0
+TIMEOUT_S = 600.0
 TOOL = (
     str(Path(__file__).parents[2] / "paraply") + os.sep,
     str(Path(__file__).with_name("writers.py")),
@@ -67,6 +68,8 @@ def run(job: dict) -> dict:
     if pid == 0:
         try:
             run_child(job)
+        except BaseException:
+            (notes / "stderr").write_text(traceback.format_exc(), encoding="utf-8")
         finally:
             os._exit(98)
     with open(os.pidfd_open(pid), "rb", closefd=True) as child:

@@ -153,7 +153,8 @@ class SimulatedSystem:
         self.calls.append(f"{kind} {os.path.relpath(place, self.folder)}")
         if self._is_full and kind in _TAKES_SPACE:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), place)
-        if len(self.calls) != self.at or self.fault is None:
+        # A program that waits calls in another order now and then.
+        if len(self.calls) != self.at or self.fault in (None, Fault.BACK, Fault.STILL):
             return False
         if self.fault in CRASHES:
             torn()

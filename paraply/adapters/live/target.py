@@ -85,6 +85,8 @@ class LiveRequest:
     basedir: Path | None = None
     """None searches the default places."""
     keep: bool = False
+    drop_leftovers: bool = False
+    """Schemas that killed runs left on existing servers."""
     say: Say = _silent
 
 

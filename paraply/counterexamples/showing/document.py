@@ -176,11 +176,31 @@ def _alternatives(shown: Shown, columns: dict[Any, int]) -> list[dict[str, Any]]
             "first": one.first,
             "verdict": one.verdict.word,
             "isNearest": one is nearest,
+            "words": _in_words(shown.history, one),
             "events": _continuation(one, columns),
             "more": max(0, len(one.history.events) - one.first - CONTINUATION_MAX),
         }
         for one in shown.alternatives.found
     ]
+
+
+def _in_words(history: History, one: Alternative) -> str:
+    """Return the first event that differs and the one that it replaces."""
+    who, what = _said(one.history, one.first)
+    whose, taken = _said(history, one.first)
+    if what == taken:
+        return f"{who} instead of {whose}: {what}"
+    if who == whose:
+        return f"{who}: {what} instead of {taken}"
+    parts = ((who, what), (whose, taken))
+    return " instead of ".join(": ".join(filter(None, part)) for part in parts)
+
+
+def _said(history: History, place: int) -> tuple[str, str]:
+    if place >= len(history.events):
+        return "", "the run ends"
+    event = history.events[place]
+    return lane_names_of(history)[lane_of(event)], event_words(event, history)
 
 
 def _continuation(one: Alternative, columns: dict[Any, int]) -> list[list[Any]]:

@@ -143,7 +143,7 @@
     const one = others[number];
     const box = byId("other");
     box.replaceChildren();
-    box.append(make("h3", `Choice ${one.position + 1}: option ${one.option} in place of ${one.taken}`));
+    box.append(make("h3", `Choice ${one.position + 1}: ${one.words}`));
     const line = make("p", "The run is the same up to step " + one.first + ". Then: ");
     line.append(verdictWord(one));
     box.append(line);
@@ -173,7 +173,7 @@
     const last = make("td");
     last.append(verdictWord(one));
     if (one.isNearest) last.append(make("b", " (the nearest)"));
-    row.append(first, make("td", `${one.option} in place of ${one.taken}`), make("td", String(one.first + 1)), make("td", one.events.length ? one.events[0][2] : "the end"), last);
+    row.append(first, make("td", String(one.first + 1)), make("td", one.words), last);
     return row;
   };
   const drawOthers = () => {
@@ -190,7 +190,7 @@
     const list = make("ul");
     for (const [one, number] of here) {
       const item = make("li");
-      item.append(make("a", one.events.length ? one.events[0][2] : "the end", { href: "#whatif=" + number }), " ", verdictWord(one));
+      item.append(make("a", one.words, { href: "#whatif=" + number }), " ", verdictWord(one));
       list.append(item);
     }
     box.append(list);

@@ -27,7 +27,10 @@ _RULES = {
 
 def verify_sarif(result: VerifyResult) -> str:
     """Return the document; levels above the required are notes."""
-    return sarif_document("paraply verify", _RULES, _results(result))
+    # Code scanning refuses a document with a result that has no place.
+    log = SarifPlace(file=result.source.files[0])
+    results = [{"locations": [log.location()]} | one for one in _results(result)]
+    return sarif_document("paraply verify", _RULES, results)
 
 
 def _results(result: VerifyResult) -> Iterator[dict[str, Any]]:

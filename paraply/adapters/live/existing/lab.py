@@ -18,7 +18,12 @@ from paraply.adapters.live.existing.checks import (
     why_no_log,
     why_no_windows,
 )
-from paraply.adapters.live.existing.own_schema import drop_schema, has_schema, make_schema
+from paraply.adapters.live.existing.own_schema import (
+    drop_schema,
+    has_schema,
+    leftovers,
+    make_schema,
+)
 from paraply.adapters.live.existing.target import OF_THE_WORKERS
 from paraply.adapters.live.observed import Final, Member, Snapshot
 from paraply.adapters.live.pair.at_rest import differing_tables, error_on_the_way, tags_on
@@ -72,6 +77,7 @@ class ExistingLab:
             check_source(self.source)
             for replica in self.replicas:
                 check_replica(self.source, replica)
+            self._earlier_runs()
             self.schema = make_schema(self.source, self.replicas)
             self.request.say(f"schema {self.schema} on {self.source.dsn}")
             for replica in self.replicas:
@@ -91,6 +97,16 @@ class ExistingLab:
             foreign = drop_schema(self.source, self.schema)
             if foreign:
                 self.request.say(f"schema {self.schema} stays: it has {', '.join(foreign)}")
+
+    def _earlier_runs(self) -> None:
+        for name in leftovers(self.source):
+            if not self.request.drop_leftovers:
+                hint = "if no run uses it, --drop-leftovers drops it"
+                self.request.say(f"schema {name} is of an earlier run: {hint}")
+            elif foreign := drop_schema(self.source, name):
+                self.request.say(f"schema {name} stays: it has {', '.join(foreign)}")
+            else:
+                self.request.say(f"schema {name} of an earlier run is dropped")
 
     def _follows(self, replica: ExistingServer) -> None:
         try:

@@ -17,6 +17,7 @@ from paraply.vocabulary.errors import ParaplyError
 
 _NAME = "paraply_live"
 _NAMES_MAX = 100
+_OURS = re.compile(rf"{_NAME}(_\d+)?")
 _MADE_BY_THE_LOAD = re.compile(r"t\d+")
 """A disconnected client may leave one."""
 _DROPPED_FIRST = ("child",)
@@ -45,6 +46,14 @@ def make_schema(source: Reachable, replicas: Sequence[Reachable]) -> str:
         where=source.name,
         reason=f"{_NAMES_MAX} schemas {_NAME}... are there already",
     )
+
+
+def leftovers(source: Reachable) -> list[str]:
+    """Return schemas with our name and a table of ours: of killed runs, or of one that runs."""
+    rows = source.query("SELECT schema_name FROM information_schema.schemata ORDER BY schema_name")
+    made = {*TABLES, *CLIENT_TABLES}
+    names = [str(name) for (name,) in rows if _OURS.fullmatch(str(name))]
+    return [name for name in names if not made.isdisjoint(_tables(source, name))]
 
 
 def has_schema(server: Reachable, name: str) -> bool:
