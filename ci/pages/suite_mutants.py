@@ -58,6 +58,8 @@ def page(judged: Sequence[Judged], total: int) -> str:
         f"{right} survivors of `{_STILL_RIGHT}` are right: they lack only a wait of MySQL beyond",
         "last_committed.",
         "",
+        "<!-- generated: results -->",
+        "",
         "| result | mutants | meaning |",
         "| --- | ---: | --- |",
     ]
@@ -67,7 +69,7 @@ def page(judged: Sequence[Judged], total: int) -> str:
         if chosen:
             lines += ["", f"## {title}", "", "| rule | function | change |", "| --- | --- | --- |"]
             lines += sorted(f"| {one.rule} | `{one.place}` | {_cell(one.what)} |" for one in chosen)
-    return "\n".join([*lines, ""])
+    return "\n".join([*lines, "", "<!-- end -->", ""])
 
 
 def _share(part: int, whole: int) -> str:

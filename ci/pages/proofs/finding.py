@@ -101,12 +101,13 @@ def page() -> str:
     lines += [
         "", "If none is found, the search ran out of time, or the statement depends on an element "
         "that it does not name, for example the row from which LC was derived, or a third "
-        "transaction.", "", "## Invariants", "",
+        "transaction.", "", "## Invariants", "", "<!-- generated: invariants -->", "",
     ]  # fmt: skip
     for row in proved:
         lines += [f"### {row['system']}: `{row['statement']}`", "", "```"]
         lines += [*row["found"], "```", ""]
-    lines += ["## How to re-run", "", "```", "python -m ci.pages.proofs.finding", "```", ""]
+    lines += ["<!-- end -->", "", "## How to re-run", ""]
+    lines += ["```", "python -m ci.pages.proofs.finding", "```", ""]
     return "\n".join(lines)
 
 
