@@ -70,12 +70,12 @@ def _run(sink: str, required: str, task: Task) -> VerifyResult:
             [
                 "CREATE DATABASE shop",
                 "CREATE TABLE shop.account (id INT PRIMARY KEY, balance BIGINT, version BIGINT)",
-                "CREATE TABLE shop.progress (id INT PRIMARY KEY, number BIGINT)",
             ]
         )
         folder = target.files
         settings = folder / "settings.json"
-        settings.write_text(json.dumps(_settings(sink, source, target, folder), default=str))
+        engine_settings = settings_for(sink, folder, source=source.port, target=target.port)
+        settings.write_text(json.dumps(engine_settings, default=str))
         shutil.copytree(environment(), folder / "env", symlinks=True, copy_function=_link_or_copy)
         shutil.copy(debezium_sink.__file__, folder)
         give(settings, target.run_as)
@@ -121,22 +121,32 @@ def _written(target: Server) -> int:
     return int(target.query("SELECT coalesce(max(version), 0) FROM shop.account")[0][0])
 
 
-def _settings(sink: str, source: Server, target: Server, folder: Path) -> dict[str, object]:
-    login = {"user": "u", "password": _PASSWORD}
+def settings_for(
+    sink: str,
+    folder: Path,
+    *,
+    source: int,
+    target: int,
+    user: str = "u",
+    password: str = _PASSWORD,
+    databases: str = "shop",
+) -> dict[str, object]:
+    """Return the settings of engine and sink, which read and write at two ports."""
+    login = {"user": user, "password": password}
     history = "io.debezium.storage.file.history.FileSchemaHistory"
     return {
         "sink": sink,
-        "target": {"host": "127.0.0.1", "port": target.port, **login},
+        "target": {"host": "127.0.0.1", "port": target, **login},
         "engine": {
             "name": "engine",
             "connector.class": "io.debezium.connector.mysql.MySqlConnector",
             **{f"database.{key}": value for key, value in login.items()},
             "database.hostname": "127.0.0.1",
-            "database.port": source.port,
+            "database.port": source,
             "database.server.id": 9,
             "database.ssl.mode": "disabled",
             "driver.allowPublicKeyRetrieval": "true",
-            "database.include.list": "shop",
+            "database.include.list": databases,
             "topic.prefix": "p",
             "snapshot.mode": "no_data",
             "provide.transaction.metadata": "true",

@@ -1,7 +1,7 @@
 """Debezium's engine with a sink into MariaDB; run by the Python of its own environment.
 
-``python debezium_sink.py SETTINGS`` reads a JSON file: ``engine`` (properties of the engine),
-``target`` (arguments of the driver) and ``sink`` (a key of ``SINKS``).
+``python debezium_sink.py SETTINGS [SOURCE_PORT TARGET_PORT]`` reads a JSON file: ``engine``
+(properties of the engine), ``target`` (arguments of the driver) and ``sink`` (a key of ``SINKS``).
 """
 
 from __future__ import annotations
@@ -41,7 +41,11 @@ class Serial:
         self.connection = pymysql.connect(**target)
         self.pending: Rows = []
         with self.connection.cursor() as cursor:
-            cursor.execute("SELECT coalesce(max(number), 0) FROM shop.progress")
+            cursor.execute("CREATE DATABASE IF NOT EXISTS sink")
+            cursor.execute(
+                "CREATE TABLE IF NOT EXISTS sink.progress (id INT PRIMARY KEY, number BIGINT)"
+            )
+            cursor.execute("SELECT coalesce(max(number), 0) FROM sink.progress")
             self.known = int(cursor.fetchone()[0])
 
     def row(self, change: dict[str, Any]) -> None:
@@ -55,7 +59,7 @@ class Serial:
             with self.connection.cursor() as cursor:
                 for change in self.pending:
                     apply(cursor, change)
-                cursor.execute("REPLACE INTO shop.progress VALUES (1, %s)", (number,))
+                cursor.execute("REPLACE INTO sink.progress VALUES (1, %s)", (number,))
             self.connection.commit()
         self.pending.clear()
 
@@ -109,8 +113,7 @@ class PerKey:
 
     def row(self, change: dict[str, Any]) -> None:
         """Give a row to its worker."""
-        row = change["after"] or change["before"]
-        self.queues[row["id"] % WORKERS].put(change)
+        self.queues[sum(change["key"].values()) % WORKERS].put(change)
 
     def end(self, gtid: str) -> None:
         """Do nothing."""
@@ -131,14 +134,17 @@ SINKS: dict[str, Callable[[dict[str, Any]], Sink]] = {
 
 def apply(cursor: Any, change: dict[str, Any]) -> None:
     """Write one row as the change left it."""
-    row = change["after"]
+    row, table = change["after"], "{db}.{table}".format(**change["source"])
     if row is None:
-        cursor.execute("DELETE FROM shop.account WHERE id = %s", (change["before"]["id"],))
+        where = " AND ".join(f"{name} = %s" for name in change["key"])
+        cursor.execute(f"DELETE FROM {table} WHERE {where}", tuple(change["key"].values()))
     else:
+        marks = ", ".join(["%s"] * len(row))
+        sets = ", ".join(f"{name} = VALUES({name})" for name in row)
+        names = ", ".join(row)
         cursor.execute(
-            "INSERT INTO shop.account VALUES (%s, %s, %s) ON DUPLICATE KEY UPDATE "
-            "balance = VALUES(balance), version = VALUES(version)",
-            (row["id"], row["balance"], row["version"]),
+            f"INSERT INTO {table} ({names}) VALUES ({marks}) ON DUPLICATE KEY UPDATE {sets}",
+            tuple(row.values()),
         )
 
 
@@ -158,7 +164,7 @@ def main(settings: dict[str, Any]) -> None:
                     sink.rest()
                     committer.markProcessed(record)
                 elif change.get("op") in {"c", "u", "d"}:
-                    sink.row(change)
+                    sink.row({**change, "key": json.loads(str(record.key()))})
             sink.rest()
             committer.markBatchFinished()
         except Exception as reason:
@@ -177,5 +183,14 @@ def main(settings: dict[str, Any]) -> None:
     engine.engine.run()
 
 
+def settings_of(arguments: list[str]) -> dict[str, Any]:
+    """Return the settings, with other ports where given."""
+    settings: dict[str, Any] = json.loads(Path(arguments[0]).read_text())
+    if arguments[1:]:
+        settings["engine"]["database.port"] = arguments[1]
+        settings["target"]["port"] = int(arguments[2])
+    return settings
+
+
 if __name__ == "__main__":
-    main(json.loads(Path(sys.argv[1]).read_text()))
+    main(settings_of(sys.argv[1:]))

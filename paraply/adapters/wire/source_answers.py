@@ -11,6 +11,8 @@ from paraply.adapters.wire.served_log import ServedLog
 _STATUS = re.compile(r"\s*SHOW\s+(?:MASTER|BINARY\s+LOG)\s+STATUS\s*;?\s*$", re.I)
 _LOGS = re.compile(r"\s*SHOW\s+(?:BINARY|MASTER)\s+LOGS\s*;?\s*$", re.I)
 _VARCHAR, _UTF8MB4 = 0xFD, 45
+_BEFORE = "00000000-0000-0000-0000-000000000001:1"
+"""A transaction before the served log: Debezium does not start from an empty set."""
 
 
 def local_answer(text: str, log: ServedLog, *, deprecates_eof: bool) -> bytes | None:
@@ -21,7 +23,9 @@ def local_answer(text: str, log: ServedLog, *, deprecates_eof: bool) -> bytes | 
     first = log.files[0]
     if _STATUS.match(text):
         names = ("File", "Position", "Binlog_Do_DB", "Binlog_Ignore_DB", "Executed_Gtid_Set")
-        return rows_answer(names, [(first.name, "4", "", "", "")], deprecates_eof=deprecates_eof)
+        return rows_answer(
+            names, [(first.name, "4", "", "", _BEFORE)], deprecates_eof=deprecates_eof
+        )
     if _LOGS.match(text):
         rows = [(file.name, str(file.size)) for file in log.files]
         return rows_answer(("Log_name", "File_size"), rows, deprecates_eof=deprecates_eof)
