@@ -51,6 +51,11 @@ def strike(target, *nemeses, seed, duration_s=10, **options):
     return one, {each.strike.nemesis: each for each in one.deeds}
 
 
+def calls_in(effect):
+    """Return the number of calls that an effect begins with."""
+    return int(effect.partition(" ")[0])
+
+
 def test_galera_minority_and_a_paused_member_lose_the_view_and_return(tmp_path):
     present(find_provider, find_mariadb)
     one, deeds = strike("galera", "partition-minority", "pause", seed=3, duration_s=8)
@@ -86,10 +91,16 @@ def test_a_replication_group_outlives_a_pause_and_slow_disks():
 
 def test_disks_are_slow_and_lie_and_clocks_jump_while_a_replica_applies():
     present(find_mariadb)
-    _, deeds = strike(
-        "mariadb", "slow-disk", "lost-syncs", "clock", seed=4, duration_s=8, reads=Route.ANY
-    )
-    assert int(re.match(r"(\d+) fsync calls delayed", deeds["slow-disk"].effect)[1]) > 0
-    assert int(re.match(r"(\d+) fsync calls dropped", deeds["lost-syncs"].effect)[1]) > 0
+    for seed in (4, 5, 6):
+        _, deeds = strike(
+            "mariadb", "slow-disk", "lost-syncs", "clock", seed=seed, duration_s=8, reads=Route.ANY
+        )
+        effects = [deeds[name].effect for name in ("slow-disk", "lost-syncs")]
+        # A busy server may make no such call within the few seconds of a strike.
+        if all(calls_in(effect) for effect in effects):
+            break
+    assert re.match(r"\d+ fsync calls delayed", effects[0])
+    assert re.match(r"\d+ fsync calls dropped", effects[1])
+    assert all(calls_in(effect) for effect in effects)
     jump = deeds["clock"].strike.aim.amount
     assert f" {jump:+,d} s" in deeds["clock"].effect
