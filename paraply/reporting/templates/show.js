@@ -160,7 +160,7 @@
     const header = make("thead");
     header.append(head);
     table.append(header, body);
-    const scroll = make("div", undefined, { class: "scroll" });
+    const scroll = make("div", undefined, { class: "scroll", tabindex: "0" });
     scroll.append(table);
     box.append(scroll);
     if (one.more) box.append(make("p", `and ${one.more} more events`, { class: "quiet" }));
