@@ -123,6 +123,7 @@
     byId("now").textContent = `Step ${target + 1} of ${events.length}, time ${time}: ${doc.lanes[lane]}: ${words}` + (moments.includes(target) ? (target === breaking ? "  ✗ this breaks " + doc.breaches[0].property : "  ✗ collides with the breach") : "");
     byId("slider").value = target + 1;
     byId("permalink").href = "#step=" + (target + 1);
+    if (!rowHeight) drawRows();
     reveal(target);
     drawRows();
     drawState();
@@ -159,7 +160,7 @@
     const header = make("thead");
     header.append(head);
     table.append(header, body);
-    const scroll = make("div", undefined, { class: "scroll" });
+    const scroll = make("div", undefined, { class: "scroll", tabindex: "0" });
     scroll.append(table);
     box.append(scroll);
     if (one.more) box.append(make("p", `and ${one.more} more events`, { class: "quiet" }));
