@@ -17,6 +17,7 @@ from ci.bench.registry import BENCHMARKS, Options, Report
 
 MODULES = (
     "ci.bench.audit",
+    "ci.bench.audit_mixes",
     "ci.bench.clients",
     "ci.bench.conform",
     "ci.bench.minimal",

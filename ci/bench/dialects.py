@@ -40,7 +40,7 @@ class TableShape:
         if self.collations:
             optional += field(3, bytes(self.collations))
         names = b"".join(bytes([len(name)]) + name.encode() for name in self.columns)
-        optional += field(4, names) + field(8, bytes(self.key))
+        optional += field(4, names) + (field(8, bytes(self.key)) if self.key else b"")
         schema, name = SCHEMA.encode(), self.name.encode()
         body = (
             self.number.to_bytes(6, "little") + b"\x01\x00"

@@ -164,11 +164,15 @@ def _audit_once(request: AuditRequest, advance: Callable[[float], None]) -> Told
         return result, registry.doubts, registry.take_lessons()
 
     readable = partial(ReadableEngine, is_text=inputs.is_text, selector=selector)
+    refused = ""
     for make_engine in engines_for(name, readable):
         try:
-            return judged(make_engine)
+            told = judged(make_engine)
         except NotCompilable as reason:
             refused = str(reason)
+        else:
+            told[0].engine_because = refused
+            return told
     raise no_compiled_engine(refused)
 
 

@@ -327,5 +327,7 @@ class AuditResult:
     assumptions: list[str] = field(default_factory=list)
     engine: str = "readable"
     """``readable`` or ``compiled``, with equal results."""
+    engine_because: str = ""
+    """What the compiled engine found that it leaves to the readable one; empty if not tried."""
     range: JudgedRange | None = None
     """None if everything was judged."""

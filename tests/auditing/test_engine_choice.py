@@ -39,6 +39,7 @@ def test_auto_falls_back_where_the_log_is_not_for_the_compiled_engine(repository
     minimal = "tests/fixtures/binlogs/mysql-9.7.4/load-minimal-image/bin.000001"
     result = audit(AuditRequest(files=(str(repository / minimal),)))
     assert result.engine == "readable"
+    assert "rows outside of a plain transaction" in result.engine_because
     assert result.row_changes > 0
 
 

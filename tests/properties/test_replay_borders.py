@@ -287,7 +287,7 @@ def batch_of(rows):
     none = np.zeros(0, np.int64)
     return JudgedBatch(
         columns=none, keys=keys, primary=none, tables=none, table_names=NAMES,
-        key_names=[("PRIMARY", "uk1")] * 2, census=none, row_ends=none,
+        key_names=[("PRIMARY", "uk1")] * 2, census=np.zeros((2, 4), np.int64), row_ends=none,
         row_operations=np.array([row[0] for row in rows], np.int64),
         row_tables=np.array([row[1] for row in rows], np.int64),
         row_keys_start=2 * np.arange(len(rows)), row_images=images, row_keys=keys,

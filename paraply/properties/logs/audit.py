@@ -97,6 +97,10 @@ class Auditor:
         """Return whether the horizon dropped key writers, and readers."""
         return bool(self._index.writes._forgotten), bool(self._index.reads._forgotten)
 
+    def has_reads(self) -> bool:
+        """Return whether a remembered transaction requires a key unchanged."""
+        return bool(len(self._index.reads))
+
     def forget_counts(self) -> None:
         """Drop counts unknown to :mod:`paraply.properties.logs.parts`."""
 

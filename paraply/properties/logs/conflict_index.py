@@ -1,7 +1,8 @@
 """Each key's earlier transactions, in bounded memory.
 
-Beyond the horizon the index forgets whole transactions, oldest first. Per lane the last forgotten
-one lets :meth:`AccessTable.may_have_forgotten` detect lost keys.
+Beyond the horizon the index forgets whole transactions, oldest first: of a table with too many
+touches, and all that are too many transactions ago. Per lane the last forgotten one lets
+:meth:`AccessTable.may_have_forgotten` detect lost keys.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ Bounds the readable audit to some hundreds of megabytes.
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Horizon:
-    """Remembered key touches and transactions."""
+    """Remembered key touches of a kind, and how many transactions back."""
 
     keys: int = KEYS_MAX
     transactions: int = TRANSACTIONS_MAX
@@ -136,9 +137,16 @@ class AccessTable(Generic[Key]):
             return
         self._transactions.append(touched)
         self._touches += len(touched)
-        while (
-            self._touches > self.horizon.keys or len(self._transactions) > self.horizon.transactions
-        ):
+        while self._touches > self.horizon.keys:
+            self._forget_oldest()
+
+    def forget_before(self, ordinal: int) -> None:
+        """Forget the touches of earlier transactions."""
+        while self._transactions:
+            seen = self._transactions[0][0][1].seen
+            assert seen is not None
+            if seen.ref.ordinal >= ordinal:
+                return
             self._forget_oldest()
 
     def may_have_forgotten(self, rule: int, place: Place) -> bool:
@@ -198,3 +206,12 @@ class ConflictIndex:
         self.unkeyed = AccessTable(self.horizon)
         self.blurred = AccessTable(self.horizon)
         self.locks = AccessTable(self.horizon)
+
+    def forget_beyond_horizon(self, ordinal: int) -> None:
+        """Forget what lies too far before the transaction ``ordinal``."""
+        first = ordinal - self.horizon.transactions + 1
+        for table in (
+            self.writes, self.reads, self.redefinitions, self.uses, self.unkeyed, self.blurred,
+            self.locks,
+        ):  # fmt: skip
+            table.forget_before(first)

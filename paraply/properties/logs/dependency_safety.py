@@ -192,6 +192,7 @@ class DependencySafety:
         index.unkeyed.add(seen, ((table, table in touches.searched) for table in touches.unkeyed))
         index.blurred.add(seen, ((table, True) for table in touches.blurred))
         index.locks.add(seen, touches.locks.items())
+        index.forget_beyond_horizon(seen.ref.ordinal)
 
     def _meetings(
         self, rule: int, place: Place, touches: Touches

@@ -45,6 +45,14 @@ class _SeenNumbers:
             ends.insert(at + 1, number)
         return False
 
+    def may_run_to(self, number: int, last: int) -> bool:
+        """Return whether ``number`` is the highest, and ``last`` may follow without a hole."""
+        return bool(self._ends) and self.highest == self._ends[-1] == number <= last
+
+    def run_to(self, last: int) -> None:
+        """Add the numbers after the highest, up to ``last``."""
+        self._ends[-1] = self.highest = last
+
     def forget_lowest_half(self) -> None:
         half = max(1, len(self._starts) // 2)
         self.forgotten_up_to = self._ends[half - 1]

@@ -19,7 +19,7 @@ from paraply.vocabulary.log import LoggedKind, LoggedTransaction
 LINT_MAX = 1_000
 CLOSED_GROUPS_MAX = 10_000
 """Ids do not recur within a run."""
-_CLOCK_SKEW_S = 60
+CLOCK_SKEW_S = 60
 
 
 class CommitGroupLint:
@@ -109,14 +109,14 @@ class LogLint:
         self._time_backwards = Tally(
             "time_moves_forward",
             NOTE,
-            f"{{count:transaction begins|transactions begin}} more than {_CLOCK_SKEW_S} s before "
+            f"{{count:transaction begins|transactions begin}} more than {CLOCK_SKEW_S} s before "
             "one that the log has earlier: a clock was set back, a replica caught up, or files "
             "are out of order",
         )
         self._commit_backwards = Tally(
             "commit_times_move_forward",
             NOTE,
-            f"{{count:transaction was|transactions were}} committed more than {_CLOCK_SKEW_S} s "
+            f"{{count:transaction was|transactions were}} committed more than {CLOCK_SKEW_S} s "
             "before one that the log has earlier",
         )
         self._server_changes = Tally(
@@ -170,11 +170,11 @@ class LogLint:
                 self._server_changes.note(txn)
             self._servers[txn.server_id] = None
         if txn.event_time_s:
-            if txn.event_time_s < self._time_s - _CLOCK_SKEW_S:
+            if txn.event_time_s < self._time_s - CLOCK_SKEW_S:
                 self._time_backwards.note(txn)
             self._time_s = max(self._time_s, txn.event_time_s)
         if txn.committed_at_us:
-            if txn.committed_at_us < self._committed_at_us - _CLOCK_SKEW_S * 1_000_000:
+            if txn.committed_at_us < self._committed_at_us - CLOCK_SKEW_S * 1_000_000:
                 self._commit_backwards.note(txn)
             self._committed_at_us = max(self._committed_at_us, txn.committed_at_us)
 

@@ -128,7 +128,7 @@ class PartAudit:
             writes_settled=self._settled[0],
             reads_settled=self._settled[1],
             has_writes=bool(transactions),
-            has_reads=bool(len(auditor._index.reads)),
+            has_reads=auditor.has_reads(),
             has_groups=lint.has_groups,
             from_file_start=lint.from_file_start,
             numbers=lint.own_numbers(),

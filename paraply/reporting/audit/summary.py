@@ -144,6 +144,8 @@ def _parallelism(result: AuditResult) -> Iterator[Block]:
 
 def _about(result: AuditResult, speed: str) -> Iterator[Block]:
     why = ", the one that judges a part of a log" if result.range is not None else ""
+    if result.engine_because:
+        why = f", since the compiled one met {shortened(result.engine_because)}"
     yield Line(
         lead="engine", text=f"{result.engine}{why}{f', {speed}' if speed else ''}", tone=Tone.QUIET
     )

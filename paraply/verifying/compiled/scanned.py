@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from paraply.adapters.binlog.column_types import WireColumn
 from paraply.adapters.binlog.compiled import layout as L
 from paraply.adapters.binlog.compiled.batch import Arrays, Batch, Touched
-from paraply.adapters.binlog.compiled.descriptors import KeyPlan, PartRule
+from paraply.adapters.binlog.compiled.descriptors import KeyLine, PartRule, ScanPlan
 from paraply.adapters.binlog.compiled.stream import CompiledStream
 from paraply.adapters.binlog.event_types import EventType
 from paraply.adapters.binlog.keys.builder import KeyBuilder
@@ -59,10 +59,10 @@ class RowStream(CompiledStream):
         none, numbers = np.zeros(0, np.uint64), np.zeros(0, np.int64)
         return Touched(
             key_ends=numbers, keys=none, primary=np.zeros(0, np.bool_), table_ends=numbers,
-            tables=numbers, census=np.zeros((0, 3), np.int64),
+            tables=numbers, census=np.zeros((0, 4), np.int64),
         )  # fmt: skip
 
-    def _plan(self, table: TableMap) -> KeyPlan | None:
+    def _plan(self, table: TableMap) -> ScanPlan | None:
         schema = self.keys.registry.table(table.name)
         if schema is None or table.undecodable or len(schema.columns) != len(table.columns):
             return None
@@ -80,7 +80,7 @@ class RowStream(CompiledStream):
         parts = (PartRule(layout.columns.index(name), L.RAW, 0) for name in key or ())
         if not key:
             self.keyless.add(table.name)
-        return (("PRIMARY", tuple(parts)),)
+        return (KeyLine(table.name, "PRIMARY", L.UNIQUE, tuple(parts)),)
 
 
 class ScannedRecording(Recording):

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ci.bench import mixes
 from ci.bench.dialects import TABLES
 from paraply.properties.logs import (
     critical_path,
@@ -25,6 +26,7 @@ from paraply.properties.logs.audit import AuditOptions
 from paraply.properties.logs.compiled import auditor, keyed_rows, state
 from paraply.properties.logs.compiled import columns as C
 from paraply.properties.logs.conflict_index import Horizon
+from paraply.properties.logs.log_lint import LogLint
 from paraply.vocabulary.not_compilable import NotCompilable
 from paraply.vocabulary.verdict import Verdict
 from tests.builders.engines import audit_by_compiled, audit_by_readable, differences
@@ -51,6 +53,31 @@ def small_logs(tmp_path_factory):
     }
 
 
+@pytest.fixture(scope="session")
+def production_log(tmp_path_factory):
+    """Write logs with foreign keys, DECIMAL keys and a table without a key; few rows are hot."""
+    folder = tmp_path_factory.mktemp("production")
+
+    def write(dialect, seed=0, *, with_ddl=True):
+        path = folder / f"{dialect}-{seed}-{with_ddl}.000001"
+        define = mixes.MixWriter._define
+        with pytest.MonkeyPatch.context() as patch:
+            for name in ("CUSTOMERS", "TARIFFS"):
+                patch.setattr(mixes, name, 32)
+            patch.setattr(mixes, "LOAD_ROWS", 8)
+            if not with_ddl:
+                patch.setattr(
+                    mixes.MixWriter, "_define",
+                    lambda self, sql: sql.startswith("ALTER") or define(self, sql),
+                )  # fmt: skip
+            mixes.generate(
+                path, kind="production", dialect=dialect, size_bytes=60_000, seed=seed, block=24
+            )
+        return path
+
+    return write
+
+
 def assert_alike(*files, schema=None, options=None, **sizes):
     """Compare the engines, and return the result; a hand-over fails."""
     names = tuple(map(str, files))
@@ -72,6 +99,20 @@ def test_sound_log_gives_the_same_result_and_holds(small_logs, dialect):
     assert result.conflicting_pairs_ordered > 100
     assert result.pairs_allowed_to_overlap > 100
     assert result.replay.before_images_found > 300
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_metadata_of_regular_batches_is_checked_at_once(small_logs, dialect, monkeypatch):
+    checked, observe = Counter(), LogLint.observe
+
+    def counting(lint, txn):
+        checked["one by one"] += 1
+        observe(lint, txn)
+
+    monkeypatch.setattr(LogLint, "observe", counting)
+    transactions = audit_by_compiled((str(small_logs[dialect]),)).result.transactions
+    assert 0 < checked["one by one"] < transactions / 2
 
 
 @pytest.mark.long
@@ -208,6 +249,106 @@ def test_rounds_too_far_back_to_grow_are_the_same(small_logs, dialect, monkeypat
         for one, other in zip(short.parallelism, whole.parallelism, strict=True)
     ]
     assert any(narrower)
+
+
+# --- Foreign keys, and tables without a key --------------------------------------------------
+
+PRODUCTION_LOADED = 14
+"""Transactions that create and fill the tables of a production log."""
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_foreign_keys_and_inserts_without_a_key_give_the_same_result(production_log, dialect):
+    result = assert_alike(production_log(dialect), transactions_max=40)
+    assert result.verdict is Verdict.HOLDS
+    assert result.conflicting_pairs_ordered > 50
+    assert result.replay.rows_without_key > 5
+    assert "with-keys" in {each.model for each in result.parallelism}
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("seed", range(3))
+def test_barrier_just_before_the_links_of_the_path_is_named(production_log, seed, monkeypatch):
+    links = 20 + 7 * seed
+    monkeypatch.setattr(auditor, "RING_MAX", links)
+    monkeypatch.setattr(parallelism, "CriticalPath", partial(critical_path.CriticalPath, links))
+    assert_alike(production_log("mysql"))
+
+
+def relates_by_key(event):
+    """Return whether an event inserts an order or deletes items."""
+    table = int.from_bytes(event.body[:6], "little")
+    inserts, deletes = event.code in (23, 30), event.code in (25, 32)
+    return (inserts and table == mixes.ORDERS.number) or (deletes and table == mixes.ITEM.number)
+
+
+def overlapping(log, dialect, by):
+    """Let transactions overlap those of ``by`` before them."""
+    for ordinal in range(PRODUCTION_LOADED, len(log) + 1):
+        if dialect == "mysql":
+            log.set_timestamp(ordinal, last_committed=max(PRODUCTION_LOADED - 2, ordinal - by))
+        else:
+            log.set_commit_id(ordinal, 1_000 + ordinal // by)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_overlapping_parents_and_children_are_found_and_wait_alike(
+    production_log, dialect, tmp_path
+):
+    tables, waits = Counter(), 0
+    for seed, by in enumerate((9, 60, 200, 400)):
+        log = ForgedLog.read(production_log(dialect, seed, with_ddl=False))
+        overlapping(log, dialect, by)
+        if by >= 200:
+            # Only the foreign key relates the items of an order and its delete.
+            log.events = [event for event in log.events if not relates_by_key(event)]
+        options = AuditOptions(violations_max=7 if by == 60 else 1_000)
+        result = assert_alike(log.save(tmp_path / f"{by}.000001"), options=options)
+        tables.update(f"{each.table}.{each.index[:10]}" for each in result.violations)
+        waits += result.may_wait
+    assert {"bench.customer.PRIMARY", "bench.orders.REFERENCES"} <= set(tables)
+    assert waits
+
+
+@pytest.mark.long
+@settings(max_examples=10)
+@given(seed=st.integers(0, 2**32), dialect=st.sampled_from(DIALECTS))
+def test_any_mixture_of_faults_with_foreign_keys_gives_the_same_result(
+    production_log, tmp_path_factory, seed, dialect
+):
+    rng = random.Random(seed)
+    log = ForgedLog.read(production_log(dialect, seed % 5, with_ddl=False))
+    if rng.random() < 0.7:
+        overlapping(log, dialect, rng.choice((9, 60, 200)))
+    for fault in (lambda: forge_rows(log, rng), lambda: drop_or_repeat(log, rng)):
+        if rng.random() < 0.5:
+            fault()
+    horizon = Horizon(keys=rng.choice((30, 300, 10**6)), transactions=rng.choice((20, 60, 1_000)))
+    options = AuditOptions(horizon=horizon, replay_rows_max=rng.choice((60, 10_000)))
+    path = log.save(tmp_path_factory.mktemp("mixture") / "log.000001")
+    assert_alike(path, options=options, transactions_max=rng.choice((1, 50, 8192)))
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        # A cascade, and unchecked foreign keys: rows that the scanner does not judge.
+        (b"REFERENCES orders (code))", b"REFERENCES orders (code) ON DELETE CASCADE)"),
+        (None, None),
+    ],
+)
+def test_cascades_and_unchecked_changes_are_handed_over(production_log, old, new, tmp_path):
+    log = ForgedLog.read(production_log("mysql"))
+    for event in log.events:
+        if old is not None and old in event.body:
+            event.body[:] = event.body.replace(old, new)
+        elif old is None and event.code in ROWS_CODES:
+            event.body[6] |= 2
+    with pytest.raises(NotCompilable):
+        audit_by_compiled((str(log.save(tmp_path / "other.000001")),))
 
 
 # --- Faults ----------------------------------------------------------------------------------

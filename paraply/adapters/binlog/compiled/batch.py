@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from uuid import UUID
 
@@ -57,6 +57,7 @@ class Touched:
     """Tables and keys of a batch; ``*_ends`` are exclusive."""
 
     key_ends: Ints
+    """(written, read, locked) per transaction."""
     keys: Words
     primary: NDArray[np.bool_]
     table_ends: Ints
@@ -76,8 +77,9 @@ class Toucher:
     def touched(self, arrays: Arrays, descriptors: Descriptors) -> Touched:
         """Return the scanned transactions' keys and tables."""
         count = int(arrays.progress[L.TRANSACTIONS])
-        keys = 2 * int(arrays.progress[L.KEYS])
         rows = int(arrays.progress[L.ROWS])
+        # A line of a foreign key gives up to three keys, a row without a key one.
+        keys = 3 * int(arrays.progress[L.KEYS]) + rows
         if len(self._seen_keys) < 2 * keys:
             slots = 1 << (2 * keys).bit_length()
             self._seen_keys = np.zeros(slots, np.uint64)
@@ -86,15 +88,16 @@ class Toucher:
         if len(self._table_seen) < tables:
             self._table_seen = np.zeros(2 * tables, np.int64)
         found = Touched(
-            key_ends=np.zeros(count, np.int64),
+            key_ends=np.zeros((count, 3), np.int64),
             keys=np.zeros(keys, np.uint64),
             primary=np.zeros(keys, np.bool_),
             table_ends=np.zeros(count, np.int64),
             tables=np.zeros(rows, np.int64),
-            census=np.zeros((tables, 3), np.int64),
+            census=np.zeros((tables, 4), np.int64),
         )
         self._stamp = collect(
-            arrays.transactions, count, arrays.rows, arrays.keys, descriptors.tables,
+            arrays.transactions, count, arrays.rows, arrays.keys, arrays.digests,
+            descriptors.tables, descriptors.keys,
             self._seen_keys, self._seen_at, self._table_seen, self._stamp,
             found.key_ends, found.keys, found.primary, found.table_ends, found.tables,
             found.census,
@@ -206,29 +209,42 @@ class Batch:
             return f"{source}-{line[L.T_SERVER]}-{number}"
         return f"{UUID(bytes=bytes(self.arrays.uuids[source]))}:{number}"
 
-    def headers(self) -> Iterator[LoggedTransaction]:
-        """Yield the transactions without rows and keys."""
+    @property
+    def origins(self) -> Ints:
+        """Return what numbers each GTID (three columns), and its number."""
+        kind, source = self._column(L.T_TYPE), self._column(L.T_SOURCE)
+        server = np.where(kind == _MARIADB_GTID, self._column(L.T_SERVER), 0)
+        return np.stack([kind, source, server, self._column(L.T_NUMBER)], axis=1)
+
+    @property
+    def clocks(self) -> Ints:
+        """Return (server id, event time, commit time) per transaction."""
+        return self.arrays.transactions[: len(self)][:, [L.T_SERVER, L.T_TIME, L.T_COMMITTED_US]]
+
+    def headers(self, chosen: Sequence[int] | None = None) -> Iterator[LoggedTransaction]:
+        """Yield the transactions, or the chosen ones, without rows and keys."""
         sources = [
             str(UUID(bytes=bytes(self.arrays.uuids[index])))
             for index in range(int(self.arrays.progress[L.UUIDS]))
         ]
-        rows_before = 0
-        table = self.arrays.transactions[: len(self)].tolist()
-        for ordinal, line in enumerate(table, start=self.first_ordinal):
+        indexes = range(len(self)) if chosen is None else chosen
+        lines = self.arrays.transactions[np.asarray(indexes, np.int64)]
+        row_ends = self._column(L.T_ROW_END)
+        changed = (np.diff(row_ends, prepend=0) > 0)[np.asarray(indexes, np.int64)]
+        for index, has_rows, line in zip(indexes, changed.tolist(), lines.tolist(), strict=True):
             (
                 start, end, kind, number, source, server, flags, commit_id, last_committed,
-                sequence_number, committed_us, time, row_end, _,
+                sequence_number, committed_us, time, _, _,
             ) = line  # fmt: skip
             txn = LoggedTransaction(
-                ordinal=ordinal,
-                kind=LoggedKind.ROWS if row_end > rows_before else LoggedKind.EMPTY,
+                ordinal=self.first_ordinal + index,
+                kind=LoggedKind.ROWS if has_rows else LoggedKind.EMPTY,
                 start=LogPosition(file=self.file, offset=start),
                 end_offset=end,
                 server_id=server,
                 clock=self.clock,
                 event_time_s=time,
             )
-            rows_before = row_end
             if kind == _MARIADB_GTID:
                 txn.gtid = f"{source}-{server}-{number}"
                 txn.domain = source

@@ -7,55 +7,136 @@ from numba import njit
 from numpy.typing import NDArray
 
 from paraply.adapters.binlog.compiled import layout as L
+from paraply.adapters.binlog.compiled.hashing import finish, mix
 
 Ints = NDArray[np.int64]
 Words = NDArray[np.uint64]
 Flags = NDArray[np.bool_]
 
+WRITTEN, READ, LOCKED = range(3)
+
+
+@njit(cache=True, inline="always")
+def derived(key: np.uint64, word: int) -> np.uint64:
+    """Return the digest of a key made from another."""
+    return finish(mix(key, np.uint64(word)))
+
+
+@njit(cache=True)
+def _add(
+    key: np.uint64, is_primary: bool, stamp: int, seen_keys: Words, seen_at: Ints,
+    distinct: Words, primary: Flags, count: int,
+) -> int:  # fmt: skip
+    mask = np.int64(len(seen_keys) - 1)
+    at = np.int64(key & np.uint64(mask))
+    while seen_at[at] == stamp and seen_keys[at] != key:
+        at = (at + 1) & mask
+    if seen_at[at] == stamp:
+        return count
+    seen_at[at] = stamp
+    seen_keys[at] = key
+    distinct[count] = key
+    primary[count] = is_primary
+    return count + 1
+
+
+@njit(cache=True)
+def row_keys(
+    operation: int, keys: Words, start: int, count: int, key_table: Ints, first: int,
+    has_primary: bool, image: np.uint64, kind: int, found: Words, lines: Ints,
+) -> tuple[int, bool]:  # fmt: skip
+    """List a row's keys of a kind, with their lines; return their number, and if it has an own key.
+
+    ``image`` is the digest of an inserted row. Twin of ``KeyBuilder._take_row``.
+    """
+    number = 0
+    identified = operation != L.INSERT
+    same = False
+    for index in range(count):
+        role = key_table[first + index, L.K_ROLE]
+        before, after = keys[start + index, 0], keys[start + index, 1]
+        if role == L.UNIQUE:
+            if index == 0 or not has_primary:
+                identified |= after != 0
+            if kind == WRITTEN:
+                for side in range(2):
+                    key = keys[start + index, side]
+                    if key != 0:
+                        found[number], lines[number] = key, index
+                        number += 1
+            continue
+        if role == L.CHECKED:
+            continue
+        if role != L.LOCKED:
+            same = operation == L.UPDATE and before == after
+        if same:
+            continue
+        if role == L.LOCKED:
+            if kind == LOCKED and after != 0:
+                found[number], lines[number] = after, index
+                number += 1
+        elif kind == (READ if role == L.CHILD else WRITTEN):
+            if before != 0:
+                found[number], lines[number] = before, index
+                number += 1
+            if after != 0:
+                if role == L.CHILD:
+                    found[number], lines[number] = after, index
+                    number += 1
+                found[number], lines[number] = derived(after, L.NEW_ROW), index
+                number += 1
+    if not identified and kind == READ:
+        found[number], lines[number] = derived(image, L.WHOLE_ROW), -1
+        number += 1
+    return number, identified
+
 
 @njit(cache=True, nogil=True)
 def collect(
-    transactions: Ints, count: int, rows: Ints, keys: Words, tables: Ints,
-    seen_keys: Words, seen_at: Ints, table_seen: Ints, stamp: int,
+    transactions: Ints, count: int, rows: Ints, keys: Words, digests: Words, tables: Ints,
+    key_table: Ints, seen_keys: Words, seen_at: Ints, table_seen: Ints, stamp: int,
     key_ends: Ints, distinct: Words, primary: Flags, table_ends: Ints, numbers: Ints,
     census: Ints,
 ) -> int:  # fmt: skip
     """List each transaction's distinct keys and tables; return the next stamp.
 
-    ``seen_keys`` and ``seen_at`` form a scratch hash table twice the key count; ``stamp`` separates
-    transactions. ``table_seen`` has stamps; ``census`` counts operations per table.
+    Written keys come first, then those only read, then those only locked. ``seen_keys`` and
+    ``seen_at`` form a scratch hash table twice the key count; ``stamp`` separates transactions.
+    ``table_seen`` has stamps; ``census`` counts operations per table, and rows without a key.
     """
-    mask = np.int64(len(seen_keys) - 1)
-    row, key_count, table_count = 0, 0, 0
+    found = np.zeros(4 * L.KEYS_OF_TABLE_MAX + 1, np.uint64)
+    lines = np.zeros(4 * L.KEYS_OF_TABLE_MAX + 1, np.int64)
+    first_row, key_count, table_count = 0, 0, 0
     for index in range(count):
         stamp += 1
         row_end = transactions[index, L.T_ROW_END]
-        while row < row_end:
-            slot = rows[row, L.R_TABLE]
-            number = tables[slot, L.D_NUMBER]
-            census[number, rows[row, L.R_OPERATION]] += 1
-            if table_seen[number] != stamp:
-                table_seen[number] = stamp
-                numbers[table_count] = number
-                table_count += 1
-            start = rows[row, L.R_KEY_START]
-            of_table = tables[slot, L.D_KEY_END] - tables[slot, L.D_KEY_START]
-            for at_key in range(of_table):
-                for side in range(2):
-                    key = keys[start + at_key, side]
-                    if key == 0:
-                        continue
-                    at = np.int64(key & np.uint64(mask))
-                    while seen_at[at] == stamp and seen_keys[at] != key:
-                        at = (at + 1) & mask
-                    if seen_at[at] == stamp:
-                        continue
-                    seen_at[at] = stamp
-                    seen_keys[at] = key
-                    distinct[key_count] = key
-                    primary[key_count] = at_key == 0 and tables[slot, L.D_PRIMARY] != 0
-                    key_count += 1
-            row += 1
-        key_ends[index] = key_count
+        tied = False
+        for kind in range(3):
+            for row in range(first_row, row_end if kind == WRITTEN or tied else first_row):
+                slot = rows[row, L.R_TABLE]
+                table = tables[slot]
+                has_primary = table[L.D_PRIMARY] != 0
+                number, identified = row_keys(
+                    rows[row, L.R_OPERATION], keys, rows[row, L.R_KEY_START],
+                    table[L.D_KEY_END] - table[L.D_KEY_START], key_table, table[L.D_KEY_START],
+                    has_primary, mix(digests[row, 1], np.uint64(table[L.D_NUMBER])), kind,
+                    found, lines,
+                )  # fmt: skip
+                for at in range(number):
+                    key_count = _add(
+                        found[at], has_primary and lines[at] == 0, stamp, seen_keys, seen_at,
+                        distinct, primary, key_count,
+                    )  # fmt: skip
+                if kind == WRITTEN:
+                    named = table[L.D_NUMBER]
+                    census[named, rows[row, L.R_OPERATION]] += 1
+                    census[named, 3] += not identified
+                    tied |= table[L.D_TIED] != 0 or not identified
+                    if table_seen[named] != stamp:
+                        table_seen[named] = stamp
+                        numbers[table_count] = named
+                        table_count += 1
+            key_ends[index, kind] = key_count
+        first_row = row_end
         table_ends[index] = table_count
     return stamp

@@ -1,12 +1,13 @@
 """Table descriptors for the scanner.
 
-A *supported* table has known keys, no foreign keys, and key parts that compare by bytes or by one
-weight per ASCII character. The decoder reads other tables' transactions.
+A *supported* table has known keys, foreign keys without cascades, and key parts that compare by
+bytes or by one weight per ASCII character. The decoder reads other tables' transactions.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 
 import numpy as np
@@ -16,9 +17,13 @@ from paraply.adapters.binlog.charsets import text_decoder
 from paraply.adapters.binlog.column_types import BLOBS, CHARACTER, ColumnType, WireColumn
 from paraply.adapters.binlog.compiled import layout as L
 from paraply.adapters.binlog.decimals import decimal_bytes
+from paraply.adapters.binlog.keys.builder import TablePlan, plan_of
 from paraply.adapters.binlog.keys.collation_weights import UnmeasuredCharacter, WeightTable
 from paraply.adapters.binlog.keys.collations import fold_of, text_of
+from paraply.adapters.binlog.keys.foreign import PRIMARY, ChildTie, ParentTie, parent_columns_of
+from paraply.adapters.binlog.keys.parts import KeyPlan
 from paraply.adapters.binlog.keys.values import INTEGER_BITS, is_padded_to_length
+from paraply.adapters.binlog.schema.registry import SchemaRegistry
 from paraply.adapters.binlog.table_map import TableMap
 from paraply.adapters.binlog.temporal import fraction_bytes
 from paraply.vocabulary.schema import Column, KeyPart, TableSchema
@@ -35,9 +40,14 @@ _INTEGERS = {
 }  # fmt: skip
 _SAME_BYTES = {
     ColumnType.DATE: "date", ColumnType.DATETIME2: "datetime", ColumnType.TIMESTAMP2: "timestamp",
-    ColumnType.YEAR: "year", ColumnType.ENUM: "enum", ColumnType.SET: "set",
+    ColumnType.TIME2: "time", ColumnType.YEAR: "year", ColumnType.ENUM: "enum",
+    ColumnType.SET: "set", ColumnType.BIT: "bit", ColumnType.NEWDECIMAL: "decimal",
 }  # fmt: skip
-_BYTE_TYPES = frozenset({"binary", "varbinary", "tinyblob", "blob", "mediumblob", "longblob"})
+_NUMBERS = {ColumnType.FLOAT: "float", ColumnType.DOUBLE: "double"}
+_FIXED_BYTE_TYPES = frozenset({"binary", "char", "uuid", "inet4", "inet6"})
+_BYTE_TYPES = frozenset(
+    {"binary", "varbinary", "tinyblob", "blob", "mediumblob", "longblob", "uuid", "inet4", "inet6"}
+)
 _TEXT_TYPES = frozenset({"char", "varchar", "tinytext", "text", "mediumtext", "longtext"})
 _ASCII = bytes(range(128))
 
@@ -90,6 +100,9 @@ def part_rule(part: KeyPart, column: Column, wire: WireColumn) -> PartRule | Non
     if wire.kind in _SAME_BYTES:
         fits = _SAME_BYTES[wire.kind] == name and not part.prefix_length
         return PartRule(part.column, L.RAW, 0) if fits else None
+    if wire.kind in _NUMBERS:
+        fits = _NUMBERS[wire.kind] == name and not part.prefix_length
+        return PartRule(part.column, L.NUMBER, 0) if fits else None
     plain = wire.kind in CHARACTER and wire.kind not in (
         ColumnType.BLOB_COMPRESSED,
         ColumnType.VARCHAR_COMPRESSED,
@@ -100,7 +113,7 @@ def part_rule(part: KeyPart, column: Column, wire: WireColumn) -> PartRule | Non
         # Bytes that the log's decoder reads as text do not compare as bytes.
         if not isinstance(text_decoder(wire.collation)(b"\xff"), bytes):
             return None
-        is_fixed = name in ("binary", "char")
+        is_fixed = name in _FIXED_BYTE_TYPES
         return PartRule(part.column, L.RAW_FIXED if is_fixed else L.RAW, part.prefix_length)
     if name in _TEXT_TYPES and _reads_ascii(column, wire):
         fold = fold_of(column.collation)
@@ -148,31 +161,123 @@ def _weights_by_table(table: WeightTable) -> list[int] | None:
     return [numbers.get(entry, 0) for entry in entries]
 
 
-KeyPlan = tuple[tuple[str, tuple[PartRule, ...]], ...]
-"""Key names and parts, PRIMARY first."""
+@dataclass(frozen=True, slots=True)
+class KeyLine:
+    """One key of a row: its name in a table, its role and parts."""
+
+    table: str
+    name: str
+    role: int
+    parts: tuple[PartRule, ...]
+    built_by: KeyPlan | None = None
+    """What the readable reader builds it by."""
 
 
-def key_plan(schema: TableSchema, table: TableMap) -> KeyPlan | None:
-    """Return a table's key plan, if supported."""
-    if not schema.keys_known or not schema.keys_complete or schema.foreign_keys:
-        return None
-    if not 0 < len(schema.unique_keys) <= L.KEYS_OF_TABLE_MAX:
+ScanPlan = tuple[KeyLine, ...]
+"""Unique keys first, PRIMARY before others."""
+
+
+def scan_plan(registry: SchemaRegistry, table: TableMap) -> ScanPlan | None:
+    """Return the keys of a table's rows, if supported."""
+    schema = registry.table(table.name)
+    plan = plan_of(registry, table.name)
+    if schema is None or not schema.keys_known or not plan.complete or not plan.foreign_keys_known:
         return None
     if len(schema.columns) != len(table.columns):
         return None
-    plan = []
-    for key in schema.unique_keys:
-        if not key.parts:
-            return None  # The one row of a sequence, which each change replaces.
-        parts = [
-            part_rule(part, schema.columns[part.column], table.columns[part.column])
-            for part in key.parts
-        ]
-        known = tuple(part for part in parts if part is not None)
-        if len(known) != len(parts):
-            return None
-        plan.append((key.name, known))
-    return tuple(plan)
+    if any(column.kind is ColumnType.JSON for column in table.columns) and not plan.has_primary:
+        return None  # Rows are named by all columns, and equal documents may differ in bytes.
+    lines: list[KeyLine] = []
+    try:
+        for unique, built_by in zip(schema.unique_keys, plan.keys, strict=True):
+            if not unique.parts:
+                return None  # The one row of a sequence, which each change replaces.
+            rules = _rules(unique.parts, schema.columns, table, _all_types)
+            lines.append(KeyLine(schema.name, unique.name, L.UNIQUE, rules, built_by))
+        lines += _tied_lines(registry, schema, plan, table)
+    except _UnsupportedError:
+        return None
+    return tuple(lines) if len(lines) <= L.KEYS_OF_TABLE_MAX else None
+
+
+class _UnsupportedError(Exception):
+    """A key that the scanner cannot read."""
+
+
+def _all_types(column: Column) -> bool:
+    return True
+
+
+def _tied_types(column: Column) -> bool:
+    """Whether a child's bytes compare with its parent's: a DECIMAL, say, may be narrower."""
+    name = column.type_name.partition(" ")[0]
+    return name in INTEGER_BITS or name in _TEXT_TYPES or name in _BYTE_TYPES
+
+
+def _rules(
+    parts: Iterable[KeyPart], columns: Sequence[Column], table: TableMap,
+    supports: Callable[[Column], bool], places: Sequence[int] = (),
+) -> tuple[PartRule, ...]:  # fmt: skip
+    """Return the parts' comparison; ``places`` are other columns of ``table`` with the values."""
+    rules = []
+    for at, part in enumerate(parts):
+        place = places[at] if places else part.column
+        rule = part_rule(part, columns[part.column], table.columns[place])
+        if rule is None or not supports(columns[part.column]):
+            raise _UnsupportedError
+        rules.append(replace(rule, column=place))
+    return tuple(rules)
+
+
+def _tied_lines(
+    registry: SchemaRegistry, schema: TableSchema, plan: TablePlan, table: TableMap
+) -> Iterator[KeyLine]:
+    for key, tie in zip(schema.foreign_keys, plan.as_child, strict=True):
+        parent = registry.table(key.parent)
+        positions = parent_columns_of(key, parent) if parent is not None else None
+        if parent is None or positions is None or not _is_plain_child(tie):
+            raise _UnsupportedError
+        assert tie.existence is not None
+        parts = [KeyPart(column=position) for position in positions]
+        rules = _rules(parts, parent.columns, table, _tied_types, tie.columns)
+        yield KeyLine(parent.name, tie.existence.index, L.CHILD, rules, tie.existence)
+        if tie.primary is not None:
+            by_column = {rule.column: rule for rule in rules}
+            ordered = tuple(by_column[column] for column in tie.primary.columns)
+            yield KeyLine(parent.name, PRIMARY, L.LOCKED, ordered, tie.primary)
+        if tie.index_columns:
+            yield _checked_line(schema.name, tie.existence, tie.index_columns)
+    for parent_tie in plan.as_parent:
+        if not _is_plain_parent(parent_tie):
+            raise _UnsupportedError
+        existence = parent_tie.existence
+        parts = [KeyPart(column=column) for column in existence.columns]
+        rules = _rules(parts, schema.columns, table, _tied_types)
+        yield KeyLine(schema.name, existence.index, L.PARENT, rules, existence)
+        if any(rule.rule & L.TEXT for rule in rules):
+            yield _checked_line(schema.name, existence, existence.columns)
+
+
+def _checked_line(table: str, key: KeyPlan, columns: Iterable[int]) -> KeyLine:
+    rules = tuple(PartRule(column, L.NULL_COUNTS, 0) for column in columns)
+    return KeyLine(table, f"CHECKED {key.index}", L.CHECKED, rules, key)
+
+
+def _is_plain_child(tie: ChildTie) -> bool:
+    """Return whether no cascade changes the child, and each key is certain."""
+    return (
+        tie.existence is not None
+        and tie.existence.certain
+        and not (tie.may_be_changed_below or tie.keeps_deletes or tie.loses_value or tie.may_follow)
+    )
+
+
+def _is_plain_parent(tie: ParentTie) -> bool:
+    return (
+        tie.is_unique
+        and tie.existence.certain
+        and not (tie.is_followed or tie.reached_by_delete or tie.reached_by_update)
+    )
 
 
 def _seed(table: str, index: str, secret: bytes) -> int:
@@ -216,14 +321,15 @@ class Descriptors:
         self._known = 0
         self._used = [0, 0, 0, 0]
 
-    def add(self, digest: int, table: TableMap, plan: KeyPlan | None) -> None:
+    def add(self, digest: int, table: TableMap, plan: ScanPlan | None) -> None:
         """Add a table map by its body's digest."""
         slot, first_column, first_key, first_part = self._used
         steps = [column_step(column) for column in table.columns]
         supported = plan is not None and not table.undecodable and None not in steps
         number = self.number_of(table.name)
         keys = plan if supported and plan is not None else ()
-        parts = [part for _, key_parts in keys for part in key_parts]
+        unique = tuple(key.name for key in keys if key.role == L.UNIQUE)
+        parts = [part for key in keys for part in key.parts]
         self.tables = _with_room(self.tables, slot + 1)
         self.columns = _with_room(self.columns, first_column + len(steps))
         self.keys = _with_room(self.keys, first_key + len(keys))
@@ -231,17 +337,17 @@ class Descriptors:
         self.parts = _with_room(self.parts, first_part + len(parts))
         self.tables[slot] = (
             supported, first_column, first_column + len(steps), first_key, first_key + len(keys),
-            number, bool(keys) and keys[0][0] == "PRIMARY",
+            number, unique[:1] == (PRIMARY,), len(unique) < len(keys),
         )  # fmt: skip
         if supported:
-            self.key_names[number] = tuple(name for name, _ in keys)
+            self.key_names[number] = unique
             for at, step in enumerate(steps, start=first_column):
                 self.columns[at] = step
         at_part = first_part
-        for at, (name, key_parts) in enumerate(keys, start=first_key):
-            self.keys[at] = (0, at_part, at_part + len(key_parts))
-            self.seeds[at] = _seed(table.name, name, self.secret)
-            for part in key_parts:
+        for at, key in enumerate(keys, start=first_key):
+            self.keys[at] = (key.role, at_part, at_part + len(key.parts))
+            self.seeds[at] = _seed(key.table, key.name, self.secret)
+            for part in key.parts:
                 row = self._weight_row(part.collation)
                 self.parts[at_part] = (part.column, part.rule, part.length_max, row)
                 at_part += 1

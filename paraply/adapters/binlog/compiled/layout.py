@@ -56,9 +56,12 @@ INSERT, UPDATE, DELETE = 0, 1, 2
     D_KEY_END,
     D_NUMBER,
     D_PRIMARY,
-) = range(7)
-"""Descriptors may share a table number, D_NUMBER. D_PRIMARY marks a first key that is primary."""
-TABLE_COLUMNS = 7
+    D_TIED,
+) = range(8)
+"""Descriptors may share a table number, D_NUMBER. D_PRIMARY marks a first key that is primary,
+D_TIED a table with foreign keys or with tables that refer to it.
+"""
+TABLE_COLUMNS = 8
 
 MALFORMED = -1
 """D_SUPPORTED of an undecodable table map."""
@@ -68,7 +71,7 @@ FIXED, PREFIXED = 0, 1
 """FIXED: that many bytes; PREFIXED: a length of that many bytes."""
 
 # Columns of a key and of a key part.
-K_SEED, K_PART_START, K_PART_END = range(3)
+K_ROLE, K_PART_START, K_PART_END = range(3)
 P_COLUMN, P_RULE, P_LENGTH, P_WEIGHTS = range(4)
 """P_LENGTH is the prefix (0: all), P_WEIGHTS the weight row."""
 
@@ -83,5 +86,23 @@ TEXT_CHAR = 4
 TEXT_PADDED = 8
 """Ignores trailing characters of a space's weight (PAD SPACE)."""
 
+NULL_COUNTS = 16
+"""NULL is a value like others."""
+NUMBER = 32
+"""The zeros of a FLOAT or DOUBLE are equal."""
+
+# Roles of a key.
+UNIQUE, CHILD, LOCKED, CHECKED, PARENT = range(5)
+"""Unique keys of the row come first. CHILD is the value that a foreign key refers to, followed by
+the parent's primary key (LOCKED) and the columns whose change repeats the check (CHECKED). PARENT
+is a value that other tables refer to.
+"""
+NEW_ROW = 0x51_7C_C1_B7
+"""Word that makes the key of a value that appears."""
+WHOLE_ROW = 0x27_22_0A_95
+"""Word that makes the key of a row without one."""
+
 KEYS_OF_TABLE_MAX = 64
 """The servers' limit of unique keys."""
+UNCHECKED = 2
+"""Flag of a rows event: no foreign keys are checked."""

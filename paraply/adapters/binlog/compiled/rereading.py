@@ -7,7 +7,8 @@ from numpy.typing import NDArray
 
 from paraply.adapters.binlog.compiled import layout as L
 from paraply.adapters.binlog.compiled.batch import Arrays
-from paraply.adapters.binlog.compiled.descriptors import Descriptors, KeyPlan, key_plan
+from paraply.adapters.binlog.compiled.collect_kernel import derived
+from paraply.adapters.binlog.compiled.descriptors import Descriptors, KeyLine, ScanPlan, scan_plan
 from paraply.adapters.binlog.compiled.hashing import crc32_tables
 from paraply.adapters.binlog.compiled.scan_kernel import scan, table_map_digest
 from paraply.adapters.binlog.event_types import EventType
@@ -18,6 +19,7 @@ from paraply.adapters.binlog.format_description import (
 )
 from paraply.adapters.binlog.framing import HEADER, EventHeader, RawEvent
 from paraply.adapters.binlog.keys.builder import KeyBuilder
+from paraply.adapters.binlog.keys.foreign import NEW, of_kind
 from paraply.adapters.binlog.keys.parts import BuiltKey
 from paraply.adapters.binlog.reading import EventDecoder
 from paraply.adapters.binlog.report import FileReport, LogReport
@@ -93,27 +95,28 @@ class Rereader:
     def keys_with(self, ordinal: int, at: int, digests: frozenset[int]) -> dict[int, ConflictKey]:
         """Return, by digest, the transaction's first such key, in the key builder's order."""
         txn = self.reread(ordinal, at)
-        arrays, known = self._rescan(txn, at)
+        arrays, known, plans = self._rescan(txn, at)
         found: dict[int, ConflictKey] = {}
         for row, change in enumerate(txn.rows):
             start = int(arrays.rows[row, L.R_KEY_START])
             slot = int(arrays.rows[row, L.R_TABLE])
             of_table = int(known.tables[slot, L.D_KEY_END] - known.tables[slot, L.D_KEY_START])
+            plan = plans[slot] or ()
             for index in range(of_table):
+                line = plan[index]
                 for side, image in enumerate((change.before, change.after)):
                     digest = int(arrays.keys[start + index, side])
-                    if image is not None and digest in digests and digest not in found:
-                        found[digest] = self._key_of(change.table, image, index)
+                    if image is None or not digest or line.role == L.CHECKED:
+                        continue
+                    with np.errstate(over="ignore"):
+                        new = int(derived(np.uint64(digest), L.NEW_ROW))
+                    if digest in digests and digest not in found:
+                        found[digest] = _key_of(line, image)
+                    elif line.role in (L.CHILD, L.PARENT) and new in digests and new not in found:
+                        found[new] = of_kind(NEW, _key_of(line, image))
         if found.keys() != digests:
             raise NotCompilable(f"{txn.start}: keys changed since the scan")
         return found
-
-    def _key_of(self, table: str, image: RowImage, index: int) -> ConflictKey:
-        plan = self._keys._plan(table)
-        built = plan.keys[index].build(image)
-        if not isinstance(built, BuiltKey):
-            raise NotCompilable(f"keys of {table} changed since the scan")
-        return built.key
 
     def _find(self, place: int) -> tuple[str, int, FormatDescription]:
         offset = place & ((1 << OFFSET_BITS) - 1)
@@ -121,7 +124,9 @@ class Rereader:
         description = next(found for first, found in reversed(formats) if first <= offset)
         return file, offset, description
 
-    def _rescan(self, txn: LoggedTransaction, place: int) -> tuple[Arrays, Descriptors]:
+    def _rescan(
+        self, txn: LoggedTransaction, place: int
+    ) -> tuple[Arrays, Descriptors, list[ScanPlan | None]]:
         file, offset, description = self._find(place)
         with open_range(file, offset, buffer_bytes=_BUFFER_BYTES) as log:
             # Writable: read-only data would compile the kernels again.
@@ -129,7 +134,7 @@ class Rereader:
         trailer = CHECKSUM_BYTES if description.checksum else 0
         arrays = Arrays.of(1, max(1, len(txn.rows)))
         arrays.keys = np.zeros((max(1, len(txn.rows)) * L.KEYS_OF_TABLE_MAX, 2), np.uint64)
-        known = Descriptors()
+        known, plans = Descriptors(), list[ScanPlan | None]()
         scratch = np.zeros((4096, 2), np.int64)
         tables = self._tables_of(data, trailer, description)
         while True:
@@ -144,13 +149,14 @@ class Rereader:
                 )  # fmt: skip
             status = int(arrays.progress[L.STATUS])
             if arrays.progress[L.TRANSACTIONS]:
-                return arrays, known
+                return arrays, known, plans
             if status != L.NEED_TABLE:
                 raise NotCompilable(f"{file} changed since the scan")
             digest, table = tables.pop(int(arrays.progress[L.DETAIL]), (0, None))
             if table is None:
                 raise NotCompilable(f"{file} changed since the scan")
-            known.add(digest, table, self._plan_of(table))
+            plans.append(scan_plan(self._keys.registry, table))
+            known.add(digest, table, plans[-1])
 
     def _tables_of(
         self, data: NDArray[np.uint8], trailer: int, description: FormatDescription
@@ -168,6 +174,9 @@ class Rereader:
             at += length
         return found
 
-    def _plan_of(self, table: TableMap) -> KeyPlan | None:
-        schema = self._keys.registry.table(table.name)
-        return None if schema is None else key_plan(schema, table)
+
+def _key_of(line: KeyLine, image: RowImage) -> ConflictKey:
+    built = None if line.built_by is None else line.built_by.build(image)
+    if not isinstance(built, BuiltKey):
+        raise NotCompilable(f"keys of {line.table} changed since the scan")
+    return built.key

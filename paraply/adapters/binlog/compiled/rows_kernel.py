@@ -99,16 +99,27 @@ def _key_digest(
     """Return a digest, 0 for a NULL part, or False if unsupported."""
     state = seed
     for part in range(key_table[key, L.K_PART_START], key_table[key, L.K_PART_END]):
-        column = parts[part, L.P_COLUMN]
+        column, rule = parts[part, L.P_COLUMN], parts[part, L.P_RULE]
         start = places[column, 0]
         if start < 0:
-            return True, np.uint64(0)
+            if not rule & L.NULL_COUNTS:
+                return True, np.uint64(0)
+            state = mix(state, np.uint64(1 << 41))
+            continue
         end = start + places[column, 1]
         length_max = parts[part, L.P_LENGTH]
         if length_max and end - start > length_max:
             end = start + length_max
-        rule = parts[part, L.P_RULE]
-        if rule & L.TEXT:
+        if rule & L.NUMBER and data[end - 1] == 0x80:
+            zero = True
+            for at in range(start, end - 1):
+                zero &= data[at] == 0
+            state = mix_bytes(state, data, start, end - 1)
+            state = mix(state, np.uint64(0 if zero else 0x80))
+        elif rule & L.NUMBER:
+            state = mix_bytes(state, data, start, end - 1)
+            state = mix(state, np.uint64(data[end - 1]))
+        elif rule & L.TEXT:
             fine, state = _text_digest(
                 state, data, start, end, rule, weights[parts[part, L.P_WEIGHTS]]
             )
@@ -169,6 +180,8 @@ def scan_rows(
         here += extra
     first, last = tables[slot, L.D_COLUMN_START], tables[slot, L.D_COLUMN_END]
     count = last - first
+    if tables[slot, L.D_TIED] and data[body + 6] & L.UNCHECKED:
+        return L.ODD
     if here + 1 > end:
         return L.ODD
     width = int(data[here])
@@ -215,6 +228,10 @@ def scan_rows(
             has_key = False
             for index in range(key_count):
                 at_key = key_first + index
+                role = key_table[at_key, L.K_ROLE]
+                if role == L.CHECKED and operation != L.UPDATE:
+                    keys[key + index, side] = 0
+                    continue
                 fine, digest = _key_digest(
                     data, at_key, key_table, seeds[at_key], parts, weights, places
                 )
@@ -226,11 +243,22 @@ def scan_rows(
                         data, at_key, key_table, finish(seeds[at_key]), parts, weights, places
                     )
                 # A primary key identifies a row, or else any key without a NULL part does.
-                if index == 0 or not tables[slot, L.D_PRIMARY]:
+                if role == L.UNIQUE and (index == 0 or not tables[slot, L.D_PRIMARY]):
                     has_key |= digest != 0
-            if not has_key:
+            # A row that is found by all its columns waits for others: the readable judges do that.
+            if not has_key and (is_wide or operation != L.INSERT):
                 return L.ODD
             here = image_end
+        if operation == L.UPDATE and tables[slot, L.D_TIED]:
+            same = False
+            for index in range(key_count):
+                role = key_table[key_first + index, L.K_ROLE]
+                equal = keys[key + index, 0] == keys[key + index, 1]
+                if role == L.CHILD or role == L.PARENT:
+                    same = equal
+                # A repeated check, or another spelling of a referenced value, is uncertain.
+                elif role == L.CHECKED and same and not equal:
+                    return L.ODD
         progress[L.ROWS] = row + 1
         progress[L.KEYS] = key + key_count
     return FINE

@@ -10,10 +10,11 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from paraply.adapters.binlog.column_types import ColumnType
 from paraply.adapters.binlog.compiled import layout as L
 from paraply.adapters.binlog.compiled.batch import Arrays, Batch, Touched, Toucher
 from paraply.adapters.binlog.compiled.chunk_source import BUFFER_BYTES_MAX, CHUNK_BYTES, ChunkSource
-from paraply.adapters.binlog.compiled.descriptors import Descriptors, KeyPlan, key_plan
+from paraply.adapters.binlog.compiled.descriptors import Descriptors, ScanPlan, scan_plan
 from paraply.adapters.binlog.compiled.hashing import crc32_tables
 from paraply.adapters.binlog.compiled.rereading import Rereader
 from paraply.adapters.binlog.compiled.scan_kernel import scan, table_map_digest
@@ -21,7 +22,7 @@ from paraply.adapters.binlog.cursor import MalformedError
 from paraply.adapters.binlog.event_types import EventType, event_name
 from paraply.adapters.binlog.format_description import CHECKSUM_BYTES, HEADER_BYTES, Checksum
 from paraply.adapters.binlog.framing import BinlogReader
-from paraply.adapters.binlog.keys.builder import KeyBuilder, plan_of
+from paraply.adapters.binlog.keys.builder import KeyBuilder
 from paraply.adapters.binlog.reading import read_events
 from paraply.adapters.binlog.report import LogReport
 from paraply.adapters.binlog.rows_events import table_id_bytes
@@ -34,6 +35,10 @@ TRANSACTIONS_MAX = 8192
 ROWS_MIN, ROWS_MAX = 1 << 16, 1 << 18
 """Initial rows of a batch, and of the largest scanned transaction."""
 _FIXED_HEADER_BYTES = 8  # Table id and flags of a table map.
+
+
+_Shape = tuple[tuple[int, int, str, ColumnType, int, int], ...]
+"""How each part of a key compares, and its type."""
 
 
 class CompiledStream(TransactionStream):
@@ -69,7 +74,7 @@ class CompiledStream(TransactionStream):
         self._words[1] = list(b"COMMIT")
         self._scratch = np.zeros((4096, 2), np.int64)
         self._version = -1
-        self._plans: dict[str, tuple[KeyPlan, tuple[object, ...]]] = {}
+        self._shapes: dict[tuple[str, str, str, int], _Shape] = {}
 
     def _on_table_map(self, table: TableMap) -> None:
         self.keys.registry.observe_table_map(table.table_schema())
@@ -230,19 +235,22 @@ class CompiledStream(TransactionStream):
         self.decoder._definitions[is_mariadb, definition] = table
         return table
 
-    def _plan(self, table: TableMap) -> KeyPlan | None:
+    def _plan(self, table: TableMap) -> ScanPlan | None:
         if table.undecodable:
             return None
-        schema = self.keys.registry.table(table.name)
-        readable = plan_of(self.keys.registry, table.name)
-        if schema is None or not readable.complete or readable.as_child or readable.as_parent:
-            return None
-        plan = key_plan(schema, table)
+        plan = scan_plan(self.keys.registry, table)
         if plan is None:
             return None
-        wires = tuple(table.columns[part.column] for _, parts in plan for part in parts)
-        shape = (plan, tuple((wire.kind, wire.size, wire.scale) for wire in wires))
-        if self._plans.setdefault(table.name, shape) != shape:
-            # Digests from before and after do not compare.
-            raise NotCompilable(f"the keys of {table.name} change midway")
+        for line in plan:
+            wires = (table.columns[part.column] for part in line.parts)
+            shape = tuple(
+                (part.rule, part.length_max, part.collation, wire.kind, wire.size, wire.scale)
+                for part, wire in zip(line.parts, wires, strict=True)
+            )
+            if line.role == L.CHECKED:
+                continue
+            name = (table.name, line.table, line.name, line.role)
+            if self._shapes.setdefault(name, shape) != shape:
+                # Digests from before and after do not compare.
+                raise NotCompilable(f"the keys of {table.name} change midway")
         return plan

@@ -21,6 +21,7 @@ from paraply.properties.logs.compiled.batches import (
     judged_batch,
 )
 from paraply.properties.logs.compiled.judge_kernel import judge
+from paraply.properties.logs.compiled.lint import lint_batch
 from paraply.properties.logs.compiled.path import CompiledPath
 from paraply.properties.logs.compiled.replay import CompiledReplay
 from paraply.properties.logs.compiled.rule_kernel import GAP
@@ -99,8 +100,7 @@ class CompiledAuditor(Auditor):
 
     def observe_batch(self, parts: BatchParts) -> None:
         """Judge a batch of plain transactions."""
-        for txn in parts.headers():
-            self._lint.observe(txn)
+        lint_batch(self._lint, parts)
         batch, first_ordinal = judged_batch(parts), parts.first_ordinal
         columns = batch.columns
         count, rows = len(columns), len(batch.row_operations)
@@ -115,8 +115,11 @@ class CompiledAuditor(Auditor):
         self._note_domains(batch)
         self._number_lanes(columns)
         self._add_tables(batch.table_names)
-        self._uses += len(batch.tables) * 2 + count
+        # A change uses its table, the schema, and at most three aspects.
+        self._uses += len(batch.tables) * 4 + count
         self._judge(batch, first_ordinal)
+        if len(self._lanes) > 1 and self._state.scalars[C.S_CHAINS + 3 * C.READS + C.NEXT]:
+            raise NotCompilable("foreign keys, or tables without keys, in several domains")
         self._compiled_replay.observe_batch(batch, first_ordinal, self._source)
 
     def _note_metadata(self, columns: Ints) -> None:
@@ -157,9 +160,11 @@ class CompiledAuditor(Auditor):
         for table in np.flatnonzero(batch.census.any(axis=1)).tolist():
             name = batch.table_names[table]
             known = counts.setdefault(name, [0, 0, 0])
-            for operation, number in enumerate(batch.census[table].tolist()):
+            for operation, number in enumerate(batch.census[table, :3].tolist()):
                 known[operation] += number
             self._tables._schemas[name] = self._row_keys.schema_of(name)
+        if batch.census[:, 3].any():
+            self._parallelism._keyless_seen = self._parallelism._keys_unknown = True
         if len(counts) > TABLES_MAX:
             raise NotCompilable("more tables than are summarised")
 
@@ -198,7 +203,7 @@ class CompiledAuditor(Auditor):
         if int(scalars[C.S_ORDINAL]) != first_ordinal - 1:
             raise NotCompilable("ordinals leave a gap")
         placed = np.zeros((len(batch.columns), 4), np.int64)
-        heads = np.zeros(len(batch.keys), np.int64)
+        heads = np.zeros((len(batch.keys), 2), np.int64)
         at = 0
         while at < len(batch.columns):
             with np.errstate(over="ignore"):
@@ -228,17 +233,18 @@ class CompiledAuditor(Auditor):
         digests = state.finding_keys[:count].tolist()
         at = int(batch.columns[index, C.B_AT])
         keys = self._source.keys_with(ordinal, at, frozenset(digests))
-        pairs: dict[tuple[int, int], list[int]] = {}
+        pairs: dict[tuple[int, int], list[tuple[int, bool]]] = {}
         for line, digest in zip(state.findings[:count].tolist(), digests, strict=True):
-            pairs.setdefault((line[0], line[1]), []).append(digest)
+            rule, earlier, reads = line
+            pairs.setdefault((rule, earlier), []).append((digest, bool(reads)))
         order = [_RULES[name] for name in self._appliers]
         later = self._source.reread(ordinal, at)
         for rule, earlier in sorted(pairs, key=lambda pair: (order.index(pair[0]), pair[1])):
             if len(self._safety.violations) >= self.options.violations_max:
                 return
-            key = min(
-                (keys[digest] for digest in pairs[rule, earlier]),
-                key=lambda key: (key.table, key.index, _shown(key)),
+            key, reads = min(
+                ((keys[digest], reads) for digest, reads in pairs[rule, earlier]),
+                key=lambda found: (found[0].table, found[0].index, _shown(found[0])),
             )
             past = state.past[earlier % len(state.past)]
             before = self._source.reread(earlier, int(past[C.H_AT]))
@@ -259,7 +265,7 @@ class CompiledAuditor(Auditor):
                         0,
                         key.table,
                         False,
-                        False,
+                        reads,
                     ),
                 )
             )
@@ -277,9 +283,9 @@ class CompiledAuditor(Auditor):
             or (txn.last_committed or 0) < 0
             or (txn.sequence_number or 0) < 0
         ):
-            raise NotCompilable(f"{txn.start}: rows outside of a plain transaction, or XA")
+            raise NotCompilable(f"rows outside of a plain transaction, or XA, at {txn.start}")
         if txn.commit_id is not None and txn.is_ddl:
-            raise NotCompilable(f"{txn.start}: DDL in a commit group")
+            raise NotCompilable(f"DDL in a commit group at {txn.start}")
         self._transactions += 1
         self._kinds[txn.kind.value] += 1
         self._has[LOGICAL_CLOCK] |= bool(txn.sequence_number)
@@ -360,7 +366,12 @@ class CompiledAuditor(Auditor):
 
     def has_forgotten(self) -> tuple[bool, bool]:
         """Return whether the horizon dropped writers, and readers."""
-        return int(self._state.scalars[C.S_OLDEST]) > 1, False
+        oldest = self._state.scalars[C.S_CHAINS + C.OLDEST :: 3]
+        return bool(oldest[C.WRITES] > 1), bool(oldest[C.READS] > 1)
+
+    def has_reads(self) -> bool:
+        """Return whether a transaction required a key unchanged."""
+        return bool(self._state.scalars[C.S_CHAINS + 3 * C.READS + C.NEXT])
 
     def forget_counts(self) -> None:
         """Drop the kernels' counts, not their memory."""
@@ -383,6 +394,7 @@ class CompiledAuditor(Auditor):
             evidence.statements_overlapping = counts[C.E_STATEMENTS]
             evidence.incidents = counts[C.E_INCIDENTS]
             evidence.ddl_overlapping = counts[C.E_DDL]
+            evidence.may_wait = counts[C.E_WAITS]
 
     def _copy_parallelism(self) -> None:
         state, judged = self._state, self._parallelism
@@ -392,7 +404,7 @@ class CompiledAuditor(Auditor):
             line.end = state.line.end[number].tolist()
             line.width_max = int(state.line.width_max[number])
             judged._pairs_apart[model] = int(state.apart[number])
-        # Rows without a key are not compiled, so the two models are one.
+        # Inserts without a key do not wait for each other, so the two models are one.
         judged._timelines[WITH_KEYS] = copy(judged._timelines[ROW_CONFLICTS])
         scalars = state.scalars
         judged._clock_seen = bool(scalars[C.S_CLOCK_SEEN])

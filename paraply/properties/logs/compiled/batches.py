@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -21,7 +21,9 @@ Words = NDArray[np.uint64]
 class JudgedBatch:
     """Transactions with full row images and known keys, in log order.
 
-    Keys are 64-bit digests. Row arrays have a line per row, key arrays (before, after).
+    Keys are 64-bit digests: written, read and locked ones follow each other per transaction. Row
+    arrays have a line per row, key arrays (before, after). The census counts inserts, updates,
+    deletes, and rows without a key.
     """
 
     columns: Ints
@@ -45,6 +47,7 @@ class TouchedParts(Protocol):
     """The keys and tables of a batch."""
 
     key_ends: Ints
+    """(written, read, locked) per transaction, exclusive."""
     keys: Words
     primary: NDArray[np.bool_]
     table_ends: Ints
@@ -128,8 +131,18 @@ class BatchParts(Protocol):
         """Key names by table number."""
         ...
 
-    def headers(self) -> Iterator[LoggedTransaction]:
-        """Yield the transactions without rows and keys."""
+    @property
+    def origins(self) -> Ints:
+        """What numbers each GTID, in some columns, and last its number."""
+        ...
+
+    @property
+    def clocks(self) -> Ints:
+        """Server id, event time and commit time per transaction."""
+        ...
+
+    def headers(self, chosen: Sequence[int] | None = None) -> Iterator[LoggedTransaction]:
+        """Yield the transactions, or the chosen ones, without rows and keys."""
         ...
 
 
@@ -148,10 +161,11 @@ def judged_batch(parts: BatchParts) -> JudgedBatch:
     columns[:, C.B_LANE] = np.maximum(domain, 0)
     columns[:, C.B_HAS_DOMAIN] = domain >= 0
     columns[:, C.B_ROWS] = rows
-    columns[:, C.B_KEY_END] = touched.key_ends
+    columns[:, C.B_KEY_END : C.B_LOCK_END + 1] = touched.key_ends
+    columns[1:, C.B_KEY_START] = touched.key_ends[:-1, -1]
     columns[:, C.B_TABLE_END] = touched.table_ends
     columns[:, C.B_AT] = parts.places
-    keys, tables = int(touched.key_ends[-1]), int(touched.table_ends[-1])
+    keys, tables = int(touched.key_ends[-1, -1]), int(touched.table_ends[-1])
     return JudgedBatch(
         columns=columns,
         keys=touched.keys[:keys],
@@ -189,7 +203,7 @@ def batch_of_one(txn: LoggedTransaction, kind: int) -> JudgedBatch:
     words: Words = np.zeros(0, np.uint64)
     return JudgedBatch(
         columns=columns, keys=words, primary=np.zeros(0, np.bool_), tables=none, table_names=[],
-        key_names=[], census=np.zeros((0, 3), np.int64), row_ends=none, row_operations=none,
+        key_names=[], census=np.zeros((0, 4), np.int64), row_ends=none, row_operations=none,
         row_tables=none, row_keys_start=none, row_images=np.zeros((0, 2), np.uint64),
         row_keys=np.zeros((0, 2), np.uint64),
     )  # fmt: skip

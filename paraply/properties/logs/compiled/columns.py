@@ -13,12 +13,17 @@ from __future__ import annotations
     B_HAS_DOMAIN,
     B_IS_DDL,
     B_ROWS,
+    B_KEY_START,
     B_KEY_END,
+    B_READ_END,
+    B_LOCK_END,
     B_TABLE_END,
     B_AT,
-) = range(12)
-"""B_KEY_END and B_TABLE_END are exclusive; B_AT is the input place."""
-BATCH_COLUMNS = 12
+) = range(15)
+"""Keys are written from B_KEY_START to B_KEY_END, then read to B_READ_END, then locked to
+B_LOCK_END. Ends are exclusive; B_AT is the input place.
+"""
+BATCH_COLUMNS = 15
 NONE = -1
 
 ROWS, EMPTY, DDL, STATEMENT, XA, VIEW_CHANGE, INCIDENT, SKIPPED = range(8)
@@ -49,10 +54,6 @@ ROUND, UNBOUNDED = 0, 1
     S_BREAK_KIND,
     S_MODEL_RUN,
     S_PREFIXES,
-    S_TOUCH_OLD,
-    S_TOUCH_NEXT,
-    S_OLDEST,
-    S_TOUCHERS,
     S_LISTED,
     S_BARRIER,
     S_BARRIER_EPOCH,
@@ -68,9 +69,17 @@ ROUND, UNBOUNDED = 0, 1
     S_ROUNDS,
     S_FINDINGS,
     S_TIE_NEXT,
-) = range(29)
-SCALARS = 29
-"""S_OLDEST is the oldest remembered transaction; S_TOUCHERS have keys; S_LISTED are violations."""
+    S_TABLE_NEXT,
+    S_CHAINS,
+) = range(27)
+"""S_LISTED are violations. At S_CHAINS each chain has its oldest touch, the next, and the oldest
+remembered transaction.
+"""
+WRITES, READS, LOCKS = range(3)
+"""Chains of touches: keys written, keys required unchanged, and keys only locked."""
+CHAINS = 3
+OLD, NEXT, OLDEST = range(3)
+SCALARS = S_CHAINS + 3 * CHAINS
 
 # Limits: those of the readable judges, so that both forget at the same transaction.
 (
@@ -90,7 +99,7 @@ FINDING = 1
 """A conflict with an overlapping transaction."""
 TRACE = 2
 """Trace the path before links are overwritten."""
-GROW_TOUCHES, GROW_PAST, GROW_PREFIXES, GROW_TIES = 4, 5, 6, 7
+GROW_TOUCHES, GROW_PAST, GROW_PREFIXES, GROW_TIES, GROW_TABLES = 4, 5, 6, 7, 8
 """An array lacks room."""
 BEYOND = 9
 """Beyond a bound of the readable judge."""
@@ -104,15 +113,29 @@ BEYOND = 9
     E_STATEMENTS,
     E_INCIDENTS,
     E_DDL,
-) = range(7)
-EVIDENCE_COLUMNS = 7
+    E_WAITS,
+) = range(8)
+EVIDENCE_COLUMNS = 8
 
 # One transaction of the past.
-H_META, H_TOUCH_START, H_WAITS_FOR, H_TIE_START, H_AT, H_MARK = range(6)
-HISTORY_COLUMNS = 6
-"""H_META packs kind (4 bits), cause (4 bits) and work. Ends are the next transaction's beginnings.
-H_AT is B_AT.
+(
+    H_META,
+    H_TOUCH_START,
+    H_READ_START,
+    H_LOCK_START,
+    H_WAITS_FOR,
+    H_TIE_START,
+    H_TABLE_START,
+    H_AT,
+    H_MARK,
+) = range(9)
+HISTORY_COLUMNS = 9
+"""H_META packs kind (4 bits), cause (4 bits) and work. Ends are the next transaction's beginnings;
+one start per chain from H_TOUCH_START on. H_AT is B_AT.
 """
+F_RULE, F_EARLIER, F_READS = range(3)
+FINDING_COLUMNS = 3
+"""F_READS: one of the two only requires the key unchanged."""
 CAUSE_START, CAUSE_BARRIER, CAUSE_SELF, CAUSE_KEY = range(4)
 """No wait, a barrier, itself a barrier, keys."""
 

@@ -1,4 +1,4 @@
-"""The twin of ``DependencySafety`` and ``ParallelismJudge`` for written keys only.
+"""The twin of ``DependencySafety`` and ``ParallelismJudge`` for certain keys.
 
 Helpers take single arrays: numba copies named tuples' arrays, which tripled compile and run time.
 """
@@ -18,18 +18,18 @@ from paraply.properties.logs.compiled.model_kernel import (
     run_alone,
 )
 from paraply.properties.logs.compiled.rule_kernel import place_by_clock, place_by_group
-from paraply.properties.logs.compiled.safety_kernel import judge_safety, observe_barriers
-from paraply.properties.logs.compiled.state import State, Touches
+from paraply.properties.logs.compiled.safety_kernel import (
+    count_waits,
+    judge_safety,
+    observe_barriers,
+)
+from paraply.properties.logs.compiled.state import State
 from paraply.properties.logs.compiled.timeline_kernel import (
     observe_width,
     place_in_group,
     place_on_clock,
 )
-from paraply.properties.logs.compiled.touch_kernel import (
-    add_touch,
-    find_newest,
-    forget_beyond_horizon,
-)
+from paraply.properties.logs.compiled.touch_kernel import find_newest, remember
 
 Ints = NDArray[np.int64]
 Words = NDArray[np.uint64]
@@ -44,17 +44,22 @@ def _missing_room(
     scalars: Ints,
     limits: Ints,
     all_past: Ints,
-    touches: Touches,
+    ring: int,
     prefix_ranks: Ints,
     ties: Words,
+    past_tables: Ints,
     keys: int,
+    tables: int,
 ) -> int:
     ordinal = scalars[C.S_ORDINAL] + 1
-    oldest = min(scalars[C.S_OLDEST], ordinal - limits[C.L_LINKS])
+    oldest = ordinal - limits[C.L_LINKS]
+    for chain in range(C.CHAINS):
+        base = C.S_CHAINS + 3 * chain
+        oldest = min(oldest, scalars[base + C.OLDEST])
+        if scalars[base + C.NEXT] + keys - scalars[base + C.OLD] > ring:
+            return C.GROW_TOUCHES
     if ordinal + 1 - max(1, oldest) >= len(all_past):
         return C.GROW_PAST
-    if scalars[C.S_TOUCH_NEXT] + keys - scalars[C.S_TOUCH_OLD] > len(touches.keys):
-        return C.GROW_TOUCHES
     if scalars[C.S_PREFIXES] + 1 >= len(prefix_ranks):
         return C.GROW_PREFIXES
     first_link = max(1, ordinal - limits[C.L_LINKS])
@@ -62,8 +67,13 @@ def _missing_room(
         kept = all_past[first_link % len(all_past), C.H_TIE_START]
         if scalars[C.S_TIE_NEXT] + keys - kept > len(ties):
             return C.GROW_TIES
+        kept = all_past[max(1, oldest) % len(all_past), C.H_TABLE_START]
+        if scalars[C.S_TABLE_NEXT] + tables - kept > len(past_tables):
+            return C.GROW_TABLES
     elif keys > len(ties):
         return C.GROW_TIES
+    elif tables > len(past_tables):
+        return C.GROW_TABLES
     return C.DONE
 
 
@@ -74,8 +84,9 @@ def judge(
 ) -> tuple[int, int, int]:  # fmt: skip
     """Judge ``batch[first:]`` in order until a stop status.
 
-    Returns (status, next transaction, key count of one without room). ``placed`` receives the last
-    break's rank and kind, and timestamp run and floor. ``heads`` is scratch.
+    Returns (status, next transaction, what one without room needs). ``placed`` receives the last
+    break's rank and kind, and timestamp run and floor. ``heads`` is scratch: each key's newest
+    writer and reader.
     """
     scalars = state.scalars
     limits = state.limits
@@ -84,6 +95,9 @@ def judge(
     lanes = state.lanes
     all_past = state.past
     touches = state.touches
+    readers = state.readers
+    lockers = state.lockers
+    past_tables = state.past_tables
     all_ranks = state.ranks
     forgotten = state.forgotten
     prefix_ranks = state.prefix_ranks
@@ -113,27 +127,41 @@ def judge(
     times = np.zeros((2, line.end.shape[1]), np.int64)
     for index in range(first, len(batch)):
         txn = batch[index]
-        key_start = batch[index - 1, C.B_KEY_END] if index else 0
-        key_end = txn[C.B_KEY_END]
-        count = key_end - key_start
-        room = _missing_room(scalars, limits, all_past, touches, prefix_ranks, ties, count)
+        key_start, written_end = txn[C.B_KEY_START], txn[C.B_KEY_END]
+        read_end, key_end = txn[C.B_READ_END], txn[C.B_LOCK_END]
+        written, count = written_end - key_start, read_end - key_start
+        table_start = batch[index - 1, C.B_TABLE_END] if index else 0
+        my_tables = tables[table_start : txn[C.B_TABLE_END]]
+        room = _missing_room(
+            scalars, limits, all_past, len(touches.keys), prefix_ranks, ties, past_tables,
+            key_end - key_start, len(my_tables),
+        )  # fmt: skip
         if room != C.DONE:
-            return room, index, count
+            return room, index, max(key_end - key_start, len(my_tables))
         ordinal = scalars[C.S_ORDINAL] + 1
         scalars[C.S_FINDINGS] = 0
         if txn[C.B_KIND] == C.SKIPPED:
             skipped = all_past[ordinal % len(all_past)]
             skipped[:] = 0
-            skipped[C.H_TOUCH_START] = scalars[C.S_TOUCH_NEXT]
+            for chain in range(C.CHAINS):
+                skipped[C.H_TOUCH_START + chain] = scalars[C.S_CHAINS + 3 * chain + C.NEXT]
+            skipped[C.H_TABLE_START] = scalars[C.S_TABLE_NEXT]
             skipped[C.H_TIE_START] = scalars[C.S_TIE_NEXT]
             scalars[C.S_ORDINAL] = ordinal
             continue
-        my_keys, my_primary = keys[key_start:key_end], primary[key_start:key_end]
-        my_heads = heads[key_start:key_end]
+        my_keys, my_primary = keys[key_start:read_end], primary[key_start:read_end]
+        my_writes, my_reads = keys[key_start:written_end], keys[written_end:read_end]
+        my_locks = keys[read_end:key_end]
+        my_heads, reader_heads = heads[key_start:read_end, 0], heads[key_start:read_end, 1]
+        writes_next = scalars[C.S_CHAINS + 3 * C.WRITES + C.NEXT]
+        reads_next = scalars[C.S_CHAINS + 3 * C.READS + C.NEXT]
         for at in range(count):
-            my_heads[at] = find_newest(
-                touches.newest, touches.keys, scalars[C.S_TOUCH_NEXT], my_keys[at]
-            )
+            my_heads[at] = find_newest(touches.newest, touches.keys, writes_next, my_keys[at])
+            reader_heads[at] = -1
+            if reads_next and at < written:
+                reader_heads[at] = find_newest(
+                    readers.newest, readers.keys, reads_next, my_keys[at]
+                )
         kind, work = txn[C.B_KIND], 1 + txn[C.B_ROWS]
         allowed = place_by_clock(scalars, limits, stretch_starts, stretch_counts, txn, clock)
         allowed_group = place_by_group(lanes, txn, ordinal, group)
@@ -142,7 +170,9 @@ def judge(
         ranks, past = all_ranks[slot], all_past[slot]
         ranks[C.R_RUN], ranks[C.R_RANK] = clock[C.P_RUN], clock[C.P_RANK]
         ranks[C.R_LANE], ranks[C.R_GROUP_RANK] = group[C.P_LANE], group[C.P_RANK]
-        past[C.H_TOUCH_START] = scalars[C.S_TOUCH_NEXT]
+        for chain in range(C.CHAINS):
+            past[C.H_TOUCH_START + chain] = scalars[C.S_CHAINS + 3 * chain + C.NEXT]
+        past[C.H_TABLE_START] = scalars[C.S_TABLE_NEXT]
         past[C.H_TIE_START] = scalars[C.S_TIE_NEXT]
         past[C.H_AT] = txn[C.B_AT]
         past[C.H_MARK] = 0
@@ -157,6 +187,7 @@ def judge(
                     limits,
                     forgotten,
                     touches,
+                    readers,
                     all_past,
                     all_ranks,
                     scalars,
@@ -164,13 +195,31 @@ def judge(
                     finding_keys,
                     rule,
                     place,
-                    my_keys,
-                    my_heads,
+                    my_writes,
+                    my_reads,
+                    my_heads[:written],
+                    reader_heads[:written],
+                    my_heads[written:],
                     ordinal,
                     listed,
                 )
                 if listed < 0:
                     return C.BEYOND, index, count
+                for way in range(2):
+                    other = C.LOCKS if way == 0 else C.WRITES
+                    count_waits(
+                        evidence[rule],
+                        lockers if way == 0 else touches,
+                        scalars[C.S_CHAINS + 3 * other + C.OLD],
+                        scalars[C.S_CHAINS + 3 * other + C.NEXT],
+                        all_past,
+                        all_ranks,
+                        rule,
+                        place,
+                        my_writes if way == 0 else my_locks,
+                        listed < limits[C.L_VIOLATIONS],
+                        ordinal,
+                    )
                 observe_barriers(evidence, barriers, rule, kind, place)
         scalars[C.S_LISTED] = listed
 
@@ -191,9 +240,9 @@ def judge(
         if in_groups:
             scalars[C.S_GROUPS_SEEN] = 1
         placed[index, 2], placed[index, 3] = clock[C.P_RUN], clock[C.P_FLOOR]
-        table_start = batch[index - 1, C.B_TABLE_END] if index else 0
-        my_tables = tables[table_start : txn[C.B_TABLE_END]]
         for number in my_tables:
+            past_tables[scalars[C.S_TABLE_NEXT] % len(past_tables)] = number
+            scalars[C.S_TABLE_NEXT] += 1
             # Only timestamps let a change overlap DDL: groups never contain any.
             defined = redefined[number]
             if defined[1] == clock[C.P_RUN] and defined[2] > clock[C.P_FLOOR] and defined[0]:
@@ -236,6 +285,7 @@ def judge(
             follow_keys(
                 scalars,
                 touches,
+                readers,
                 all_past,
                 ready_times,
                 limits,
@@ -250,20 +300,28 @@ def judge(
                 my_keys,
                 my_primary,
                 my_heads,
+                reader_heads,
+                written,
             )
             count_apart(
                 touches,
+                readers,
                 all_past,
                 all_ranks,
                 scalars,
                 apart,
+                past_tables,
+                table_schema,
                 ordinal,
                 kind,
                 clock,
                 group,
+                my_tables,
                 my_keys,
                 my_primary,
                 my_heads,
+                reader_heads,
+                written,
             )
         for column in range(line.end.shape[1]):
             all_finish[slot, 0, column] = ready_times[1, column]
@@ -272,11 +330,19 @@ def judge(
             return C.BEYOND, index, count
         scalars[C.S_ORDINAL] = ordinal
         status = note_path(scalars, limits, ordinal, ready_times[1, C.UNBOUNDED])
-        for at in range(count):
-            add_touch(touches, scalars[C.S_TOUCH_NEXT], my_keys[at], ordinal, my_primary[at])
-            scalars[C.S_TOUCH_NEXT] += 1
-        scalars[C.S_TOUCHERS] += count > 0
-        forget_beyond_horizon(scalars, limits, all_past, touches, all_ranks, forgotten)
+        for chain in range(C.CHAINS):
+            remember(
+                scalars,
+                limits,
+                all_past,
+                touches if chain == C.WRITES else readers if chain == C.READS else lockers,
+                all_ranks,
+                forgotten,
+                chain,
+                my_writes if chain == C.WRITES else my_reads if chain == C.READS else my_locks,
+                primary[key_start:key_end],
+                ordinal,
+            )
         if scalars[C.S_FINDINGS]:
             status |= C.FINDING
         if status != C.DONE:

@@ -85,9 +85,29 @@ def run_alone(
 
 
 @njit(cache=True)
+def _tie(scalars: Ints, ties: Words, key: np.uint64) -> None:
+    ties[scalars[C.S_TIE_NEXT] % len(ties)] = key
+    scalars[C.S_TIE_NEXT] += 1
+
+
+@njit(cache=True)
+def _reader_before(readers: Touches, oldest: int, touch: int, since: int) -> tuple[int, int]:
+    """Return the next reader since the last write, and the touch before it; 0 for none."""
+    if touch < oldest:
+        return 0, -1
+    ring = len(readers.keys)
+    owner = np.int64(readers.owner[touch % ring])
+    if owner <= since:
+        return 0, -1
+    distance = np.int64(readers.distance[touch % ring])
+    return owner, (touch - distance if distance else np.int64(-1))
+
+
+@njit(cache=True)
 def follow_keys(
     scalars: Ints,
     touches: Touches,
+    readers: Touches,
     all_past: Ints,
     ready_times: Times,
     limits: Ints,
@@ -102,9 +122,15 @@ def follow_keys(
     keys: Words,
     primary: Flags,
     heads: Ints,
+    reader_heads: Ints,
+    written: int,
 ) -> None:
-    """Schedule after the keys' last writers."""
+    """Schedule after the keys' last writers, and writes after the readers since.
+
+    The first ``written`` of ``keys`` are written, the others read.
+    """
     ring, size = len(touches.keys), len(all_past)
+    reads_old = scalars[C.S_CHAINS + 3 * C.READS + C.OLD]
     row_ready, key_ready = ready_times[0], ready_times[3]
     levels_max = limits[C.L_LEVELS]
     row_ready[:] = barrier_finish[C.M_ROWS]
@@ -112,18 +138,27 @@ def follow_keys(
     barrier = scalars[C.S_BARRIER]
     best, before = row_ready[C.UNBOUNDED], barrier
     for index in range(len(keys)):
-        if heads[index] < 0:
-            continue
-        owner = touches.owner[heads[index] % ring]
-        finish = all_finish[owner % size]
-        for column in range(len(row_ready)):
-            row_ready[column] = max(row_ready[column], np.int64(finish[0, column]))
-        if primary[index]:
-            for column in range(len(key_ready)):
-                key_ready[column] = max(key_ready[column], np.int64(finish[1, column]))
-        time = np.int64(finish[0, C.UNBOUNDED])
-        if time > best or (time == best and owner > before):
-            best, before = time, owner
+        since = np.int64(0)
+        owner = np.int64(0)
+        if heads[index] >= 0:
+            owner = np.int64(touches.owner[heads[index] % ring])
+            since = owner
+            if primary[index]:
+                finish = all_finish[owner % size]
+                for column in range(len(key_ready)):
+                    key_ready[column] = max(key_ready[column], np.int64(finish[1, column]))
+        reader = reader_heads[index] if index < written else np.int64(-1)
+        while True:
+            if owner:
+                finish = all_finish[owner % size]
+                for column in range(len(row_ready)):
+                    row_ready[column] = max(row_ready[column], np.int64(finish[0, column]))
+                time = np.int64(finish[0, C.UNBOUNDED])
+                if time > best or (time == best and owner > before):
+                    best, before = time, owner
+            owner, reader = _reader_before(readers, reads_old, reader, since)
+            if not owner:
+                break
     rows_finish, keys_finish = ready_times[1], ready_times[2]
     schedule(line, C.M_ROWS, levels_max, row_ready, work, rows_finish)
     schedule(line, C.M_KEY, levels_max, key_ready, work, keys_finish)
@@ -132,18 +167,27 @@ def follow_keys(
         cause = C.CAUSE_BARRIER if barrier else C.CAUSE_START
     past[C.H_WAITS_FOR] = before
     past[C.H_META] = kind | cause << 4 | work << WORK_SHIFT
-    if cause == C.CAUSE_KEY:
-        for index in range(len(keys)):
-            if heads[index] >= 0 and touches.owner[heads[index] % ring] == before:
-                ties[scalars[C.S_TIE_NEXT] % len(ties)] = keys[index]
-                scalars[C.S_TIE_NEXT] += 1
+    if cause != C.CAUSE_KEY:
+        return
+    for index in range(len(keys)):
+        owner = np.int64(0)
+        if heads[index] >= 0:
+            owner = np.int64(touches.owner[heads[index] % ring])
+        since = owner
+        reader = reader_heads[index] if index < written else np.int64(-1)
+        while owner != before:
+            owner, reader = _reader_before(readers, reads_old, reader, since)
+            if not owner:
+                break
+        if owner == before:
+            _tie(scalars, ties, keys[index])
 
 
 @njit(cache=True)
 def _shares_primary(
     touches: Touches, all_past: Ints, scalars: Ints, keys: Words, primary: Flags, earlier: int
 ) -> bool:
-    first, last = touches_of(all_past, scalars, earlier)
+    first, last = touches_of(all_past, scalars, C.WRITES, earlier)
     ring = len(touches.keys)
     for index in range(len(keys)):
         if primary[index]:
@@ -154,41 +198,74 @@ def _shares_primary(
 
 
 @njit(cache=True)
+def _shares_tables(
+    all_past: Ints, scalars: Ints, past_tables: Ints, tables: Ints, table_schema: Ints,
+    earlier: int,
+) -> tuple[bool, bool]:  # fmt: skip
+    """Return whether an earlier transaction changed one of the tables, and of their schemas."""
+    first = all_past[earlier % len(all_past), C.H_TABLE_START]
+    last = all_past[(earlier + 1) % len(all_past), C.H_TABLE_START]
+    shares_schema = False
+    for at in range(first, last):
+        other = past_tables[at % len(past_tables)]
+        for number in tables:
+            if number == other:
+                return True, True
+            if table_schema[number] == table_schema[other]:
+                shares_schema = True
+    return False, shares_schema
+
+
+@njit(cache=True)
 def count_apart(
     touches: Touches,
+    readers: Touches,
     all_past: Ints,
     all_ranks: Ints,
     scalars: Ints,
     apart: Ints,
+    past_tables: Ints,
+    table_schema: Ints,
     ordinal: int,
     kind: int,
     clock: Ints,
     group: Ints,
+    tables: Ints,
     keys: Words,
     primary: Flags,
     heads: Ints,
+    reader_heads: Ints,
+    written: int,
 ) -> None:
-    """Count unordered pairs with last writers.
-
-    A common key implies common table and schema.
-    """
+    """Count unordered pairs with last writers, and of writers with the readers since."""
     ring, size = len(touches.keys), len(all_past)
+    reads_old = scalars[C.S_CHAINS + 3 * C.READS + C.OLD]
     stamp = ordinal * 8 + 4
     for index in range(len(keys)):
-        if heads[index] < 0:
-            continue
-        owner = touches.owner[heads[index] % ring]
-        past, ranks = all_past[owner % size], all_ranks[owner % size]
-        if past[C.H_MARK] == stamp:
-            continue
-        past[C.H_MARK] = stamp
-        scalars[C.S_PAIRS] += 1
-        apart[C.M_CLOCK] += may_overlap(C.CLOCK, clock, ranks)
-        apart[C.M_GROUP] += may_overlap(C.GROUP, group, ranks)
-        if (past[C.H_META] & 15) == kind and not _shares_primary(
-            touches, all_past, scalars, keys, primary, owner
-        ):
-            apart[C.M_KEY] += 1
+        owner = np.int64(0)
+        if heads[index] >= 0:
+            owner = np.int64(touches.owner[heads[index] % ring])
+        since = owner
+        reader = reader_heads[index] if index < written else np.int64(-1)
+        while True:
+            if owner and all_past[owner % size, C.H_MARK] != stamp:
+                past, ranks = all_past[owner % size], all_ranks[owner % size]
+                past[C.H_MARK] = stamp
+                scalars[C.S_PAIRS] += 1
+                apart[C.M_CLOCK] += may_overlap(C.CLOCK, clock, ranks)
+                apart[C.M_GROUP] += may_overlap(C.GROUP, group, ranks)
+                if (past[C.H_META] & 15) == kind:
+                    shares_table, shares_schema = _shares_tables(
+                        all_past, scalars, past_tables, tables, table_schema, owner
+                    )
+                    apart[C.M_TABLE] += not shares_table
+                    apart[C.M_SCHEMA] += not shares_schema
+                    apart[C.M_KEY] += not _shares_primary(
+                        touches, all_past, scalars, keys[:written], primary[:written], owner
+                    )
+            owner, reader = _reader_before(readers, reads_old, reader, since)
+            if not owner:
+                break
 
 
 @njit(cache=True)

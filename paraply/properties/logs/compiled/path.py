@@ -63,10 +63,12 @@ class CompiledPath:
         return self._trace()
 
     def forget_before(self, ordinal: int) -> None:
-        """Drop transactions that no link can reference."""
-        for kept in (self.barriers, self.odd):
-            for old in [number for number in kept if number < ordinal]:
-                del kept[old]
+        """Drop what no link from ``ordinal`` on can reference; it may wait for one barrier."""
+        old_barriers = [number for number in self.barriers if number < ordinal]
+        for number in old_barriers[:-1]:
+            del self.barriers[number]
+        for number in [number for number in self.odd if number < ordinal]:
+            del self.odd[number]
 
     def _trace(self) -> TracedPath:
         state = self.state

@@ -66,6 +66,9 @@ class CompiledReplay(RowReplay):
                 state, batch.row_operations, numbers[batch.row_tables], batch.row_keys_start,
                 batch.row_images, batch.row_keys, 0, count,
             )  # fmt: skip
+        for table in np.flatnonzero(batch.census[:, 3]).tolist():
+            self._keyless[batch.table_names[table]] = None
+            self._result.rows_without_key += int(batch.census[table, 3])
         for line in state.findings[: int(state.counts[R.N_FINDINGS])].tolist():
             self._tell(batch, line, first_ordinal, source)
         self.copy_counts()

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from paraply.properties.logs.compiled import columns as C
 from paraply.properties.logs.compiled.rule_kernel import mark_may_overlap, may_overlap, same_run
 from paraply.properties.logs.compiled.state import Touches
+from paraply.properties.logs.compiled.touch_kernel import find_newest
 
 Ints = NDArray[np.int64]
 Words = NDArray[np.uint64]
@@ -18,12 +19,14 @@ _STATEMENTS, _ROWS, _DDL = 0, 1, 2
 
 @njit(cache=True)
 def _add_finding(
-    scalars: Ints, findings: Ints, finding_keys: Words, rule: int, earlier: int, key: np.uint64
-) -> bool:
+    scalars: Ints, findings: Ints, finding_keys: Words, rule: int, earlier: int, reads: bool,
+    key: np.uint64,
+) -> bool:  # fmt: skip
     at = scalars[C.S_FINDINGS]
     if at == len(findings):
         return False
-    findings[at, 0], findings[at, 1] = rule, earlier
+    findings[at, C.F_RULE], findings[at, C.F_EARLIER] = rule, earlier
+    findings[at, C.F_READS] = reads
     finding_keys[at] = key
     scalars[C.S_FINDINGS] = at + 1
     return True
@@ -32,6 +35,7 @@ def _add_finding(
 @njit(cache=True)
 def _meet(
     touches: Touches,
+    oldest: int,
     all_past: Ints,
     scalars: Ints,
     all_ranks: Ints,
@@ -41,10 +45,11 @@ def _meet(
     place: Ints,
     keys: Words,
     heads: Ints,
+    reads: bool,
     listing: bool,
     stamp: int,
 ) -> int:
-    """Return overlapping transactions, -1 without room.
+    """Return overlapping transactions that have no ``stamp``, -1 without room.
 
     Marks each with ``stamp``; an overlapping head becomes -2 - touch.
     """
@@ -52,7 +57,7 @@ def _meet(
     ring, size = len(touches.keys), len(all_past)
     for index in range(len(keys)):
         touch = heads[index]
-        while touch >= scalars[C.S_TOUCH_OLD]:
+        while touch >= oldest:
             owner = touches.owner[touch % ring]
             ranks = all_ranks[owner % size]
             if may_overlap(rule, place, ranks):
@@ -63,7 +68,9 @@ def _meet(
                     met += 1
                 if not listing:
                     break
-                if not _add_finding(scalars, findings, finding_keys, rule, owner, keys[index]):
+                if not _add_finding(
+                    scalars, findings, finding_keys, rule, owner, reads, keys[index]
+                ):
                     return -1
             elif same_run(rule, place, ranks) or rule == C.CLOCK:
                 break
@@ -75,47 +82,13 @@ def _meet(
 
 
 @njit(cache=True)
-def judge_safety(
-    evidence: Ints,
-    limits: Ints,
-    forgotten: Ints,
-    touches: Touches,
-    all_past: Ints,
-    all_ranks: Ints,
-    scalars: Ints,
-    findings: Ints,
-    finding_keys: Words,
-    rule: int,
-    place: Ints,
-    keys: Words,
-    heads: Ints,
-    ordinal: int,
-    listed: int,
-) -> int:
-    """Judge one transaction; return listed violations, -1 without room."""
-    counts = evidence[rule]
-    listing = listed < limits[C.L_VIOLATIONS]
-    lost = mark_may_overlap(place, forgotten[rule, place[C.P_LANE]])
-    stamp = ordinal * 8 + rule * 2
-    met = _meet(
-        touches,
-        all_past,
-        scalars,
-        all_ranks,
-        findings,
-        finding_keys,
-        rule,
-        place,
-        keys,
-        heads,
-        listing,
-        stamp,
-    )
-    if met < 0:
-        return -1
-    counts[C.E_VIOLATIONS] += met
+def _settle(
+    counts: Ints, touches: Touches, all_past: Ints, all_ranks: Ints, rule: int, place: Ints,
+    heads: Ints, lost: bool, stamp: int,
+) -> bool:  # fmt: skip
+    """Count what is forgotten or ordered; return False for a conflict across domains."""
     ring, size = len(touches.keys), len(all_past)
-    for index in range(len(keys)):
+    for index in range(len(heads)):
         head = heads[index]
         if head == -1:
             counts[C.E_FORGOTTEN] += lost
@@ -130,8 +103,94 @@ def judge_safety(
                     counts[C.E_ORDERED] += 1
             elif rule == C.GROUP:
                 # Conflicts across replication domains are named: the readable judge does that.
-                return -1
+                return False
+    return True
+
+
+@njit(cache=True)
+def judge_safety(
+    evidence: Ints,
+    limits: Ints,
+    forgotten: Ints,
+    touches: Touches,
+    readers: Touches,
+    all_past: Ints,
+    all_ranks: Ints,
+    scalars: Ints,
+    findings: Ints,
+    finding_keys: Words,
+    rule: int,
+    place: Ints,
+    written: Words,
+    read: Words,
+    written_heads: Ints,
+    reader_heads: Ints,
+    read_heads: Ints,
+    ordinal: int,
+    listed: int,
+) -> int:
+    """Judge one transaction; return listed violations, -1 without room."""
+    counts = evidence[rule]
+    listing = listed < limits[C.L_VIOLATIONS]
+    stamp = ordinal * 8 + rule * 2
+    writes_old = scalars[C.S_CHAINS + 3 * C.WRITES + C.OLD]
+    reads_old = scalars[C.S_CHAINS + 3 * C.READS + C.OLD]
+    met = 0
+    for way in range(3):
+        chain = readers if way == 1 else touches
+        oldest = reads_old if way == 1 else writes_old
+        keys = read if way == 2 else written
+        heads = read_heads if way == 2 else reader_heads if way == 1 else written_heads
+        more = _meet(
+            chain, oldest, all_past, scalars, all_ranks, findings, finding_keys, rule, place,
+            keys, heads, way > 0, listing, stamp,
+        )  # fmt: skip
+        if more < 0:
+            return -1
+        met += more
+    counts[C.E_VIOLATIONS] += met
+    writes_lost = mark_may_overlap(place, forgotten[C.WRITES, rule, place[C.P_LANE]])
+    reads_lost = mark_may_overlap(place, forgotten[C.READS, rule, place[C.P_LANE]])
+    for way in range(3):
+        if not _settle(
+            counts, readers if way == 1 else touches, all_past, all_ranks, rule, place,
+            read_heads if way == 2 else reader_heads if way == 1 else written_heads,
+            reads_lost if way == 1 else writes_lost, stamp,
+        ):  # fmt: skip
+            return -1
     return listed + (met if listing else 0)
+
+
+@njit(cache=True)
+def count_waits(
+    counts: Ints, touches: Touches, oldest: int, next_touch: int, all_past: Ints,
+    all_ranks: Ints, rule: int, place: Ints, keys: Words, listing: bool, ordinal: int,
+) -> None:  # fmt: skip
+    """Count overlapping transactions that hold a row lock on ``keys`` but do not conflict.
+
+    Call after ``judge_safety``, whose marks it reads.
+    """
+    if next_touch == oldest:
+        return
+    ring, size = len(touches.keys), len(all_past)
+    conflict, stamp = ordinal * 8 + rule * 2, ordinal * 8 + 5 + rule
+    for index in range(len(keys)):
+        touch = find_newest(touches.newest, touches.keys, next_touch, keys[index])
+        while touch >= oldest:
+            owner = touches.owner[touch % ring]
+            ranks, past = all_ranks[owner % size], all_past[owner % size]
+            if may_overlap(rule, place, ranks):
+                if past[C.H_MARK] != conflict and past[C.H_MARK] != stamp:
+                    past[C.H_MARK] = stamp
+                    counts[C.E_WAITS] += 1
+                if not listing:
+                    break
+            elif same_run(rule, place, ranks) or rule == C.CLOCK:
+                break
+            distance = touches.distance[touch % ring]
+            if distance == 0:
+                break
+            touch -= distance
 
 
 @njit(cache=True)

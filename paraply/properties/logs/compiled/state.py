@@ -73,9 +73,12 @@ class State(NamedTuple):
     finish: NDArray[np.int32]
     """(transaction, row conflicts or primary keys, time)."""
     touches: Touches
+    """Keys written; the next are those read, and those locked."""
+    readers: Touches
+    lockers: Touches
     line: Timeline
     forgotten: Ints
-    """(rule, lane): known, run, rank of last forgotten."""
+    """(chain, rule, lane): known, run, rank of last forgotten."""
     barriers: Ints
     """(rule, lane, statement/rows/ddl): known, run, rank."""
     clock_begin: Times
@@ -99,10 +102,12 @@ class State(NamedTuple):
     ready: Times
     """Scratch: time vectors."""
     findings: Ints
-    """(rule, earlier transaction) of the last transaction."""
+    """``columns.F_*`` of the last transaction."""
     finding_keys: Words
     ties: Words
     """Ring of keys that bind path links."""
+    past_tables: Ints
+    """Ring of the tables that transactions changed."""
 
 
 def new_state(
@@ -118,7 +123,7 @@ def new_state(
     scalars[C.S_CLOCK] = -1
     scalars[C.S_MODEL_RUN] = -1
     scalars[C.S_SLICE_SIZE] = 1
-    scalars[C.S_OLDEST] = 1
+    scalars[C.S_CHAINS + C.OLDEST :: 3] = 1
 
     def zeros(*shape: int) -> Ints:
         return np.zeros(shape, np.int64)
@@ -135,8 +140,10 @@ def new_state(
         past=zeros(small, C.HISTORY_COLUMNS),
         finish=np.zeros((small, 2, width), np.int32),
         touches=_no_touches(limits[C.L_KEYS]),
+        readers=_no_touches(limits[C.L_KEYS]),
+        lockers=_no_touches(limits[C.L_KEYS]),
         line=_no_time(workers),
-        forgotten=zeros(2, LANES_MAX, 3),
+        forgotten=zeros(C.CHAINS, 2, LANES_MAX, 3),
         barriers=zeros(2, LANES_MAX, 3, 3),
         clock_begin=zeros(width),
         prefix_ranks=zeros(small),
@@ -153,9 +160,10 @@ def new_state(
         apart=zeros(C.MODELS),
         slices=zeros(limits[C.L_SLICES]),
         ready=zeros(4, width),
-        findings=zeros(FINDINGS_MAX, 2),
+        findings=zeros(FINDINGS_MAX, C.FINDING_COLUMNS),
         finding_keys=np.zeros(FINDINGS_MAX, np.uint64),
         ties=np.zeros(small, np.uint64),
+        past_tables=zeros(small),
     )
 
 
@@ -203,8 +211,14 @@ def grown(state: State, status: int, needed: int) -> State:
     scalars = state.scalars
     ordinal = int(scalars[C.S_ORDINAL])
     if status == C.GROW_TOUCHES:
-        first, next_ = int(scalars[C.S_TOUCH_OLD]), int(scalars[C.S_TOUCH_NEXT])
-        return state._replace(touches=_more_touches(state.touches, first, next_, needed))
+        chains = scalars[C.S_CHAINS :].reshape(C.CHAINS, 3).tolist()
+        longer = [
+            _more_touches(touches, first, next_, needed)
+            for touches, (first, next_, _) in zip(
+                (state.touches, state.readers, state.lockers), chains, strict=True
+            )
+        ]
+        return state._replace(touches=longer[0], readers=longer[1], lockers=longer[2])
     if status == C.GROW_PAST:
         size = len(state.past) * 3 // 2
         first = max(1, ordinal + 1 - len(state.past))
@@ -218,6 +232,11 @@ def grown(state: State, status: int, needed: int) -> State:
         size = max(len(state.ties) * 3 // 2, len(state.ties) + needed)
         first = max(0, next_ - len(state.ties))
         return state._replace(ties=_regrown_ring(state.ties, first, next_, size))
+    if status == C.GROW_TABLES:
+        next_ = int(scalars[C.S_TABLE_NEXT])
+        size = len(state.past_tables) * 3 // 2 + needed
+        first = max(0, next_ - len(state.past_tables))
+        return state._replace(past_tables=_regrown_ring(state.past_tables, first, next_, size))
     assert status == C.GROW_PREFIXES, status
     size = len(state.prefix_ranks) * 2
     return state._replace(

@@ -1,4 +1,4 @@
-"""Last writers of keys: the twin of ``AccessTable`` for writes.
+"""Who touched keys last: the twin of ``AccessTable`` for keys.
 
 A ring in log order has an open-addressing index. Whole transactions are forgotten, oldest first.
 """
@@ -76,24 +76,24 @@ def _remove(newest: NDArray[np.int32], keys: NDArray[np.uint64], at: int) -> Non
 
 
 @njit(cache=True)
-def touches_of(all_past: Ints, scalars: Ints, ordinal: int) -> tuple[int, int]:
-    """Return a remembered transaction's touch range."""
-    size = len(all_past)
-    start = all_past[ordinal % size, C.H_TOUCH_START]
+def touches_of(all_past: Ints, scalars: Ints, chain: int, ordinal: int) -> tuple[int, int]:
+    """Return a remembered transaction's range of touches in a chain."""
+    size, column = len(all_past), C.H_TOUCH_START + chain
+    start = all_past[ordinal % size, column]
     if ordinal == scalars[C.S_ORDINAL]:
-        return start, scalars[C.S_TOUCH_NEXT]
-    return start, all_past[(ordinal + 1) % size, C.H_TOUCH_START]
+        return start, scalars[C.S_CHAINS + 3 * chain + C.NEXT]
+    return start, all_past[(ordinal + 1) % size, column]
 
 
 @njit(cache=True)
 def _forget(
-    touches: Touches, scalars: Ints, all_ranks: Ints, forgotten: Ints, all_past: Ints, ordinal: int
-) -> None:
+    touches: Touches, chain: int, all_ranks: Ints, forgotten: Ints, first: int, last: int,
+    ordinal: int,
+) -> None:  # fmt: skip
     newest, keys = touches.newest, touches.keys
     mask = np.int64(len(newest) - 1)
     ring = len(keys)
     took = False
-    first, last = touches_of(all_past, scalars, ordinal)
     for touch in range(first, last):
         key = keys[touch % ring]
         at = np.int64(key & np.uint64(mask))
@@ -105,26 +105,32 @@ def _forget(
                     took = True
                 break
             at = (at + 1) & mask
-    scalars[C.S_TOUCH_OLD] = last
     if took:
         ranks = all_ranks[ordinal % len(all_ranks)]
-        clock, group = forgotten[C.CLOCK, 0], forgotten[C.GROUP, ranks[C.R_LANE]]
+        clock = forgotten[chain, C.CLOCK, 0]
+        group = forgotten[chain, C.GROUP, ranks[C.R_LANE]]
         clock[0], clock[1], clock[2] = 1, ranks[C.R_RUN], ranks[C.R_RANK]
         group[0], group[1], group[2] = 1, 0, ranks[C.R_GROUP_RANK]
 
 
 @njit(cache=True)
-def forget_beyond_horizon(
-    scalars: Ints, limits: Ints, all_past: Ints, touches: Touches, all_ranks: Ints, forgotten: Ints
-) -> None:
-    """Forget the oldest transactions beyond the horizon."""
+def remember(
+    scalars: Ints, limits: Ints, all_past: Ints, touches: Touches, all_ranks: Ints,
+    forgotten: Ints, chain: int, keys: NDArray[np.uint64], primary: NDArray[np.bool_],
+    ordinal: int,
+) -> None:  # fmt: skip
+    """Record a transaction's touches in a chain, and forget those beyond the horizon."""
+    base = C.S_CHAINS + 3 * chain
+    for at in range(len(keys)):
+        add_touch(touches, scalars[base + C.NEXT], keys[at], ordinal, primary[at])
+        scalars[base + C.NEXT] += 1
     while True:
-        remembered = scalars[C.S_TOUCH_NEXT] - scalars[C.S_TOUCH_OLD]
-        if remembered <= limits[C.L_KEYS] and scalars[C.S_TOUCHERS] <= limits[C.L_TRANSACTIONS]:
+        remembered = scalars[base + C.NEXT] - scalars[base + C.OLD]
+        oldest = scalars[base + C.OLDEST]
+        if remembered <= limits[C.L_KEYS] and ordinal - oldest < limits[C.L_TRANSACTIONS]:
             return
-        # Transactions without keys are not in the readable index at all.
-        first, last = touches_of(all_past, scalars, scalars[C.S_OLDEST])
+        first, last = touches_of(all_past, scalars, chain, oldest)
         if last > first:
-            _forget(touches, scalars, all_ranks, forgotten, all_past, scalars[C.S_OLDEST])
-            scalars[C.S_TOUCHERS] -= 1
-        scalars[C.S_OLDEST] += 1
+            _forget(touches, chain, all_ranks, forgotten, first, last, oldest)
+            scalars[base + C.OLD] = last
+        scalars[base + C.OLDEST] += 1

@@ -1,0 +1,140 @@
+"""Lint of batches: at once if nothing in a batch is worth a finding.
+
+That is so if one origin numbers all its transactions without a hole, its timestamps are in order,
+and no clock goes back. Its first transaction is checked by the readable rules, which also set
+everything that the others are compared with.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from paraply.properties.logs.compiled.batches import BatchParts, Ints
+from paraply.properties.logs.log_lint import CLOCK_SKEW_S, CommitGroupLint, LogLint
+from paraply.properties.logs.transaction_facts import get_reference
+from paraply.vocabulary.log import LoggedTransaction
+
+REGULAR_MIN = 16
+"""Transactions of a batch that is worth the arrays."""
+
+
+def lint_batch(lint: LogLint, parts: BatchParts) -> None:
+    """Check a batch."""
+    count = len(parts.row_ends)
+    # Parts of a log also watch borders.
+    if type(lint) is not LogLint or count < REGULAR_MIN or not _is_regular(parts):
+        for txn in parts.headers():
+            lint.observe(txn)
+        return
+    first, last = parts.headers((0, count - 1))
+    lint.observe(first)
+    rest = range(1, count)
+    if not _goes_on(lint, first, parts):
+        for txn in parts.headers(rest):
+            lint.observe(txn)
+        return
+    _take_numbers(lint, parts, first, last)
+    _take_groups(lint.groups, parts, last)
+    _, times, committed = parts.clocks.T
+    lint._time_s = max(lint._time_s, int(times.max()))
+    lint._committed_at_us = max(lint._committed_at_us, int(committed.max()))
+
+
+def _is_regular(parts: BatchParts) -> bool:
+    *origins, numbers = parts.origins.T
+    if any((column != column[0]).any() for column in origins) or numbers[0] < 0:
+        return False
+    if (np.diff(numbers) != 1).any():
+        return False
+    last_committed, sequence = parts.last_committed, parts.sequence_number
+    if sequence[0] > 0:
+        in_order = (np.diff(sequence) == 1).all() and (last_committed > 0).all()
+        if not in_order or (last_committed >= sequence).any():
+            return False
+    elif (sequence >= 0).any():
+        return False
+    servers, times, committed = parts.clocks.T
+    return bool((servers == servers[0]).all()) and not (
+        _goes_back(times, CLOCK_SKEW_S) or _goes_back(committed, CLOCK_SKEW_S * 1_000_000)
+    )
+
+
+def _goes_back(times: Ints, skew: int) -> bool:
+    known = times[times > 0]
+    return bool((known < np.maximum.accumulate(known) - skew).any())
+
+
+def _goes_on(lint: LogLint, first: LoggedTransaction, parts: BatchParts) -> bool:
+    """Return whether what is known of earlier batches stays in order."""
+    gtids, clock = lint._gtids, lint._clock
+    number, last_number = (int(parts.origins[at, -1]) for at in (0, -1))
+    if first.gtid:
+        seen = gtids._numbers[_origin(first)]
+        if not seen.may_run_to(number, last_number):
+            return False
+        if first.domain is not None and gtids._highest_of_domain[first.domain][0] != number:
+            return False
+    elif gtids._named:
+        return False
+    if parts.sequence_number[0] > 0:
+        unseen = (parts.last_committed[1:] < clock._first - 1).any()
+        if clock._last != first.sequence_number or unseen:
+            return False
+    elif clock._stamped:
+        return False
+    _, times, committed = parts.clocks.T
+    return not (
+        _goes_back(np.append(lint._time_s, times), CLOCK_SKEW_S)
+        or _goes_back(np.append(lint._committed_at_us, committed), CLOCK_SKEW_S * 1_000_000)
+    )
+
+
+def _origin(txn: LoggedTransaction) -> str:
+    return txn.gtid.rpartition(":" if txn.domain is None else "-")[0]
+
+
+def _take_numbers(
+    lint: LogLint, parts: BatchParts, first: LoggedTransaction, last: LoggedTransaction
+) -> None:
+    number = int(parts.origins[-1, -1])
+    if first.gtid:
+        lint._gtids._numbers[_origin(first)].run_to(number)
+        if first.domain is not None:
+            lint._gtids._highest_of_domain[first.domain] = (number, last.gtid)
+    if last.sequence_number is not None:
+        lint._clock._last = last.sequence_number
+        lint._clock._last_ref = get_reference(last)
+
+
+def _take_groups(groups: CommitGroupLint, parts: BatchParts, last: LoggedTransaction) -> None:
+    """Follow the commit groups of all but the first transaction."""
+    count = len(parts.row_ends)
+    is_stamped = bool(parts.sequence_number[0] > 0)
+    ids = parts.last_committed if is_stamped else parts.commit_id
+    begins = np.flatnonzero((ids[1:] != ids[:-1]) | (ids[1:] < 0)) + 1
+    if is_stamped:
+        # Only commit ids are looked up again, so that sizes are all that counts.
+        ends = np.append(begins, count)
+        groups._size += int(ends[0]) - 1
+        sizes = np.diff(ends)
+        if len(sizes):
+            closed = np.append(groups._size, sizes[:-1])
+            for size, number in zip(*np.unique(closed, return_counts=True), strict=True):
+                groups._sizes[int(size)] = groups._sizes.get(int(size), 0) + int(number)
+            groups._group, groups._size = (parts.clock, int(ids[-1])), int(sizes[-1])
+        groups._previous = get_reference(last)
+        return
+    # Members between a group's first and last only count, and so do those without an id.
+    alone = np.append(False, (ids[1:] < 0) & (ids[:-1] < 0))
+    alone[-1] = False
+    groups._sizes[1] = groups._sizes.get(1, 0) + int(alone.sum())
+    if not groups._sizes[1]:
+        del groups._sizes[1]
+    told = np.unique(np.concatenate([begins, np.append(begins, count) - 1]))
+    told = told[(told > 0) & ~alone[told]]
+    before = 0
+    for at, txn in zip(told.tolist(), parts.headers(told.tolist()), strict=True):
+        if ids[at] >= 0 and ids[at] == ids[at - 1]:
+            groups._size += at - before - 1
+        groups.observe(txn)
+        before = at
