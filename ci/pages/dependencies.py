@@ -11,6 +11,7 @@ import sys
 import tomllib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from importlib import metadata
 from typing import Any
 
@@ -91,12 +92,19 @@ def closure(requirements: Iterable[str]) -> set[str]:
     return names
 
 
+@cache
+def stored_licences() -> dict[str, str]:
+    """Return the licences of the stored SBOM by name."""
+    components = json.loads((ROOT / SBOM).read_text(encoding="utf-8"))["components"]
+    return {one["name"]: one["licenses"][0]["license"]["name"] for one in components}
+
+
 def licence_of(name: str) -> str:
-    """Return the stated licence of an installed distribution."""
+    """Return the stated licence of a distribution; the stored one if it is not installed."""
     try:
         about: Any = metadata.metadata(name)
     except metadata.PackageNotFoundError:
-        return NOT_STATED
+        return stored_licences().get(name, NOT_STATED)
     stated = about.get("License-Expression")
     if stated:
         return str(stated)
