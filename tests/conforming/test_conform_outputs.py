@@ -169,7 +169,7 @@ def test_show_of_a_case_that_does_not_run_is_an_error_of_use(more, capsys):
 
 @pytest.mark.parametrize(
     "more",
-    [["--role", "tracker"], ["--budget", "5"], ["--keep", "1,2"], ["--stderr", "applier.log"]],
+    [["--role", "tracker"], ["--budget", "5"], ["--stderr", "applier.log"]],
     ids=lambda words: words[0],
 )
 def test_option_that_the_wire_cannot_follow_is_refused(wire, more, capsys):

@@ -19,8 +19,8 @@ TOUCHES = st.lists(
 
 def remembered(touched, horizon):
     """Return the last transactions with keys that fit the horizon."""
-    kept = [one for one in touched if one[1]]
-    while len(kept) > horizon.transactions or sum(len(keys) for _, keys in kept) > horizon.keys:
+    kept = [one for one in touched[-horizon.transactions :] if one[1]]
+    while sum(len(keys) for _, keys in kept) > horizon.keys:
         del kept[0]
     return kept
 
@@ -44,6 +44,7 @@ def test_newest_outside_is_the_last_remembered_toucher_of_another_domain(
         ref = SimpleNamespace(ordinal=ordinal)
         seen = SeenTransaction(ref=ref, kind=LoggedKind.ROWS, domain=domain)
         touched.append((seen, keys))
+        table.forget_before(ordinal - transactions_max + 1)
         table.add(seen, [(key, True) for key in keys])
         if is_stored:
             table = pickle.loads(pickle.dumps(table))
