@@ -22,7 +22,7 @@ from paraply.models.systems.commit_order import commit_order
 from paraply.models.systems.trackers import Rules, tracker
 from paraply.vocabulary.events import Event, EventKind
 from paraply.vocabulary.history import History
-from paraply.vocabulary.timestamps import LogicalTimestamp
+from paraply.vocabulary.timestamps import LogicalTimestamp, waits_for
 from paraply.vocabulary.transactions import Transaction
 
 NAME = "servers_step_as_the_models"
@@ -100,7 +100,8 @@ def _projected(part: Sequence[Transaction]) -> tuple[Transaction, ...]:
             write_set=frozenset(item for item in one.write_set if writers[item] > 1),
             # All up to it had to be done: so many of the segment.
             timestamp=LogicalTimestamp.of(
-                sum(number <= stamps[place - 1].last_committed for number in numbers), place
+                sum(waits_for(stamps[place - 1].last_committed, number) for number in numbers),
+                place,
             )
             if is_stamped
             else None,

@@ -114,13 +114,13 @@ def verify(request: VerifyRequest, advance: Advance = lambda _: None) -> VerifyR
 
 def may_compile(request: VerifyRequest) -> bool:
     """Return whether the compiled engine may decide, by the sizes of the files alone."""
-    if request.engine == READABLE or find_spec("numba") is None:
+    if request.engine == READABLE:
         return False
     sizes = [_size(name) for name in (*request.source, *request.target)]
     kept = has_kernels(Path(__file__).resolve().parents[1] / "properties" / "two_logs" / "compiled")
-    return None not in sizes and sum(filter(None, sizes)) >= (
-        COMPILED_BYTES_MIN if kept else COMPILING_BYTES_MIN
-    )
+    least = COMPILED_BYTES_MIN if kept else COMPILING_BYTES_MIN
+    is_large = None not in sizes and sum(filter(None, sizes)) >= least
+    return is_large and find_spec("numba") is not None
 
 
 def load_engine(sample: str) -> None:

@@ -49,7 +49,7 @@ def test_unknown_case_is_skipped_with_the_reason(pytester):
 @pytest.mark.long
 def test_marker_of_a_family_chooses_its_cases(pytester):
     result = run(pytester, CLOCK, "-m", "paraply_b", "--strict-markers")
-    result.assert_outcomes(passed=5, deselected=109)
+    result.assert_outcomes(passed=5, deselected=112)
 
 
 @pytest.mark.long

@@ -12,6 +12,7 @@ from paraply.adapters.servers import Flavour, Server
 from paraply.adapters.servers.group_replication import APPLIER_CHANNEL, GroupReplication
 from paraply.vocabulary.errors import ParaplyError
 from paraply.vocabulary.log import LoggedTransaction
+from paraply.vocabulary.timestamps import waits_for
 
 _MYSQL = (Flavour.MYSQL,)
 _TABLES = (
@@ -248,10 +249,10 @@ def garbage_collection(stage: Stage) -> None:
         for one in (earlier, later)
     )
     stage.decide(
-        "C02", is_reproduced=later.last_committed >= later.sequence_number,
+        "C02", is_reproduced=waits_for(later.last_committed, later.sequence_number),
         seen=f"last_committed and sequence_number at member2: {told}",
     )  # fmt: skip
     stage.decide(
-        "C03", is_reproduced=later.last_committed < earlier.sequence_number,
+        "C03", is_reproduced=not waits_for(later.last_committed, earlier.sequence_number),
         seen=f"last_committed and sequence_number at member2: {told}: the order outlives the item",
     )  # fmt: skip
