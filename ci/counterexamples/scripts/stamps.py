@@ -5,6 +5,7 @@ from __future__ import annotations
 from ci.counterexamples.registry import script
 from ci.counterexamples.stage import Stage
 from paraply.adapters.servers import Flavour, Server, wait_until_applied
+from paraply.vocabulary.timestamps import waits_for
 
 _MYSQL = (Flavour.MYSQL,)
 _TABLE = (
@@ -153,6 +154,6 @@ def late_writer(stage: Stage) -> None:
     assert late.last_committed is not None
     assert earlier.sequence_number is not None
     stage.decide(
-        "C22", is_reproduced=late.last_committed < earlier.sequence_number,
+        "C22", is_reproduced=not waits_for(late.last_committed, earlier.sequence_number),
         seen=_stamps(stage, source, 2),
     )  # fmt: skip
