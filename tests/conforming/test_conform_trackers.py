@@ -124,7 +124,8 @@ def test_precision_of_timestamps_is_less_than_of_dependencies_where_a_prefix_cov
             ],
             "sequence_number 2 follows 2",
         ),
-        ([], "no message for 3 s"),
+        # Each run waits: a minute.
+        pytest.param([], "no message for 3 s", marks=pytest.mark.nightly),
     ],
 )
 def test_impossible_answer_fails_with_its_reason(answers, reason, capsys):
