@@ -46,6 +46,7 @@ class ForgedLog:
         at = 4
         while at < len(data):
             time_s, code, server_id, size, _, flags = _HEADER.unpack_from(data, at)
+            assert size >= _HEADER.size, "an event shorter than its header"
             body = bytearray(data[at + 19 : at + size])
             if code == _FORMAT_DESCRIPTION:
                 # The last five bytes: which checksum, and the checksum, which is always there.

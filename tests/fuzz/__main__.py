@@ -132,7 +132,7 @@ def main(arguments: list[str] | None = None, guide: Guide | None = None) -> int:
     code = 0
     for name in options.reader:
         broken: Sequence[object]
-        if guide is not None:
+        if guide is not None and name not in guided.BLIND:
             folder = artifacts / f"{name}-{seed}-guided"
             shutil.rmtree(folder, ignore_errors=True)
             kept = folder / "corpus" if options.corpus is None else options.corpus / name

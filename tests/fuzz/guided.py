@@ -14,6 +14,7 @@ import struct
 import subprocess
 import sys
 import time
+import traceback
 from collections import Counter
 from contextlib import redirect_stderr
 from importlib.util import find_spec
@@ -37,6 +38,9 @@ RSS_MEGABYTES_MAX = 3072
 _STORE_EVERY_S = 0.2
 _GRACE_SECONDS = 120
 _BROKEN = ("crash-", "timeout-", "oom-")
+
+BLIND = frozenset({"text-twin"})
+"""Readers whose work another program does, which no coverage shows."""
 
 
 def is_possible() -> bool:
@@ -96,7 +100,10 @@ def fuzz(
             os.dup2(output.fileno(), 2)
         try:
             hand_over(reader, seed, seconds, corpus, folder)
+        except BaseException:
+            traceback.print_exc()
         finally:
+            sys.stderr.flush()
             os._exit(1)
     code = _wait(child, seconds + _GRACE_SECONDS)
     broken = sorted(path for path in folder.iterdir() if path.name.startswith(_BROKEN))
