@@ -160,6 +160,7 @@ def _follow(result: LiveResult, history: History) -> None:
         "segments_followed_by_models": traced.segments,
         "model_steps_followed": traced.steps,
         "segments_refused_by_models": len(traced.refused),
+        "segments_undecided_by_models": traced.undecided,
     }
     add_evidence(result.evidence, counts)
     if any(one.is_documented for one in result.answers.values()):

@@ -17,7 +17,7 @@ from operator import itemgetter
 
 from paraply.models.language.compiled_reading import CompiledReading
 from paraply.models.recorded import replicas
-from paraply.models.recorded.following import Recorded, follow
+from paraply.models.recorded.following import Recorded, TooManyWorldsError, follow
 from paraply.models.systems.commit_order import commit_order
 from paraply.models.systems.trackers import Rules, tracker
 from paraply.vocabulary.events import Event, EventKind
@@ -34,6 +34,8 @@ SEGMENT = 5
 """Transactions that are followed together."""
 SEGMENTS_MAX = 400
 """Of a member, spread over its log."""
+UNDECIDED_MAX = 3
+"""Segments of a member that fit too many worlds of a model, until the model is left out."""
 _KINDS = (EventKind.SCHEDULED, EventKind.ENGINE_COMMITTED)
 
 
@@ -44,17 +46,26 @@ class Traced:
     segments: int
     steps: int
     refused: tuple[str, ...]
+    undecided: int
+    """Segments that fit too many worlds to be followed."""
 
 
 def follow_live(history: History) -> Traced:
     """Follow every member's segments by every model whose steps the history records."""
     segments = steps = 0
     refused: list[str] = []
+    undecided: Counter[tuple[str, str]] = Counter()
     for member in history.header.members:
         for segment in _segments(history, member):
-            for reading in _readings(segment):
-                compiled, recorded = reading
-                followed = follow(compiled, recorded)
+            for compiled, recorded in _readings(segment):
+                of_model = (member, compiled.system.name)
+                if undecided[of_model] == UNDECIDED_MAX:
+                    continue
+                try:
+                    followed = follow(compiled, recorded)
+                except TooManyWorldsError:
+                    undecided[of_model] += 1
+                    continue
                 segments += 1
                 steps += followed.steps
                 if followed.refused is not None:
@@ -63,7 +74,9 @@ def follow_live(history: History) -> Traced:
                         f"{member}: {compiled.system.name} does not allow step"
                         f" {followed.steps + 1} of {names}: {followed.refused}"
                     )
-    return Traced(segments=segments, steps=steps, refused=tuple(refused))
+    return Traced(
+        segments=segments, steps=steps, refused=tuple(refused), undecided=undecided.total()
+    )
 
 
 def _segments(history: History, member: str) -> Iterator[History]:
@@ -111,10 +124,12 @@ def _projected(part: Sequence[Transaction]) -> tuple[Transaction, ...]:
 
 
 def _readings(segment: History) -> Iterator[tuple[CompiledReading, Recorded]]:
-    order = replicas.commit_order(segment)
-    commits = tuple(step for step in order.steps if step.actions != ("start",))
-    # A worker's first look at the clock may come after that of the next worker.
-    yield _commit_order(), replace(order, steps=commits, hidden=frozenset({"start", "lock_row"}))
+    if len({one.domain for one in segment.transactions}) == 1:  # Domains have orders of their own.
+        order = replicas.commit_order(segment)
+        commits = tuple(step for step in order.steps if step.actions != ("start",))
+        # A worker's first look at the clock may come after that of the next worker.
+        hidden = frozenset({"start", "lock_row"})
+        yield _commit_order(), replace(order, steps=commits, hidden=hidden)
     if all(one.timestamp is not None for one in segment.transactions):
         yield _bounds(), replicas.bounds_on_replica(segment)
 

@@ -15,6 +15,10 @@ from paraply.models.language.concrete import Scope, Table, Value, World, choosin
 from paraply.models.language.system import Action, Statement
 
 
+class TooManyWorldsError(ValueError):
+    """More worlds fit to what was observed than are followed."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordedStep:
     """One observed step with its known parameters.
@@ -151,7 +155,7 @@ def _closed(
         if key in found:
             continue
         if len(found) >= WORLDS_MAX:
-            raise ValueError(f"{reading.system.name}: more than {WORLDS_MAX:,} worlds fit")
+            raise TooManyWorldsError(f"{reading.system.name}: more than {WORLDS_MAX:,} worlds fit")
         found[key] = world
         for action in hidden:
             pending.extend(_taken(reading, world, action, {}))
