@@ -57,11 +57,27 @@ def pytest_collection_finish() -> None:
     gc.freeze()
 
 
+# A server that cannot be started, reached or heard in time says nothing of what is tested. What is
+# asserted and fails is never tried again.
+_SURROUNDINGS = (
+    r"^OperationalError: ",
+    r"^ParaplyError: P6(03|04|12|14|21) ",
+    r"^NoSuchProcess: ",
+    r"^TimeoutExpired: ",
+)
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Leave all but every n-th item of a function marked ``long(each=n)`` to the nightly run."""
+    """Prepare the items: what is tried again, and what only the nightly run tries.
+
+    A live test whose surroundings fail runs once more, which the summary shows. Of a function
+    marked ``long(each=n)``, all but every n-th item are left to the nightly run.
+    """
     seen: Counter[str] = Counter()
     for item in items:
+        if item.get_closest_marker("live"):
+            item.add_marker(pytest.mark.flaky(reruns=1, only_rerun=list(_SURROUNDINGS)))
         marker = item.get_closest_marker("long")
         if marker is None or "each" not in marker.kwargs:
             continue

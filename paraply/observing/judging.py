@@ -128,7 +128,7 @@ def take_round(result: LiveResult, one: LiveRound) -> Mapping[str, Sequence[Viol
     _follow(result, one.history)
     broken: dict[str, Sequence[Violation]] = {}
     for name, answer in result.answers.items():
-        if name in (live_conformance.NAME, model_traces.NAME):
+        if name in (live_conformance.NAME, *model_traces.NAMES.values()):
             continue
         violations = judge(answer, one.history, one.unknown.get(name))
         if violations:
@@ -152,25 +152,34 @@ def _compare(result: LiveResult, number: int, trace: GroupTrace) -> None:
 
 
 def _follow(result: LiveResult, history: History) -> None:
-    """Follow a round by the models, if it records starts and commits."""
-    traced = model_traces.follow_live(history)
-    if not traced.segments:
-        return
-    counts = {
-        "segments_followed_by_models": traced.segments,
-        "model_steps_followed": traced.steps,
-        "segments_refused_by_models": len(traced.refused),
-        "segments_undecided_by_models": traced.undecided,
-    }
-    add_evidence(result.evidence, counts)
-    if any(one.is_documented for one in result.answers.values()):
-        return  # Outside of what the models assume: refusals are counted, and are no finding.
-    answer = result.answers.setdefault(
-        model_traces.NAME, Answer(name=model_traces.NAME, meaning=model_traces.MEANING)
-    )
-    answer.broken += bool(traced.refused)
-    answer.held += not traced.refused
-    answer.examples += traced.refused[: max(0, EXAMPLES_MAX - len(answer.examples))]
+    """Follow a round by the models, if it records starts and engine commits."""
+    is_documented = any(one.is_documented for one in result.answers.values())
+    for model, traced in model_traces.follow_live(history).items():
+        if not traced.segments + traced.undecided:
+            continue
+        counts = {
+            f"segments_followed_by_{model}": traced.segments,
+            f"steps_followed_by_{model}": traced.steps,
+            f"segments_refused_by_{model}": len(traced.refused),
+            f"segments_undecided_by_{model}": traced.undecided,
+        }
+        add_evidence(result.evidence, counts)
+        if is_documented:
+            continue  # Outside of what the models assume: refusals are counted, and are no finding.
+        name = model_traces.NAMES[model]
+        answer = result.answers.setdefault(
+            name, Answer(name=name, meaning=model_traces.MEANINGS[model])
+        )
+        answer.broken += bool(traced.refused)
+        answer.examples += traced.refused[: max(0, EXAMPLES_MAX - len(answer.examples))]
+        if traced.undecided:
+            answer.is_out_of_reach = True
+            answer.reason = (
+                f"{traced.undecided} of {traced.segments + traced.undecided} segments of a round"
+                f" fit more worlds of the model than are followed"
+            )
+        else:
+            answer.held += not traced.refused
 
 
 def judge(answer: Answer, history: History, out_of_reach: str | None) -> Sequence[Violation]:

@@ -9,8 +9,8 @@ transactions and its advances are not, and the search tries them all.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cache
 from itertools import pairwise
 from operator import itemgetter
@@ -25,58 +25,62 @@ from paraply.vocabulary.history import History
 from paraply.vocabulary.timestamps import LogicalTimestamp, waits_for
 from paraply.vocabulary.transactions import Transaction
 
-NAME = "servers_step_as_the_models"
-MEANING = (
-    "Starts and commits of each replica or member are steps of the models of last_committed and of"
-    " commit order."
-)
+NAMES = {
+    "commit_order": "servers_commit_as_the_model",
+    "last_committed": "servers_start_as_the_model",
+}
+"""The property of each model."""
+MEANINGS = {
+    "commit_order": "Engine commits of each replica or member follow the model of commit order.",
+    "last_committed": "Starts of each replica or member follow the model of last_committed.",
+}
 SEGMENT = 5
 """Transactions that are followed together."""
 SEGMENTS_MAX = 400
 """Of a member, spread over its log."""
 UNDECIDED_MAX = 3
-"""Segments of a member that fit too many worlds of a model, until the model is left out."""
+"""Segments of a member with too many worlds, after which a model leaves its others undecided."""
 _KINDS = (EventKind.SCHEDULED, EventKind.ENGINE_COMMITTED)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class Traced:
-    """What the models say of a run."""
+    """What one model says of a run."""
 
-    segments: int
-    steps: int
-    refused: tuple[str, ...]
-    undecided: int
-    """Segments that fit too many worlds to be followed."""
+    segments: int = 0
+    """Those that it followed or refused."""
+    steps: int = 0
+    refused: list[str] = field(default_factory=list)
+    undecided: int = 0
+    """Segments that fit too many worlds to be followed, or came after too many of these."""
 
 
-def follow_live(history: History) -> Traced:
-    """Follow every member's segments by every model whose steps the history records."""
-    segments = steps = 0
-    refused: list[str] = []
-    undecided: Counter[tuple[str, str]] = Counter()
+def follow_live(history: History) -> Mapping[str, Traced]:
+    """Return by model what it says of every member's segments, if their steps are recorded."""
+    told = {name: Traced() for name in NAMES}
+    too_many: Counter[tuple[str, str]] = Counter()
     for member in history.header.members:
         for segment in _segments(history, member):
-            for compiled, recorded in _readings(segment):
-                of_model = (member, compiled.system.name)
-                if undecided[of_model] == UNDECIDED_MAX:
+            for name, compiled, recorded in _readings(segment):
+                traced = told[name]
+                if too_many[member, name] == UNDECIDED_MAX:
+                    traced.undecided += 1
                     continue
                 try:
                     followed = follow(compiled, recorded)
                 except TooManyWorldsError:
-                    undecided[of_model] += 1
+                    too_many[member, name] += 1
+                    traced.undecided += 1
                     continue
-                segments += 1
-                steps += followed.steps
+                traced.segments += 1
+                traced.steps += followed.steps
                 if followed.refused is not None:
                     names = ", ".join(f"T{one.id}" for one in segment.transactions)
-                    refused.append(
-                        f"{member}: {compiled.system.name} does not allow step"
-                        f" {followed.steps + 1} of {names}: {followed.refused}"
+                    traced.refused.append(
+                        f"{member}: {name} does not allow step {followed.steps + 1} of {names}:"
+                        f" {followed.refused}"
                     )
-    return Traced(
-        segments=segments, steps=steps, refused=tuple(refused), undecided=undecided.total()
-    )
+    return told
 
 
 def _segments(history: History, member: str) -> Iterator[History]:
@@ -123,15 +127,15 @@ def _projected(part: Sequence[Transaction]) -> tuple[Transaction, ...]:
     )
 
 
-def _readings(segment: History) -> Iterator[tuple[CompiledReading, Recorded]]:
+def _readings(segment: History) -> Iterator[tuple[str, CompiledReading, Recorded]]:
     if len({one.domain for one in segment.transactions}) == 1:  # Domains have orders of their own.
         order = replicas.commit_order(segment)
         commits = tuple(step for step in order.steps if step.actions != ("start",))
         # A worker's first look at the clock may come after that of the next worker.
         hidden = frozenset({"start", "lock_row"})
-        yield _commit_order(), replace(order, steps=commits, hidden=hidden)
+        yield "commit_order", _commit_order(), replace(order, steps=commits, hidden=hidden)
     if all(one.timestamp is not None for one in segment.transactions):
-        yield _bounds(), replicas.bounds_on_replica(segment)
+        yield "last_committed", _bounds(), replicas.bounds_on_replica(segment)
 
 
 @cache

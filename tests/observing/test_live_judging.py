@@ -15,9 +15,13 @@ from paraply.adapters.live.targets import TARGETS
 from paraply.cli import main
 from paraply.commands.live import keep_history
 from paraply.judging.recorded_files import histories_in
+from paraply.models.recorded import following
+from paraply.observing import model_traces
 from paraply.observing.judging import command_of, new_result, take_round
 from paraply.observing.pages import LivePages
-from paraply.registries import registered_properties
+from paraply.properties.search import random_schedules
+from paraply.reference_impl.subject import Workload
+from paraply.registries import registered_properties, subject_named
 from paraply.reporting.live_text import result_json, result_text
 from paraply.version import VERSION
 from paraply.vocabulary.errors import ParaplyError
@@ -288,3 +292,30 @@ def test_interrupted_command_writes_what_it_has(toy, tmp_path, capsys):
         ("none", 1)
     ]
     assert "interrupted" in capsys.readouterr().err
+
+
+def rounds_of_an_applier(dialect, rounds=3):
+    options = {"rotations": 0, "collections": 0, "reads": 0, "barriers": False, "workers": 4}
+    workload = Workload(transactions=12, rows=3, dialect=dialect, options=options)
+    runs = [subject_named("applier").run(one, workload) for one in random_schedules(5, rounds)]
+    return [LiveRound(number=n, seed=n, history=one) for n, one in enumerate(runs, 1)]
+
+
+def by_models(judged):
+    return {name: judged.answers[name] for name in model_traces.NAMES.values()}
+
+
+def test_each_model_has_an_answer_of_its_own():
+    answers = by_models(result(*rounds_of_an_applier("logical_clock_unordered", 12)))
+    assert answers["servers_commit_as_the_model"].verdict is Verdict.VIOLATED
+    assert answers["servers_start_as_the_model"].verdict is Verdict.HOLDS
+
+
+def test_round_with_an_undecided_segment_does_not_hold(monkeypatch):
+    monkeypatch.setattr(following, "WORLDS_MAX", 1)
+    judged = result(*rounds_of_an_applier("logical_clock"))
+    for answer in by_models(judged).values():
+        assert answer.verdict is Verdict.UNKNOWN
+        assert not answer.decides
+        assert "segments of a round fit more worlds" in answer.why()
+    assert judged.evidence["segments_undecided_by_last_committed"] > 0

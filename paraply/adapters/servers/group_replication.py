@@ -5,11 +5,10 @@ from __future__ import annotations
 import secrets
 import time
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from uuid import UUID
 
-from paraply.adapters.servers.errors import GROUP_NOT_FORMED, MEMBER_FAILED
+from paraply.adapters.servers.errors import GROUP_NOT_FORMED, MEMBER_FAILED, SERVER_UNREACHABLE
 from paraply.adapters.servers.installation import Flavour, Installation
 from paraply.adapters.servers.network import PrivateNetwork
 from paraply.adapters.servers.ports import LOOPBACK, free_ports
@@ -215,14 +214,15 @@ def prepare(member: Server) -> None:
 
 
 def _eventually(is_so: Callable[[], bool], seconds_max: float) -> bool:
-    import pymysql
-
     deadline = time.monotonic() + seconds_max
     while time.monotonic() < deadline:
-        # A returned member may be too busy for a connection.
-        with suppress(pymysql.MySQLError):
+        try:
             if is_so():
                 return True
+        except ParaplyError as reason:
+            # A returned member may be too busy for a connection.
+            if reason.error is not SERVER_UNREACHABLE:
+                raise
         time.sleep(0.1)
     return is_so()
 

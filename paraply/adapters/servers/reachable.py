@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from paraply.adapters.servers.errors import STATEMENT_FAILED
+from paraply.adapters.servers.errors import SERVER_UNREACHABLE, STATEMENT_FAILED
 from paraply.vocabulary.errors import ParaplyError
 
 if TYPE_CHECKING:
@@ -34,11 +34,15 @@ class Reachable(ABC):
         return self.run([statement], **arguments)
 
     def run(self, statements: Sequence[str], **arguments: Any) -> list[Row]:
-        """Run statements; return the last rows."""
+        """Run statements; return the last rows.
+
+        Raises:
+            ParaplyError: P614 without a connection, P605 for a refused statement.
+        """
         import pymysql
 
         rows: list[Row] = []
-        with self.connect(**arguments) as connection, connection.cursor() as cursor:
+        with self._connected(arguments) as connection, connection.cursor() as cursor:
             for statement in statements:
                 try:
                     cursor.execute(statement)
@@ -48,3 +52,12 @@ class Reachable(ABC):
                     ) from reason
                 rows = list(cursor.fetchall())
         return rows
+
+    def _connected(self, arguments: dict[str, Any]) -> Connection[Any]:
+        import pymysql
+
+        try:
+            return self.connect(**arguments)
+        except (pymysql.MySQLError, OSError) as reason:
+            # A server that starts, leaves its cluster or ends closes sockets that it has accepted.
+            raise ParaplyError(SERVER_UNREACHABLE, where=self.name, reason=reason) from reason

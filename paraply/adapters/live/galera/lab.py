@@ -150,9 +150,6 @@ class GaleraLab:
     def _is_synced(self, server: Server) -> bool:
         return self.status(server, "local_state_comment") == "Synced"
 
-    def _has_left(self, server: Server) -> bool:
-        return self.status(server, "cluster_status") == "Disconnected"
-
     def join(self, server: Server) -> Sequence[str]:
         """Start a member, wait until it is synced, and return notes.
 
@@ -163,18 +160,26 @@ class GaleraLab:
         notes: list[str] = []
         for _ in range(_STARTS_MAX - 1):
             server.start()
-            self.wait(
-                server,
-                "state to stay in",
-                lambda: self._is_synced(server) or self._has_left(server),
-            )
-            if not self._has_left(server):
+            if self._stays(server):
                 return notes
             notes.append(f"{server.name} left after its state transfer, and was started again")
             server.kill()
         server.start()
         self.wait_until_synced(server)
         return notes
+
+    def _stays(self, server: Server) -> bool:
+        """Wait until a started member is synced or has left, and return whether it stays."""
+        left = False
+
+        def is_settled() -> bool:
+            # A member that leaves closes its connections, and may end before it says so.
+            nonlocal left
+            left = not server.is_running or self.status(server, "cluster_status") == "Disconnected"
+            return left or self._is_synced(server)
+
+        self.wait(server, "state to stay in", is_settled)
+        return not left
 
     def wait_for_size(self, server: Server, size: int) -> None:
         """Wait for a member's view size, itself included."""
