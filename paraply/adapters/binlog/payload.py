@@ -25,7 +25,7 @@ _FIELD_COMPRESSION = 2
 _FIELD_UNCOMPRESSED_SIZE = 3
 _ZSTD = 0
 _UNCOMPRESSED = 255
-_WINDOW_BYTES_MAX = 1 << 27
+WINDOW_BYTES_MAX = 1 << 27
 _CHUNK_BYTES = 1 << 20
 _NEVER_INSIDE = frozenset(
     {EventType.TRANSACTION_PAYLOAD, EventType.FORMAT_DESCRIPTION, EventType.START_ENCRYPTION}
@@ -79,7 +79,7 @@ def inner_events(payload: Payload) -> Iterator[RawEvent]:
     outer = payload.event.header
     stream: BinaryIO = io.BytesIO(payload.data)
     if payload.event.compression == "zstd":
-        decompressor = zstandard.ZstdDecompressor(max_window_size=_WINDOW_BYTES_MAX)
+        decompressor = zstandard.ZstdDecompressor(max_window_size=WINDOW_BYTES_MAX)
         unpacked = decompressor.stream_reader(payload.data, read_across_frames=True)
         stream = cast("BinaryIO", io.BufferedReader(unpacked, _CHUNK_BYTES))
     unpacked_bytes = 0

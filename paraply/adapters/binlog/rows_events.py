@@ -59,6 +59,21 @@ def table_id_bytes(description: FormatDescription) -> int:
     return 4 if description.post_header_length(EventType.TABLE_MAP, 8) == 6 else 6
 
 
+def rows_head_bytes(code: int, body: bytes) -> int:
+    """Return the bytes before the rows of a rows event with table ids of six bytes.
+
+    Raises ``MalformedError``.
+    """
+    shape = ROWS_SHAPES[code]
+    cursor = Cursor(body)
+    cursor.take(8)
+    if shape.has_extra_data:
+        cursor.take(cursor.unsigned(2) - 2)
+    bitmap = bitmap_bytes(cursor.packed())
+    cursor.take(2 * bitmap if shape.operation is Operation.UPDATE else bitmap)
+    return cursor.position
+
+
 def parse_rows(
     raw: RawEvent, description: FormatDescription, tables: Mapping[int, TableMap]
 ) -> RowsEvent:

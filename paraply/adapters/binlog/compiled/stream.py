@@ -9,18 +9,25 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
+from numpy.typing import NDArray
 
 from paraply.adapters.binlog.column_types import ColumnType
 from paraply.adapters.binlog.compiled import layout as L
 from paraply.adapters.binlog.compiled.batch import Arrays, Batch, Touched, Toucher
 from paraply.adapters.binlog.compiled.chunk_source import BUFFER_BYTES_MAX, CHUNK_BYTES, ChunkSource
 from paraply.adapters.binlog.compiled.descriptors import Descriptors, ScanPlan, scan_plan
+from paraply.adapters.binlog.compiled.expanding import Expander, Run
 from paraply.adapters.binlog.compiled.hashing import crc32_tables
 from paraply.adapters.binlog.compiled.rereading import Rereader
 from paraply.adapters.binlog.compiled.scan_kernel import scan, table_map_digest
 from paraply.adapters.binlog.cursor import MalformedError
 from paraply.adapters.binlog.event_types import EventType, event_name
-from paraply.adapters.binlog.format_description import CHECKSUM_BYTES, HEADER_BYTES, Checksum
+from paraply.adapters.binlog.format_description import (
+    CHECKSUM_BYTES,
+    HEADER_BYTES,
+    Checksum,
+    FormatDescription,
+)
 from paraply.adapters.binlog.framing import BinlogReader
 from paraply.adapters.binlog.keys.builder import KeyBuilder
 from paraply.adapters.binlog.reading import read_events
@@ -65,6 +72,8 @@ class CompiledStream(TransactionStream):
         self.descriptors = Descriptors()
         self.rereader = Rereader(keys)
         self._toucher = Toucher()
+        self._expander = Expander()
+        self._run: Run | None = None
         self._chunk_bytes = chunk_bytes
         self._bytes_max = bytes_max
         self._arrays = Arrays.of(transactions_max, ROWS_MIN, digests=self.digests)
@@ -91,6 +100,7 @@ class CompiledStream(TransactionStream):
             return
         assert isinstance(source, ChunkSource)
         self.rereader.add_file(self.file.file)
+        self._run = None
         with self.noting_faults(source) as reader:
             events = read_events(reader, self.decoder)
             while True:
@@ -111,12 +121,22 @@ class CompiledStream(TransactionStream):
         if description.header_length != HEADER_BYTES or table_id_bytes(description) != 6:
             return
         self.rereader.note_format(source.offset, description)
-        trailer = CHECKSUM_BYTES if checked else 0
-        post_header = description.post_header_length(EventType.QUERY, 13)
         while True:
             if self._version != self.keys.registry.version:
                 self._forget_tables()
-            status = self._scan_buffer(source, trailer, post_header, description.is_mariadb)
+            if self._run is not None and self._run.seek(source.offset):
+                status = self._scan_run(source, self._run, description)
+                if status == L.NEED_MORE:
+                    continue
+            else:
+                self._run = None
+                status = self._scan_buffer(source, description)
+                if status == L.ODD:
+                    rest = source.data[source.begin : source.end]
+                    self._run = self._expander.expand(rest, source.offset, checked=checked)
+                    if self._run is not None and self._run.hidden:
+                        continue
+                    status = L.ODD if self._run is None else L.NEED_MORE
             if status == L.NEED_MORE and not source.at_end:
                 yield from self._flush()
                 if source.fill():
@@ -124,7 +144,11 @@ class CompiledStream(TransactionStream):
                 return
             if status == L.NEED_TABLE:
                 yield from self._flush()
-                self._meet_table(source, trailer, description.is_mariadb)
+                if self._run is None:
+                    trailer = CHECKSUM_BYTES if checked else 0
+                    self._meet_table(source.data, trailer, description)
+                else:
+                    self._meet_table(self._run.data, 0, description)
                 continue
             if status == L.BATCH_FULL:
                 if self._arrays.progress[L.TRANSACTIONS]:
@@ -135,23 +159,51 @@ class CompiledStream(TransactionStream):
             yield from self._flush()
             return
 
-    def _scan_buffer(
-        self, source: ChunkSource, trailer: int, post_header: int, is_mariadb: bool
-    ) -> int:
+    def _scan_buffer(self, source: ChunkSource, description: FormatDescription) -> int:
+        trailer = CHECKSUM_BYTES if description.checksum is Checksum.CRC32 else 0
+        base = source.offset - source.begin
+        status = self._run_kernel(source.data, source.begin, source.end, base, trailer, description)
+        source.skip_to(int(self._arrays.progress[L.POSITION]))
+        self.file.bytes_read = source.offset
+        return status
+
+    def _scan_run(self, source: ChunkSource, run: Run, description: FormatDescription) -> int:
+        """Scan unpacked transactions, and give them their places in the file."""
+        arrays = self._arrays
+        before = int(arrays.progress[L.TRANSACTIONS])
+        status = self._run_kernel(run.data, run.position, len(run.data), 0, 0, description)
+        scanned = arrays.transactions[before : int(arrays.progress[L.TRANSACTIONS])]
+        bounds = scanned[:, [L.T_START, L.T_END]]
+        at = np.searchsorted(run.ends, bounds)
+        if (run.ends[at] != bounds).any():
+            raise NotCompilable(f"transactions do not end with their payloads at {run.place}")
+        scanned[:, [L.T_START, L.T_END]] = run.places[at]
+        for number in at[:, 0].tolist():
+            for code, count in run.hidden[number].items():
+                arrays.counts[code] += count
+        run.position = int(arrays.progress[L.POSITION])
+        if status == L.NEED_MORE and run.position < len(run.data):
+            status = L.ODD
+        source.skip_to(source.begin + run.place - source.offset)
+        self.file.bytes_read = source.offset
+        return status
+
+    def _run_kernel(
+        self, data: NDArray[np.uint8], begin: int, end: int, base: int, trailer: int,
+        description: FormatDescription,
+    ) -> int:  # fmt: skip
         arrays, known = self._arrays, self.descriptors
         progress = arrays.progress
-        progress[L.POSITION] = source.begin
+        progress[L.POSITION] = begin
         with np.errstate(over="ignore"):
             scan(
-                source.data, source.end, source.offset - source.begin, trailer, post_header,
-                is_mariadb,
+                data, end, base, trailer, description.post_header_length(EventType.QUERY, 13),
+                description.is_mariadb,
                 self._crc, self._words, known.hashes, known.slots, known.tables, known.columns,
                 known.keys, known.seeds, known.parts, known.weights, arrays.uuids, self._scratch,
                 progress, arrays.transactions, arrays.rows, arrays.digests, arrays.keys,
                 arrays.counts,
             )  # fmt: skip
-        source.skip_to(int(progress[L.POSITION]))
-        self.file.bytes_read = source.offset
         return int(progress[L.STATUS])
 
     def _flush(self) -> Iterator[Batch]:
@@ -205,12 +257,15 @@ class CompiledStream(TransactionStream):
         self.descriptors.forget_maps()
         self._version = self.keys.registry.version
 
-    def _meet_table(self, source: ChunkSource, trailer: int, is_mariadb: bool) -> None:
+    def _meet_table(
+        self, data: NDArray[np.uint8], trailer: int, description: FormatDescription
+    ) -> None:
+        is_mariadb = description.is_mariadb
         at = int(self._arrays.progress[L.DETAIL])
-        length = int.from_bytes(source.data[at + 9 : at + 13].tobytes(), "little")
+        length = int.from_bytes(data[at + 9 : at + 13].tobytes(), "little")
         start, end = at + HEADER_BYTES, at + length - trailer
-        digest = int(table_map_digest(source.data, start, end))
-        body = source.data[start:end].tobytes()
+        digest = int(table_map_digest(data, start, end))
+        body = data[start:end].tobytes()
         table = self._table_of(body, is_mariadb)
         if table is None:
             self.descriptors.add_malformed(digest)
