@@ -385,8 +385,8 @@ def _fields(changes: list[Change]) -> dict[str, Bytes]:
 
 # --- Compression -----------------------------------------------------------------------------
 
-_PAYLOAD = 40
-_MARIADB_COMPRESSED = {23: 166, 24: 167, 25: 168}
+PAYLOAD = 40
+MARIADB_COMPRESSED = {23: 166, 24: 167, 25: 168}
 _UPDATE_ROWS = 24
 
 
@@ -408,11 +408,11 @@ def compressed(data: bytes, dialect: str) -> Iterator[bytes]:
                 continue
             packed = packer.compress(bytes(inner))
             made = _event(
-                event, _PAYLOAD, _payload_fields(len(inner), len(packed)) + packed, position
+                event, PAYLOAD, payload_fields(len(inner), len(packed)) + packed, position
             )
             inner.clear()
-        elif dialect == "mariadb" and code in _MARIADB_COMPRESSED:
-            made = _event(event, _MARIADB_COMPRESSED[code], _with_packed_rows(body, code), position)
+        elif dialect == "mariadb" and code in MARIADB_COMPRESSED:
+            made = _event(event, MARIADB_COMPRESSED[code], with_packed_rows(body, code), position)
         else:
             made = _event(event, code, body, position)
         yield made
@@ -426,17 +426,17 @@ def _event(like: bytes, code: int, body: bytes, position: int) -> bytes:
     return made + struct.pack("<I", zlib.crc32(made))
 
 
-def _payload_fields(size: int, packed: int) -> bytes:
-    """Return a payload's header: its size, compression (ZSTD) and uncompressed size."""
+def payload_fields(size: int, packed: int, compression: int = 0) -> bytes:
+    """Return a payload's header: its size, compression (0: ZSTD) and uncompressed size."""
 
     def number(value: int) -> bytes:
         return bytes([value]) if value < 251 else b"\xfd" + value.to_bytes(3, "little")
 
-    fields = ((1, number(packed)), (2, number(0)), (3, number(size)))
+    fields = ((1, number(packed)), (2, number(compression)), (3, number(size)))
     return b"".join(bytes([kind, len(value)]) + value for kind, value in fields) + b"\0"
 
 
-def _with_packed_rows(body: bytes, code: int) -> bytes:
+def with_packed_rows(body: bytes, code: int) -> bytes:
     """Return a rows event's body with its rows compressed."""
     head = 9 + (body[8] + 7) // 8 * (2 if code == _UPDATE_ROWS else 1)
     rows = body[head:]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
+from random import Random
 
 import pytest
 
@@ -12,6 +14,8 @@ from paraply.verifying.mapping import Rules
 from paraply.verifying.pipeline import READABLE, VerifyRequest, verify
 from paraply.verifying.result import VerifyResult
 from paraply.vocabulary.errors import ParaplyError
+from tests.builders.log_compressor import compress
+from tests.builders.log_forger import ForgedLog
 from tests.verifying.test_real_logs import RECORDED, REPLICAS, files_of, forged_replica
 from tests.verifying.test_seeded_faults import START, cases, run, source_of
 
@@ -105,3 +109,18 @@ def test_seeded_faults_are_judged_alike(decided, tmp_path):
         assert compiled == readable, case.name
         wanted.append(case.level >= Level.BATCHES)
     assert decided == wanted
+
+
+@pytest.mark.parametrize("folder", REPLICAS, ids=lambda f: f"{f.parent.name}/{f.name}")
+def test_compressed_logs_are_judged_as_plain_ones(decided, folder, tmp_path):
+    def packed(file, name):
+        return str(compress(ForgedLog.read(Path(file)), Random(5)).save(tmp_path / name))
+
+    source, target = files_of(folder), [str(folder / "replica-bin.000001")]
+    small = [packed(source[0], "source.000001")], [packed(target[0], "target.000001")]
+    for by_content in (False, True):
+        compiled, readable = by_both(*small, by_content=by_content)
+        assert compiled == readable
+        plain, _ = by_both(source, target, by_content=by_content)
+        assert (compiled.level, compiled.states) == (plain.level, plain.states)
+    assert decided == [True] * 4

@@ -15,6 +15,8 @@ from hypothesis import strategies as st
 
 from ci.bench import mixes
 from ci.bench.dialects import TABLES
+from ci.bench.mixes import PAYLOAD
+from paraply.adapters.binlog.compiled import expanding
 from paraply.properties.logs import (
     critical_path,
     overlap_rules,
@@ -31,6 +33,7 @@ from paraply.vocabulary.not_compilable import NotCompilable
 from paraply.vocabulary.verdict import Verdict
 from tests.builders.engines import audit_by_compiled, audit_by_readable, differences
 from tests.builders.hot_logs import hot_log
+from tests.builders.log_compressor import compress
 from tests.builders.log_forger import ForgedLog
 
 DIALECTS = ("mariadb", "mysql")
@@ -467,6 +470,70 @@ def test_any_mixture_of_faults_gives_the_same_result(small_logs, tmp_path_factor
             fault()
     path = log.save(tmp_path_factory.mktemp("mixture") / "log.000001")
     assert_alike(path, chunk_bytes=drawn["chunk"], transactions_max=rng.choice((1, 50, 8192)))
+
+
+# --- Compressed transactions -----------------------------------------------------------------
+
+
+@pytest.mark.long
+@settings(max_examples=12)
+@given(seed=st.integers(0, 2**32), dialect=st.sampled_from(DIALECTS), chunk=st.integers(40, 40_000))
+def test_compressed_transactions_with_faults_give_the_same_result(
+    small_logs, production_log, tmp_path_factory, **drawn
+):
+    rng = random.Random(drawn["seed"])
+    dialect = drawn["dialect"]
+    with_parents = rng.random() < 0.5
+    log = ForgedLog.read(production_log(dialect) if with_parents else small_logs[dialect])
+    if rng.random() < 0.5:
+        forge_metadata(log, dialect, rng)
+    if not with_parents and rng.random() < 0.5:
+        forge_rows(log, rng)
+    path = compress(log, rng).save(tmp_path_factory.mktemp("packed") / "log.000001")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(expanding, "RUN_BYTES", rng.choice((1, 3_000, 1 << 20)))
+        assert_alike(path, chunk_bytes=drawn["chunk"], transactions_max=rng.choice((1, 50, 8192)))
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_conflict_in_compressed_transactions_is_that_of_the_plain_log(
+    small_logs, dialect, tmp_path
+):
+    log = ForgedLog.read(small_logs[dialect])
+    if dialect == "mysql":
+        for ordinal in range(LOADED + 20, LOADED + 60):
+            log.set_timestamp(ordinal, last_committed=LOADED)
+    else:
+        for ordinal in range(LOADED + 20, LOADED + 60):
+            log.set_commit_id(ordinal, 77)
+    plain = audit_by_compiled((str(log.save(tmp_path / "plain.000001")),))
+    packed = compress(log, random.Random(3)).save(tmp_path / "packed.000001")
+    found = audit_by_compiled((str(packed),))
+    told = [
+        [(one.table, one.key, one.later.gtid) for one in each.result.violations]
+        for each in (plain, found)
+    ]
+    assert told[0]
+    assert told[0] == told[1]
+    assert any("PAYLOAD" in name or "COMPRESSED" in name for name in found.report.files[0].events)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("dialect", DIALECTS)
+@pytest.mark.parametrize("seed", range(4))
+def test_damaged_compression_stops_at_the_same_byte(small_logs, dialect, seed, tmp_path):
+    rng = random.Random(seed)
+    log = compress(ForgedLog.read(small_logs[dialect]), rng)
+    packed = [event for event in log.events if event.code in (PAYLOAD, 166, 167, 168)]
+    for event in rng.sample(packed, 2):
+        event.body[rng.randrange(9, len(event.body))] ^= 1 << rng.randrange(8)
+    path = log.save(tmp_path / "damaged.000001")
+    readable = audit_by_readable((str(path),))
+    try:
+        compiled = audit_by_compiled((str(path),))
+    except NotCompilable:
+        return
+    assert differences(readable, compiled) == []
 
 
 # --- Real logs -------------------------------------------------------------------------------

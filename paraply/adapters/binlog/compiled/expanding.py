@@ -29,6 +29,8 @@ Ints = NDArray[np.int64]
 
 RUN_BYTES = 1 << 20
 """Plain bytes after which a run ends."""
+_PLAIN_BYTES_MAX = 1 << 20
+"""Within which the first compressed event of a run must come."""
 PAYLOAD_BYTES_MAX = 32 << 20
 """Larger payloads unpack event by event in the readable decoder."""
 _ROWS = {
@@ -105,7 +107,7 @@ class Expander:
                 for size, part in self._transaction(view, at, hidden, checked=checked):
                     at += size
                     plain += part
-                    if not (all_hidden or hidden) and len(plain) > RUN_BYTES:
+                    if not (all_hidden or hidden) and len(plain) > _PLAIN_BYTES_MAX:
                         return None
             except _MoreError:
                 if not (all_hidden or hidden):
