@@ -122,7 +122,8 @@ def test_galera_members_agree(fault):
     assert result.evidence["unknown_gtids"] == 0
     assert not any("does not go with its binary log" in note for note in result.notes)
     assert result.evidence["overlapping_windows"]
-    assert result.evidence["model_steps_followed"]
+    assert result.evidence["steps_followed_by_commit_order"]
+    assert result.evidence["steps_followed_by_last_committed"]
 
 
 @pytest.mark.parametrize("fault", ["cut-member", "cut-member-no-quorum"])
