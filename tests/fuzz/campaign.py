@@ -18,7 +18,7 @@ from pathlib import Path
 
 from tests.fuzz.readers import Reader
 
-EACH_LEAST = 5_000
+EACH_LEAST = 1_000
 FAST = 1_000
 TURN_S = 4.0
 

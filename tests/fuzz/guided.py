@@ -159,7 +159,7 @@ def hand_over(reader: Reader, seed: int, seconds: float, corpus: Path, folder: P
     def change(data: bytes, most: int, number: int) -> bytes:
         choice = Random(number)
         files = unpack(data) or choice.choice(seeds)
-        if choice.randrange(3):
+        if reader.is_choosy or choice.randrange(3):
             files = reader.damaged(files, choice)
         else:
             at = choice.choice(sorted(files))

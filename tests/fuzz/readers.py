@@ -69,12 +69,14 @@ class Reader:
         seeds: sound inputs, made once.
         damage: by file name; the last fitting suffix decides.
         read: reads the input; returns what came out. A reader's own errors are outcomes.
+        is_choosy: whether ``damage`` alone may change its inputs, because the oracle fits no other.
     """
 
     name: str
     seeds: Callable[[], list[Files]]
     damage: dict[str, Mutate]
     read: Callable[[Files], str]
+    is_choosy: bool = False
 
     def damaged(self, seed: Files, choice: Random) -> Files:
         """Return a damaged copy; folders also lose, gain and exchange files."""
@@ -541,7 +543,10 @@ def readers() -> Iterator[Reader]:
     ):  # fmt: skip
         # Without a server there is no program that prints a log.
         if name != "text-twin" or text_twin.programs():
-            yield Reader(name=name, seeds=cache(seeds), damage={"": mutate}, read=read)
+            yield Reader(
+                name=name, seeds=cache(seeds), damage={"": mutate}, read=read,
+                is_choosy=name == "text-twin",
+            )  # fmt: skip
     yield Reader(
         name="campaign",
         seeds=cache(campaigns),

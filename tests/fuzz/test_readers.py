@@ -205,4 +205,5 @@ def test_guided_input_that_breaks_a_reader_is_kept_and_run_again(tmp_path, monke
     assert f"--reader edn --replay {kept}" in capsys.readouterr().out
     assert main(["--reader", "edn", "--replay", str(kept)]) == 0
     monkeypatch.setattr("paraply.commands.check.run", lambda _: 1 // 0)
+    oracle.parser_of.cache_clear()
     assert main(["--reader", "edn", "--replay", str(kept)]) == 1
