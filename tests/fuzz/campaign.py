@@ -16,6 +16,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from tests.fuzz.oracle import limit_memory
 from tests.fuzz.readers import Reader
 
 EACH_LEAST = 1_000
@@ -100,6 +101,7 @@ def run(
     while sum(one.inputs for one in tallies.values()) < inputs and time.monotonic() < deadline:
         name = next_reader(tallies)
         tally, before = tallies[name], _cpu_seconds()
+        limit_memory()  # From what earlier readers loaded and compiled.
         outcomes, broken = turn(
             by_name[name], seed, range(tally.inputs, 1 << 62), _later(TURN_S), artifacts
         )
