@@ -11,7 +11,7 @@ import pytest
 
 from paraply.adapters.binlog.text.dump import read_text_transactions
 from paraply.adapters.binlog.transactions import read_transactions
-from tests.fuzz import guided, mutations, oracle, text_twin
+from tests.fuzz import campaign, guided, mutations, oracle, text_twin
 from tests.fuzz.__main__ import fuzz, input_of, is_telling, main
 from tests.fuzz.binlog_target import check as decode_bytes
 from tests.fuzz.readers import ONE, readers, single
@@ -207,3 +207,48 @@ def test_guided_input_that_breaks_a_reader_is_kept_and_run_again(tmp_path, monke
     monkeypatch.setattr("paraply.commands.check.run", lambda _: 1 // 0)
     oracle.parser_of.cache_clear()
     assert main(["--reader", "edn", "--replay", str(kept)]) == 1
+
+
+# A long run, resumed.
+
+
+def test_run_goes_on_where_its_tally_ended_and_tries_broken_inputs_again(tmp_path):
+    store, turns = tmp_path / "tally.json", []
+
+    def turn(reader, seed, numbers, deadline, artifacts):
+        turns.append((reader.name, seed, numbers.start))
+        if len(numbers) == 1:
+            return Counter({"read": 1}), []
+        return Counter({"read": 600, "P505": 399}), [numbers.start] if len(turns) == 1 else []
+
+    def go(inputs):
+        some = [READERS["notation"], READERS["edn"]]
+        return campaign.run(
+            some,
+            store=store,
+            seed=7,
+            inputs=inputs,
+            deadline=FOREVER,
+            turn=turn,
+            artifacts=tmp_path,
+        )
+
+    assert not go(2_000)
+    assert turns == [("notation", 7, 0), ("edn", 7, 0), ("edn", 7, 999)]
+    seed, tallies = campaign.load(store, 8)
+    assert (seed, tallies["notation"].inputs, tallies["notation"].broken) == (7, 1_000, [0])
+    assert tallies["edn"].outcomes == Counter({"read": 1200, "P505": 798})
+    turns.clear()
+    assert go(2_999)
+    assert turns == [("notation", 7, 0), ("notation", 7, 1_000)]
+
+
+def test_fast_readers_share_the_time_once_each_reader_has_had_enough():
+    tallies = {
+        "slow": campaign.Tally(inputs=campaign.EACH_LEAST, cpu_seconds=100.0),
+        "fast": campaign.Tally(inputs=90_000, cpu_seconds=20.0),
+        "other": campaign.Tally(inputs=90_000, cpu_seconds=30.0),
+    }
+    assert campaign.next_reader(tallies) == "fast"
+    tallies["slow"].inputs -= 1
+    assert campaign.next_reader(tallies) == "slow"
