@@ -1,7 +1,8 @@
 """Time and megabytes to a first verdict: ``python -m ci.stranger`` (``make stranger``).
 
 Installs paraply's wheel as a new user does, in an empty home folder without caches, and runs the
-first command of each user. Stores the results in docs/first-verdict.jsonl. Needs a network.
+first command of each user; a visitor runs ``make demo`` in a clone of the last commit. Stores the
+results in docs/first-verdict.jsonl. Needs a network.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -41,7 +42,9 @@ class User:
     commands: tuple[str, ...]
 
 
+VISITOR = User(name="visitor of the repository", extras="", commands=("make demo",))
 USERS = (
+    VISITOR,
     User(name="DBA", extras="", commands=("paraply audit bin.000001",)),
     User(name="author of an applier", extras="", commands=("paraply conform -- python {sample}",)),
     User(name="reviewer", extras="prove", commands=("paraply prove P01", "paraply prove")),
@@ -99,15 +102,58 @@ def downloaded(log: str) -> float:
     return round(sum(sizes), 1)
 
 
+Run = Callable[[Sequence[str | Path], Iterable[int], Path], tuple[float, int]]
+"""Runs words in a folder; returns seconds and exit code, one of those given."""
+
+
 def measure(user: User, built: Path, folder: Path) -> Start:
     """Install and run in an empty folder.
 
     Raises:
         RuntimeError: the installation failed, or a command ended without a verdict.
     """
-    home, venv = folder / "home", folder / "venv"
+    home, log = folder / "home", folder / "pip.log"
     home.mkdir()
     shutil.copy(LOG / "bin.000001", home)
+    clone = folder / "clone"
+    venv = clone / ".venv" if user is VISITOR else folder / "venv"
+    run = _runs(home, venv, log)
+    making, _ = run([sys.executable, "-m", "venv", folder / "venv"], (0,), home)
+    empty = megabytes(folder / "venv")
+    if user is VISITOR:
+        install, where, downloaded_mb = "make demo", clone, 0.0
+        run(["git", "clone", "--quiet", wheel.ROOT, clone], (0,), home)
+        seconds, _ = run(["make", ".venv/.core"], (0,), clone)
+    else:
+        install = f"pip install paraply{f'[{user.extras}]' if user.extras else ''}"
+        where, downloaded_mb = home, built.stat().st_size / 1e6
+        what = f"{built}[{user.extras}]" if user.extras else str(built)
+        words = [venv / "bin" / "python", "-m", "pip", "install", "--progress-bar=off", what]
+        seconds, _ = run(words, (0,), home)
+        seconds += making
+    (package,) = [*venv.glob("lib/python*/site-packages/paraply"), *clone.glob("paraply")]
+    installed, own = megabytes(venv) - empty, megabytes(home)
+    commands: list[dict[str, str | float | int]] = []
+    for command in user.commands:
+        given = [word.format(sample=package / SAMPLE) for word in command.split()]
+        if user is not VISITOR:
+            given[0] = str(venv / "bin" / given[0])
+        taken, code = run(given, _VERDICTS, where)
+        shown = command.format(sample=Path(SAMPLE).name)
+        commands.append({"command": shown, "seconds": taken, "exit_code": code})
+    return Start(
+        user=user.name,
+        install=install,
+        install_seconds=round(seconds, 1),
+        downloaded_mb=round(downloaded(_lines(log)) + downloaded_mb, 1),
+        installed_mb=round(installed, 1),
+        commands=commands,
+        home_mb=round(megabytes(home) - own, 1),
+        date=datetime.now(UTC).date().isoformat(),
+    )
+
+
+def _runs(home: Path, venv: Path, log: Path) -> Run:
     kept = ("LANG", "LC_ALL", "PATH", "PIP_CERT", "PIP_INDEX_URL", "SSL_CERT_FILE")
     here = plain_environment()
     environment = {name: here[name] for name in (*kept, "PIP_CONFIG_FILE") if name in here}
@@ -116,44 +162,27 @@ def measure(user: User, built: Path, folder: Path) -> Start:
         "PATH": f"{venv / 'bin'}{os.pathsep}{environment['PATH']}",
         "PIP_NO_CACHE_DIR": "1",
         "PIP_DISABLE_PIP_VERSION_CHECK": "1",
-        "TMPDIR": str(folder),
+        "PIP_LOG": str(log),
+        "TMPDIR": str(home.parent),
     }
 
-    def run(words: Sequence[str | Path], verdicts: Iterable[int]) -> tuple[float, int, str]:
+    def run(words: Sequence[str | Path], codes: Iterable[int], where: Path) -> tuple[float, int]:
         began = time.monotonic()
         done = subprocess.run(
-            [str(word) for word in words], cwd=home, env=environment, text=True, check=False,
+            [str(word) for word in words], cwd=where, env=environment, text=True, check=False,
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=SECONDS_MAX,
         )  # fmt: skip
-        if done.returncode not in verdicts:
+        if done.returncode not in codes:
             raise RuntimeError(f"{words}: exit code {done.returncode}\n{done.stdout[-2000:]}")
-        return round(time.monotonic() - began, 1), done.returncode, done.stdout
+        return round(time.monotonic() - began, 1), done.returncode
 
-    making, _, _ = run([sys.executable, "-m", "venv", venv], (0,))
-    empty = megabytes(venv)
-    what = f"{built}[{user.extras}]" if user.extras else str(built)
-    python = str(venv / "bin" / "python")
-    words = [python, "-m", "pip", "install", "--progress-bar=off", what]
-    installing, _, log = run(words, (0,))
-    installed = megabytes(venv) - empty
-    (package,) = venv.glob("lib/python*/site-packages/paraply")
-    own = megabytes(home)
-    commands: list[dict[str, str | float | int]] = []
-    for command in user.commands:
-        given = [word.format(sample=package / SAMPLE) for word in command.split()]
-        seconds, code, _ = run([venv / "bin" / given[0], *given[1:]], _VERDICTS)
-        shown = command.format(sample=Path(SAMPLE).name)
-        commands.append({"command": shown, "seconds": seconds, "exit_code": code})
-    return Start(
-        user=user.name,
-        install=f"pip install paraply{f'[{user.extras}]' if user.extras else ''}",
-        install_seconds=round(making + installing, 1),
-        downloaded_mb=round(downloaded(log) + built.stat().st_size / 1e6, 1),
-        installed_mb=round(installed, 1),
-        commands=commands,
-        home_mb=round(megabytes(home) - own, 1),
-        date=datetime.now(UTC).date().isoformat(),
-    )
+    return run
+
+
+def _lines(log: Path) -> str:
+    """Return the lines of pip's log, without the time at the beginning of each."""
+    text = log.read_text(encoding="utf-8", errors="replace")
+    return "".join(line.partition(" ")[2] for line in text.splitlines(keepends=True))
 
 
 def stored() -> list[Start]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import errno
+import os
 import platform
 import select
 import sys
@@ -74,6 +75,8 @@ class Parser(argparse.ArgumentParser):
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run ``paraply`` and return its exit code."""
+    if argv is None:
+        _fill_missing_streams()
     MemoryForNumpy().install()
     words = sys.argv[1:] if argv is None else list(argv)
     # A program that calls this function may have threads, which a fork would lose.
@@ -85,6 +88,20 @@ def main(argv: Sequence[str] | None = None) -> int:
         except (AttributeError, OSError, ValueError):
             silence(stream)
     return code
+
+
+def _fill_missing_streams() -> None:
+    """Open those of the handles 0 to 2 that the caller closed: a log's file would get the number.
+
+    Standard output stays missing for Python, which is an error.
+    """
+    for handle in range(3):
+        try:
+            os.fstat(handle)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)
+    if sys.stderr is None:
+        sys.stderr = open(2, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
 
 
 def _code_of(run: _Run) -> int:

@@ -9,6 +9,7 @@ import errno
 import io
 import os
 import shutil
+import stat
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -36,6 +37,9 @@ def path_of(name: str) -> str:
     return unquote(urlsplit(name).path) if name.startswith("file://") else name
 
 
+_PIPE = "it is a pipe, which can be read only once; give it as standard input, by the name -"
+
+
 def open_range(
     name: str, begin: int = 0, end: int | None = None, *, buffer_bytes: int = BUFFER_BYTES
 ) -> BinaryIO:
@@ -44,6 +48,8 @@ def open_range(
     It requests no remote byte from ``end`` on. Raises ``OSError``.
     """
     if not is_url(name):
+        if stat.S_ISFIFO(os.stat(path_of(name)).st_mode):
+            raise OSError(errno.ESPIPE, _PIPE)
         stream = open(path_of(name), "rb", buffer_bytes)  # noqa: SIM115 - the caller closes it
         stream.seek(begin)
         return stream

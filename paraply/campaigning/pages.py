@@ -10,7 +10,7 @@ from paraply.campaigning.result import judge
 from paraply.conforming import child_systems
 from paraply.counterexamples.showing.pages import page_of
 from paraply.judging import recorded_systems
-from paraply.judging.recorded_files import histories_in
+from paraply.judging.recorded_files import history_in
 from paraply.mining.campaign import read_campaign
 from paraply.mining.store import store_at
 from paraply.progress import progress as progress_bar
@@ -33,9 +33,12 @@ def write_campaign_pages(campaign: Path, folder: Path) -> Path:
     with progress_bar("making pages", total=len(filed)) as advance:
         for done, entry in enumerate(filed, start=1):
             file = campaign / FOLDER / f"{entry.name}.jsonl"
-            (history,) = histories_in(file)
             page = page_of(
-                entry.name, str(file), history, mutant=entry.mutant, properties=[entry.prop]
+                entry.name,
+                str(file),
+                history_in(file),
+                mutant=entry.mutant,
+                properties=[entry.prop],
             )
             pages[entry.name] = f"{FOLDER}/{entry.name}.html"
             texts[pages[entry.name]] = page.html

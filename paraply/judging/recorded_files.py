@@ -28,3 +28,11 @@ def histories_in(file: Path) -> list[History]:
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
         raise ParaplyError(FILE_NOT_READ, where=str(file), reason=reason or str(error)) from None
+
+
+def history_in(file: Path) -> History:
+    """Return the only history; P321 if there is another number of them."""
+    found = histories_in(file)
+    if len(found) != 1:
+        raise ParaplyError(FILE_NOT_READ, where=str(file), reason=f"it has {len(found)} histories")
+    return found[0]

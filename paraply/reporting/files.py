@@ -105,10 +105,10 @@ def claim(
     P312 not from paraply.
     """
     global _claim
-    read = [Path(os.path.realpath(name)) for name in inputs if os.path.exists(name)]
+    read = [name for name in inputs if os.path.exists(name)]
     _claim = Claim(
-        inputs=frozenset(_id(path) for path in read),
-        folders=tuple(path for path in read if path.is_dir()),
+        inputs=frozenset(_id(Path(name)) for name in read),
+        folders=tuple(Path(os.path.realpath(name)) for name in read if os.path.isdir(name)),
         force=force,
     )
     made = [folder for folder in folders if not os.path.isdir(folder)]

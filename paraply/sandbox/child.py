@@ -18,6 +18,7 @@ import tempfile
 import time
 import traceback
 from collections.abc import Callable, Collection, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, NoReturn
@@ -81,7 +82,7 @@ def run_locked(work: Work) -> tuple[int, Outputs]:
     Raises what the run raised: ``ParaplyError``, ``KeyboardInterrupt``, ``BrokenPipeError``,
     ``ModuleNotFoundError``, or ``ChildFailure`` for all else and for a child that was stopped.
     """
-    for stream in (sys.stdout, sys.stderr):
+    for stream in filter(None, (sys.stdout, sys.stderr)):
         stream.flush()
     with (
         tempfile.TemporaryDirectory(prefix="paraply-sandbox-") as temporary,
@@ -171,10 +172,11 @@ def _keep_no_kernels() -> None:
 def _readable_code() -> Iterable[str]:
     """Yield the folders that Python imports from, except the working directory."""
     yield from _SYSTEM
-    here = Path.cwd()
     package = Path(__file__).resolve().parents[1]
     yield from {sys.prefix, sys.base_prefix, *sysconfig.get_paths().values(), str(package)}
-    yield from (path for path in sys.path if path and Path(path).resolve() != here)
+    with suppress(FileNotFoundError):  # The working directory was removed, and holds nothing.
+        here = Path.cwd()
+        yield from (path for path in sys.path if path and Path(path).resolve() != here)
 
 
 def _memory_limit(memory: int) -> int:

@@ -77,7 +77,11 @@ class Side:
 
     def name(self, number: int) -> TransactionName:
         """Return a judged commit's name."""
-        return self.recorded(self.log.numbers[number - 1 + self.skipped])
+        return self.recorded(self.number(number))
+
+    def number(self, judged: int) -> int:
+        """Return a judged commit's number among the recorded ones."""
+        return self.log.numbers[judged - 1 + self.skipped]
 
     def recorded(self, number: int) -> TransactionName:
         """Return a recorded commit's name, from 1."""

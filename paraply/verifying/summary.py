@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -129,9 +130,35 @@ def summed_up(
         timeline=judged.progress.timeline(),
     )
     result.verdict = _verdict(result, judged)
-    if judged.guessed_begin == NO_COMMON_BEGIN and result.verdict is Verdict.VIOLATED:
+    is_doubtful = judged.guessed_begin == NO_COMMON_BEGIN or _hinges_on_unread(
+        judged, REQUIREMENTS[required], source, target
+    )
+    if is_doubtful and result.verdict is Verdict.VIOLATED:
         result.verdict = Verdict.UNKNOWN
     return result
+
+
+def _hinges_on_unread(judged: Judged, required: Level, source: Side, target: Side) -> bool:
+    """Return whether a part of a log that was not read may explain the violation.
+
+    After the target's first transaction that is not in what was read of the source, any state may
+    be one of the source. A target that was read up to a place is judged up to it.
+    """
+    if not all(file.read_to_end for file in target.recording.report.files[:-1]):
+        return True
+    if source.recording.report.read_to_end:
+        return False
+    names = judged.names
+    if names is None:
+        return True
+    if required is not Level.FINAL and (
+        names.missing_count or names.twice_count or names.changed_count
+    ):
+        return False
+    first = min(names.errant, default=math.inf)
+    missed = [one.target for one in judged.judgement.witnesses if one.missed <= required]
+    is_before = missed and min(missed) > 0 and target.number(min(missed)) < first
+    return not is_before
 
 
 def overall_level(judgement: Judgement, *, is_drained: bool) -> Level:

@@ -109,6 +109,10 @@ class Chromium:
         for kind in ("keyDown", "keyUp"):
             self._ask("Input.dispatchKeyEvent", type=kind, key=key, code=key)
 
+    def type(self, text):
+        """Enter a text where the focus is."""
+        self._ask("Input.insertText", text=text)
+
     def resize(self, width, height, *, is_dark=False):
         """Give the page this size in pixels, and say which colours its reader prefers."""
         self._ask("Emulation.setDeviceMetricsOverride", width=width, height=height,

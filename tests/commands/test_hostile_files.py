@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 
 import pytest
 
 from paraply.campaigning.files import INDEX, read_index
 from paraply.cli import main
+from paraply.judging.recorded_files import history_in
 from paraply.mining.store import DiskStore
+from paraply.properties.search import random_schedules
+from paraply.reference_impl.subject import Workload
+from paraply.registries import subject_named
 from paraply.vocabulary.errors import ParaplyError
-from paraply.vocabulary.history_jsonl import read_histories
+from paraply.vocabulary.history_jsonl import read_histories, write_history
 from tests.builders.every_command import LOG, prepared
 
 DEEP = {
@@ -108,3 +115,55 @@ def test_flipped_bytes_in_parquet_are_refused_or_judged_alike(name, tmp_path, mo
             capsys.readouterr()
             code = main(["check", str(folder)])
             assert code in (3, usual), (place, flip, capsys.readouterr().err)
+
+
+def test_pipe_is_refused_with_the_way_to_read_it(tmp_path, capsys):
+    """Files are read several times; a shell's ``<(...)`` is a pipe."""
+    os.mkfifo(tmp_path / "pipe")
+    assert "give it as standard input" in refused(["audit", str(tmp_path / "pipe")], capsys)
+
+
+@pytest.mark.long
+def test_inherited_pipe_is_no_internal_error():
+    reading, writing = os.pipe()
+    os.close(writing)
+    done = paraply("audit", f"/dev/fd/{reading}", pass_fds=(reading,))
+    assert done.returncode == 3, done.stderr
+    assert "P101" in done.stderr
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("given", "code"), [(str(LOG), 0), ("nothing", 3)])
+def test_closed_standard_error_changes_no_exit_code(given, code):
+    words = ["sh", "-c", '"$@" 2>&- <&-', "sh", sys.executable, "-m", "paraply", "audit", given]
+    done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=120)
+    assert done.returncode == code
+    assert "P101" not in done.stdout
+
+
+@pytest.mark.long
+def test_removed_working_directory_changes_no_verdict(tmp_path):
+    folder = tmp_path / "gone"
+    folder.mkdir()
+    done = paraply("audit", str(LOG), cwd=folder, preexec_fn=folder.rmdir)
+    assert done.returncode == 0, done.stderr
+
+
+def test_campaign_with_two_histories_in_a_file_has_no_pages(tmp_path):
+    file = tmp_path / "two.jsonl"
+    (schedule,) = random_schedules(1, 1)
+    one = "".join(
+        f"{line}\n" for line in write_history(subject_named("group").run(schedule, Workload()))
+    )
+    file.write_text(one, encoding="utf-8")
+    assert history_in(file)
+    file.write_text(one + one, encoding="utf-8")
+    with pytest.raises(ParaplyError, match="2 histories"):
+        history_in(file)
+
+
+def paraply(*words, **options):
+    command = [sys.executable, "-m", "paraply", *words]
+    return subprocess.run(
+        command, capture_output=True, text=True, check=False, timeout=120, **options
+    )

@@ -2,10 +2,10 @@
 
     python -m tests.fuzz [--seconds S] [--seed N] [--reader NAME ...] [--corpus DIR]
     python -m tests.fuzz --reader NAME --replay FILE               one input again
-    python -m tests.fuzz --inputs 10000000                         so many, however long
+    python -m tests.fuzz --store FILE --inputs 10000000            so many in all, resumable
     python -m tests.fuzz --reader NAME --seed N --input NUMBER     one of those again
 
-Inputs are guided by coverage where atheris is installed. ``--inputs`` and ``--blind`` do without:
+Inputs are guided by coverage where atheris is installed. ``--store`` and ``--blind`` do without:
 input n of a reader then depends on the seed and n alone. ``--corpus`` keeps the inputs that reach
 new code, and begins with them. Exit code 0: nothing broke; 1: something did; 2: a reader read
 nothing, or refused nothing, so its inputs have shown nothing.
@@ -25,7 +25,7 @@ from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from pathlib import Path
 
-from tests.fuzz import guided
+from tests.fuzz import campaign, guided
 from tests.fuzz.oracle import bounded_time, limit_memory
 from tests.fuzz.readers import Files, Reader, readers
 
@@ -40,18 +40,9 @@ def input_of(reader: Reader, seed: int, number: int) -> Files:
     if number < len(seeds):
         return seeds[number]
     choice = random.Random(f"{reader.name} {seed} {number}")
-    return reader.damaged(choice.choice(seeds), choice)
-
-
-def outcome_of(reader: Reader, files: Files) -> str:
-    """Write an input, read it, and return what came out."""
-    with tempfile.TemporaryDirectory(prefix="paraply-fuzz-") as place:
-        folder = Path(place) / "in"
-        for name, data in files.items():
-            (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            (folder / name).write_bytes(data)
-        folder.mkdir(exist_ok=True)
-        return reader.read(folder)
+    # Each seed gets the same share of bytes: many inputs of short ones, few of long ones.
+    (chosen,) = choice.choices(seeds, [1 / sum(map(len, one.values())) for one in seeds])
+    return reader.damaged(chosen, choice)
 
 
 def is_telling(outcomes: Counter[str]) -> bool:
@@ -73,7 +64,7 @@ def fuzz(
         try:
             # The first inputs also compile and import.
             with bounded_time() if number >= len(reader.seeds()) else nullcontext():
-                outcomes[outcome_of(reader, files)] += 1
+                outcomes[reader.read(files)] += 1
         except BaseException as error:
             if isinstance(error, KeyboardInterrupt):
                 raise
@@ -103,7 +94,8 @@ def main(arguments: list[str] | None = None, guide: Guide | None = None) -> int:
     every = {reader.name: reader for reader in readers()}
     parser = argparse.ArgumentParser(prog=f"python -m {MODULE}", description=__doc__)
     parser.add_argument("--seconds", type=float, default=60.0)
-    parser.add_argument("--inputs", type=int, help="of each reader, in place of --seconds")
+    parser.add_argument("--store", type=Path, help="continue the run whose tally is in this file")
+    parser.add_argument("--inputs", type=int, default=sys.maxsize, help="with --store: in all")
     parser.add_argument("--seed", type=int)
     parser.add_argument("--reader", nargs="+", choices=sorted(every), default=list(every))
     parser.add_argument("--blind", action="store_true", help="not guided by coverage")
@@ -113,13 +105,15 @@ def main(arguments: list[str] | None = None, guide: Guide | None = None) -> int:
     parser.add_argument("--artifacts", type=Path, help="where breaking inputs are kept")
     options = parser.parse_args(arguments)
     seed = options.seed if options.seed is not None else random.SystemRandom().randrange(1, 1 << 31)
+    if options.store is not None:
+        seed, _ = campaign.load(options.store, seed)
     if options.input is not None:
         reader = every[options.reader[0]]
         return _again(reader, input_of(reader, seed, options.input))
     if options.replay is not None:
         return _again(every[options.reader[0]], guided.unpack(options.replay.read_bytes()))
     artifacts = options.artifacts or Path(tempfile.gettempdir()) / "paraply-fuzz-broken"
-    if guide is None and guided.is_possible() and not options.blind and options.inputs is None:
+    if guide is None and guided.is_possible() and not options.blind and options.store is None:
         return guided.start([*(arguments or sys.argv[1:]), "--seed", str(seed)])
     how = "not guided by coverage" if guide is None else "guided by coverage"
     print(f"fuzz: seed {seed}, {how}; inputs that break go to {artifacts}", flush=True)
@@ -127,12 +121,18 @@ def main(arguments: list[str] | None = None, guide: Guide | None = None) -> int:
         for name in options.reader:
             every[name].seeds()
         limit_memory()
-    numbers = range(options.inputs if options.inputs is not None else sys.maxsize)
-    share = sys.maxsize if options.inputs is not None else options.seconds / len(options.reader)
+    if options.store is not None:
+        sound = campaign.run(
+            [every[name] for name in options.reader],
+            store=options.store, seed=seed, inputs=options.inputs,
+            deadline=time.monotonic() + options.seconds, turn=fuzz, artifacts=artifacts,
+        )  # fmt: skip
+        return 0 if sound else 1
+    share = options.seconds / len(options.reader)
     code = 0
     for name in options.reader:
         broken: Sequence[object]
-        if guide is not None and name not in guided.BLIND:
+        if guide is not None:
             folder = artifacts / f"{name}-{seed}-guided"
             shutil.rmtree(folder, ignore_errors=True)
             kept = folder / "corpus" if options.corpus is None else options.corpus / name
@@ -142,7 +142,7 @@ def main(arguments: list[str] | None = None, guide: Guide | None = None) -> int:
                       f"--replay {path}", flush=True)  # fmt: skip
         else:
             deadline = time.monotonic() + share
-            outcomes, broken = fuzz(every[name], seed, numbers, deadline, artifacts)
+            outcomes, broken = fuzz(every[name], seed, range(sys.maxsize), deadline, artifacts)
         shown = ", ".join(f"{what} {count:,}" for what, count in outcomes.most_common(8))
         print(f"fuzz: {name:18} {outcomes.total():7,} inputs: {shown}", flush=True)
         if broken:
@@ -157,7 +157,7 @@ def _again(reader: Reader, files: Files) -> int:
     for name, data in files.items():
         print(f"{name}: {data[:2000]!r}")
     try:
-        print(outcome_of(reader, files))
+        print(reader.read(files))
     except BaseException:
         traceback.print_exc()
         return 1

@@ -25,13 +25,19 @@ ALIENS: tuple[Any, ...] = (
     DEEP, LONG,
 )  # fmt: skip
 _DEPTH_MAX = 40
+_WHOLE_ONE_IN = 12
+_LINES_MAX, _EVENTS_MAX = 12, 8
+"""What is damaged is mostly a piece: of a short input each byte is read, and more are tried."""
+_BEGINNINGS = (33, 34, 42, 162)
+"""Types of the events that begin a transaction."""
 _TOKEN = re.compile(rb"\w+|\s+|[^\w\s]", re.DOTALL)
 _WORDS: tuple[bytes, ...] = (
     b"", b"(", b")", b"[", b"]", b"{", b"}", b"'", b'"', b"`", b"\\", b",", b";", b"--", b"/*",
     b"*/", b"#", b"\n", b"\0", b"\xff", b"\xc3\xa9", b"\xe2\x80\xae", b"0", b"-1", b"NaN", b"NULL",
-    b"18446744073709551616", b"9" * 5_000, b"(" * 20_000, b"[" * 20_000, b"{" * 20_000,
-    b"x" * 70_000,
+    b"18446744073709551616",
 )  # fmt: skip
+_LONG_WORDS = (b"9" * 5_000, b"(" * 20_000, b"[" * 20_000, b"{" * 20_000, b"x" * 70_000)
+_LONG_ONE_IN = 100
 
 
 def bytes_damaged(data: bytes, choice: Random) -> bytes:
@@ -63,6 +69,7 @@ def bytes_damaged(data: bytes, choice: Random) -> bytes:
 
 def text_damaged(data: bytes, choice: Random) -> bytes:
     """Remove, repeat, move and replace words."""
+    data = _piece_of_lines(data, choice)
     tokens = _TOKEN.findall(data)
     for _ in range(1 << choice.randrange(4)):
         if not tokens:
@@ -80,10 +87,22 @@ def text_damaged(data: bytes, choice: Random) -> bytes:
             case 3:
                 tokens[at] = choice.choice(tokens)
             case 4:
-                tokens[at] = choice.choice(_WORDS)
+                tokens[at] = _word(choice)
             case _:
-                tokens.insert(at, choice.choice(_WORDS))
+                tokens.insert(at, _word(choice))
     return b"".join(tokens)
+
+
+def _word(choice: Random) -> bytes:
+    return choice.choice(_WORDS if choice.randrange(_LONG_ONE_IN) else _LONG_WORDS)
+
+
+def _piece_of_lines(data: bytes, choice: Random) -> bytes:
+    if not choice.randrange(_WHOLE_ONE_IN):
+        return data
+    lines = data.splitlines(keepends=True)
+    first = choice.randrange(len(lines)) if choice.randrange(2) and lines else 0
+    return b"".join(lines[first : first + choice.randrange(1, _LINES_MAX)])
 
 
 def json_damaged(data: bytes, choice: Random) -> bytes:
@@ -129,6 +148,8 @@ def _places(value: Any, depth: int = 0) -> list[tuple[Any, Any]]:
 def json_lines_damaged(data: bytes, choice: Random) -> bytes:
     """Damage, remove, repeat and move lines of JSON."""
     lines = data.split(b"\n")[:-1] if data.endswith(b"\n") else data.split(b"\n")
+    if choice.randrange(_WHOLE_ONE_IN):
+        del lines[choice.randrange(1, _LINES_MAX) :]
     for _ in range(1 << choice.randrange(3)):
         if not lines:
             break
@@ -166,6 +187,11 @@ def packed(mutate: Mutate) -> Mutate:
 def script_damaged(data: bytes, choice: Random) -> bytes:
     """Damage a script of :func:`tests.fuzz.binlog_target.file_of`: events and their bodies."""
     head, events = data[:1], _events(data[1:])
+    if choice.randrange(_WHOLE_ONE_IN):
+        first = choice.choice(
+            [0, *(at for at, (code, _) in enumerate(events) if code in _BEGINNINGS)]
+        )
+        events = events[first : first + choice.randrange(1, _EVENTS_MAX)]
     for _ in range(1 << choice.randrange(4)):
         if not events:
             break

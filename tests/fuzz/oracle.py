@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import argparse
 import contextlib
 import io
 import resource
 import signal
 from collections.abc import Iterator, Sequence
+from functools import cache
 from unittest import mock
 
 from paraply import cli
@@ -15,6 +17,9 @@ from paraply.vocabulary.errors import ParaplyError
 INPUT_SECONDS_MAX = 60
 MEMORY_BYTES_MAX = 3 << 29
 """Above what the process has when the inputs begin."""
+
+
+_BUILD_PARSER = cli.build_parser
 
 
 class BrokenError(Exception):
@@ -36,6 +41,7 @@ def outcome_of_command(words: Sequence[str]) -> str:
     said, complaint = io.StringIO(), io.StringIO()
     with (
         mock.patch.object(cli, "end_by_crash", crashed),
+        mock.patch.object(cli, "build_parser", _parser),
         contextlib.redirect_stdout(said),
         contextlib.redirect_stderr(complaint),
     ):
@@ -48,6 +54,16 @@ def outcome_of_command(words: Sequence[str]) -> str:
     if code != 3 or not lines or "\n  remedy: " not in complaint.getvalue():
         raise BrokenError(f"{' '.join(words)}: exit code {code}: {complaint.getvalue()[-500:]}")
     return lines[-1].split()[1]
+
+
+def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
+    return parser_of(words[0])
+
+
+@cache
+def parser_of(command: str) -> argparse.ArgumentParser:
+    """Return a parser; to make it costs more than to read most inputs."""
+    return _BUILD_PARSER([command])
 
 
 @contextlib.contextmanager

@@ -14,9 +14,13 @@ from random import Random
 from unittest import mock
 
 from paraply.adapters.binlog.framing import BinlogReader
-from paraply.adapters.binlog.schema.dump import load_schema_file
+from paraply.adapters.binlog.schema.dump import load_schema_text
 from paraply.adapters.binlog.schema.registry import SchemaRegistry
 from paraply.adapters.binlog.source import open_source
+from paraply.adapters.conformance.child import ApplierDiedError
+from paraply.adapters.conformance.launching import CommandLauncher
+from paraply.adapters.conformance.protocol import Message
+from paraply.adapters.conformance.protocol import decode as decode_message
 from paraply.adapters.live.galera.log import read_provider_log
 from paraply.adapters.servers.existing import parse_dsn
 from paraply.models.judging.certificates.store import FOLDER as CERTIFICATES
@@ -24,6 +28,7 @@ from paraply.models.judging.certificates.store import read as read_certificates
 from paraply.properties.search import random_schedules
 from paraply.reference_impl.subject import Workload
 from paraply.registries import subject_named
+from paraply.vocabulary import secrets
 from paraply.vocabulary.group_trace_jsonl import read_group_trace
 from paraply.vocabulary.gtid_set_text import parse_gtid_set
 from paraply.vocabulary.history_jsonl import write_history
@@ -51,6 +56,7 @@ LOG_BYTES_MAX = 8_192
 Files = dict[str, bytes]
 """An input: contents by name, in a folder of its own."""
 ONE = "input"
+_MEMORY = "/dev/shm" if Path("/dev/shm").is_dir() else None
 _NOT_OF_ITS_FORMAT = (ValueError, OSError, EOFError, RecursionError, zlib.error)
 """What a mutator raises for what earlier damage left."""
 
@@ -62,13 +68,15 @@ class Reader:
     Attributes:
         seeds: sound inputs, made once.
         damage: by file name; the last fitting suffix decides.
-        read: reads the folder; returns what came out. A reader's own errors are outcomes.
+        read: reads the input; returns what came out. A reader's own errors are outcomes.
+        is_choosy: whether ``damage`` alone may change its inputs, because the oracle fits no other.
     """
 
     name: str
     seeds: Callable[[], list[Files]]
     damage: dict[str, Mutate]
-    read: Callable[[Path], str]
+    read: Callable[[Files], str]
+    is_choosy: bool = False
 
     def damaged(self, seed: Files, choice: Random) -> Files:
         """Return a damaged copy; folders also lose, gain and exchange files."""
@@ -96,25 +104,39 @@ class Reader:
                 del files[name]
 
 
-def command(*words: str) -> Callable[[Path], str]:
-    """Return a reader that runs a command; ``{}`` in its words is the folder."""
+def in_folder(read_folder: Callable[[Path], str]) -> Callable[[Files], str]:
+    """Return a reader that writes the input to a new folder, in memory where possible."""
 
-    def read(folder: Path) -> str:
-        return outcome_of_command([word.format(folder) for word in words])
+    def read(files: Files) -> str:
+        with tempfile.TemporaryDirectory(prefix="paraply-fuzz-", dir=_MEMORY) as place:
+            folder = Path(place) / "in"
+            folder.mkdir()
+            for name, data in files.items():
+                (folder / name).parent.mkdir(parents=True, exist_ok=True)
+                (folder / name).write_bytes(data)
+            return read_folder(folder)
 
     return read
 
 
-def function(of_text: Callable[[str], object]) -> Callable[[Path], str]:
+def command(*words: str) -> Callable[[Files], str]:
+    """Return a reader that runs a command; ``{}`` in its words is the folder."""
+    return in_folder(lambda folder: outcome_of_command([word.format(folder) for word in words]))
+
+
+def function(of_text: Callable[[str], object]) -> Callable[[Files], str]:
     """Return a reader that hands the text of the file to a function."""
 
-    def read(folder: Path) -> str:
-        text = (folder / ONE).read_bytes().decode("utf-8", "surrogateescape")
+    def read(files: Files) -> str:
         with refusals() as refused:
-            of_text(text)
+            of_text(_text(files))
         return refused[0] if refused else "read"
 
     return read
+
+
+def _text(files: Files) -> str:
+    return files[ONE].decode("utf-8", "surrogateescape")
 
 
 def single(*contents: bytes, name: str = ONE) -> list[Files]:
@@ -144,9 +166,9 @@ def log_damaged(data: bytes, choice: Random) -> bytes:
     return (damage.script_damaged if is_script else damage.bytes_damaged)(data, choice)
 
 
-def decode(folder: Path) -> str:
+def decode(files: Files) -> str:
     """Read a log without judging it."""
-    return check((folder / ONE).read_bytes())
+    return check(files[ONE])
 
 
 def _made(folder: Path) -> str:
@@ -238,11 +260,11 @@ def schemas() -> list[Files]:
     return single(*(path.read_bytes() for path in sorted(found, key=lambda one: one.parts[-2:])))
 
 
-def read_definitions(folder: Path) -> str:
+def read_definitions(files: Files) -> str:
     """Read table definitions; return how many tables there are."""
     registry = SchemaRegistry()
     with refusals() as refused:
-        load_schema_file(registry, str(folder / ONE))
+        load_schema_text(registry, files[ONE].decode("utf-8", "replace"), ONE)
     return refused[0] if refused else f"{len(registry.tables())} tables"
 
 
@@ -303,9 +325,9 @@ def read_expected(folder: Path) -> str:
     return refused[0] if refused else "read"
 
 
-def names(folder: Path) -> str:
+def names(files: Files) -> str:
     """Parse short texts of options, by one parser after the other until one takes it."""
-    text = (folder / ONE).read_bytes().decode("utf-8", "surrogateescape")
+    text = _text(files)
     for parse in (
         parse_gtid_set, parse_position, parse_dsn,
         lambda one: decode_program(parse_program(one)),
@@ -313,6 +335,7 @@ def names(folder: Path) -> str:
         with refusals() as refused:
             parse(text)
             return "read"
+    secrets._secrets.clear()  # Passwords of all inputs would be searched for in every message.
     return refused[0]
 
 
@@ -322,10 +345,9 @@ def galera_logs() -> list[Files]:
     return single(*(gzip.decompress(path.read_bytes())[-9_000:] for path in found))
 
 
-def read_galera(folder: Path) -> str:
+def read_galera(files: Files) -> str:
     """Read an error log; what it does not know, it passes over."""
-    text = (folder / ONE).read_bytes().decode("utf-8", "surrogateescape")
-    log = read_provider_log(text.splitlines(keepends=True))
+    log = read_provider_log(_text(files).splitlines(keepends=True))
     numbers = [one.seqno for one in log.committed]
     return "in order" if numbers == sorted(set(numbers)) else "out of order"
 
@@ -421,6 +443,9 @@ def read_campaign(folder: Path) -> str:
     return " ".join(dict.fromkeys(said))
 
 
+CONFORM = ("conform", "--case=B-prefix-01", "--schedules=1")
+
+
 def conversations() -> list[Files]:
     """Return what an applier writes during a run."""
     from paraply.adapters.conformance import child
@@ -433,14 +458,48 @@ def conversations() -> list[Files]:
         return decode(line)
 
     with mock.patch.object(child, "decode", heard):
-        outcome_of_command(["conform", "--case=B-prefix-01", "--schedules=1", "--applier", CLOCK])
+        outcome_of_command([*CONFORM, "--applier", CLOCK])
     return single(b"\n".join(lines) + b"\n")
 
 
 def converse(folder: Path) -> str:
     """Run a program that says what is in the file, whatever it hears."""
-    words = ["conform", "--case=B-prefix-01", "--schedules=1", "--timeout=5"]
-    return outcome_of_command([*words, "--", "cat", str(folder / ONE)])
+    return outcome_of_command([*CONFORM, "--timeout=5", "--", "cat", str(folder / ONE)])
+
+
+class _Recital:
+    """An applier whose messages are there already, instead of a process and its pipes."""
+
+    last_lines = ()
+    has_spoken = True
+    pid = 0
+
+    def __init__(self, lines: list[bytes]) -> None:
+        self._lines = lines
+
+    def send(self, message: object) -> None:
+        """Hear nothing."""
+
+    def receive(self, timeout: float | None = None) -> Message:
+        """Return the next message."""
+        if not self._lines:
+            raise ApplierDiedError("it ended")
+        return decode_message(self._lines.pop(0))
+
+    def receive_until_idle(self) -> list[Message]:
+        """Return all other messages."""
+        return [self.receive() for _ in range(len(self._lines))]
+
+    def kill(self) -> None:
+        """End."""
+
+
+def recite(files: Files) -> str:
+    """Run a case with an applier that says what is in the file, whatever it hears."""
+    with mock.patch.object(
+        CommandLauncher, "start", side_effect=lambda: _Recital(files[ONE].splitlines())
+    ):
+        return outcome_of_command([*CONFORM, "--timeout=5", "--", "cat"])
 
 
 def readers() -> Iterator[Reader]:
@@ -448,10 +507,11 @@ def readers() -> Iterator[Reader]:
     jsonl = f"{{}}/{ONE}.jsonl"
     for name, seeds, mutate, read in (
         ("decoder", small_logs, log_damaged, decode),
-        ("binary-log", scripts, damage.script_damaged, audit_script),
-        ("both-engines", hot_scripts, damage.script_damaged, both_engines),
-        ("log-of-target", scripts, damage.script_damaged, verify_script),
-        ("text-twin", lambda: single(*text_twin.logs()), text_twin.damaged, text_twin.read),
+        ("binary-log", scripts, damage.script_damaged, in_folder(audit_script)),
+        ("both-engines", hot_scripts, damage.script_damaged, in_folder(both_engines)),
+        ("log-of-target", scripts, damage.script_damaged, in_folder(verify_script)),
+        ("text-twin", lambda: single(*text_twin.logs()), text_twin.damaged,
+         in_folder(text_twin.read)),
         ("packed-log", packed_logs, damage.packed(damage.bytes_damaged),
          command("audit", f"{{}}/{ONE}", "--engine=readable", MEMORY)),
         ("log-as-text", texts_of_logs, damage.text_damaged,
@@ -468,20 +528,25 @@ def readers() -> Iterator[Reader]:
          command("show", jsonl, "--out", "{}/page.html", "--no-alternatives", "--force")),
         ("mapping", lambda: single(MAPPING), damage.text_damaged,
          command("verify", str(LOG), "--target", str(LOG), "--map-file", f"{{}}/{ONE}")),
-        ("expected-failures", lambda: single(EXPECTED), damage.text_damaged, read_expected),
+        ("expected-failures", lambda: single(EXPECTED), damage.text_damaged,
+         in_folder(read_expected)),
         ("options", lambda: single(*OPTIONS), damage.text_damaged, names),
         ("galera-log", galera_logs, damage.text_damaged, read_galera),
-        ("group-run", group_runs, damage.json_lines_damaged, read_group),
-        ("certificates", certificates, damage.json_damaged, read_proofs),
+        ("group-run", group_runs, damage.json_lines_damaged, in_folder(read_group)),
+        ("certificates", certificates, damage.json_damaged, in_folder(read_proofs)),
         ("postgresql-stream", streams, damage.bytes_damaged,
          command("verify", f"{{}}/{ONE}", "--target", f"{{}}/{ONE}", "--by-content",
                  "--key=public.account=id")),
         ("parquet", parquet_folders, damage.bytes_damaged, command("check", "{}")),
-        ("conversation", conversations, damage.json_lines_damaged, converse),
+        ("messages", conversations, damage.json_lines_damaged, recite),
+        ("conversation", conversations, damage.json_lines_damaged, in_folder(converse)),
     ):  # fmt: skip
         # Without a server there is no program that prints a log.
         if name != "text-twin" or text_twin.programs():
-            yield Reader(name=name, seeds=cache(seeds), damage={"": mutate}, read=read)
+            yield Reader(
+                name=name, seeds=cache(seeds), damage={"": mutate}, read=read,
+                is_choosy=name == "text-twin",
+            )  # fmt: skip
     yield Reader(
         name="campaign",
         seeds=cache(campaigns),
@@ -493,7 +558,7 @@ def readers() -> Iterator[Reader]:
             ".json": damage.json_damaged,
             "": damage.bytes_damaged,
         },
-        read=read_campaign,
+        read=in_folder(read_campaign),
     )
 
 

@@ -11,15 +11,23 @@ import pytest
 
 from paraply.adapters.binlog.text.dump import read_text_transactions
 from paraply.adapters.binlog.transactions import read_transactions
-from tests.fuzz import guided, mutations, oracle, text_twin
-from tests.fuzz.__main__ import fuzz, input_of, is_telling, main, outcome_of
+from tests.fuzz import campaign, guided, mutations, oracle, text_twin
+from tests.fuzz.__main__ import fuzz, input_of, is_telling, main
 from tests.fuzz.binlog_target import check as decode_bytes
-from tests.fuzz.readers import ONE, both_engines, converse, read_group, readers, single
+from tests.fuzz.readers import ONE, readers, single
 
 READERS = {reader.name: reader for reader in readers()}
 DAMAGED = 4
 SEED = 20260101
 FOREVER = float("inf")
+
+
+@pytest.fixture(autouse=True)
+def _own_parsers():
+    """A parser is kept with the function that runs its command."""
+    oracle.parser_of.cache_clear()
+    yield
+    oracle.parser_of.cache_clear()
 
 
 @pytest.mark.long
@@ -28,7 +36,7 @@ def test_reader_withstands_damaged_inputs(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     reader = READERS[name]
     seeds = reader.seeds()
-    assert not outcome_of(reader, seeds[0]).startswith("P"), "the sound input is refused"
+    assert not reader.read(seeds[0]).startswith("P"), "the sound input is refused"
     numbers = range(len(seeds), len(seeds) + DAMAGED)
     outcomes, broken = fuzz(reader, SEED, numbers, FOREVER, tmp_path)
     assert not broken
@@ -60,16 +68,15 @@ def test_error_without_a_code_is_noticed(monkeypatch):
     monkeypatch.setattr("paraply.cli.report", lambda error, stream: None)
     reader = READERS["edn"]
     with pytest.raises(oracle.BrokenError, match="exit code 3"):
-        outcome_of(reader, {f"{ONE}.edn": b"{"})
+        reader.read({f"{ONE}.edn": b"{"})
 
 
 def test_difference_of_the_engines_is_noticed(monkeypatch):
     pytest.importorskip("numba")
     reader = READERS["both-engines"]
-    assert reader.read is both_engines
     monkeypatch.setattr("tests.builders.engines.differences", lambda *_: ["pairs: 1 and 2"])
     with pytest.raises(oracle.BrokenError, match="engines differ"):
-        outcome_of(reader, reader.seeds()[0])
+        reader.read(reader.seeds()[0])
 
 
 @pytest.mark.parametrize(
@@ -138,13 +145,12 @@ def test_damage_of_next_to_nothing_ends(mutate, data):
 @pytest.mark.parametrize("opening", ["[", '{"a":', "[[{"])
 def test_applier_that_nests_deeply_breaks_the_protocol(opening):
     (files,) = single(opening.encode() * 5_000 + b"\n")
-    reader = replace(READERS["conversation"], read=converse)
-    assert outcome_of(reader, files) in ("violated", "P634", "P636")
+    assert READERS["conversation"].read(files) in ("violated", "P634", "P636")
 
 
 def test_group_run_that_nests_deeply_is_refused():
     (files,) = single(b"[" * 100_000 + b"\n")
-    assert outcome_of(replace(READERS["group-run"], read=read_group), files) == "P530"
+    assert READERS["group-run"].read(files) == "P530"
 
 
 # Inputs guided by coverage.
@@ -170,6 +176,14 @@ def test_guided_inputs_reach_code_that_the_first_ones_do_not(tmp_path):
     assert added
 
 
+@pytest.mark.long
+def test_guided_input_that_breaks_a_reader_is_kept(tmp_path):
+    pytest.importorskip("atheris")
+    reader = replace(READERS["notation"], read=lambda files: str(1 // (len(files[ONE]) - 1040)))
+    _, broken = guided.fuzz(reader, SEED, 1, tmp_path / "corpus", tmp_path / "found")
+    assert [len(guided.unpack(path.read_bytes())[ONE]) for path in broken] == [1040]
+
+
 def test_guided_run_that_breaks_off_is_no_pass(tmp_path, monkeypatch):
     monkeypatch.setattr(guided, "hand_over", lambda *_: os._exit(5))
     with pytest.raises(RuntimeError, match="notation: exit code 5"):
@@ -191,4 +205,50 @@ def test_guided_input_that_breaks_a_reader_is_kept_and_run_again(tmp_path, monke
     assert f"--reader edn --replay {kept}" in capsys.readouterr().out
     assert main(["--reader", "edn", "--replay", str(kept)]) == 0
     monkeypatch.setattr("paraply.commands.check.run", lambda _: 1 // 0)
+    oracle.parser_of.cache_clear()
     assert main(["--reader", "edn", "--replay", str(kept)]) == 1
+
+
+# A long run, resumed.
+
+
+def test_run_goes_on_where_its_tally_ended_and_tries_broken_inputs_again(tmp_path):
+    store, turns = tmp_path / "tally.json", []
+
+    def turn(reader, seed, numbers, deadline, artifacts):
+        turns.append((reader.name, seed, numbers.start))
+        if len(numbers) == 1:
+            return Counter({"read": 1}), []
+        return Counter({"read": 600, "P505": 399}), [numbers.start] if len(turns) == 1 else []
+
+    def go(inputs):
+        some = [READERS["notation"], READERS["edn"]]
+        return campaign.run(
+            some,
+            store=store,
+            seed=7,
+            inputs=inputs,
+            deadline=FOREVER,
+            turn=turn,
+            artifacts=tmp_path,
+        )
+
+    assert not go(2_000)
+    assert turns == [("notation", 7, 0), ("edn", 7, 0), ("edn", 7, 999)]
+    seed, tallies = campaign.load(store, 8)
+    assert (seed, tallies["notation"].inputs, tallies["notation"].broken) == (7, 1_000, [0])
+    assert tallies["edn"].outcomes == Counter({"read": 1200, "P505": 798})
+    turns.clear()
+    assert go(2_999)
+    assert turns == [("notation", 7, 0), ("notation", 7, 1_000)]
+
+
+def test_fast_readers_share_the_time_once_each_reader_has_had_enough():
+    tallies = {
+        "slow": campaign.Tally(inputs=campaign.EACH_LEAST, cpu_seconds=100.0),
+        "fast": campaign.Tally(inputs=90_000, cpu_seconds=20.0),
+        "other": campaign.Tally(inputs=90_000, cpu_seconds=30.0),
+    }
+    assert campaign.next_reader(tallies) == "fast"
+    tallies["slow"].inputs -= 1
+    assert campaign.next_reader(tallies) == "slow"

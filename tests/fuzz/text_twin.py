@@ -30,9 +30,11 @@ _ROWS = {*range(23, 26), *range(30, 33), 39}
 _ROW_FIELDS_AT = 10
 """Row images come after the table's number, flags and columns."""
 _EQUAL = (
-    "ordinal", "kind", "end_offset", "gtid", "server_id", "last_committed", "sequence_number",
-    "clock", "commit_id", "domain", "committed_at_us", "xa_id", "complete",
+    "ordinal", "kind", "end_offset", "gtid", "server_id", "clock", "commit_id", "domain", "xa_id",
+    "complete",
 )  # fmt: skip
+_ZERO_IF_ABSENT = ("last_committed", "sequence_number", "committed_at_us")
+"""Fields of a GTID event that mysqlbinlog prints as 0 where the event leaves them out."""
 
 
 @cache
@@ -134,6 +136,9 @@ def differences(binary: list[LoggedTransaction], text: list[LoggedTransaction]) 
     for one, two in zip(_keyed(binary), _keyed(text), strict=True):
         for name in _EQUAL:
             if getattr(one, name) != getattr(two, name):
+                yield f"{one.start}: {name} {getattr(one, name)!r} and {getattr(two, name)!r}"
+        for name in _ZERO_IF_ABSENT:
+            if (getattr(one, name) or 0) != (getattr(two, name) or 0):
                 yield f"{one.start}: {name} {getattr(one, name)!r} and {getattr(two, name)!r}"
         if _rows(one) != _rows(two):
             yield f"{one.start}: rows {_rows(one)} and {_rows(two)}"

@@ -122,14 +122,19 @@ class Lab:
 
     def shown(self, files: Files) -> Files:
         """Return what a user finds: outputs, and the content of a store instead of its files."""
+        return self._outputs(files) | (
+            self.scenario.read(self.world) if self.scenario.keeps else {}
+        )
+
+    def _outputs(self, files: Files) -> Files:
+        """Return the finished files outside of the store."""
         keeps = self.scenario.keeps
-        found = {
+        return {
             name: data
             for name, data in files.items()
             if not name.startswith(TEMPORARY) and not _is_unfinished(name)
             and not (keeps and name.startswith(keeps))
         }  # fmt: skip
-        return found | (self.scenario.read(self.world) if keeps else {})
 
     @cached_property
     def undisturbed(self) -> tuple[Run, Files, Files]:
@@ -154,6 +159,7 @@ class Lab:
     def faults_found(self, at: int, fault: Fault) -> Iterator[str]:
         """Yield what is wrong after a fault, and after the restart that follows it."""
         clean, inputs, expected = self.undisturbed
+        whole = self._outputs(clean.files)
         self.begin()
         run = self.go(at=at, fault=fault)
         yield from self._inputs_changed(inputs, run.files)
@@ -166,7 +172,7 @@ class Lab:
         elif fault in CRASHES:
             if run.code is not None or len(run.calls) < at:
                 yield f"the run did not crash at call {at}: exit code {run.code}"
-            yield from self._half_written(run, inputs, expected)
+            yield from self._half_written(run, inputs, whole)
         elif run.code == UNKNOWN != clean.code and _is_unread(failed, fault, inputs):
             yield from self._unread(run)
         elif run.code in VERDICTS:
@@ -175,8 +181,8 @@ class Lab:
             if self.shown(run.files) != expected:
                 yield f"a verdict with other files: {_differing(self.shown(run.files), expected)}"
         elif run.code in NO_VERDICT:
-            yield from self._half_written(run, inputs, expected)
-            yield from _verdicts(run, inputs, expected)
+            yield from self._half_written(run, inputs, whole)
+            yield from _verdicts(run, inputs, whole)
             yield from self._left_over(run, inputs, failed)
         else:
             yield f"exit code {run.code}: {run.stderr[-500:]}"
@@ -200,12 +206,7 @@ class Lab:
             yield f"unknown without the reason: {verdict}"
 
     def _half_written(self, run: Run, inputs: Files, expected: Files) -> Iterator[str]:
-        keeps = self.scenario.keeps
-        for name, data in run.files.items():
-            if name.startswith(TEMPORARY) or _is_unfinished(name):
-                continue
-            if keeps and name.startswith(keeps):
-                continue
+        for name, data in self._outputs(run.files).items():
             if name == self.scenario.grows and expected[name].startswith(data):
                 continue
             if data not in (inputs.get(name), expected.get(name)) and not _is_error(name, data):

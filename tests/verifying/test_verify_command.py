@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 from pathlib import Path
 from xml.etree import ElementTree
@@ -263,6 +264,39 @@ def test_damaged_log_is_at_best_unknown(tmp_path, logs, capsys):
     target.write_bytes(target.read_bytes()[:-40])
     assert main([*arguments, "--require", "prefix"]) == 2
     assert "Unknown" in capsys.readouterr().out
+
+
+def test_target_that_is_ahead_of_a_damaged_source_is_unknown(tmp_path, capsys):
+    """Its first transactions change no row, so commits with rows have other numbers."""
+    folder = next(folder for folder in REPLICAS if "mysql" in folder.parent.name)
+    source = tmp_path / "source.000001"
+    source.write_bytes((folder / "bin.000001").read_bytes()[:-2000])
+    target = str(folder / "replica-bin.000001")
+    arguments = ["verify", str(source), "--target", target, "--require=prefix"]
+    assert main(arguments) == 2
+    assert "Unknown" in capsys.readouterr().out
+
+
+def test_violation_before_the_damage_of_the_source_is_one(tmp_path, logs):
+    arguments = logs(split(SOURCE))
+    source = Path(arguments[1])
+    source.write_bytes(source.read_bytes()[:-40])
+    assert main([*arguments, "--require", "prefix"]) == 1
+
+
+def test_target_with_a_damaged_first_file_is_unknown(tmp_path, logs):
+    """What its second file changes seems to come from nowhere."""
+    folder = next(folder for folder in REPLICAS if "mysql" in folder.parent.name)
+    log = ForgedLog.read(folder / "replica-bin.000001")
+    half = log.starts()[len(log) // 2]
+    first, second = copy.deepcopy(log), copy.deepcopy(log)
+    del first.events[half:]
+    del second.events[1:half]
+    files = [str(one.save(tmp_path / f"t.{at}")) for at, one in enumerate((first, second))]
+    arguments = ["verify", *files_of(folder), "--require=prefix", "--target", *files]
+    assert main(arguments) == 0
+    Path(files[0]).write_bytes(Path(files[0]).read_bytes()[:-2000])
+    assert main(arguments) == 2
 
 
 def test_account_table_has_the_columns_that_these_tests_name():

@@ -37,18 +37,18 @@ class ClockRuns:
     def of(self, last_committed: int | None, sequence_number: int | None) -> int:
         """Return a numbered transaction's run.
 
-        Group-replication relay logs mark restarts only by (0, 0). Falling numbers start a run only
-        after it; lint reports others.
+        Group-replication relay logs mark restarts only by (0, 0); a GTID event may leave both out,
+        and mysqlbinlog prints zeros then. Falling numbers start a run only after it; lint reports
+        others.
         """
         run = self.of_unnumbered()
-        if sequence_number is None:
-            return run
-        if sequence_number == 0 and not last_committed:
+        number = sequence_number or 0
+        if not number and not last_committed:
             self._marker_seen = True
             return run
-        if self._marker_seen and sequence_number <= self._sequence_number_last:
+        if self._marker_seen and number <= self._sequence_number_last:
             self._run += 1
             run = self._run
         self._marker_seen = False
-        self._sequence_number_last = sequence_number
+        self._sequence_number_last = number
         return run

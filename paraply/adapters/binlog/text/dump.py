@@ -176,7 +176,8 @@ class _TextFile:
             # Only the statement after the header contains ONE PHASE.
             yield from self.end_xa(one_phase=line.endswith(b" ONE PHASE"))
         elif self.gtid_line is not None:
-            if found := _GTID_NEXT.match(line):
+            # mysqlbinlog adds a second one where a log ends within a transaction.
+            if not self.gtid_next and (found := _GTID_NEXT.match(line)):
                 self.gtid_next = found[1].decode("utf-8", "replace")
             if len(self.gtid_body) < 50:
                 self.gtid_body.append(line[:1000])
