@@ -44,7 +44,14 @@ from paraply.commands.conform_outputs import (
 from paraply.commands.conform_wire import configure_wire, run_wire
 from paraply.conforming.breaches import other_choices
 from paraply.conforming.expected_failures import ExpectedFailure, read_expected_failures
-from paraply.conforming.suite import SCHEDULES, Applier, CaseResult, Conformance
+from paraply.conforming.suite import (
+    EXPLORED_MAX,
+    SCHEDULES,
+    SHORT_LOG,
+    Applier,
+    CaseResult,
+    Conformance,
+)
 from paraply.conforming.wire.suite import SCHEDULES as WIRE_SCHEDULES
 from paraply.errors import USAGE
 from paraply.file_arguments import (
@@ -112,6 +119,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
         type=positive,
         metavar="N",
         help=f"schedules to run for each case ({SCHEDULES}; over the wire {WIRE_SCHEDULES})",
+    )
+    parser.add_argument(
+        "--exhaustive",
+        action="store_true",
+        help=f"cases of at most {SHORT_LOG} transactions: run every schedule that differs in more "
+        f"than the order of independent steps (by default {EXPLORED_MAX})",
     )
     parser.add_argument(
         "--budget",
@@ -216,7 +229,11 @@ def run(arguments: argparse.Namespace) -> int:
         started, log=arguments.stderr and Path(arguments.stderr), timeout=arguments.timeout
     ) as launcher:
         conformance = Conformance(
-            launcher, schedules=arguments.schedules, seed=arguments.seed, role=role
+            launcher,
+            schedules=arguments.schedules,
+            seed=arguments.seed,
+            role=role,
+            explored_max=None if arguments.exhaustive else EXPLORED_MAX,
         )
         applier = conformance.meet()
         if applier.fault and not applier.has_spoken:
@@ -264,6 +281,7 @@ def _refuse_options_of_json_lines(arguments: argparse.Namespace) -> None:
     given = {
         "--applier": arguments.applier is not None,
         "--role tracker": arguments.role != Role.APPLIER.value,
+        "--exhaustive": arguments.exhaustive,
         "--budget": arguments.budget > 0,
         "--covered": arguments.covered is not None,
         "--stderr": arguments.stderr is not None,

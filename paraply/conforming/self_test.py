@@ -49,7 +49,7 @@ RIGHT: tuple[type[Rule], ...] = (
 TRACKER_SCHEDULES = 5
 """Few, because a tracker's two processes and pipes are slow."""
 _TRACKER_TIMEOUT_S = 30.0
-OTHER_SCHEDULES = 4
+OTHER_SCHEDULES = 3
 """For cases that need not catch the fault."""
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Any
 
@@ -17,7 +17,7 @@ from paraply.adapters.conformance.cases.case import (
     empty_log,
     log_for,
 )
-from paraply.adapters.conformance.departures import Departures
+from paraply.adapters.conformance.interleavings import Explored, Interleavings
 from paraply.adapters.conformance.protocol import Role
 from paraply.adapters.conformance.session import Launcher, Run, RunOptions, Session
 from paraply.adapters.conformance.tracking import Precision
@@ -33,6 +33,8 @@ SCHEDULES = 20
 SHRINK_RUNS_MAX = 150
 SHORT_LOG = 4
 """A length that allows enumerated schedules."""
+EXPLORED_MAX = 250
+"""Their number for each case."""
 FAULT_REPEATS = 4
 
 _ALWAYS = (
@@ -81,6 +83,7 @@ class CaseResult:
         stderr: last lines of a failing applier.
         notes: more about a failure over the wire: findings and trace.
         replay: arguments that repeat a failure over the wire.
+        explored: the enumerated schedules of a short log.
     """
 
     case: Case
@@ -93,6 +96,7 @@ class CaseResult:
     replay: tuple[str, ...] = ()
     runs: int = 0
     seconds: float = 0.0
+    explored: Explored | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,12 +113,17 @@ class Applier:
 
 @dataclass(slots=True)
 class Conformance:
-    """Runs cases, each on ``schedules`` schedules of ``seed``."""
+    """Runs cases, each on ``schedules`` schedules of ``seed``.
+
+    Attributes:
+        explored_max: enumerated schedules of each short log; None for all.
+    """
 
     launcher: Launcher[Any]
     schedules: int = SCHEDULES
     seed: int = 0
     shrink_runs_max: int = SHRINK_RUNS_MAX
+    explored_max: int | None = EXPLORED_MAX
     role: Role = Role.APPLIER
     has_overlapped: bool = False
     """Set by any case."""
@@ -159,7 +168,8 @@ class Conformance:
         witness = property_named(case.decides).witness
         is_reached = overlaps = False
         runs = 0
-        for seed, schedule in self._schedules_of(case):
+        interleavings = self._interleavings_of(case)
+        for seed, schedule in self._schedules_of(case, interleavings):
             runs += 1
             run = self.run_once(case, schedule, seed)
             breach = None
@@ -190,10 +200,21 @@ class Conformance:
             reason=reason,
             runs=runs,
             seconds=time.monotonic() - started,
+            explored=None if interleavings is None else interleavings.explored,
         )
 
-    def _schedules_of(self, case: Case) -> Iterator[tuple[int, Schedule]]:
-        """A short log adds every schedule with one departure."""
+    def _interleavings_of(self, case: Case) -> Interleavings | None:
+        log = log_for(case, self.seed)
+        is_short = len(log.transactions) <= SHORT_LOG
+        return Interleavings(log, self.explored_max) if is_short and self._explores else None
+
+    @property
+    def _explores(self) -> bool:
+        return self.schedules >= SCHEDULES or self.explored_max is None
+
+    def _schedules_of(
+        self, case: Case, interleavings: Interleavings | None
+    ) -> Iterator[tuple[int, Schedule]]:
         log = log_for(case, self.seed)
         rows = sum(len(one.rows) for one in log.transactions)
         schedules = min(self.schedules, case.schedules_max or self.schedules)
@@ -205,9 +226,8 @@ class Conformance:
             faults=case.crashes + case.deadlocks,
         )
         yield from enumerate(mixed, start=self.seed)
-        if len(log.transactions) <= SHORT_LOG and schedules >= SCHEDULES:
-            for schedule in Departures(1):
-                yield self.seed, schedule
+        for schedule in interleavings or ():
+            yield self.seed, schedule
 
     def run_once(
         self, case: Case, schedule: Schedule, seed: int, kept: Collection[int] | None = None
@@ -275,10 +295,5 @@ class Conformance:
         # The applier of a tracker can overlap: only the tracker's answers prevent it.
         if not self.has_overlapped and self.role is Role.APPLIER:
             return result
-        return CaseResult(
-            case=result.case,
-            result=Result.SLOW,
-            reason="the two independent transactions were never under way together",
-            runs=result.runs,
-            seconds=result.seconds,
-        )
+        reason = "the two independent transactions were never under way together"
+        return replace(result, result=Result.SLOW, reason=reason)

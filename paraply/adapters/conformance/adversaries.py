@@ -11,6 +11,7 @@ from enum import Enum
 from typing import TypeVar
 
 from paraply.vocabulary.schedule import SeededSchedule
+from paraply.vocabulary.transactions import TransactionId
 
 T = TypeVar("T")
 Uniform = Callable[[], float]
@@ -36,12 +37,19 @@ class OfferKind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """A harness step; 0 means no worker or transaction."""
+    """A harness step; 0 means no worker."""
 
     kind: OfferKind
     take: Callable[[], None]
     worker: int = 0
-    transaction: int = 0
+    request: str = ""
+    members: tuple[TransactionId, ...] = ()
+    """Ids of the worker's transactions."""
+
+    @property
+    def transaction(self) -> int:
+        """Return the first transaction, or 0."""
+        return self.members[0] if self.members else 0
 
 
 Strategy = Callable[[Sequence[Offer]], int]

@@ -6,7 +6,7 @@ Checks, page and JSON Schema derive from these tables.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum
 
@@ -270,13 +270,25 @@ _TYPES: dict[str, tuple[type, ...]] = {
 }
 
 
+def _fields_of(spec: MessageSpec) -> Iterator[tuple[str, bool, tuple[type, ...], str]]:
+    numbers = [("msg_id", spec.asks), ("in_reply_to", spec.answers)]
+    added = [Field(name, "integer", "") for name, is_there in numbers if is_there]
+    for field in (*spec.fields, *added):
+        allowed = tuple(t for name in field.type_name.split("|") for t in _TYPES[name])
+        yield field.name, field.required, allowed, field.type_name
+
+
+_FIELDS = {spec.type: tuple(_fields_of(spec)) for spec in MESSAGES}
+"""Name, whether it is required, types and their names."""
+
+
 class ProtocolError(Exception):
     """The applier violated the protocol."""
 
 
 def encode(message: Message) -> bytes:
     """Return a message as one line."""
-    return json.dumps(message, separators=(",", ":"), default=_encode_value).encode() + b"\n"
+    return _ENCODER.encode(message).encode() + b"\n"
 
 
 def decode(line: bytes) -> Message:
@@ -284,7 +296,7 @@ def decode(line: bytes) -> Message:
     if len(line) > LINE_BYTES_MAX:
         raise ProtocolError(f"a line is longer than {LINE_BYTES_MAX:,} bytes")
     try:
-        message = json.loads(line)
+        message = json.loads(line.decode())
     except ValueError as error:
         raise ProtocolError(f"not JSON ({error}): {_shown(line)}") from None
     except RecursionError:
@@ -299,24 +311,16 @@ def checked(message: Message) -> Message:
     spec = SPECS.get(str(message.get("type")))
     if spec is None or spec.speaker is not Speaker.APPLIER:
         raise ProtocolError(f"no message of an applier has type {message.get('type')!r}")
-    for field in spec.fields:
-        _require(message, field, spec.type)
-    if spec.asks:
-        _require(message, Field("msg_id", "integer", ""), spec.type)
-    if spec.answers:
-        _require(message, Field("in_reply_to", "integer", ""), spec.type)
+    for name, is_required, allowed, type_name in _FIELDS[spec.type]:
+        if name not in message:
+            if is_required and not (name == "txn" and "txns" in message):
+                raise ProtocolError(f"'{spec.type}' has no '{name}'")
+            continue
+        value = message[name]
+        # A bool is an int to Python, not to JSON.
+        if not isinstance(value, allowed) or (value.__class__ is bool and bool not in allowed):
+            raise ProtocolError(f"'{name}' of '{spec.type}' is {value!r}, no {type_name}")
     return message
-
-
-def _require(message: Message, field: Field, where: str) -> None:
-    if field.name not in message:
-        if field.required and not (field.name == "txn" and "txns" in message):
-            raise ProtocolError(f"'{where}' has no '{field.name}'")
-        return
-    value = message[field.name]
-    allowed = tuple(t for name in field.type_name.split("|") for t in _TYPES[name])
-    if not isinstance(value, allowed) or (isinstance(value, bool) and bool not in allowed):
-        raise ProtocolError(f"'{field.name}' of '{where}' is {value!r}, no {field.type_name}")
 
 
 def _shown(line: bytes) -> str:
@@ -328,3 +332,6 @@ def _encode_value(value: object) -> object:
     if isinstance(value, bytes | bytearray):
         return {"hex": bytes(value).hex()}
     return str(value)
+
+
+_ENCODER = json.JSONEncoder(separators=(",", ":"), default=_encode_value)

@@ -80,6 +80,8 @@ class Request:
 
     message: Message
     worker: int
+    members: tuple[TransactionId, ...]
+    """Transactions that it concerns, as far as they are known."""
     is_blocked: bool = False
 
 
@@ -104,14 +106,19 @@ class Requests:
         self._waits: dict[int, frozenset[int]] = {}
         self._holders = 0
         self._lock_timeouts = 0
+        transactions = log.transactions
+        self._commits_per_read = 1 + len(transactions) // _READS_MAX
+        self._items_read = sorted_items(
+            frozenset(item for one in transactions for item in one.write_set)
+        )
 
     @property
     def is_quiet(self) -> bool:
         """Return whether no request is pending."""
         return not self._pending
 
-    def take(self, message: Message) -> None:
-        """Accept a request; ``ProtocolError`` if untimely."""
+    def take(self, message: Message) -> Request:
+        """Accept and return a request; ``ProtocolError`` if untimely."""
         kind, worker = message["type"], message["worker"]
         assert isinstance(worker, int)
         if worker < 1:
@@ -121,7 +128,14 @@ class Requests:
         if (kind == "begin") == (worker in self.open):
             place = "inside" if kind == "begin" else "outside"
             raise ProtocolError(f"worker {worker} asks '{kind}' {place} of a transaction")
-        self._pending[worker] = Request(message, worker)
+        if kind == "begin":
+            named = message.get("txns", [message.get("txn")])
+            assert isinstance(named, list)
+            members = tuple(TransactionId(one) for one in named if isinstance(one, int))
+        else:
+            members = tuple(one.id for one in self.open[worker].transactions)
+        request = self._pending[worker] = Request(message, worker, members)
+        return request
 
     def answerable(self) -> list[Request]:
         """Return the answerable requests, by worker."""
@@ -171,9 +185,9 @@ class Requests:
 
     def read(self) -> None:
         """Record a reader's snapshot."""
-        items = frozenset(item for one in self._log.transactions for item in one.write_set)
+        newest = self._newest
         observed = tuple(
-            Observation(item, self._newest.get(item, INITIAL_STATE)) for item in sorted_items(items)
+            Observation(item, newest.get(item, INITIAL_STATE)) for item in self._items_read
         )
         self._recorder.record(EventKind.READ, session="reader", observed=observed)
 
@@ -252,7 +266,7 @@ class Requests:
             self._record(EventKind.ENGINE_COMMITTED, attempt, one)
         self._free(attempt.holder)
         # A long log has readers for some commits only: each snapshot contains every row.
-        if len(self.executed) % (1 + len(self._log.transactions) // _READS_MAX) == 0:
+        if len(self.executed) % self._commits_per_read == 0:
             self.read()
         self._reply(request, type="ok")
 

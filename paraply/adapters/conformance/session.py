@@ -120,6 +120,8 @@ class Session:
         self._recorder = RunRecorder()
         self._requests = Requests(log, self._recorder, lambda answer: self._process.send(answer))
         self._process: Process = launcher.start()
+        self._answers: dict[int, Offer] = {}
+        """The answer to each worker's last request."""
         self._queue: list[Entry] = list(log.entries)
         self._sent: dict[object, Transaction] = {}
         self._name = ""
@@ -171,27 +173,17 @@ class Session:
         raise ProtocolError(f"no end after {STEPS_MAX:,} steps")
 
     def _offers(self) -> list[Offer]:
-        offers = [
-            self._offer(OfferKind.ANSWER, request, self._answer)
-            for request in self._requests.answerable()
-        ]
+        offers = [self._answers[one.worker] for one in self._requests.answerable()]
         if not self._awaited:
             offers.append(Offer(OfferKind.DELIVER, self._deliver))
         if self._deadlocks_left:
             offers += [
-                self._offer(OfferKind.DEADLOCK, request, self._kill)
+                _offer(OfferKind.DEADLOCK, request, self._kill)
                 for request in self._requests.victims()
             ]
         if self._crashes_left and (self._requests.open or self._requests.executed):
             offers.append(Offer(OfferKind.CRASH, self._crash))
         return offers
-
-    def _offer(self, kind: OfferKind, request: Request, act: Callable[[Request], None]) -> Offer:
-        message = request.message
-        txns = message.get("txns")
-        first = txns[0] if isinstance(txns, list) and txns else message.get("txn")
-        transaction = first if isinstance(first, int) else 0
-        return Offer(kind, partial(act, request), request.worker, transaction)
 
     def _answer(self, request: Request) -> None:
         is_begin = request.message["type"] == "begin"
@@ -252,7 +244,8 @@ class Session:
     def _on_message(self, message: Message) -> None:
         kind = str(message["type"])
         if kind in Requests.KINDS:
-            self._requests.take(message)
+            request = self._requests.take(message)
+            self._answers[request.worker] = _offer(OfferKind.ANSWER, request, self._answer)
         elif kind in ("drain_ok", "end_ok"):
             self._on_finished(kind, message["in_reply_to"])
         elif kind == "skip":
@@ -369,6 +362,11 @@ class Session:
             events=tuple(self._recorder.events),
             is_complete=is_complete,
         )
+
+
+def _offer(kind: OfferKind, request: Request, act: Callable[[Request], None]) -> Offer:
+    what = "change" if "change" in request.message else str(request.message["type"])
+    return Offer(kind, partial(act, request), request.worker, what, request.members)
 
 
 def _entries_after(entries: Sequence[Entry], checkpoint: int) -> list[Entry]:

@@ -182,9 +182,11 @@ class SourceLog:
             return log.transaction(*changes, session=session, domain=domain, kind=kind)
 
         self._script.append((number, again))
-        logged = self.database.tables.keyed(rows) if rows else None
+        tables = self.database.tables
+        logged = tables.keyed(rows) if rows else None
         self.database.engine_commit(number)
-        there = self._target.keyed(rows)
+        is_same = logged is not None and self._target is tables
+        there = logged if logged is not None and is_same else self._target.keyed(rows)
         return self._log(
             number,
             kind=kind,

@@ -22,6 +22,7 @@ from paraply.adapters.wire.locks import LockMonitor
 from paraply.adapters.wire.program import Program
 from paraply.adapters.wire.rest import RestWatch
 from paraply.vocabulary.schedule import Schedule
+from paraply.vocabulary.transactions import TransactionId
 
 WORKERS = 8
 """Classes of transactions that a schedule may starve or rank."""
@@ -255,7 +256,7 @@ class Conductor:
                 text = f"transaction {number} of the log"
                 take = self._taking(one, text, self._deliver)
                 if number not in self._drains or not self._gate.has_transactions:
-                    offer = Offer(OfferKind.DELIVER, take, 0, number)
+                    offer = Offer(OfferKind.DELIVER, take, members=(TransactionId(number),))
                     deliveries.append((2, text, offer))
         plain += deliveries
         if not plain:
@@ -296,8 +297,9 @@ class Conductor:
         kind: OfferKind = OfferKind.ANSWER,
     ) -> Offer:
         content = zlib.crc32((one.path[0] if one.path else text).encode())
-        transaction = 1 + content % max(1, self._groups)
-        return Offer(kind, self._taking(one, text, take), 1 + content % WORKERS, transaction)
+        worker = 1 + content % WORKERS
+        transaction = TransactionId(1 + content % max(1, self._groups))
+        return Offer(kind, self._taking(one, text, take), worker, members=(transaction,))
 
     def _taking(
         self, one: Connection, text: str, take: Callable[[Connection], None]

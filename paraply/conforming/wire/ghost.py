@@ -43,6 +43,8 @@ class GhostTable:
             raise NotOnWireError("its tables have foreign keys")
         changes = _changes(log)
         name = _copied(changes)
+        if not name:
+            raise NotOnWireError("it changes no row")
         if not any(name in text and "PRIMARY KEY" in text.upper() for text in log.source_schema):
             raise NotOnWireError(f"{name} has no primary key")
         database, _, table = name.partition(".")
@@ -71,4 +73,5 @@ def _changes(log: SourceLog) -> Counter[str]:
 
 
 def _copied(changes: Counter[str]) -> str:
-    return max(sorted(changes), key=lambda one: (not one.endswith(".other"), changes[one]))
+    weights = {name: (not name.endswith(".other"), count) for name, count in changes.items()}
+    return max(sorted(weights), key=lambda name: weights[name], default="")

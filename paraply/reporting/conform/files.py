@@ -7,6 +7,7 @@ from dataclasses import asdict
 from typing import Any
 from xml.etree import ElementTree
 
+from paraply.adapters.conformance.interleavings import Explored
 from paraply.conforming.causes import CauseGroup, groups_by_cause
 from paraply.conforming.suite import CaseResult, Result
 from paraply.reporting.conform.report import SuiteReport
@@ -56,6 +57,7 @@ def _case_json(result: CaseResult, report: SuiteReport) -> dict[str, Any]:
         "expected": None if known is None else {"reason": known.reason, "link": known.link},
         "runs": result.runs,
         "seconds": round(result.seconds, 3),
+        "explored": _explored_json(result.explored),
         "stderr": list(result.stderr) if result.result is Result.FAIL else [],
         "notes": list(result.notes),
         "replay": report.command(result),
@@ -70,6 +72,12 @@ def _case_json(result: CaseResult, report: SuiteReport) -> dict[str, Any]:
             "history": history_records(breach.history),
         },
     }
+
+
+def _explored_json(explored: Explored | None) -> dict[str, Any] | None:
+    if explored is None:
+        return None
+    return {**asdict(explored), "is_exhaustive": explored.is_exhaustive}
 
 
 def conform_junit(report: SuiteReport) -> str:

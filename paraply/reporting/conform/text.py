@@ -67,7 +67,27 @@ def last_lines(report: SuiteReport, *, ids_lines_max: int | None = None) -> list
         lines += ["", *cut_ids("expected to fail, and passed:", passes, "", ids_lines_max)]
     if report.applier.precision is not None:
         lines += ["", precision_line(report.applier.precision)]
-    return [*lines, "", summary(report.results, report.expected), *report.remarks]
+    lines += ["", summary(report.results, report.expected), *explored_lines(report.results)]
+    return [*lines, *report.remarks]
+
+
+def explored_lines(results: Sequence[CaseResult]) -> list[str]:
+    """Return how many schedules of short cases were enumerated."""
+    found = [(one.case.id, one.explored) for one in results if one.explored is not None]
+    complete = [one for _, one in found if one.is_exhaustive]
+    lines = []
+    if complete:
+        runs = sum(one.runs for one in complete)
+        lines.append(
+            f"{len(complete)} short cases: all {runs:,} schedules that differ in more than"
+        )
+        lines[0] += " the order of independent steps"
+    for name, one in found:
+        if not one.is_repeatable:
+            lines.append(f"{name}: {one.runs:,} schedules, then the applier did not repeat itself")
+        elif one.left:
+            lines.append(f"{name}: {one.runs:,} of {one.runs + one.left:,} schedules or more")
+    return lines
 
 
 def precision_line(precision: Precision) -> str:

@@ -20,7 +20,6 @@ from paraply.adapters.conformance.cases.scaled import (
     read_covered,
     uncovered_scales,
 )
-from paraply.adapters.conformance.departures import Departures
 from paraply.adapters.conformance.inline import InlineLauncher
 from paraply.adapters.conformance.rules.correct import (
     LogicalClock,
@@ -38,7 +37,7 @@ from paraply.vocabulary.schedule import RecordedSchedule, SeededSchedule
 
 def offers(*transactions):
     return [
-        Offer(OfferKind.ANSWER, lambda: None, worker=one, transaction=one) for one in transactions
+        Offer(OfferKind.ANSWER, lambda: None, worker=one, members=(one,)) for one in transactions
     ] + [Offer(OfferKind.DELIVER, lambda: None)]
 
 
@@ -70,7 +69,7 @@ def test_priorities_change_at_most_twice():
 
 def test_faults_come_at_drawn_steps_and_strike_one_victim_again():
     schedule = steered(Adversary.LATEST_FIRST, faults=2)
-    faults = [Offer(OfferKind.DEADLOCK, lambda: None, one, one) for one in (1, 2, 3)]
+    faults = [Offer(OfferKind.DEADLOCK, lambda: None, one, members=(one,)) for one in (1, 2, 3)]
     taken = [schedule.choose([*offers(1, 2, 3), *faults]) for _ in range(30)]
     victims = [one.transaction for one in taken if one.kind is OfferKind.DEADLOCK]
     assert len(victims) > 2
@@ -93,21 +92,6 @@ def test_every_second_schedule_is_uniform_and_all_adversaries_take_turns():
     made = list(mixed_schedules(range(20), workers=4, transactions=5, steps=20, faults=0))
     assert all(type(one) is SeededSchedule for one in made[::2])
     assert all(type(one) is SteeredSchedule for one in made[1::2])
-
-
-def test_departures_are_all_programs_with_few_choices_other_than_zero():
-    seen = []
-    departures = Departures(2)
-    for schedule in departures:
-        made = tuple(schedule.choose(3) for _ in range(3))
-        seen.append(made)
-    expected = {
-        (a, b, c) for a in range(3) for b in range(3) for c in range(3)
-        if sum(map(bool, (a, b, c))) <= 2
-    }  # fmt: skip
-    assert departures.is_complete
-    assert len(seen) == len(set(seen))
-    assert set(seen) == expected
 
 
 def stamps(log):

@@ -49,6 +49,7 @@ class RuleApplier:
         handler(message)
         if message["type"] not in ("init", "sync"):
             self._move()
+        self._output.flush()
 
     def _on_init(self, message: Message) -> None:
         self.rule = self._make(message)
@@ -202,7 +203,6 @@ class RuleApplier:
 
     def _tell(self, **message: Any) -> None:
         self._output.write(json.dumps(message) + "\n")
-        self._output.flush()
 
 
 def serve(make: MakeRule) -> None:
