@@ -9,6 +9,7 @@ from paraply.adapters.conformance.cases import cases_named
 from paraply.adapters.conformance.cases.case import log_for
 from paraply.adapters.wire.case_logs import NotOnWireError
 from paraply.conforming.wire.ghost import GhostTable
+from paraply.conforming.wire.profiles import PROFILES, options_of
 
 GHOST = GhostTable(pattern="_{table}_gho", begin=re.compile("ready"))
 
@@ -20,3 +21,12 @@ def test_log_that_was_shrunk_to_no_row_is_not_run():
     assert GHOST.steps(log) == len(log.transactions)
     with pytest.raises(NotOnWireError, match="its log is empty"):
         GHOST.stage(SimpleNamespace(is_mariadb=True), log, None)
+
+
+def test_profile_holds_changes_of_rows_and_lets_copies_pass():
+    """Both are ``insert ignore`` in gh-ost; a change may begin a packet of several statements."""
+    rule = options_of(PROFILES["gh-ost"]).rule
+    into = "insert /* gh-ost `d`.`t` */ ignore\n into\n `d`.`_t_gho`\n (`id`, `v`)\n"
+    assert rule.holds(f"{into} values\n (1, 2);\ndelete /* gh-ost */ from `d`.`_t_gho`")
+    assert not rule.holds(f"{into} (\n select `id`, `v` from `d`.`t` force index (`PRIMARY`))")
+    assert not rule.holds("insert /* gh-ost */ into `d`.`_t_ghc` values (1)")

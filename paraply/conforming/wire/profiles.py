@@ -79,7 +79,7 @@ PROFILES = {
         Profile(
             name="gh-ost",
             hold=rf"{_GHOST_TABLE}|\s*(?:COMMIT|ROLLBACK)\b",
-            let_pass=r"_ghc`|insert /\* gh-ost .*\*/ ignore",
+            let_pass=r"_ghc`|insert /\* gh-ost [^*]*\*/ ignore\s+into\b[^;]*\(\s*select\b",
             ghost="_{table}_gho",
             begin="postponing",
             required="per-key",
@@ -87,7 +87,8 @@ PROFILES = {
             command="gh-ost --host={target_host} --port={target_port} --user={user} "
             "--database={database} --table={table} --alter='ENGINE=InnoDB' --allow-on-master "
             "--execute --postpone-cut-over-flag-file=/tmp/postpone --initially-drop-ghost-table "
-            "--initially-drop-socket-file --max-lag-millis=100000 --heartbeat-interval-millis=500",
+            "--initially-drop-socket-file --max-lag-millis=100000 --heartbeat-interval-millis=500 "
+            "--skip-metadata-lock-check",
             note="Create the flag file before. Heartbeat and row copy pass; changes to the new "
             "table wait. For a branch with several workers, add `--require atomic`.",
         ),
