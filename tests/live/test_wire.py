@@ -110,3 +110,14 @@ def test_command_names_the_transaction_and_replays_the_run(tmp_path, capsys):
     (case,) = json.loads(document.read_text())["cases"]
     assert case["result"] == "fail"
     assert "--program=" in case["replay"]
+
+
+@pytest.mark.parametrize(
+    ("command", "said"), [(["false"], "exit code 1"), (["/bin/sh", "-c", "exit 0"], "after 0 of")]
+)
+def test_program_that_never_began_is_no_verdict(command, said, capsys):
+    assert main(["conform", "--wire", "--case", CONFLICTS, "--", *command]) == 3
+    told = capsys.readouterr()
+    assert "P644" in told.err
+    assert said in told.err
+    assert "FAIL" not in told.out

@@ -35,9 +35,16 @@ from paraply.conforming.wire.judging import LogVerdict, judge_logs
 from paraply.conforming.wire.stage import Stage
 from paraply.properties.search import random_schedules
 from paraply.properties.shrinking import Choices, without_trailing_zeros
+from paraply.vocabulary.errors import ParaplyError, register
 from paraply.vocabulary.programs import encode_program, format_program
 from paraply.vocabulary.schedule import Schedule
 from paraply.vocabulary.verdict import Verdict
+
+PROGRAM_NEVER_BEGAN = register(
+    "P644",
+    "{reason}; it received no transaction, so there is nothing to judge",
+    "run the program by hand with the addresses that it gets; docs/wire.md has its profiles",
+)
 
 SCHEDULES = 6
 SHRINK_SECONDS = 120.0
@@ -239,6 +246,10 @@ class WireConformance:
                 judged = self.run_once(case, tried, seed, faults, kept)
             except NotOnWireError:
                 return None
+            except ParaplyError as reason:
+                if reason.error is not PROGRAM_NEVER_BEGAN:
+                    raise
+                return None
             is_same = judged.verdict is Verdict.VIOLATED and judged.cause == found.cause
             return judged if is_same else None
 
@@ -265,7 +276,11 @@ class WireConformance:
         faults: tuple[Fault, ...],
         kept: Kept = None,
     ) -> Judged:
-        """Run and judge one schedule; ``NotOnWireError`` if the case has no log."""
+        """Run and judge one schedule.
+
+        Raises ``NotOnWireError`` if the case has no log, and ``ParaplyError`` P644 for a program
+        that ends, or does not become ready, before the log and without a fault.
+        """
         log = as_logged(log_for(case, seed, kept))
         ghost = self.options.ghost
         rule = replace(self.options.rule, is_active=ghost is None)
@@ -293,6 +308,8 @@ class WireConformance:
                 begin=stage.begin,
             ).conduct()
         self.overlapped += run.overlapped
+        if run.gave_up and not run.faults and not run.delivered:
+            raise ParaplyError(PROGRAM_NEVER_BEGAN, where=case.id, reason=run.gave_up)
         found = self._verdict(stage, run, old_files)
         return Judged(
             run=run,
