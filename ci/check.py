@@ -37,6 +37,7 @@ GENERATED_PAGES = (
     "ci.pages.programs",
     "ci.pages.wire",
     "ci.pages.soak",
+    "ci.pages.fuzzing",
     "ci.pages.scale",
     "ci.pages.dependencies",
     "ci.pages.platforms",

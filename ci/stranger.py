@@ -11,6 +11,7 @@ import argparse
 import json
 import os
 import re
+import resource
 import shutil
 import subprocess
 import sys
@@ -69,6 +70,7 @@ class Start:
         commands: the commands, with the seconds, the exit code and the verdict's line of each.
         home_mb: files that the commands left in the home folder, such as caches.
         date: of the run, UTC.
+        cpu_seconds: processor time of installation and commands, None if not measured.
     """
 
     user: str
@@ -79,6 +81,7 @@ class Start:
     commands: list[dict[str, str | float | int]]
     home_mb: float
     date: str
+    cpu_seconds: float | None = None
 
     @property
     def seconds(self) -> float:
@@ -118,17 +121,25 @@ def measure(user: User, built: Path, folder: Path) -> Start:
     clone = folder / "clone"
     venv = clone / ".venv" if user is VISITOR else folder / "venv"
     run = _runs(home, venv, log)
+    before = _cpu_seconds()
     making, _ = run([sys.executable, "-m", "venv", folder / "venv"], (0,), home)
     empty = megabytes(folder / "venv")
     if user is VISITOR:
-        install, where, downloaded_mb = "make demo", clone, 0.0
+        install, where, downloaded_mb, before = "make demo", clone, 0.0, _cpu_seconds()
         run(["git", "clone", "--quiet", wheel.ROOT, clone], (0,), home)
         seconds, _ = run(["make", ".venv/.core"], (0,), clone)
     else:
         install = f"pip install paraply{f'[{user.extras}]' if user.extras else ''}"
         where, downloaded_mb = home, built.stat().st_size / 1e6
         what = f"{built}[{user.extras}]" if user.extras else str(built)
-        words = [venv / "bin" / "python", "-m", "pip", "install", "--progress-bar=off", what]
+        words: list[str | Path] = [
+            venv / "bin" / "python",
+            "-m",
+            "pip",
+            "install",
+            "--progress-bar=off",
+            what,
+        ]
         seconds, _ = run(words, (0,), home)
         seconds += making
     (package,) = [*venv.glob("lib/python*/site-packages/paraply"), *clone.glob("paraply")]
@@ -150,7 +161,13 @@ def measure(user: User, built: Path, folder: Path) -> Start:
         commands=commands,
         home_mb=round(megabytes(home) - own, 1),
         date=datetime.now(UTC).date().isoformat(),
+        cpu_seconds=round(_cpu_seconds() - before, 1),
     )
+
+
+def _cpu_seconds() -> float:
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def _runs(home: Path, venv: Path, log: Path) -> Run:

@@ -21,6 +21,7 @@ def summary(found: Sequence[Start]) -> list[str]:
     rows = (
         (
             one.user, f"`{one.install}`", f"{one.seconds:.0f} s", f"{one.install_seconds:.0f} s",
+            f"{one.cpu_seconds:.0f} s" if one.cpu_seconds is not None else "",
             f"{one.downloaded_mb:,.0f} MB", f"{one.installed_mb:,.0f} MB",
         )
         for one in found
@@ -30,6 +31,7 @@ def summary(found: Sequence[Start]) -> list[str]:
         "installs",
         "first verdict after",
         "of which installing",
+        "processor time",
         "downloads",
         "on disk",
     )

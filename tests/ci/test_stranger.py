@@ -16,6 +16,7 @@ def start(**changed):
     known = {
         "user": "DBA", "install": "pip install paraply", "install_seconds": 10.0,
         "downloaded_mb": 2000.0, "installed_mb": 30.0, "home_mb": 0.5, "date": "2026-01-02",
+        "cpu_seconds": 9.0,
         "commands": [
             {"command": "paraply audit a", "seconds": 2.0, "exit_code": 0},
             {"command": "paraply audit b", "seconds": 1000.0, "exit_code": 2},
@@ -27,7 +28,7 @@ def start(**changed):
 def test_first_verdict_is_installing_and_one_command():
     assert start().seconds == 12
     assert summary([start()])[-1] == (
-        "| DBA | `pip install paraply` | 12 s | 10 s | 2,000 MB | 30 MB |"
+        "| DBA | `pip install paraply` | 12 s | 10 s | 9 s | 2,000 MB | 30 MB |"
     )
     first, second = commands([start()])[-2:]
     assert first == "| DBA | `paraply audit a` | 2.0 | 0 |  |"
@@ -72,7 +73,10 @@ def test_readme_has_the_stored_numbers(repository):
         name = str(one.commands[0]["command"]).split()[1]
         # A stranger's two installations of the core download the same.
         size = f" ({one.downloaded_mb:.0f} MB)" if name != "conform" else ""
-        assert f"`{name}` {one.seconds:.0f} s{size}" in " ".join(readme.split())
+        taken = f"{one.seconds:.0f} s"
+        if name == "demo":  # It was measured with other work beside it.
+            taken = f"{one.cpu_seconds:.0f} CPU seconds"
+        assert f"`{name}` {taken}{size}" in " ".join(readme.split())
 
 
 @pytest.fixture(scope="module")

@@ -213,7 +213,7 @@ class Lab:
                 yield f"{name} is neither whole nor absent: {data[:60]!r}"
 
     def _left_over(self, run: Run, inputs: Files, failed: str) -> Iterator[str]:
-        if failed.startswith(("unlink ", "rmdir ", "scandir ")):
+        if _is_of_a_removal(failed):
             return  # What was to be removed could not be.
         for name in run.files.keys() - inputs.keys():
             is_temporary = name.startswith(TEMPORARY) and not name.startswith(OF_A_CRASH)
@@ -224,6 +224,13 @@ class Lab:
 def _is_unfinished(name: str) -> bool:
     """Return whether the name is one of an unfinished file."""
     return any(part.startswith((".", "paraply-rows-")) for part in Path(name).parts)
+
+
+def _is_of_a_removal(call: str) -> bool:
+    """Return whether a call removes a file, or a folder, which is opened and listed for it."""
+    kind, _, name = call.partition(" ")
+    is_scratch = kind == "open" and Path(name).name.startswith("paraply-rows-")
+    return kind in ("unlink", "rmdir", "scandir") or is_scratch
 
 
 def _is_unread(call: str, fault: Fault, inputs: Files) -> bool:

@@ -302,6 +302,13 @@ def test_dump_that_breaks_off_leaves_its_last_transaction_incomplete():
     assert len(txn.rows) == 1
 
 
+def test_gtid_that_ends_the_dump_is_not_the_one_that_mysqlbinlog_adds():
+    whole = mysql_transaction(200, "u:7", 0, 1, "")
+    cut = MYSQL + whole[: whole.index("# at 250")]
+    added = "SET @@SESSION.GTID_NEXT= 'AUTOMATIC' /* added by mysqlbinlog */ /*!*/;\n"
+    assert [txn.gtid for txn in read_text(cut + added)] == ["u:7"]
+
+
 def test_rows_are_handed_out_in_batches(monkeypatch):
     monkeypatch.setattr(text_rows, "ROWS_BATCH", 2)
     seen = []
