@@ -108,6 +108,7 @@ mutation-score-models: $(READY) ## 40 generated mutants of each transition syste
 	@$(BIN)/python -m ci.mutation.models $(ARGS)
 
 nightly: $(READY) ## the long versions of what `.ci/run` checks briefly (hours)
+	@ci/servers --only clouds
 	@$(PYTEST) -m nightly
 	@$(MAKE) stability
 	@$(BIN)/python -m paraply.proving.readings

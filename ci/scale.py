@@ -138,15 +138,20 @@ def command_of(kind: str, size: int, engine: str, folder: Path, tables: Path) ->
     return [*words, "mine", *SYSTEM, *fast, *batch, *out]
 
 
-def measure(kind: str, size: int, engine: str, tables: Path) -> Measurement:
-    """Run once in an empty folder; raises ``RuntimeError`` without a verdict."""
+def measure(
+    kind: str, size: int, engine: str, tables: Path, *, logs_events: bool = True
+) -> Measurement:
+    """Run once in an empty folder; raises ``RuntimeError`` without a verdict.
+
+    Spark's event log counts tasks and bytes, and takes CPU time of the JVM.
+    """
     with tempfile.TemporaryDirectory(prefix="paraply-scale-") as scratch:
         folder = Path(scratch)
         events = folder / "events"
         events.mkdir()
         # A folder of settings would be part of the class path, and Java's archive is for one.
-        settings = {"enabled": "true", "rolling.enabled": "false", "compress": "false",
-                    "dir": f"file://{events}"}  # fmt: skip
+        settings = {"enabled": str(logs_events).lower(), "rolling.enabled": "false",
+                    "compress": "false", "dir": f"file://{events}"}  # fmt: skip
         options = [f"--conf spark.eventLog.{name}={value}" for name, value in settings.items()]
         submit = {"PYSPARK_SUBMIT_ARGS": " ".join([*options, "pyspark-shell"])}
         command = command_of(kind, size, engine, folder, tables)

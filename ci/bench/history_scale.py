@@ -23,7 +23,7 @@ import pyarrow.parquet as pq
 
 from ci.bench.measure import Run, interleave, run_here, run_sampled
 from ci.bench.registry import Goal, Options, Report, benchmark
-from paraply.mining.engines import INTERPRETED, OnSpark
+from paraply.mining.engines import FEW_ROWS, OnSpark
 from paraply.mining.history_tables import CODEC, check_files, read_columns, write_columns
 from paraply.mining.table_breaches import write_breaches
 from paraply.properties.tables.compiled.timestamps import (
@@ -107,7 +107,7 @@ def table_of(folder: Path, transactions: int, seed: int) -> Path:
 def _sql_contestants(path: Path, spark: Any) -> dict[str, Callable[[], int]]:
     found: dict[str, Callable[[], int]] = {}
     if spark is not None:
-        for name in INTERPRETED:  # Spark's own way for its own queries.
+        for name in FEW_ROWS:  # Spark's own way for its own queries.
             spark.conf.unset(name)
 
         def by_spark_sql() -> int:

@@ -55,7 +55,7 @@ def kernels_on_spark(options: Options) -> Report:
     report = Report(benchmark="kernels_on_spark", input=f"{size:,} histories, one run of each")
     rates = {}
     for engine in (HERE, SPARK):
-        found = measure(KERNELS, size, engine, options.folder)
+        found = measure(KERNELS, size, engine, options.folder, logs_events=False)
         rates[engine] = size / found.cpu
         name = "one process" if engine == HERE else f"Spark, {engine}"
         report.add(name, "histories per CPU s", rates[engine], "1/s")

@@ -12,12 +12,13 @@ import shutil
 import stat
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, BinaryIO, TypeVar, cast
 from urllib.parse import unquote, urlsplit
 
+from paraply.adapters.filesystems import filesystem_of
 from paraply.vocabulary.whole_files import appearing
 
 BUFFER_BYTES = 1 << 20
@@ -108,7 +109,7 @@ def whole_file(name: str) -> Iterator[Path]:
         part = Path(folder) / "part"
         yield part
         with _as_os_errors(name), part.open("rb") as source:
-            files, path = _filesystem(name)
+            files, path = filesystem_of(name)
             with files.open_output_stream(path) as target:
                 shutil.copyfileobj(source, target, BUFFER_BYTES)
 
@@ -116,8 +117,16 @@ def whole_file(name: str) -> Iterator[Path]:
 def drop_folder(folder: str) -> None:
     """Remove a folder URL and all that is in it."""
     with _as_os_errors(folder):
-        files, path = _filesystem(folder)
-        files.delete_dir(path)
+        files, path = filesystem_of(folder)
+        import pyarrow.fs as pafs
+
+        selector = pafs.FileSelector(path, allow_not_found=True, recursive=True)
+        for info in files.get_file_info(selector):
+            if info.type == pafs.FileType.File:
+                files.delete_file(info.path)
+        # Some buckets have no folder apart from its files, and Google's refuses to delete none.
+        with suppress(OSError):
+            files.delete_dir(path)
 
 
 class RangeOfUrl(io.RawIOBase):
@@ -166,21 +175,13 @@ class RangeOfUrl(io.RawIOBase):
 
 
 def _opened(name: str, begin: int, end: int | None) -> RangeOfUrl:
-    files, path = _filesystem(name)
+    files, path = filesystem_of(name)
     return RangeOfUrl(files.open_input_file(path), begin, end)
 
 
 def _info(name: str, selected: Callable[[str], Any]) -> Any:
-    files, path = _filesystem(name)
+    files, path = filesystem_of(name)
     return files.get_file_info(selected(path))
-
-
-def _filesystem(name: str) -> tuple[Any, str]:
-    import pyarrow.fs as pafs
-
-    scheme, _, rest = name.partition("://")
-    files, path = pafs.FileSystem.from_uri(f"{'s3' if scheme == 's3a' else scheme}://{rest}")
-    return files, path
 
 
 def _asked_again(name: str, ask: Callable[[], T]) -> T:

@@ -15,13 +15,13 @@ from typing import Any
 
 import pyarrow as pa
 
+from paraply.adapters.filesystems import table_options
 from paraply.adapters.violations_parquet import SCHEMA as VIOLATION
 from paraply.mining.commits import (
     NO_DELTA,
     delta_errors,
     delta_library,
     first_line,
-    storage_options,
 )
 from paraply.mining.row_files import FILE_BYTES, NewFile, parquet_bytes, parquet_table
 from paraply.mining.store import STALE_S, Store, located, store_at, store_failed
@@ -101,7 +101,7 @@ class AuditTables:
     def __init__(self, place: str) -> None:
         self.url = located(place)
         self._store = store_at(self.url)
-        self._options = storage_options(self.url)
+        self._options = table_options(self.url)
 
     def last(self) -> Mapping[str, Any] | None:
         """Return the newest row of ``files``; None at the start."""

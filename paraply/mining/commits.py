@@ -13,13 +13,14 @@ import json
 import os
 import time
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
 
+from paraply.adapters.filesystems import table_options
 from paraply.mining.batch_runs import SCHEMA, Counts, counts_from_json
 from paraply.mining.findings import Found
 from paraply.mining.plan import Plan
@@ -120,7 +121,7 @@ class CommitLog:
     def __init__(self, store: Store) -> None:
         self._store = store
         self._url = f"{store.url}/{ROWS}"
-        self._options = storage_options(self._url)
+        self._options = table_options(self._url)
         self._table: Any = None
         self._older: str | None = None
         self.refresh()
@@ -290,19 +291,6 @@ def read_rows(place: str) -> pa.Table:
     store = store_at(place)
     tables = [read_file(store, name) for name in CommitLog(store).files()]
     return pa.concat_tables(tables) if tables else SCHEMA.empty_table()
-
-
-def storage_options(url: str) -> Mapping[str, str]:
-    """Return options that delta-rs does not read from the environment."""
-    if not url.startswith("s3://"):
-        return {}
-    options = {"aws_conditional_put": "etag"}
-    endpoint = os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL", "")
-    if endpoint:
-        options["aws_endpoint"] = endpoint
-    if endpoint.startswith("http://"):
-        options["allow_http"] = "true"
-    return options
 
 
 def delta_library() -> Any:

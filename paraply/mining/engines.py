@@ -47,11 +47,13 @@ IN_PROCESS = "none"
 
 JOBS_AT_ONCE = 2
 """Two jobs overlap, so cores stay busy."""
-INTERPRETED = {
+FEW_ROWS = {
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    "spark.sql.adaptive.enabled": "false",
+    "spark.sql.shuffle.partitions": "4",
 }
-"""Few rows pass the JVM: compiling a plan costs more than it saves."""
+"""Few rows pass the JVM: compiling a plan, or revising it, costs more than it saves."""
 FIRST_JOB_ITEMS, JOB_ITEMS_MAX = 16, 1024
 """First and largest job; sizes double."""
 
@@ -125,7 +127,7 @@ class OnSpark:
 
         self._owns = session is None
         self._is_lost = False
-        settings = {**({} if is_connect(master) else INTERPRETED), **(conf or {})}
+        settings = {**({} if is_connect(master) else FEW_ROWS), **(conf or {})}
         self._session: Any = session or spark_session(master, conf=settings, keeps_classes=True)
         # Spark serves shipped files from here.
         self._shipped = TemporaryDirectory(prefix="paraply-shipped-", ignore_cleanup_errors=True)

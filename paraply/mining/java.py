@@ -109,8 +109,10 @@ def class_archive_options(prefix: str = sys.prefix, *, writes: bool = True) -> s
     """
     import pyspark
 
-    base = Path(os.environ["JAVA_HOME"]) / "lib" / "server" / "classes.jsa"
-    archive = Path(prefix) / "share" / "paraply" / "spark-classes.jsa"
+    home = Path(os.environ["JAVA_HOME"])
+    base = home / "lib" / "server" / "classes.jsa"
+    # Java would ignore that of another Java for good.
+    archive = Path(prefix) / "share" / "paraply" / f"spark-classes-{home.name}.jsa"
     option = "SharedArchiveFile"
     if not base.exists() or not _CLASS_PATHS.isdisjoint(os.environ):
         return ""

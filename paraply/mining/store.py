@@ -16,6 +16,7 @@ from urllib.parse import unquote, urlsplit
 import pyarrow as pa
 import pyarrow.fs as pafs
 
+from paraply.adapters.filesystems import filesystem_of, plain_url
 from paraply.vocabulary.errors import ParaplyError, register
 from paraply.vocabulary.whole_files import sync, sync_folder
 
@@ -160,7 +161,7 @@ class ArrowStore:
         self._root = url
         try:
             if filesystem is None:
-                filesystem, self._root = pafs.FileSystem.from_uri(url)
+                filesystem, self._root = filesystem_of(url)
         except (OSError, ValueError, pa.ArrowException) as error:
             raise store_failed(url, error) from None
         self._files = filesystem
@@ -239,10 +240,9 @@ def located(place: str) -> str:
     """
     if "://" not in place:
         return os.path.abspath(place)
-    scheme, _, rest = place.partition("://")
-    if scheme == "file":
+    if place.startswith("file://"):
         return os.path.abspath(unquote(urlsplit(place).path))
-    return f"{'s3' if scheme == 's3a' else scheme}://{rest.rstrip('/')}"
+    return plain_url(place).rstrip("/")
 
 
 def store_at(place: str) -> Store:

@@ -55,11 +55,11 @@ class FaultyS3:
             return Counts(**json.load(answer))
 
 
-class _Server(ThreadingHTTPServer):
+class ProxyServer(ThreadingHTTPServer):
     daemon_threads = True
 
-    def __init__(self, target: str, share: float, seed: int) -> None:
-        super().__init__(("127.0.0.1", 0), _Handler)
+    def __init__(self, target: str, share: float, seed: int, handler: type | None = None) -> None:
+        super().__init__(("127.0.0.1", 0), handler or ProxyHandler)
         self.target = urlsplit(target)
         self.share = share
         self.sent: Counter[str] = Counter()
@@ -87,9 +87,10 @@ class _Server(ThreadingHTTPServer):
             self.sent[urlsplit(path).path] += size
 
 
-class _Handler(BaseHTTPRequestHandler):
+class ProxyHandler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
-    server: _Server
+    server: ProxyServer
+    dropped = ("transfer-encoding", "expect", "connection", "content-length")
 
     def handle_one_request(self):
         try:
@@ -109,7 +110,7 @@ class _Handler(BaseHTTPRequestHandler):
         connection = http.client.HTTPConnection(target.hostname, target.port, timeout=60)
         headers = {
             name: value for name, value in self.headers.items()
-            if name.lower() not in ("transfer-encoding", "expect", "connection")
+            if name.lower() not in self.dropped
         }  # fmt: skip
         headers["Content-Length"] = str(len(body))
         try:
@@ -168,6 +169,6 @@ def faulty_s3(target: str, share: float, seed: int = 0):
 
 
 if __name__ == "__main__":
-    server = _Server(sys.argv[1], float(sys.argv[2]), int(sys.argv[3]))
+    server = ProxyServer(sys.argv[1], float(sys.argv[2]), int(sys.argv[3]))
     print(f"http://127.0.0.1:{server.server_port}", flush=True)
     server.serve_forever()

@@ -103,7 +103,7 @@ def test_java_starts_with_the_classes_that_an_earlier_one_loaded(tmp_path, monke
 
     assert loaded() == 0
     assert loaded() > 10
-    archive = tmp_path / "share" / "paraply" / "spark-classes.jsa"
+    archive = tmp_path / "share" / "paraply" / f"spark-classes-{home.name}.jsa"
     os.truncate(archive, 100)  # As of a Java that was killed while it wrote.
     assert loaded() == 0
 
@@ -117,7 +117,7 @@ def test_archive_older_than_java_or_cut_short_is_written_again(tmp_path, monkeyp
     base.parent.mkdir(parents=True)
     base.write_bytes(b"")
     assert "ArchiveClassesAtExit" in java.class_archive_options(str(tmp_path))
-    archive = tmp_path / "share" / "paraply" / "spark-classes.jsa"
+    archive = tmp_path / "share" / "paraply" / "spark-classes-java.jsa"
     for content, later_s, option in (
         (b"magic", 60, "SharedArchiveFile"),
         (b"magic", -60, "ArchiveClassesAtExit"),
@@ -127,5 +127,8 @@ def test_archive_older_than_java_or_cut_short_is_written_again(tmp_path, monkeyp
         now = base.stat().st_ctime + later_s
         os.utime(archive, (now, now))
         assert option in java.class_archive_options(str(tmp_path))
+    # Another Java has an archive of its own.
+    monkeypatch.setenv("JAVA_HOME", str((tmp_path / "java").rename(tmp_path / "java-25")))
+    assert "ArchiveClassesAtExit" in java.class_archive_options(str(tmp_path))
     monkeypatch.setenv("SPARK_CONF_DIR", str(tmp_path))
     assert java.class_archive_options(str(tmp_path)) == ""
