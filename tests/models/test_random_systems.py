@@ -45,3 +45,13 @@ def test_capture_is_noticed(monkeypatch):
     for module in (terms, language):
         monkeypatch.setattr(module, "without_capture", lambda node, free: node)
     assert fuzz(CAPTURES, 1).wrong
+
+
+DOUBLED = (346, 398, 958, 1961, 2213, 2854, 2896, 2921, 3883, 4774, 4923, 5240, 5656, 6013, 6585,
+           6773, 6956, 8595)  # fmt: skip
+"""Seeds of 10,000 that had a false proof while a new value that is a negation was put in twice."""
+
+
+@pytest.mark.long
+def test_negated_new_value_is_put_in_once():
+    assert not any(fuzz(seed, 1).wrong for seed in DOUBLED)
