@@ -186,7 +186,7 @@ def refused_records(system: str) -> list[tuple[str, Recorded]]:
         name for theorem in THEOREMS for name in theorem.delimited_by
         if system in (build().name for build in theorem.systems)
     }  # fmt: skip
-    runs = [(name, RUNS[name]) for name in sorted(delimiting) if RUNS[name].reading is not None]
+    runs = [(name, RUNS[name]) for name in sorted(delimiting) if name in RUNS]
     records = [(name, entry.reading(entry.run())) for name, entry in runs if entry.reading]
     return [(name, recorded) for name, recorded in records if not follows(reading, recorded)]
 

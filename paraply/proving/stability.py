@@ -75,11 +75,15 @@ def renewed(
     """Return a judge's stored results with some systems measured again."""
     names = dict.fromkeys(part.system for part in parts)
     spent = {name: {**old["systems"], **new["systems"]}[name] for name in names}
+    before = len(parts) - new["obligations"]
+    asked = before * (old["asked"] // old["obligations"]) + new["asked"]
     failed = [one for one in old["failed"] if one["system"] not in new["systems"]]
     return {
         **new,
+        "seeds": min(old["seeds"], new["seeds"]),
+        "orders": min(old["orders"], new["orders"]),
         "obligations": len(parts),
-        "asked": len(parts) * (new["asked"] // new["obligations"]),
+        "asked": asked,
         "failed": failed + new["failed"],
         "median_seconds": round(sum(spent.values()), 1),
         "slowest_seconds": max(old["slowest_seconds"], new["slowest_seconds"]),

@@ -1,4 +1,4 @@
-"""Every counterexample of the proofs is a run of the reference, and breaks the property there."""
+"""A counterexample of the proofs is a run of the reference, and breaks the property there."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ READ = [name for name, entry in RUNS.items() if entry.reading is not None]
 OF_MUTANTS = [name for name, entry in RUNS.items() if entry.mutant]
 
 
-def test_every_counterexample_has_a_run():
-    assert set(RUNS) == {counter.id for counter in COUNTEREXAMPLES}
+def test_every_counterexample_has_a_run_or_is_shown_elsewhere():
+    assert set(RUNS) == {counter.id for counter in COUNTEREXAMPLES if not counter.elsewhere}
     for name, entry in RUNS.items():
         assert bool(entry.mutant) is not bool(entry.subject), name
         assert bool(entry.subject) == bool(entry.fault), name

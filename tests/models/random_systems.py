@@ -1,15 +1,18 @@
 """Random small systems: what is proved of one must be true in every state that a search reaches.
 
 ``python -m tests.models.random_systems --systems 10000`` prints its seed and how many statements
-were proved. Integers are counters only and quantifiers range over one small sort, so every state
-of the explicit search is a state of the unbounded system, too.
+were proved; ``--store`` keeps that for ``proofs/README.md``. Integers are counters only and
+quantifiers range over one small sort, so every state of the explicit search is a state of the
+unbounded system, too.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import sys
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
 from random import Random
 
 from paraply.models.explicit.search import ScopeExceededError, StateSpace
@@ -159,13 +162,14 @@ def proved(system):
 
 
 def broken(system, rigid, kept):
-    """Return the first of ``kept`` that is false in a reachable state; empty if none is."""
+    """Return the first of ``kept`` that is false in a reachable state, and if all were visited."""
     inside = replace(system, safety=[Statement(s.name, s.variables, s.body) for s in kept])
     try:
         space = StateSpace(inside, SCOPE, rigid=rigid, bound=in_bounds(system))
-        return space.search(states_max=STATES_MAX).broken
+        found = space.search(states_max=STATES_MAX)
     except ScopeExceededError:
-        return ""
+        return "", False
+    return found.broken, found.is_complete
 
 
 def in_bounds(system):
@@ -181,16 +185,29 @@ def in_bounds(system):
     return conj(*parts)
 
 
+@dataclass(slots=True, kw_only=True)
+class Tally:
+    """What came of random systems."""
+
+    proved: int = 0
+    with_proofs: int = 0
+    searched_to_the_end: int = 0
+    wrong: list = field(default_factory=list)
+
+
 def fuzz(seed, systems):
-    """Return how many statements were proved, and the systems of which one is false."""
-    count, wrong = 0, []
-    for number in range(systems):
-        system, rigid = random_system(seed + number)
-        kept = proved(system)
-        count += len(kept)
-        if kept and (name := broken(system, rigid, kept)):
-            wrong.append((seed + number, name))
-    return count, wrong
+    """Return what was proved, and the systems of which it is false."""
+    tally = Tally()
+    for number in range(seed, seed + systems):
+        system, rigid = random_system(number)
+        if kept := proved(system):
+            name, is_complete = broken(system, rigid, kept)
+            tally.proved += len(kept)
+            tally.with_proofs += 1
+            tally.searched_to_the_end += is_complete
+            if name:
+                tally.wrong.append((number, name))
+    return tally
 
 
 def main(argv=None):
@@ -198,13 +215,18 @@ def main(argv=None):
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--systems", type=int, default=10_000)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--store", type=Path, help="JSON file for the result")
     chosen = parser.parse_args(argv)
-    count, wrong = fuzz(chosen.seed, chosen.systems)
-    print(f"{chosen.systems} systems from seed {chosen.seed}: {count} statements proved, "
-          f"{len(wrong)} of them false")  # fmt: skip
-    for seed, name in wrong:
+    tally = fuzz(chosen.seed, chosen.systems)
+    data = {"systems": chosen.systems, "seed": chosen.seed, **asdict(tally)}
+    print(f"{chosen.systems} systems from seed {chosen.seed}: {tally.proved} statements of "
+          f"{tally.with_proofs} systems proved, {len(tally.wrong)} of them false; all states of "
+          f"{tally.searched_to_the_end} visited")  # fmt: skip
+    for seed, name in tally.wrong:
         print(f"  --seed {seed} --systems 1: {name}")
-    return 1 if wrong else 0
+    if chosen.store:
+        chosen.store.write_text(json.dumps(data) + "\n", encoding="utf-8")
+    return 1 if tally.wrong else 0
 
 
 if __name__ == "__main__":

@@ -16,6 +16,12 @@ from paraply.proving.stability import stored as stored_stability
 
 CHANGES = tomllib.loads((FOLDER / "history.toml").read_text(encoding="utf-8"))["change"]
 
+ALONE = {
+    entry.id for entry in THEOREMS
+    if all(one.elsewhere for one in COUNTEREXAMPLES if one.id in entry.delimited_by)
+}  # fmt: skip
+"""Theorems whose faulty twins have no run of the reference."""
+
 
 def test_history_begins_with_the_proof_of_every_theorem_and_goes_on_in_time():
     first = {}
@@ -41,10 +47,11 @@ def test_manifest_says_how_long_each_judge_takes_and_which_mutants_are_caught():
     facts = tomllib.loads(manifest())
     for entry in THEOREMS:
         assert set(facts[entry.id]["seconds"]) == set(JUDGES)
-        assert facts[entry.id]["mutants"]
+        assert facts[entry.id]["mutants"] or entry.id in ALONE
     assert facts["P28"]["mutants"] == ["too_few_replicas_are_asked", "any_replica_is_promoted"]
     assert facts["P13"]["mutants"] == ["sync_binlog=0"]
-    assert all(facts[entry.id]["mutants"] for entry in COUNTEREXAMPLES)
+    shown_by_runs = [entry.id for entry in COUNTEREXAMPLES if not entry.elsewhere]
+    assert all(facts[name]["mutants"] for name in shown_by_runs)
 
 
 def test_every_system_was_measured_with_every_judge():

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -111,11 +111,13 @@ def page() -> str:
     return "\n".join(lines)
 
 
-def main() -> int:
-    """Search and store."""
+def main(names: Sequence[str] = ()) -> int:
+    """Search and store for systems, by default all."""
     rows = []
+    kept = {(row["system"], row["statement"]): row for row in stored()} if names else {}
     for system, statement in subjects():
-        rows.append(row := measure(system, statement))
+        known = kept.get((system.name, statement.name)) if system.name not in names else None
+        rows.append(row := known or measure(system, statement))
         print(f"{row['system']}, {row['statement']}: "
               f"{counted(len(row['found']), 'invariant')} {row.get('reason', '')}",
               flush=True)  # fmt: skip
@@ -125,4 +127,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

@@ -33,8 +33,8 @@ def seconds_of(entry: Theorem) -> dict[str, float]:
 
 
 def faults_shown(counterexamples: Iterable[str]) -> list[str]:
-    """Return the mutants or settings of breaches."""
-    entries = [RUNS[identifier] for identifier in counterexamples]
+    """Return the mutants or settings of breaches; those shown elsewhere have none."""
+    entries = [RUNS[identifier] for identifier in counterexamples if identifier in RUNS]
     return list(dict.fromkeys(entry.mutant or entry.fault for entry in entries))
 
 

@@ -36,6 +36,7 @@ from paraply.vocabulary.counting import counted
 ROOT = Path(__file__).resolve().parents[3]
 FOLDER = ROOT / "proofs"
 RUNS = FOLDER / "counterexamples.json"
+READINGS, FUZZED = FOLDER / "readings.json", FOLDER / "random_systems.json"
 
 
 def _load(name: str) -> dict[str, Any]:
@@ -103,6 +104,7 @@ def theorem_page(entry: Theorem, prose: dict[str, str], assumptions: dict[str, A
         "Every action is possible in a state that a stored run reaches, and so are the situations "
         f"that make the proof worth having: {_reached(first)}. What the proof would "
         "notice: " + ", ".join(f"[{c}]({c}.md)" for c in entry.delimited_by) + ".", "",
+        *(["## A small example", "", prose["example"], ""] if "example" in prose else []),
         "## What is not claimed", "", prose["not_claimed"], "",
         "## How to re-run", "", "```", f"paraply prove {entry.id} --matrix", "```", "",
         "## History", "", *_history(entry), "",
@@ -189,10 +191,15 @@ def _no_shorter_run(entry: Counterexample) -> list[str]:
 
 
 def _no_shorter_lasso(entry: Counterexample) -> list[str]:
+    sought = f"of {counted(entry.scope.high - 1, 'transaction')}"
+    if "row_at" in {function.name for function in entry.system().functions}:
+        sought = (
+            f"of every choice of lock sets, in every order, {sought} and "
+            f"{counted(entry.scope.size, 'row')} without common writes"
+        )
     return [
-        "The search visits every state of every choice of lock sets, in every order, of "
-        f"{counted(entry.scope.high - 1, 'transaction')} and {counted(entry.scope.size, 'row')} "
-        "without common writes. It counts the steps of stem and loop. No solver is used.",
+        f"The search visits every state {sought}. It counts the steps of stem and loop. No solver "
+        "is used.",
     ]
 
 
@@ -236,7 +243,7 @@ def readme_page() -> str:
     ]
     lines += [
         "", "[ASSUMPTIONS.md](ASSUMPTIONS.md) says what each assumption is and what breaks without "
-        "it. `prose.toml`, `assumptions.toml` and `history.toml` are written by hand, "
+        "it. `prose.toml`, `assumptions.toml`, `history.toml` and `TRUST.md` are written by hand, "
         "`counterexamples.json` by `python -m ci.pages.proofs.pages --search`, `witnesses.json` (a "
         "run to each action and to each situation that must be reachable) by `python -m "
         "ci.pages.proofs.witnesses`; the pages and `manifest.toml` are generated.",
@@ -269,6 +276,8 @@ def readme_page() -> str:
         "own. A reader who trusts Coq and has read the definitions need not trust the "
         "obligations, the kernel or the solvers.", "",
         *coq_table(), "",
+        "## The front end, compared with itself", "",
+        *front_end_section(), "",
         "## What is trusted", "",
         "That the models are close enough to the servers (each page says how far); that the "
         "obligations are the right ones (`paraply/models/language/system.py`; tests compare them "
@@ -279,9 +288,28 @@ def readme_page() -> str:
         "do not err alike, "
         "or the kernel. Counterexamples are replayed on plain values and trust no solver; "
         "[REPLAYS.md](REPLAYS.md) names for each the run of the reference implementation that "
-        "shows the same.", "",
+        "shows the same. [TRUST.md](TRUST.md) compares this with CCF, Ivy, mypyvy, IronFleet and "
+        "Veil, and lists what no model here has.", "",
     ]  # fmt: skip
     return "\n".join(lines)
+
+
+def front_end_section() -> list[str]:
+    """Return what the two readings of a step and random systems showed."""
+    readings = json.loads(READINGS.read_text(encoding="utf-8"))
+    fuzzed = json.loads(FUZZED.read_text(encoding="utf-8"))
+    return [
+        "The definition of a step is the relation between the state before and after. "
+        f"{readings['equivalences']:,} weakest preconditions are proved equivalent to truth after "
+        f"the step, and {readings['obligations']:,} obligations are proved again over two "
+        f"vocabularies; {readings['unproved']} were left unproved ({readings['cpu_s']} CPU s of "
+        "Z3, `python -m paraply.proving.readings --store`). Of "
+        f"{fuzzed['systems']:,} random small systems (seed {fuzzed['seed']}), Z3 proved "
+        f"{fuzzed['proved']:,} statements of {fuzzed['with_proofs']:,}. The explicit search, which "
+        f"visited all states of {fuzzed['searched_to_the_end']:,} of them, found "
+        f"{len(fuzzed['wrong'])} false (`python -m tests.models.random_systems --systems "
+        f"{fuzzed['systems']} --store proofs/random_systems.json`).",
+    ]
 
 
 def _kind(entry: Theorem | Counterexample) -> str:

@@ -29,6 +29,8 @@ def command(entry: ReferenceRun) -> str:
 
 def reference_section(counter: Counterexample) -> list[str]:
     """Return a counterexample's section."""
+    if counter.elsewhere:
+        return ["## Outside of the model", "", counter.elsewhere, ""]
     entry, found = RUNS[counter.id], _shown(counter.id)
     lines = ["## On the reference implementation", "", "```", command(entry), "```", ""]
     lines += [f"Breaks `{entry.breaks}`: {found.violations[0]}.", ""]
@@ -57,20 +59,23 @@ def _held_against(counter: Counterexample, found: Shown) -> list[str]:
 
 def replays_page() -> str:
     """Return the table of all counterexamples."""
-    read = [one for one in COUNTEREXAMPLES if RUNS[one.id].reading is not None]
+    shown_by_runs = [one for one in COUNTEREXAMPLES if not one.elsewhere]
+    read = [one for one in shown_by_runs if RUNS[one.id].reading is not None]
     lines = [
         "# Counterexamples on the reference implementation", "",
-        f"Each of the {len(COUNTEREXAMPLES)} counterexamples was found in a specification. It is "
+        f"Each of these {len(shown_by_runs)} of {len(COUNTEREXAMPLES)} counterexamples was found "
+        "in a specification. It is "
         "also a run of the reference implementation, with the faulty dialect, option or mutant. "
         "The run breaks the named property. "
         f"{len(read)} runs are also read as steps of the specifications "
         "(`paraply/models/recorded/`). The faulty specification allows the run up to the point "
         "where its statement is false, and the proved one rejects it. Otherwise the table has the "
-        "reason. The pages of the counterexamples have the commands.", "",
+        "reason. The pages of the counterexamples have the commands; those of the others say what "
+        "shows them outside of the model.", "",
         "| | on the reference | breaks | the statement | read by |",
         "| --- | --- | --- | --- | --- |",
     ]  # fmt: skip
-    for counter in COUNTEREXAMPLES:
+    for counter in shown_by_runs:
         entry = RUNS[counter.id]
         name = f"[{counter.id}]({counter.id}.md)"
         reading = f"`{entry.reading_name}`" if entry.reading else entry.unread

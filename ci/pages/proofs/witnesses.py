@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -57,11 +57,12 @@ def stored() -> dict[str, dict[str, Any]]:
     return record
 
 
-def main() -> int:
-    """Search and store."""
+def main(names: Sequence[str] = ()) -> int:
+    """Search and store the runs of systems, by default all."""
     lines = []
     for system in systems():
-        runs = measure(system)
+        is_kept = bool(names) and system.name not in names
+        runs = stored()[system.name] if is_kept else measure(system)
         longest = max(len(data["steps"]) for data in runs.values())
         print(f"{system.name}: {len(runs)} runs, the longest of {longest} steps", flush=True)
         told = ",\n".join(f" {json.dumps(name)}: {json.dumps(data)}" for name, data in runs.items())
@@ -71,4 +72,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

@@ -44,6 +44,8 @@ class Counterexample:
     """``progress`` for a response; its run is a lasso."""
     loop: int = 0
     """Length of a lasso's loop."""
+    elsewhere: str = ""
+    """What else shows it, where no run of the reference implementation does."""
     workloads: Callable[[int, Scope], Iterable[Mapping[str, Table]]] | None = None
     """Initial states of a lasso, by number of transactions."""
 

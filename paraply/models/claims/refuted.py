@@ -9,6 +9,8 @@ from functools import partial
 
 from paraply.models.claims.claim import SMALL, TWO, Counterexample
 from paraply.models.claims.commits.refuted import REFUTED_OF_COMMITS
+from paraply.models.claims.group.refuted import REFUTED_OF_THE_GROUP
+from paraply.models.claims.ourselves.refuted import REFUTED_ABOUT_OURSELVES
 from paraply.models.claims.progress.refuted import REFUTED_OF_PROGRESS
 from paraply.models.claims.refinement.refuted import REFUTED_OF_REFINEMENT
 from paraply.models.language.concrete import Scope
@@ -33,7 +35,7 @@ _with_open_snapshots = partial(
 )
 _wherever_ddl_runs = partial(variant_of_end_to_end, ddl_is_apart=False, speaks_of_tables=False)
 
-COUNTEREXAMPLES = (
+_STATED = (
     Counterexample(
         id="C01", title="AL1 as written lets a transaction without write set run beside others",
         system=variant_of_applier(name="wl8440_literal", fence_without_write_set=False),
@@ -303,4 +305,10 @@ COUNTEREXAMPLES = (
         statement="visible_is_at_a_whole_set", scope=Scope(low=0, high=1, size=1), steps=6,
         source="assumption A18; sync_binlog other than 1 at the source",
     ),
+    *REFUTED_ABOUT_OURSELVES,
+    *REFUTED_OF_THE_GROUP,
 )  # fmt: skip
+
+COUNTEREXAMPLES: tuple[Counterexample, ...] = tuple(
+    sorted(_STATED, key=lambda entry: int(entry.id[1:]))
+)

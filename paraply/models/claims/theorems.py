@@ -6,6 +6,8 @@ from functools import partial
 
 from paraply.models.claims.claim import Counterexample, Theorem
 from paraply.models.claims.commits.theorems import THEOREMS_OF_COMMITS
+from paraply.models.claims.group.theorems import THEOREMS_OF_THE_GROUP
+from paraply.models.claims.ourselves.theorems import THEOREMS_ABOUT_OURSELVES
 from paraply.models.claims.progress.theorems import THEOREMS_OF_PROGRESS
 from paraply.models.claims.refinement.theorems import THEOREMS_OF_REFINEMENT
 from paraply.models.claims.refuted import COUNTEREXAMPLES
@@ -299,10 +301,13 @@ THEOREMS = (
     ),
     *THEOREMS_OF_REFINEMENT,
     *THEOREMS_OF_PROGRESS,
+    *THEOREMS_ABOUT_OURSELVES,
+    *THEOREMS_OF_THE_GROUP,
 )
 
 
 def theorem(identifier: str) -> Theorem | Counterexample | None:
     """Return a theorem (``P07``) or counterexample (``C07``)."""
     wanted = identifier.upper()
-    return next((entry for entry in (*THEOREMS, *COUNTEREXAMPLES) if entry.id == wanted), None)
+    entries: tuple[Theorem | Counterexample, ...] = (*THEOREMS, *COUNTEREXAMPLES)
+    return next((entry for entry in entries if entry.id == wanted), None)

@@ -321,6 +321,8 @@ def choice(node: Ite) -> Fact:
     """Return the fact that defines an if-then-else."""
     formula = Ite(node.condition, Equal(node, node.then), Equal(node, node.otherwise))
     equal = f"refine (proj2 ({true_iff(node.sort)} _ _) eq_refl)"
+    if isinstance(node.condition, Literal):
+        return Fact(formula, equal)
     return Fact(formula, f"destruct {boolean(node.condition)}; {equal}")
 
 

@@ -128,8 +128,9 @@ class Action:
             # The values of updates use parameters and argument variables, nothing else.
             node = without_capture(node, [self.parameters])
         inner = rebuild(node, self.post)
-        if isinstance(inner, Apply) and inner.function in self.updates:
-            variables, value = self.updates[inner.function]
+        # ``node``, because ``inner`` may have become an application of the new state: ~~f is f.
+        if isinstance(node, Apply) and isinstance(inner, Apply) and node.function in self.updates:
+            variables, value = self.updates[node.function]
             return substitute(value, dict(zip(variables, inner.arguments, strict=True)))
         return inner
 

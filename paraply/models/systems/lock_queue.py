@@ -22,6 +22,7 @@ from paraply.models.language.response import Case, Measure, Response
 from paraply.models.language.system import System
 from paraply.models.language.terms import (
     BOOL,
+    FALSE,
     INT,
     TRUE,
     Sort,
@@ -39,8 +40,12 @@ from paraply.models.language.terms import (
 ROW = Sort("Row")
 P, Q, INDEX, T = (Variable(name, INT) for name in "pqit")
 R = Variable("r", ROW)
-FREE = -1
-"""No lock owner."""
+FREE, SESSION = -1, -2
+"""No lock owner; a client's session, which is no position of the log."""
+
+
+OF_OTHERS = ("queue", "session_locks", "session_ends")
+"""Actions that nobody need take."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,8 +55,13 @@ class Rules:
     name: str = "lock_queue"
     locks_are_writes: bool = False
     """Workers lock exactly the rows of their write sets."""
-    calls_back: Choice["waiting_for_turn", "any_holder"] = "any_holder"
+    calls_back: Choice["waiting_for_turn", "any_holder", "nobody"] = "any_holder"
     """Which later holder of a row gives way to an earlier transaction that wants the row."""
+    starts_after: Choice["conflicts", "nothing", "batches"] = "conflicts"
+    """LOGICAL_CLOCK waits for conflicting transactions to commit; MariaDB's optimistic mode for
+    nothing; its conservative mode for the commit starts of all earlier batches."""
+    sessions: Choice["", "give_way", "stay"] = ""
+    """Clients' sessions lock rows, too; what they hold when a worker wants it."""
     hands_over: bool = True
     """The row goes to the transaction that wanted it, not to the first to ask."""
 
@@ -68,6 +78,8 @@ class Queue:
         self.size = system.rigid("size", INT, INT)
         self.row_at = system.rigid("row_at", INT, INT, ROW)
         self.place = system.rigid("place", INT, ROW, INT)
+        if rules.starts_after == "batches":
+            self.first = system.rigid("first", INT, INT)
         self.n = system.state("n", INT)
         self.head = system.state("head", INT)
         self.started = system.state("started", INT, BOOL)
@@ -98,6 +110,8 @@ def lock_queue(rules: Rules = Rules()) -> System:
     queue = Queue(rules)
     _assumptions(queue)
     _actions(queue)
+    if rules.sessions:
+        _sessions(queue)
     if not rules.locks_are_writes:
         # With exact locks no transaction waits for a row, so no worker would ever give way.
         _ways_to_give_way(queue)
@@ -119,6 +133,9 @@ def _assumptions(queue: Queue) -> None:
     if queue.rules.locks_are_writes:
         system.assume("locks_are_writes", (P, R), implies(queue.locks(P, R), ws(P, R)),
             "no other row is locked")  # fmt: skip
+    if queue.rules.starts_after == "batches":
+        system.assume("batches_hold_their_own", (P,), queue.first(P) <= P,
+            "a transaction is of its batch")  # fmt: skip
     system.starts_with("empty", (), conj(eq(queue.n(), 0), eq(queue.head(), 0)))
     system.starts_with("idle", (P,), conj(~queue.started(P), eq(queue.got(P), 0)))
     system.starts_with("unlocked", (R,), eq(queue.holder(R), FREE))
@@ -129,9 +146,16 @@ def _actions(queue: Queue) -> None:
     n, head, got, holder = queue.n, queue.head, queue.got, queue.holder
     system.action("queue", (), updates={n: lambda: n() + 1}, meaning="the receiver writes")
     in_order = forall(Q, implies(conj(Q >= 0, Q < P), started(Q)))
-    conflicts = forall(Q, forall(R, implies(conj(Q >= 0, Q < P, ws(P, R), ws(Q, R)), Q < head())))
+    waits: Term = TRUE
+    if queue.rules.starts_after == "conflicts":
+        conflict = conj(Q >= 0, Q < P, ws(P, R), ws(Q, R))
+        waits = forall(Q, forall(R, implies(conflict, Q < head())))
+    elif queue.rules.starts_after == "batches":
+        # Commit starts with the last row, and a retry takes it back.
+        commits = disj(Q < head(), conj(started(Q), eq(got(Q), queue.size(Q))))
+        waits = forall(Q, implies(conj(Q >= 0, Q < queue.first(P)), commits))
     system.action(
-        "start", (P,), guard=conj(P >= 0, P < n(), ~started(P), in_order, conflicts),
+        "start", (P,), guard=conj(P >= 0, P < n(), ~started(P), in_order, waits),
         updates={started: lambda p: disj(started(p), eq(p, P))},
         meaning="a worker takes the next transaction of the log",
     )  # fmt: skip
@@ -155,11 +179,48 @@ def _actions(queue: Queue) -> None:
     )  # fmt: skip
 
 
+def _sessions(queue: Queue) -> None:
+    system, got, holder = queue.system, queue.got, queue.holder
+    # A lock that a worker waits for is given to the earliest worker, in the order of the queue.
+    at_row = conj(queue.running(Q), got(Q) < queue.size(Q), eq(queue.wanted(Q), R))
+    unwanted = forall(Q, implies(Q >= 0, negate(at_row)))
+    system.action(
+        "session_locks", (R,), guard=conj(eq(holder(R), FREE), unwanted),
+        updates={holder: lambda r: ite(eq(r, R), SESSION, holder(r))},
+        meaning="a client's session changes a row",
+    )  # fmt: skip
+    system.action(
+        "session_ends", (R,), guard=conj(eq(holder(R), SESSION), unwanted),
+        updates={holder: lambda r: ite(eq(r, R), FREE, holder(r))},
+        meaning="the session commits or rolls back, and nobody waits for its row",
+    )  # fmt: skip
+    earlier = conj(queue.running(INDEX), got(INDEX) < queue.size(INDEX),
+                   eq(queue.wanted(INDEX), queue.wanted(Q)))  # fmt: skip
+    earliest = forall(INDEX, implies(conj(INDEX >= 0, INDEX < Q), negate(earlier)))
+    system.action(
+        "session_gives_way", (Q,),
+        guard=conj(queue.running(Q), Q >= 0, got(Q) < queue.size(Q), earliest,
+                   eq(holder(queue.wanted(Q)), SESSION),
+                   TRUE if queue.rules.sessions == "give_way" else FALSE),
+        updates={
+            holder: lambda r: ite(eq(r, queue.wanted(Q)), Q, holder(r)),
+            got: lambda p: ite(eq(p, Q), got(p) + 1, got(p)),
+        },
+        meaning="the session ends or is killed, and its row goes to the earliest that waits",
+    )  # fmt: skip
+
+
 def _ways_to_give_way(queue: Queue) -> None:
     if queue.rules.calls_back == "any_holder":
         _gives_way(
             queue, "call_back", TRUE,
             "a holder of a row that an earlier transaction wants rolls back and begins again",
+        )  # fmt: skip
+        return
+    if queue.rules.calls_back == "nobody":
+        _gives_way(
+            queue, "call_back", queue.wants(P, Q),
+            "only a circle of two rows is noticed: InnoDB rolls back the later",
         )  # fmt: skip
         return
     _gives_way(
@@ -203,19 +264,22 @@ def _invariants(queue: Queue) -> None:
     system.invariant("committed_was_started", (P,),
         implies(conj(P >= 0, P < head()), started(P)),
         "no transaction commits before it starts")  # fmt: skip
-    system.invariant(
-        "running_transactions_do_not_conflict", (P, Q, R),
-        implies(conj(P >= 0, P < Q, started(Q), ws(P, R), ws(Q, R)), P < head()),
-        "no conflicting parallel apply",
-    )  # fmt: skip
+    waits_for_conflicts = queue.rules.starts_after == "conflicts"
+    if waits_for_conflicts:
+        system.invariant(
+            "running_transactions_do_not_conflict", (P, Q, R),
+            implies(conj(P >= 0, P < Q, started(Q), ws(P, R), ws(Q, R)), P < head()),
+            "no conflicting parallel apply",
+        )  # fmt: skip
     system.invariant("counts_are_in_range", (P,), conj(got(P) >= 0, got(P) <= size(P)),
         "no transaction locks more rows than it has statements")  # fmt: skip
     system.invariant("only_started_ones_lock", (P,), implies(got(P) > 0, started(P)),
         "a lock needs a worker")  # fmt: skip
     owner = holder(R)
+    is_session = eq(owner, SESSION) if queue.rules.sessions else FALSE
     system.invariant(
         "holder_is_running", (R,),
-        disj(eq(owner, FREE), conj(queue.running(owner), queue.locks(owner, R),
+        disj(eq(owner, FREE), is_session, conj(queue.running(owner), queue.locks(owner, R),
              queue.place(owner, R) < got(owner))),
         "a row is held by a running transaction that has come to it",
     )  # fmt: skip
@@ -225,15 +289,28 @@ def _invariants(queue: Queue) -> None:
                 eq(holder(queue.row_at(P, INDEX)), P)),
         "a running transaction keeps the rows that it has locked",
     )  # fmt: skip
-    system.safe(
-        "conflicts_do_not_overlap", (P, Q, R),
-        implies(conj(P >= 0, P < Q, started(Q), ws(P, R), ws(Q, R)), P < head()),
-        "of two transactions that write one row, the later starts after the earlier has committed",
-    )  # fmt: skip
+    if waits_for_conflicts:
+        system.safe(
+            "conflicts_do_not_overlap", (P, Q, R),
+            implies(conj(P >= 0, P < Q, started(Q), ws(P, R), ws(Q, R)), P < head()),
+            "of two transactions that write one row, the later starts after the earlier has "
+            "committed",
+        )  # fmt: skip
+    else:
+        first = head()
+        system.safe(
+            "the_head_commits_with_its_rows", (P, R),
+            implies(conj(queue.started(first), got(first) >= size(first), ws(first, R), ws(P, R),
+                         P > first, P >= 0), negate(eq(holder(R), P))),
+            "when a transaction can commit, no later one has changed a row that it writes",
+        )  # fmt: skip
     if queue.rules.locks_are_writes:
         system.safe("no_row_is_waited_for", (P, Q), negate(queue.wants(Q, P)) | eq(P, FREE),
             "no transaction waits for a row")  # fmt: skip
     system.cover("two_run_at_once", (P, Q), conj(P < Q, queue.running(P), queue.running(Q)))
+    if queue.rules.sessions:
+        system.cover("a_session_holds_what_the_first_wants", (), conj(queue.running(head()),
+            got(head()) < size(head()), eq(holder(queue.wanted(head())), SESSION)))  # fmt: skip
     if not queue.rules.locks_are_writes:
         first = conj(queue.wants(head(), P), head() < P, eq(got(head()), 0))
         system.cover("the_first_waits_for_a_later", (P,), first)
@@ -256,6 +333,14 @@ def _progress(queue: Queue) -> None:
     if not queue.rules.locks_are_writes:
         waits = conj(left, negate(eq(row, FREE)))
         rank.append(Measure(ite(waits, 0, 1)))
+        if queue.rules.sessions:
+            is_session = eq(row, SESSION)
+            cases.append(Case(
+                name="waits_for_a_session", condition=conj(waits, is_session),
+                action="session_gives_way", arguments=(first,),
+                meaning="a client's session has locked its next row",
+            ))  # fmt: skip
+            waits = conj(waits, negate(is_session))
         cases.append(Case(
             name="waits", condition=waits, action="call_back", arguments=(row, first),
             meaning="a later transaction has locked its next row",
@@ -263,7 +348,7 @@ def _progress(queue: Queue) -> None:
     queue.system.responds(Response(
         name="the_log_is_finished", variables=(T,), pending=conj(T >= 0, T < queue.n()),
         goal=T < first, rank=tuple(rank), cases=tuple(cases),
-        fair=tuple(action.name for action in queue.system.actions if action.name != "queue"),
+        fair=tuple(action.name for action in queue.system.actions if action.name not in OF_OTHERS),
         meaning="every transaction in the relay log is committed eventually",
     ))  # fmt: skip
 

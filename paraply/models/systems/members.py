@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from paraply.models.language.system import System, Updates
 from paraply.models.language.terms import (
     BOOL,
+    FALSE,
+    TRUE,
     Function,
     Sort,
     Term,
@@ -37,6 +39,9 @@ class Rules:
     stable_is_seen: bool = True
     """Assumption A2: future snapshots include the stable set."""
     purge_stable_only: bool = True
+    joins: str = ""
+    """Member b joins later: with the donor's certification info (``imports``), a copy of it that
+    may be old (``old_copy``), or none (``empty``). Without, both are there from the beginning."""
 
 
 def members(rules: Rules = Rules()) -> System:
@@ -52,6 +57,11 @@ def members(rules: Rules = Rules()) -> System:
     infos = (system.state("has_a", ROW, BOOL), system.state("has_b", ROW, BOOL))
     purged = system.state("purged", ROW, BOOL)
     grown = system.state("grown", TXN, BOOL)
+    # An item of the joiner may be of an older writer than the donor's, if its copy was old.
+    joined = system.state("joined", BOOL) if rules.joins else None
+    copied = system.state("copied", ROW, BOOL) if rules.joins == "old_copy" else None
+    sent = system.state("sent", BOOL) if copied else None
+    decides: Term = joined() if joined else TRUE
 
     system.starts_with("nothing_delivered", (T,), conj(~delivered(T), ~certified(T), ~stable(T)))
     system.starts_with("nothing_written", (R,), conj(~written(R), ~infos[0](R), ~infos[1](R)))
@@ -74,7 +84,7 @@ def members(rules: Rules = Rules()) -> System:
             written: lambda r: disj(written(r), ws(T, r)),
             writer: lambda r: ite(ws(T, r), T, writer(r)),
             infos[0]: lambda r: disj(infos[0](r), ws(T, r)),
-            infos[1]: lambda r: disj(infos[1](r), ws(T, r)),
+            infos[1]: lambda r: disj(infos[1](r), conj(decides, ws(T, r))),
         },
         meaning="both accept, or the statement is broken before they can differ",
     )  # fmt: skip
@@ -96,9 +106,23 @@ def members(rules: Rules = Rules()) -> System:
             updates=kept, havoc=(purged,), meaning="one member purges stable items",
         )  # fmt: skip
 
+    if joined:
+        system.starts_with("b_is_elsewhere", (), ~joined())
+        taken = {"imports": infos[0], "old_copy": copied}.get(rules.joins)
+        system.action(
+            "join", (), guard=conj(~joined(), sent() if sent else TRUE),
+            updates={joined: lambda: TRUE, infos[1]: lambda r: taken(r) if taken else FALSE},
+            meaning="the joiner gets the certification info, at the view change in the order",
+        )  # fmt: skip
+    if copied and sent:
+        system.starts_with("nothing_sent", (), ~sent())
+        system.action("copy", (), updates={copied: lambda r: infos[0](r), sent: lambda: TRUE},
+            meaning="the donor sends its certification info, before the view change")  # fmt: skip
+
     undecided = conj(~delivered(T), forall(U, implies(stable(U), snap(T, U))))
     if not rules.stable_is_seen:
         undecided = ~delivered(T)
+    undecided = conj(decides, undecided)
     for first, second, name in (
         (0, 1, "what_a_refuses_b_refuses"),
         (1, 0, "what_b_refuses_a_refuses"),
@@ -112,10 +136,14 @@ def members(rules: Rules = Rules()) -> System:
     for has, name in zip(infos, "ab", strict=True):
         system.invariant(
             f"item_lacks_at_{name}_only_if_stable", (R, U),
-            implies(conj(written(R), ~has(R), in_version(R, U)), stable(U)),
+            implies(conj(decides if name == "b" else TRUE, written(R), ~has(R), in_version(R, U)),
+                    stable(U)),
             "an item that was purged is of a version that is stable",
         )  # fmt: skip
         system.invariant(f"item_at_{name}_was_written", (R,), implies(has(R), written(R)),
             "there is no item without a writer")  # fmt: skip
-    system.cover("one_has_purged", (R,), conj(infos[0](R), ~infos[1](R)))
+    if joined:
+        system.invariant("joiner_waits_with_nothing", (R,), disj(decides, ~infos[1](R)),
+            "before the view change the joiner has no certification info")  # fmt: skip
+    system.cover("one_has_purged", (R,), conj(decides, infos[0](R), ~infos[1](R)))
     return system

@@ -26,7 +26,7 @@ from paraply.models.language.terms import (
     ite,
 )
 
-ROW = Sort("Row")
+ROW, SLOT = Sort("Row"), Sort("Slot")
 P, Q = Variable("p", INT), Variable("q", INT)
 R = Variable("r", ROW)
 LOW, PARENT = Variable("low", INT), Variable("parent", INT)
@@ -46,6 +46,8 @@ class Rules:
 
     So a commit-order parent covers earlier writers of common rows.
     """
+    hashes: str = ""
+    """The history has hashes of rows: ``all`` of a write set, or ``some``. Others may collide."""
     contiguous_mark: bool = True
     """Everything up to the mark has left."""
 
@@ -55,22 +57,35 @@ def tracker(rules: Rules = Rules()) -> System:
     system = System(rules.name, "dependencies from the last writer of each row, and a replica")
     ws = system.rigid("ws", INT, ROW, BOOL)
     n = system.state("n", INT)
-    known = system.state("known", ROW, BOOL)
-    writer = system.state("writer", ROW, INT)
+    # The history's entries: rows, or hashes of rows; ``noted`` are the entries of a write set.
+    entry = SLOT if rules.hashes else ROW
+    noted = system.rigid("noted", INT, SLOT, BOOL) if rules.hashes else ws
+    known = system.state("known", entry, BOOL)
+    writer = system.state("writer", entry, INT)
     start = system.state("start", INT)
     depends = system.state("depends", INT, INT)
     started = system.state("started", INT, BOOL)
     left = system.state("left", INT, BOOL)
     mark = system.state("mark", INT)
 
+    if rules.hashes:
+        slot = system.rigid("slot", ROW, SLOT)
+        if rules.hashes == "all":
+            system.assume("rows_are_hashed", (P, R), implies(ws(P, R), noted(P, slot(R))),
+                "a write set has the hash of each of its rows")  # fmt: skip
+
+    def entry_of(row: Term) -> Term:
+        return slot(row) if rules.hashes else row
+
     # Positions count from 0; a bound of -1 means no wait.
     system.starts_with("empty", (), conj(eq(n(), 0), eq(start(), -1), eq(mark(), -1)))
-    system.starts_with("nothing_known", (R,), ~known(R))
+    of = Variable("e" if rules.hashes else "r", entry)
+    system.starts_with("nothing_known", (of,), ~known(of))
     system.starts_with("nothing_runs", (P,), conj(~started(P), ~left(P)))
 
     last_writer = conj(
         LOW >= start(), LOW < n(),
-        forall(R, implies(conj(ws(n(), R), known(R)), writer(R) <= LOW)),
+        forall(of, implies(conj(noted(n(), of), known(of)), writer(of) <= LOW)),
     )  # fmt: skip
     covers = forall(P, forall(R, implies(
         conj(P >= 0, P < n(), ws(P, R), ws(n(), R)), P <= PARENT)))  # fmt: skip
@@ -84,8 +99,8 @@ def tracker(rules: Rules = Rules()) -> System:
         updates={
             n: lambda: n() + 1,
             depends: lambda p: ite(eq(p, n()), bound, depends(p)),
-            known: lambda r: disj(known(r), ws(n(), r)),
-            writer: lambda r: ite(ws(n(), r), n(), writer(r)),
+            known: lambda e: disj(known(e), noted(n(), e)),
+            writer: lambda e: ite(noted(n(), e), n(), writer(e)),
         },
         meaning="the next transaction is logged with its bound",
     )  # fmt: skip
@@ -116,7 +131,7 @@ def tracker(rules: Rules = Rules()) -> System:
     system.invariant("bound_reaches_the_writer", (P, Q, R), implies(conflict, depends(Q) >= P),
         "the bound reaches every earlier writer of a common row")  # fmt: skip
     system.invariant("writer_is_remembered", (P, R), implies(conj(P >= 0, P < n(), ws(P, R)),
-        disj(conj(known(R), writer(R) >= P), start() >= P)),
+        disj(conj(known(entry_of(R)), writer(entry_of(R)) >= P), start() >= P)),
         "a writer is in the history, or the bound for all forgotten covers it")  # fmt: skip
     system.invariant("mark_is_a_prefix", (P,), implies(conj(P >= 0, P <= mark()), left(P)),
         "everything up to the mark has left")  # fmt: skip

@@ -11,16 +11,23 @@ from paraply.models.systems import (
     batches,
     certification,
     commit_order,
+    commit_pipeline,
     crash_points,
     end_to_end,
+    group,
+    linear_audit,
     lock_queue,
     low_water_mark,
     member_in_applier,
     members,
+    merged_parts,
+    one_copy,
+    prefix_test,
     quorum,
     restart,
     rotation,
     semi_sync,
+    stable_rounds,
     trackers,
 )
 
@@ -106,3 +113,38 @@ def variant_of_applier_in_member(**switches: object) -> Build:
 def variant_of_member_in_applier(**switches: object) -> Build:
     """Return applier and member, the member leading."""
     return lambda: member_in_applier.member_in_applier(member_in_applier.Rules(**switches))  # type: ignore[arg-type]
+
+
+def variant_of_commit_pipeline(**switches: object) -> Build:
+    """Return group commit with a wait that may time out."""
+    return lambda: commit_pipeline.commit_pipeline(commit_pipeline.Rules(**switches))  # type: ignore[arg-type]
+
+
+def variant_of_stable_rounds(**switches: object) -> Build:
+    """Return members that report, and a collector."""
+    return lambda: stable_rounds.stable_rounds(stable_rounds.Rules(**switches))  # type: ignore[arg-type]
+
+
+def variant_of_one_copy(**switches: object) -> Build:
+    """Return a group with clients, certification and members that apply in order."""
+    return lambda: one_copy.one_copy(one_copy.Rules(**switches))  # type: ignore[arg-type]
+
+
+def variant_of_linear_audit(**switches: object) -> Build:
+    """Return the audit's pass over a log."""
+    return lambda: linear_audit.linear_audit(linear_audit.Rules(**switches))  # type: ignore[arg-type]
+
+
+def variant_of_merged_parts(**switches: object) -> Build:
+    """Return a log in parts that are merged."""
+    return lambda: merged_parts.merged_parts(merged_parts.Rules(**switches))  # type: ignore[arg-type]
+
+
+def variant_of_prefix_test(**switches: object) -> Build:
+    """Return the test of a replica's states."""
+    return lambda: prefix_test.prefix_test(prefix_test.Rules(**switches))  # type: ignore[arg-type]
+
+
+def variant_of_group(**switches: object) -> Build:
+    """Return a group with sessions, collection, joiners and crashes."""
+    return lambda: group.group(group.Rules(**switches))  # type: ignore[arg-type]

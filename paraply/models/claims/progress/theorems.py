@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 from paraply.models.claims.claim import Theorem
-from paraply.models.systems.variants import variant_of_lock_queue
+from paraply.models.systems.variants import (
+    variant_of_commit_pipeline,
+    variant_of_lock_queue,
+    variant_of_stable_rounds,
+)
 
 THEOREMS_OF_PROGRESS = (
     Theorem(
@@ -31,5 +35,63 @@ THEOREMS_OF_PROGRESS = (
         assumes=(),
         delimited_by=("C68", "C69"),
         source="thd_rpl_deadlock_check; Commit_order_manager::check_and_report_deadlock",
+    ),
+    Theorem(
+        id="P38",
+        kind="progress",
+        claim="MariaDB's optimistic and conservative modes finish their log, if whoever holds a "
+        "row is killed and retried for the earliest transaction that wants it.",
+        systems=(
+            variant_of_lock_queue(name="lock_queue[optimistic]", starts_after="nothing"),
+            variant_of_lock_queue(name="lock_queue[conservative]", starts_after="batches"),
+        ),
+        statements=("the_log_is_finished", "the_head_commits_with_its_rows"),
+        assumes=(),
+        delimited_by=("C75",),
+        source="slave_parallel_mode; rpl_parallel.cc, retry_event_group; thd_rpl_deadlock_check",
+    ),
+    Theorem(
+        id="P39",
+        kind="progress",
+        claim="The oldest uncommitted transaction never waits for ever on a member with live "
+        "sessions, if a session gives way to the earliest worker that wants its row.",
+        systems=(variant_of_lock_queue(name="lock_queue[sessions]", sessions="give_way"),),
+        statements=("the_log_is_finished",),
+        assumes=(),
+        delimited_by=("C76",),
+        source="trx_kill_blocking, high-priority transactions of group replication; Galera's "
+        "brute-force aborts",
+    ),
+    Theorem(
+        id="P40",
+        kind="progress",
+        claim="Every group in the binary log commits under semi-sync, if waits time out, whatever "
+        "replicas do; or, without a time-out, if a replica goes on receiving.",
+        systems=(
+            variant_of_commit_pipeline(name="commit_pipeline"),
+            variant_of_commit_pipeline(
+                name="commit_pipeline[receives]", times_out=False, receives=True
+            ),
+        ),
+        statements=("every_written_group_commits", "what_commits_is_durable"),
+        assumes=(),
+        delimited_by=("C77",),
+        source="MDEV-162; rpl_semi_sync_source_timeout",
+    ),
+    Theorem(
+        id="P41",
+        kind="progress",
+        claim="What was certified can be purged in the end: every member that is not expelled "
+        "executes and reports it, and what all have reported becomes stable.",
+        systems=(variant_of_stable_rounds(name="stable_rounds"),),
+        statements=(
+            "everybody_executes_or_leaves",
+            "everybody_reports_or_leaves",
+            "a_round_makes_it_stable_or_meets_who_lacks_it",
+            "stable_is_executed_everywhere",
+        ),
+        assumes=(),
+        delimited_by=("C78",),
+        source="Certifier::garbage_collect; group_replication_member_expel_timeout",
     ),
 )

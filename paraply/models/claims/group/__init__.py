@@ -1,0 +1,1 @@
+"""Claims about a group as its clients see it."""

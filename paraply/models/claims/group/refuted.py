@@ -1,0 +1,95 @@
+"""Refuted statements about groups, joiners and hashes."""
+
+from __future__ import annotations
+
+from paraply.models.claims.claim import SMALL, TWO, Counterexample
+from paraply.models.language.concrete import Scope
+from paraply.models.systems.variants import (
+    variant_of_group,
+    variant_of_members,
+    variant_of_one_copy,
+    variant_of_tracker,
+)
+
+GROUP = Scope(low=-1, high=3, size=2)
+
+REFUTED_OF_THE_GROUP = (
+    Counterexample(
+        id="C88", title="a write set that lacks the hash of a row",
+        system=variant_of_tracker(name="hash_is_missing", hashes="some"),
+        statement="conflicting_rows_are_ordered", scope=SMALL, steps=3,
+        source="MySQL bugs 86078, 111027",
+        elsewhere="`paraply audit` finds such pairs in logs: it computes the keys itself.",
+    ),
+    Counterexample(
+        id="C89", title="without certification, an update is lost across members",
+        system=variant_of_one_copy(name="uncertified", certifies=False),
+        statement="first_committer_wins", scope=GROUP, steps=4,
+        source="asynchronous multi-source replication in a circle",
+        elsewhere="The mutant `version_lacks_the_writers_gtid` of the reference lets such a pair "
+        "through (C08).",
+    ),
+    Counterexample(
+        id="C90", title="a member commits its own transactions before earlier ones of others",
+        system=variant_of_one_copy(name="own_first", own_in_order=False),
+        statement="members_show_prefixes", scope=GROUP, steps=3,
+        source="group_replication_consistency=EVENTUAL; MySQL manual, local transactions",
+        elsewhere="The mutant `composed_own_overtakes_others` of the reference.",
+    ),
+    Counterexample(
+        id="C91", title="write skew: reads are not certified",
+        system=variant_of_one_copy(name="blind_to_reads", speaks_of_reads=True),
+        statement="there_is_no_write_skew", scope=GROUP, steps=4,
+        source="Berenson and others 1995, A5B",
+        elsewhere="Measured on Galera at SERIALIZABLE (`docs/findings.md`).",
+    ),
+    Counterexample(
+        id="C92", title="a joiner that begins with empty certification info",
+        system=variant_of_members(name="empty_joiner", joins="empty"),
+        statement="what_a_refuses_b_refuses", scope=TWO, steps=2,
+        source="WL#8440 View_change_log_event: why it carries certification info",
+        elsewhere="The mutant `joiner_imports_nothing` of the reference.",
+    ),
+    Counterexample(
+        id="C93", title="a joiner whose copy is older than its view change",
+        system=variant_of_members(name="old_copy", joins="old_copy"),
+        statement="what_a_refuses_b_refuses", scope=TWO, steps=3,
+        source="a copy of certification info outside of the total order",
+        elsewhere="The mutant `joiner_misses_the_first_message` of the reference.",
+    ),
+    Counterexample(
+        id="C94", title="a snapshot that is taken when the transaction begins",
+        system=variant_of_group(name="group[early snapshot]", snapshot_when_sent=False),
+        statement="stable_is_in_every_snapshot", scope=GROUP, steps=9,
+        source="why the snapshot version is read at the commit",
+        elsewhere="The mutant `snapshot_is_taken_early` of the reference.",
+    ),
+    Counterexample(
+        id="C95", title="a report that overtakes what its member sent before",
+        system=variant_of_group(name="group[overtaken]", reports_in_order=False),
+        statement="stable_is_in_every_snapshot", scope=GROUP, steps=9,
+        source="assumption A2; a third party's report: broadcasts that bypass the queue",
+        elsewhere="The mutant `broadcast_bypasses_the_queue` of the reference (C07).",
+    ),
+    Counterexample(
+        id="C96", title="a message of a member that left is delivered after the view change",
+        system=variant_of_group(name="group[late messages]", views_flush=False),
+        statement="stable_is_in_every_snapshot", scope=GROUP, steps=7,
+        source="virtual synchrony: why a view change flushes",
+        elsewhere="The reference's channel delivers nothing after a view change.",
+    ),
+    Counterexample(
+        id="C97", title="a member that comes back without its donor's state",
+        system=variant_of_group(name="group[stale joiner]", joins_with_state=False),
+        statement="stable_is_applied_at_every_member", scope=GROUP, steps=8,
+        source="assumption A11; a member that rejoins with what it had",
+        elsewhere="The mutant `joiner_is_online_before_it_caught_up` of the reference.",
+    ),
+    Counterexample(
+        id="C98", title="a worker that changes rows which a session has locked",
+        system=variant_of_group(name="group[no row locks]", workers_wait=False),
+        statement="changes_are_made_on_the_last_version", scope=GROUP, steps=7,
+        source="row locks are held until the engine commit",
+        elsewhere="The mutant `composed_unlocks_when_certified` of the reference.",
+    ),
+)  # fmt: skip

@@ -1,0 +1,78 @@
+"""Theorems about one copy, joiners and hashes of write sets."""
+
+from __future__ import annotations
+
+from paraply.models.claims.claim import Theorem
+from paraply.models.systems.variants import (
+    variant_of_group,
+    variant_of_members,
+    variant_of_one_copy,
+    variant_of_tracker,
+)
+
+THEOREMS_OF_THE_GROUP = (
+    Theorem(
+        id="P45",
+        claim="Hash collisions only add waits: WRITESET orders conflicting rows with any hash "
+        "function, if a write set has the hash of each of its rows.",
+        systems=(variant_of_tracker(name="writeset_tracker[hashes]", hashes="all"),),
+        statements=("conflicting_rows_are_ordered",),
+        assumes=("A6",),
+        delimited_by=("C88",),
+        source="WL#7165; Rpl_transaction_write_set_ctx",
+    ),
+    Theorem(
+        id="P46",
+        claim="One-copy snapshot isolation: a group whose members apply in the certified order "
+        "loses no update, each transaction reads one state of that order, and members show "
+        "prefixes of it.",
+        systems=(variant_of_one_copy(name="one_copy"),),
+        statements=(
+            "first_committer_wins",
+            "reads_are_of_one_snapshot",
+            "members_show_prefixes",
+            "versions_are_of_the_last_writer",
+        ),
+        assumes=(),
+        delimited_by=("C89", "C90"),
+        source="WL#8440; Berenson and others 1995; Lin and others 2005, "
+        "one-copy snapshot isolation",
+    ),
+    Theorem(
+        id="P47",
+        claim="A group that certified reads as well would have no write skew.",
+        systems=(
+            variant_of_one_copy(name="one_copy[reads]", certifies_reads=True, speaks_of_reads=True),
+        ),
+        statements=("there_is_no_write_skew",),
+        assumes=(),
+        delimited_by=("C91",),
+        source="Berenson and others 1995, A5B; Fekete and others 2005",
+    ),
+    Theorem(
+        id="P48",
+        claim="A joiner that imports the donor's certification info at its view change decides as "
+        "the donor does, though each collects garbage when it likes.",
+        systems=(variant_of_members(name="members[joiner]", joins="imports"),),
+        statements=("what_a_refuses_b_refuses", "what_b_refuses_a_refuses"),
+        assumes=("A2",),
+        delimited_by=("C92", "C93"),
+        source="WL#8440 View_change_log_event; Certifier::set_certification_info",
+    ),
+    Theorem(
+        id="P49",
+        claim="In one model of a group, with sessions, collection, joiners and crashes, A2 and A11 "
+        "hold, and each certified change was made on the version that the certified writer before "
+        "it left.",
+        systems=(variant_of_group(name="group"),),
+        statements=(
+            "changes_are_made_on_the_last_version",
+            "stable_is_in_every_snapshot",
+            "stable_is_applied_at_every_member",
+            "members_show_prefixes",
+        ),
+        assumes=(),
+        delimited_by=("C94", "C95", "C96", "C97", "C98"),
+        source="WL#8440; Certifier::certify, Certifier::garbage_collect; virtual synchrony",
+    ),
+)

@@ -1,0 +1,1 @@
+"""Claims about this project's own algorithms."""

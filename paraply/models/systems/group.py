@@ -1,0 +1,354 @@
+"""One group: messages in a total order, snapshots, certification, collection, joiners, crashes.
+
+A session executes at its home member under row locks and then sends its transaction with a
+snapshot of what the member has applied. Messages of one member are delivered in the order of their
+sending, all messages in one order. Certification looks at what was not purged. Reports of applied
+positions are messages, too; what all members have reported is stable, and items below it may be
+purged. A crash is a view change: nothing that its member sent is delivered after it. A member joins
+with a donor's state. Nothing is assumed of snapshots or of the stable set.
+
+Source: WL#8440; Certifier::certify, Certifier::garbage_collect, Certifier_broadcast_thread; XCom
+and virtual synchrony; View_change_log_event.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from paraply.models.language.system import System, Updates
+from paraply.models.language.terms import (
+    BOOL,
+    INT,
+    TRUE,
+    Sort,
+    Term,
+    Variable,
+    conj,
+    disj,
+    eq,
+    forall,
+    implies,
+    ite,
+    negate,
+)
+
+TXN, ROW, MEMBER = Sort("Txn"), Sort("Row"), Sort("Member")
+T, U = Variable("t", TXN), Variable("u", TXN)
+R = Variable("r", ROW)
+M, DONOR = Variable("m", MEMBER), Variable("donor", MEMBER)
+P, Q, LEVEL = (Variable(name, INT) for name in ("p", "q", "level"))
+NOBODY = -1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rules:
+    """Each switch off is a fault."""
+
+    name: str = "group"
+    snapshot_when_sent: bool = True
+    """The snapshot is taken when the transaction is sent, not when it begins."""
+    reports_in_order: bool = True
+    """A report is delivered after what its member sent before."""
+    views_flush: bool = True
+    """After the view change, nothing of a member that left is delivered."""
+    joins_with_state: bool = True
+    """A joiner begins with what its donor has applied."""
+    workers_wait: bool = True
+    """A worker waits for, or kills, a session that holds one of its rows."""
+
+
+class Group:
+    """The group's functions, and the formulas that actions and statements share."""
+
+    def __init__(self, rules: Rules) -> None:
+        self.rules = rules
+        self.system = system = System(
+            rules.name, "sessions, one order of messages, certification, collection, members"
+        )
+        self.ws = system.rigid("ws", TXN, ROW, BOOL)
+        self.n = system.state("n", INT)
+        self.in_group = system.state("in_group", MEMBER, BOOL)
+        self.upto = system.state("upto", MEMBER, INT)
+        self.value = system.state("value", MEMBER, ROW, INT)
+        self.begun = system.state("begun", TXN, BOOL)
+        self.live = system.state("live", TXN, BOOL)
+        self.home = system.state("home", TXN, MEMBER)
+        self.saw = system.state("saw", TXN, ROW, INT)
+        self.sent = system.state("sent", TXN, BOOL)
+        self.snap = system.state("snap", TXN, INT)
+        self.number = system.state("number", TXN, INT)
+        self.delivered = system.state("delivered", TXN, BOOL)
+        self.certified = system.state("certified", TXN, BOOL)
+        self.place = system.state("place", TXN, INT)
+        self.txn_at = system.state("txn_at", INT, TXN)
+        self.has = system.state("has", ROW, BOOL)
+        self.out = system.state("out", MEMBER, INT)
+        self.arrived = system.state("arrived", MEMBER, INT)
+        self.reports = system.state("reports", MEMBER, BOOL)
+        self.report_number = system.state("report_number", MEMBER, INT)
+        self.report_value = system.state("report_value", MEMBER, INT)
+        self.reported = system.state("reported", MEMBER, INT)
+        self.stable = system.state("stable", INT)
+        # Ghost: the last certified writer below each position.
+        self.version = system.state("version", INT, ROW, INT)
+
+    def in_flight(self, t: Term) -> Term:
+        """Return that ``t`` is sent and may still be delivered."""
+        home = self.home(t)
+        waits = conj(self.sent(t), ~self.delivered(t), self.arrived(home) <= self.number(t))
+        return conj(waits, self.in_group(home)) if self.rules.views_flush else waits
+
+    def holds(self, t: Term, m: Term) -> Term:
+        """Return that ``t`` is a session of ``m`` that was not certified so far."""
+        return conj(self.live(t), eq(self.home(t), m), ~self.delivered(t))
+
+
+def group(rules: Rules = Rules()) -> System:
+    """Return the system of one group."""
+    made = Group(rules)
+    _beginning(made)
+    _sessions(made)
+    _deliveries(made)
+    _collection(made)
+    _members(made)
+    _statements(made)
+    return made.system
+
+
+def _beginning(g: Group) -> None:
+    system = g.system
+    system.starts_with("empty", (), conj(eq(g.n(), 0), eq(g.stable(), 0)))
+    system.starts_with("nothing_begun", (T,), conj(~g.begun(T), ~g.live(T), ~g.sent(T),
+        ~g.delivered(T), ~g.certified(T)))  # fmt: skip
+    system.starts_with("nothing_applied", (M,), conj(eq(g.upto(M), 0), eq(g.reported(M), 0),
+        ~g.reports(M), eq(g.out(M), 0), eq(g.arrived(M), 0)))  # fmt: skip
+    system.starts_with("nothing_written", (R,), conj(eq(g.version(0, R), NOBODY), ~g.has(R)))
+    system.starts_with("nothing_stored", (M, R), eq(g.value(M, R), NOBODY))
+
+
+def _sessions(g: Group) -> None:
+    home = g.home(T)
+    unlocked = forall(U, forall(R, negate(conj(g.live(U), eq(g.home(U), M), g.ws(U, R),
+                                               g.ws(T, R)))))  # fmt: skip
+    taken: Updates = {} if g.rules.snapshot_when_sent else {
+        g.snap: lambda t: ite(eq(t, T), g.upto(M), g.snap(t))}  # fmt: skip
+    g.system.action(
+        "execute", (T, M), guard=conj(~g.begun(T), g.in_group(M), unlocked),
+        updates={
+            g.begun: lambda t: disj(g.begun(t), eq(t, T)),
+            g.live: lambda t: disj(g.live(t), eq(t, T)),
+            g.home: lambda t: ite(eq(t, T), M, g.home(t)),
+            g.saw: lambda t, r: ite(eq(t, T), g.value(M, r), g.saw(t, r)),
+            **taken,
+        },
+        meaning="a session reads and changes its rows, and holds their locks",
+    )  # fmt: skip
+    taken = {} if not g.rules.snapshot_when_sent else {
+        g.snap: lambda t: ite(eq(t, T), g.upto(home), g.snap(t))}  # fmt: skip
+    g.system.action(
+        "send", (T,), guard=conj(g.live(T), ~g.sent(T)),
+        updates={
+            g.sent: lambda t: disj(g.sent(t), eq(t, T)),
+            g.number: lambda t: ite(eq(t, T), g.out(home), g.number(t)),
+            g.out: lambda m: ite(eq(m, home), g.out(m) + 1, g.out(m)),
+            **taken,
+        },
+        meaning="it commits: write set and snapshot go to the group",
+    )  # fmt: skip
+    g.system.action(
+        "roll_back", (T,), guard=conj(g.live(T), ~g.delivered(T)),
+        updates={g.live: lambda t: conj(g.live(t), ~eq(t, T))},
+        meaning="the client, or a worker that wants one of its rows, ends the session",
+    )  # fmt: skip
+
+
+def _deliveries(g: Group) -> None:
+    newer = conj(g.ws(T, R), g.has(R), g.snap(T) <= g.version(g.n(), R))
+    passes = forall(R, negate(newer))
+    next_of_home = conj(g.in_flight(T), eq(g.arrived(g.home(T)), g.number(T)))
+    common: Updates = {
+        g.n: lambda: g.n() + 1,
+        g.delivered: lambda t: disj(g.delivered(t), eq(t, T)),
+        g.place: lambda t: ite(eq(t, T), g.n(), g.place(t)),
+        g.txn_at: lambda p: ite(eq(p, g.n()), T, g.txn_at(p)),
+        g.arrived: lambda m: ite(eq(m, g.home(T)), g.arrived(m) + 1, g.arrived(m)),
+    }
+    g.system.action(
+        "certify", (T,), guard=conj(next_of_home, passes),
+        updates={
+            **common,
+            g.certified: lambda t: disj(g.certified(t), eq(t, T)),
+            g.has: lambda r: disj(g.has(r), g.ws(T, r)),
+            g.version: lambda p, r: ite(eq(p, g.n() + 1),
+                ite(g.ws(T, r), g.n(), g.version(g.n(), r)), g.version(p, r)),
+        },
+        meaning="delivered; no item of its rows is newer than its snapshot",
+    )  # fmt: skip
+    g.system.action(
+        "refuse", (T, R), guard=conj(next_of_home, newer),
+        updates={
+            **common,
+            g.live: lambda t: conj(g.live(t), ~eq(t, T)),
+            g.version: lambda p, r: ite(eq(p, g.n() + 1), g.version(g.n(), r), g.version(p, r)),
+        },
+        meaning="delivered; an item is newer, and the session rolls back",
+    )  # fmt: skip
+
+
+def _collection(g: Group) -> None:
+    g.system.action(
+        "report", (M,), guard=conj(g.in_group(M), ~g.reports(M)),
+        updates={
+            g.reports: lambda m: disj(g.reports(m), eq(m, M)),
+            g.report_value: lambda m: ite(eq(m, M), g.upto(M), g.report_value(m)),
+            g.report_number: lambda m: ite(eq(m, M), g.out(M), g.report_number(m)),
+            g.out: lambda m: ite(eq(m, M), g.out(m) + 1, g.out(m)),
+        },
+        meaning="a member sends what it has applied",
+    )  # fmt: skip
+    in_order = eq(g.arrived(M), g.report_number(M)) if g.rules.reports_in_order else TRUE
+    g.system.action(
+        "receive_report", (M,), guard=conj(g.reports(M), g.in_group(M), in_order),
+        updates={
+            g.reports: lambda m: conj(g.reports(m), ~eq(m, M)),
+            g.reported: lambda m: ite(eq(m, M), g.report_value(m), g.reported(m)),
+            g.arrived: lambda m: ite(conj(eq(m, M), eq(g.arrived(M), g.report_number(M))),
+                                     g.arrived(m) + 1, g.arrived(m)),
+        },
+        meaning="the report is delivered in its place of the order",
+    )  # fmt: skip
+    all_reported = forall(M, implies(g.in_group(M), g.reported(M) >= LEVEL))
+    g.system.action(
+        "settle", (LEVEL,), guard=conj(all_reported, LEVEL <= g.n(), LEVEL >= g.stable()),
+        updates={g.stable: lambda: LEVEL}, meaning="what all members have reported is stable",
+    )  # fmt: skip
+    g.system.action(
+        "collect", (R,), guard=g.version(g.n(), R) < g.stable(),
+        updates={g.has: lambda r: conj(g.has(r), ~eq(r, R))},
+        meaning="an item whose version is stable is purged",
+    )  # fmt: skip
+
+
+def _members(g: Group) -> None:
+    here = g.upto(M)
+    txn = g.txn_at(here)
+    free = forall(T, forall(R, negate(conj(g.holds(T, M), g.ws(T, R), g.certified(txn),
+                                           g.ws(txn, R)))))  # fmt: skip
+    g.system.action(
+        "apply", (M,),
+        guard=conj(g.in_group(M), here < g.n(), free if g.rules.workers_wait else TRUE),
+        updates={
+            g.upto: lambda m: ite(eq(m, M), here + 1, g.upto(m)),
+            g.value: lambda m, r: ite(conj(eq(m, M), g.certified(txn), g.ws(txn, r)), here,
+                                      g.value(m, r)),
+            g.live: lambda t: conj(g.live(t), ~conj(eq(t, txn), eq(g.home(t), M))),
+        },
+        meaning="the next position commits in the engine, and its session, if any, ends",
+    )  # fmt: skip
+    g.system.action(
+        "crash", (M,), guard=g.in_group(M),
+        updates={
+            g.in_group: lambda m: conj(g.in_group(m), ~eq(m, M)),
+            g.live: lambda t: conj(g.live(t), ~eq(g.home(t), M)),
+            g.reports: lambda m: conj(g.reports(m), ~eq(m, M)),
+        },
+        meaning="a member crashes or is expelled, and a view change says so",
+    )  # fmt: skip
+    copied: Updates = {
+        g.upto: lambda m: ite(eq(m, M), g.upto(DONOR), g.upto(m)),
+        g.value: lambda m, r: ite(eq(m, M), g.value(DONOR, r), g.value(m, r)),
+    } if g.rules.joins_with_state else {}  # fmt: skip
+    g.system.action(
+        "join", (M, DONOR), guard=conj(~g.in_group(M), g.in_group(DONOR)),
+        updates={
+            g.in_group: lambda m: disj(g.in_group(m), eq(m, M)),
+            g.reported: lambda m: ite(eq(m, M), g.reported(DONOR), g.reported(m)),
+            g.arrived: lambda m: ite(eq(m, M), g.out(M), g.arrived(m)),
+            **copied,
+        },
+        meaning="a member comes, or comes back, with its donor's state, and a view change says so",
+    )  # fmt: skip
+
+
+def _statements(g: Group) -> None:
+    system, version, home = g.system, g.version, g.home(T)
+    on_the_last = implies(conj(g.certified(T), g.ws(T, R)), eq(g.saw(T, R), version(g.place(T), R)))
+    a2 = implies(g.in_flight(T), g.stable() <= g.snap(T))
+    a11 = implies(g.in_group(M), g.stable() <= g.upto(M))
+    shows = eq(g.value(M, R), version(g.upto(M), R))
+    system.safe("changes_are_made_on_the_last_version", (T, R), on_the_last,
+        "whatever was certified changed, at its member, the version that the certified writer "
+        "before it had left: no update is lost")  # fmt: skip
+    system.safe("stable_is_in_every_snapshot", (T,), a2,
+        "A2: what is stable is in the snapshot of every transaction to be certified")  # fmt: skip
+    system.safe("stable_is_applied_at_every_member", (M,), a11,
+        "A11: only what this member has applied is purged")  # fmt: skip
+    system.safe("members_show_prefixes", (M, R), shows,
+        "each member shows the certified order up to some position")  # fmt: skip
+
+    system.invariant("changes_are_made_on_the_last_version", (T, R), on_the_last, "it is inductive")
+    system.invariant("snapshots_are_above_reports", (T,), implies(g.in_flight(T),
+        g.reported(home) <= g.snap(T)),
+        "what is in flight was sent after the last report of its member")  # fmt: skip
+    system.invariant("snapshots_are_above_reports_before", (T,), implies(
+        conj(g.in_flight(T), g.reports(home), g.report_number(home) < g.number(T)),
+        g.report_value(home) <= g.snap(T)),
+        "and after a report that is in flight before it")  # fmt: skip
+    system.invariant("reports_rise", (M,), implies(g.in_group(M), conj(
+        g.stable() <= g.reported(M), g.reported(M) <= g.upto(M),
+        implies(g.reports(M), conj(g.reported(M) <= g.report_value(M),
+                                   g.report_value(M) <= g.upto(M))))),
+        "nobody reports what it did not apply, and later reports are higher")  # fmt: skip
+    system.invariant("reports_are_in_flight", (M,), implies(g.reports(M), conj(g.in_group(M),
+        g.arrived(M) <= g.report_number(M), g.report_number(M) < g.out(M))),
+        "a report is delivered after it is sent")  # fmt: skip
+    system.invariant("numbers_were_given", (T,), implies(g.sent(T), g.number(T) < g.out(home)),
+        "a member numbers what it sends")  # fmt: skip
+    system.invariant("numbers_differ_from_reports", (T,), implies(
+        conj(g.sent(T), g.reports(home)), negate(eq(g.number(T), g.report_number(home)))),
+        "no two messages of a member have one number")  # fmt: skip
+    system.invariant("arrivals_were_sent", (M,), g.arrived(M) <= g.out(M),
+        "nothing is delivered that was not sent")  # fmt: skip
+    system.invariant("what_was_purged_is_stable", (R,), disj(g.has(R),
+        version(g.n(), R) < g.stable()), "an item that is missing was of a stable version, or "
+        "there is none")  # fmt: skip
+    system.invariant("stable_is_delivered", (), conj(g.stable() >= 0, g.stable() <= g.n()),
+        "only what was delivered is stable")  # fmt: skip
+    system.invariant("executing_reads_are_current", (T, R), implies(
+        conj(g.live(T), ~g.sent(T), g.ws(T, R)), eq(g.saw(T, R), g.value(home, R))),
+        "a session's rows are locked, so nobody changes them before it is sent")  # fmt: skip
+    system.invariant("sent_reads_are_of_the_snapshot", (T, R), implies(
+        conj(g.sent(T), g.ws(T, R)), eq(g.saw(T, R), version(g.snap(T), R))),
+        "so what it read is what the snapshot shows")  # fmt: skip
+    system.invariant("members_show_prefixes", (M, R), shows, "it is inductive")
+    system.invariant("members_are_in_the_order", (M,), conj(g.upto(M) >= 0, g.upto(M) <= g.n()),
+        "nobody applies what was not delivered")  # fmt: skip
+    system.invariant("snapshots_are_prefixes", (T,), implies(g.sent(T), conj(
+        g.snap(T) >= 0, g.snap(T) <= g.n(), implies(g.delivered(T), g.snap(T) <= g.place(T)))),
+        "a snapshot is what a member had applied")  # fmt: skip
+    system.invariant("places_are_positions", (T,), conj(
+        implies(g.delivered(T), conj(g.sent(T), g.place(T) >= 0, g.place(T) < g.n())),
+        implies(g.certified(T), g.delivered(T)), implies(g.sent(T), g.begun(T)),
+        implies(g.live(T), conj(g.begun(T), g.in_group(home)))),
+        "a transaction is executed, sent, delivered, certified, in this order")  # fmt: skip
+    system.invariant("versions_last_until_the_next_writer", (P, Q, R), implies(
+        conj(P >= 0, P <= Q, Q <= g.n()), disj(version(Q, R) >= P,
+                                               eq(version(P, R), version(Q, R)))),
+        "without a writer between two positions, they have one version")  # fmt: skip
+    system.invariant("versions_are_earlier", (P, R), implies(conj(P >= 0, P <= g.n()),
+        conj(version(P, R) >= NOBODY, version(P, R) < P)),
+        "a version was written before")  # fmt: skip
+    inside = conj(P >= 0, P < g.n())
+    writer = conj(g.certified(g.txn_at(P)), g.ws(g.txn_at(P), R))
+    system.invariant("versions_follow_deliveries", (P, R), implies(inside, eq(
+        version(P + 1, R), ite(writer, P, version(P, R)))),
+        "each position writes its transaction's rows, if it was certified")  # fmt: skip
+    system.invariant("positions_are_of_delivered", (P,), implies(inside,
+        g.delivered(g.txn_at(P))), "each position is of a delivered transaction")  # fmt: skip
+    system.cover("two_members_apart", (T, U), conj(g.certified(T), g.certified(U),
+        g.snap(U) <= g.place(T), negate(eq(g.home(T), g.home(U))),
+        g.place(T) < g.place(U)))  # fmt: skip
+    system.cover("a_stable_item_is_purged", (R,), conj(g.stable() > 0, ~g.has(R),
+        version(g.n(), R) >= 0))  # fmt: skip
+    system.cover("what_a_crashed_member_sent_stays", (T,), conj(g.certified(T),
+        ~g.in_group(home)))  # fmt: skip
