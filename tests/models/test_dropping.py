@@ -214,7 +214,11 @@ def test_page_counts_what_the_record_holds():
     noticed, telling = share_noticed(rows_of(RECORD, proofs=True))
     assert f"Proofs use {telling} independent pieces" in text
     assert f"The loss of {noticed} of them is detected" in text
-    assert all(f"## {name}" in text for name in RECORD)
+    left = {name: sum(not row["noticed"] for row in rows) for name, rows in RECORD.items()}
+    assert sum(map(bool, left.values())) > len(left) / 2
+    assert {name for name in left if f"## {name}\n" in text} == {
+        n for n, one in left.items() if one
+    }
 
 
 @pytest.mark.long
