@@ -121,11 +121,12 @@ def _blanked(pattern: re.Pattern[str], text: str, filler: str = " ") -> str:
 def markdown_prose(text: str, *, is_generated: bool) -> tuple[str, int]:
     """Return a page without code, and its words with code.
 
-    Fully generated pages lose their table rows.
+    Fully generated pages lose their table rows and printed runs.
     """
     text = _blanked(_GENERATED, text)
     if is_generated:
-        text = _blanked(_TABLE_ROW, text)
+        for pattern in (_TABLE_ROW, _FENCE):
+            text = _blanked(pattern, text)
     words = len(text.split())
     for pattern in (_COMMENT, _FENCE, _INDENTED):
         text = _blanked(pattern, text)

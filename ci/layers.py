@@ -60,7 +60,7 @@ LAYERS = (
     _layer("models/judging/solver.py", "vocabulary", "z3 cvc5"),
     _layer("adapters", "vocabulary", "pyarrow"),
     _layer("adapters/binlog", "vocabulary", "zstandard"),
-    _layer("adapters/binlog/compiled", "vocabulary", "numpy numba"),
+    _layer("adapters/binlog/compiled", "vocabulary", "numpy numba zstandard"),
     _layer("adapters/group_wire", "vocabulary", "zstandard"),
     _layer("adapters/servers", "vocabulary", "pymysql"),
     _layer("adapters/live", "vocabulary", "pymysql"),

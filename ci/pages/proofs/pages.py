@@ -71,7 +71,7 @@ def theorem_page(entry: Theorem, prose: dict[str, str], assumptions: dict[str, A
     systems = _systems(entry)
     first = systems[0]
     progress = [r for r in first.responses if r.name in entry.statements]
-    rule = ", and those of the response rule hold" if progress else ""
+    rule = ", those of the response rule included" if progress else ""
     stated = [claim_named(first, name) for name in entry.statements]
     lines = [
         f"# {entry.id}: {entry.claim}", "",
@@ -96,14 +96,9 @@ def theorem_page(entry: Theorem, prose: dict[str, str], assumptions: dict[str, A
         *(line for response in progress for line in response_section(first, response)),
         "## What was checked by machine", "",
         f"{obligation_count(entry)} obligations over {counted(len(systems), 'system')} "
-        f"({', '.join(s.name for s in systems)}): each "
-        f"invariant holds initially, each action preserves it, together they imply the claim{rule}"
-        "; by "
-        "Z3 and by cvc5, from the same SMT-LIB text, and from [certificates](certificates) by a "
-        "kernel that uses no solver. That the premises are not contradictory is checked by tests. "
-        "Every action is possible in a state that a stored run reaches, and so are the situations "
-        f"that make the proof worth having: {_reached(first)}. What the proof would "
-        "notice: " + ", ".join(f"[{c}]({c}.md)" for c in entry.delimited_by) + ".", "",
+        f"({', '.join(s.name for s in systems)}){rule}, by [three judges](README.md#three-judges). "
+        f"Stored runs reach every action and these situations: {_reached(first)}. What the proof "
+        "would notice: " + ", ".join(f"[{c}]({c}.md)" for c in entry.delimited_by) + ".", "",
         *(["## A small example", "", prose["example"], ""] if "example" in prose else []),
         "## What is not claimed", "", prose["not_claimed"], "",
         "## How to re-run", "", "```", f"paraply prove {entry.id} --matrix", "```", "",
@@ -183,9 +178,8 @@ def _fairness(system: System, entry: Counterexample) -> list[str]:
 
 def _no_shorter_run(entry: Counterexample) -> list[str]:
     return [
-        f"The search tries every length from 0; for each below {entry.steps} the solver shows "
-        "that no run in the scope breaks the property. The scope: integers from "
-        f"{entry.scope.low} to {entry.scope.high}, "
+        f"The solver finds no run of fewer than {entry.steps} steps with integers from "
+        f"{entry.scope.low} to {entry.scope.high} and "
         f"{counted(entry.scope.size, 'element')} of each other sort.",
     ]
 
@@ -248,8 +242,11 @@ def readme_page() -> str:
         "run to each action and to each situation that must be reachable) by `python -m "
         "ci.pages.proofs.witnesses`; the pages and `manifest.toml` are generated.",
         "", "## Three judges", "",
-        "Each obligation is judged by Z3, by cvc5, and by a kernel of about a thousand lines of "
-        "Python (`paraply/models/kernel/`) that imports neither. For each there is a certificate "
+        "The obligations of a theorem: each invariant holds initially, each action preserves it, "
+        "together they imply the claim. Tests show that the premises do not contradict each other. "
+        "Each obligation is judged by Z3, by cvc5 from the same text, and by a kernel of about a "
+        "thousand lines of Python (`paraply/models/kernel/`) that imports neither. "
+        "For each there is a certificate "
         "(`certificates/`, made by `python -m paraply.models.judging.certificates`): which "
         "instances of which hypotheses contradict the negated goal. "
         "Instances of what is given follow from it, so a wrong "
