@@ -272,6 +272,7 @@ def test_data_source_with_refused_requests_reads_the_rows_of_a_file(faulty_bucke
     assert counts.refused >= 1
 
 
+@pytest.mark.long
 def test_proxy_that_refuses_everything_fails_the_audit(bucket, server, log, monkeypatch):
     """The control: requests pass the proxy, and a refusal is an error."""
     (url,) = put_log(log)

@@ -169,6 +169,7 @@ def test_every_action_happens_and_nearly_every_condition_alone_forbids_it():
     assert seen >= 0.85 * (seen + unseen)
 
 
+@pytest.mark.long
 def test_published_mutants_are_noticed():
     note, fates = records()
     assert len({one["name"] for one in fates}) == len(fates) >= 25 * len(SYSTEMS)

@@ -215,6 +215,7 @@ def test_run_that_was_only_replayed_is_not_called_the_shortest(tmp_path, judge, 
     assert (row["as_expected"], row["shown_shortest"]) == (True, searched)
 
 
+@pytest.mark.long
 def test_lint_warns_of_each_system_once(capsys):
     assert main(["prove", "P01", "P02", "P06", "P14", "--solver", "kernel", "--lint"]) == 0
     printed = capsys.readouterr().out
@@ -244,6 +245,7 @@ def test_solver_that_is_not_installed_is_said_before_the_work_with_a_remedy(
     assert f"pip install {package}; `paraply prove --solver kernel`" in captured.err
 
 
+@pytest.mark.long
 def test_stability_of_one_system_is_measured_again_and_that_of_others_kept(tmp_path):
     results = tmp_path / "r.json"
     given = ["--seeds", "1", "--orders", "1", "--system", "members", "--record", str(results)]
