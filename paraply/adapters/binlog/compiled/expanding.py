@@ -11,6 +11,7 @@ import zlib
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 import zstandard
@@ -86,98 +87,99 @@ class Run:
         return int(self.places[np.searchsorted(self.ends, self.position)])
 
 
-class Expander:
-    """Unpacks runs; one decompressor serves all."""
+def expand(data: Bytes, offset: int, *, checked: bool) -> Run | None:
+    """Return the run at ``data[0]``, at ``offset`` of the file; None if none begins there.
 
-    def __init__(self) -> None:
-        self._zstd = zstandard.ZstdDecompressor(max_window_size=WINDOW_BYTES_MAX)
-
-    def expand(self, data: Bytes, offset: int, *, checked: bool) -> Run | None:
-        """Return the run at ``data[0]``, at ``offset`` of the file; None if none begins there.
-
-        Its first transaction is compressed. An empty run asks for more bytes.
-        """
-        view = memoryview(data).toreadonly()
-        plain = bytearray()
-        ends, places, all_hidden = [0], [offset], list[Counter[int]]()
-        at = 0
-        while len(plain) < RUN_BYTES:
-            hidden = Counter[int]()
-            try:
-                for size, part in self._transaction(view, at, hidden, checked=checked):
-                    at += size
-                    plain += part
-                    if not (all_hidden or hidden) and len(plain) > _PLAIN_BYTES_MAX:
-                        return None
-            except _MoreError:
-                if not (all_hidden or hidden):
+    Its first transaction is compressed. An empty run asks for more bytes.
+    """
+    view = memoryview(data).toreadonly()
+    plain = bytearray()
+    ends, places, all_hidden = [0], [offset], list[Counter[int]]()
+    at = 0
+    while len(plain) < RUN_BYTES:
+        hidden = Counter[int]()
+        try:
+            for size, part in _transaction(view, at, hidden, checked=checked):
+                at += size
+                plain += part
+                if not (all_hidden or hidden) and len(plain) > _PLAIN_BYTES_MAX:
                     return None
-                break
-            except (_OddError, MalformedError, zstandard.ZstdError):
-                if not all_hidden:
-                    return None
-                break
+        except _MoreError:
             if not (all_hidden or hidden):
                 return None
-            all_hidden.append(hidden)
-            ends.append(len(plain))
-            places.append(offset + at)
-        return Run(
-            data=np.frombuffer(plain[: ends[-1]], np.uint8),
-            ends=np.array(ends),
-            places=np.array(places),
-            hidden=all_hidden,
-        )
+            break
+        except (_OddError, MalformedError, zstandard.ZstdError):
+            if not all_hidden:
+                return None
+            break
+        if not (all_hidden or hidden):
+            return None
+        all_hidden.append(hidden)
+        ends.append(len(plain))
+        places.append(offset + at)
+    return Run(
+        data=np.frombuffer(plain[: ends[-1]], np.uint8),
+        ends=np.array(ends),
+        places=np.array(places),
+        hidden=all_hidden,
+    )
 
-    def _transaction(
-        self, view: memoryview, at: int, hidden: Counter[int], *, checked: bool
-    ) -> Iterator[tuple[int, bytes]]:
-        """Yield a transaction's events: bytes in the file, and plain ones."""
-        first = event = _event(view, at, checked=checked)
-        if first.type_code not in _GTIDS:
-            raise _OddError
-        while True:
-            size, code = event.length, event.type_code
-            body = bytes(view[at + HEADER_BYTES : at + size - (CHECKSUM_BYTES if checked else 0)])
-            at += size
-            if code == EventType.TRANSACTION_PAYLOAD:
-                hidden[code] += 1
-                yield size, self._unpacked(RawEvent(event, body))
-                return
-            if code in _ROWS:
-                hidden[code] += 1
-                head = rows_head_bytes(code, body)
-                code = _ROWS[EventType(code)]
-                hidden[code] -= 1
-                body = body[:head] + (inflate(body[head:]) if head < len(body) else b"")
-            plain = HEADER.pack(
-                event.timestamp_s, code, event.server_id, HEADER_BYTES + len(body),
-                event.end_position, event.flags,
-            )  # fmt: skip
-            yield size, plain + body
-            if code in _ENDS:
-                return
-            event = _event(view, at, checked=checked)
-            if event.type_code in _GTIDS:
-                raise _OddError
-            if first.type_code != EventType.MARIADB_GTID and (
-                event.type_code != EventType.TRANSACTION_PAYLOAD
-            ):
-                raise _OddError  # Plain: the scanner reads it as it is.
 
-    def _unpacked(self, raw: RawEvent) -> bytes:
-        payload = parse_payload(raw)
-        claimed = payload.event.uncompressed_bytes
-        if claimed is None or claimed > PAYLOAD_BYTES_MAX:
+def _transaction(
+    view: memoryview, at: int, hidden: Counter[int], *, checked: bool
+) -> Iterator[tuple[int, bytes]]:
+    """Yield a transaction's events: bytes in the file, and plain ones."""
+    first = event = _event(view, at, checked=checked)
+    if first.type_code not in _GTIDS:
+        raise _OddError
+    while True:
+        size, code = event.length, event.type_code
+        body = bytes(view[at + HEADER_BYTES : at + size - (CHECKSUM_BYTES if checked else 0)])
+        at += size
+        if code == EventType.TRANSACTION_PAYLOAD:
+            hidden[code] += 1
+            yield size, _unpacked(RawEvent(event, body))
+            return
+        if code in _ROWS:
+            hidden[code] += 1
+            head = rows_head_bytes(code, body)
+            code = _ROWS[EventType(code)]
+            hidden[code] -= 1
+            body = body[:head] + (inflate(body[head:]) if head < len(body) else b"")
+        plain = HEADER.pack(
+            event.timestamp_s, code, event.server_id, HEADER_BYTES + len(body),
+            event.end_position, event.flags,
+        )  # fmt: skip
+        yield size, plain + body
+        if code in _ENDS:
+            return
+        event = _event(view, at, checked=checked)
+        if event.type_code in _GTIDS:
             raise _OddError
-        found = payload.data
-        if payload.event.compression == "zstd":
-            reader = self._zstd.stream_reader(payload.data, read_across_frames=True)
-            found = reader.read(claimed + 1)
-        if len(found) != claimed:
-            raise _OddError
-        _require_one_transaction(found)
-        return found
+        if first.type_code != EventType.MARIADB_GTID and (
+            event.type_code != EventType.TRANSACTION_PAYLOAD
+        ):
+            raise _OddError  # Plain: the scanner reads it as it is.
+
+
+def _unpacked(raw: RawEvent) -> bytes:
+    payload = parse_payload(raw)
+    claimed = payload.event.uncompressed_bytes
+    if claimed is None or claimed > PAYLOAD_BYTES_MAX:
+        raise _OddError
+    found = payload.data
+    if payload.event.compression == "zstd":
+        reader = _decompressor().stream_reader(payload.data, read_across_frames=True)
+        found = reader.read(claimed + 1)
+    if len(found) != claimed:
+        raise _OddError
+    _require_one_transaction(found)
+    return found
+
+
+@cache
+def _decompressor() -> zstandard.ZstdDecompressor:
+    return zstandard.ZstdDecompressor(max_window_size=WINDOW_BYTES_MAX)
 
 
 def _event(view: memoryview, at: int, *, checked: bool) -> EventHeader:

@@ -9,7 +9,7 @@ from paraply.adapters.binlog.compiled import layout as L
 from paraply.adapters.binlog.compiled.batch import Arrays
 from paraply.adapters.binlog.compiled.collect_kernel import derived
 from paraply.adapters.binlog.compiled.descriptors import Descriptors, KeyLine, ScanPlan, scan_plan
-from paraply.adapters.binlog.compiled.expanding import Expander
+from paraply.adapters.binlog.compiled.expanding import expand
 from paraply.adapters.binlog.compiled.hashing import crc32_tables
 from paraply.adapters.binlog.compiled.scan_kernel import scan, table_map_digest
 from paraply.adapters.binlog.event_types import EventType
@@ -133,7 +133,7 @@ class Rereader:
             # Writable: read-only data would compile the kernels again.
             data = np.frombuffer(log.read(txn.end_offset - offset), np.uint8).copy()
         trailer = CHECKSUM_BYTES if description.checksum else 0
-        run = Expander().expand(data, offset, checked=bool(trailer))
+        run = expand(data, offset, checked=bool(trailer))
         if run is not None and run.hidden:
             data, trailer = run.data, 0
         arrays = Arrays.of(1, max(1, len(txn.rows)))

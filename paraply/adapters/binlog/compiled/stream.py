@@ -16,7 +16,7 @@ from paraply.adapters.binlog.compiled import layout as L
 from paraply.adapters.binlog.compiled.batch import Arrays, Batch, Touched, Toucher
 from paraply.adapters.binlog.compiled.chunk_source import BUFFER_BYTES_MAX, CHUNK_BYTES, ChunkSource
 from paraply.adapters.binlog.compiled.descriptors import Descriptors, ScanPlan, scan_plan
-from paraply.adapters.binlog.compiled.expanding import Expander, Run
+from paraply.adapters.binlog.compiled.expanding import Run, expand
 from paraply.adapters.binlog.compiled.hashing import crc32_tables
 from paraply.adapters.binlog.compiled.rereading import Rereader
 from paraply.adapters.binlog.compiled.scan_kernel import scan, table_map_digest
@@ -72,7 +72,6 @@ class CompiledStream(TransactionStream):
         self.descriptors = Descriptors()
         self.rereader = Rereader(keys)
         self._toucher = Toucher()
-        self._expander = Expander()
         self._run: Run | None = None
         self._chunk_bytes = chunk_bytes
         self._bytes_max = bytes_max
@@ -110,6 +109,7 @@ class CompiledStream(TransactionStream):
                 if event is None:
                     break
                 yield from self.take(event, source, reader)
+        self._run = None
         yield from self.finish_file()
 
     # The scanned part
@@ -133,7 +133,7 @@ class CompiledStream(TransactionStream):
                 status = self._scan_buffer(source, description)
                 if status == L.ODD:
                     rest = source.data[source.begin : source.end]
-                    self._run = self._expander.expand(rest, source.offset, checked=checked)
+                    self._run = expand(rest, source.offset, checked=checked)
                     if self._run is not None and self._run.hidden:
                         continue
                     status = L.ODD if self._run is None else L.NEED_MORE
