@@ -23,6 +23,7 @@ HOMES = {
     "paraply/properties/start_rule.py": "the judges",
     "paraply/models/systems/logical_clock.py": "the models",
     "paraply/models/systems/low_water_mark.py": "the model of the mark, proved equal to the rule",
+    "paraply/models/systems/linear_audit.py": "the model of the audit's algorithm, in ranks",
     "paraply/properties/logs/compiled/": "compiled twins of the audit's judges",
     "paraply/properties/tables/compiled/": "compiled twins of the judges of tables",
     "paraply/mining/compiled/": "compiled twins of the reference and of the judges of runs",

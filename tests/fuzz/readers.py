@@ -89,7 +89,7 @@ class Reader:
             mutate = next(how for suffix, how in self.damage.items() if name.endswith(suffix))
             try:
                 files[name] = mutate(files[name], choice)
-            except _NOT_OF_ITS_FORMAT:
+            except (*_NOT_OF_ITS_FORMAT, MemoryError):  # A document of copies outgrows the limit.
                 files[name] = damage.bytes_damaged(files[name], choice)
         return files
 
