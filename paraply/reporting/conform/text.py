@@ -79,9 +79,9 @@ def explored_lines(results: Sequence[CaseResult]) -> list[str]:
     if complete:
         runs = sum(one.runs for one in complete)
         lines.append(
-            f"{len(complete)} short cases: all {runs:,} schedules that differ in more than"
+            f"{len(complete)} short cases: all {runs:,} schedules that differ in more than the "
+            "order of independent steps"
         )
-        lines[0] += " the order of independent steps"
     for name, one in found:
         if not one.is_repeatable:
             lines.append(f"{name}: {one.runs:,} schedules, then the applier did not repeat itself")
