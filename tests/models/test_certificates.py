@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import multiprocessing
 from dataclasses import replace
 from itertools import islice, pairwise
 from random import Random
@@ -159,7 +158,7 @@ def accepts_nothing(part, *certificates):
 @pytest.mark.long
 def test_no_certificate_is_accepted_for_a_problem_that_lost_what_it_needs():
     tried = 0
-    for part in some_obligations(12):
+    for part in some_obligations(100):
         certificate = STORE.certificate(part)
         for number in range(len(part.hypotheses)):
             kept = part.hypotheses[:number] + part.hypotheses[number + 1 :]
@@ -168,7 +167,9 @@ def test_no_certificate_is_accepted_for_a_problem_that_lost_what_it_needs():
             if is_false(weaker):
                 tried += 1
                 accepts_nothing(weaker, certificate)
-    assert tried > 10
+        if tried > 10:  # how many obligations that takes differs between samples
+            return
+    pytest.fail(f"only {tried} false problems")
 
 
 @pytest.mark.long
@@ -218,20 +219,10 @@ def test_renewing_keeps_what_is_good_and_replaces_what_is_stale():
     assert (missing, made) == (["small/up"], 1)
 
 
-def remade(_):
-    """Return the obligations of which another certificate is made than the one kept."""
-    return [
-        (part.system, name_of(part))
-        for part in some_obligations(12)
-        if make(part) != STORE.certificate(part)
-    ]
-
-
 @pytest.mark.long
 def test_making_a_certificate_afresh_gives_what_is_kept():
-    # In a process of its own: which of two cores a solver finds depends on earlier questions.
-    with multiprocessing.get_context("spawn").Pool(1) as process:
-        assert process.map(remade, [None]) == [[]]
+    for part in some_obligations(24):
+        assert make(part) == STORE.certificate(part), (part.system, name_of(part))
 
 
 def test_certificates_read_back_as_they_were_written(tmp_path):

@@ -133,11 +133,13 @@ def contradicting(
         f"(assert (=> {mark} {text(assertion)}))"
         for mark, assertion in zip(marks, assertions, strict=True)
     ]
-    solver = z3.Solver()
+    # A context of its own: which of two cores Z3 finds depends on earlier questions in a context.
+    context = z3.Context()
+    solver = z3.Solver(ctx=context)
     solver.set(timeout=int(timeout_s * 1000), random_seed=0)
     solver.set("core.minimize", True)
     solver.from_string("\n".join(lines))
-    if str(solver.check(*map(z3.Bool, marks))) != "unsat":
+    if str(solver.check(*(z3.Bool(mark, context) for mark in marks))) != "unsat":
         return None
     return sorted(marks.index(str(mark)) for mark in solver.unsat_core())
 
