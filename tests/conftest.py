@@ -71,18 +71,19 @@ _SURROUNDINGS = (
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Prepare the items: what is tried again, and what only the nightly run tries.
 
-    A live test whose surroundings fail runs once more, which the summary shows. Of a function
-    marked ``long(each=n)``, all but every n-th item are left to the nightly run.
+    A live test whose surroundings fail runs once more, which the summary shows. Of the table of a
+    function marked ``long``, all but every n-th row are left to the nightly run: every third, or as
+    ``long(each=n)`` says.
     """
     seen: Counter[str] = Counter()
     for item in items:
         if item.get_closest_marker("live"):
             item.add_marker(pytest.mark.flaky(reruns=1, only_rerun=list(_SURROUNDINGS)))
         marker = item.get_closest_marker("long")
-        if marker is None or "each" not in marker.kwargs:
+        if marker is None:
             continue
         function = item.nodeid.partition("[")[0]
-        if seen[function] % marker.kwargs["each"]:
+        if seen[function] % marker.kwargs.get("each", 3):
             item.add_marker(pytest.mark.nightly)
         seen[function] += 1
 

@@ -33,7 +33,7 @@ def test_enough_mutants_are_registered():
 @pytest.mark.parametrize(
     "name",
     [
-        pytest.param(name, marks=() if name in FIRST_OF_FAMILIES else pytest.mark.long)
+        pytest.param(name, marks=() if name in FIRST_OF_FAMILIES else pytest.mark.long(each=1))
         for name in HUNTED
     ],
 )
