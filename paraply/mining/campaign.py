@@ -237,7 +237,9 @@ class _Uncommitted:
         several = [group for group in groups if len(group) > 1]
         names = [[file.name for file in group] for group in several]
         files = [group[0] for group in groups if len(group) == 1]
-        files += self._engine.map(MergeTask(self._url), names)
+        # A job of its own would cost more than to merge a few files where they are.
+        is_here = self._engine.is_local and len(names) == 1
+        files += (map if is_here else self._engine.map)(MergeTask(self._url), names)
         self._log.commit(self._plan, self._state, files)
         store = store_at(self._url)
         for group in several:

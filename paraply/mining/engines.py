@@ -10,9 +10,11 @@ import re
 import secrets
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from threading import Thread
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import pyarrow as pa
@@ -129,6 +131,9 @@ class OnSpark:
         self._is_lost = False
         settings = {**({} if is_connect(master) else FEW_ROWS), **(conf or {})}
         self._session: Any = session or spark_session(master, conf=settings, keeps_classes=True)
+        if self._owns and not is_connect(master):
+            # Python's workers start while the driver plans.
+            Thread(target=self._start_workers, daemon=True).start()
         # Spark serves shipped files from here.
         self._shipped = TemporaryDirectory(prefix="paraply-shipped-", ignore_cleanup_errors=True)
         runs_on = str(self._session.conf.get("spark.master", master))
@@ -136,6 +141,10 @@ class OnSpark:
         self.is_local = runs_on.startswith("local") and not is_connect(master)
         if ships and not self.is_local:
             self._ship()
+
+    def _start_workers(self) -> None:
+        with suppress(Exception):  # The work itself will show it.
+            self._session.range(0, 1, 1, 1).mapInArrow(_same, "id long").toArrow()
 
     def map(self, function: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
         """Yield results of overlapping jobs; closing cancels them."""
@@ -242,6 +251,10 @@ class OnSpark:
         archive = Path(self._shipped.name) / ARCHIVE
         archive.write_bytes(packed_source())
         self._session.addArtifacts(str(archive), pyfile=True)
+
+
+def _same(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    return batches
 
 
 class _Probe:

@@ -171,7 +171,7 @@ def findings_of_batches(task: BatchTask, batches: Iterable[tuple[int, bytes | No
 def findings_on_spark(session: Any, task: BatchTask, work: Round) -> Any:
     """Return a round's lazy findings.
 
-    Broadcasts only wanted systems and frontiers.
+    Broadcasts wanted systems and frontiers, unless all take part in every batch without one.
     """
     from pyspark.sql import functions as F
 
@@ -185,23 +185,26 @@ def findings_on_spark(session: Any, task: BatchTask, work: Round) -> Any:
         with in_worker():
             yield from findings_of_batches(task, batches()).to_batches()
 
-    wanted = session.createDataFrame(
-        pa.table(
-            {
-                "system": pa.array([each.system for each in work.wanted], pa.int64()),
-                "turn": pa.array([each.turn for each in work.wanted], pa.int64()),
-                "known": pa.array([each.known for each in work.wanted], pa.binary()),
-            }
-        )
-    )
     tasks = min(work.end - work.first, TASKS_MAX)
     numbers = session.range(work.first, work.end, 1, tasks)
-    chosen = (
-        numbers.withColumn("system", F.col("id") % work.width)
-        .join(F.broadcast(wanted), "system")
-        .where(F.expr(f"id div {work.width} >= turn"))
-        .select("id", "known")
-    )
+    if work.is_whole:
+        chosen = numbers.withColumn("known", F.lit(None).cast("binary"))
+    else:
+        wanted = session.createDataFrame(
+            pa.table(
+                {
+                    "system": pa.array([each.system for each in work.wanted], pa.int64()),
+                    "turn": pa.array([each.turn for each in work.wanted], pa.int64()),
+                    "known": pa.array([each.known for each in work.wanted], pa.binary()),
+                }
+            )
+        )
+        chosen = (
+            numbers.withColumn("system", F.col("id") % work.width)
+            .join(F.broadcast(wanted), "system")
+            .where(F.expr(f"id div {work.width} >= turn"))
+            .select("id", "known")
+        )
     return merged_on_spark(chosen.mapInArrow(run, DDL))
 
 

@@ -34,6 +34,14 @@ class Round:
     width: int
     wanted: tuple[Wanted, ...]
 
+    @property
+    def is_whole(self) -> bool:
+        """Return whether every batch is wanted, without a frontier."""
+        first = self.first // self.width
+        return len(self.wanted) == self.width and all(
+            each.known is None and each.turn <= first for each in self.wanted
+        )
+
     def batches(self) -> Iterator[tuple[int, bytes | None]]:
         """Yield batch numbers with their system's frontier."""
         wanted = {each.system: each for each in self.wanted}

@@ -35,6 +35,7 @@ LOCAL_SETTINGS = {
     "spark.driver.memory": "512m",
     # The hot loop is in Python, so skip the second compiler.
     "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+    "spark.python.daemon.module": "paraply.mining.worker_daemon",
 }
 """For ``local[*]`` only."""
 

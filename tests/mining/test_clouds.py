@@ -117,7 +117,8 @@ def test_scheme_without_a_file_system_is_refused(use):
 @pytest.mark.skipif("HADOOP_HOME" in os.environ, reason="this machine has Hadoop")
 def test_hdfs_without_hadoop_names_the_remedy():
     url = "hdfs://127.0.0.1:1/campaign"
-    for use in (store_at, size_of, lambda url: run_campaign(small_plan(), url, InProcess())):
+    uses = (store_at, open_range, arrow_source, size_of, names_in)
+    for use in (*uses, lambda url: run_campaign(small_plan(), url, InProcess())):
         with refused("P750") as raised:
             use(url)
         assert "ARROW_LIBHDFS_DIR" in raised.value.remedy

@@ -20,7 +20,7 @@ from paraply.mining.clusters import clusters_of, distinct, minimise_all
 from paraply.mining.engines import InProcess, OnSpark
 from paraply.mining.findings import Found, Merged, findings_of_batches, merged_on_spark
 from paraply.mining.plan import Plan
-from paraply.mining.rounds import BatchTask
+from paraply.mining.rounds import BatchTask, Round, Wanted
 from paraply.mining.session import spark_session
 from paraply.mining.store import DiskStore
 from paraply.vocabulary.errors import ParaplyError
@@ -78,6 +78,19 @@ def test_worker_does_not_look_for_garbage_in_what_it_has_loaded(engine):
     assert max(engine.map(frozen, range(4))) > 1_000
 
 
+def test_workers_are_forked_from_a_process_that_has_loaded_paraply(engine):
+    def loaded_by_the_daemon(_):
+        import os
+
+        import psutil
+
+        return " ".join(each.path for each in psutil.Process(os.getppid()).memory_maps())
+
+    (libraries,) = engine.map(loaded_by_the_daemon, [0])
+    for name in ("pyarrow/lib", "pandas/_libs"):
+        assert name in libraries
+
+
 def test_campaign_begun_in_one_process_resumes_on_spark(tmp_path, local, engine):
     _, rows = local
     run_campaign(PLAN, str(tmp_path), InProcess(), time_limit_s=0.0)
@@ -91,6 +104,15 @@ def test_campaign_begun_in_one_process_resumes_on_spark(tmp_path, local, engine)
 def test_guard_of_the_spark_context_guards(spark, without_rdd):
     with pytest.raises(AssertionError, match="uses the Spark context"):
         spark.sparkContext  # noqa: B018
+
+
+def test_round_is_whole_if_every_system_runs_all_of_its_batches():
+    two = (Wanted(system=0, turn=3), Wanted(system=1, turn=2))
+    assert Round(first=6, end=9, width=2, wanted=two).is_whole
+    assert not Round(first=4, end=9, width=2, wanted=two).is_whole
+    assert not Round(first=6, end=9, width=2, wanted=two[:1]).is_whole
+    guided = (two[0], Wanted(system=1, turn=2, known=b"{}"))
+    assert not Round(first=6, end=9, width=2, wanted=guided).is_whole
 
 
 @pytest.mark.parametrize("is_guided", [False, True])
