@@ -310,9 +310,7 @@ def _excepted(judged: Judged, target: Side, rows: RowsShown) -> ExceptedRows | N
     start = next((w.target for w in first.witnesses if w.missed is level), 0)
     return ExceptedRows(
         level=excepted.judgement.level,
-        rows=[
-            rows.row(key, why=blame_why(key, first)) for key in sorted(excepted.keys)[:ROWS_SHOWN]
-        ],
+        rows=[rows.row(key, why=blame_why(key, first)) for key in excepted.keys[:ROWS_SHOWN]],
         is_minimal=excepted.is_minimal,
         since=target.name(start) if start else None,
     )

@@ -83,7 +83,7 @@ def judge(source: Sequence[Commit], target: Sequence[Commit], *, near: int = NEA
             if state[key] != last[key]
         }
         number = target_steps[-1].number if target_steps else 0
-        miss(Level.FINAL, Miss.LAST_STATE, Step(number, {}), key=min(result.differing))
+        miss(Level.FINAL, Miss.LAST_STATE, Step(number, {}), key=next(iter(result.differing)))
     result.level = level_of(
         all_prefixes=Level.BATCHES not in first,
         skips=result.skipping > 0,

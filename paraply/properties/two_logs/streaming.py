@@ -333,7 +333,7 @@ class StreamingJudge:
                 for chain in source.chains.values()
                 if chain.value != chain.last_value
             }
-            first = min(result.differing, default=None)
+            first = next(iter(result.differing), None)
             self._miss(Level.FINAL, Miss.LAST_STATE, key=first)
         result.is_drained = not result.beyond_window and all(
             chain.value == chain.last_value for chain, _ in source.last_step.versions
