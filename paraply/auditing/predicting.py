@@ -12,6 +12,7 @@ from paraply.auditing.comparing import Extent, Source, logged_source
 from paraply.auditing.counterfactuals import TRACKED, Setting, Ways, counterfactuals
 from paraply.auditing.pipeline import AuditRequest
 from paraply.reference_impl.comparison.appliers import APPLIERS
+from paraply.reference_impl.comparison.measures import Measured
 from paraply.reporting.audit.advice import LEVERS
 from paraply.reporting.words import current_prediction
 from paraply.vocabulary.audit_result import AuditResult, Prediction
@@ -108,8 +109,10 @@ def prediction(source: Source, name: str, workers: Sequence[int]) -> Prediction:
     applier = APPLIERS[name]
     speedup: dict[int, float] = {}
     verdict, unknown = Verdict.HOLDS, False
-    for count in workers:
-        found = source.run(applier, count)
+    found: Measured | None = None
+    for count in sorted(workers):
+        if found is None or not found.has_spare_workers:
+            found = source.run(applier, count)
         unknown |= source.rests_on_unknown(applier, count, found)
         if not found.ends_as_serial or found.misapplied or found.overlaps:
             verdict = Verdict.VIOLATED

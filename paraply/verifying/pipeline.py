@@ -222,7 +222,7 @@ def _judged(
         on_state=progress.note,
     )
     excepted: Blame | None = blame(judge_without, first)
-    blamed = () if excepted is None else sorted(excepted.keys)
+    blamed = () if excepted is None else excepted.keys
     rows = RowsShown(source, target, made, keys_to_show(first, blamed, names))
     judged = Judged(
         judgement=first,

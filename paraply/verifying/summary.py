@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from paraply.adapters.binlog.report import FileReport
 from paraply.properties.two_logs.blame import Blame
 from paraply.properties.two_logs.identity import IdentityJudgement
 from paraply.properties.two_logs.judgement import End, Judgement, Level, Stretch
@@ -141,24 +142,43 @@ def summed_up(
 def _hinges_on_unread(judged: Judged, required: Level, source: Side, target: Side) -> bool:
     """Return whether a part of a log that was not read may explain the violation.
 
-    After the target's first transaction that is not in what was read of the source, any state may
-    be one of the source. A target that was read up to a place is judged up to it.
+    A target that was read up to a place is judged up to it, but for its last state and what may
+    still come. With equal transactions, any state may be one of the source after the target's first
+    transaction that is not in what was read of the source. With others, only the level ``prefix``
+    is missed for good (:attr:`Judgement.left_early`).
     """
-    if not all(file.read_to_end for file in target.recording.report.files[:-1]):
-        return True
-    if source.recording.report.read_to_end:
+    sources, targets = (side.recording.report.files for side in (source, target))
+    is_source_read, is_target_read = (all(map(_is_read, files)) for files in (sources, targets))
+    if is_source_read and is_target_read:
         return False
-    names = judged.names
-    if names is None:
+    judgement, names = judged.judgement, judged.names
+    may_be_snapshots = (
+        required is Level.BATCHES and judged.may_show_snapshots and judgement.is_snapshots
+    )
+    if required is Level.FINAL or may_be_snapshots or judged.guessed_begin:
         return True
-    if required is not Level.FINAL and (
-        names.missing_count or names.twice_count or names.changed_count
-    ):
-        return False
-    first = min(names.errant, default=math.inf)
-    missed = [one.target for one in judged.judgement.witnesses if one.missed <= required]
-    is_before = missed and min(missed) > 0 and target.number(min(missed)) < first
-    return not is_before
+    if not all(map(_is_read, targets[:-1])):
+        return True
+    first = math.inf
+    if names is not None:
+        if (
+            names.twice_count
+            or names.changed_count
+            or (names.missing_count and is_target_read)
+            or (names.errant_with_rows and is_source_read)
+        ):
+            return False
+        if not is_source_read:
+            first = min(names.errant, default=math.inf)
+    elif not is_source_read:
+        is_early = required is Level.PREFIX and judgement.left_early
+        return not (is_early and all(map(_is_read, sources[:-1])))
+    missed = (one.target for one in judgement.witnesses if Level.FINAL < one.missed <= required)
+    return not any(target.number(at) < first for at in missed)
+
+
+def _is_read(file: FileReport) -> bool:
+    return file.read_to_end and not file.incomplete_transactions
 
 
 def overall_level(judgement: Judgement, *, is_drained: bool) -> Level:
@@ -310,9 +330,7 @@ def _excepted(judged: Judged, target: Side, rows: RowsShown) -> ExceptedRows | N
     start = next((w.target for w in first.witnesses if w.missed is level), 0)
     return ExceptedRows(
         level=excepted.judgement.level,
-        rows=[
-            rows.row(key, why=blame_why(key, first)) for key in sorted(excepted.keys)[:ROWS_SHOWN]
-        ],
+        rows=[rows.row(key, why=blame_why(key, first)) for key in excepted.keys[:ROWS_SHOWN]],
         is_minimal=excepted.is_minimal,
         since=target.name(start) if start else None,
     )

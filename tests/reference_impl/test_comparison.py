@@ -180,6 +180,21 @@ def test_domains_of_a_parallel_mode_commit_when_the_reference_does():
                 assert what.out_of_order > 0 == what.domain_gap_max
 
 
+def test_moments_are_equal_with_more_workers_where_none_was_waited_for():
+    spare = {name: set() for name in APPLIERS if name.startswith("mysql")}
+    for name in STREAMS:
+        log, stamps = workload(name, count=80)
+        for applier in map(APPLIERS.__getitem__, spare):
+            for workers in (1, 2, 5, 20):
+                found = run(applier, log, stamps, workers)
+                spare[applier.name].add(found.has_spare_workers)
+                if found.has_spare_workers:
+                    for more in (workers + 1, 40):
+                        again = run(applier, log, stamps, more)
+                        assert replace(again, workers=workers) == found
+    assert spare["mysql-commit-order"] == spare["mysql-writeset"] == {True, False}
+
+
 # Held to its bounds.
 
 

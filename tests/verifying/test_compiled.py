@@ -29,7 +29,6 @@ def decided(monkeypatch) -> list[bool]:
     """Whether the compiled engine decided, by request; it is asked for logs of any size."""
     monkeypatch.setattr(pipeline, "COMPILED_BYTES_MIN", 0)
     monkeypatch.setattr(pipeline, "COMPILING_BYTES_MIN", 0)
-    monkeypatch.setattr(pipeline, "new_secret", lambda: bytes(16))  # It orders rows of findings.
     real, answers = pipeline._decided, []
 
     def noted(*arguments):

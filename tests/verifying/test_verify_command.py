@@ -10,12 +10,13 @@ from xml.etree import ElementTree
 import pytest
 
 from paraply.cli import main
+from paraply.verifying import pipeline
 from tests.builders import column_specs as spec
 from tests.builders.json_schema import run_of_sarif
 from tests.builders.log_forger import ForgedLog
 from tests.verifying.small_logs import ACCOUNT, NOTE, Txn, account, run
 from tests.verifying.test_real_logs import REPLICAS, files_of
-from tests.verifying.workloads import START, batches, dependency_order, split, transfers
+from tests.verifying.workloads import START, batches, by_key, dependency_order, split, transfers
 
 SOURCE = transfers(30, 4)
 
@@ -52,6 +53,28 @@ def test_screen_has_at_most_forty_lines_and_hundred_columns(logs, capsys):
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) <= 40
     assert max(map(len, lines)) <= 100
+
+
+@pytest.mark.parametrize("applier", ["diverged", "but for few rows", "torn"])
+def test_reports_do_not_depend_on_the_random_secret(applier, logs, tmp_path, capsys, monkeypatch):
+    """Rows come in the order of the logs, not of their digests."""
+    renamed = [{key: (row[0], "bob", row[2]) for key, row in txn.writes.items()} for txn in SOURCE]
+    lacking = [{key: row for key, row in t.writes.items() if key[1] not in (3, 5)} for t in SOURCE]
+    target = {
+        "diverged": list(map(Txn, renamed)),
+        "but for few rows": list(map(Txn, lacking)),
+        "torn": by_key(SOURCE, 3, 1),
+    }[applier]
+    arguments = [*logs(target, domain=7), "--require", "prefix"]
+    for form in ("text", "json", "html"):
+        found = set()
+        for secret in range(4):
+            monkeypatch.setattr(pipeline, "new_secret", lambda key=secret: bytes([key] * 16))
+            out = tmp_path / f"report.{form}"
+            assert main([*arguments, *([] if form == "text" else [f"--{form}", str(out)])]) == 1
+            printed = capsys.readouterr().out
+            found.add(printed if form == "text" else out.read_text())
+        assert len(found) == 1, form
 
 
 def test_third_party_applier_must_reach_the_final_state_by_default(logs, capsys):

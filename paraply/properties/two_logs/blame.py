@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import chain
 
 from paraply.properties.two_logs.commits import Key
 from paraply.properties.two_logs.judgement import Judgement, Level
@@ -20,7 +21,8 @@ JudgeWithout = Callable[[frozenset[Key]], Judgement]
 class Blame:
     """Without ``keys``, the target reaches ``judgement``'s level."""
 
-    keys: frozenset[Key]
+    keys: tuple[Key, ...]
+    """In the order in which they were suspected."""
     judgement: Judgement
     is_minimal: bool
     """False if passes ran out."""
@@ -38,21 +40,25 @@ def blame(judge_without: JudgeWithout, first: Judgement) -> Blame | None:
     for _ in range(ROUNDS_MAX):
         if not keys or len(keys) > ROWS_MAX:
             return None
-        judgement = judge_without(keys)
+        judgement = judge_without(frozenset(keys))
         more = keys | _suspected(judgement)
-        if judgement.level >= Level.BATCHES or more == keys:
+        if judgement.level >= Level.BATCHES or len(more) == len(keys):
             break
         keys = more
     if judgement.conceded or (judgement.level <= first.level and not first.conceded):
         return None
-    search = _Search(judge_without, judgement.level, keys, judgement)
-    search.put_back(sorted(keys, key=lambda key: (first.suspects.get(key, 0), key)))
-    return Blame(keys=search.keys, judgement=search.judgement, is_minimal=search.is_minimal)
+    search = _Search(judge_without, judgement.level, frozenset(keys), judgement)
+    search.put_back(sorted(keys, key=lambda key: first.suspects.get(key, 0)))
+    return Blame(
+        keys=tuple(key for key in keys if key in search.keys),
+        judgement=search.judgement,
+        is_minimal=search.is_minimal,
+    )
 
 
-def _suspected(judgement: Judgement) -> frozenset[Key]:
-    keys = judgement.suspects.keys() | judgement.conceded.keys() | judgement.found.keys()
-    return frozenset(keys | judgement.differing.keys())
+def _suspected(judgement: Judgement) -> dict[Key, None]:
+    named = (judgement.suspects, judgement.conceded, judgement.found, judgement.differing)
+    return dict.fromkeys(chain.from_iterable(named))
 
 
 @dataclass(slots=True)

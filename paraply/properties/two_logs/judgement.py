@@ -127,6 +127,13 @@ class Judgement:
     """Commits with a snapshot that is no prefix."""
     snapshots: list[Snapshot] = field(default_factory=list)
     skipping: int = 0
+    left_early: bool = False
+    """``PREFIX`` was first missed two or more states before the source's last one.
+
+    No continuation of the source's log explains that: it begins at the last state, or, where a row
+    changes outside of it, one state further. Misses of other levels are explained by a continuation
+    that undoes everything and then does what the target did.
+    """
     state_went_back: int = 0
     key_went_back: int = 0
     """Changes of a key to an earlier version."""

@@ -83,7 +83,7 @@ def judge(source: Sequence[Commit], target: Sequence[Commit], *, near: int = NEA
             if state[key] != last[key]
         }
         number = target_steps[-1].number if target_steps else 0
-        miss(Level.FINAL, Miss.LAST_STATE, Step(number, {}), key=min(result.differing))
+        miss(Level.FINAL, Miss.LAST_STATE, Step(number, {}), key=next(iter(result.differing)))
     result.level = level_of(
         all_prefixes=Level.BATCHES not in first,
         skips=result.skipping > 0,
@@ -210,6 +210,8 @@ def _judge_prefixes(
     state = dict(initial)
     last = 0
     one_by_one = {0}  # Where the target may be if it skipped nothing since it last did.
+    followed = 0  # Effective commits that it may have shown before it first skipped one.
+    is_missed = False
     bad: list[int] = []
     positions: list[int | None] = []
     for step in target_steps:
@@ -220,6 +222,7 @@ def _judge_prefixes(
         if at is None:
             miss(Level.BATCHES, Miss.NO_PREFIX, step)
             miss(Level.PREFIX, Miss.NO_PREFIX, step)
+            is_missed = True
             if not step.is_found:
                 bad.append(step.number)
             continue
@@ -227,6 +230,7 @@ def _judge_prefixes(
             result.state_went_back += 1
             miss(Level.BATCHES, Miss.WENT_BACK, step, commits_of(source_steps[at]))
             miss(Level.PREFIX, Miss.WENT_BACK, step, commits_of(source_steps[at]))
+            is_missed = True
         one_by_one = {
             here
             for here, prefix in enumerate(prefixes)
@@ -238,8 +242,12 @@ def _judge_prefixes(
             if at >= last:
                 result.skipping += 1
                 miss(Level.PREFIX, Miss.SKIPPED, step, commits_of(source_steps[at]))
+            is_missed = True
+        if not is_missed:
+            followed = max(followed, *(effective[here] for here in one_by_one))
         last = at
     result.stretches = stretches_of(bad)
+    result.left_early = is_missed and followed + 1 < effective[-1]
     return positions
 
 

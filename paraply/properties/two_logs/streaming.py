@@ -90,6 +90,8 @@ class StreamingJudge:
         self._last = 0
         self._one_by_one = [0]
         """Possible positions if nothing was skipped; rising."""
+        self._followed = 0
+        """State-changing source commits that may have shown before the first skip."""
         self._frontier = 0
         self._progress = 0
         self._recent: deque[int] = deque(maxlen=_RECENT)
@@ -170,6 +172,9 @@ class StreamingJudge:
             if at >= self._last:
                 result.skipping += 1
                 self._miss(Level.PREFIX, Miss.SKIPPED, source=step.commits_done)
+        if Level.PREFIX not in self._first:
+            effective = self._source.step(self._one_by_one[-1]).effective
+            self._followed = max(self._followed, effective)
         self._last = at
         self._frontier = max(self._frontier, at)
         self._progress = max(self._progress, at)
@@ -333,12 +338,15 @@ class StreamingJudge:
                 for chain in source.chains.values()
                 if chain.value != chain.last_value
             }
-            first = min(result.differing, default=None)
+            first = next(iter(result.differing), None)
             self._miss(Level.FINAL, Miss.LAST_STATE, key=first)
         result.is_drained = not result.beyond_window and all(
             chain.value == chain.last_value for chain, _ in source.last_step.versions
         )
         missed = self._first
+        result.left_early = (
+            Level.PREFIX in missed and self._followed + 1 < source.last_step.effective
+        )
         result.level = level_of(
             all_prefixes=Level.BATCHES not in missed,
             skips=result.skipping > 0,

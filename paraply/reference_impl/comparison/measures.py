@@ -65,6 +65,7 @@ class Measured:
         gap_ticks: ticks with a gap.
         domain_gap_max: greatest gap within a domain.
         syncs: syncs of the replica's log.
+        has_spare_workers: the same is measured with more workers.
     """
 
     makespan: int | None
@@ -79,6 +80,7 @@ class Measured:
     domain_gap_max: int
     retries: int
     syncs: int
+    has_spare_workers: bool
 
     def speedup(self, work: int) -> float | None:
         """Return the speed-up, None after a stall."""
@@ -111,6 +113,7 @@ def measured(log: TaskLog, run: Run) -> Measured:
             for domain in log.domains), default=0) if len(log.domains) > 1 else gap_max,
         retries=run.retries,
         syncs=run.syncs,
+        has_spare_workers=run.has_spare_workers,
     )  # fmt: skip
 
 

@@ -32,6 +32,7 @@ class LogicalClock(Workers):
         self.numbers = [UNDEFINED] * len(self.tasks)
         """Sequence numbers as used."""
         self.group_began = 1
+        self.has_spare_workers = True
         self.prefix = 0
 
     def place(self, number: int) -> int:
@@ -47,6 +48,7 @@ class LogicalClock(Workers):
         if not is_idle and (opens_group or not self.has_committed_up_to(stamp.last_committed)):
             return 0
         worker = super().place(number)
+        self.has_spare_workers &= worker > 0
         if worker:
             if opens_group:
                 self.group_began = number

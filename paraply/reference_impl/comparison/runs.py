@@ -32,6 +32,7 @@ class Run:
         syncs: syncs of the replica's log.
         versions: key -> final writer.
         job_of: its merged job, if any.
+        has_spare_workers: nothing waited for a worker: with more of them, all moments are equal.
     """
 
     workers: int
@@ -44,6 +45,7 @@ class Run:
     syncs: int = 0
     versions: dict[int, int] = field(default_factory=dict)
     job_of: list[int] = field(default_factory=list)
+    has_spare_workers: bool = False
 
     @property
     def has_finished(self) -> bool:

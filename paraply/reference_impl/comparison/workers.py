@@ -70,6 +70,7 @@ class Workers(Clock[Moment]):
         """Task -> waiting workers."""
         self.versions: dict[int, int] = {}
         self.misapplied = self.retries = self.syncs = 0
+        self.has_spare_workers = False
         self.synced_at = self.sync_ends = NEVER
 
     # Overridable.
@@ -129,7 +130,7 @@ class Workers(Clock[Moment]):
         return Run(
             workers=self.workers, begun=self.begun, done=self.done, touched=self.touched,
             misapplied=self.misapplied, retries=self.retries, syncs=self.syncs,
-            versions=self.versions,
+            versions=self.versions, has_spare_workers=self.has_spare_workers,
         )  # fmt: skip
 
     def settle(self) -> None:

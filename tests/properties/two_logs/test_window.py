@@ -161,7 +161,7 @@ def test_row_lost_for_good_is_conceded_and_the_rest_is_judged_on():
 
     excepted = blame(judge_without, found)
     assert excepted is not None
-    assert excepted.keys == {7}
+    assert excepted.keys == (7,)
     assert excepted.judgement.level is Level.PREFIX
 
 

@@ -92,8 +92,11 @@ class SentLog:
             if all(name in after for name, _ in events if name) and file != self._end.file:
                 continue
             yield file, b""
+            asked, is_known = "", False
             for name, event in events:
-                if name and name in after:
+                if name != asked:
+                    asked, is_known = name, bool(name) and name in after
+                if is_known:
                     continue
                 while self.held_back.is_set() and not self._closed.wait(0.01):
                     pass

@@ -7,9 +7,10 @@ from numba import njit
 
 from paraply.properties.two_logs.compiled.columns import Flags, Ints, Words
 
-(POSITION, SKIPPING, SKIP, SKIPPED_TO, END, DRAINED, KEYS) = range(7)
+(POSITION, SKIPPING, SKIP, SKIPPED_TO, END, DRAINED, KEYS, FOLLOWED) = range(8)
 """In ``out``: last prefix, number of skips, target commit and prefix of the first one, whether the
-last states are equal, whether the last source commit shows, and the number of rows.
+last states are equal, whether the last source commit shows, the number of rows, and the
+state-changing source commits that may have shown before the first skip.
 """
 HERE_MAX = 4096
 """Prefixes at which a target may be that skipped nothing."""
@@ -172,6 +173,8 @@ def judge(
             if not out[SKIPPING]:
                 out[SKIP], out[SKIPPED_TO] = commit + 1, prefix
             out[SKIPPING] += 1
+        if not out[SKIPPING]:
+            out[FOLLOWED] = max(out[FOLLOWED], effective[next_here[found - 1]])
         here, next_here, count = next_here, here, found
     if prefixes - prefix > window:
         return False

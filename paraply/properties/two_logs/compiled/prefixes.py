@@ -16,6 +16,7 @@ from paraply.properties.two_logs.compiled.columns import CommitColumns, Ints
 from paraply.properties.two_logs.compiled.prefix_kernel import (
     DRAINED,
     END,
+    FOLLOWED,
     HERE_MAX,
     KEYS,
     POSITION,
@@ -76,6 +77,7 @@ def judge_prefixes(
         target_commits=len(target),
         prefixes=len(target),
         skipping=skipping,
+        left_early=skipping > 0 and int(out[FOLLOWED]) + 1 < int(effective[-1]),
         rewritten=_rewritten(source, target),
         witnesses=witnesses,
     )
