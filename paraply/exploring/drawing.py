@@ -13,6 +13,7 @@ ABOVE_DEFAULT = 2
 """Limit of drawn numbers, unless NUMBER_MAX is greater."""
 NUMBER_MAX = 4
 SIZES_MAX = {"transactions": 10, "rows": 6, "members": 4}
+WORKERS_DRAWS = 3
 SEEDS = 2**32
 
 
@@ -38,8 +39,10 @@ def drawn_value(option: Option, choices: random.Random) -> OptionValue:
     if isinstance(option.default, bool):
         return choices.random() < 0.5
     if isinstance(option.default, int):
-        most = max(NUMBER_MAX, option.default + ABOVE_DEFAULT)
-        return choices.randint(option.least, min(option.greatest, most))
+        most = min(option.greatest, max(NUMBER_MAX, option.default + ABOVE_DEFAULT))
+        # One worker alone overlaps with nothing.
+        draws = WORKERS_DRAWS if option.name == "workers" else 1
+        return max(choices.randint(option.least, most) for _ in range(draws))
     return choices.choice(option.choices) if option.choices else option.default
 
 
