@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Iterator
 
+from paraply.properties.search import random_schedules
 from paraply.reference_impl.subject import Option, Subject, Workload
 from paraply.vocabulary.biased_schedules import MixedSchedule
 from paraply.vocabulary.history import OptionValue
@@ -49,3 +51,8 @@ def drawn_value(option: Option, choices: random.Random) -> OptionValue:
 def drawn_schedule(seed: int) -> Schedule:
     """Return a seed's schedule, uniform or biased."""
     return MixedSchedule(seed)
+
+
+def drawn_schedules(seed: int, count: int) -> Iterator[Schedule]:
+    """Yield schedules of a seed, uniform and biased."""
+    return (drawn_schedule(one.seed) for one in random_schedules(seed, count))

@@ -8,7 +8,7 @@ from random import Random
 
 import pytest
 
-from paraply.exploring.drawing import SEEDS, drawn_schedule, drawn_workload
+from paraply.exploring.drawing import SEEDS, drawn_schedule, drawn_schedules, drawn_workload
 from paraply.properties.apply.parallel_apply import two_transactions_overlap
 from paraply.reference_impl.subject import Workload
 from paraply.registries import subject_named
@@ -118,3 +118,12 @@ def test_half_of_the_default_runs_overlap(subject, dialect):
         assert found > DRAWN_RUNS / 5
     else:
         assert found >= DRAWN_RUNS / 2
+
+
+def test_half_of_the_runs_of_explore_overlap():
+    """``paraply explore applier``, without options."""
+    subject = subject_named("applier")
+    found = sum(
+        two_transactions_overlap(subject.run(one, Workload())) for one in drawn_schedules(0, 500)
+    )
+    assert found >= 500 / 2
