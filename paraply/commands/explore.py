@@ -115,9 +115,7 @@ def run(arguments: argparse.Namespace) -> int:
     elif arguments.exhaustive:
         exploration = Exploration(runs_max=arguments.runs_max)
     schedules: Iterable[Schedule] = (
-        drawn_schedules(arguments.seed, arguments.schedules)
-        if exploration is None
-        else exploration
+        drawn_schedules(arguments.seed, arguments.schedules) if exploration is None else exploration
     )
     # The number of schedules is known only at the end; the bar runs to the bound.
     total = arguments.runs_max if arguments.exhaustive else arguments.schedules
