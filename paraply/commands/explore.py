@@ -10,12 +10,12 @@ from pathlib import Path
 from paraply.counterexamples.hunt import properties_of
 from paraply.counterexamples.replaying import replay_command
 from paraply.counterexamples.workload_arguments import add_workload_arguments, workload_of
+from paraply.exploring.drawing import drawn_schedules
 from paraply.exploring.explore import Result, explore
 from paraply.exploring.state_space import STATES_MAX, StateSpace, state_space
 from paraply.file_arguments import JsonFile, OutputFolder
 from paraply.number_arguments import positive
 from paraply.progress import progress
-from paraply.properties.search import random_schedules
 from paraply.reference_impl.subject import Subject, Workload
 from paraply.registries import subject_named
 from paraply.reporting.explore_text import explore_json, explore_text
@@ -115,9 +115,7 @@ def run(arguments: argparse.Namespace) -> int:
     elif arguments.exhaustive:
         exploration = Exploration(runs_max=arguments.runs_max)
     schedules: Iterable[Schedule] = (
-        random_schedules(arguments.seed, arguments.schedules)
-        if exploration is None
-        else exploration
+        drawn_schedules(arguments.seed, arguments.schedules) if exploration is None else exploration
     )
     # The number of schedules is known only at the end; the bar runs to the bound.
     total = arguments.runs_max if arguments.exhaustive else arguments.schedules

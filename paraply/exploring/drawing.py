@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Iterator
 
+from paraply.properties.search import random_schedules
 from paraply.reference_impl.subject import Option, Subject, Workload
 from paraply.vocabulary.biased_schedules import MixedSchedule
 from paraply.vocabulary.history import OptionValue
@@ -13,6 +15,7 @@ ABOVE_DEFAULT = 2
 """Limit of drawn numbers, unless NUMBER_MAX is greater."""
 NUMBER_MAX = 4
 SIZES_MAX = {"transactions": 10, "rows": 6, "members": 4}
+WORKERS_DRAWS = 3
 SEEDS = 2**32
 
 
@@ -38,11 +41,18 @@ def drawn_value(option: Option, choices: random.Random) -> OptionValue:
     if isinstance(option.default, bool):
         return choices.random() < 0.5
     if isinstance(option.default, int):
-        most = max(NUMBER_MAX, option.default + ABOVE_DEFAULT)
-        return choices.randint(option.least, min(option.greatest, most))
+        most = min(option.greatest, max(NUMBER_MAX, option.default + ABOVE_DEFAULT))
+        # One worker alone overlaps with nothing.
+        draws = WORKERS_DRAWS if option.name == "workers" else 1
+        return max(choices.randint(option.least, most) for _ in range(draws))
     return choices.choice(option.choices) if option.choices else option.default
 
 
 def drawn_schedule(seed: int) -> Schedule:
     """Return a seed's schedule, uniform or biased."""
     return MixedSchedule(seed)
+
+
+def drawn_schedules(seed: int, count: int) -> Iterator[Schedule]:
+    """Yield schedules of a seed, uniform and biased."""
+    return (drawn_schedule(one.seed) for one in random_schedules(seed, count))

@@ -5,8 +5,10 @@ All are reproducible from a seed, and their choices replay like any others.
 
 from __future__ import annotations
 
-from collections import deque
+import re
+from collections import Counter
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from random import Random
 from typing import TypeVar, overload
 
@@ -24,7 +26,10 @@ UNIFORM_SHARE = 0.1
 """Choices that ignore priorities, so that every enabled step is taken at last."""
 REPEATED_SHARE = 0.5
 PLAIN_SHARE = 0.8
-RECENT_MAX = 3
+CONFLICT_SHARE = 0.2
+"""Transactions of a plain run that may write any row."""
+WRITES = "writes"
+"""The question about a transaction's rows."""
 
 Number = Callable[[], float]
 """The next random number in [0, 1)."""
@@ -99,6 +104,26 @@ class Priorities(Bias):
         return index
 
 
+class Abreast(Bias):
+    """Runs the actor that has acted least, so that all get on together."""
+
+    def __init__(self, uniform: Number) -> None:
+        super().__init__(uniform)
+        self._acted: Counter[str] = Counter()
+
+    def pick(self, names: Sequence[str], label: str, made: int) -> int:
+        """Return an index of one of the actors that have acted least."""
+        del made
+        actors = [f"{label} {_actor_of(name)}" for name in names]
+        least = min(self._acted[actor] for actor in actors)
+        behind = [at for at, actor in enumerate(actors) if self._acted[actor] == least]
+        if self.uniform() < UNIFORM_SHARE:
+            behind = list(range(len(actors)))
+        index = behind[self.number(len(behind))]
+        self._acted[actors[index]] += 1
+        return index
+
+
 class Repeating(Bias):
     """Often gives the same answer again, so that transactions conflict."""
 
@@ -120,31 +145,41 @@ class Repeating(Bias):
 class Plain(Bias):
     """Prefers first options, which are plain by convention: few rows, no barrier, no fault.
 
-    Named answers change, so that transactions write different rows and may overlap.
+    Most transactions write rows that no recent one wrote, and may overlap.
     """
 
     def __init__(self, uniform: Number) -> None:
         super().__init__(uniform)
-        self._recent: deque[str] = deque(maxlen=RECENT_MAX)
+        self._written: list[frozenset[str]] = []
 
     def pick(self, names: Sequence[str], label: str, made: int) -> int:
         """Return a small index."""
-        del label, made
-        fresh = [at for at, name in enumerate(names) if name not in self._recent]
-        fresh = fresh or list(range(len(names)))
+        del made
+        if label != WRITES:
+            return self._small(len(names))
+        rows = [_rows_in(name) for name in names]
+        fresh = list(range(len(names)))
+        if self.uniform() >= CONFLICT_SHARE:
+            for written in reversed(self._written):
+                disjoint = [at for at in fresh if rows[at] and not rows[at] & written]
+                if not disjoint:
+                    break
+                fresh = disjoint
+        index = fresh[self._small(len(fresh))]
+        self._written.append(rows[index])
+        return index
+
+    def _small(self, count: int) -> int:
         place = 0
-        while place + 1 < len(fresh) and self.uniform() >= PLAIN_SHARE:
+        while place + 1 < count and self.uniform() >= PLAIN_SHARE:
             place += 1
-        name = names[fresh[place]]
-        if not name.isdigit():
-            self._recent.append(name)
-        return fresh[place]
+        return place
 
 
 STEP_QUESTIONS = frozenset({"step", "what happens next"})
 """Questions about what acts next; all others are about content, such as written rows."""
-OF_STEPS: tuple[type[Bias], ...] = (Bias, Starving, Priorities)
-OF_CONTENT: tuple[type[Bias], ...] = (Plain, Plain, Plain, Plain, Repeating, Bias)
+OF_STEPS: tuple[type[Bias], ...] = (Bias, Starving, Priorities, Abreast, Abreast)
+OF_CONTENT: tuple[type[Bias], ...] = (*[Plain] * 7, Repeating, Bias)
 
 
 class MixedSchedule(Schedule):
@@ -193,15 +228,23 @@ class MixedSchedule(Schedule):
 
 def name_of(option: object, at: int) -> str:
     """Return an option's name, or its number ``at``."""
-    for attribute in ("label", "name", "items"):
-        found = getattr(option, attribute, None)
+    for found in (getattr(option, "label", None), getattr(option, "name", None),
+                  getattr(option, "items", None), option):  # fmt: skip
         if isinstance(found, str | tuple):
             return str(found)
-    return option if isinstance(option, str) else str(at)
+    return str(at)
+
+
+@lru_cache(maxsize=4096)
+def _rows_in(name: str) -> frozenset[str]:
+    return frozenset(re.findall(r"\w+", name))
 
 
 def _actor_of(name: str) -> str:
-    return " ".join(name.split()[:2])
+    """Return ``worker 1`` of "worker 1 applying", ``r2 worker 1`` of "r2 worker 1 applying"."""
+    words = name.split()
+    number = next((at for at, word in enumerate(words) if word.isdigit()), 1)
+    return " ".join(words[: number + 1])
 
 
 def _action_of(name: str) -> str:

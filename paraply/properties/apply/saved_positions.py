@@ -91,3 +91,53 @@ def saved_positions_keep_up(history: History) -> tuple[PositionStays, ...]:
         for stream, covered, committed in _saved(history)
         if covered < committed - slack
     )
+
+
+_READS = frozenset({EventKind.SCHEDULED, EventKind.SKIPPED})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadAgain(Violation):
+    """A restart reads a transaction that the saved position covers."""
+
+    member: str
+    transaction: TransactionId
+
+    def __str__(self) -> str:
+        return f"{self.member} read T{self.transaction} again, which its saved position covers"
+
+
+def resumes_at_positions(history: History) -> bool:
+    """Appliers of a controlled run resume at the position that they saved."""
+    return history.header.options.get("recovery") == "positions" and saves_sets(history)
+
+
+def _read_after_crashes(history: History) -> Iterator[tuple[ApplyStream, TransactionId, bool]]:
+    """Yield transactions read after a crash, and whether the saved position covers them."""
+    if not resumes_at_positions(history):
+        return
+    for stream in apply_streams(history):
+        saved: frozenset[TransactionId] = frozenset()
+        covered: frozenset[TransactionId] | None = None
+        for _, event in stream.events:
+            if event.kind is EventKind.POSITION_SAVED:
+                saved = frozenset(event.transactions)
+            elif event.kind is EventKind.CRASHED:
+                covered = saved
+            elif event.kind in _READS and covered and event.transaction is not None:
+                yield stream, event.transaction, event.transaction in covered
+
+
+@always(
+    of=resumes_at_positions,
+    source="mts_recovery_groups: recovery begins at the checkpoint",
+    witness=lambda history: sum(1 for _ in _read_after_crashes(history)),
+    is_safety=False,
+)
+def restarts_begin_after_the_saved_position(history: History) -> tuple[ReadAgain, ...]:
+    """After a crash, an applier that resumes at positions reads nothing that they cover."""
+    return tuple(
+        ReadAgain(member=stream.member, transaction=one)
+        for stream, one, is_covered in _read_after_crashes(history)
+        if is_covered
+    )

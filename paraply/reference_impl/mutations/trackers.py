@@ -263,3 +263,40 @@ mutate(
     LastWriterOverwrites,
     flavours=False,
 )
+
+
+class NothingIsUsable(WritesetTracker):
+    """No write set counts as complete."""
+
+    def is_usable(self, transaction: TrackedTransaction) -> bool:
+        return False
+
+
+mutate(
+    "no_write_set_is_usable",
+    "Writeset_trx_dependency_tracker::get_dependency: can_use_writesets",
+    "WRITESET schedules as COMMIT_ORDER does; only speed is lost.",
+    "writeset",
+    NothingIsUsable,
+    caught_by="complete_write_sets_wait_for_their_writers",
+)
+
+
+class ForgetsEarly(WritesetTracker):
+    """A history that is half full is full."""
+
+    def exchange_writers(self, items: WriteSet, number: int, has_room: bool) -> int:
+        found = super().exchange_writers(items, number, has_room)
+        if len(self.history.writers) > 1:
+            self.history.forget(number)
+        return found
+
+
+mutate(
+    "write_sets_are_forgotten_early",
+    "binlog_transaction_dependency_history_size",
+    "Two remembered items fill a history of 25,000; only speed is lost.",
+    "writeset",
+    ForgetsEarly,
+    caught_by="complete_write_sets_wait_for_their_writers",
+)

@@ -62,6 +62,14 @@ class SplitsAtFlush(Source):
             self.log.append(Entry(Part.TAIL, last.transaction))
 
 
+class ReadsFromTheBeginning(Recovery):
+    """Reads the whole log, and skips what is executed."""
+
+    def first_entry(self, replica: Replica) -> int:
+        """Return the first entry."""
+        return 0
+
+
 class BitmapIgnored(Recovery):
     """Repeats transactions past the checkpoint."""
 
@@ -146,6 +154,12 @@ applier_mutant(
     fault="what workers executed past the checkpoint is executed again",
     caught_by="rows_apply_as_logged",
     parts=ApplierParts(position_recovery=BitmapIgnored), **POSITIONS,
+)  # fmt: skip
+applier_mutant(
+    "recovery_ignores_the_checkpoint", family=RECOVERY, source="mts_recovery_groups",
+    fault="a restart reads the relay log from its beginning; only time is lost",
+    caught_by="restarts_begin_after_the_saved_position",
+    parts=ApplierParts(position_recovery=ReadsFromTheBeginning), **POSITIONS,
 )  # fmt: skip
 applier_mutant(
     "checkpoint_is_highest", family=RECOVERY, source="WL#4648, commit watermark; MDEV-6589",

@@ -131,6 +131,14 @@ class ShutdownAcknowledges(Cluster):
             super().give_up(group, why)
 
 
+class StopsUnsent(Cluster):
+    """A shutdown waits for commits only."""
+
+    def may_stop(self) -> bool:
+        """Ignore the replicas."""
+        return not self.groups
+
+
 class StaysOff(Cluster):
     """Semi-sync never returns to on."""
 
@@ -195,6 +203,10 @@ _mutant("one_timeout_frees_all", AbandonFreesAll, SEEN, "facts on MariaDB 3.2: s
 _mutant("shutdown_releases_as_acknowledged", ShutdownAcknowledges, SEEN, "MDEV-11853",
         "a shutdown kills waiters, whose transactions are seen afterwards", shutdowns=1,
         **CALM)  # fmt: skip
+_mutant("waiting_shutdown_forgets_the_replicas", StopsUnsent,
+        "waiting_shutdowns_send_everything", "SHUTDOWN WAIT FOR ALL SLAVES",
+        "a source that should wait for its replicas stops when its commits are done",
+        shutdowns=1, shutdown_waits=True, **CALM)  # fmt: skip
 _mutant("semi_sync_stays_off", StaysOff, CAUSE, "ReplSemiSyncMaster::try_switch_on",
         "after a time-out no group waits any more", abandons=1, abandon_by="time_out",
         **CALM)  # fmt: skip

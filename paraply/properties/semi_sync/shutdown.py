@@ -1,0 +1,70 @@
+"""A shutdown that waits for the replicas."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from paraply.properties.registry import Violation, always
+from paraply.properties.semi_sync.watch import Watch
+from paraply.properties.vocabularies import commit_stages
+from paraply.vocabulary.events import EventKind
+from paraply.vocabulary.history import EvidenceTier, History
+from paraply.vocabulary.transactions import TransactionId
+
+WAITS, SHUTDOWN = "shutdown_waits", "shutdown"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoppedBeforeReceipt(Violation):
+    """A source stops although a connected replica lacks a transaction."""
+
+    member: str
+    transaction: TransactionId
+
+    def __str__(self) -> str:
+        return (
+            f"the source stopped before {self.member}, which was connected, had received "
+            f"T{self.transaction}"
+        )
+
+
+def shutdowns_wait(history: History) -> bool:
+    """SHUTDOWN WAIT FOR ALL SLAVES, in a controlled run."""
+    header = history.header
+    return (
+        header.tier is EvidenceTier.CONTROLLED_RUN
+        and header.options.get(WAITS) is True
+        and commit_stages(history)
+    )
+
+
+def _at_stops(history: History) -> Iterator[tuple[str, TransactionId, bool]]:
+    """Yield connected replicas and logged transactions at a stop, and whether each has it."""
+    if not shutdowns_wait(history):
+        return
+    watch = Watch.of(history)
+    for event in history.events:
+        is_stop = event.kind is EventKind.STOPPED and event.member == watch.source
+        if is_stop and event.note == SHUTDOWN:
+            logged = frozenset(watch.log)
+            for name, replica in watch.replicas.items():
+                if not (replica.is_down or replica.is_missed) and replica.having <= logged:
+                    for one in watch.log:
+                        yield name, one, one in replica.having
+        for _ in watch.follow(event):
+            pass
+
+
+@always(
+    of=shutdowns_wait,
+    source="MariaDB: SHUTDOWN WAIT FOR ALL SLAVES",
+    witness=lambda history: sum(1 for _ in _at_stops(history)),
+)
+def waiting_shutdowns_send_everything(history: History) -> tuple[StoppedBeforeReceipt, ...]:
+    """A source that waits at its shutdown stops when connected replicas have its whole log."""
+    return tuple(
+        StoppedBeforeReceipt(member=member, transaction=one)
+        for member, one, has_it in _at_stops(history)
+        if not has_it
+    )
