@@ -35,6 +35,7 @@ LONG_HUNTS = {
 """Ten seconds or more each, and found by the search of the reference, too."""
 KEPT_OPTIONS = (
     "acknowledgements", "dump_takes_lock_log", "waits_without_replicas", "abandon_by",
+    "shutdown_waits",
 )  # fmt: skip
 """What a mutant needs of the design; how often things happen is the machine's to say."""
 COMMITTED = 8
