@@ -13,6 +13,9 @@ from ci.mutation.judges import called_at_import
 from paraply.mutating.patches import key_of
 from tests.mutating import sample
 
+SEEDS = [1, pytest.param(SystemRandom().randrange(2**32), marks=pytest.mark.nightly, id="drawn")]
+"""What is checked in must not fail by chance."""
+
 
 def judge(folder, count, seed=1):
     command = [sys.executable, "-m", "tests.mutating.judging_the_sample"]
@@ -79,8 +82,8 @@ def test_later_run_continues_and_keeps_the_order(tmp_path, judged):
 
 
 @pytest.mark.long
-def test_sample_of_published_mutants_is_still_caught():
-    seed = SystemRandom().randrange(2**32)
+@pytest.mark.parametrize("seed", SEEDS)
+def test_sample_of_published_mutants_is_still_caught(seed):
     command = [sys.executable, "-m", "ci.mutation.published", "--sample", "6"]
     done = subprocess.run(
         [*command, "--seed", str(seed)], capture_output=True, text=True, timeout=300

@@ -85,6 +85,10 @@ FOUND = [
         "T1 read x = [1] before it wrote that",
     ),
     (
+        "internal", OwnWriteForeseen, registers("rx1 wx1"),
+        "T1 read x = 1 before it wrote that",
+    ),
+    (
         "P4", UpdateLost, registers("wx1", "rx1 wx2", "rx1 wx3"),
         "T2 and T3 both read x = 1 and both wrote it anew: one update was lost",
     ),
