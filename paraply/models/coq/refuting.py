@@ -35,7 +35,7 @@ from paraply.models.language.terms import (
     parts_of,
 )
 
-NODES_MAX = 5_000
+NODES_MAX = 20_000
 
 
 @dataclass(frozen=True, slots=True)
