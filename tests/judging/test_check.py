@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -329,3 +331,20 @@ def test_kind_of_a_file_is_told_by_what_it_holds(text, kind, tmp_path):
     empty_vector = tmp_path / "history.edn"
     empty_vector.write_text("[]")
     assert kind_of(str(empty_vector)) is FileKind.EDN
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux limits a process's address space")
+def test_small_file_needs_little_memory(tmp_path):
+    (tmp_path / "three.jsonl").write_bytes(b"{}\r")
+    program = (
+        "import resource, sys\n"
+        "resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30))\n"
+        "from paraply.cli import main\n"
+        "sys.exit(main(['check', '--no-sandbox', sys.argv[1]]))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program, str(tmp_path / "three.jsonl")],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 3, done.stderr
+    assert "P512" in done.stderr
