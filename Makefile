@@ -8,7 +8,7 @@ CORE   := $(VENV)/.core
 READY  := $(VENV)/.ready
 WORKERS ?= 2
 FLAVOUR ?= mariadb
-SECONDS ?= 330
+SECONDS ?= 600
 # Inputs that reached new code, for later runs.
 CORPUS  ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/paraply/fuzz
 SEEDED  := $(if $(SEED),--seed $(SEED))
