@@ -131,14 +131,14 @@ class OnSpark:
         self._is_lost = False
         settings = {**({} if is_connect(master) else FEW_ROWS), **(conf or {})}
         self._session: Any = session or spark_session(master, conf=settings, keeps_classes=True)
-        if self._owns and not is_connect(master):
-            # Python's workers start while the driver plans.
-            Thread(target=self._start_workers, daemon=True).start()
         # Spark serves shipped files from here.
         self._shipped = TemporaryDirectory(prefix="paraply-shipped-", ignore_cleanup_errors=True)
         runs_on = str(self._session.conf.get("spark.master", master))
         self.name = f"Spark, {runs_on}"
         self.is_local = runs_on.startswith("local") and not is_connect(master)
+        if self._owns and self.is_local:
+            # Python's workers start while the driver plans.
+            Thread(target=self._start_workers, daemon=True).start()
         if ships and not self.is_local:
             self._ship()
 
