@@ -18,6 +18,7 @@ from paraply.vocabulary.client_history import ClientHistory
 from paraply.vocabulary.errors import ParaplyError, register
 from paraply.vocabulary.history import History
 from paraply.vocabulary.history_jsonl import bounded_lines, read_histories
+from paraply.vocabulary.input_documents import pieces
 
 HISTORY_NOT_READ = register(
     "P360",
@@ -33,7 +34,6 @@ LOG_NOT_APPLICABLE = register(
 
 CHARACTERS_MAX = 1 << 30
 """Client histories are kept in memory."""
-PIECE = 1 << 20
 HEAD_CHARACTERS = 65_536
 HISTORY_BEGINS = "{[(#;"
 """Map, vector or list, tag, remark."""
@@ -127,20 +127,13 @@ def clients_history(name: str, kind: FileKind, log: str | None) -> ClientHistory
 def _read(name: str, characters_max: int) -> str:
     try:
         with _opened(name) as stream:
-            text = "".join(_pieces(stream, characters_max + 1))
+            text = "".join(pieces(stream, characters_max + 1))
     except (OSError, UnicodeDecodeError) as error:
         raise _not_read(name, error) from None
     if len(text) > characters_max >= CHARACTERS_MAX:
         reason = f"it is longer than {CHARACTERS_MAX:,} characters"
         raise ParaplyError(HISTORY_NOT_READ, where=name, reason=reason)
     return text
-
-
-def _pieces(stream: TextIO, most: int) -> Iterator[str]:
-    # Python sets aside as many bytes as a read asks for, also for a file of three.
-    while most and (piece := stream.read(min(most, PIECE))):
-        yield piece
-        most -= len(piece)
 
 
 def _opened(name: str) -> TextIO:

@@ -26,7 +26,7 @@ from paraply.vocabulary.group_trace import (
 )
 from paraply.vocabulary.gtid_set import EMPTY_GTID_SET, GtidSet
 from paraply.vocabulary.gtid_set_text import parse_gtid, parse_gtid_set
-from paraply.vocabulary.input_documents import parse_json
+from paraply.vocabulary.input_documents import parse_json, pieces
 
 MALFORMED_GROUP_TRACE = register(
     "P530",
@@ -49,7 +49,7 @@ def read_group_trace(path: Path) -> GroupTrace:
     number = 0
     try:
         with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as stream:
-            text = stream.read(TEXT_BYTES_MAX + 1)
+            text = b"".join(pieces(stream, TEXT_BYTES_MAX + 1))
         if len(text) > TEXT_BYTES_MAX:
             raise ValueError(f"it has more than {TEXT_BYTES_MAX} bytes")
         lines = io.StringIO(text.decode("utf-8")).readlines()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from random import Random, SystemRandom
+from random import Random
 
 import pytest
 
@@ -17,12 +17,11 @@ from paraply.properties.search import random_schedules, search
 from paraply.reference_impl.subject import Workload
 from paraply.registries import mutant_named, property_named, subject_named
 from paraply.vocabulary.schedule import SeededSchedule
+from tests.mutating.seeds import SEEDS
 
 WHERE = "certifier mysql_8_0"
 MODULE = "paraply.reference_impl.certification.lc_sn"
 SAMPLE = 4
-SEEDS = [1, pytest.param(SystemRandom().randrange(2**32), marks=pytest.mark.nightly, id="drawn")]
-"""What is checked in must not fail by chance."""
 
 
 @pytest.fixture(scope="module")

@@ -5,16 +5,13 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from random import SystemRandom
 
 import pytest
 
 from ci.mutation.judges import called_at_import
 from paraply.mutating.patches import key_of
 from tests.mutating import sample
-
-SEEDS = [1, pytest.param(SystemRandom().randrange(2**32), marks=pytest.mark.nightly, id="drawn")]
-"""What is checked in must not fail by chance."""
+from tests.mutating.seeds import SEEDS
 
 
 def judge(folder, count, seed=1):

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from paraply.properties.registry import Violation, always
+from paraply.properties.certification.timestamps import TransactionHeldBack
+from paraply.properties.registry import always
 from paraply.vocabulary.events import Event, EventKind
 from paraply.vocabulary.history import EvidenceTier, History
-from paraply.vocabulary.transactions import Transaction, TransactionId
+from paraply.vocabulary.transactions import Transaction
 from paraply.vocabulary.write_set import Item
 
 SESSION_ORDER = "writeset_session"
@@ -20,14 +21,10 @@ HISTORY_SIZE = "history_size"
 START_OF_A_LATER_FILE = 1
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WaitsForNoWriter(Violation):
+class WaitsForNoWriter(TransactionHeldBack):
     """A source lets a transaction wait for more than its write set requires."""
 
-    member: str
-    transaction: TransactionId
-    last_committed: int
-    needed: int
+    __slots__ = ()
 
     def __str__(self) -> str:
         return (
