@@ -252,11 +252,12 @@ class BinlogWriter:
         schema: str = "test",
         status: bytes = b"",
         code: int = 2,
+        error_code: int = 0,
     ) -> int:
         text = sql.encode() if isinstance(sql, str) else sql
         if code == 165:
             text = compressed(text)
-        body = struct.pack("<IIBHH", 7, 0, len(schema.encode()), 0, len(status))
+        body = struct.pack("<IIBHH", 7, 0, len(schema.encode()), error_code, len(status))
         body += status + schema.encode() + b"\0" + text
         return self.event(code, body)
 

@@ -21,6 +21,7 @@ _ACTIONS = (
     "ON DELETE RESTRICT",
     "ON DELETE SET NULL ON UPDATE CASCADE",
 )
+_WITH_PREFIX = ("varchar", "char", "text", "binary", "varbinary", "blob")
 _TEXTS = ("'a'", "'A'", "'a '", "'ä'", "'b'", "'ab'", "'ss'", "'ß'", "''")
 _TYPES = {
     "int": ("1", "2", "3", "4"), "tinyint unsigned": ("1", "2", "200", "255"),
@@ -30,6 +31,8 @@ _TYPES = {
     "time": ("'12:00:00'", "'-01:00:00'", "'12:00:01'"), "year": ("2000", "2001", "1999"),
     "enum('x','y','z')": ("'x'", "'y'", "'z'"), "bit(5)": ("1", "2", "3"),
     "binary(4)": ("'a'", "'b'", "0x6100"), "varbinary(8)": ("'a'", "'b'", "'a '"),
+    "set('x','y')": ("'x'", "'x,y'", "''", "'y'"), "blob": ("'a'", "'b'", "'ab'", "''"),
+    "timestamp(1) NULL": ("'2020-01-01 00:00:00'", "'2020-01-01 00:00:00.5'"),
 }  # fmt: skip
 _TYPES_11_8 = _TYPES | {
     "uuid": ("'123e4567-e89b-12d3-a456-426655440000'", "'123E4567E89B12D3A456426655440000'",
@@ -100,7 +103,7 @@ class _Drawing:
         data = [self._insert(draw.choice(self.tables)) for _ in range(draw.randint(6, 12))]
         if self.family in ("foreign", "flags"):
             # Parents first, so that most rows find theirs.
-            data = [self._row(table, number) for table in self.tables for number in (1, 2, 3)]
+            data = [self._row(table, place) for table in self.tables for place in range(3)]
         setup = tuple(table.sql() for table in self.tables)
         steps = []
         for _ in range(pairs):
@@ -115,7 +118,7 @@ class _Drawing:
 
     def _table(self, number: int) -> Table:
         draw = self.random
-        elements, values = [], {}
+        elements, values, types = [], {}, {}
         for at in range(draw.randint(2, 4)):
             name = f"c{at}"
             if self.family == "types" and draw.random() < 0.75:
@@ -123,14 +126,18 @@ class _Drawing:
             else:
                 default = draw.choice(("", "", "", " DEFAULT 3"))
                 sql, values[name] = f"int{default}", ("1", "2", "3", "4")
+            types[name] = sql
             elements.append(f"{name} {sql}{' NOT NULL' if draw.random() < 0.4 else ''}")
             if "NOT NULL" not in elements[-1]:
                 values[name] += ("NULL",)
-        names = list(values)
+        if draw.random() < 0.15:
+            types["g0"] = sql = draw.choice(("int", "varchar(3)", "char(2)"))
+            kind = draw.choice(("STORED", "VIRTUAL"))
+            elements.append(f"g0 {sql} AS (left({draw.choice(list(values))}, 2)) {kind}")
         if draw.random() < 0.9:
-            elements.append(f"PRIMARY KEY ({self._parts(names, values)})")
+            elements.append(f"PRIMARY KEY ({self._parts(types)})")
         for at in range(draw.choice((0, 1, 1, 2))):
-            elements.append(f"UNIQUE u{at} ({self._parts(names, values)})")
+            elements.append(f"UNIQUE u{at} ({self._parts(types)})")
         return Table(f"t{number}", tuple(elements), values)
 
     def _typed(self) -> tuple[str, tuple[str, ...]]:
@@ -139,23 +146,35 @@ class _Drawing:
             collation = draw.choice(_COLLATIONS[self.flavour])
             charset = collation.split("_")[0]
             length = draw.choice((4, 8))
-            kind = draw.choice(("varchar", "char"))
-            sql = f"{kind}({length}) CHARACTER SET {charset}"
+            kind = draw.choice((f"varchar({length})", f"char({length})", "text"))
+            sql = f"{kind} CHARACTER SET {charset}"
             if collation != charset:
                 sql += f" COLLATE {collation}"
             return sql, tuple(draw.sample(_TEXTS, 5))
         types = _TYPES_11_8 if self.flavour == "mariadb-11.8" else _TYPES
         return draw.choice(list(types.items()))
 
-    def _parts(self, names: list[str], values: dict[str, tuple[str, ...]]) -> str:
-        return ", ".join(self.random.sample(names, self.random.choice((1, 1, 2))))
+    def _parts(self, types: dict[str, str]) -> str:
+        draw = self.random
+        parts = []
+        for name in draw.sample(list(types), min(len(types), draw.choice((1, 1, 2)))):
+            kind = types[name].split("(")[0].split(" ")[0]
+            prefix = kind in ("text", "blob") or (kind in _WITH_PREFIX and draw.random() < 0.25)
+            part = f"{name}({draw.choice((1, 2, 3))})" if prefix else name
+            parts.append(part + draw.choice(("", "", "", " DESC")))
+        return ", ".join(parts)
 
     def _draw_family(self) -> None:
         """Draw tables that refer to one another: chains, diamonds, circles of one table."""
         draw = self.random
-        pool = ("1", "2", "3", "4")
+        kind = "int"
+        pool: tuple[str, ...] = ("1", "2", "3", "4")
+        if draw.random() < 0.15:
+            # Equal in one collation, and not in another.
+            kind = f"varchar(4) COLLATE {draw.choice(('latin1_swedish_ci', 'latin1_bin'))}"
+            pool = ("'a'", "'A'", "'b'", "'B '", "'a '")
         for number in range(draw.randint(2, 4)):
-            elements = ["id int PRIMARY KEY", "v int", "u int"]
+            elements = [f"id {kind} PRIMARY KEY", "v int", f"u {kind}"]
             values = {"id": pool, "v": ("1", "2", "3"), "u": (*pool, "NULL")}
             if draw.random() < 0.4:
                 elements.append("UNIQUE uu (u)")
@@ -163,20 +182,24 @@ class _Drawing:
             if draw.random() < 0.15:
                 parents.append(number)
             for parent in parents:
+                own = number == parent
+                has_key = "UNIQUE uu (u)" in (elements if own else self.tables[parent].elements)
+                theirs = "u" if has_key and draw.random() < 0.3 else "id"
                 elements += [
-                    f"p{parent} int{draw.choice(('', '', ' DEFAULT 2'))}",
-                    f"FOREIGN KEY (p{parent}) REFERENCES t{parent} (id) {draw.choice(_ACTIONS)}",
+                    f"p{parent} {kind}{draw.choice(('', '', f' DEFAULT {pool[1]}'))}",
+                    f"FOREIGN KEY (p{parent}) REFERENCES t{parent} ({theirs}) "
+                    f"{draw.choice(_ACTIONS)}",
                 ]
-                values[f"p{parent}"] = ("1", "2", "3", "1", "2", "NULL")
+                values[f"p{parent}"] = (*pool[:3], *pool[:2], "NULL")
             self.tables.append(Table(f"t{number}", tuple(elements), values))
 
     def _value(self, table: Table, column: str) -> str:
         return self.random.choice(table.values[column])
 
-    def _row(self, table: Table, number: int) -> str:
+    def _row(self, table: Table, place: int) -> str:
         others = [column for column in table.values if column != "id"]
-        row = ", ".join(self._value(table, column) for column in others)
-        return f"INSERT INTO {table.name} (id, {', '.join(others)}) VALUES ({number}, {row})"
+        row = ", ".join([table.values["id"][place], *(self._value(table, c) for c in others)])
+        return f"INSERT INTO {table.name} (id, {', '.join(others)}) VALUES ({row})"
 
     def _insert(self, table: Table, verb: str = "INSERT") -> str:
         columns = list(table.values)

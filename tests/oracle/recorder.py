@@ -10,6 +10,7 @@ from typing import Any
 
 import pymysql
 
+from paraply.vocabulary.log import ABSENT
 from tests.builders.log_forger import ForgedLog, RawEvent
 from tests.builders.log_reading import transactions_of
 from tests.oracle.generator import Case, Transaction
@@ -268,9 +269,13 @@ def _statements(log: ForgedLog, ordinal: int) -> Iterator[bytes]:
 
 
 def _hands_over_a_row(data: bytes, first: int, second: int) -> bool:
-    """Return whether the second transaction changes a row as the first one left it."""
+    """Return whether the second transaction changes a row as the first one left it.
+
+    A minimal image shows no more of a row than what names it, which may stay the same.
+    """
     one, two = (transactions_of(data)[ordinal - 1] for ordinal in (first, second))
     left = {(change.table, change.after) for change in one.rows if change.after is not None}
+    left |= {(change.table, b) for change in one.rows if (b := change.before) and ABSENT in b}
     return any((change.table, change.before) in left for change in two.rows)
 
 

@@ -23,6 +23,12 @@ UNKNOWN_MAX = 0.10
 _SHRUNK_MAX = 12
 
 
+def memory() -> Path | None:
+    """Return a folder in memory, for servers whose data need not last; None if there is none."""
+    folder = Path("/dev/shm")
+    return folder if folder.is_dir() else None
+
+
 @dataclass(slots=True)
 class Tally:
     """What a run has counted; it is written after each case."""
@@ -117,11 +123,9 @@ def run(
     """Judge pairs until there are ``pairs`` of them or the time is over; return the tally."""
     ends = time.monotonic() + seconds
     tally = Tally(flavour, seed) if store is None else Tally.resumed(store, flavour, seed)
-    memory = Path("/dev/shm")
-    parent = memory if memory.is_dir() else None
     with (
-        ServerRoom(parent=parent) as room,
-        tempfile.TemporaryDirectory(dir=parent) as folder,
+        ServerRoom(parent=memory()) as room,
+        tempfile.TemporaryDirectory(dir=memory()) as folder,
     ):
         recorder = Recorder(room.start(FLAVOURS[flavour](), options=OPTIONS))
         oracle = _Oracle(recorder, Path(folder), tally, shrinks)

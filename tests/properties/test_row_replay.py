@@ -172,6 +172,12 @@ def test_minimal_insert_of_a_row_that_another_key_would_name_is_not_guessed():
     assert findings(replay) == []
 
 
+def test_minimal_insert_whose_second_key_took_its_default_is_not_guessed():
+    tables = Tables().add("d.t", "name", "number", "note", primary=(), unique=(0, 1, 2))
+    steps = ("CREATE TABLE t (i INT)", insert("d.t", None, ABSENT, "x"))
+    assert findings(replayed(*steps, delete("d.t", None, 3, "x"), tables=tables)) == []
+
+
 def test_cascade_may_explain_anything_in_a_table_with_unknown_foreign_keys():
     tables = Tables().add("d.t", "id", "v", is_told=False).add("d.p", "id", "v")
     alone = replayed(insert("d.t", 1, "a"), insert("d.t", 1, "b"), tables=tables)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from paraply.adapters.binlog.events import QueryEvent
-from paraply.adapters.binlog.statements import StatementRole
+from paraply.adapters.binlog.statements import StatementRole, executed
 from paraply.vocabulary.log import (
     DDL_CHARACTERS_MAX,
     STATEMENT_CHARACTERS_MAX,
@@ -92,7 +92,8 @@ class OpenTransaction:
             case StatementRole.DDL | StatementRole.CHANGE:
                 is_ddl = role is StatementRole.DDL
                 self.note_kind(LoggedKind.DDL if is_ddl else LoggedKind.STATEMENT)
-                self.note_statement(event.sql, is_ddl=is_ddl)
+                sql = executed(event.sql, event.error_code) if is_ddl else event.sql
+                self.note_statement(sql, is_ddl=is_ddl)
                 return not self.begun
             case _:
                 pass

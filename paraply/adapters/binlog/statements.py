@@ -8,6 +8,9 @@ from __future__ import annotations
 import re
 from enum import Enum
 
+from paraply.adapters.binlog.schema.ddl import CreateTable
+from paraply.adapters.binlog.schema.ddl_parser import parse_statement
+
 
 class StatementRole(Enum):
     """A statement's role in its transaction."""
@@ -102,6 +105,19 @@ def statement_role(sql: str) -> StatementRole:
     if first == "XA":
         return _XA.get(second, StatementRole.CHANGE)
     return StatementRole.DDL if first in _DDL else StatementRole.CHANGE
+
+
+def executed(sql: str, error_code: int) -> str:
+    """Return what a logged statement did, which is less than it says if it failed.
+
+    MariaDB logs a CREATE OR REPLACE TABLE that fails once the old table is gone: it only drops.
+    """
+    statement = parse_statement(sql) if error_code else None
+    if not (isinstance(statement, CreateTable) and statement.or_replace):
+        return sql
+    name = statement.table
+    quoted = ["`" + part.replace("`", "``") + "`" for part in (name.schema, name.table) if part]
+    return f"DROP TABLE IF EXISTS {'.'.join(quoted)}"
 
 
 _XID_TEXT = re.compile(r"\A\s*XA\s+\w+\s+(.*?)(?:\s+ONE\s+PHASE)?\s*;?\s*\Z", re.DOTALL | re.I)

@@ -290,13 +290,15 @@ class RowReplay:
             self._doubt_children(row, after_image)
 
     def _hides_identity(self, row: RowChange) -> bool:
+        """Return whether the first key free of NULL, which names the row, is not shown."""
         schema = self._row_keys.schema_of(row.table)
-        return (
-            row.after is not None
-            and schema is not None
-            and bool(schema.unique_keys)
-            and self._is_unrecorded(row.table, schema.unique_keys[0].name, row.after)
-        )
+        if row.after is None or schema is None:
+            return False
+        for key in schema.unique_keys:
+            values = [_at(row.after, part.column) for part in key.parts]
+            if None not in values:
+                return any(value is ABSENT for value in values)
+        return False
 
     def _has_no_keys(self, table: str, *keys: tuple[ConflictKey, ...] | None) -> bool:
         if None not in keys:

@@ -55,6 +55,26 @@ def test_engines_agree_on_rows_after_an_intervening_end(tmp_path, pieces, ends_s
         assert differences(readable, compiled) == []
 
 
+@pytest.mark.parametrize("error_code", [0, 1060])
+def test_engines_agree_that_a_failed_replacement_drops(tmp_path, error_code):
+    writer = log_of([], ends_statement=True)
+    writer.query("CREATE OR REPLACE TABLE t (id int)", error_code=error_code)
+    writer.query("CREATE TABLE IF NOT EXISTS t (id int PRIMARY KEY)")
+    for number in (5, 6):
+        writer.gtid(number, last_committed=4, sequence_number=number)
+        writer.query("BEGIN")
+        writer.table_map(COLUMNS)
+        writer.rows(30, COLUMNS, [(1,)])
+        writer.xid(number)
+    path = str(writer.save(tmp_path / "bin.000001"))
+    readable = audit_by_readable((path,))
+    # The new table has a key only if the old one is gone.
+    assert any(one.certain for one in readable.result.violations) is bool(error_code)
+    compiled = audit_by_compiled_or_none((path,))
+    assert compiled is not None
+    assert differences(readable, compiled) == []
+
+
 def audit_by_compiled_or_none(files):
     """Return the compiled engine's audit, None where it hands over."""
     from paraply.vocabulary.not_compilable import NotCompilable

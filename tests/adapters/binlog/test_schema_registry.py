@@ -76,42 +76,6 @@ def test_created_table_is_known_completely():
     assert not registry.assumptions
 
 
-@pytest.mark.parametrize(
-    ("change", "expected"),
-    [
-        ("ADD COLUMN x int FIRST", {"PRIMARY": ("id",), "uk": ("a(3)", "b")}),
-        ("DROP COLUMN a", {"PRIMARY": ("id",), "uk": ("b",)}),
-        ("DROP COLUMN a, DROP COLUMN b", {"PRIMARY": ("id",)}),
-        ("RENAME COLUMN a TO z", {"PRIMARY": ("id",), "uk": ("z(3)", "b")}),
-        ("CHANGE a z varchar(5) AFTER b", {"PRIMARY": ("id",), "uk": ("z(3)", "b")}),
-        ("RENAME COLUMN a TO b, RENAME COLUMN b TO a", {"PRIMARY": ("id",), "uk": ("b(3)", "a")}),
-        ("CHANGE a b int, CHANGE b a int", {"PRIMARY": ("id",), "uk": ("b(3)", "a")}),
-        ("MODIFY b bigint FIRST", {"PRIMARY": ("id",), "uk": ("a(3)", "b")}),
-        ("DROP INDEX uk", {"PRIMARY": ("id",)}),
-        ("DROP CONSTRAINT uk", {"PRIMARY": ("id",)}),
-        ("DROP CONSTRAINT some_check", {"PRIMARY": ("id",), "uk": ("a(3)", "b")}),
-        ("DROP PRIMARY KEY, ADD PRIMARY KEY (b)", {"uk": ("a(3)", "b"), "PRIMARY": ("b",)}),
-        ("RENAME INDEX uk TO ku", {"PRIMARY": ("id",), "ku": ("a(3)", "b")}),
-        ("ADD UNIQUE (b), ADD UNIQUE (b, a)",
-         {"PRIMARY": ("id",), "uk": ("a(3)", "b"), "b": ("b",), "b_2": ("b", "a")}),
-        ("ADD UNIQUE u2 (n), ADD COLUMN n int",
-         {"PRIMARY": ("id",), "uk": ("a(3)", "b"), "u2": ("n",)}),
-        ("MODIFY b int UNIQUE", {"PRIMARY": ("id",), "uk": ("a(3)", "b"), "b": ("b",)}),
-        ("DROP COLUMN a, ADD COLUMN a int", {"PRIMARY": ("id",), "uk": ("a", "b")}),
-        ("DROP COLUMN a, DROP COLUMN b, ADD COLUMN a int", {"PRIMARY": ("id",), "uk": ("a",)}),
-        ("RENAME COLUMN a TO n, ADD COLUMN a int",
-         {"PRIMARY": ("id",), "uk": ("n(3)", "b")}),
-        ("CHANGE b a2 int, ADD COLUMN b int FIRST", {"PRIMARY": ("id",), "uk": ("a(3)", "a2")}),
-        ("DROP INDEX IF EXISTS nothing", {"PRIMARY": ("id",), "uk": ("a(3)", "b")}),
-        ("ENGINE=InnoDB", {"PRIMARY": ("id",), "uk": ("a(3)", "b")}),
-    ],
-)  # fmt: skip
-def test_alter_table_changes_the_keys_as_the_server_does(change, expected):
-    registry = registry_of(T, f"ALTER TABLE t {change}")
-    assert keys(registry) == expected
-    assert registry.table("d.t").keys_complete
-
-
 def test_columns_move_as_the_server_moves_them():
     registry = registry_of(T, "ALTER TABLE t ADD x int AFTER id, MODIFY b int FIRST, ADD y int")
     assert columns(registry) == ["b", "id", "x", "a", "y"]

@@ -176,6 +176,16 @@ def test_mysql_transaction_with_its_clock_and_row():
     assert row.position.offset == 265
 
 
+def test_dump_tells_which_statement_failed():
+    line = "# at {}\n" + HEADER + "Query\tthread_id=1\texec_time=0\terror_code={}\n"
+    sql = "use `d`/*!*/;\nCREATE OR REPLACE TABLE t (x int, x int)\n/*!*/;\n"
+    found = read_text(MARIADB + line.format(200, 250, 1060) + sql + line.format(250, 300, 0) + sql)
+    assert [txn.statements for txn in found] == [
+        ("DROP TABLE IF EXISTS `t`",),
+        ("CREATE OR REPLACE TABLE t (x int, x int)",),
+    ]
+
+
 def test_mariadb_group_commit_flags_and_parallel_switch():
     body = (
         "/*M!100101 SET @@session.skip_parallel_replication={}*//*!*/;\nSTART TRANSACTION\n/*!*/;\n"

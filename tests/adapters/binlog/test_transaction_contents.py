@@ -147,3 +147,21 @@ def test_long_statements_are_cut_ddl_later_than_others():
         writer.query(word + " " + "x" * 200_000)
     lengths = [len(t.statements[0]) for t in transactions_of(writer.data)]
     assert lengths == [STATEMENT_CHARACTERS_MAX, DDL_CHARACTERS_MAX]
+
+
+def test_replacement_that_failed_dropped_its_table_and_other_failures_are_kept_as_written():
+    writer = BinlogWriter(server_version=MARIADB)
+    writer.query("CREATE OR REPLACE TABLE `a``b`.t (x int)")
+    writer.query("CREATE OR REPLACE TABLE `a``b`.t (x int, x int)", error_code=1060)
+    writer.query("CREATE OR REPLACE TABLE t (x int, PRIMARY", error_code=1064)
+    writer.query("CREATE OR REPLACE VIEW v AS SELECT 1", error_code=1050)
+    writer.query("DROP TABLE one, two", error_code=1051)
+    found = [txn.statements for txn in transactions_of(writer.data)]
+    assert found == [
+        ("CREATE OR REPLACE TABLE `a``b`.t (x int)",),
+        ("DROP TABLE IF EXISTS `a``b`.`t`",),
+        # Its table is unknown afterwards, as with every text that is not understood.
+        ("CREATE OR REPLACE TABLE t (x int, PRIMARY",),
+        ("CREATE OR REPLACE VIEW v AS SELECT 1",),
+        ("DROP TABLE one, two",),
+    ]

@@ -45,6 +45,8 @@ def created(
     like: TableDraft | None,
     source: SchemaSource,
     place: str,
+    *,
+    is_mariadb: bool,
 ) -> TableDraft:
     """Return a new table's draft; incomplete definitions have no keys."""
     charset, collation = settled_collation(statement.options, database)
@@ -52,6 +54,7 @@ def created(
         name=name,
         options=CharacterOptions(charset=charset, collation=collation),
         sources={source},
+        is_mariadb=is_mariadb,
     )
     if statement.like is not None:
         if like is None or not like.keys_complete:
@@ -77,6 +80,8 @@ def created(
     try:
         for column in statement.columns:
             draft.add_column(column)
+        for column in statement.columns:
+            draft.add_implied_keys(column)
         for key in statement.keys:
             draft.add_key(key)
         for foreign_key in statement.foreign_keys:
@@ -110,8 +115,21 @@ def alter(
         for action in statement.actions
         if isinstance(action, ChangeColumn | RenameColumn)
     ]
+    defaults = [
+        (action, draft.find(action.name))
+        for action in statement.actions
+        if isinstance(action, ChangeDefault)
+    ]
+    guarded = [
+        action
+        for action in statement.actions
+        if isinstance(action, AddColumn) and action.if_not_exists and draft.find(action.column.name)
+    ]
+    # MariaDB's IF [NOT] EXISTS asks for the keys of a definition on their own.
+    present = {key.name.lower() for key in draft.keys}
     renamed: dict[str, str] = {}
-    added = {a.column.name.lower() for a in statement.actions if isinstance(a, AddColumn)}
+    additions = [a for a in statement.actions if isinstance(a, AddColumn) and a not in guarded]
+    added = {action.column.name.lower() for action in additions}
     replaced: dict[str, ColumnDraft] = {}
     for action in statement.actions:
         if isinstance(action, DropColumn) and action.name.lower() in added:
@@ -119,10 +137,22 @@ def alter(
                 replaced[action.name.lower()] = draft.replace_column(action.name)
         else:
             _drop(draft, action)
+    options = [a for a in statement.actions if isinstance(a, ChangeCharacterOptions)]
+    if len({action.convert for action in options}) == 2:
+        raise Contradiction("it has both CONVERT TO and other character options")
+    if any(action.convert for action in options) and any(
+        action.column.binary_collation
+        for action in statement.actions
+        if isinstance(action, AddColumn | ChangeColumn)
+    ):
+        raise Contradiction("it has both CONVERT TO and a BINARY column")
+    for action in options:
+        charset, collation = settled_collation(action.options, draft.options)
+        draft.options = CharacterOptions(charset=charset, collation=collation)
     targets: dict[int, ColumnDraft] = {}
     for change, target in named:
         if target is None or target not in draft.columns:
-            if isinstance(change, ChangeColumn) and change.if_exists:
+            if target is None and isinstance(change, ChangeColumn) and change.if_exists:
                 continue
             raise Contradiction(f"there is no column {change.old_name}")
         if target in targets.values():
@@ -131,7 +161,7 @@ def alter(
         if isinstance(change, RenameColumn):
             target.column = replace(target.column, name=change.new_name)
         else:
-            target.column = draft.column_of(change.column)
+            draft.redefine(target, change.column)
         if target.column.name != change.old_name:
             renamed[change.old_name] = target.column.name
     names = [each.column.name.lower() for each in draft.columns]
@@ -139,20 +169,38 @@ def alter(
         twice = next(name for name in names if names.count(name) > 1)
         raise Contradiction(f"there is a column {twice} already")
     for action in statement.actions:
-        if isinstance(action, AddColumn):
-            if not (action.if_not_exists and draft.find(action.column.name)):
-                old = replaced.get(action.column.name.lower())
-                draft.add_column(action.column, action.after, old)
-        elif isinstance(action, ChangeColumn) and id(action) in targets:
-            if action.after is not None:
-                draft.place(targets[id(action)], action.after)
-            draft.add_implied_keys(action.column)
+        if isinstance(action, AddColumn) and action not in guarded:
+            old = replaced.get(action.column.name.lower())
+            draft.add_column(action.column, action.after, old)
+        elif isinstance(action, ChangeColumn):
+            moved = targets.get(id(action))
+            if moved is not None and action.after is not None:
+                draft.place(moved, action.after)
+    for default, target in defaults:
+        found = target if target in draft.columns else draft.find(default.name)
+        if found is not None:
+            found.column = replace(found.column, omitted_is_null=default.is_null)
+    for old_name, name in renamed.items():
+        if old_name.lower() in added:
+            draft.doubt_keys(draft.require(name), behind=draft.find(old_name))
+    if any(action.convert for action in options):
+        draft.convert()
     new_name: str | None = None
     for action in statement.actions:
         if isinstance(action, RenameTo):
             new_name = action.table.within(default_schema)
+        elif isinstance(action, AddColumn):
+            draft.add_implied_keys(action.column, present if action.if_not_exists else ())
+        elif isinstance(action, ChangeColumn):
+            draft.add_implied_keys(action.column, present if action.if_exists else ())
         else:
             _add(draft, action)
+    if new_name is not None and any(
+        isinstance(action, AddForeignKey)
+        and action.foreign_key.parent.within(draft.schema) == draft.name
+        for action in statement.actions
+    ):
+        raise Contradiction("a new foreign key names the table as it was called before")
     return renamed, new_name
 
 
@@ -242,11 +290,7 @@ def _is_key_part(draft: TableDraft, column: ColumnDraft, *, unique_only: bool = 
 
 
 def _drop(draft: TableDraft, action: AlterAction) -> None:
-    if isinstance(action, ChangeDefault):
-        column = draft.find(action.name)
-        if column is not None:
-            column.column = replace(column.column, omitted_is_null=action.is_null)
-    elif isinstance(action, DropColumn):
+    if isinstance(action, DropColumn):
         if draft.find(action.name) or not action.if_exists:
             draft.drop_column(action.name)
     elif isinstance(action, DropKey):
@@ -273,9 +317,3 @@ def _add(draft: TableDraft, action: AlterAction) -> None:
         key.name = action.new_name
     elif isinstance(action, AddForeignKey):
         draft.add_foreign_key(action.foreign_key)
-    elif isinstance(action, ChangeCharacterOptions):
-        if action.convert:
-            draft.convert(action.options)
-        else:
-            charset, collation = settled_collation(action.options, draft.options)
-            draft.options = CharacterOptions(charset=charset, collation=collation)

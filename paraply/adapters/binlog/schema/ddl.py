@@ -57,6 +57,8 @@ class KeyDefinition:
     is_primary: bool = False
     is_unique: bool = True
     beyond: str = ""
+    is_named_functional: bool = False
+    """Without a name, it has that of its first part, which is an expression."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -28,7 +28,11 @@ CHARACTER_TYPES = frozenset(
 BINARY_TYPES = frozenset(
     {"binary", "varbinary", "tinyblob", "blob", "mediumblob", "longblob", "geometry", "vector"}
 )
-_TO_BINARY = {"char": "binary", "varchar": "varbinary"} | {
+SPATIAL_TYPES = frozenset(
+    {"geometry", "point", "linestring", "polygon", "multipoint", "multilinestring"}
+    | {"multipolygon", "geometrycollection", "geomcollection"}
+)
+BYTE_STRINGS = {"char": "binary", "varchar": "varbinary"} | {
     f"{size}text": f"{size}blob" for size in ("tiny", "", "medium", "long")
 }
 _NATIONAL = frozenset({"NATIONAL", "NCHAR", "NVARCHAR"})
@@ -94,8 +98,8 @@ class _ColumnBuilder:
 
     def finished(self) -> ColumnDefinition:
         charset, type_name = self.charset, self.type_name
-        if charset == "binary" and type_name in _TO_BINARY:
-            type_name, charset = _TO_BINARY[type_name], ""
+        if charset == "binary" and type_name in BYTE_STRINGS:
+            type_name, charset = BYTE_STRINGS[type_name], ""
         return ColumnDefinition(
             name=self.name,
             type_name=f"{type_name} unsigned" if self.unsigned else type_name,
@@ -162,10 +166,14 @@ class _ColumnBuilder:
             self.charset = {"ASCII": "latin1", "UNICODE": "ucs2", "BYTE": "binary"}[word]
         elif cursor.accept("NOT", "NULL"):
             self.nullable = False
+        elif cursor.accept("NULL"):
+            self.nullable = True
         elif word := cursor.accept_any("VISIBLE", "INVISIBLE"):
             self.visible = word == "VISIBLE"
+        elif cursor.accept("SERIAL", "DEFAULT", "VALUE"):
+            self.nullable, self.is_unique, self.auto_increment = False, True, True
         elif cursor.accept("AUTO_INCREMENT"):
-            self.auto_increment = True
+            self.nullable, self.auto_increment = False, True
         elif cursor.accept("DEFAULT"):
             self.has_default = not null_default(cursor)
         elif cursor.accept("UNIQUE"):
@@ -215,7 +223,7 @@ def _skip_attribute(cursor: TokenCursor) -> bool:
         if cursor.accept_symbol("="):
             cursor.take()
     else:
-        return cursor.accept("NULL")
+        return False
     return True
 
 
@@ -300,6 +308,7 @@ def key_definition(cursor: TokenCursor, symbol: str = "") -> KeyDefinition | Non
         name = cursor.name()
     while cursor.accept_any("USING", "TYPE"):
         cursor.take()
+    is_functional = cursor.ahead().text == "("
     parts, beyond = key_parts(cursor)
     cursor.skip_item()
     return KeyDefinition(
@@ -308,6 +317,7 @@ def key_definition(cursor: TokenCursor, symbol: str = "") -> KeyDefinition | Non
         is_primary=is_primary,
         is_unique=is_unique,
         beyond=beyond,
+        is_named_functional=is_functional,
     )
 
 

@@ -233,7 +233,7 @@ class SchemaRegistry:
         like = None
         if statement.like is not None:
             like = self._drafts.get(self._name_in_use(statement.like.within(default_schema)) or "")
-        draft = created(statement, name, options, like, source, place)
+        draft = created(statement, name, options, like, source, place, is_mariadb=self.is_mariadb)
         if source is SchemaSource.DUMP:
             for collation in sorted(draft.settle_dumped_collations()):
                 self.assume(

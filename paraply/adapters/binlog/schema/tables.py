@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 
 from paraply.adapters.binlog.keys.collation_names import dumped_collation, settled_collation
@@ -12,7 +13,12 @@ from paraply.adapters.binlog.schema.ddl import (
     ForeignKeyDefinition,
     KeyDefinition,
 )
-from paraply.adapters.binlog.schema.ddl_elements import BINARY_TYPES, CHARACTER_TYPES
+from paraply.adapters.binlog.schema.ddl_elements import (
+    BINARY_TYPES,
+    BYTE_STRINGS,
+    CHARACTER_TYPES,
+    SPATIAL_TYPES,
+)
 from paraply.vocabulary.schema import (
     Column,
     ForeignKey,
@@ -21,6 +27,10 @@ from paraply.vocabulary.schema import (
     TableSchema,
     UniqueKey,
 )
+
+_SPATIAL = "a part of it is a spatial column"
+_WITH_LENGTH = frozenset({"char", "varchar", "binary", "varbinary"})
+_WITH_PREFIX = (CHARACTER_TYPES | BINARY_TYPES | {"json"}) - {"enum", "set", "vector"}
 
 
 class Contradiction(Exception):  # noqa: N818 - it is an answer, not a fault
@@ -70,6 +80,7 @@ class TableDraft:
     keys_complete: bool = False
     foreign_keys_known: bool = False
     is_versioned: bool = False
+    is_mariadb: bool = False
     sources: set[SchemaSource] = field(default_factory=set)
     unknown_because: str = ""
 
@@ -154,19 +165,24 @@ class TableDraft:
     def column_of(self, definition: ColumnDefinition) -> Column:
         """Return a column with resolved collation."""
         charset = collation = ""
-        if definition.type_name in BINARY_TYPES:
+        type_name = definition.type_name
+        if type_name in BINARY_TYPES:
             collation = "binary"
-        elif definition.type_name in CHARACTER_TYPES:
+        elif type_name in CHARACTER_TYPES:
             given = CharacterOptions(charset=definition.charset, collation=definition.collation)
             charset, collation = settled_collation(given, self.options)
-            if definition.binary_collation and not definition.collation:
+            if charset == "binary":
+                type_name = BYTE_STRINGS.get(type_name, type_name)
+            elif definition.binary_collation and not (
+                self.is_mariadb and collation.endswith("_bin")
+            ):
                 collation = f"{charset}_bin" if charset else ""
         elif definition.type_name == "json":
             # MariaDB's JSON is LONGTEXT with this collation; MySQL's cannot be part of a key.
             charset, collation = "utf8mb4", "utf8mb4_bin"
         return Column(
             name=definition.name,
-            type_name=definition.type_name,
+            type_name=type_name,
             charset=charset,
             collation=collation,
             nullable=definition.nullable,
@@ -178,6 +194,35 @@ class TableDraft:
             auto_increment=definition.auto_increment,
             omitted_is_null=definition.omitted_is_null,
         )
+
+    def redefine(
+        self, draft: ColumnDraft, definition: ColumnDefinition, *, is_new: bool = False
+    ) -> None:
+        """Give a column another definition; its keys stay (``mysql_prepare_alter_table``).
+
+        ``is_new`` is a column dropped and added: its key parts keep their length in characters.
+        """
+        old, draft.column = draft.column, self.column_of(definition)
+        new = draft.column
+        for key in self.keys:
+            sizes = [size for part, size in key.parts if part is draft]
+            if not sizes:
+                continue
+            if key.name == "PRIMARY":
+                draft.column = replace(draft.column, nullable=False)
+            if is_new and new.type_name in _WITH_PREFIX and not (sizes[0] or _characters(old)):
+                key.beyond = f"column {new.name} was dropped and added with another type"
+            if new.type_name in SPATIAL_TYPES:
+                key.beyond = _SPATIAL
+            if _may_leave_a_prefix(old) and new.type_name in _WITH_PREFIX:
+                key.beyond = f"column {new.name} was a {old.type_name.upper()} before"
+            size = sizes[0] or (_characters(old) if is_new else 0)
+            if not is_new and (old.type_name not in _WITH_PREFIX or size == _characters(old)):
+                size = 0
+            key.parts = [
+                (part, _prefix(size, new) if part is draft else theirs)
+                for part, theirs in key.parts
+            ]
 
     def place(self, draft: ColumnDraft, after: str | None) -> None:
         """Place first (empty ``after``), after another, or last."""
@@ -196,27 +241,22 @@ class TableDraft:
         after: str | None = None,
         replaced: ColumnDraft | None = None,
     ) -> None:
-        """Add a column with implied or ``replaced`` keys."""
+        """Add a column without the keys of its definition; ``replaced`` keeps its own."""
         if self.find(definition.name):
             raise Contradiction(f"there is a column {definition.name} already")
         draft = replaced or ColumnDraft(self.column_of(definition))
-        draft.column = self.column_of(definition)
-        if replaced is not None and draft.column.type_name not in BINARY_TYPES | CHARACTER_TYPES:
-            for key in self.keys:
-                key.parts = [(part, 0 if part is draft else size) for part, size in key.parts]
-        if any(
-            draft is part for key in self.keys if key.name == "PRIMARY" for part, _ in key.parts
-        ):
-            draft.column = replace(draft.column, nullable=False)
+        if replaced is not None:
+            self.redefine(draft, definition, is_new=True)
         self.place(draft, after)
-        self.add_implied_keys(definition)
 
-    def add_implied_keys(self, definition: ColumnDefinition) -> None:
-        """Add the keys of a column definition."""
+    def add_implied_keys(self, definition: ColumnDefinition, present: Collection[str] = ()) -> None:
+        """Add the keys of a column definition, but for those that are ``present``, lower case."""
         parts = ((definition.name, 0),)
-        if definition.is_primary:
+        if definition.is_primary and "primary" not in present:
             self.add_key(KeyDefinition(name="PRIMARY", parts=parts, is_primary=True))
-        if definition.is_unique:
+        # MariaDB takes UNIQUE PRIMARY KEY for one key, MySQL for two.
+        is_second = definition.is_primary and self.is_mariadb
+        if definition.is_unique and not is_second and definition.name.lower() not in present:
             self.add_key(KeyDefinition(name="", parts=parts))
         if definition.references:
             self.add_foreign_key(definition.references, assumed=True)
@@ -227,6 +267,17 @@ class TableDraft:
         self.columns.remove(draft)
         return draft
 
+    def doubt_keys(self, renamed: ColumnDraft, *, behind: ColumnDraft | None) -> None:
+        """Doubt the keys of a renamed column behind one that was added by its old name.
+
+        The servers look for a key's column by its old name, from the first column on.
+        """
+        if behind is None or self.columns.index(renamed) < self.columns.index(behind):
+            return
+        for key in self.keys:
+            if any(part is renamed for part, _ in key.parts):
+                key.beyond = f"column {behind.column.name} was renamed, and another added before it"
+
     def drop_column(self, name: str) -> None:
         """Drop a column and emptied keys."""
         draft = self.require(name)
@@ -236,13 +287,16 @@ class TableDraft:
         self.keys = [key for key in self.keys if key.parts or key.beyond]
         self.foreign_keys = [key for key in self.foreign_keys if draft not in key.columns]
 
-    def convert(self, options: CharacterOptions) -> None:
-        """Apply CONVERT TO to every text column."""
-        charset, collation = settled_collation(options, self.options)
-        self.options = CharacterOptions(charset=charset, collation=collation)
+    def convert(self) -> None:
+        """Apply CONVERT TO to every text column, also to one that the statement defines."""
         for draft in self.columns:
-            if draft.column.type_name in CHARACTER_TYPES:
-                draft.column = replace(draft.column, charset=charset, collation=collation)
+            column = draft.column
+            is_text = column.type_name in CHARACTER_TYPES and column.collation != "binary"
+            # MariaDB's JSON is a text.
+            if is_text or (column.type_name == "json" and self.is_mariadb):
+                draft.column = replace(
+                    column, charset=self.options.charset, collation=self.options.collation
+                )
 
     def settle_dumped_collations(self) -> set[str]:
         """Set the collations that a dump omits, and return them."""
@@ -263,17 +317,21 @@ class TableDraft:
 
     def add_key(self, definition: KeyDefinition) -> None:
         """Add an index with the server's naming."""
-        parts = [(self.require(name), prefix) for name, prefix in definition.parts]
+        named = [(self.require(name), prefix) for name, prefix in definition.parts]
+        parts = [(draft, _prefix(prefix, draft.column)) for draft, prefix in named]
         name = definition.name or self._generated_name(definition)
         if self.key(name):
             raise Contradiction(f"there is a key {name} already")
         if definition.is_primary:
             for draft, _ in parts:
                 draft.column = replace(draft.column, nullable=False)
-        self.keys.append(KeyDraft(name, parts, definition.is_unique, definition.beyond))
+        beyond = definition.beyond
+        if any(draft.column.type_name in SPATIAL_TYPES for draft, _ in parts):
+            beyond = _SPATIAL
+        self.keys.append(KeyDraft(name, parts, definition.is_unique, beyond))
 
     def _generated_name(self, definition: KeyDefinition) -> str:
-        base = definition.parts[0][0] if definition.parts else "functional_index"
+        base = "functional_index" if definition.is_named_functional else definition.parts[0][0]
         name, count = base, 1
         while self.key(name):
             count += 1
@@ -320,6 +378,26 @@ class TableDraft:
             if key.name.startswith(old):
                 key.name = new + key.name.removeprefix(old)
         self.name = name
+
+
+def _characters(column: Column) -> int:
+    """Return the length of CHAR, VARCHAR and their byte strings; 0 for others."""
+    return column.length if column.type_name in _WITH_LENGTH else 0
+
+
+def _may_leave_a_prefix(column: Column) -> bool:
+    """Return whether an ENUM or SET that becomes text leaves a key its bytes as a prefix."""
+    # One or two bytes are less than a character of these, so the whole column is the part.
+    is_wide = column.charset in ("utf8mb3", "utf8mb4", "utf16", "utf32")
+    return column.type_name == "set" or (column.type_name == "enum" and not is_wide)
+
+
+def _prefix(size: int, column: Column) -> int:
+    """Return the prefix length that a key part has on a column: 0 where it covers the column."""
+    length = _characters(column)
+    if column.type_name not in _WITH_PREFIX | {""} or 0 < length <= size:
+        return 0
+    return size
 
 
 def draft_of(schema: TableSchema) -> TableDraft:

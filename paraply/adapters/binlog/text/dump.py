@@ -30,6 +30,7 @@ from paraply.adapters.binlog.source import Source
 from paraply.adapters.binlog.text.events import (
     DELIMITER,
     UNSIGNED_DIGITS,
+    error_code_of,
     event_of_line,
     is_mariadb_gtid,
     mariadb_gtid,
@@ -116,7 +117,7 @@ class _TextFile:
         self.gtid_body: list[bytes] = []
         self.statement: list[bytes] | None = None
         """None outside a Query event."""
-        self.statement_bytes = 0
+        self.statement_bytes = self.error_code = 0
         self.in_base64 = False
         self.rows = RowReader(stream, self.lines)
         self.preamble: list[Event] | None = []
@@ -219,6 +220,7 @@ class _TextFile:
         kind, rest = text.kind, text.rest
         if kind in ("Query", "Query_compressed"):
             self.statement, self.statement_bytes = [], 0
+            self.error_code = error_code_of(rest)
         elif kind in ("GTID", "Anonymous_GTID"):
             self.gtid_next, self.gtid_body = "", []
             self.gtid_line = rest
@@ -289,7 +291,10 @@ class _TextFile:
         text = b"\n".join(self.statement).removeprefix(_COMMENTED)
         sql = text.decode("utf-8", "replace")[:_SQL_BYTES_MAX]
         self.statement = None
-        yield from self.hand_on(QueryEvent(header=self.header, schema=self.schema, sql=sql))
+        event = QueryEvent(
+            header=self.header, schema=self.schema, sql=sql, error_code=self.error_code
+        )
+        yield from self.hand_on(event)
 
     def end_xa(self, *, one_phase: bool) -> Iterator[LoggedTransaction]:
         assert self.header is not None

@@ -53,6 +53,11 @@ _ALTER_PHASES = (
 _MARIADB_GTID = re.compile(r"\d{1,10}-\d{1,10}-\d{1,20}(?!\S)")
 
 
+def error_code_of(rest: str) -> int:
+    """Return the error that a statement's line names, 0 if none."""
+    return _number(dict(_NUMBERED.findall(rest)), "error_code") or 0
+
+
 def is_mariadb_gtid(rest: str) -> bool:
     """Return whether the line is MariaDB's: ``GTID 0-1-5 cid=3 trans``."""
     return _MARIADB_GTID.match(rest) is not None
