@@ -195,6 +195,8 @@ def alter(
             draft.add_implied_keys(action.column, present if action.if_exists else ())
         else:
             _add(draft, action)
+        if isinstance(action, AddKey):
+            present.add(draft.keys[-1].name.lower())
     if new_name is not None and any(
         isinstance(action, AddForeignKey)
         and action.foreign_key.parent.within(draft.schema) == draft.name
