@@ -183,11 +183,17 @@ PROMISES: tuple[Promise, ...] = (
     *(
         Promise(
             text="a replica that has reached the source's GTIDs shows their transactions",
-            source=source, is_fresh=True, levels=("read-your-writes", "monotonic-reads"),
-            condition=_for(targets, *COMMITTED_LEVELS, waits=("gtid-wait",)),
+            source=source, is_fresh=True, levels=levels,
+            condition=_for(targets, *COMMITTED_LEVELS, waits=("gtid-wait",), reads=reads),
         )
         for source, targets in (
             ("mysql-gtid-functions", ("mysql", "existing")), ("mariadb-gtid-wait", ("mariadb",)),
+        )
+        for reads, levels in (
+            ((Route.SOURCE,), ("read-your-writes", "monotonic-reads")),
+            # A replica can show what the source has logged and its engine has not yet committed,
+            # which the session's next transaction at the source then misses.
+            ((Route.REPLICA, Route.ANY), ("read-your-writes",)),
         )
     ),
     Promise(

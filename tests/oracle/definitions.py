@@ -236,7 +236,8 @@ class _History:
         # MySQL refuses parents without a unique key, unless it is told not to.
         loose = "" if self.server.is_mariadb else ", restrict_fk_on_non_standard_key=OFF"
         for sql in (
-            f"SET SESSION sql_mode=''{loose}", "FLUSH BINARY LOGS",
+            f"SET SESSION sql_mode=''{loose}", "DROP DATABASE IF EXISTS other",
+            "FLUSH BINARY LOGS",
             f"CREATE DATABASE {self.schema}", f"USE {self.schema}",
         ):  # fmt: skip
             catalogue.rows(sql)

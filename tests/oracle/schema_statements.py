@@ -42,6 +42,8 @@ class Statements:
     """The columns that a table has now."""
     leading_columns: Callable[[str], Sequence[str]]
     """Those that an index begins with, quoted."""
+    mode: str = ""
+    """The session's sql_mode."""
 
     def draw(self) -> str:
         """Return one statement."""
@@ -56,7 +58,11 @@ class Statements:
         return self.random.choice(texts)
 
     def _spelled(self, sql: str) -> str:
-        """Return the statement, or the same with a comment between two words."""
+        """Return the statement as the session writes it, some with a comment between words."""
+        if self.mode == "ANSI_QUOTES":
+            return sql.replace("`", '"')
+        if self.mode == "NO_BACKSLASH_ESCAPES":
+            return sql.replace("'it''s, (x'", "'it''s, (x\\\\'")
         if self.random.random() < 0.9 or any(mark in sql for mark in "'`"):
             return sql
         words = sql.split(" ")
@@ -336,4 +342,43 @@ class Statements:
             f"CREATE VIEW v AS SELECT * FROM {self._table()}",
             "DROP VIEW IF EXISTS v",
             f"ANALYZE TABLE {self._table()}",
+            f"CREATE TEMPORARY TABLE {self._table()} (x int PRIMARY KEY)",
+            f"DROP TEMPORARY TABLE IF EXISTS {self._table()}",
+            f"ALTER TABLE {self._table()} PARTITION BY KEY ({self._one(*_COLUMNS)}) PARTITIONS 2",
+            f"ALTER TABLE {self._table()} REMOVE PARTITIONING",
+            f"RENAME TABLE {self._table()} TO {self._one('', 'other.')}{self._table()}",
+            f"RENAME TABLE other.{self._table()} TO {self._table()}",
+            "CREATE DATABASE IF NOT EXISTS other CHARACTER SET ucs2",
+            f"CREATE TABLE other.{self._table()} (a int, b varchar(3), UNIQUE (b))",
+            f"CREATE TABLE {self._table()} LIKE other.{self._table()}",
+            self._mode(),
+            *(self._mariadb() if self.is_mariadb else self._mysql()),
+        )
+
+    def _mode(self) -> str:
+        """Return a change of how statements are written from here on."""
+        self.mode = self._one("", "ANSI_QUOTES", "NO_BACKSLASH_ESCAPES")
+        return f"SET SESSION sql_mode='{self.mode}'"
+
+    def _mariadb(self) -> tuple[str, ...]:
+        table = self._table()
+        index = self._one(*_INDEXES)
+        return (
+            f"SET STATEMENT lock_wait_timeout=5 FOR ALTER TABLE {table} {self._action(table)}",
+            f"ALTER TABLE {table} ALTER INDEX {index} {self._one('IGNORED', 'NOT IGNORED')}",
+            f"ALTER TABLE {table} {self._one('ADD', 'DROP')} SYSTEM VERSIONING",
+            f"CREATE SEQUENCE {table}",
+            f"DROP SEQUENCE IF EXISTS {table}",
+            f"ALTER TABLE IF EXISTS {table} {self._action(table)}",
+            f"CREATE OR REPLACE TABLE {table} AS SELECT 1 AS a, 'x' AS b",
+        )
+
+    def _mysql(self) -> tuple[str, ...]:
+        table = self._table()
+        index, column = self._one(*_INDEXES), self._column(table)
+        return (
+            f"ALTER TABLE {table} ALTER INDEX {index} {self._one('INVISIBLE', 'VISIBLE')}",
+            f"ALTER TABLE {table} ALTER COLUMN {column} SET {self._one('INVISIBLE', 'VISIBLE')}",
+            f"ALTER TABLE {table} DROP CHECK {table.strip('`')}_chk_1",
+            f"ALTER TABLE {table} ADD COLUMN z int, ALGORITHM=INSTANT",
         )
