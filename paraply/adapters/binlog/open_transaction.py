@@ -100,8 +100,9 @@ class OpenTransaction:
         return False
 
     def _note_xa(self, event: QueryEvent, xid_of: Callable[[str], str]) -> None:
+        # A replica executes the statement; the GTID event's name is for its scheduler.
         self.note_kind(LoggedKind.XA)
-        self.transaction.xa_id = self.transaction.xa_id or xid_of(event.sql)
+        self.transaction.xa_id = xid_of(event.sql) or self.transaction.xa_id
 
     def finished(self, end_offset: int) -> LoggedTransaction:
         """Return the transaction, which ends at ``end_offset``."""

@@ -225,14 +225,15 @@ def test_mariadb_statement_group_ends_at_commit_not_at_its_statement():
     assert transaction.complete
 
 
-def test_mariadb_xa_prepare_and_finish_share_their_xid():
+@pytest.mark.parametrize("scheduled", [(7, b"g", b"b"), (7, b"?", b"b")])
+def test_mariadb_xa_prepare_and_finish_share_the_xid_of_their_statements(scheduled):
     writer = BinlogWriter(server_version=MARIADB)
     writer.mariadb_gtid(1, flags=0x4C, xid=(7, b"g", b"b"))
     writer.table_map(COLUMNS)
     writer.rows(23, COLUMNS, [(1, "x")])
     writer.query("XA END X'67',X'62',7")
     writer.event(38, struct.pack("<BiII", 0, 7, 1, 1) + b"gb")
-    writer.mariadb_gtid(2, flags=0x8D, xid=(7, b"g", b"b"))
+    writer.mariadb_gtid(2, flags=0x8D, xid=scheduled)
     writer.query("XA COMMIT X'67',X'62',7")
     prepare, finish = transactions_of(writer.data)
     assert prepare.xa_id == finish.xa_id == "X'67',X'62',7"
