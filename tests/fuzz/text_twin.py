@@ -28,7 +28,8 @@ _QUERY, _TABLE_MAP = 2, 19
 """Not damaged: text shows no table map, and a statement is in a log in several forms."""
 _ROWS = {*range(23, 26), *range(30, 33), 39}
 _ROW_FIELDS_AT = 10
-"""Row images come after the table's number, flags and columns."""
+"""Row images come after the table's number, flags and columns, which decide where the program
+prints rows."""
 _EQUAL = (
     "ordinal", "kind", "end_offset", "gtid", "server_id", "clock", "commit_id", "domain", "xa_id",
     "complete",
@@ -80,7 +81,8 @@ def _damage(log: ForgedLog, choice: Random) -> None:
         case 1:
             log.events[len(log.events) :] = log.events[transaction]
         case 2:
-            others = [one for one in log.events[1:] if one.code not in (_QUERY, _TABLE_MAP)]
+            kept = _ROWS | {_QUERY, _TABLE_MAP}
+            others = [one for one in log.events[1:] if one.code not in kept]
             _flip(choice.choice(others).body, 0, choice)
         case _:
             rows = [event for event in log.events if event.code in _ROWS]

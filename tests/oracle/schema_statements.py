@@ -342,8 +342,6 @@ class Statements:
             f"CREATE VIEW v AS SELECT * FROM {self._table()}",
             "DROP VIEW IF EXISTS v",
             f"ANALYZE TABLE {self._table()}",
-            f"CREATE TEMPORARY TABLE {self._table()} (x int PRIMARY KEY)",
-            f"DROP TEMPORARY TABLE IF EXISTS {self._table()}",
             f"ALTER TABLE {self._table()} PARTITION BY KEY ({self._one(*_COLUMNS)}) PARTITIONS 2",
             f"ALTER TABLE {self._table()} REMOVE PARTITIONING",
             f"RENAME TABLE {self._table()} TO {self._one('', 'other.')}{self._table()}",

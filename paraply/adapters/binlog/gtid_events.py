@@ -6,6 +6,7 @@ Knowledge Base "GTID_EVENT" and "GTID_LIST_EVENT", corrected against 10.11.
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 from uuid import UUID
 
@@ -24,6 +25,7 @@ _TIME_BYTES = 7
 _ORIGINAL_TIME_FOLLOWS = 1 << 55
 _ORIGINAL_VERSION_FOLLOWS = 1 << 31
 _MAY_HAVE_SBR = 1
+_TAG = re.compile(r"(?:[a-z_][a-z0-9_]*)?")
 _TAG_BYTES_MAX = 32
 
 
@@ -83,7 +85,10 @@ def _parse_tag(cursor: Cursor) -> str:
     length = cursor.varlen()
     if length > _TAG_BYTES_MAX:
         raise MalformedError(f"a GTID tag of {length} bytes (at most {_TAG_BYTES_MAX})")
-    return cursor.take(length).decode("latin-1")
+    tag = cursor.take(length).decode("latin-1")
+    if not _TAG.fullmatch(tag):
+        raise MalformedError(f"a GTID tag {tag!r} (lower-case letters, digits and _)")
+    return tag
 
 
 def parse_tagged_gtid(raw: RawEvent) -> GtidEvent:

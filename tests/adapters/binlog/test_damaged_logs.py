@@ -23,7 +23,7 @@ LOGS = {
     "mariadb": mariadb_log(),
     "mariadb-unchecked": mariadb_log(checksum=False),
 }
-REGISTERED = {f"P{number}" for number in range(101, 111)}
+REGISTERED = {f"P{number}" for number in range(101, 112)}
 
 
 def _read(data: bytes) -> tuple[list[LoggedTransaction], LogReport]:

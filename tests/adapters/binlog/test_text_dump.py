@@ -176,6 +176,11 @@ def test_mysql_transaction_with_its_clock_and_row():
     assert row.position.offset == 265
 
 
+def test_numbers_below_zero_are_printed_without_their_sign():
+    (txn,) = read_text(MYSQL + mysql_transaction(200, "u:5", (1 << 64) - 3, 1 << 63, ""))
+    assert (txn.last_committed, txn.sequence_number) == (-3, -(1 << 63))
+
+
 def test_dump_tells_which_statement_failed():
     line = "# at {}\n" + HEADER + "Query\tthread_id=1\texec_time=0\terror_code={}\n"
     sql = "use `d`/*!*/;\nCREATE OR REPLACE TABLE t (x int, x int)\n/*!*/;\n"
@@ -450,10 +455,25 @@ def test_number_that_no_server_writes_never_raises(data):
         (b"NULL /* INT meta=0 nullable=1 is_null=1 */", None),
     ],
 )
-def test_values_as_the_servers_print_them(text, value):
+def test_values_as_mysqls_program_prints_them(text, value):
     found = parse_value(text)
     assert found == value
     assert type(found) is type(value)
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        # Quotes and backslashes are as they are.
+        (rb"'it's \n \xff \''", rb"it's \n \xff \'"),
+        (rb"'\x00\x1f'", b"\x00\x1f"),
+        (b"\x27\x27\x27 /* VARSTRING(3) meta=3 nullable=1 is_null=0 */", b"'"),
+        (b"'x' /* a */'", b"x' /* a */"),
+        (b"''", b""),
+    ],
+)
+def test_texts_as_mariadbs_program_prints_them(text, value):
+    assert parse_value(text, is_mariadb=True) == value
 
 
 @pytest.mark.parametrize("number", [b"9" * 5_000, b"-" + b"9" * 401, b"1e9999", b"1.%d" % 10**500])

@@ -186,6 +186,7 @@ def alter(
     if any(action.convert for action in options):
         draft.convert()
     new_name: str | None = None
+    known = len(draft.keys)
     for action in statement.actions:
         if isinstance(action, RenameTo):
             new_name = action.table.within(default_schema)
@@ -195,8 +196,7 @@ def alter(
             draft.add_implied_keys(action.column, present if action.if_exists else ())
         else:
             _add(draft, action)
-        if isinstance(action, AddKey):
-            present.add(draft.keys[-1].name.lower())
+        present |= {key.name.lower() for key in draft.keys[known:]}
     if new_name is not None and any(
         isinstance(action, AddForeignKey)
         and action.foreign_key.parent.within(draft.schema) == draft.name

@@ -244,6 +244,8 @@ class _TextFile:
                 self.payload = header
 
     def hand_on(self, event: Event) -> Iterator[LoggedTransaction]:
+        if isinstance(event, FormatDescriptionEvent):
+            self.rows.is_mariadb = event.description.is_mariadb
         if isinstance(event, FormatDescriptionEvent) and event.header.offset == FIRST_EVENT:
             # The next file of a dump of several.
             yield from self.hand_on_preamble()

@@ -70,8 +70,8 @@ def mysql_gtid(rest: str, gtid_next: str, header: EventHeader) -> GtidEvent:
         header=header,
         gtid="" if gtid_next.upper() == "ANONYMOUS" else gtid_next,
         may_have_sbr=fields.get("rbr_only") == "no",
-        last_committed=_number(fields, "last_committed"),
-        sequence_number=_number(fields, "sequence_number"),
+        last_committed=_signed(_number(fields, "last_committed")),
+        sequence_number=_signed(_number(fields, "sequence_number")),
         immediate_commit_us=_number(fields, "immediate_commit_timestamp"),
         original_commit_us=_number(fields, "original_committed_timestamp"),
         transaction_length=_number(fields, "transaction_length"),
@@ -84,7 +84,12 @@ def number_of(text: str, digits_max: int = 19) -> int | None:
 
 
 def _number(fields: Mapping[str, str], name: str) -> int | None:
-    return number_of(fields.get(name, ""))
+    return number_of(fields.get(name, ""), UNSIGNED_DIGITS)
+
+
+def _signed(number: int | None) -> int | None:
+    """Return a signed number of 64 bits that the program prints without its sign."""
+    return None if number is None else (number + (1 << 63)) % (1 << 64) - (1 << 63)
 
 
 def mariadb_gtid(

@@ -41,7 +41,7 @@ class RowText:
         self._after: dict[int, object] = {}
         self._section = self._before
 
-    def take_line(self, line: bytes) -> None:
+    def take_line(self, line: bytes, *, is_mariadb: bool) -> None:
         """Read one line; raises ``UnreadableValue``."""
         self.bytes_read += len(line)
         word = line[3:].strip()
@@ -53,7 +53,7 @@ class RowText:
             found = _COLUMN.match(line)
             if found is None or not 1 <= int(found[1]) <= COLUMNS_MAX:
                 raise UnreadableValue(line[:60].decode("utf-8", "replace"))
-            self._section[int(found[1]) - 1] = parse_value(found[2])
+            self._section[int(found[1]) - 1] = parse_value(found[2], is_mariadb=is_mariadb)
 
     def images(self) -> tuple[RowImage | None, RowImage | None]:
         """Return equally long images before and after."""
@@ -78,6 +78,7 @@ class RowReader:
         self.tables: dict[str, str] = {}
         self.row: RowText | None = None
         self.batch: list[RowChange] = []
+        self.is_mariadb = False
         self._unprinted: set[str] = set()
 
     def on_table_map(self, rest: str) -> None:
@@ -119,7 +120,7 @@ class RowReader:
         if self.row is None:
             return
         try:
-            self.row.take_line(line)
+            self.row.take_line(line, is_mariadb=self.is_mariadb)
         except UnreadableValue as fault:
             self.skip_row(str(fault))
 

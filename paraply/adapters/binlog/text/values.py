@@ -12,8 +12,8 @@ from paraply.adapters.binlog.temporal import timestamp_text
 from paraply.vocabulary.log import ABSENT, UNKNOWN
 
 _ESCAPE = re.compile(rb"\\(x[0-9a-fA-F]{2}|.)", re.DOTALL)
+_ESCAPE_OF_MARIADB = re.compile(rb"\\(x[01][0-9a-fA-F])")
 _NAMED = {b"n": b"\n", b"r": b"\r", b"t": b"\t", b"0": b"\0", b"b": b"\b", b"Z": b"\x1a"}
-_QUOTED = re.compile(rb"'((?:[^'\\]++|\\.)*+)'", re.DOTALL)
 _BITS = re.compile(rb"b'([01]*)'")
 _INTEGER = re.compile(rb"(-?\d{1,66})(?: \(\d{1,66}\))?(?= |$)")
 _NUMBER = re.compile(rb"-?\d{1,400}(?:\.\d{1,400})?(?:[eE][-+]?\d{1,3})?(?= |$)")
@@ -25,18 +25,18 @@ class UnreadableValue(ValueError):  # noqa: N818 - it is an answer, not a fault
     """An unprinted or foreign value."""
 
 
-def parse_value(text: bytes) -> object:
+def parse_value(text: bytes, *, is_mariadb: bool = False) -> object:
     """Return the value after ``@n=``.
+
+    MariaDB's program writes quotes and backslashes as they are (``my_b_write_quoted``), so a value
+    with a backslash before ``x0a`` reads as one with a line's end.
 
     Numbers are ``int`` or ``Decimal``, quoted text ``bytes``. Partial JSON is UNKNOWN, or ABSENT if
     unchanged. Raises ``UnreadableValue``.
     """
     found: re.Match[bytes] | None
     if text.startswith(b"'"):
-        found = _QUOTED.match(text)
-        if found is None:
-            raise UnreadableValue("a quote that does not close")
-        return _typed_text(unescaped(found[1]), _type_after(text, found.end()))
+        return _quoted(text, _ESCAPE_OF_MARIADB if is_mariadb else _ESCAPE)
     if text.startswith(b"NULL"):
         return None
     if found := _INTEGER.match(text):
@@ -54,9 +54,14 @@ def parse_value(text: bytes) -> object:
     raise UnreadableValue(text[:40].decode("utf-8", "replace"))
 
 
-def unescaped(text: bytes) -> bytes:
-    r"""Resolve ``\xHH`` and backslash escapes."""
-    return _ESCAPE.sub(_unescape_one, text) if b"\\" in text else text
+def _quoted(text: bytes, escape: re.Pattern[bytes]) -> object:
+    """Return a text value: all up to the last quote, but for the comment of -vv."""
+    end = text.rfind(b" /* ") if text.endswith(b"*/") else -1
+    type_name = _type_after(text, end) if end >= 0 else b""
+    inner = (text[:end] if type_name else text).rstrip()
+    if len(inner) == 1 or not inner.endswith(b"'"):
+        raise UnreadableValue("a quote that does not close")
+    return _typed_text(escape.sub(_unescape_one, inner[1:-1]), type_name)
 
 
 def _unescape_one(match: re.Match[bytes]) -> bytes:
