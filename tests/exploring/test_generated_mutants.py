@@ -17,7 +17,7 @@ from paraply.properties.search import random_schedules, search
 from paraply.reference_impl.subject import Workload
 from paraply.registries import mutant_named, property_named, subject_named
 from paraply.vocabulary.schedule import SeededSchedule
-from tests.mutating.seeds import SEEDS
+from tests.builders.seeds import SEEDS
 
 WHERE = "certifier mysql_8_0"
 MODULE = "paraply.reference_impl.certification.lc_sn"

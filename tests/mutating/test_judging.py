@@ -10,8 +10,8 @@ import pytest
 
 from ci.mutation.judges import called_at_import
 from paraply.mutating.patches import key_of
+from tests.builders.seeds import SEEDS
 from tests.mutating import sample
-from tests.mutating.seeds import SEEDS
 
 
 def judge(folder, count, seed=1):

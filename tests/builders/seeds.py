@@ -1,4 +1,4 @@
-"""Seeds of the published mutants that are judged again."""
+"""Seeds of tests that judge what is drawn."""
 
 from random import SystemRandom
 
