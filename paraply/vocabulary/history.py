@@ -120,7 +120,7 @@ class History:
         """Return the history, or raise ``ParaplyError`` P504.
 
         Transaction numbers rise from 1 and times do not fall. Events match transactions and their
-        kinds.
+        kinds, keys their tables.
         """
         for fault in self.faults():
             raise ParaplyError(INCONSISTENT_HISTORY, where=where, reason=fault)
@@ -128,6 +128,10 @@ class History:
 
     def faults(self) -> Iterator[str]:
         """Yield inconsistencies as sentences."""
+        for table in self.header.schema:
+            for column in table.key_columns():
+                if not 0 <= column < len(table.columns):
+                    yield f"a key of {table.name} has column {column} of {len(table.columns)}"
         previous = 0
         for transaction in self.transactions:
             if transaction.id <= previous:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import Enum
 
@@ -93,6 +94,13 @@ class TableSchema:
     """In row images: functional keys (MySQL) or system versioning (MariaDB)."""
     sources: set[SchemaSource] = field(default_factory=set)
     unknown_because: str = ""
+
+    def key_columns(self) -> Iterator[int]:
+        """Yield the positions of columns in keys and foreign keys."""
+        for unique in self.unique_keys:
+            yield from (part.column for part in unique.parts)
+        for foreign in self.foreign_keys:
+            yield from (*foreign.columns, *foreign.index_columns)
 
     def column_index(self, name: str) -> int | None:
         """Return a column's position, ignoring case."""

@@ -30,6 +30,8 @@ from tests.oracle.schema_statements import Statements
 _RENAME_FAILED = 1025
 """MariaDB 10.11 keeps, and does not log, what ALTER TABLE did before its RENAME failed."""
 
+_LOST = "the server lost foreign keys"
+
 
 @dataclass(frozen=True, slots=True)
 class Definition:
@@ -85,13 +87,14 @@ def of_audit(schema: TableSchema) -> Definition:
     return Definition(columns, tuple(keys), foreign_keys)
 
 
-def _without_lost(ours: Definition, theirs: Definition, name: str) -> Definition:
-    """Return a definition without references of a table to itself that its server lost.
+def _has_lost_references(ours: Definition, theirs: Definition, statement: str) -> bool:
+    """Return whether a server lost foreign keys, and nothing else.
 
-    MariaDB 10.11 forgets them in ALTER TABLE ... RENAME with ALGORITHM=COPY.
+    MariaDB 10.11 and 11.8 forget them in ALTER TABLE ... RENAME that copies the table.
     """
-    lost = {key for key in ours.foreign_keys - theirs.foreign_keys if key[1] == name}
-    return replace(ours, foreign_keys=ours.foreign_keys - lost)
+    is_rename = re.match(r"ALTER TABLE .*\bRENAME\b", statement, re.DOTALL) is not None
+    others = replace(ours, foreign_keys=theirs.foreign_keys)
+    return is_rename and others == theirs and ours.foreign_keys > theirs.foreign_keys
 
 
 @dataclass(slots=True)
@@ -263,8 +266,9 @@ class _History:
         position, tables = next(states, (0, {}))
         for txn in read_transactions([str(self.server.datadir / self.file)]):
             while txn.start.offset >= position:
-                if fault := self._fault(builder, tables, result):
-                    result.differences.append("\n".join([self.schema, *texts, fault]))
+                if fault := self._fault(builder, tables, texts[-1:], result):
+                    if fault != _LOST:
+                        result.differences.append("\n".join([self.schema, *texts, fault]))
                     return
                 position, tables = next(states, (0, {}))
                 if not position:
@@ -272,7 +276,13 @@ class _History:
             builder.complete_transaction(txn)
             texts += txn.statements
 
-    def _fault(self, builder: KeyBuilder, tables: dict[str, Definition], result: Comparison) -> str:
+    def _fault(
+        self,
+        builder: KeyBuilder,
+        tables: dict[str, Definition],
+        last: list[str],
+        result: Comparison,
+    ) -> str:
         for name, theirs in tables.items():
             known = builder.registry.table(f"{self.schema}.{name}")
             if known is None or not (known.keys_complete and known.foreign_keys_known):
@@ -280,14 +290,15 @@ class _History:
                 result.unknown[re.sub(r"(key|column|here|at) \S+", r"\1 …", reason)] += 1
                 continue
             ours = of_audit(known)
-            if self.server.is_mariadb:
-                ours = _without_lost(ours, theirs, f"{self.schema}.{name}")
             result.compared += 1
             result.seen["foreign keys"] += bool(ours.foreign_keys)
             result.seen["prefixes"] += any(size for _, parts in ours.keys for _, size in parts)
             result.seen["keys"] += bool(ours.keys)
             result.seen["generated columns"] += any(column[4] for column in ours.columns)
-            if ours != (theirs := theirs.as_far_as(ours)):
+            theirs = theirs.as_far_as(ours)
+            if self.server.is_mariadb and _has_lost_references(ours, theirs, *last):
+                return _LOST
+            if ours != theirs:
                 return "\n".join(
                     f"  {name} {part}: {who} {getattr(definition, part)}"
                     for part in ("columns", "keys", "foreign_keys")

@@ -17,6 +17,7 @@ from paraply.vocabulary.events import (
 from paraply.vocabulary.history import History, HistoryHeader
 from paraply.vocabulary.log import Operation
 from paraply.vocabulary.notation_parser import parse_history
+from paraply.vocabulary.schema import Column, ForeignKey, KeyPart, TableSchema, UniqueKey
 from paraply.vocabulary.transactions import RowWrite, Transaction, TransactionKind
 from paraply.vocabulary.write_set import write_set
 from tests.vocabulary.histories import histories
@@ -67,6 +68,25 @@ def test_transaction_numbers_that_do_not_rise_from_one_are_a_fault(ids):
     history = History(transactions=tuple(Transaction(id=number) for number in ids))
     with pytest.raises(ParaplyError, match=r"P504 x.jsonl: .*transaction -?\d follows"):
         history.check(where="x.jsonl")
+
+
+@pytest.mark.parametrize("column", [-1, 2])
+@pytest.mark.parametrize("kind", ["unique", "foreign", "index"])
+def test_keys_have_columns_of_their_tables(kind, column):
+    parts = (KeyPart(column=1), KeyPart(column=column if kind == "unique" else 0))
+    table = TableSchema(
+        name="d.t",
+        columns=(Column(name="a"), Column(name="b")),
+        unique_keys=(UniqueKey(name="PRIMARY", parts=parts),),
+        foreign_keys=(
+            ForeignKey(
+                name="f", columns=(column if kind == "foreign" else 1,), parent="d.p",
+                parent_columns=("id",), index_columns=(column if kind == "index" else 1,),
+            ),
+        ),
+    )  # fmt: skip
+    history = History(header=HistoryHeader(schema=(table,)))
+    assert list(history.faults()) == [f"a key of d.t has column {column} of 2"]
 
 
 def test_time_may_stand_still_but_not_fall():
