@@ -130,7 +130,8 @@ class _Drawing:
             elements.append(f"{name} {sql}{' NOT NULL' if draw.random() < 0.4 else ''}")
             if "NOT NULL" not in elements[-1]:
                 values[name] += ("NULL",)
-        if draw.random() < 0.15:
+        # MariaDB 11.8 leaves generated columns out of its images, which the replay cannot follow yet.
+        if draw.random() < 0.15 and self.flavour != "mariadb-11.8":
             types["g0"] = sql = draw.choice(("int", "varchar(3)", "char(2)"))
             kind = draw.choice(("STORED", "VIRTUAL"))
             elements.append(f"g0 {sql} AS (left({draw.choice(list(values))}, 2)) {kind}")
