@@ -157,8 +157,8 @@ def test_no_definition_is_told_that_was_another():
         assert mistakes(story, reached) == []
 
     check()
-    # Half as many, give or take a sixth.
-    assert reached["known"] > reached["unknown"] / 4
+    # Half as many, give or take a tenth.
+    assert reached["known"] > reached["unknown"] / 3
 
 
 CARELESS = {

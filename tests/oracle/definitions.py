@@ -30,6 +30,7 @@ from tests.oracle.schema_statements import Statements
 _RENAME_FAILED = 1025
 """MariaDB 10.11 keeps, and does not log, what ALTER TABLE did before its RENAME failed."""
 
+_WITH_LENGTH = ("char", "varchar", "binary", "varbinary")
 _LOST = "the server lost foreign keys"
 
 
@@ -64,7 +65,7 @@ def of_audit(schema: TableSchema) -> Definition:
         (
             c.name, c.nullable,
             "" if c.collation == "binary" or c.type_name == "json" else c.collation,
-            c.length if c.type_name in ("char", "varchar", "binary", "varbinary") else None,
+            c.length if c.type_name in _WITH_LENGTH else None,
             c.generated, c.virtual, c.auto_increment, c.omitted_is_null and c.nullable,
         )
         for c in schema.columns
@@ -150,12 +151,11 @@ class Catalogue:
             "WHERE table_schema = %s AND table_name = %s ORDER BY ordinal_position",
             self.schema, table,
         ):  # fmt: skip
-            kind, extra = kind.lower(), extra.upper()
-            has_length = kind in ("char", "varchar", "binary", "varbinary")
+            extra = extra.upper()
             columns.append(
                 (
                     name, is_nullable == "YES", "" if collation in ("binary", None) else collation,
-                    characters if has_length else None,
+                    characters if kind.lower() in _WITH_LENGTH else None,
                     "GENERATED" in extra.replace("DEFAULT_GENERATED", ""),
                     "VIRTUAL" in extra, "AUTO_INCREMENT" in extra,
                     default in (None, "NULL") and is_nullable == "YES",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 _TABLES = ("t0", "t1", "T2", "`t 3`")
 _COLUMNS = ("a", "b", "c", "d", "E", "`f f`", "`key`")
@@ -235,11 +235,8 @@ class Statements:
             return f"{head}{self._one('AS ', '')}SELECT * FROM {self._table()}"
         names = self.random.sample(_COLUMNS, self.random.randint(1, 4))
         elements = [f"{name} {self._definition(table)}" for name in names]
-        for _ in range(self.random.choice((0, 0, 1, 1, 2))):
-            # Its columns are the new ones.
-            known, self.columns = self.columns, lambda _: [name.strip("`") for name in names]
-            elements.append(self._key(table))
-            self.columns = known
+        created = replace(self, columns=lambda _: [name.strip("`") for name in names])
+        elements += [created._key(table) for _ in range(self.random.choice((0, 0, 1, 1, 2)))]
         engine = self._maybe(" ENGINE=InnoDB", 0.4)
         comment = self._maybe(" COMMENT='a, b) c'", 0.1)
         partition = self._maybe(

@@ -10,6 +10,7 @@ from enum import Enum
 
 from paraply.adapters.binlog.schema.ddl import CreateTable
 from paraply.adapters.binlog.schema.ddl_parser import parse_statement
+from paraply.vocabulary.sql_text import quoted
 
 
 class StatementRole(Enum):
@@ -115,9 +116,8 @@ def executed(sql: str, error_code: int) -> str:
     statement = parse_statement(sql) if error_code else None
     if not (isinstance(statement, CreateTable) and statement.or_replace):
         return sql
-    name = statement.table
-    quoted = ["`" + part.replace("`", "``") + "`" for part in (name.schema, name.table) if part]
-    return f"DROP TABLE IF EXISTS {'.'.join(quoted)}"
+    parts = (part for part in (statement.table.schema, statement.table.table) if part)
+    return f"DROP TABLE IF EXISTS {'.'.join(map(quoted, parts))}"
 
 
 _XID_TEXT = re.compile(r"\A\s*XA\s+\w+\s+(.*?)(?:\s+ONE\s+PHASE)?\s*;?\s*\Z", re.DOTALL | re.I)

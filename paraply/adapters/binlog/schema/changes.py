@@ -120,15 +120,15 @@ def alter(
         for action in statement.actions
         if isinstance(action, ChangeDefault)
     ]
-    guarded = [
+    additions = [
         action
         for action in statement.actions
-        if isinstance(action, AddColumn) and action.if_not_exists and draft.find(action.column.name)
+        if isinstance(action, AddColumn)
+        and not (action.if_not_exists and draft.find(action.column.name))
     ]
     # MariaDB's IF [NOT] EXISTS asks for the keys of a definition on their own.
     present = {key.name.lower() for key in draft.keys}
     renamed: dict[str, str] = {}
-    additions = [a for a in statement.actions if isinstance(a, AddColumn) and a not in guarded]
     added = {action.column.name.lower() for action in additions}
     replaced: dict[str, ColumnDraft] = {}
     for action in statement.actions:
@@ -169,7 +169,7 @@ def alter(
         twice = next(name for name in names if names.count(name) > 1)
         raise Contradiction(f"there is a column {twice} already")
     for action in statement.actions:
-        if isinstance(action, AddColumn) and action not in guarded:
+        if isinstance(action, AddColumn) and action in additions:
             old = replaced.get(action.column.name.lower())
             draft.add_column(action.column, action.after, old)
         elif isinstance(action, ChangeColumn):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from paraply.adapters.binlog.keys.collation_names import charset_of
+from paraply.adapters.binlog.schema.ddl_elements import SPATIAL_TYPES
 from paraply.adapters.binlog.schema.tables import TableDraft
 from paraply.vocabulary.counting import counted
 from paraply.vocabulary.schema import Column, SchemaSource, TableSchema
@@ -15,12 +16,8 @@ _FAMILIES = {
     **dict.fromkeys(
         ("tinytext", "text", "mediumtext", "longtext", "tinyblob", "blob", "mediumblob"), "blob"
     ),
-    **dict.fromkeys(
-        ("point", "linestring", "polygon", "multipoint", "multilinestring", "multipolygon"),
-        "geometry",
-    ),
-    "longblob": "blob", "json": "blob", "geometrycollection": "geometry",
-    "geomcollection": "geometry", "float": "floating", "double": "floating",
+    **dict.fromkeys(SPATIAL_TYPES, "geometry"),
+    "longblob": "blob", "json": "blob", "float": "floating", "double": "floating",
 }  # fmt: skip
 """Types that share one wire type."""
 

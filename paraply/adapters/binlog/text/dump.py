@@ -246,10 +246,10 @@ class _TextFile:
     def hand_on(self, event: Event) -> Iterator[LoggedTransaction]:
         if isinstance(event, FormatDescriptionEvent):
             self.rows.is_mariadb = event.description.is_mariadb
-        if isinstance(event, FormatDescriptionEvent) and event.header.offset == FIRST_EVENT:
-            # The next file of a dump of several.
-            yield from self.hand_on_preamble()
-            self.preamble, self.is_relay_log = [], False
+            if event.header.offset == FIRST_EVENT:
+                # The next file of a dump of several.
+                yield from self.hand_on_preamble()
+                self.preamble, self.is_relay_log = [], False
         if self.preamble is not None and isinstance(event, _PREAMBLE):
             self.preamble.append(event)
             return
