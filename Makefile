@@ -137,7 +137,8 @@ live: $(READY) ## every live target, fault, client workload and counterexample a
 	@$(BIN)/python -m ci.pages.programs --write
 
 fuzz: $(READY) ## fuzz every reader for ten minutes in all, and the proof kernel (SEED=1 for the same inputs)
-	@$(BIN)/python -m tests.fuzz --seconds $(SECONDS) $(if $(SEED),--seed $(SEED),--corpus $(CORPUS))
+	@$(BIN)/python -m tests.fuzz --seconds $(SECONDS) \
+	  $(if $(SEED),--seed $(SEED) --counts tests/fuzz/counts.json,--corpus $(CORPUS))
 	@$(BIN)/python -m tests.models.kernel.fuzz --problems 10000 $(SEEDED)
 
 format: $(READY) ## format the code

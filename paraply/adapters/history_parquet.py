@@ -21,6 +21,7 @@ from types import NoneType, TracebackType, UnionType
 from typing import Any, NewType, Union, get_args, get_origin
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from paraply.adapters.remote_files import arrow_source
@@ -41,6 +42,10 @@ from paraply.vocabulary.whole_files import sync, sync_folder
 from paraply.vocabulary.write_set import Item, format_item, parse_item
 
 BATCH_ROWS = 65_536
+HISTORY_ROWS_MAX = 1 << 21
+"""Transactions or events of one history: memory holds it, with a kilobyte each."""
+GROUP_VALUES_MAX = 1 << 24
+"""Values of one column in a row group, with those inside lists."""
 
 _UNREADABLE = (OSError, ValueError, pa.ArrowException)
 """Arrow's errors; invalid UTF-8 raises ``ValueError``."""
@@ -235,6 +240,11 @@ def read_parquet(folder: Path | str) -> Iterator[History]:
     """
     with ExitStack() as stack:
         readers = {table.name: _TableReader(folder, table, stack) for table in TABLES}
+        transactions, events = readers[HISTORIES].declared_rows()
+        readers[TRANSACTIONS].expect_rows(transactions)
+        readers[EVENTS].expect_rows(events)
+        for reader in readers.values():
+            reader.start()
         for number, extra, header in readers[HISTORIES].records():
             history = History(
                 header=header,
@@ -243,8 +253,6 @@ def read_parquet(folder: Path | str) -> Iterator[History]:
                 is_complete=extra["is_complete"],
             )
             yield history.check(where=f"{folder}, history {number}")
-        for name in (TRANSACTIONS, EVENTS):
-            readers[name].expect_end()
 
 
 class _TableReader:
@@ -260,24 +268,62 @@ class _TableReader:
             raise self._malformed(f"it cannot be opened ({fault})") from None
         if not self._file.schema_arrow.equals(table.schema):
             raise self._malformed("it has other columns than docs/history-format.md describes")
+        self._rows: Iterator[dict[str, Any]] = iter(())
+        self._ahead: dict[str, Any] | None = None
+        data = self._file.metadata
+        groups = [data.row_group(number) for number in range(data.num_row_groups)]
+        self._row_count = sum(group.num_rows for group in groups)
+        for group in groups:
+            most = max(group.column(number).num_values for number in range(group.num_columns))
+            if most > GROUP_VALUES_MAX:
+                raise self._malformed(f"a row group has {most:,} values in a column")
+
+    def declared_rows(self) -> list[int]:
+        """Return how many transactions and events all histories declare."""
+        names = ["transaction_count", "event_count"]
+        declared = [0, 0]
+        try:
+            for batch in self._file.iter_batches(batch_size=BATCH_ROWS, columns=names):
+                for place, name in enumerate(names):
+                    counts = batch.column(name)
+                    least, most = pc.min_max(counts).as_py().values()
+                    if counts.null_count or (counts and least < 0):
+                        raise self._malformed(f"a history has no {name}")
+                    if counts and most > HISTORY_ROWS_MAX:
+                        raise self._malformed(
+                            f"a history has a {name} of {most:,}, above {HISTORY_ROWS_MAX:,}"
+                        )
+                    declared[place] += pc.sum(counts).as_py() or 0
+        except _UNREADABLE as fault:
+            raise self._malformed(f"it cannot be read ({fault})") from None
+        return declared
+
+    def expect_rows(self, count: int) -> None:
+        """Refuse a file with other rows before they are read: a few bytes may hold millions."""
+        if self._row_count != count:
+            raise self._malformed(
+                f"it has {self._row_count:,} rows, and the histories declare {count:,}"
+            )
+
+    def start(self) -> None:
         self._rows = self._read_rows()
         self._ahead = next(self._rows, None)
 
     def records(self) -> Iterator[tuple[int, dict[str, Any], Any]]:
+        before = -1
         while self._ahead is not None:
+            if self._ahead["history"] is None or self._ahead["history"] <= before:
+                raise self._malformed(f"row of history {self._ahead['history']} is out of place")
+            before = self._ahead["history"]
             yield self._next()
 
     def take(self, number: int, count: int) -> tuple[Any, ...]:
-        taken = []
-        while self._ahead is not None and self._ahead["history"] == number:
+        taken: list[Any] = []
+        while self._ahead is not None and self._ahead["history"] == number and len(taken) < count:
             taken.append(self._next()[2])
         if len(taken) != count:
             raise self._malformed(f"history {number} has {len(taken)} rows here, and says {count}")
         return tuple(taken)
-
-    def expect_end(self) -> None:
-        if self._ahead is not None:
-            raise self._malformed(f"row of history {self._ahead['history']} is out of place")
 
     def _next(self) -> tuple[int, dict[str, Any], Any]:
         row = self._ahead

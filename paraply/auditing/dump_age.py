@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from paraply.adapters.binlog.schema.changes import alter, undone
+from paraply.adapters.binlog.schema.changes import alter, may_result, undone
 from paraply.adapters.binlog.schema.ddl import (
     AlterTable,
     ChangeColumn,
@@ -115,6 +115,8 @@ def _run(dumped: TableDraft, past: _Past, before: int) -> _Run | None:
             alter(draft, past.alters[number][1], draft.schema)
         for number in range(before - 1, -1, -1):
             later = run[number + 1]
+            if later is dumped and not may_result(dumped, past.alters[number][1]):
+                return None  # Earlier definitions are known in part only.
             run[number] = None if later is None else undone(later, past.alters[number][1])
     except Contradiction:
         return None

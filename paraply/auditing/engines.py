@@ -15,11 +15,12 @@ from paraply.adapters.binlog.table_map import TableMap
 from paraply.adapters.binlog.text.dump import read_text_transactions
 from paraply.adapters.binlog.transaction_stream import LogFile, TransactionStream
 from paraply.auditing.selection import Selector
-from paraply.errors import ENGINE_UNAVAILABLE
+from paraply.errors import ENGINE_UNAVAILABLE, EXTRA_MISSING
 from paraply.properties.logs.audit import AuditOptions, Auditor
 from paraply.properties.logs.ranged_audit import RangedAuditor
 from paraply.properties.logs.replayed_part import RowFollower
 from paraply.properties.logs.row_replay import RowReplay
+from paraply.tools import EXTRAS
 from paraply.vocabulary.errors import ParaplyError
 from paraply.vocabulary.log import LoggedTransaction
 
@@ -134,7 +135,7 @@ class ReadableEngine:
 def engines_for(name: str, readable: MakeEngine = ReadableEngine) -> tuple[MakeEngine, ...]:
     """Return the engines to try: each is for what the one before refused (``NotCompilable``).
 
-    Raises P308 for ``compiled`` where it cannot be loaded.
+    Raises P308 for ``compiled`` where it cannot be loaded, P314 where its libraries are missing.
     """
     if name == READABLE:
         return (readable,)
@@ -149,5 +150,9 @@ def engines_for(name: str, readable: MakeEngine = ReadableEngine) -> tuple[MakeE
 
 
 def no_compiled_engine(reason: object) -> ParaplyError:
-    """Return the error for the requested compiled engine."""
+    """Return the error for the requested compiled engine, P314 where an extra is missing."""
+    if isinstance(reason, ModuleNotFoundError):
+        library = (reason.name or "").partition(".")[0]
+        if library in EXTRAS:
+            return ParaplyError(EXTRA_MISSING, library=library, extra=EXTRAS[library])
     return ParaplyError(ENGINE_UNAVAILABLE, engine=COMPILED, reason=str(reason))

@@ -14,7 +14,7 @@ from paraply.counterexamples.replaying import replay_command
 from paraply.counterexamples.shrinking import Smallest
 from paraply.mining.clusters import Minimal
 from paraply.mining.plan import Plan
-from paraply.mining.store import DiskStore, Store
+from paraply.mining.store import DOCUMENT_BYTES_MAX, DiskStore, Store
 from paraply.mining.systems import ALL, System
 from paraply.properties.registry import Property
 from paraply.properties.search import Counterexample
@@ -111,7 +111,7 @@ def write_counterexamples(store: Store, plan: Plan, minimals: Sequence[Minimal])
 
 def read_index(store: Store) -> list[Filed]:
     """Return the index entries, if any."""
-    written = store.read(INDEX)
+    written = store.read(INDEX, DOCUMENT_BYTES_MAX)
     if written is None:
         return []
     try:
@@ -234,7 +234,7 @@ def promote(place: Path, names: Sequence[str], target: Path) -> list[Path]:
             raise ParaplyError(
                 NO_COUNTEREXAMPLES, where=str(place), reason=f"the index does not list {name}"
             )
-        history = store.read(f"{FOLDER}/{name}.jsonl")
+        history = store.read(f"{FOLDER}/{name}.jsonl", DOCUMENT_BYTES_MAX)
         if history is None:
             raise ParaplyError(NO_COUNTEREXAMPLES, where=str(place), reason=f"{name} has no file")
         try:

@@ -12,7 +12,7 @@ from paraply.counterexamples.showing.pages import page_of
 from paraply.judging import recorded_systems
 from paraply.judging.recorded_files import history_in
 from paraply.mining.campaign import read_campaign
-from paraply.mining.store import store_at
+from paraply.mining.store import DOCUMENT_BYTES_MAX, DiskStore
 from paraply.progress import progress as progress_bar
 from paraply.reporting.campaign_html import campaign_html
 from paraply.reporting.files import make_folder, write_reports
@@ -24,15 +24,16 @@ _FILLED = (child_systems, recorded_systems)
 def write_campaign_pages(campaign: Path, folder: Path) -> Path:
     """Write the linked pages; return the report.
 
-    Raises ``ParaplyError`` P728, P323 (campaign) or P321 (counterexample).
+    Raises ``ParaplyError`` P721, P728, P323 (campaign) or P321 (counterexample).
     """
     progress = read_campaign(str(campaign))
-    filed = read_index(store_at(str(campaign)))
+    store = DiskStore(str(campaign))
+    filed = read_index(store)
     texts: dict[str, str] = {}
     pages: dict[str, str] = {}
     with progress_bar("making pages", total=len(filed)) as advance:
         for done, entry in enumerate(filed, start=1):
-            file = campaign / FOLDER / f"{entry.name}.jsonl"
+            file = store.readable(f"{FOLDER}/{entry.name}.jsonl", DOCUMENT_BYTES_MAX)
             page = page_of(
                 entry.name,
                 str(file),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import webbrowser
 from collections.abc import Collection, Sequence
 from pathlib import Path
@@ -74,8 +75,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def _obstacle(arguments: argparse.Namespace) -> str:
-    is_campaign = (Path(arguments.path) / PLAN_FILE).is_file()
+    is_campaign = _is_campaign(Path(arguments.path))
     return "a library that opens sockets reads the tables of a campaign" if is_campaign else ""
+
+
+def _is_campaign(path: Path) -> bool:
+    # Also by a link or a pipe of that name, which the reader of campaigns refuses.
+    return os.path.lexists(path / PLAN_FILE)
 
 
 def _outputs(arguments: argparse.Namespace) -> Collection[str]:
@@ -99,7 +105,7 @@ def run(arguments: argparse.Namespace) -> int:
         property_named(name)
     path = Path(arguments.path)
     out = None if arguments.out is None else Path(arguments.out)
-    if (path / PLAN_FILE).is_file():
+    if _is_campaign(path):
         # Imported late: only campaigns need Arrow.
         from paraply.campaigning.pages import write_campaign_pages
 

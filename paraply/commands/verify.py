@@ -211,7 +211,9 @@ def run(arguments: argparse.Namespace) -> int:
             # Imported late: most runs need no server.
             from paraply.adapters.servers.definitions import schema_file
 
-            setattr(arguments, schema, stack.enter_context(schema_file(url))[0])
+            named = f"--{option.replace('_', '-')}"
+            file, _ = stack.enter_context(schema_file(url, option=named))
+            setattr(arguments, schema, file)
         return _run(arguments)
 
 

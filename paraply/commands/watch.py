@@ -176,15 +176,18 @@ def _request(arguments: argparse.Namespace) -> WatchRequest:
         first = _FIRST_REPLICA_ID + (zlib.crc32(seed) & 0x0FFFFF00)
     numbers = iter(range(first, first + 2 * len(arguments.target) + 1))
 
-    def stream(dsn: str) -> ServerStream:
-        parsed = parse_dsn(dsn)
+    def stream(option: str, dsn: str) -> ServerStream:
+        parsed = parse_dsn(dsn, option=option)
         server = ExistingServer(parsed, name=str(parsed), is_read_only=True)
         return ServerStream(server, replica_id=next(numbers))
 
     findings = None if arguments.findings is None else Path(arguments.findings)
     return WatchRequest(
-        pairs=[(stream(arguments.source), stream(target)) for target in arguments.target],
-        audited=stream(arguments.source) if arguments.audit else None,
+        pairs=[
+            (stream("--source", arguments.source), stream("--target", target))
+            for target in arguments.target
+        ],
+        audited=stream("--source", arguments.source) if arguments.audit else None,
         options=PairOptions(
             require=arguments.require,
             patience=arguments.patience,

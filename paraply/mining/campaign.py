@@ -31,7 +31,7 @@ from paraply.mining.row_files import (
     NewFile,
     groups_of,
 )
-from paraply.mining.store import STALE_S, Store, store_at
+from paraply.mining.store import DOCUMENT_BYTES_MAX, STALE_S, Store, store_at
 from paraply.vocabulary.counting import counted
 from paraply.vocabulary.errors import ParaplyError, register
 from paraply.vocabulary.input_documents import parse_json
@@ -257,7 +257,7 @@ def open_folder(
     The plan excludes the stop rule, because rows do not depend on it.
     """
     stored = json.dumps({**plan.as_json(), STOP_WHEN: stop_when.value}, indent=1).encode()
-    written = store.read(PLAN_FILE)
+    written = store.read(PLAN_FILE, DOCUMENT_BYTES_MAX)
     if written is not None:
         before, _ = _parse_plan(store, written)
         if not resume:
@@ -323,7 +323,7 @@ def _checked_state(
 def read_plan(place: str) -> tuple[Plan, StopWhen]:
     """Return stored plan and stop rule; P724 or P728."""
     store = store_at(place)
-    written = store.read(PLAN_FILE)
+    written = store.read(PLAN_FILE, DOCUMENT_BYTES_MAX)
     if written is None:
         raise ParaplyError(NO_CAMPAIGN, where=place, reason=f"it has no {PLAN_FILE}")
     return _parse_plan(store, written)

@@ -25,7 +25,7 @@ from paraply.mining.batch_runs import SCHEMA, Counts, counts_from_json
 from paraply.mining.findings import Found
 from paraply.mining.plan import Plan
 from paraply.mining.row_files import ROWS, NewFile, read_file
-from paraply.mining.store import Store, store_at, store_failed
+from paraply.mining.store import DOCUMENT_BYTES_MAX, Store, store_at, store_failed
 from paraply.vocabulary.errors import ParaplyError, register
 from paraply.vocabulary.input_documents import parse_json
 from paraply.vocabulary.shapes import require_shape
@@ -35,7 +35,7 @@ STATES = "states"
 _CHECKPOINT = "_last_checkpoint"
 STATE, PLAN = "state", "plan"
 """Commit metadata: state file, plan digest."""
-STATE_BYTES_MAX = 1 << 28
+STATE_BYTES_MAX = DOCUMENT_BYTES_MAX
 """Unpacked; a state of a thousand systems has some 10 MB."""
 
 SECOND_DRIVER = register(
@@ -124,6 +124,7 @@ class CommitLog:
         self._options = table_options(self._url)
         self._table: Any = None
         self._older: str | None = None
+        store.require_readable(ROWS)
         self.refresh()
 
     @property
@@ -183,7 +184,7 @@ class CommitLog:
     def state(self, plan: Plan) -> State | None:
         """Return the newest undamaged state."""
         said = self._said(STATE)
-        data = self._store.read(said) if said else None
+        data = self._store.read(said, STATE_BYTES_MAX) if said else None
         if data is None or said != name_of_state(data):
             return None
         try:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import secrets
+import stat
 import time
 from contextlib import suppress
 from pathlib import Path, PurePosixPath
@@ -30,13 +31,17 @@ PART = ".part"
 """Suffix of unfinished files."""
 STALE_S = 86_400.0
 """Age of leftovers."""
+FILE_BYTES_MAX = 1 << 28
+"""Of a file that is read; files of rows have an eighth of it."""
+DOCUMENT_BYTES_MAX = 1 << 26
+"""Of a file of JSON, which takes some twenty times as much memory."""
 
 
 class Store(Protocol):
     """Small files by name, ``/`` separates folders.
 
     Names may come from a stranger's commit log. All methods raise ``ParaplyError`` P721 for a name
-    that leaves the folder, also by a link.
+    that leaves the folder, also by a link, and for a file that is no regular one or too large.
     """
 
     url: str
@@ -47,8 +52,11 @@ class Store(Protocol):
     def sync(self, folder: str, first: str) -> None:
         """Wait until the disk has a folder's files from the name ``first`` on."""
 
-    def read(self, name: str) -> bytes | None:
+    def read(self, name: str, bytes_max: int = FILE_BYTES_MAX) -> bytes | None:
         """Return a file's content; None if absent."""
+
+    def require_readable(self, folder: str) -> None:
+        """Refuse a folder with a file below that :meth:`read` refuses, for other libraries."""
 
     def names(self, folder: str) -> list[str]:
         """Return finished files in a folder, sorted."""
@@ -70,10 +78,12 @@ class DiskStore:
         self.url = folder
         self.root = Path(folder)
 
-    def _place(self, name: str) -> Path:
+    def _place(self, name: str, *, is_followed: bool = False) -> Path:
+        """Return the path; a link in its place is replaced or removed, and followed by readers."""
         place = self.root / _inside(self.url, name)
+        end = place if is_followed else place.parent
         try:
-            is_inside = place.parent.resolve().is_relative_to(self.root.resolve())
+            is_inside = end.resolve().is_relative_to(self.root.resolve())
         except (OSError, RuntimeError) as error:  # RuntimeError: links in a circle, Python 3.12.
             raise store_failed(str(place), error) from None
         if not is_inside:
@@ -109,15 +119,48 @@ class DiskStore:
         except OSError as error:
             raise store_failed(str(place), error) from None
 
-    def read(self, name: str) -> bytes | None:
+    def read(self, name: str, bytes_max: int = FILE_BYTES_MAX) -> bytes | None:
         """Return a file's content; None if absent."""
-        place = self._place(name)
+        place = self._place(name, is_followed=True)
         try:
-            return place.read_bytes()
+            with open(place, "rb", opener=_opened_at_once) as file:
+                found = os.fstat(file.fileno())
+                _require_readable(place, found, bytes_max)
+                return file.read(found.st_size)
         except FileNotFoundError:
             return None
         except OSError as error:
             raise store_failed(str(place), error) from None
+
+    def readable(self, name: str, bytes_max: int = FILE_BYTES_MAX) -> Path:
+        """Return the path of a file that :meth:`read` accepts or misses."""
+        place = self._place(name, is_followed=True)
+        try:
+            _require_readable(place, place.stat(), bytes_max)
+        except FileNotFoundError:
+            return place
+        except OSError as error:
+            raise store_failed(str(place), error) from None
+        return place
+
+    def require_readable(self, folder: str) -> None:
+        """Refuse a folder with a file below that :meth:`read` refuses."""
+        waiting = [folder]
+        while waiting:
+            name = waiting.pop()
+            place = self._place(name, is_followed=True)
+            try:
+                with os.scandir(place) as entries:
+                    for entry in entries:
+                        # A link to a folder is refused, too: other libraries would follow it.
+                        if entry.is_dir(follow_symlinks=False):
+                            waiting.append(f"{name}/{entry.name}")
+                        elif entry.is_symlink() or not _is_usual(entry):
+                            self.readable(f"{name}/{entry.name}")
+            except FileNotFoundError:
+                continue
+            except OSError as error:
+                raise store_failed(str(place), error) from None
 
     def names(self, folder: str) -> list[str]:
         """Return finished files, sorted."""
@@ -141,13 +184,22 @@ class DiskStore:
 
     def delete(self, name: str) -> None:
         """Remove a file if present."""
-        with suppress(FileNotFoundError, NotADirectoryError):
-            self._place(name).unlink()
+        place = self._place(name)
+        try:
+            place.unlink()
+        except (FileNotFoundError, NotADirectoryError):
+            return
+        except OSError as error:
+            raise store_failed(str(place), error) from None
 
     def sweep(self) -> int:
         """Remove unfinished files older than :data:`STALE_S`."""
         oldest = time.time() - STALE_S
-        left = [path for path in self.root.rglob(f".*{PART}") if path.stat().st_mtime < oldest]
+        left = [
+            path
+            for path in self.root.rglob(f".*{PART}")
+            if not path.is_dir() and path.lstat().st_mtime < oldest
+        ]
         for path in left:
             path.unlink(missing_ok=True)
         return len(left)
@@ -186,15 +238,20 @@ class ArrowStore:
     def sync(self, folder: str, first: str) -> None:
         """Do nothing: what is written there stays."""
 
-    def read(self, name: str) -> bytes | None:
+    def read(self, name: str, bytes_max: int = FILE_BYTES_MAX) -> bytes | None:
         """Return a file's content; None if absent."""
         try:
-            with self._files.open_input_stream(f"{self._root}/{_inside(self.url, name)}") as stream:
-                return bytes(stream.read())
+            with self._files.open_input_file(f"{self._root}/{_inside(self.url, name)}") as file:
+                size = file.size()
+                _require_size(f"{self.url}/{name}", size, bytes_max)
+                return bytes(file.read(size))
         except FileNotFoundError:
             return None
         except (OSError, pa.ArrowException) as error:
             raise store_failed(name, error) from None
+
+    def require_readable(self, folder: str) -> None:
+        """Do nothing: an object store has neither links nor devices."""
 
     def names(self, folder: str) -> list[str]:
         """Return finished files, sorted."""
@@ -260,6 +317,31 @@ def _inside(url: str, name: str) -> str:
 
 def _leaves(url: str, name: str) -> ParaplyError:
     return ParaplyError(STORE_FAILED, where=url, reason=f"the name {name!r} leaves it")
+
+
+def _opened_at_once(path: str, flags: int) -> int:
+    # A named pipe would wait for a writer.
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
+
+
+def _is_usual(entry: os.DirEntry[str]) -> bool:
+    # To resolve the paths of thousands of files takes a second.
+    with suppress(FileNotFoundError):
+        found = entry.stat(follow_symlinks=False)
+        return stat.S_ISREG(found.st_mode) and found.st_size <= FILE_BYTES_MAX
+    return True
+
+
+def _require_readable(place: Path, found: os.stat_result, bytes_max: int) -> None:
+    if not stat.S_ISREG(found.st_mode):
+        raise ParaplyError(STORE_FAILED, where=str(place), reason="it is not a regular file")
+    _require_size(str(place), found.st_size, bytes_max)
+
+
+def _require_size(where: str, size: int, bytes_max: int) -> None:
+    if size > bytes_max:
+        reason = f"its {size:,} bytes are more than {bytes_max:,}"
+        raise ParaplyError(STORE_FAILED, where=where, reason=reason)
 
 
 def store_failed(where: str, error: BaseException) -> ParaplyError:

@@ -7,6 +7,7 @@ and merges. Memory is limited to one stretch.
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
@@ -118,7 +119,7 @@ def write_breaches(
 
 
 def _read(store: Store, number: int) -> B.Ints:
-    part = store.read(_part(number))
+    part = store.read(_part(number), sys.maxsize)
     if part is None:
         raise ParaplyError(PARTS_ELSEWHERE, where=store.url)
     table = pq.read_table(pa.BufferReader(part))

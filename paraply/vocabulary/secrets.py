@@ -1,7 +1,7 @@
 """Remove passwords from output.
 
 In ``SCHEME://USER[:PASSWORD]@HOST[:PORT][/][?OPTION=VALUE&...]`` user and password may contain any
-character, so the host follows the first ``@`` with a well-formed rest.
+character, so the host follows the last ``@``. An ``@`` in an option is written ``%40``.
 """
 
 from __future__ import annotations
@@ -13,11 +13,23 @@ HIDDEN = "***"
 _SHORTEST = 4
 
 _DSN = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*)://(?P<rest>.*)", re.DOTALL)
-_PLACE = re.compile(
-    r"(\[[0-9A-Fa-f:.%]+\]|[^\s@:/?#\[\]]*)(:\d*)?(/[^@?#]*)?(\?([a-z_]+=[^&#]*(&|$))*)?", re.DOTALL
+_HOST = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(?=[:/?#]|\Z)")
+# Path() folds the slashes.
+_BEGIN = r"[A-Za-z][A-Za-z0-9+.-]{0,31}:/"
+# Messages list names, too: mysql://USER@HOST:PORT, or mysql://USER@HOST
+_OTHER_NAME = r"(?:(?:\d{1,5}|PORT)\b|\s)[^\n]*[A-Za-z]:/"
+# A password may contain spaces, so it ends at the last @ of the line.
+_IN_TEXT = (
+    re.compile(rf"({_BEGIN}(?:[^\s:@]*|[^\s:]*(?!:{_OTHER_NAME}))):[^\n]*@"),
+    re.compile(rf"({_BEGIN}[^\s:]*):\S+@"),
 )
-_IN_TEXT = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*://[^\s:/]*):\S+@")
-_OPTION = re.compile(r"([?&](?:password|passwd|pwd|secret|token)=)[^&\s]*", re.IGNORECASE)
+# The host is missing.
+_WITHOUT_HOST = re.compile(
+    r"\b((?:mysql|mariadb):/[^\s:@]*):(?!\S*@|\d{1,5}\b|PORT\b)[^\s'\"]+", re.IGNORECASE
+)
+_OPTION = re.compile(
+    r"([?&][\w-]*(?:pass|pwd|secret|token)[\w-]*=)[^&\s]*", re.IGNORECASE | re.ASCII
+)
 
 _secrets: set[str] = set()
 
@@ -38,16 +50,27 @@ def split_dsn(text: str) -> DsnParts | None:
     found = _DSN.fullmatch(text)
     if found is None:
         return None
-    rest = found["rest"]
-    ends = [place for place, character in enumerate(rest) if character == "@"]
-    end = next((one for one in ends if _PLACE.fullmatch(rest[one + 1 :])), max(ends, default=-1))
-    user, colon, password = rest[: max(end, 0)].partition(":")
+    account, _, place = found["rest"].rpartition("@")
+    user, colon, password = account.partition(":")
     return DsnParts(
         scheme=found["scheme"],
         user=user,
         password=password if colon else None,
-        place=rest[end + 1 :],
+        place=place,
     )
+
+
+def place_of_malformed(text: str) -> str:
+    """Return the host after the last ``@``; all else of a malformed name may be its password.
+
+    >>> place_of_malformed("root:s3cret@db1/s3cret")
+    '***@db1'
+    >>> place_of_malformed("mysql://root:s3cret")
+    '***'
+    """
+    _, at, place = text.rpartition("@")
+    host = _HOST.match(place) if at else None
+    return HIDDEN if host is None else f"{HIDDEN}@{host[0]}"
 
 
 def dsn_without_password(text: str) -> str:
@@ -69,7 +92,10 @@ def keep_secret(*secrets: str) -> None:
 
 def without_secrets(text: str) -> str:
     """Remove secrets and data source passwords from text."""
-    text = _OPTION.sub(rf"\1{HIDDEN}", _IN_TEXT.sub(rf"\1:{HIDDEN}@", text))
+    for pattern in _IN_TEXT:
+        text = pattern.sub(rf"\1:{HIDDEN}@", text)
+    text = _WITHOUT_HOST.sub(rf"\1:{HIDDEN}", text)
+    text = _OPTION.sub(rf"\1{HIDDEN}", text)
     for secret in sorted(_secrets, key=len, reverse=True):
         text = text.replace(secret, HIDDEN)
     return text

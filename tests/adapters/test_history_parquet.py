@@ -113,6 +113,9 @@ def test_damaged_pages_are_refused_with_the_file(tmp_path):
         list(read_parquet(tmp_path))
 
 
+COUNTS = ("transaction_count", "event_count")
+
+
 def rewrite(path, change):
     """Write a Parquet file again with changed rows."""
     table = pq.read_table(path)
@@ -122,13 +125,20 @@ def rewrite(path, change):
 @pytest.mark.parametrize(
     ("name", "change", "message"),
     [
-        ("events", lambda rows: rows[:-1], "history 0 has 3 rows here, and says 4"),
-        ("transactions", lambda rows: [*rows, rows[0]], "history 0 has 3 rows here"),
+        ("events", lambda rows: rows[:-1], "it has 3 rows, and the histories declare 4"),
+        ("transactions", lambda rows: [*rows, rows[0]], "it has 3 rows, and the histories declare"),
         (
             "events",
-            lambda rows: [*rows, rows[0] | {"history": 9}],
-            "row of history 9 is out of place",
+            lambda rows: [*rows[:-1], rows[0] | {"history": 9}],
+            "history 0 has 3 rows here, and says 4",
         ),
+        (
+            "histories",
+            lambda rows: [*rows, rows[0] | dict.fromkeys(COUNTS, 0)],
+            "row of history 0 is out of place",
+        ),
+        ("histories", lambda rows: [rows[0] | {"event_count": -1}], "a history has no event_count"),
+        ("histories", lambda rows: [rows[0] | {"event_count": None}], "has no event_count"),
         (
             "events",
             lambda rows: [rows[0] | {"kind": "x"}, *rows[1:]],
@@ -153,4 +163,51 @@ def test_parts_that_do_not_fit_are_refused(tmp_path):
     write_parquet(tmp_path, [SHORT])
     rewrite(tmp_path / "events.parquet", lambda rows: [rows[0] | {"time": 99}, *rows[1:]])
     with pytest.raises(ParaplyError, match=r"P504 .*history 0: .*event 2 has time 2 after time 99"):
+        list(read_parquet(tmp_path))
+
+
+def repeated(path, count):
+    """Replace the rows of a Parquet file by its first one, ``count`` times."""
+    table = pq.read_table(path)
+    pq.write_table(table.take(pa.array([0] * count)), path, compression="zstd")
+
+
+@pytest.mark.parametrize("name", ["transactions", "events"])
+@pytest.mark.parametrize("is_declared", [False, True])
+def test_millions_of_repeated_rows_are_refused_before_any_is_read(
+    tmp_path, monkeypatch, name, is_declared
+):
+    def untouched(*_):
+        raise AssertionError("rows were read")
+
+    write_parquet(tmp_path, [SHORT])
+    monkeypatch.setattr(history_parquet, "HISTORY_ROWS_MAX", 1 << 19)
+    count = history_parquet.HISTORY_ROWS_MAX + 1
+    repeated(tmp_path / f"{name}.parquet", count)
+    assert (tmp_path / f"{name}.parquet").stat().st_size < 1 << 20
+    if is_declared:
+        counts = {f"{name.removesuffix('s')}_count": count}
+        rewrite(tmp_path / "histories.parquet", lambda rows: [rows[0] | counts])
+    monkeypatch.setattr(history_parquet._TableReader, "_read_rows", untouched)
+    said = "a history has a .* of 524,289, above" if is_declared else "it has 524,289 rows, and"
+    with pytest.raises(ParaplyError, match=f"P505 .*{said}"):
+        list(read_parquet(tmp_path))
+
+
+def test_row_with_millions_of_values_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(history_parquet, "GROUP_VALUES_MAX", 100)
+    write_parquet(tmp_path, [SHORT])
+    assert list(read_parquet(tmp_path)) == [SHORT]
+    rewrite(
+        tmp_path / "transactions.parquet",
+        lambda rows: [rows[0] | {"write_set": ["a"] * 101}, *rows[1:]],
+    )
+    with pytest.raises(ParaplyError, match=r"P505 .*a row group has 102 values in a column"):
+        list(read_parquet(tmp_path))
+
+
+def test_rows_of_one_history_do_not_stand_for_those_of_others(tmp_path):
+    write_parquet(tmp_path, [SHORT, SHORT])
+    rewrite(tmp_path / "events.parquet", lambda rows: [row | {"history": 0} for row in rows])
+    with pytest.raises(ParaplyError, match=r"P505 .*history 1 has 0 rows here, and says 4"):
         list(read_parquet(tmp_path))

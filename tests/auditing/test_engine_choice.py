@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import sys
+from types import ModuleType
+
 import pytest
 
 from paraply.auditing import pipeline as line_of_work
 from paraply.auditing.pipeline import AuditRequest, audit
+from paraply.cli import main
 from paraply.vocabulary.errors import ParaplyError
 from tests.builders.hot_logs import hot_log
 
@@ -48,3 +52,27 @@ def test_compiled_engine_by_name_says_why_it_cannot(repository):
     request = AuditRequest(files=(str(repository / minimal),), engine="compiled")
     with pytest.raises(ParaplyError, match=r"P308 .*rows outside of a plain transaction"):
         audit(request)
+
+
+@pytest.mark.parametrize("library", ["numpy", "numba"])
+def test_compiled_engine_without_its_libraries_names_their_extra(log, library, monkeypatch, capsys):
+    for name in list(sys.modules):
+        if name.startswith("paraply.auditing.compiled"):
+            monkeypatch.delitem(sys.modules, name)
+
+    class NotInstalled:
+        def find_spec(self, name, path=None, target=None):
+            if name == "paraply.auditing.compiled":
+                raise ModuleNotFoundError(f"No module named '{library}'", name=library)
+
+    monkeypatch.setattr(sys, "meta_path", [NotInstalled(), *sys.meta_path])
+    assert main(["audit", log, "--engine", "compiled"]) == 3
+    complaint = capsys.readouterr().err
+    assert complaint.startswith(f"paraply: P314 this needs the library {library}")
+    assert "pip install 'paraply[fast]'" in complaint
+
+
+def test_compiled_engine_whose_libraries_do_not_fit_gives_the_reason(log, monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "paraply.auditing.compiled", ModuleType("empty"))
+    assert main(["audit", log, "--engine", "compiled"]) == 3
+    assert "P308 the compiled engine cannot audit this: cannot import" in capsys.readouterr().err

@@ -97,7 +97,7 @@ def test_dump_that_is_newer_than_a_statement_of_the_log_is_not_believed(tmp_path
     ("statement", "now"),
     [
         ("ADD INDEX k (a)", "id int PRIMARY KEY, a int, KEY k (a)"),
-        ("ADD UNIQUE (a)", "id int PRIMARY KEY, a int, UNIQUE KEY a (a)"),
+        ("ADD UNIQUE k (a)", "id int PRIMARY KEY, a int, UNIQUE KEY k (a)"),
         ("MODIFY a int NOT NULL", "id int PRIMARY KEY, a int NOT NULL"),
         ("ADD COLUMN b text", "id int PRIMARY KEY, a int, b text"),
         (
@@ -119,6 +119,34 @@ def test_dump_of_today_is_read_backwards(tmp_path, statement, now):
     log = Log().insert("t", 1, 1).delete("t", 1, 1, overlaps=True)
     result = log.ddl(f"ALTER TABLE t {statement}").audited(tmp_path, f"CREATE TABLE t ({now});")
     assert result.verdict is Verdict.VIOLATED
+
+
+@pytest.mark.parametrize(
+    "statements",
+    [
+        # Without a name it would be another key of the same column, named a_2.
+        ["ADD UNIQUE (a)"],
+        # Each changes the dump, and both together bring it back.
+        ["MODIFY a int FIRST", "MODIFY id int FIRST"],
+        ["DROP COLUMN id, ADD COLUMN id int", "DROP COLUMN a, ADD COLUMN a int"],
+        ["ALTER a SET DEFAULT NULL"],
+    ],
+)
+def test_dump_of_before_or_of_after_is_not_believed_of_before(tmp_path, statements):
+    log = overlapping(Log())
+    for statement in statements:
+        log.ddl(f"ALTER TABLE t {statement}")
+    now = "CREATE TABLE t (id int NOT NULL, a int, PRIMARY KEY (id), UNIQUE KEY a (a));"
+    assert log.audited(tmp_path, now).verdict is Verdict.UNKNOWN
+
+
+@pytest.mark.parametrize(
+    "statement", ["ALTER a SET DEFAULT 5", "ADD COLUMN b int", "MODIFY a bigint", "DROP INDEX a"]
+)
+def test_dump_that_no_statement_may_have_made_is_of_before(tmp_path, statement):
+    log = overlapping(Log()).ddl(f"ALTER TABLE t {statement}")
+    dump = "CREATE TABLE t (id int(11) NOT NULL, a int(11), PRIMARY KEY (id), UNIQUE KEY a (a));"
+    assert log.audited(tmp_path, dump).verdict is Verdict.HOLDS
 
 
 def test_dump_of_today_says_how_a_table_is_after_what_cannot_be_undone(tmp_path):

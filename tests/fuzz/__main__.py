@@ -7,13 +7,16 @@
 
 Inputs are guided by coverage where atheris is installed. ``--store`` and ``--blind`` do without:
 input n of a reader then depends on the seed and n alone. ``--corpus`` keeps the inputs that reach
-new code, and begins with them. Exit code 0: nothing broke; 1: something did; 2: a reader read
-nothing, or refused nothing, so its inputs have shown nothing.
+new code, and begins with them. ``--counts`` ends each reader at a number of inputs too, so that a
+fast machine makes none that were not made before. Exit code 0: nothing broke; 1: something did; 2:
+a reader read nothing, or refused nothing, so its inputs have shown nothing.
 """
 
 from __future__ import annotations
 
 import argparse
+import base64
+import json
 import random
 import shutil
 import sys
@@ -85,7 +88,7 @@ def _keep(folder: Path, files: Files) -> None:
         (folder / name).write_bytes(data)
 
 
-Guide = Callable[[Reader, int, float, Path, Path], tuple[Counter[str], list[Path]]]
+Guide = Callable[[Reader, int, float, int, Path, Path], tuple[Counter[str], list[Path]]]
 """See :func:`tests.fuzz.guided.fuzz`."""
 
 
@@ -96,6 +99,7 @@ def main(arguments: list[str] | None = None, guide: Guide | None = None) -> int:
     parser.add_argument("--seconds", type=float, default=60.0)
     parser.add_argument("--store", type=Path, help="continue the run whose tally is in this file")
     parser.add_argument("--inputs", type=int, default=sys.maxsize, help="with --store: in all")
+    parser.add_argument("--counts", type=Path, help="JSON: most inputs by reader")
     parser.add_argument("--seed", type=int)
     parser.add_argument("--reader", nargs="+", choices=sorted(every), default=list(every))
     parser.add_argument("--blind", action="store_true", help="not guided by coverage")
@@ -129,6 +133,7 @@ def main(arguments: list[str] | None = None, guide: Guide | None = None) -> int:
         )  # fmt: skip
         return 0 if sound else 1
     share = options.seconds / len(options.reader)
+    counts = json.loads(options.counts.read_text()) if options.counts is not None else {}
     code = 0
     for name in options.reader:
         broken: Sequence[object]
@@ -136,13 +141,16 @@ def main(arguments: list[str] | None = None, guide: Guide | None = None) -> int:
             folder = artifacts / f"{name}-{seed}-guided"
             shutil.rmtree(folder, ignore_errors=True)
             kept = folder / "corpus" if options.corpus is None else options.corpus / name
-            outcomes, broken = guide(every[name], seed, share, kept, folder)
+            most = counts.get(name, -1)
+            outcomes, broken = guide(every[name], seed, share, most, kept, folder)
             for path in broken:
                 print(f"fuzz: BROKEN {name}; again: python -m {MODULE} --reader {name} "
                       f"--replay {path}", flush=True)  # fmt: skip
+                print(f"fuzz: base64 -d of {base64.b64encode(path.read_bytes()[:4096]).decode()}")
         else:
             deadline = time.monotonic() + share
-            outcomes, broken = fuzz(every[name], seed, range(sys.maxsize), deadline, artifacts)
+            numbers = range(counts.get(name, sys.maxsize))
+            outcomes, broken = fuzz(every[name], seed, numbers, deadline, artifacts)
         shown = ", ".join(f"{what} {count:,}" for what, count in outcomes.most_common(8))
         print(f"fuzz: {name:18} {outcomes.total():7,} inputs: {shown}", flush=True)
         if broken:

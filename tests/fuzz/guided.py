@@ -81,9 +81,11 @@ def start(words: list[str]) -> int:
 
 
 def fuzz(
-    reader: Reader, seed: int, seconds: float, corpus: Path, folder: Path
+    reader: Reader, seed: int, seconds: float, inputs: int, corpus: Path, folder: Path
 ) -> tuple[Counter[str], list[Path]]:
     """Return the outcomes of a reader's inputs, and the inputs that broke it.
+
+    Input n depends on the code, the seed, the corpus and n; it ends by time or number.
 
     Raises:
         RuntimeError: the process ended without an input that broke the reader.
@@ -97,7 +99,7 @@ def fuzz(
             os.dup2(output.fileno(), 1)
             os.dup2(output.fileno(), 2)
         try:
-            hand_over(reader, seed, seconds, corpus, folder)
+            hand_over(reader, seed, seconds, inputs, corpus, folder)
         except BaseException:
             traceback.print_exc()
         finally:
@@ -105,9 +107,11 @@ def fuzz(
             os._exit(1)
     code = _wait(child, seconds + _GRACE_SECONDS)
     broken = sorted(path for path in folder.iterdir() if path.name.startswith(_BROKEN))
+    last = "\n".join(log.read_text(errors="replace").splitlines()[-30:])
     if code and not broken:
-        last = "\n".join(log.read_text(errors="replace").splitlines()[-15:])
         raise RuntimeError(f"{reader.name}: exit code {code}\n{last}")
+    if broken:
+        print(last)
     return Counter(json.loads((folder / "outcomes.json").read_text())), broken
 
 
@@ -123,7 +127,9 @@ def _wait(child: int, seconds: float) -> int:
         time.sleep(0.05)
 
 
-def hand_over(reader: Reader, seed: int, seconds: float, corpus: Path, folder: Path) -> None:
+def hand_over(
+    reader: Reader, seed: int, seconds: float, inputs: int, corpus: Path, folder: Path
+) -> None:
     """Hand over to atheris; never returns."""
     import atheris
 
@@ -176,6 +182,7 @@ def hand_over(reader: Reader, seed: int, seconds: float, corpus: Path, folder: P
             str(folder / "begin"),
             f"-seed={seed}",
             f"-max_total_time={max(1, round(seconds))}",
+            f"-runs={inputs}",
             f"-max_len={2 * max(len(pack(files)) for files in seeds) + 4096}",
             f"-timeout={INPUT_SECONDS_MAX}",
             f"-rss_limit_mb={RSS_MEGABYTES_MAX}",

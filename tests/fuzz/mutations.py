@@ -115,7 +115,7 @@ def json_damaged(data: bytes, choice: Random) -> bytes:
         holder, key = choice.choice(places)
         match choice.randrange(5):
             case 0 | 1:
-                holder[key] = choice.choice(ALIENS)
+                holder[key] = deepcopy(choice.choice(ALIENS))  # Later damage may change it.
             case 2:
                 other, at = choice.choice(places)
                 holder[key] = deepcopy(other[at])  # Shared, it could hold itself later.
@@ -124,7 +124,7 @@ def json_damaged(data: bytes, choice: Random) -> bytes:
             case _ if isinstance(holder, dict):
                 holder[str(choice.choice(ALIENS))[:40]] = holder.pop(key)
             case _ if holder is not root:
-                holder.insert(key, holder[key])
+                holder.insert(key, deepcopy(holder[key]))
     return _json_text(root[0])
 
 

@@ -21,6 +21,7 @@ from paraply.adapters.conformance.child import ApplierDiedError
 from paraply.adapters.conformance.launching import CommandLauncher
 from paraply.adapters.conformance.protocol import Message
 from paraply.adapters.conformance.protocol import decode as decode_message
+from paraply.adapters.group_wire.observe import observe_group
 from paraply.adapters.live.galera.log import read_provider_log
 from paraply.adapters.servers.existing import parse_dsn
 from paraply.models.judging.certificates.store import FOLDER as CERTIFICATES
@@ -39,6 +40,7 @@ from paraply.vocabulary.notation_parser import parse_history
 from paraply.vocabulary.programs import decode_program, parse_program
 from tests.adapters.postgresql.stream_writer import INT4, TEXT, StreamWriter
 from tests.builders.every_command import CLOCK, LOG
+from tests.builders.group_captures import capture_damaged, group_captures
 from tests.builders.hot_logs import hot_log
 from tests.fuzz import mutations as damage
 from tests.fuzz import text_twin
@@ -372,6 +374,15 @@ def read_group(folder: Path) -> str:
     return refused[0] if refused else "read"
 
 
+def observe(folder: Path) -> str:
+    """Read captured traffic of a group; return how many steps there are."""
+    with refusals() as refused:
+        found = observe_group(
+            folder / ONE, [], server_version="9.7.4", group_name="group", block_size=1
+        )
+    return refused[0] if refused else f"{len(found.steps)} steps"
+
+
 def certificates() -> list[Files]:
     """Return small files of proof certificates."""
     found = sorted(CERTIFICATES.glob("*.json"), key=lambda path: path.stat().st_size)
@@ -534,6 +545,7 @@ def readers() -> Iterator[Reader]:
         ("options", lambda: single(*OPTIONS), damage.text_damaged, names),
         ("galera-log", galera_logs, damage.text_damaged, read_galera),
         ("group-run", group_runs, damage.json_lines_damaged, in_folder(read_group)),
+        ("group-capture", lambda: single(*group_captures()), capture_damaged, in_folder(observe)),
         ("certificates", certificates, damage.json_damaged, in_folder(read_proofs)),
         ("postgresql-stream", streams, damage.bytes_damaged,
          command("verify", f"{{}}/{ONE}", "--target", f"{{}}/{ONE}", "--by-content",

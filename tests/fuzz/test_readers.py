@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import base64
+import json
 import os
 from collections import Counter
 from dataclasses import replace
+from pathlib import Path
 from random import Random
 
 import pytest
@@ -16,6 +19,7 @@ from tests.fuzz.__main__ import fuzz, input_of, is_telling, main
 from tests.fuzz.binlog_target import check as decode_bytes
 from tests.fuzz.readers import ONE, readers, single
 
+FOLDER = Path(__file__).parent
 READERS = {reader.name: reader for reader in readers()}
 DAMAGED = 4
 SEED = 20260101
@@ -41,6 +45,14 @@ def test_reader_withstands_damaged_inputs(name, tmp_path, monkeypatch):
     outcomes, broken = fuzz(reader, SEED, numbers, FOREVER, tmp_path)
     assert not broken
     assert outcomes.total() == DAMAGED
+
+
+def test_damage_leaves_nothing_behind_for_later_inputs():
+    """An alien list that damage filled once made later inputs of gigabytes."""
+    before = repr(mutations.ALIENS)
+    for number in range(300):
+        mutations.json_damaged(b'{"a": [1, {"b": 2}], "c": [[]]}', Random(number))
+    assert repr(mutations.ALIENS) == before
 
 
 def test_input_depends_on_seed_and_number_alone():
@@ -177,23 +189,53 @@ def test_guided_inputs_reach_code_that_the_first_ones_do_not(tmp_path):
 
 
 @pytest.mark.long
+def test_guided_inputs_are_the_same_whatever_the_time_up_to_a_number(tmp_path):
+    """A counted run can break only by inputs that every counted run made."""
+    pytest.importorskip("atheris")
+    counts = tmp_path / "counts"
+    counts.write_text('{"notation": 700}')
+    made = []
+    for name, seconds in (("a", "60"), ("b", "90")):
+        words = [
+            "--reader",
+            "notation",
+            "--seed",
+            "5",
+            "--seconds",
+            seconds,
+            "--counts",
+            f"{counts}",
+        ]
+        assert main([*words, "--artifacts", str(tmp_path / name)]) == 0
+        kept = tmp_path / name / "notation-5-guided" / "corpus"
+        made.append({path.name: path.read_bytes() for path in kept.iterdir()})
+    assert made[0] == made[1]
+    assert made[0]
+
+
+def test_every_reader_has_a_count_for_counted_runs():
+    counts = json.loads((FOLDER / "counts.json").read_text())
+    assert set(READERS) - {"text-twin"} <= set(counts)
+
+
+@pytest.mark.long
 def test_guided_input_that_breaks_a_reader_is_kept(tmp_path):
     pytest.importorskip("atheris")
     reader = replace(READERS["notation"], read=lambda files: str(1 // (len(files[ONE]) - 1040)))
-    _, broken = guided.fuzz(reader, SEED, 1, tmp_path / "corpus", tmp_path / "found")
+    _, broken = guided.fuzz(reader, SEED, 1, -1, tmp_path / "corpus", tmp_path / "found")
     assert [len(guided.unpack(path.read_bytes())[ONE]) for path in broken] == [1040]
 
 
 def test_guided_run_that_breaks_off_is_no_pass(tmp_path, monkeypatch):
     monkeypatch.setattr(guided, "hand_over", lambda *_: os._exit(5))
     with pytest.raises(RuntimeError, match="notation: exit code 5"):
-        guided.fuzz(READERS["notation"], SEED, 1, tmp_path / "corpus", tmp_path / "found")
+        guided.fuzz(READERS["notation"], SEED, 1, -1, tmp_path / "corpus", tmp_path / "found")
 
 
 def test_guided_input_that_breaks_a_reader_is_kept_and_run_again(tmp_path, monkeypatch, capsys):
     reader = READERS["edn"]
 
-    def crash(_reader, _seed, _seconds, _corpus, folder):
+    def crash(_reader, _seed, _seconds, _inputs, _corpus, folder):
         (folder / "outcomes.json").write_text('{"read": 3}')
         (folder / "crash-1").write_bytes(guided.pack(reader.seeds()[0]))
         os._exit(77)
@@ -202,7 +244,10 @@ def test_guided_input_that_breaks_a_reader_is_kept_and_run_again(tmp_path, monke
     words = ["--reader", "edn", "--seed", str(SEED), "--seconds", "1", "--artifacts", str(tmp_path)]
     assert main(words, guide=guided.fuzz) == 1
     kept = tmp_path / f"edn-{SEED}-guided" / "crash-1"
-    assert f"--reader edn --replay {kept}" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert f"--reader edn --replay {kept}" in said
+    _, _, printed = said.partition("base64 -d of ")
+    assert kept.read_bytes()[:4096] == base64.b64decode(printed.splitlines()[0])
     assert main(["--reader", "edn", "--replay", str(kept)]) == 0
     monkeypatch.setattr("paraply.commands.check.run", lambda _: 1 // 0)
     oracle.parser_of.cache_clear()

@@ -130,8 +130,7 @@ class _Drawing:
             elements.append(f"{name} {sql}{' NOT NULL' if draw.random() < 0.4 else ''}")
             if "NOT NULL" not in elements[-1]:
                 values[name] += ("NULL",)
-        # MariaDB 11.8 leaves generated columns out of its images: the replay cannot follow them.
-        if draw.random() < 0.15 and self.flavour != "mariadb-11.8":
+        if draw.random() < 0.15:
             types["g0"] = sql = draw.choice(("int", "varchar(3)", "char(2)"))
             kind = draw.choice(("STORED", "VIRTUAL"))
             elements.append(f"g0 {sql} AS (left({draw.choice(list(values))}, 2)) {kind}")

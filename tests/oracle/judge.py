@@ -20,7 +20,7 @@ class Knowledge:
     from_creation: bool
     full: bool
     dump: str = ""
-    """``before`` the pairs or ``after`` them."""
+    """Of ``before`` the pairs, of ``after`` them, or of ``later``, after more schema statements."""
 
 
 KNOWLEDGE = (
@@ -29,6 +29,7 @@ KNOWLEDGE = (
     Knowledge("dump before", False, False, "before"),
     Knowledge("dump after", False, True, "after"),
     Knowledge("created, dump after", True, False, "after"),
+    Knowledge("dump later", False, False, "later"),
     Knowledge("late, full", False, True),
     Knowledge("late", False, False),
 )
@@ -61,12 +62,13 @@ def judge(pair: RecordedPair, folder: Path, *, is_mariadb: bool) -> list[Answer]
                 from_creation=knowledge.from_creation,
                 full=knowledge.full,
                 is_mariadb=is_mariadb,
+                later=knowledge.dump == "later",
             )
         )
         schema = None
         if knowledge.dump:
             schema = folder / "schema.sql"
-            schema.write_text(pair.dump_before if knowledge.dump == "before" else pair.dump_after)
+            schema.write_text(getattr(pair, f"dump_{knowledge.dump}"))
         request = AuditRequest(
             files=(str(log),), schema=None if schema is None else str(schema), engine="readable"
         )

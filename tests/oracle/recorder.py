@@ -44,7 +44,11 @@ class Truth:
 
 @dataclass(frozen=True, slots=True)
 class RecordedPair:
-    """A log that ends with a pair, and what is true of the pair."""
+    """A log up to a pair, and what is true of the pair.
+
+    ``data_later`` goes on with the schema statements before the next pair, ``dump_later`` is of
+    after them.
+    """
 
     data: bytes
     begins: int
@@ -55,6 +59,8 @@ class RecordedPair:
     dump_before: str
     dump_after: str
     waits: bool | None = None
+    data_later: bytes = b""
+    dump_later: str = ""
 
 
 class _BrokenLogError(Exception):
@@ -115,9 +121,13 @@ class Recorder:
         for sql in case.data:
             if self._transact(Transaction((sql,))):
                 self._apply_last()
+        recorded: RecordedPair | None = None
         for changes, one, two in case.steps:
             for sql in changes:
                 self._define(sql)
+            if recorded is not None:
+                yield replace(recorded, data_later=self._read(), dump_later=self._dump())
+                recorded = None
             if not self._transact(one):
                 continue
             first = len(self._log())
@@ -133,11 +143,13 @@ class Recorder:
             waits = self._waits(pair) if truth.answer == "commute" and self.is_mariadb else None
             if truth.answer == "broken":
                 return
-            yield RecordedPair(
+            recorded = RecordedPair(
                 self._read(), begins, first, second, truth, dump_before, self._dump(), waits
             )
             for statements in pair:
                 self._apply_for_good(statements)
+        if recorded is not None:
+            yield replace(recorded, data_later=recorded.data, dump_later=recorded.dump_after)
 
     # The source
 
@@ -285,9 +297,11 @@ def _raw(event: RawEvent) -> bytes:
     return head + bytes(event.body)
 
 
-def forge(pair: RecordedPair, *, from_creation: bool, full: bool, is_mariadb: bool) -> bytes:
+def forge(
+    pair: RecordedPair, *, from_creation: bool, full: bool, is_mariadb: bool, later: bool = False
+) -> bytes:
     """Return the log in which only the two transactions of the pair may overlap."""
-    log = ForgedLog(pair.data)
+    log = ForgedLog(pair.data_later if later else pair.data)
     for ordinal in range(1, len(log) + 1):
         if is_mariadb:
             is_member = ordinal in (pair.first, pair.second)
@@ -300,7 +314,8 @@ def forge(pair: RecordedPair, *, from_creation: bool, full: bool, is_mariadb: bo
             if event.code == _TABLE_MAP:
                 _make_lean(event, frozenset() if is_mariadb else LEAN_FIELDS)
     starts = [*log.starts(), len(log.events)]
-    del log.events[starts[pair.second] :]
+    if not later:
+        del log.events[starts[pair.second] :]
     if not from_creation:
         del log.events[starts[0] : starts[pair.begins]]
     log.events = [event for event in log.events if event.code not in (_ROTATE, _STOP)]

@@ -11,12 +11,17 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 
+import pymysql
+
 from paraply.adapters.servers import ServerRoom, find_mariadb, find_mariadb_11_8, find_mysql
 from tests.oracle.generator import FAMILIES, Case, draw_case
 from tests.oracle.judge import COMPLETE, KNOWLEDGE, judge
 from tests.oracle.recorder import OPTIONS, Recorder
 from tests.oracle.shrinking import shrink
 
+_LOST = (2006, 2013)
+"""Errors of a client whose server is gone."""
+_CRASHES_MAX = 20
 FLAVOURS = {"mariadb": find_mariadb, "mariadb-11.8": find_mariadb_11_8, "mysql": find_mysql}
 FALSE_ALARMS_MAX = 0.001
 UNKNOWN_MAX = 0.10
@@ -39,6 +44,8 @@ class Tally:
     pairs: int = 0
     broken: int = 0
     """Cases that ended early, because the server cannot apply its own log."""
+    crashes: list[int] = field(default_factory=list)
+    """Cases that the server did not survive."""
     truth: Counter[str] = field(default_factory=Counter)
     answers: Counter[str] = field(default_factory=Counter)
     """By state of knowledge, truth and answer."""
@@ -81,7 +88,7 @@ class Tally:
         """Return the tally as text."""
         lines = [
             f"{self.flavour}, seed {self.seed}: {self.pairs:,} pairs of {self.cases:,} cases "
-            f"({self.broken:,} broken off); "
+            f"({self.broken:,} broken off; server crashes in {self.crashes or 'none'}); "
             + ", ".join(f"{number:,} {word}" for word, number in sorted(self.truth.items())),
             f"{'knowledge':22}{'pairs':>7}{'unknown':>9}{'holds':>8}{'waits':>7}{'violated':>9}"
             f"{'unsound':>9}{'false':>7}{'replay':>7}",
@@ -127,15 +134,26 @@ def run(
         ServerRoom(parent=memory()) as room,
         tempfile.TemporaryDirectory(dir=memory()) as folder,
     ):
-        recorder = Recorder(room.start(FLAVOURS[flavour](), options=OPTIONS))
-        oracle = _Oracle(recorder, Path(folder), tally, shrinks)
+        oracle = _Oracle(_recorder(room, flavour), Path(folder), tally, shrinks)
         while tally.pairs < pairs and time.monotonic() < ends:
-            oracle.take(draw_case(tally.seed, tally.cases, flavour, families=families))
+            before = oracle.recorder.broken
+            try:
+                oracle.take(draw_case(tally.seed, tally.cases, flavour, families=families))
+                tally.broken += oracle.recorder.broken - before
+            except pymysql.OperationalError as fault:
+                if fault.args[0] not in _LOST or len(tally.crashes) >= _CRASHES_MAX:
+                    raise
+                sys.stderr.write(f"the server crashed: case {tally.cases}\n")
+                tally.crashes.append(tally.cases)
+                oracle.recorder = _recorder(room, flavour)
             tally.cases += 1
-            tally.broken = recorder.broken
             if store is not None:
                 tally.save(store)
     return tally
+
+
+def _recorder(room: ServerRoom, flavour: str) -> Recorder:
+    return Recorder(room.start(FLAVOURS[flavour](), options=OPTIONS))
 
 
 @dataclass(slots=True)

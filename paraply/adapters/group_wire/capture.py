@@ -58,10 +58,13 @@ def open_sniffer(*, is_switch: bool = False) -> socket.socket:
 
 def tcp_ports(frame: bytes) -> tuple[int, int]:
     """Return source and destination port, (0, 0) unless IPv4 TCP."""
-    header_bytes = (frame[_ETHERNET_BYTES] & 15) * 4
-    if frame[_ETHERNET_BYTES + 9] != socket.IPPROTO_TCP:
+    try:
+        header_bytes = (frame[_ETHERNET_BYTES] & 15) * 4
+        if frame[_ETHERNET_BYTES + 9] != socket.IPPROTO_TCP:
+            return 0, 0
+        source, destination = struct.unpack_from(">HH", frame, _ETHERNET_BYTES + header_bytes)
+    except (IndexError, struct.error):  # Any program with the right can send short frames.
         return 0, 0
-    source, destination = struct.unpack_from(">HH", frame, _ETHERNET_BYTES + header_bytes)
     return int(source), int(destination)
 
 

@@ -130,7 +130,7 @@ def _decode(cursor: Cursor) -> GroupMessage | None:
     if kind == _CERTIFICATION:
         return ExecutedReport(decode_gtid_set(dict(_items(cursor))[1]))
     if kind == _RECOVERED:
-        return Recovered(dict(_items(cursor))[2].decode("ascii"))
+        return Recovered(_ascii(dict(_items(cursor))[2]))
     if kind == _RECOVERY_METADATA:
         return _donation(list(_items(cursor)))
     return None
@@ -150,6 +150,13 @@ def _items(cursor: Cursor) -> Iterator[tuple[int, bytes]]:
     while cursor.remaining >= 10:
         kind = cursor.unsigned(2)
         yield kind, cursor.take(cursor.unsigned(8))
+
+
+def _ascii(data: bytes) -> str:
+    try:
+        return data.decode("ascii")
+    except UnicodeDecodeError as reason:
+        raise MalformedError(f"a text of {len(data)} bytes: {reason}") from None
 
 
 def _transaction(data: bytes) -> SentTransaction:
@@ -202,6 +209,8 @@ def _state_exchange(cursor: Cursor) -> StateExchange:
     if _plugin_cargo(inner) != _MEMBER_LIST_CARGO:
         raise MalformedError("a state exchange without members")
     members = tuple(_member(data) for kind, data in _items(inner) if kind == 2)
+    if not members:
+        raise MalformedError("a state exchange with an empty list of members")
     return StateExchange(announced_at, members)
 
 
@@ -211,14 +220,14 @@ def _member(data: bytes) -> MemberState:
     items = dict(_items(cursor))
     state = int.from_bytes(items[5], "little")
     return MemberState(
-        uuid=items[3].decode("ascii"),
+        uuid=_ascii(items[3]),
         state=_MEMBER_STATES.get(state, str(state)),
         executed=_text_set(items.get(8, b"")),
     )
 
 
 def _text_set(data: bytes) -> GtidSet:
-    return parse_gtid_set(data.decode("ascii")) if data else EMPTY_GTID_SET
+    return parse_gtid_set(_ascii(data)) if data else EMPTY_GTID_SET
 
 
 def _donation(items: list[tuple[int, bytes]]) -> Donation:
@@ -229,24 +238,28 @@ def _donation(items: list[tuple[int, bytes]]) -> Donation:
     packets = [data for kind, data in items if kind == 5]
     if len(packets) != len(sizes):
         raise MalformedError(f"{len(packets)} packets with {len(sizes)} lengths")
+    if sum(sizes) > _INFO_BYTES_MAX:
+        raise MalformedError(f"certification info of {sum(sizes)} bytes")
     for packet, size in zip(packets, sizes, strict=True):
         info.update(_info_entries(_inflate(packet, size)))
     return Donation(extracted, info)
 
 
 def _inflate(packet: bytes, size: int) -> bytes:
-    if size > _INFO_BYTES_MAX:
-        raise MalformedError(f"certification info of {size} bytes")
     try:
-        return zstandard.ZstdDecompressor().decompressobj().decompress(packet)
+        # Not at once: a packet may hold far more than its size says.
+        data = zstandard.ZstdDecompressor().stream_reader(packet).read(size + 1)
     except zstandard.ZstdError as reason:
         raise MalformedError(f"certification info: {reason}") from reason
+    if len(data) != size:
+        raise MalformedError(f"certification info with other than its {size} bytes")
+    return data
 
 
 def _info_entries(data: bytes) -> Iterator[tuple[str, GtidSet]]:
     for _, entry in _fields(Cursor(data)):
         fields = dict(_fields(Cursor(entry)))
-        yield fields[1].decode("ascii"), decode_gtid_set(fields[2])
+        yield _ascii(fields[1]), decode_gtid_set(fields[2])
 
 
 def _fields(cursor: Cursor) -> Iterator[tuple[int, bytes]]:

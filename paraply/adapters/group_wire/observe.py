@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from paraply.adapters.group_wire.capture import read_frames
-from paraply.adapters.group_wire.errors import TRACE_DISAGREES
+from paraply.adapters.group_wire.errors import CAPTURE_INCOMPLETE, TRACE_DISAGREES
 from paraply.adapters.group_wire.logged import LoggedContents
 from paraply.adapters.group_wire.messages import (
     Donation,
@@ -116,7 +116,10 @@ class _Steps:
         elif isinstance(message, SentTransaction):
             self._steps.append(self._transaction(message))
         elif isinstance(message, ExecutedReport):
-            sender = self._nodes[place.node]
+            sender = self._nodes.get(place.node)
+            if sender is None:
+                reason = f"node {place.node} reports at {place} and no view with it was seen"
+                raise ParaplyError(CAPTURE_INCOMPLETE, reason=reason)
             self._steps.append(ExecutedSetDelivered(sender=sender, executed=message.executed))
         elif isinstance(message, Recovered):
             self._steps.append(MemberRecovered(member=message.uuid))

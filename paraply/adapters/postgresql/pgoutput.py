@@ -14,6 +14,8 @@ from paraply.adapters.postgresql.values import TYPE_NAMES, common_name, decoder
 from paraply.vocabulary.log import LoggedTransaction
 
 _EPOCH_US = 946_684_800_000_000
+_TIME_US_MAX = 253_402_300_800_000_000
+"""The end of the year 9999; servers count further, clocks do not."""
 _TABLE_SYNC = re.compile(r"pg_\d+_\d+")
 """Origins of the workers that copy a subscription's tables: pg_SUBSCRIPTION_TABLE."""
 
@@ -84,6 +86,9 @@ class PgoutputReader:
             self._assembler.begin(offset)
         elif kind == "C":
             _, _, end_lsn, time_us = cursor.numbers(">Bqqq")
+            time_us += _EPOCH_US
+            if not 0 <= time_us < _TIME_US_MAX:
+                raise MalformedMessageError(f"no clock shows the time of commit {time_us} µs")
             # After a server crash, a slot repeats transactions.
             if end_lsn > self._last_end:
                 self._last_end = end_lsn
@@ -91,7 +96,7 @@ class PgoutputReader:
                     lsn_text(end_lsn)
                 )  # fmt: skip
                 flags = frozenset({"initial_copy"} if self._is_copy else ())
-                found = (self._assembler.end(offset, name, time_us + _EPOCH_US, flags=flags),)
+                found = (self._assembler.end(offset, name, time_us, flags=flags),)
         elif kind == "O":
             (lsn,) = cursor.numbers(">q")
             origin = cursor.text()

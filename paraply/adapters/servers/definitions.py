@@ -72,12 +72,13 @@ def read_schema(server: Asked) -> ServerSchema:
 
 
 @contextmanager
-def schema_file(dsn: str) -> Iterator[tuple[str, ServerSchema]]:
+def schema_file(dsn: str, *, option: str = "--dsn") -> Iterator[tuple[str, ServerSchema]]:
     """Yield a file with a server's definitions, and queries.
 
     Raises ``ParaplyError`` P61x for DSN or connection.
     """
-    schema = read_schema(ExistingServer(parse_dsn(dsn), name="server", is_read_only=True))
+    parsed = parse_dsn(dsn, option=option)
+    schema = read_schema(ExistingServer(parsed, name="server", is_read_only=True))
     with TemporaryDirectory(prefix="paraply-dsn-") as folder:
         path = Path(folder) / "server.sql"
         path.write_text(schema.text, encoding="utf-8")

@@ -66,9 +66,9 @@ GROUP_NOT_FORMED = register(
 )
 DSN_UNREADABLE = register(
     "P613",
-    "'{given}' names no server: {reason}",
-    "write mysql://USER@HOST:PORT, or mysql://USER@/?socket=PATH; PARAPLY_DSN_PASSWORD"
-    " may hold the password",
+    "the DSN names no server: {reason}",
+    "write mysql://USER@HOST:PORT, or mysql://USER@/?socket=PATH, with the password in the"
+    " environment variable PARAPLY_DSN_PASSWORD",
 )
 SERVER_UNREACHABLE = register(
     "P614",

@@ -1,7 +1,7 @@
 """An existing server, named by a data source name (DSN).
 
 ``mysql://USER[:PASSWORD]@HOST[:PORT][/][?socket=PATH][&ssl_ca=FILE][&ssl_mode=MODE]``;
-``mariadb://`` is a synonym.
+``mariadb://`` is a synonym. An ``@`` in an option is written ``%40``.
 The environment variable ``PARAPLY_DSN_PASSWORD`` supplies a missing password, hidden from process
 lists.
 """
@@ -13,13 +13,13 @@ import re
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
-from urllib.parse import parse_qs, unquote, urlsplit
+from urllib.parse import SplitResult, parse_qs, unquote, urlsplit
 
 from paraply.adapters.servers.encryption import VERIFYING, SslMode, driver_settings
 from paraply.adapters.servers.errors import DRIVER_MISSING, DSN_UNREADABLE, SERVER_UNREACHABLE
 from paraply.adapters.servers.reachable import Reachable
 from paraply.vocabulary.errors import ParaplyError
-from paraply.vocabulary.secrets import dsn_without_password, keep_secret, split_dsn
+from paraply.vocabulary.secrets import DsnParts, keep_secret, place_of_malformed, split_dsn
 
 if TYPE_CHECKING:
     from pymysql.connections import Connection
@@ -28,6 +28,7 @@ PASSWORD_VARIABLE = "PARAPLY_DSN_PASSWORD"
 _SCHEMES = ("mysql", "mariadb")
 _OPTIONS = ("socket", "ssl_ca", "ssl_mode")
 _MODES = tuple(mode.value for mode in SslMode)
+_OPTION_NAME = re.compile(r"[a-z_]{1,20}")
 _PORT = 3306
 _CONNECT_SECONDS_MAX = 10
 
@@ -51,9 +52,11 @@ class Dsn:
         return f"{self.user}@{place}"
 
 
-def parse_dsn(text: str) -> Dsn:
-    """Parse a data source name; ``ParaplyError`` P613, without the password."""
-    shown = dsn_without_password(text)
+def parse_dsn(text: str, *, option: str = "--dsn") -> Dsn:
+    """Parse the data source name of an option; ``ParaplyError`` P613.
+
+    The error quotes only the host and option names: any other part may be of the password.
+    """
     found = split_dsn(text)
     password = os.environ.get(PASSWORD_VARIABLE, "")
     if found is not None and found.password is not None:
@@ -61,32 +64,52 @@ def parse_dsn(text: str) -> Dsn:
         keep_secret(found.password)
     keep_secret(password)
     try:
-        parts = urlsplit(f"{found.scheme}://{found.place}" if found else text)
-        options = parse_qs(parts.query, keep_blank_values=True, strict_parsing=bool(parts.query))
-        port = parts.port
-    except ValueError as reason:
-        raise ParaplyError(DSN_UNREADABLE, given=shown, reason=str(reason)) from None
+        return _parsed(found, password)
+    except _RefusedError as refusal:
+        where = f"{option} {place_of_malformed(text)}"
+        raise ParaplyError(DSN_UNREADABLE, where=where, reason=str(refusal)) from None
+
+
+class _RefusedError(Exception):
+    """A reason that quotes no secret."""
+
+
+def _parsed(found: DsnParts | None, password: str) -> Dsn:
+    if found is None or found.scheme.lower() not in _SCHEMES:
+        raise _RefusedError(f"it begins with none of {', '.join(f'{one}://' for one in _SCHEMES)}")
+    if not found.user:
+        raise _RefusedError("it names no user")
+    if set(found.user) & set("/?#"):
+        raise _RefusedError(
+            "write %2F, %3F, %23 for '/', '?', '#' in a user, %40 for '@' in an option"
+        )
+    try:
+        user = unquote(found.user, errors="strict")
+        if found.password is not None:
+            password = unquote(found.password, errors="strict")
+        f"{user}{password}".encode()
+    except UnicodeError:
+        raise _RefusedError("its user or password is not UTF-8") from None
+    parts, port, options = _place_parts(found)
     unknown = sorted(set(options) - set(_OPTIONS))
     ssl_ca = options.get("ssl_ca", [""])[-1]
     # As MySQL's own clients choose: a named authority is to be used.
     implied = (SslMode.VERIFY_CA if ssl_ca else SslMode.PREFERRED).value
     mode = options.get("ssl_mode", [implied])[-1].lower().replace("-", "_")
-    reason_text = (
-        f"it begins with none of {', '.join(f'{one}://' for one in _SCHEMES)}"
-        if parts.scheme not in _SCHEMES
-        else "it names no user" if found is None or not found.user
-        else f"its path '{parts.path}' names a schema, and the run has one of its own"
-        if parts.path.strip("/")
-        else f"it has no option '{unknown[0]}'" if unknown
+    reason = (
+        "its path names a schema, and the run has one of its own" if parts.path.strip("/")
+        else "it has a '#' after the host" if "#" in found.place
+        else f"it has no option '{unknown[0]}'" if unknown and _OPTION_NAME.fullmatch(unknown[0])
+        else f"its options are {', '.join(_OPTIONS)}" if unknown
         else f"ssl_mode is one of {', '.join(_MODES)}" if mode not in _MODES
         else f"ssl_ca is not used with ssl_mode={mode}"
         if ssl_ca and SslMode(mode) not in VERIFYING
         else ""
     )  # fmt: skip
-    if reason_text:
-        raise ParaplyError(DSN_UNREADABLE, given=shown, reason=reason_text)
+    if reason:
+        raise _RefusedError(reason)
     return Dsn(
-        user=unquote(found.user) if found else "",
+        user=user,
         password=password,
         host=parts.hostname or "127.0.0.1",
         port=port or _PORT,
@@ -94,6 +117,23 @@ def parse_dsn(text: str) -> Dsn:
         ssl_ca=ssl_ca,
         ssl_mode=SslMode(mode),
     )
+
+
+def _place_parts(found: DsnParts) -> tuple[SplitResult, int | None, dict[str, list[str]]]:
+    # The reasons of the library quote what they refuse.
+    try:
+        parts = urlsplit(f"{found.scheme}://{found.place}")
+    except ValueError:
+        raise _RefusedError("its host is malformed") from None
+    try:
+        port = parts.port
+    except ValueError:
+        raise _RefusedError("its port is no number from 0 to 65535") from None
+    try:
+        strict = bool(parts.query)
+        return parts, port, parse_qs(parts.query, keep_blank_values=True, strict_parsing=strict)
+    except ValueError:
+        raise _RefusedError("its options are not written NAME=VALUE&NAME=VALUE") from None
 
 
 class ExistingServer(Reachable):
@@ -137,7 +177,8 @@ class ExistingServer(Reachable):
             raise ParaplyError(DRIVER_MISSING) from reason
         settings: dict[str, Any] = {
             "user": self.dsn.user,
-            "password": self.dsn.password,
+            # The driver encodes text as Latin-1.
+            "password": self.dsn.password.encode(),
             "charset": "utf8mb4",
             "autocommit": True,
             "connect_timeout": _CONNECT_SECONDS_MAX,
@@ -151,7 +192,7 @@ class ExistingServer(Reachable):
         try:
             settings |= driver_settings(self.dsn.ssl_mode, self.dsn.ssl_ca)
             return pymysql.connect(**(settings | arguments))
-        except (pymysql.MySQLError, OSError, RuntimeError) as reason:
+        except (pymysql.MySQLError, OSError, RuntimeError, ValueError) as reason:
             raise ParaplyError(
                 SERVER_UNREACHABLE, where=str(self.dsn), reason=str(reason)
             ) from reason

@@ -22,7 +22,7 @@ from paraply.vocabulary.errors import ParaplyError, register
 NO_SOLVER = register(
     "P710",
     "the solver {solver} is not installed",
-    "pip install {package}; `paraply prove --solver kernel` needs no solver",
+    "pip install 'paraply[prove]'; `paraply prove --solver kernel` needs no solver",
 )
 
 PACKAGES = {"z3": "z3-solver", "cvc5": "cvc5"}
@@ -33,7 +33,7 @@ def installed(solver: str) -> Any:
     try:
         return import_module(solver)
     except ImportError:
-        raise ParaplyError(NO_SOLVER, solver=solver, package=PACKAGES[solver]) from None
+        raise ParaplyError(NO_SOLVER, solver=solver) from None
 
 
 def is_installed(solver: str) -> bool:

@@ -16,11 +16,13 @@ from paraply.verifying.watch.findings import Finding, FindingsFile
 from paraply.verifying.watch.pair import PairOptions, PairSnapshot, PairState, PairWatch
 from paraply.verifying.watch.source import SourceSnapshot, SourceState, SourceWatch
 from paraply.vocabulary.errors import ParaplyError
+from paraply.vocabulary.input_documents import parse_json, read_bounded
 from paraply.vocabulary.verdict import Verdict, combine
 from paraply.vocabulary.whole_files import appearing
 
 FORMAT = 1
 SAVE_EVERY_S = 5.0
+STATE_BYTES_MAX = 128 << 20
 _STEPS = 200
 """Transactions between looks at the clock."""
 _IDLE_S = 0.2
@@ -162,14 +164,22 @@ def _load(
     if path is None or not path.exists():
         return {}, None, None
     try:
-        document = json.loads(path.read_text(encoding="utf-8"))
+        document = parse_json(read_bounded(path, STATE_BYTES_MAX).decode())
         if document["paraply"] != "watch-state" or document["format"] != FORMAT:
             raise ValueError("it is no state of this version of paraply watch")
         states = {name: PairState.of_json(each) for name, each in document["pairs"].items()}
         audited = document.get("source")
         source = None if audited is None else SourceState.of_json(audited)
         length = int(document["findings_bytes"])
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, zlib.error) as reason:
+    except (
+        OSError,
+        ValueError,
+        LookupError,
+        TypeError,
+        AttributeError,
+        OverflowError,
+        zlib.error,
+    ) as reason:
         text = f"{reason!r}" if isinstance(reason, KeyError) else str(reason)
         raise ParaplyError(STATE_UNREADABLE, where=str(path), reason=text) from None
     targets = {target.name for _, target in request.pairs}

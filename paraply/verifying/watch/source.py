@@ -47,8 +47,12 @@ FINDINGS_MAX = 10_000
 """Further ones are counted."""
 DEFINITIONS_BYTES_MAX = 1 << 20
 """Of compressed definitions in the state; larger ones are read anew."""
+DEFINITIONS_TEXT_BYTES_MAX = 64 << 20
+"""Of the same definitions, not compressed."""
 STATEMENTS_MAX = 10_000
 """Of DDL in the state; with more, definitions are read anew."""
+STATEMENTS_CHARACTERS_MAX = 4 << 20
+"""Of their text."""
 _REMEDY = "grant SELECT on the tables, or give --no-audit"
 
 
@@ -90,8 +94,14 @@ class SourceState:
 
     def as_json(self) -> dict[str, Any]:
         """Return plain data; definitions are compressed (zlib, Base64)."""
-        data = b"" if self.definitions is None else zlib.compress(self.definitions.encode())
-        is_small = len(data) <= DEFINITIONS_BYTES_MAX and len(self.statements) <= STATEMENTS_MAX
+        text = b"" if self.definitions is None else self.definitions.encode()
+        data = b"" if self.definitions is None else zlib.compress(text)
+        is_small = (
+            len(data) <= DEFINITIONS_BYTES_MAX
+            and len(text) <= DEFINITIONS_TEXT_BYTES_MAX
+            and len(self.statements) <= STATEMENTS_MAX
+            and sum(len(text) for text, _, _ in self.statements) <= STATEMENTS_CHARACTERS_MAX
+        )
         return {name: getattr(self, name) for name in self.__slots__} | {
             "after": self.after.as_json(),
             "counts": asdict(self.counts),
@@ -106,9 +116,17 @@ class SourceState:
         return cls(**data | {
             "after": GtidNames.of_json(data["after"]),
             "counts": SourceCounts(**data["counts"]),
-            "definitions": packed and zlib.decompress(b64decode(packed)).decode(),
+            "definitions": packed and _unpacked(b64decode(packed)).decode(),
             "statements": [tuple(each) for each in data["statements"]],
         })  # fmt: skip
+
+
+def _unpacked(data: bytes) -> bytes:
+    unpacker = zlib.decompressobj()
+    text = unpacker.decompress(data, DEFINITIONS_TEXT_BYTES_MAX + 1)
+    if not unpacker.eof or len(text) > DEFINITIONS_TEXT_BYTES_MAX:
+        raise ValueError(f"its definitions are cut or exceed {DEFINITIONS_TEXT_BYTES_MAX:,} bytes")
+    return text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

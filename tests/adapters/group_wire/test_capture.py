@@ -6,11 +6,12 @@ import socket
 
 import pytest
 
-from paraply.adapters.group_wire.capture import Capture, open_sniffer, read_frames
+from paraply.adapters.group_wire.capture import Capture, open_sniffer, read_frames, tcp_ports
 from paraply.adapters.group_wire.tcp import reassemble
 from paraply.adapters.servers.network import PrivateNetwork
 from paraply.adapters.servers.ports import LOOPBACK, free_port
 from paraply.vocabulary.errors import ParaplyError
+from tests.builders.group_wire import frame
 
 PORT = 5000
 
@@ -32,6 +33,12 @@ def captured(capture):
     for _, (_, _, _, port), data in reassemble(read_frames(capture.path)):
         got[port] = got.get(port, b"") + data
     return got
+
+
+def test_frame_without_whole_headers_has_no_ports():
+    whole = frame(1, 2, 3)
+    assert tcp_ports(whole) == (1, 2)
+    assert {tcp_ports(whole[:size]) for size in range(38)} == {(0, 0)}
 
 
 def test_loopback_traffic_of_the_port_is_captured_once(tmp_path, network):

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
+import struct
 
+import pytest
+import zstandard
+
+from paraply.adapters.group_wire import messages
 from paraply.adapters.group_wire.messages import (
     Donation,
     ExecutedReport,
@@ -76,6 +80,9 @@ def test_other_messages_are_passed_over():
     assert decode_message(gcs(b"", kind=7)) is None
 
 
+_STATES_WITHOUT_MEMBERS = bytes(12) + struct.pack("<IQQQ", 0, 1, 0, 16) + plugin(5, b"")
+
+
 @pytest.mark.parametrize(
     "message",
     [
@@ -88,9 +95,40 @@ def test_other_messages_are_passed_over():
         gcs(plugin(14, items((3, gtids(SET)), (5, b"not zstd"), (6, bytes(8))))),
         gcs(plugin(14, items((3, gtids(SET)), (6, bytes(8))))),
         gcs(plugin(14, items((3, gtids(SET)), (5, b""), (6, b"\xff" * 8)))),
+        gcs(plugin(14, items((3, gtids(SET)), (5, b""), (6, b"\1"), (5, b""), (6, b"\1")))),
+        gcs(plugin(3, items((1, b"\1\0"), (2, b"\xff" * 36)))),
+        member_state("\u00e9" * 18, 1, SET),
+        member_state(UUID, 1, "\u00e9"),
+        donation(SET, {"\u00e9": SET}),
+        gcs(_STATES_WITHOUT_MEMBERS, kind=1),
         b"\3\0",
     ],
 )
 def test_message_that_is_not_what_it_says_is_a_user_error(message):
     with pytest.raises(ParaplyError, match=r"P642"):
         decode_message(message)
+
+
+def test_certification_info_is_not_unpacked_beyond_its_declared_size(monkeypatch):
+    made = []
+
+    class Decompressor(zstandard.ZstdDecompressor):
+        def stream_reader(self, packet):
+            reader = super().stream_reader(packet)
+            made.append(reader)
+            return reader
+
+    packet = zstandard.compress(bytes(64 << 20))
+    message = gcs(plugin(14, items((3, gtids(SET)), (5, packet), (6, struct.pack("<Q", 100)))))
+    monkeypatch.setattr(messages.zstandard, "ZstdDecompressor", Decompressor)
+    with pytest.raises(ParaplyError, match=r"P642 .*other than its 100 bytes"):
+        decode_message(message)
+    assert [reader.tell() for reader in made] == [101]
+
+
+def test_certification_info_is_bounded_over_all_its_packets(monkeypatch):
+    monkeypatch.setattr(messages, "_INFO_BYTES_MAX", 100)
+    packet, size = zstandard.compress(bytes(60)), struct.pack("<Q", 60)
+    pairs = ((5, packet), (6, size), (5, packet), (6, size))
+    with pytest.raises(ParaplyError, match=r"P642 .*certification info of 120 bytes"):
+        decode_message(gcs(plugin(14, items((3, gtids(SET)), *pairs))))

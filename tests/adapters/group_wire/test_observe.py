@@ -10,7 +10,7 @@ from paraply.adapters.group_wire.observe import observe_group, views_before_what
 from paraply.adapters.group_wire.xcom import APPLICATION, LEARN, VIEW
 from paraply.vocabulary.errors import ParaplyError
 from paraply.vocabulary.group_trace import TransactionDelivered, ViewInstalled
-from tests.builders.group_wire import cargo, member_state, paxos, stream
+from tests.builders.group_wire import cargo, gcs, gtids, items, member_state, paxos, plugin, stream
 from tests.conformance.test_recorded_groups import MULTI_PRIMARY, SINGLE_PRIMARY, recorded
 
 
@@ -96,3 +96,9 @@ def test_view_is_not_installed_by_states_that_were_told_for_another(tmp_path):
 def test_states_for_a_view_that_was_not_announced_are_a_user_error(tmp_path):
     with pytest.raises(ParaplyError, match=r"P643.*Place\(number=9, node=0\)"):
         _views(tmp_path, _view((10, 0), True), _state((11, 0), (9, 0)))
+
+
+def test_executed_set_of_a_node_outside_of_every_view_is_a_user_error(tmp_path):
+    report = paxos(LEARN, (11, 5), cargos=cargo(APPLICATION, gcs(plugin(1, items((1, gtids("")))))))
+    with pytest.raises(ParaplyError, match=r"P641.*node 5 reports"):
+        _views(tmp_path, _view((10, 0), True), report)

@@ -72,3 +72,29 @@ def test_connection_older_than_the_capture_is_a_user_error():
 def test_new_connection_on_the_same_ports_starts_anew():
     again = stream(DATA, start=9)
     assert _joined([*stream(DATA), *again]) == DATA + DATA
+
+
+def _changed(at, value):
+    sound = bytearray(frame(1, 2, 1, b"data"))
+    sound[at] = value
+    return bytes(sound)
+
+
+@pytest.mark.parametrize(
+    ("damaged", "reason"),
+    [
+        (b"", "bytes of headers are needed"),
+        (frame(1, 2, 1)[:-1], "bytes of headers are needed"),
+        (_changed(14, 0x65), "not TCP in IPv4"),
+        (_changed(23, 17), "not TCP in IPv4"),
+        (_changed(14, 0x44), "an IPv4 header of 16 bytes"),
+        (_changed(14, 0x4F), "an IPv4 header of 60 bytes"),
+        (_changed(46, 0x40), "a TCP header of 16 bytes in a packet of 44"),
+        (_changed(46, 0xF0), "a TCP header of 60 bytes in a packet of 44"),
+        (frame(1, 2, 1, b"data", total=39), "a TCP header of 20 bytes in a packet of 39"),
+        (frame(1, 2, 1, b"data", total=45), "a TCP header of 20 bytes in a packet of 45"),
+    ],
+)
+def test_frame_that_is_no_tcp_segment_is_a_user_error(damaged, reason):
+    with pytest.raises(ParaplyError, match=rf"P642.*{reason}"):
+        list(reassemble([(0, damaged)]))

@@ -138,6 +138,17 @@ def test_truncate_is_a_schema_change(writer, tmp_path):
     assert found[-1].statements == ("TRUNCATE TABLE public.t",)
 
 
+@pytest.mark.parametrize("time_us", [2**63 - 1, 2**62, -(2**63), -946_684_800_000_001])
+def test_times_that_no_clock_shows_are_damage(time_us, tmp_path):
+    """They once overflowed what verify stores."""
+    writer = StreamWriter()
+    writer.begin()
+    writer.commit("0/10", time_us)
+    found, _, faults = read(writer.save(tmp_path / "s"))
+    assert not found
+    assert "no clock shows" in str(faults)
+
+
 @pytest.mark.long
 def test_every_damage_ends_in_a_diagnostic_or_in_other_values(writer, tmp_path):
     """No damage is a traceback, and what was read before it is delivered."""

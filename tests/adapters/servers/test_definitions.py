@@ -69,7 +69,7 @@ def test_dsn_and_schema_are_two_answers_to_one_question(command, schema, dsn, tm
 
 def test_definitions_of_both_servers_reach_the_judge(tmp_path, monkeypatch):
     @contextmanager
-    def served(url):
+    def served(url, **_):
         path = tmp_path / f"{url}.sql"
         path.write_text("")
         yield str(path), None

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import struct
 import zlib
+from urllib.parse import quote
 
+import pymysql
 import pytest
 
 from paraply.adapters.servers.binlog_dump import rotated_to
@@ -62,7 +65,16 @@ def test_password_may_stand_in_the_environment(monkeypatch):
         ("db1:3306", "begins with none of"),
         ("mysql://db1", "names no user"),
         ("mysql://me:s3cret@db1/shop", "schema"),
-        ("mysql://me:s3cret@db1:none", "Port"),
+        ("mysql://me:s3cret@db1:none", "port is no number"),
+        ("mysql://me:s3cret@db1:70000", "port is no number"),
+        ("mysql://me:s3cret@[db1", "host is malformed"),
+        ("mysql://me:s3cret@db1?s3cret", "NAME=VALUE"),
+        ("mysql://me:s3cret@db1?S3cret%20=1", "options are socket, ssl_ca, ssl_mode"),
+        ("mysql://me:s3cret@db1#s3cret", "'#' after the host"),
+        ("mysql://me@/?socket=/tmp/a@b", "%40 for '@' in an option"),
+        ("mysql://me:s3cret%ff@db1", "not UTF-8"),
+        ("mysql://me%ff:s3cret@db1", "not UTF-8"),
+        ("mysql://me:s3cret\udcff@db1", "not UTF-8"),
         ("mysql://me:s3cret@db1/?sokcet=/s", "no option 'sokcet'"),
         ("mysql://me:s3cret@db1/?ssl_mode=perhaps", "ssl_mode is one of disabled, preferred"),
         ("mysql://me:s3cret@db1/?ssl_mode=required&ssl_ca=/c", "ssl_ca is not used"),
@@ -71,8 +83,40 @@ def test_password_may_stand_in_the_environment(monkeypatch):
 def test_what_names_no_server_is_refused_without_its_password(text, reason):
     with pytest.raises(ParaplyError, match=reason) as raised:
         parse_dsn(text)
-    assert str(raised.value).startswith("P613")
+    assert str(raised.value).startswith("P613 --dsn ***")
+    assert "s3cret" not in str(raised.value).lower()
+
+
+@pytest.mark.parametrize("password", ["€uro5", "naïve", "日本語", "", "a:b@c"])
+@pytest.mark.parametrize("is_in_environment", [False, True])
+def test_driver_gets_the_password_as_utf_8(password, is_in_environment, monkeypatch):
+    given = {}
+    monkeypatch.setattr("pymysql.connect", lambda **settings: given.update(settings))
+    if is_in_environment:
+        monkeypatch.setenv(PASSWORD_VARIABLE, password)
+    account = "me" if is_in_environment else f"me:{quote(password, safe='')}"
+    ExistingServer(parse_dsn(f"mysql://{account}@db1"), name="source").connect()
+    assert given["password"] == password.encode()
+
+
+def test_driver_accepts_bytes_as_password():
+    connection = pymysql.Connection(user="me", password="€".encode(), defer_connect=True)
+    assert connection.password == "€".encode()
+
+
+def test_password_of_the_environment_that_is_no_text_is_refused(monkeypatch):
+    monkeypatch.setitem(os.environ, PASSWORD_VARIABLE, "s3cret\udcff")
+    with pytest.raises(ParaplyError, match="not UTF-8") as raised:
+        parse_dsn("mysql://me@db1", option="--source")
+    assert str(raised.value).startswith("P613 --source ***@db1: ")
     assert "s3cret" not in str(raised.value)
+
+
+@pytest.mark.parametrize("host", ["a" * 64, "a..b", "?socket=/tmp/a%00b", "?ssl_ca=/a%00b"])
+def test_host_or_file_that_no_system_accepts_is_no_connection(host):
+    server = ExistingServer(parse_dsn(f"mysql://me:s3cret@{host}"), name="source")
+    with pytest.raises(ParaplyError, match="P614"):
+        server.connect()
 
 
 def test_password_is_never_printed():

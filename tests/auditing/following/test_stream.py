@@ -114,7 +114,7 @@ def test_driver_that_is_killed_at_random(spark, tmp_path):  # noqa: F811
         os.killpg(driver.pid, signal.SIGKILL)
         driver.wait()
         kills += 1
-    assert kills > 2
+    assert kills > 1  # A slow machine reaches more files before a kill.
     from paraply.auditing.following.follower import Follower
     from paraply.auditing.following.stream import audit_stream
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from paraply.adapters.binlog.keys.collation_names import settled_collation
@@ -23,6 +24,7 @@ from paraply.adapters.binlog.schema.ddl import (
     RenameKey,
     RenameTo,
 )
+from paraply.adapters.binlog.schema.match import family
 from paraply.adapters.binlog.schema.tables import (
     ColumnDraft,
     Contradiction,
@@ -222,6 +224,101 @@ def undone(draft: TableDraft, statement: AlterTable) -> TableDraft | None:
     except Contradiction:
         return None
     return before if same_definition(again, draft) else None
+
+
+def may_result(draft: TableDraft, statement: AlterTable) -> bool:
+    """Return whether an ALTER may have made ``draft``: done once more, it would change nothing.
+
+    What servers may do in more than one way does not tell.
+    """
+    actions = statement.actions
+    again = draft.copy()
+    # Defaults are set after columns, whatever the order of the actions.
+    ordered = sorted(actions, key=lambda action: isinstance(action, ChangeDefault))
+    if not all(_is_done(again, action, actions) for action in ordered):
+        return False
+    if any(isinstance(one, ChangeCharacterOptions) and one.convert for one in actions):
+        again.convert()
+    return same_definition(again, draft)
+
+
+def _is_done(draft: TableDraft, action: AlterAction, actions: Sequence[AlterAction]) -> bool:
+    """Return whether a draft may be one after ``action``; do again what can be done twice."""
+    given = {a.column.name.lower() for a in actions if isinstance(a, AddColumn | ChangeColumn)}
+    given |= {a.new_name.lower() for a in actions if isinstance(a, RenameColumn)}
+    renames = any(
+        isinstance(a, RenameColumn | RenameKey)
+        or (isinstance(a, ChangeColumn) and a.old_name != a.column.name)
+        for a in actions
+    )
+    if isinstance(action, AddColumn | ChangeColumn):
+        column = draft.find(action.column.name)
+        if column is None or (isinstance(action, AddColumn) and action.if_not_exists):
+            return column is not None or (isinstance(action, ChangeColumn) and action.if_exists)
+        old = column.column
+        draft.redefine(column, action.column)
+        column.column = _as_told(old, column.column)
+        is_placed = isinstance(action, AddColumn) or action.after is not None
+        others = sum(
+            isinstance(a, AddColumn) or (isinstance(a, ChangeColumn) and a.after is not None)
+            for a in actions
+        )
+        if is_placed and others == 1 and not renames:
+            if action.after and draft.find(action.after) is None:
+                return False
+            draft.place(column, action.after)
+        return True
+    if isinstance(action, DropColumn):
+        return action.name.lower() in given or draft.find(action.name) is None
+    if isinstance(action, RenameColumn):
+        return draft.find(action.new_name) is not None
+    if isinstance(action, ChangeDefault):
+        found = None if renames else draft.find(action.name)
+        if found is not None:
+            found.column = replace(found.column, omitted_is_null=action.is_null)
+        return True
+    adds_keys = any(isinstance(a, AddKey | AddColumn | ChangeColumn | RenameKey) for a in actions)
+    if isinstance(action, AddKey):
+        return renames or _has_key(draft, action)
+    if isinstance(action, DropKey):
+        return adds_keys or draft.key(action.name) is None
+    if isinstance(action, RenameKey):
+        return draft.key(action.new_name) is not None
+    if isinstance(action, ChangeCharacterOptions):
+        charset, collation = settled_collation(action.options, draft.options)
+        kept = draft.options.collation
+        draft.options = CharacterOptions(charset=charset, collation=collation)
+        return not kept or collation in ("", kept)
+    if isinstance(action, RenameTo):
+        return action.table.within(draft.schema).lower() == draft.name.lower()
+    return True
+
+
+def _as_told(old: Column, new: Column) -> Column:
+    """Return a column defined anew, without what servers may have chosen for it."""
+    new = replace(new, name=old.name)
+    if not old.collation or not new.collation:
+        new = replace(new, charset=old.charset, collation=old.collation)
+    if new.type_name == "timestamp":  # explicit_defaults_for_timestamp
+        new = replace(new, nullable=old.nullable, omitted_is_null=old.omitted_is_null)
+    if family(new.type_name) == family(old.type_name) == "blob":  # TEXT(100) is TINYTEXT.
+        new = replace(new, type_name=old.type_name)
+    return new
+
+
+def _has_key(draft: TableDraft, action: AddKey) -> bool:
+    key = action.key
+    if key.beyond or not (key.is_unique or key.is_primary):
+        return True
+    if key.name and (action.if_not_exists or action.or_replace):
+        return draft.key(key.name) is not None
+    names = [name.lower() for name, _ in key.parts]
+    return any(
+        each.is_unique
+        and (not key.name or each.name.lower() == key.name.lower())
+        and [part.column.name.lower() for part, _ in each.parts] == names
+        for each in draft.keys
+    )
 
 
 def _undo(draft: TableDraft, action: AlterAction) -> bool:

@@ -13,10 +13,11 @@ from paraply.adapters.binlog.keys.collation_names import (
     mariadb_collation,
     settled_collation,
 )
-from paraply.adapters.binlog.schema.changes import alter, created
+from paraply.adapters.binlog.schema.changes import alter, created, may_result
 from paraply.adapters.binlog.schema.ddl import (
     AlterTable,
     ChangeColumn,
+    ChangeDefault,
     CharacterOptions,
     CreateTable,
     DropDatabase,
@@ -85,6 +86,8 @@ class SchemaRegistry:
         self._recreated: dict[str, TableDraft] = {}
         """Dumped tables, since dropped by the log."""
         self.doubts = SchemaDoubts()
+        self._dumped: dict[str, TableDraft] = {}
+        """Dumped tables as they were dumped, once the log taught more."""
         self._renamed: dict[str, str] = {}
         """Dump names by renamed name."""
         self._dated: dict[str, tuple[list[TableDraft | None], str]] = {}
@@ -165,7 +168,11 @@ class SchemaRegistry:
                 if SchemaSource.DUMP in known.sources:
                     self._contradict(f"{known.name}: {reason}", known.name)
                 self._forget_keys(known, reason, metadata)
-            elif adopt_metadata(known, metadata):
+                self._seen_maps[metadata.name] = metadata
+                return
+            if SchemaSource.DUMP in known.sources:
+                self._as_dumped(key, known)
+            if adopt_metadata(known, metadata):
                 self._changed(key)
         self._seen_maps[metadata.name] = metadata
 
@@ -321,14 +328,10 @@ class SchemaRegistry:
                 self._contradict(f"{key}: {reason}", key)
             self._forget_keys(known, reason, None)
             return
-        if (
-            source is SchemaSource.LOGGED_DDL
-            and SchemaSource.DUMP in known.sources
-            and statement.actions
-            and same_definition(known, changed)
-            and not self._is_shown(key, known, statement)
-        ):
-            self.doubts.wrong.add(self._dumped_name(key))
+        if source is SchemaSource.LOGGED_DDL and SchemaSource.DUMP in known.sources:
+            dumped = self._as_dumped(key, known)
+            if may_result(dumped, statement) and not self._is_shown(key, dumped, statement):
+                self.doubts.wrong.add(self._dumped_name(key))
         self._drafts[key] = changed
         self._changed(key)
         self._seen_maps.pop(key, None)
@@ -337,15 +340,32 @@ class SchemaRegistry:
         if new_name is not None:
             self._rename(key, new_name, place)
 
-    def _is_shown(self, key: str, known: TableDraft, statement: AlterTable) -> bool:
-        """Return whether rows before a MODIFY without effect show its columns as dumped."""
+    def _as_dumped(self, key: str, known: TableDraft) -> TableDraft:
+        """Return a dumped table before what the log taught."""
+        name = self._dumped_name(key)
+        if name not in self._dumped:
+            self._dumped[name] = known.copy()
+            self._dumped[name].name = name
+        return self._dumped[name]
+
+    def _is_shown(self, key: str, dumped: TableDraft, statement: AlterTable) -> bool:
+        """Return whether the dump is true of before an ALTER that may have made it, too.
+
+        Rows before show columns as dumped, and a default other than NULL is taken for any value.
+        """
         seen = self._seen_maps.get(key)
-        if seen is None:
-            return False
-        columns = zip(known.freeze().columns, seen.columns, strict=False)
-        shown = {ours.name.lower() for ours, theirs in columns if shows(ours, theirs)}
+        columns = zip(dumped.freeze().columns, seen.columns if seen else (), strict=False)
+        shown = {
+            ours.name.lower()
+            for ours, theirs in columns
+            if shows(ours, theirs) and not (ours.nullable and ours.omitted_is_null)
+        }
         return all(
-            isinstance(one, ChangeColumn) and one.after is None and one.old_name.lower() in shown
+            not one.is_null
+            if isinstance(one, ChangeDefault)
+            else isinstance(one, ChangeColumn)
+            and one.after is None
+            and one.old_name.lower() in shown
             for one in statement.actions
         )
 

@@ -187,7 +187,8 @@ class TableDraft:
             collation=collation,
             nullable=definition.nullable,
             unsigned=definition.unsigned,
-            length=definition.length,
+            # The width of a number is shown, and means nothing.
+            length=definition.length if type_name in _WITH_LENGTH else 0,
             generated=definition.generated,
             virtual=definition.virtual,
             visible=definition.visible,
