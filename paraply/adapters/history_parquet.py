@@ -44,8 +44,6 @@ from paraply.vocabulary.write_set import Item, format_item, parse_item
 BATCH_ROWS = 65_536
 HISTORY_ROWS_MAX = 1 << 21
 """Transactions or events of one history: memory holds it, with a kilobyte each."""
-GROUP_VALUES_MAX = 1 << 24
-"""Values of one column in a row group, with those inside lists."""
 
 _UNREADABLE = (OSError, ValueError, pa.ArrowException)
 """Arrow's errors; invalid UTF-8 raises ``ValueError``."""
@@ -270,13 +268,8 @@ class _TableReader:
             raise self._malformed("it has other columns than docs/history-format.md describes")
         self._rows: Iterator[dict[str, Any]] = iter(())
         self._ahead: dict[str, Any] | None = None
-        data = self._file.metadata
-        groups = [data.row_group(number) for number in range(data.num_row_groups)]
-        self._row_count = sum(group.num_rows for group in groups)
-        for group in groups:
-            most = max(group.column(number).num_values for number in range(group.num_columns))
-            if most > GROUP_VALUES_MAX:
-                raise self._malformed(f"a row group has {most:,} values in a column")
+        # Arrow ends the process when it is asked for the damaged metadata of a column.
+        self._row_count = self._file.metadata.num_rows
 
     def declared_rows(self) -> list[int]:
         """Return how many transactions and events all histories declare."""

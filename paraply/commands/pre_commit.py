@@ -1,4 +1,4 @@
-"""Run a hook of pre-commit: ``python -m paraply.commands.pre_commit COMMAND [OPTION ...] FILE ...``.
+"""A hook of pre-commit: ``python -m paraply.commands.pre_commit COMMAND [OPTION ...] FILE ...``.
 
 pre-commit passes all files in one call. This judges each history by itself, and each log: files of
 one folder whose names differ only in the number.

@@ -194,18 +194,6 @@ def test_millions_of_repeated_rows_are_refused_before_any_is_read(
         list(read_parquet(tmp_path))
 
 
-def test_row_with_millions_of_values_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr(history_parquet, "GROUP_VALUES_MAX", 100)
-    write_parquet(tmp_path, [SHORT])
-    assert list(read_parquet(tmp_path)) == [SHORT]
-    rewrite(
-        tmp_path / "transactions.parquet",
-        lambda rows: [rows[0] | {"write_set": ["a"] * 101}, *rows[1:]],
-    )
-    with pytest.raises(ParaplyError, match=r"P505 .*a row group has 102 values in a column"):
-        list(read_parquet(tmp_path))
-
-
 def test_rows_of_one_history_do_not_stand_for_those_of_others(tmp_path):
     write_parquet(tmp_path, [SHORT, SHORT])
     rewrite(tmp_path / "events.parquet", lambda rows: [row | {"history": 0} for row in rows])
