@@ -11,7 +11,7 @@ from dataclasses import replace
 import pytest
 
 from tests.live.runs import installed
-from tests.oracle.generator import FAMILIES, Transaction, draw_case
+from tests.oracle.generator import FAMILIES, Case, Transaction, draw_case
 from tests.oracle.run import FALSE_ALARMS_MAX, FLAVOURS, Tally, run
 from tests.oracle.shrinking import shrink
 
@@ -39,6 +39,34 @@ def test_audit_agrees_with_the_server(flavour, capsys):
     assert not wrong, "\n".join([replay, *(json.dumps(one, default=str) for one in wrong)])
     # A few hundred pairs cannot show a share of one in a thousand.
     assert tally.count("false alarm") <= max(2, FALSE_ALARMS_MAX * tally.pairs)
+
+
+FATAL = Case(
+    "keys",
+    (
+        "CREATE TABLE t0 (c varchar(4) CHARACTER SET latin1 COLLATE latin1_german2_ci NOT NULL, "
+        "PRIMARY KEY (c(1)), KEY (c)) ENGINE=InnoDB",
+    ),
+    ("INSERT INTO t0 VALUES ('ss')", "INSERT INTO t0 VALUES ('ß')"),
+    (),
+)
+FATAL_FOR = {"MariaDB 10.11.19", "MariaDB 11.8.9", "MySQL 9.7.4"}
+"""InnoDB ends these servers: the prefixes differ by bytes, and the collation expands them."""
+
+
+@pytest.mark.live
+@pytest.mark.parametrize("flavour", sorted(FLAVOURS))
+def test_run_outlives_a_server_that_a_case_ends(flavour, monkeypatch):
+    version = installed(FLAVOURS[flavour]).version_text
+    if version not in FATAL_FOR:
+        pytest.skip(f"{version} was not seen to end by this case")
+    monkeypatch.setattr(
+        "tests.oracle.run.draw_case",
+        lambda seed, number, *_, **__: draw_case(seed, number, flavour) if number else FATAL,
+    )
+    tally = run(flavour, 1, pairs=1, seconds=120)
+    assert tally.crashes == [0]
+    assert tally.pairs >= 1
 
 
 @pytest.mark.parametrize("flavour", sorted(FLAVOURS))
