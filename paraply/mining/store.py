@@ -33,6 +33,7 @@ STALE_S = 86_400.0
 """Age of leftovers."""
 FILE_BYTES_MAX = 1 << 28
 """Of a file that is read; files of rows have an eighth of it."""
+_PIECE_BYTES = 1 << 22
 DOCUMENT_BYTES_MAX = 1 << 26
 """Of a file of JSON, which takes some twenty times as much memory."""
 
@@ -241,14 +242,18 @@ class ArrowStore:
     def read(self, name: str, bytes_max: int = FILE_BYTES_MAX) -> bytes | None:
         """Return a file's content; None if absent."""
         try:
-            with self._files.open_input_file(f"{self._root}/{_inside(self.url, name)}") as file:
-                size = file.size()
-                _require_size(f"{self.url}/{name}", size, bytes_max)
-                return bytes(file.read(size))
+            with self._files.open_input_stream(f"{self._root}/{_inside(self.url, name)}") as stream:
+                data = b""
+                # Arrow sets aside what it is asked for.
+                while len(data) <= bytes_max and (part := stream.read(_PIECE_BYTES)):
+                    data += part
         except FileNotFoundError:
             return None
         except (OSError, pa.ArrowException) as error:
             raise store_failed(name, error) from None
+        if len(data) > bytes_max:
+            raise _too_large(f"{self.url}/{name}", bytes_max)
+        return data
 
     def require_readable(self, folder: str) -> None:
         """Do nothing: an object store has neither links nor devices."""
@@ -335,13 +340,12 @@ def _is_usual(entry: os.DirEntry[str]) -> bool:
 def _require_readable(place: Path, found: os.stat_result, bytes_max: int) -> None:
     if not stat.S_ISREG(found.st_mode):
         raise ParaplyError(STORE_FAILED, where=str(place), reason="it is not a regular file")
-    _require_size(str(place), found.st_size, bytes_max)
+    if found.st_size > bytes_max:
+        raise _too_large(str(place), bytes_max)
 
 
-def _require_size(where: str, size: int, bytes_max: int) -> None:
-    if size > bytes_max:
-        reason = f"its {size:,} bytes are more than {bytes_max:,}"
-        raise ParaplyError(STORE_FAILED, where=where, reason=reason)
+def _too_large(where: str, bytes_max: int) -> ParaplyError:
+    return ParaplyError(STORE_FAILED, where=where, reason=f"it has more than {bytes_max:,} bytes")
 
 
 def store_failed(where: str, error: BaseException) -> ParaplyError:
