@@ -17,7 +17,12 @@ from urllib.parse import unquote, urlsplit
 import pyarrow as pa
 import pyarrow.fs as pafs
 
-from paraply.adapters.filesystems import filesystem_of, plain_url
+from paraply.adapters.filesystems import (
+    filesystem_of,
+    is_unreachable,
+    plain_url,
+    storage_failed,
+)
 from paraply.vocabulary.errors import ParaplyError, register
 from paraply.vocabulary.whole_files import sync, sync_folder
 
@@ -248,7 +253,7 @@ class ArrowStore:
         except FileNotFoundError:
             return None
         except (OSError, pa.ArrowException) as error:
-            raise store_failed(name, error) from None
+            raise store_failed(f"{self.url}/{name}", error) from None
 
     def require_readable(self, folder: str) -> None:
         """Do nothing: an object store has neither links nor devices."""
@@ -272,20 +277,28 @@ class ArrowStore:
 
     def delete(self, name: str) -> None:
         """Remove a file if present."""
-        with suppress(FileNotFoundError):
-            self._files.delete_file(f"{self._root}/{_inside(self.url, name)}")
+        place = f"{self._root}/{_inside(self.url, name)}"
+        try:
+            self._files.delete_file(place)
+        except FileNotFoundError:
+            return
+        except (OSError, pa.ArrowException) as error:
+            raise store_failed(f"{self.url}/{name}", error) from None
 
     def sweep(self) -> int:
         """Remove stale files; object stores have none."""
         selector = pafs.FileSelector(self._root, recursive=True, allow_not_found=True)
         oldest = time.time() - STALE_S
-        left = [
-            info
-            for info in self._files.get_file_info(selector)
-            if info.path.endswith(PART) and (info.mtime_ns or 0) / 1e9 < oldest
-        ]
-        for info in left:
-            self._files.delete_file(info.path)
+        try:
+            left = [
+                info
+                for info in self._files.get_file_info(selector)
+                if info.path.endswith(PART) and (info.mtime_ns or 0) / 1e9 < oldest
+            ]
+            for info in left:
+                self._files.delete_file(info.path)
+        except (OSError, pa.ArrowException) as error:
+            raise store_failed(self.url, error) from None
         return len(left)
 
 
@@ -345,6 +358,8 @@ def _require_size(where: str, size: int, bytes_max: int) -> None:
 
 
 def store_failed(where: str, error: BaseException) -> ParaplyError:
-    """Return P721 with the system's error."""
+    """Return P721 with the system's error, or P752 for a storage out of reach."""
+    if isinstance(error, OSError) and is_unreachable(error):
+        return storage_failed(where, error)
     reason = getattr(error, "strerror", None) or str(error).partition("\n")[0]
     return ParaplyError(STORE_FAILED, where=where, reason=reason)
