@@ -7,6 +7,7 @@ reads those of S3, and Google's default credentials.
 from __future__ import annotations
 
 import os
+from datetime import timedelta
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -32,6 +33,32 @@ NO_ACCOUNT = register(
     "the URL names no storage account",
     "write abfs://CONTAINER@ACCOUNT.dfs.core.windows.net/PATH, or set AZURE_STORAGE_ACCOUNT_NAME",
 )
+STORAGE_FAILED = register(
+    "P752",
+    "the object storage does not answer, or refuses: {reason}",
+    "check the network, the credentials and the endpoint (AWS_ENDPOINT_URL, STORAGE_EMULATOR_HOST "
+    "or AZURE_STORAGE_ENDPOINT); then run the command again",
+)
+
+_UNREACHABLE = ("NETWORK_CONNECTION", "Could not connect", "resolve host", "Couldn't connect")
+"""Words of the libraries of S3, Azure and Google, in this order."""
+_GOOGLE_REPEATS = timedelta(seconds=10)
+"""Google's library repeats a request for a quarter of an hour otherwise."""
+
+
+def is_unreachable(error: OSError) -> bool:
+    """Return whether a storage cannot be connected to, which its library has tried several times.
+
+    >>> is_unreachable(OSError("AWS Error NETWORK_CONNECTION during HeadObject operation"))
+    True
+    """
+    return any(words in str(error) for words in _UNREACHABLE)
+
+
+def storage_failed(url: str, error: BaseException) -> ParaplyError:
+    """Return P752 with the first line of what a storage's library says."""
+    reason = str(error).partition("\n")[0]
+    return ParaplyError(STORAGE_FAILED, where=url, reason=reason)
 
 
 def plain_url(url: str) -> str:
@@ -63,9 +90,12 @@ def filesystem_of(url: str) -> tuple[Any, str]:
     if scheme == "gs" and emulator:
         kind, _, place = emulator.rpartition("://")
         files = pafs.GcsFileSystem(
-            anonymous=True, scheme=kind or "http", endpoint_override=place.rstrip("/")
-        )
+            anonymous=True, scheme=kind or "http", endpoint_override=place.rstrip("/"),
+            retry_time_limit=_GOOGLE_REPEATS,
+        )  # fmt: skip
         return files, path
+    if scheme == "gs":
+        url += f"{'&' if parts.query else '?'}retry_limit_seconds={_GOOGLE_REPEATS.seconds}"
     try:
         found: tuple[Any, str] = pafs.FileSystem.from_uri(url)
     except OSError as error:

@@ -1,6 +1,7 @@
 """Uniform access to local files and object storage (``s3://``, ``gs://``, ``abfs://``).
 
-It never reads ahead, since buckets charge by the byte.
+It never reads ahead, since buckets charge by the byte. A storage that does not answer, or refuses,
+raises ``ParaplyError`` P752; an absent or forbidden file ``OSError``, as a local one.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, BinaryIO, TypeVar, cast
 from urllib.parse import unquote, urlsplit
 
-from paraply.adapters.filesystems import filesystem_of
+from paraply.adapters.filesystems import filesystem_of, is_unreachable, storage_failed
 from paraply.vocabulary.whole_files import appearing
 
 BUFFER_BYTES = 1 << 20
@@ -108,7 +109,7 @@ def whole_file(name: str) -> Iterator[Path]:
     with TemporaryDirectory(prefix="paraply-upload-") as folder:
         part = Path(folder) / "part"
         yield part
-        with _as_os_errors(name), part.open("rb") as source:
+        with _storage_faults(name), part.open("rb") as source:
             files, path = filesystem_of(name)
             with files.open_output_stream(path) as target:
                 shutil.copyfileobj(source, target, BUFFER_BYTES)
@@ -116,7 +117,7 @@ def whole_file(name: str) -> Iterator[Path]:
 
 def drop_folder(folder: str) -> None:
     """Remove a folder URL and all that is in it."""
-    with _as_os_errors(folder):
+    with _storage_faults(folder):
         files, path = filesystem_of(folder)
         import pyarrow.fs as pafs
 
@@ -135,8 +136,8 @@ class RangeOfUrl(io.RawIOBase):
     fetched = 0
     """Bytes requested in this process."""
 
-    def __init__(self, file: Any, begin: int, end: int | None) -> None:
-        self._file, self._at = file, begin
+    def __init__(self, name: str, file: Any, begin: int, end: int | None) -> None:
+        self._name, self._file, self._at = name, file, begin
         self._end = file.size() if end is None else end
 
     def readable(self) -> bool:
@@ -162,7 +163,7 @@ class RangeOfUrl(io.RawIOBase):
         count = max(0, min(len(buffer), self._end - self._at))
         if not count:
             return 0
-        data = _asked_again("", lambda: self._file.read_at(count, self._at))
+        data = _asked_again(self._name, lambda: self._file.read_at(count, self._at))
         RangeOfUrl.fetched += len(data)
         buffer[: len(data)] = data
         self._at += len(data)
@@ -176,7 +177,7 @@ class RangeOfUrl(io.RawIOBase):
 
 def _opened(name: str, begin: int, end: int | None) -> RangeOfUrl:
     files, path = filesystem_of(name)
-    return RangeOfUrl(files.open_input_file(path), begin, end)
+    return RangeOfUrl(name, files.open_input_file(path), begin, end)
 
 
 def _info(name: str, selected: Callable[[str], Any]) -> Any:
@@ -192,18 +193,31 @@ def _asked_again(name: str, ask: Callable[[], T]) -> T:
     """
     for wait_s in WAITS_S:
         try:
-            with _as_os_errors(name):
+            with _as_os_errors():
                 return ask()
         except OSError as error:
             if error.errno is not None:
                 raise  # Absent or forbidden: it stays so.
+            if is_unreachable(error):
+                raise storage_failed(name, error) from None
         time.sleep(wait_s)
-    with _as_os_errors(name):
+    with _storage_faults(name):
         return ask()
 
 
 @contextmanager
-def _as_os_errors(name: str) -> Iterator[None]:
+def _storage_faults(name: str) -> Iterator[None]:
+    try:
+        with _as_os_errors():
+            yield
+    except OSError as error:
+        if error.errno is not None:
+            raise
+        raise storage_failed(name, error) from None
+
+
+@contextmanager
+def _as_os_errors() -> Iterator[None]:
     import pyarrow as pa
 
     try:

@@ -14,7 +14,7 @@ from paraply.counterexamples.replaying import replay_command
 from paraply.counterexamples.shrinking import Smallest
 from paraply.mining.clusters import Minimal
 from paraply.mining.plan import Plan
-from paraply.mining.store import DOCUMENT_BYTES_MAX, DiskStore, Store
+from paraply.mining.store import DOCUMENT_BYTES_MAX, Store, store_at
 from paraply.mining.systems import ALL, System
 from paraply.properties.registry import Property
 from paraply.properties.search import Counterexample
@@ -207,21 +207,21 @@ def whose_fault(system: System, prop: str) -> str:
     return "Not known: the subject, the property or the search; it is new."
 
 
-def promotable(place: Path) -> dict[str, Filed]:
+def promotable(place: Path | str) -> dict[str, Filed]:
     """Return counterexamples by name; P322 if none."""
-    filed = {entry.name: entry for entry in read_index(DiskStore(str(place)))}
+    filed = {entry.name: entry for entry in read_index(store_at(str(place)))}
     if not filed:
         reason = f"there is no {INDEX}, or nothing is in it"
         raise ParaplyError(NO_COUNTEREXAMPLES, where=str(place), reason=reason)
     return filed
 
 
-def promote(place: Path, names: Sequence[str], target: Path) -> list[Path]:
+def promote(place: Path | str, names: Sequence[str], target: Path) -> list[Path]:
     """Copy counterexamples, with properties to break, into a folder; return the files.
 
     ``all`` selects confirmed ones. Raises ``ParaplyError`` P322 for an unknown name.
     """
-    store = DiskStore(str(place))
+    store = store_at(str(place))
     filed = promotable(place)
     wanted = [
         each

@@ -189,10 +189,10 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _promote(folder: str, *names: str, regressions: Path) -> int:
     if names:
-        for path in promote(Path(folder), names, regressions):
+        for path in promote(folder, names, regressions):
             print(path)
         return 0
-    for name, entry in promotable(Path(folder)).items():
+    for name, entry in promotable(folder).items():
         print(name if entry.is_confirmed else f"{name} (not confirmed)")
     print(f"nothing is written: name those to copy to {regressions}/, or say all", file=sys.stderr)
     return 0

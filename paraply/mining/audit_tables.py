@@ -21,6 +21,7 @@ from paraply.mining.commits import (
     NO_DELTA,
     delta_errors,
     delta_library,
+    drop_torn_commit,
     first_line,
 )
 from paraply.mining.row_files import FILE_BYTES, NewFile, parquet_bytes, parquet_table
@@ -32,6 +33,8 @@ STATES = "states"
 SMALL_FILES_MAX = 64
 """Files below half of ``FILE_BYTES`` that a table may have before they are merged."""
 _APP, _MERGE = "paraply-follow", "paraply.merge"
+_TABLE = "paraply.table"
+"""Marks our commits, whose last line is known."""
 _MERGED = "part-"
 """Begins the names of files that delta-rs writes; ours are hexadecimal."""
 _COUNTS = pa.map_(pa.string(), pa.int64())
@@ -95,6 +98,10 @@ def write_table(store: Store, table: str, rows: Iterable[Mapping[str, Any]]) -> 
     return NewFile(name, len(packed), len(data), json.dumps(stats))
 
 
+def _log(table: str) -> str:
+    return f"{table}/_delta_log"
+
+
 class AuditTables:
     """The tables of one place; raises P736 where they cannot be used."""
 
@@ -145,6 +152,11 @@ class AuditTables:
         for name in SCHEMAS:
             self._merge_small_files(name)
 
+    def drop_torn_commits(self) -> None:
+        """Remove commits that a failure of the machine cut short: their file is audited again."""
+        for name in SCHEMAS:
+            drop_torn_commit(self._store, _log(name), _TABLE)
+
     def sweep(self, keep: Sequence[str]) -> None:
         """Remove states older than a day, except those to keep."""
         for name, age in self._store.ages(STATES).items():
@@ -172,7 +184,9 @@ class AuditTables:
                 raise ParaplyError(SECOND_FOLLOWER, where=self.url)
             return  # Committed before the process was killed.
         action = AddAction(file.name, file.size, {}, int(time.time() * 1000), True, file.stats)
-        once = delta.CommitProperties(app_transactions=[delta.Transaction(_APP, number)])
+        once = delta.CommitProperties(
+            custom_metadata={_TABLE: name}, app_transactions=[delta.Transaction(_APP, number)]
+        )
         try:
             table.create_write_transaction(
                 [action], "append", SCHEMAS[name], commit_properties=once
@@ -181,7 +195,7 @@ class AuditTables:
             raise ParaplyError(SECOND_FOLLOWER, where=self.url) from None
         except delta.exceptions.DeltaError as error:
             raise _unusable(self._url(name), error) from None
-        self._store.sync(f"{name}/_delta_log", f"{table.version() + 1:020}")
+        self._store.sync(_log(name), f"{table.version() + 1:020}")
 
     def _create(self, name: str) -> Any:
         delta = delta_library()
@@ -191,13 +205,17 @@ class AuditTables:
             except OSError as error:
                 raise store_failed(self._url(name), error) from None
         with delta_errors(self._url(name)):
-            return delta.DeltaTable.create(
+            table = delta.DeltaTable.create(
                 self._url(name),
                 SCHEMAS[name],
                 mode="ignore",
                 name=f"paraply audit: {name}",
                 storage_options=self._options,
+                commit_properties=delta.CommitProperties(custom_metadata={_TABLE: name}),
             )
+        # delta-rs does not; a table whose first commit the disk loses in part is unreadable.
+        self._store.sync(_log(name), f"{0:020}")
+        return table
 
     def _merge_small_files(self, name: str) -> None:
         """Merge small files in one commit without new rows.
@@ -224,7 +242,7 @@ class AuditTables:
                 return  # Another process merges them.
             # delta-rs does not sync what it writes.
             self._store.sync(name, _MERGED)
-            self._store.sync(f"{name}/_delta_log", f"{claimed:020}")
+            self._store.sync(_log(name), f"{claimed:020}")
             table.vacuum(dry_run=False, full=True)
 
 

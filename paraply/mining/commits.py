@@ -258,30 +258,30 @@ class CommitLog:
         self._store.sync(LOG, f"{self._table.version():020}")
 
 
-def drop_torn_commit(store: Store) -> bool:
+def drop_torn_commit(store: Store, log: str = LOG, mark: str = PLAN) -> bool:
     """Remove a last commit that a failure of the machine cut short; return whether there was one.
 
-    Its batches run again.
+    What it committed is made again. ``mark`` is a key in the information of our commits.
     """
-    commits = [name for name in store.names(LOG) if name.endswith(".json")]
+    commits = [name for name in store.names(log) if name.endswith(".json")]
     if not commits:
         return False
     newest = max(commits).removesuffix(".json")
-    files = {name: store.read(f"{LOG}/{name}") or b"" for name in store.names(LOG)
+    files = {name: store.read(f"{log}/{name}") or b"" for name in store.names(log)
              if name.startswith((newest, _CHECKPOINT))}  # fmt: skip
-    torn = [name for name, data in files.items() if not _is_whole(name, data)]
+    torn = [name for name, data in files.items() if not _is_whole(name, data, mark)]
     for name in torn and {*torn, _CHECKPOINT}:  # Without this hint, the folder is listed.
-        store.delete(f"{LOG}/{name}")
+        store.delete(f"{log}/{name}")
     return bool(torn)
 
 
-def _is_whole(name: str, data: bytes) -> bool:
+def _is_whole(name: str, data: bytes, mark: str) -> bool:
     if name.endswith(".parquet"):
         return data.endswith(b"PAR1")
     try:
         actions = [parse_json(line) for line in data.split(b"\n")]
         kinds = {kind: action[kind] for action in actions for kind in action}
-        is_ours = PLAN in kinds.get("commitInfo", ())
+        is_ours = mark in kinds.get("commitInfo", ())
     except (ValueError, TypeError):
         return False
     return not is_ours or "txn" in kinds or "metaData" in kinds  # The last lines of ours.

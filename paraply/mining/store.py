@@ -17,8 +17,14 @@ from urllib.parse import unquote, urlsplit
 import pyarrow as pa
 import pyarrow.fs as pafs
 
-from paraply.adapters.filesystems import filesystem_of, plain_url
+from paraply.adapters.filesystems import (
+    filesystem_of,
+    is_unreachable,
+    plain_url,
+    storage_failed,
+)
 from paraply.vocabulary.errors import ParaplyError, register
+from paraply.vocabulary.input_documents import pieces
 from paraply.vocabulary.whole_files import sync, sync_folder
 
 STORE_FAILED = register(
@@ -33,7 +39,6 @@ STALE_S = 86_400.0
 """Age of leftovers."""
 FILE_BYTES_MAX = 1 << 28
 """Of a file that is read; files of rows have an eighth of it."""
-_PIECE_BYTES = 1 << 22
 DOCUMENT_BYTES_MAX = 1 << 26
 """Of a file of JSON, which takes some twenty times as much memory."""
 
@@ -243,14 +248,11 @@ class ArrowStore:
         """Return a file's content; None if absent."""
         try:
             with self._files.open_input_stream(f"{self._root}/{_inside(self.url, name)}") as stream:
-                data = b""
-                # Arrow sets aside what it is asked for.
-                while len(data) <= bytes_max and (part := stream.read(_PIECE_BYTES)):
-                    data += part
+                data = b"".join(pieces(stream, bytes_max + 1))
         except FileNotFoundError:
             return None
         except (OSError, pa.ArrowException) as error:
-            raise store_failed(name, error) from None
+            raise store_failed(f"{self.url}/{name}", error) from None
         if len(data) > bytes_max:
             raise _too_large(f"{self.url}/{name}", bytes_max)
         return data
@@ -277,20 +279,28 @@ class ArrowStore:
 
     def delete(self, name: str) -> None:
         """Remove a file if present."""
-        with suppress(FileNotFoundError):
-            self._files.delete_file(f"{self._root}/{_inside(self.url, name)}")
+        place = f"{self._root}/{_inside(self.url, name)}"
+        try:
+            self._files.delete_file(place)
+        except FileNotFoundError:
+            return
+        except (OSError, pa.ArrowException) as error:
+            raise store_failed(f"{self.url}/{name}", error) from None
 
     def sweep(self) -> int:
         """Remove stale files; object stores have none."""
         selector = pafs.FileSelector(self._root, recursive=True, allow_not_found=True)
         oldest = time.time() - STALE_S
-        left = [
-            info
-            for info in self._files.get_file_info(selector)
-            if info.path.endswith(PART) and (info.mtime_ns or 0) / 1e9 < oldest
-        ]
-        for info in left:
-            self._files.delete_file(info.path)
+        try:
+            left = [
+                info
+                for info in self._files.get_file_info(selector)
+                if info.path.endswith(PART) and (info.mtime_ns or 0) / 1e9 < oldest
+            ]
+            for info in left:
+                self._files.delete_file(info.path)
+        except (OSError, pa.ArrowException) as error:
+            raise store_failed(self.url, error) from None
         return len(left)
 
 
@@ -349,6 +359,8 @@ def _too_large(where: str, bytes_max: int) -> ParaplyError:
 
 
 def store_failed(where: str, error: BaseException) -> ParaplyError:
-    """Return P721 with the system's error."""
+    """Return P721 with the system's error, or P752 for a storage out of reach."""
+    if isinstance(error, OSError) and is_unreachable(error):
+        return storage_failed(where, error)
     reason = getattr(error, "strerror", None) or str(error).partition("\n")[0]
     return ParaplyError(STORE_FAILED, where=where, reason=reason)

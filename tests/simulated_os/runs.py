@@ -195,8 +195,10 @@ class Lab:
 
     def _inputs_changed(self, inputs: Files, files: Files) -> Iterator[str]:
         outputs = {word.partition("=")[2] for word in self.scenario.words}
+        kept = self.scenario.keeps
         for name in inputs.keys() - outputs:
-            if files.get(name) != inputs[name]:
+            is_kept = bool(kept) and name.startswith(kept)
+            if files.get(name) != inputs[name] and not is_kept:
                 yield f"the input {name} was changed"
 
     def _unread(self, run: Run) -> Iterator[str]:

@@ -20,6 +20,7 @@ from paraply.vocabulary.history_jsonl import write_history
 from paraply.vocabulary.verdict import EXIT_UNREADABLE
 from tests.builders.every_command import LOGS
 from tests.builders.log_forger import ForgedLog
+from tests.simulated_os import kept_states
 from tests.simulated_os.runs import Files, Scenario
 from tests.simulated_os.system import REAL_CLOCKS
 from tests.verifying.watch.runs import judged
@@ -146,6 +147,27 @@ SCENARIOS = (
         target="tests.simulated_os.scenarios:watch",
         keeps="state.json",
         grows="findings.jsonl",
+    ),
+    Scenario(
+        name="promote",
+        words=("mine", "--promote", "mined", "all", "--regressions=kept"),
+        setup=kept_states.campaign,
+    ),
+    Scenario(
+        name="show a campaign", words=("show", "mined", "--out=pages"),
+        setup=kept_states.campaign,
+    ),
+    Scenario(
+        name="follow", words=(), setup=kept_states.rotated_log, keeps="out/",
+        read=kept_states.followed, target="tests.simulated_os.kept_states:follow",
+    ),
+    Scenario(
+        name="compile a kernel", words=(), setup=kept_states.kernel, keeps="compiled/__pycache__/",
+        target="tests.simulated_os.kept_states:compiled",
+    ),
+    Scenario(
+        name="use a kernel", words=(), setup=kept_states.kept_kernel,
+        keeps="compiled/__pycache__/", target="tests.simulated_os.kept_states:compiled",
     ),
 )  # fmt: skip
 

@@ -24,7 +24,7 @@ def replayed(lab: Lab) -> str:
     return f"PARAPLY_SIMULATED_OS_SEED={SEED} pytest 'tests/simulated_os/test_commands.py::{name}'"
 
 
-@pytest.mark.long
+@pytest.mark.long(each=1)
 @pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda scenario: scenario.name)
 def test_some_calls_of_a_command(scenario, server, tmp_path):
     lab = Lab(server, scenario, tmp_path)

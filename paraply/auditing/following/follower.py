@@ -99,7 +99,8 @@ class Follower:
         return self.tables.rows(FILES, after=after)
 
     def sweep(self) -> None:
-        """Remove what killed processes left more than a day ago."""
+        """Remove torn commits, and what killed processes left more than a day ago."""
+        self.tables.drop_torn_commits()
         last = self.tables.last()
         newest = [] if last is None else self.files(after=last["number"] - 2)
         self.tables.sweep([row["state"] for row in newest])

@@ -7,9 +7,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+from paraply.adapters.binlog.errors import UNREADABLE_FILE
 from paraply.adapters.binlog.keys.builder import KeyBuilder
 from paraply.adapters.binlog.report import LogReport
 from paraply.adapters.binlog.schema.registry import SchemaRegistry
+from paraply.adapters.filesystems import STORAGE_FAILED
 from paraply.adapters.violations_parquet import violation_row
 from paraply.auditing.engines import MakeEngine, engines_for, no_compiled_engine
 from paraply.auditing.following.state import STATE_REFUSED, LogState, load_state, packed
@@ -37,6 +39,14 @@ RELAY_LOG = register(
     "{file} is a relay log, whose transactions may cross files",
     "audit relay logs with paraply audit, all files at once",
 )
+FILE_OUT_OF_REACH = register(
+    "P753",
+    "the file cannot be read to its end, so it is not taken as audited: {reason}",
+    "start it again once the file can be read: it continues with this file",
+)
+
+_OF_THE_MACHINE = (UNREADABLE_FILE.code, STORAGE_FAILED.code)
+"""A second attempt may read the file; one of a damaged file would end alike."""
 
 Rows = list[dict[str, Any]]
 
@@ -117,6 +127,9 @@ def _judged(task: FileTask, store: Store, log: LogState) -> JudgedFile:
     report = log.engine.report.files[-1]
     if report.is_relay_log:
         raise ParaplyError(RELAY_LOG, file=task.file)
+    for fault in report.diagnostics:
+        if fault.code in _OF_THE_MACHINE:
+            raise ParaplyError(FILE_OUT_OF_REACH, where=task.file, reason=fault.text)
     breaches_before = log.breaches
     log.auditor.settle()
     log.breaches = _breaches(log.auditor)

@@ -236,3 +236,34 @@ def test_dump_that_the_log_contradicts_makes_the_verdict_unknown(logs, tmp_path)
     assert result.verdict is Verdict.UNKNOWN
     assert result.unknown_because[0].subject == str(dump)
     assert [row["verdict"] for row in follower.files()] == ["unknown", "unknown"]
+
+
+def test_tables_whose_last_commit_the_disk_lost_in_part_are_continued(logs, tmp_path):
+    files = rotated(ForgedLog.read(logs["mysql"]), tmp_path / "logs", 3, 0)
+    follower = follow(files, tmp_path / "out", seed=0)
+    whole = follower.files()
+    log = tmp_path / "out" / "files" / "_delta_log"
+    for commit in sorted(log.glob("*.json"))[:-1]:
+        assert b'"paraply.table"' in commit.read_bytes()
+    last = max(log.glob("*.json"))
+    # Cut after a line: what is left is whole JSON.
+    last.write_bytes(last.read_bytes().rpartition(b"\n")[0])
+    again = Follower(str(tmp_path / "out"), AuditRequest(files=()))
+    again.sweep()
+    assert len(again.files()) == len(files) - 1
+    again = follow(files[1:], tmp_path / "out", seed=0)
+    assert [row["file"] for row in again.files()] == [row["file"] for row in whole]
+    assert_equal(again.result(), files)
+
+
+def test_file_that_the_machine_cannot_read_is_audited_at_the_next_start(logs, tmp_path):
+    files = rotated(ForgedLog.read(logs["mysql"]), tmp_path / "logs", 3, 0)
+    follower = Follower(str(tmp_path / "out"), AuditRequest(files=(), engine="readable"))
+    follower.take([str(files[0])])
+    kept = files[1].rename(tmp_path / "kept")
+    with pytest.raises(ParaplyError, match="P753"):
+        follower.take([str(files[1])])
+    assert len(follower.files()) == 1
+    kept.rename(files[1])
+    follower.take([str(file) for file in files])
+    assert_equal(follower.result(), files)
