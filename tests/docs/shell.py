@@ -19,7 +19,7 @@ from pathlib import Path
 from tests.builders.installed import environment
 
 SECONDS_MAX = 600
-"""Against commands that wait for ever; the first large audit compiles kernels."""
+"""Against commands that wait for ever."""
 SYSTEM = "/usr/local/bin:/usr/bin:/bin"
 _PIP = '#!/bin/sh\nexec "{python}" -m pip --disable-pip-version-check "$@"\n'
 

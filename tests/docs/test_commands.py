@@ -1,4 +1,4 @@
-"""Every command in a block of a page is understood; examples in the help read recorded files."""
+"""Every command in a block of a page is understood; some run in this process."""
 
 import itertools
 import re
@@ -91,16 +91,18 @@ def test_every_console_block_is_run_and_compared():
 
 
 RUN = [
-    pytest.param(words, id=shlex.join(words))
-    for words in EVERY[HELP]
-    if words[0] == "paraply" and words[1] in READS_FILES
+    pytest.param(words, id=f"{page}: {shlex.join(words)}")
+    for page, found in EVERY.items()
+    for words in found
+    if (page == HELP or "--spark" in words)
+    and words[0] == "paraply" and words[1] in READS_FILES
     and not any(more in word for word in words for more in NEEDS_MORE)
 ]  # fmt: skip
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("words", RUN)
-def test_example_in_the_help_that_reads_files_ends_with_a_verdict(words, tmp_path, monkeypatch):
+def test_command_that_reads_files_ends_with_a_verdict(words, tmp_path, monkeypatch):
     given(tmp_path, words)
     monkeypatch.chdir(tmp_path)
     expanded = [one for word in words[1:] for one in sorted(glob(word)) or [word]]
