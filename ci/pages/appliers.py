@@ -238,7 +238,7 @@ def scope_lines(row: Row) -> list[str]:
     """Return commands that repeat a row's runs."""
     reads = int(row.dialect == "p3_serializable")
     workloads = [_scope(row, row.transactions, reads=reads), _scope(row, 2, reads=reads, crashes=1)]
-    lines = [f"### {row.name}, {_workload(row)}", "", "```"]
+    lines = [f"### {row.name}, {_workload(row)}", "", "```sh"]
     for workload in workloads:
         words = ["paraply", "explore", "wl4648", "--exhaustive", *workload_words(WL4648, workload)]
         lines.append(command_line(words))

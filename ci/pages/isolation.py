@@ -180,7 +180,7 @@ def _shown(example: Example, finding: Finding) -> list[str]:
         "",
         f"{phenomenon.meaning[0].upper()}{phenomenon.meaning[1:]}. Property: `{phenomenon.fact}`.",
         "",
-        "```",
+        "```text",
         *(_operation_line(number, text) for number, text in enumerate(example.does, start=1)),
         *(f"log:  {line}" for line in example.log.splitlines()),
         "```",

@@ -20,7 +20,7 @@ def page() -> str:
 def profiles() -> Iterator[str]:
     """Yield a part for each profile."""
     for one in PROFILES.values():
-        yield from (f"### {one.name}", "", "```")
+        yield from (f"### {one.name}", "", "```sh")
         yield f"paraply conform --wire --profile {one.name} -- \\"
         yield from (f"  {one.command}", "```", "", one.note, "")
         settings = {
@@ -33,7 +33,7 @@ def profiles() -> Iterator[str]:
             "--faults": ",".join(fault.value for fault in one.faults),
             "--patience": f"{one.patience_s:g}",
         }
-        yield from ("Equal to these options:", "", "```")
+        yield from ("Equal to these options:", "", "```text")
         yield from (f"{option} '{value}'" for option, value in settings.items() if value)
         yield from (["--compacts"] if one.compacts else [])
         yield from ("```", "")

@@ -9,13 +9,12 @@ import tarfile
 import tomllib
 import zipfile
 from fnmatch import fnmatch
-from pathlib import Path
 
-import numpy
 import pytest
 from setuptools import find_namespace_packages
 
 from paraply.commands import COMMANDS
+from tests.builders.installed import environment
 
 NOT_READ = {".md"}
 """Files for whoever reads the source."""
@@ -96,13 +95,7 @@ class Place:
 
     def __init__(self, folder, wheel, other):
         self.repository = folder / "repository"
-        self.python = folder / "venv" / "bin" / "python"
-        subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(folder / "venv")],
-                       check=True, timeout=120)  # fmt: skip
-        (site,) = (folder / "venv").glob("lib/python*/site-packages")
-        # The libraries are those of the environment that runs the tests.
-        libraries = Path(numpy.__file__).parents[1]
-        (site / "libraries.pth").write_text(f"{libraries}\n")
+        self.python = environment(folder / "venv")
         self.pip("install", "--no-deps", "--no-index", "--no-compile", str(other), str(wheel))
         for name in USERS:
             (self.repository / name).mkdir(parents=True)

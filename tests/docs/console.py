@@ -6,12 +6,11 @@ lines, one that is ``…`` stands for any number of lines, and ``…`` inside a 
 
 from __future__ import annotations
 
-import os
 import re
-import subprocess
-import sys
 from dataclasses import dataclass
 from pathlib import Path
+
+from tests.docs.shell import Shell
 
 ROOT = Path(__file__).parents[2]
 ANY = "…"
@@ -49,22 +48,12 @@ def _commands(body: str) -> list[Step]:
     return [Step(command=command, expected=tuple(lines)) for command, lines in blocks]
 
 
-def run_step(step: Step, folder: Path) -> str:
-    """Write the file, or run the command in a shell; return what it printed, errors after."""
+def run_step(step: Step, folder: Path, shell: Shell) -> str:
+    """Write the file, or run the command; return what it printed, errors after."""
     if step.file:
         (folder / step.file).write_text(step.text, encoding="utf-8")
         return ""
-    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
-    done = subprocess.run(
-        ["bash", "-c", step.command],
-        cwd=folder,
-        env={**os.environ, "PATH": path, "PYTHONPATH": str(ROOT), "COLUMNS": "100"},
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    return done.stdout + done.stderr
+    return shell.run(step.command, folder).printed
 
 
 def is_as_expected(printed: str, expected: tuple[str, ...]) -> bool:

@@ -2,19 +2,12 @@
 
 import pytest
 
-from ci.demo import FORGED, LOGS, log_files, overlap_neighbours
-from tests.docs.console import ROOT, Step, is_as_expected, run_step, steps
+from tests.docs.console import ROOT, is_as_expected, run_step, steps
 
 
 @pytest.mark.long
-def test_sample_is_the_audit_of_the_forged_log(tmp_path):
+def test_sample_is_what_the_demo_prints_in_a_clone(shell):
     (sample,) = steps((ROOT / "README.md").read_text(encoding="utf-8"))
     assert sample.command == "make demo"
-    (log,) = log_files(FORGED)
-    copy = tmp_path / "out" / "demo" / f"forged-{log.name}"
-    copy.parent.mkdir(parents=True)
-    overlap_neighbours(log, copy)
-    schema = LOGS / FORGED / "schema.sql"
-    command = f"paraply audit {copy.relative_to(tmp_path)} --schema {schema}"
-    printed = run_step(Step(command=command), tmp_path)
+    printed = run_step(sample, shell.clone, shell)
     assert is_as_expected(printed, sample.expected), printed
