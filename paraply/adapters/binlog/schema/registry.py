@@ -168,12 +168,11 @@ class SchemaRegistry:
                 if SchemaSource.DUMP in known.sources:
                     self._contradict(f"{known.name}: {reason}", known.name)
                 self._forget_keys(known, reason, metadata)
-                self._seen_maps[metadata.name] = metadata
-                return
-            if SchemaSource.DUMP in known.sources:
-                self._as_dumped(key, known)
-            if adopt_metadata(known, metadata):
-                self._changed(key)
+            else:
+                if SchemaSource.DUMP in known.sources:
+                    self._as_dumped(key, known)
+                if adopt_metadata(known, metadata):
+                    self._changed(key)
         self._seen_maps[metadata.name] = metadata
 
     def observe_statement(
