@@ -9,8 +9,12 @@ from pathlib import Path
 
 from paraply.counterexamples.hunt import properties_of
 from paraply.counterexamples.replaying import replay_command
-from paraply.counterexamples.workload_arguments import add_workload_arguments, workload_of
-from paraply.exploring.drawing import drawn_schedules
+from paraply.counterexamples.workload_arguments import (
+    add_workload_arguments,
+    sizes_given,
+    workload_of,
+)
+from paraply.exploring.drawing import SIZES_MAX, Drawing, drawn_schedules
 from paraply.exploring.explore import Result, explore
 from paraply.exploring.state_space import STATES_MAX, StateSpace, state_space
 from paraply.file_arguments import JsonFile, OutputFolder
@@ -30,8 +34,9 @@ RUNS_MAX = 1_000_000
 
 _EXAMPLE = """\
 examples:
-  paraply explore applier                              500 random schedules, every property
+  paraply explore applier                              500 random runs, every property
   paraply explore applier --option crashes=1 checkpoints=1
+  paraply explore applier --defaults --transactions 6
   paraply explore applier --dialect logical_clock_unordered --property readers_see_prefixes
   paraply explore certifier --exhaustive --transactions 3 --rows 2
   paraply explore group --exhaustive --transactions 2 --rows 2 --members 2 --option broadcasts=1
@@ -47,12 +52,18 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
     parser.description = (
         "Run a subject on many schedules, judge each history that differs from the others by\n"
-        "every applicable property, and make a small counterexample of every breach."
+        "every applicable property, and make a small counterexample of every breach. Sizes and\n"
+        "options that are not given are drawn anew for each random run."
     )
     parser.epilog = _EXAMPLE
     add_plain_argument(parser)
     parser.add_argument("subject", metavar="SUBJECT", help="see paraply list subjects")
-    add_workload_arguments(parser)
+    add_workload_arguments(parser, SIZES_MAX)
+    parser.add_argument(
+        "--defaults",
+        action="store_true",
+        help="draw no size and no option: those not given have their defaults",
+    )
     how = parser.add_mutually_exclusive_group()
     how.add_argument(
         "--schedules",
@@ -114,6 +125,9 @@ def run(arguments: argparse.Namespace) -> int:
         exploration = _states(arguments, subject, workload)
     elif arguments.exhaustive:
         exploration = Exploration(runs_max=arguments.runs_max)
+    drawing = None
+    if exploration is None and not arguments.defaults:
+        drawing = Drawing(subject=subject, given=workload, sizes=frozenset(sizes_given(arguments)))
     schedules: Iterable[Schedule] = (
         drawn_schedules(arguments.seed, arguments.schedules) if exploration is None else exploration
     )
@@ -129,6 +143,7 @@ def run(arguments: argparse.Namespace) -> int:
             schedules,
             seed=arguments.seed,
             is_named=bool(arguments.property),
+            drawing=drawing,
             on_run=advance,
         )
     is_cut = exploration is not None and not exploration.is_complete

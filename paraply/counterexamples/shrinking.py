@@ -140,9 +140,10 @@ class Shrinking:
     def in_smaller_workloads(self, smallest: Spotted) -> Spotted:
         """Reduce sizes until a whole round changes nothing.
 
-        Transactions, rows, members, then numeric options (workers, crashes, time-outs).
+        Transactions, rows, members, then options: each has its default, or a smaller number, unless
+        the breach needs it.
         """
-        sizes = [*SIZES, *(one.name for one in self.subject.options if _is_number(one))]
+        sizes = [*SIZES, *(one.name for one in self.subject.options)]
         in_vain = 0
         for size in cycle(sizes):
             while (smaller := self._with_less(smallest, size)) is not None:
@@ -177,11 +178,20 @@ class Shrinking:
             try:
                 oracle = self.ask(workload)
                 _, run = oracle.edited(choices, islice(_shorter(choices), ATTEMPTS_MAX))
+                if run is None and self._is_default(workload, size):
+                    # The same choices mean something else where there are others to make.
+                    _, run = oracle.drawn(0, RUNS_BELOW)
             except ParaplyError:
                 continue  # Not every combination of options is a system.
             if run is not None:
                 return Spotted(workload=workload, run=shrink_run(oracle, run), runs=smallest.runs)
         return None
+
+    def _is_default(self, workload: Workload, size: str) -> bool:
+        return any(
+            option.name == size and workload.options[size] == option.default
+            for option in self.subject.options
+        )
 
 
 def _spotted(smallest: Smallest) -> Spotted:
@@ -205,10 +215,15 @@ def _lowered(subject: Subject, workload: Workload, size: str) -> Iterator[Worklo
         if count > 1:
             yield replace(workload, **{size: count - 1})
         return
-    value = int(subject.options_of(workload)[size])
-    (least,) = (one.least for one in subject.options if one.name == size)
+    (option,) = (one for one in subject.options if one.name == size)
+    value = subject.options_of(workload)[size]
+    if not _is_number(option):
+        if value != option.default:
+            yield replace(workload, options={**workload.options, size: option.default})
+        return
+    value, least, default = int(value), option.least, int(option.default)
     # Do not count down sizes like 25,000.
-    for smaller in sorted({least, (least + value) // 2, value - 1}):
+    for smaller in sorted({least, default, (least + value) // 2, value - 1}):
         if smaller < value:
             yield replace(workload, options={**workload.options, size: smaller})
 

@@ -18,22 +18,25 @@ MALFORMED_OPTION = register(
 )
 
 _WORDS = {"true": True, "on": True, "yes": True, "false": False, "off": False, "no": False}
-_SIZES = ("transactions", "rows", "members")
+SIZES = ("transactions", "rows", "members")
 DEFAULT = Workload()
 
 
-def add_workload_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add dialect, sizes and subject options."""
+def add_workload_arguments(
+    parser: argparse.ArgumentParser, drawn_to: Mapping[str, int] | None = None
+) -> None:
+    """Add dialect, sizes and subject options.
+
+    Sizes that are not given are drawn up to ``drawn_to``, or have their defaults.
+    """
     parser.add_argument("--dialect", default="", metavar="D", help="default: the subject's first")
     for name, meaning in (
         ("transactions", "how many are submitted"),
         ("rows", "how many rows there are to write"),
         ("members", "servers, where the subject has several"),
     ):
-        default = getattr(DEFAULT, name)
-        parser.add_argument(
-            f"--{name}", type=int, default=default, metavar="N", help=f"{meaning} ({default})"
-        )
+        unless = f"drawn, at most {drawn_to[name]}" if drawn_to else f"{getattr(DEFAULT, name)}"
+        parser.add_argument(f"--{name}", type=int, metavar="N", help=f"{meaning} ({unless})")
     parser.add_argument(
         "--option",
         action="extend",
@@ -51,13 +54,17 @@ def workload_of(arguments: argparse.Namespace, subject: Subject) -> Workload:
     option or size.
     """
     workload = Workload(
-        transactions=arguments.transactions,
-        rows=arguments.rows,
-        members=arguments.members,
+        **sizes_given(arguments),
         dialect=arguments.dialect,
         options=parse_options(arguments.option, subject.options),
     )
     return checked(subject, workload)
+
+
+def sizes_given(arguments: argparse.Namespace) -> dict[str, int]:
+    """Return the sizes that were given."""
+    values = {name: getattr(arguments, name) for name in SIZES}
+    return {name: value for name, value in values.items() if value is not None}
 
 
 def checked(subject: Subject, workload: Workload) -> Workload:
@@ -96,7 +103,7 @@ def _value(text: str, value: str, default: OptionValue) -> OptionValue:
 def workload_words(subject: Subject, workload: Workload) -> list[str]:
     """Return words for :func:`workload_of`."""
     words = [f"--dialect={workload.dialect}"] if workload.dialect else []
-    for name in _SIZES:
+    for name in SIZES:
         if getattr(workload, name) != getattr(DEFAULT, name):
             words.append(f"--{name}={getattr(workload, name)}")
     defaults = {option.name: option.default for option in subject.options}
@@ -119,9 +126,9 @@ def command_line(words: Iterable[str]) -> str:
 def workload_of_header(header: HistoryHeader) -> Workload:
     """Return a recorded history's workload."""
     return Workload(
-        **{name: _size(header.options, name) for name in _SIZES},
+        **{name: _size(header.options, name) for name in SIZES},
         dialect=header.dialect,
-        options={name: value for name, value in header.options.items() if name not in _SIZES},
+        options={name: value for name, value in header.options.items() if name not in SIZES},
     )
 
 

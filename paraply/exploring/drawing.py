@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
+from dataclasses import dataclass, replace
 
 from paraply.properties.search import random_schedules
 from paraply.reference_impl.subject import Option, Subject, Workload
 from paraply.vocabulary.biased_schedules import MixedSchedule
-from paraply.vocabulary.history import OptionValue
+from paraply.vocabulary.history import History, OptionValue
 from paraply.vocabulary.schedule import Schedule
 
 ABOVE_DEFAULT = 2
@@ -46,6 +47,32 @@ def drawn_value(option: Option, choices: random.Random) -> OptionValue:
         draws = WORKERS_DRAWS if option.name == "workers" else 1
         return max(choices.randint(option.least, most) for _ in range(draws))
     return choices.choice(option.choices) if option.choices else option.default
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Drawing:
+    """Draws sizes and options for each run, but for those that are given.
+
+    Attributes:
+        given: every run has its dialect and its options.
+        sizes: ``transactions``, ``rows`` and ``members``, where every run has that of ``given``.
+    """
+
+    subject: Subject
+    given: Workload
+    sizes: frozenset[str] = frozenset()
+
+    def workload(self, seed: int) -> Workload:
+        """Return the workload of the schedule with a seed."""
+        choices = random.Random(f"{self.subject.name} {self.given.dialect} {seed}")
+        drawn = drawn_workload(self.subject, self.given.dialect, choices)
+        kept = {name: getattr(self.given, name) for name in self.sizes}
+        return replace(drawn, options={**drawn.options, **self.given.options}, **kept)
+
+    def run(self, schedule: Schedule) -> History:
+        """Run the subject on a schedule of :func:`drawn_schedules`."""
+        assert isinstance(schedule, MixedSchedule), "only a seed's run has a workload of its own"
+        return self.subject.run(schedule, self.workload(schedule.seed))
 
 
 def drawn_schedule(seed: int) -> Schedule:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import partial, wraps
 
 from paraply.counterexamples.hunt import system_of
 from paraply.counterexamples.shrinking import Smallest, make_small
+from paraply.counterexamples.workload_arguments import workload_of_header
+from paraply.exploring.drawing import Drawing
 from paraply.properties.campaign import Campaign, Tally, run_campaign
 from paraply.properties.moments import first_breaking_event
-from paraply.properties.registry import Expectation, Property
+from paraply.properties.registry import Expectation, Property, Violation
 from paraply.reference_impl.subject import Subject, Workload
 from paraply.vocabulary.history import History
 from paraply.vocabulary.schedule import Schedule
@@ -22,10 +24,12 @@ class Finding:
     """A campaign's result for one property.
 
     ``is_sought``: the subject should break it in this dialect or with these options.
+    ``is_drawn``: runs have options of their own, of which other breaches may be known.
     """
 
     tally: Tally
     is_sought: bool
+    is_drawn: bool = False
     smallest: Smallest | None = None
 
     @property
@@ -39,15 +43,22 @@ class Finding:
         return 0 < self.tally.violated == self.tally.expected
 
     @property
+    def is_of_the_draw(self) -> bool:
+        """Return whether only runs break it whose drawn options are known for that."""
+        return self.is_drawn and self.is_expected and not self.is_sought
+
+    @property
     def verdict(self) -> Verdict:
         """Return the verdict; a missing sought breach gives UNKNOWN."""
         if self.is_sought and not self.tally.violated:
             return Verdict.UNKNOWN
-        return self.tally.verdict
+        return self.tally.evidence.verdict if self.is_of_the_draw else self.tally.verdict
 
     @property
     def note(self) -> str:
         """Return a remark."""
+        if self.is_of_the_draw:
+            return "known of drawn options"
         if self.is_expected:
             return "expected of this dialect"
         if self.tally.expected:
@@ -65,6 +76,7 @@ class Finding:
 class Result:
     """One judged exploration.
 
+    ``workload`` is that of every run; with ``drawing`` only what is given in it.
     ``set_aside`` properties lack events in any history, or have declared unreachable situations.
     ``is_cut``: some requested schedules were not run.
     """
@@ -75,11 +87,13 @@ class Result:
     findings: tuple[Finding, ...]
     set_aside: tuple[str, ...] = field(default=())
     is_cut: bool = False
+    drawing: Drawing | None = None
 
     @property
     def options_off(self) -> tuple[str, ...]:
         """Return 0 or false options, which prevent situations."""
-        options = self.subject.options_of(self.workload)
+        is_drawn = self.drawing is not None
+        options = self.workload.options if is_drawn else self.subject.options_of(self.workload)
         return tuple(name for name, value in options.items() if not value)
 
     def verdict(self, *, allow_expected: bool = False) -> Verdict:
@@ -89,7 +103,9 @@ class Result:
         """
         verdicts = [Verdict.UNKNOWN] if self.is_cut else []
         verdicts += [
-            Verdict.HOLDS if allow_expected and finding.is_expected else finding.verdict
+            Verdict.HOLDS
+            if allow_expected and finding.is_expected and not finding.is_of_the_draw
+            else finding.verdict
             for finding in self.findings
         ]
         return combine(verdicts)
@@ -113,17 +129,19 @@ def explore(
     *,
     seed: int = 0,
     is_named: bool = False,
+    drawing: Drawing | None = None,
     on_run: Callable[[int], None] | None = None,
 ) -> Result:
     """Run every schedule, judge, and shrink breaches.
 
-    ``seed`` is for shrinking. ``is_named`` keeps all properties.
+    ``seed`` is for shrinking. ``is_named`` keeps all properties. With ``drawing`` each run has a
+    workload of its own, and the schedules are those of ``drawn_schedules``.
     """
     campaign = run_campaign(
-        system_of(subject, workload),
+        system_of(subject, workload) if drawing is None else drawing.run,
         properties,
         schedules,
-        is_expected=partial(is_expected, subject, workload),
+        is_expected=partial(_is_expected_of, subject),
         on_run=on_run,
     )
     known = subject.known_breaches(workload)
@@ -137,14 +155,43 @@ def explore(
         if is_silent and not is_named and (is_foreign or name in unreachable):
             set_aside.append(name)
             continue
-        smallest = None
-        if tally.first is not None:
-            smallest = make_small(subject, workload, tally.prop, tally.first, seed=seed)
-        findings.append(Finding(tally=tally, is_sought=name in known, smallest=smallest))
+        finding = Finding(tally=tally, is_sought=name in known, is_drawn=drawing is not None)
+        if tally.first is not None and not finding.is_of_the_draw:
+            smallest = make_small(
+                subject,
+                workload_of_header(tally.first.history.header),
+                _unexplained(subject, tally),
+                tally.first,
+                seed=seed,
+            )
+            finding = replace(finding, smallest=smallest)
+        findings.append(finding)
     return Result(
         subject=subject,
         workload=workload,
         campaign=campaign,
         findings=tuple(findings),
         set_aside=tuple(set_aside),
+        drawing=drawing,
     )
+
+
+def _is_expected_of(subject: Subject, prop: Property, history: History) -> bool:
+    return is_expected(subject, workload_of_header(history.header), prop, history)
+
+
+def _unexplained(subject: Subject, tally: Tally) -> Property:
+    """Return the property without expected breaches, if there are others."""
+    prop = tally.prop
+    check = prop.check
+    if check is None or tally.violated == tally.expected:
+        return prop
+
+    @wraps(check)
+    def unexplained(history: History) -> Sequence[Violation]:
+        violations = check(history)
+        if not violations or _is_expected_of(subject, prop, history):
+            return ()
+        return violations
+
+    return replace(prop, check=unexplained)

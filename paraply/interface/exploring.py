@@ -8,9 +8,9 @@ from typing import TypeVar
 
 from paraply.counterexamples.hunt import properties_of
 from paraply.counterexamples.workload_arguments import checked
+from paraply.exploring.drawing import Drawing, drawn_schedules
 from paraply.exploring.explore import explore as run_exploration
 from paraply.interface.checking import PropertyName, name_of
-from paraply.properties.search import random_schedules
 from paraply.reference_impl.subject import Subject, Workload, register_subject
 from paraply.registries import subject_named
 from paraply.vocabulary.history import History, OptionValue
@@ -67,12 +67,15 @@ def explore(
     exhaustive: bool = False,
     runs_max: int = 1_000_000,
     dialect: str = "",
-    transactions: int = 4,
-    rows: int = 3,
-    members: int = 2,
+    transactions: int | None = None,
+    rows: int | None = None,
+    members: int | None = None,
     options: Mapping[str, OptionValue] | None = None,
+    defaults: bool = False,
 ) -> ExploreReport:
     """Run a subject on random schedules, or all, and judge.
+
+    Sizes and options that are not given are drawn for each random run.
 
     Args:
         subject: name, instance or class.
@@ -81,24 +84,28 @@ def explore(
         exhaustive: run all; UNKNOWN at best beyond ``runs_max``.
         dialect: by default the subject's first.
         options: the subject's own.
+        defaults: draw nothing; what is not given has its default.
 
     Raises ``ParaplyError`` for an unknown name, dialect, option or size.
     """
     one = _instance(subject)
     names = [name_of(prop) for prop in properties]
-    workload = Workload(
-        transactions=transactions, rows=rows, members=members, dialect=dialect,
-        options=dict(options or {}),
-    )  # fmt: skip
+    asked = {"transactions": transactions, "rows": rows, "members": members}
+    sizes = {name: count for name, count in asked.items() if count is not None}
+    workload = Workload(dialect=dialect, options=dict(options or {}), **sizes)
     workload = checked(one, one.small_scope(workload) if exhaustive else workload)
     exploration = Exploration(runs_max=runs_max) if exhaustive else None
+    drawing = None
+    if not exhaustive and not defaults:
+        drawing = Drawing(subject=one, given=workload, sizes=frozenset(sizes))
     result = run_exploration(
         one,
         workload,
         properties_of(one, names),
-        exploration if exploration is not None else random_schedules(seed, schedules),
+        exploration if exploration is not None else drawn_schedules(seed, schedules),
         seed=seed,
         is_named=bool(names),
+        drawing=drawing,
     )
     is_complete = exploration is not None and exploration.is_complete
     verdict = result.verdict()

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
-from paraply.counterexamples.workload_arguments import option_text
+from paraply.counterexamples.workload_arguments import SIZES, option_text
 from paraply.exploring.explore import Finding, Result
 from paraply.properties.registry import Evidence
 from paraply.reporting.counterexample_text import counterexample_lines
@@ -61,21 +61,32 @@ def explore_text(
 
 def heading_lines(result: Result) -> list[str]:
     """Return subject, dialect, sizes and options."""
-    workload = result.workload
+    workload, drawing = result.workload, result.drawing
     of_dialect = f", dialect {workload.dialect}" if workload.dialect else ""
     sizes = ", ".join(
-        f"{count} {what}{'' if count == 1 else 's'}"
-        for count, what in (
-            (workload.transactions, "transaction"),
-            (workload.rows, "row"),
-            (workload.members, "member"),
-        )
+        [
+            f"{count} {what}{'' if count == 1 else 's'}"
+            for count, what in (
+                (workload.transactions, "transaction"),
+                (workload.rows, "row"),
+                (workload.members, "member"),
+            )
+            if drawing is None or f"{what}s" in drawing.sizes
+        ]
+        + _drawn(result)
     )
     set_options = " ".join(
         f"{name}={option_text(value)}" for name, value in sorted(workload.options.items())
     )
     lines = [f"{result.subject.name}{of_dialect}: {sizes}"]
     return [*lines, f"options: {set_options}"] if set_options else lines
+
+
+def _drawn(result: Result) -> list[str]:
+    if result.drawing is None:
+        return []
+    is_given = result.drawing.sizes or result.workload.options
+    return [f"{'the rest' if is_given else 'sizes and options'} drawn for each run"]
 
 
 def covered(result: Result) -> str:
@@ -110,15 +121,17 @@ def explore_json(
     allow_expected: bool,
 ) -> str:
     """Return JSON; equal input gives an equal document."""
-    workload = result.workload
+    workload, drawing = result.workload, result.drawing
+    fixed = SIZES if drawing is None else drawing.sizes
     return json_document(
         {
             "subject": result.subject.name,
             "dialect": workload.dialect,
-            "transactions": workload.transactions,
-            "rows": workload.rows,
-            "members": workload.members,
-            "options": result.subject.options_of(workload),
+            **{size: getattr(workload, size) if size in fixed else None for size in SIZES},
+            "options": result.subject.options_of(workload)
+            if drawing is None
+            else dict(workload.options),
+            "is_drawn": drawing is not None,
             "search": dict(search),
             "runs": result.campaign.runs,
             "distinct_histories": result.campaign.histories,

@@ -39,7 +39,7 @@ def test_property_that_holds_exits_0(capsys):
 
 
 def test_situation_that_never_occurs_exits_2_and_says_which_options_are_off(capsys):
-    arguments = ["explore", "applier", "--schedules", "5", "--property"]
+    arguments = ["explore", "applier", "--defaults", "--schedules", "5", "--property"]
     assert main([*arguments, "saved_positions_are_executed"]) == 2
     out = capsys.readouterr().out
     assert "its situation does not occur" in out
@@ -122,7 +122,8 @@ def test_json_has_every_verdict_and_a_counterexample_that_replays(capsys):
     assert document["verdict"] == "violated"
     assert document["search"] == {"seed": 0, "schedules": 500}
     assert document["runs"] == 500
-    assert document["options"]["workers"] == 2
+    assert document["is_drawn"] is True
+    assert document["options"] == {}
     broken = document["properties"][0]
     assert broken["name"] == "engine_commits_follow_the_log"
     assert broken["is_expected"] is True

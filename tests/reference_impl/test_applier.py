@@ -12,6 +12,7 @@ from paraply.reference_impl.applier.subject import APPLIER, apply
 from paraply.reference_impl.mutants import mutant_named
 from paraply.reference_impl.subject import Workload
 from paraply.vocabulary.events import EventKind, Outcome
+from paraply.vocabulary.programs import decode_program, parse_program
 from paraply.vocabulary.schedule import Exploration, RecordedSchedule, SeededSchedule
 from paraply.vocabulary.verdict import Verdict
 from tests.reference_impl.judges import judges_of
@@ -79,6 +80,26 @@ def test_deadlock_of_row_locks_and_commit_order_is_met_and_resolved():
         retried += any(history.events_of(EventKind.RETRIED))
         assert history.events[-1].kind is EventKind.STOPPED
     assert retried >= 3
+
+
+def test_wait_for_a_row_that_a_third_one_has_taken_since_is_reported_again():
+    program = "AAAAAQAAAAAAAAAAAAAAAQAAAABAAAACAgABAQABAQEBAAAAAgIAAAABAAICAgIAAgIBAQ"
+    options = {
+        "workers": 4,
+        "collections": 3,
+        "extra_locks": True,
+        "sleeps": True,
+        "checkpoints": 4,
+    }
+    workload = Workload(transactions=7, rows=6, members=3, options=options)
+    history = APPLIER.run(RecordedSchedule(decode_program(parse_program(program))), workload)
+    waits = [
+        (event.transaction, event.other)
+        for event in history.events_of(EventKind.ROW_APPLIED)
+        if event.outcome is Outcome.LOCK_WAIT
+    ]
+    assert waits[:2] == [(2, 3), (2, 4)]
+    assert history.events[-1].kind is EventKind.STOPPED
 
 
 def test_run_is_replayed_by_the_program_in_its_header():

@@ -208,11 +208,10 @@ class Replica:
         if worker.stage is Stage.FINISHED:
             is_turn = self.commit_order.is_turn_of(worker.job_id)
             return (lambda: self.on_engine_commit(worker)) if is_turn else None
-        if worker.waits_for_row is not None:
-            holder = self.store.holders.get(worker.waits_for_row, worker.job_id)
-            if holder != worker.job_id:
-                return None
-        return lambda: self.on_row(worker)
+        # If another one has taken the row since, the server reports the wait again.
+        row = worker.waits_for_row
+        is_blocked = row is not None and self.store.holders.get(row) == worker.waits_for
+        return None if is_blocked else (lambda: self.on_row(worker))
 
     def may_retry(self, worker: Worker) -> bool:
         """Return whether all earlier ones committed."""
@@ -278,7 +277,7 @@ class Replica:
             row=worker.next_row if worker.row else None,
             items=frozenset({item}),
         )
-        worker.waits_for_row = item
+        worker.waits_for_row, worker.waits_for = item, holder
 
     def must_yield(self, holder: Worker, *, to: Worker) -> bool:
         """Return whether ``holder`` commits after ``to``."""

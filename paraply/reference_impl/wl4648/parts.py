@@ -175,7 +175,7 @@ class SerializableRowsReplica(RowsReplica):
         if holder != LOCAL_READER:
             super().on_lock_wait(worker, item, holder)
             return
-        worker.waits_for_row = item
+        worker.waits_for_row, worker.waits_for = item, holder
         self.record(EventKind.ROW_APPLIED, worker, outcome=Outcome.LOCK_WAIT, note="local reader",
                     row=None, items=frozenset({item}))  # fmt: skip
 
