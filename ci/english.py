@@ -77,7 +77,7 @@ class Limit:
 
 LIMITS = {
     "readme": Limit(1, 1_500),
-    "docs": Limit(1.2, 88_000),
+    "docs": Limit(1.2, 88_500),
     "help": Limit(5, 4_500),
     "errors": Limit(5.6, 4_500),
     "docstrings": Limit(6.5, 150_000),

@@ -15,9 +15,9 @@ from pathlib import Path
 
 from ci.mutation.sampling import STORE
 from paraply.counterexamples.hunt import properties_of
-from paraply.exploring.drawing import SEEDS, drawn_schedule, drawn_workload
-from paraply.exploring.explore import is_expected
 from paraply.exploring.generated.forking import Forks
+from paraply.mining.drawing import SEEDS, drawn_schedule, drawn_workload
+from paraply.mining.judges import is_expected
 from paraply.number_arguments import positive
 from paraply.progress import progress
 from paraply.reference_impl.mutants import Mutant, registered_mutants

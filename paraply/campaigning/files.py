@@ -136,10 +136,16 @@ def _filed(name: str, store: Store, system: System, one: Minimal) -> Filed:
         events=one.size[1],
         choices=one.size[2],
         is_confirmed=one.is_confirmed,
-        is_expected=prop.name in (system.goals | system.known_breaches),
+        is_expected=_is_expected(system, prop, one),
         violations=tuple(str(violation) for violation in violations),
         command=_command(one, prop, f"{store.url}/{FOLDER}/{name}.jsonl"),
     )
+
+
+def _is_expected(system: System, prop: Property, one: Minimal) -> bool:
+    if system.mutant:
+        return prop.name in (system.goals | system.known_breaches)
+    return prop.name in system.known_breaches and not one.cluster.is_unexplained
 
 
 def _command(one: Minimal, prop: Property, file: str) -> str:
@@ -172,7 +178,7 @@ def page(plan: Plan, system: System, one: Minimal, entry: Filed) -> str:
         "",
         f"**Property.** {visible(prop.meaning)} ({prop.source})",
         "",
-        f"**Whose fault.** {whose_fault(system, prop.name)}",
+        f"**Whose fault.** {whose_fault(system, is_expected=entry.is_expected)}",
         "",
         f"**Found.** {entry.count:,} breaches of this sort in the campaign of seed {plan.seed}; "
         f"the smallest {made} {entry.transactions} transactions, {entry.events} "
@@ -195,14 +201,14 @@ def page(plan: Plan, system: System, one: Minimal, entry: Filed) -> str:
     return "\n".join(lines)
 
 
-def whose_fault(system: System, prop: str) -> str:
+def whose_fault(system: System, *, is_expected: bool) -> str:
     """Return a sentence on the breach's origin."""
     if isinstance(system, ForeignSystem):
         return system.whose_fault()
     if system.mutant:
         mutant = mutant_named(system.mutant)
         return f"The mutant's, on purpose: {mutant.fault} ({mutant.source})"
-    if prop in system.known_breaches:
+    if is_expected:
         return f"The dialect {system.workload.dialect} is known for it."
     return "Not known: the subject, the property or the search; it is new."
 

@@ -31,7 +31,7 @@ SEED_MAX = (1 << 40) - 1
 
 PLANNING = (
     "subjects", "mutants", "applier", "command_line", "case", "timeout", "histories", "seed",
-    "workload", "guided", "fast", "batch", "recorded",
+    "workload", "defaults", "guided", "fast", "batch", "recorded",
 )  # fmt: skip
 
 
@@ -74,6 +74,10 @@ def add_plan_arguments(parser: argparse._ArgumentGroup) -> None:
     parser.add_argument(
         "--workload", metavar="NAME=VALUE,...",
         help="sizes and options, each for the subjects that have it",
+    )  # fmt: skip
+    parser.add_argument(
+        "--defaults", action="store_true",
+        help="draw no size and no option of subjects; so do --guided, --fast and mutants",
     )  # fmt: skip
     parser.add_argument(
         "--guided", action="store_true",
@@ -126,7 +130,11 @@ def plan_of(arguments: argparse.Namespace) -> Plan:
     if not subjects and not mutants and not children and not recorded:
         subjects = ["all"]
     words = words_of(_names(arguments.workload), option="--workload")
-    systems = (*systems_of(subjects, mutants, words), *children, *recorded)
+    is_drawn = not (arguments.defaults or arguments.guided or arguments.fast or arguments.compare)
+    own = systems_of(
+        subjects, mutants, words, draw_seed=(arguments.seed or 0) if is_drawn else None
+    )
+    systems = (*own, *children, *recorded)
     histories = arguments.histories or HISTORIES
     if arguments.histories is None and len(recorded) == len(systems):
         histories = max(system.count for system in recorded)

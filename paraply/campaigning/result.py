@@ -84,7 +84,7 @@ def unexpected_breaches(system: System, counts: Counts) -> list[str]:
     return sorted(
         name
         for name in counts.violated
-        if name not in system.known_breaches
+        if (name not in system.known_breaches or name in counts.unexplained)
         and not (survives and not property_named(name).is_safety)
     )
 
@@ -97,6 +97,8 @@ def _of_subject(system: System, counts: Counts, *, allow_expected: bool) -> tupl
     met = counts.reached.keys() | counts.violated.keys()
     unreached = sorted(system.situations_given(met) - met)
     notes = []
+    if counts.expected:
+        notes.append(f"known of drawn options: {', '.join(sorted(counts.expected))}")
     if system.known_breaches & counts.violated.keys():
         notes.append(
             "breaks what its dialect is known for: "

@@ -14,10 +14,10 @@ from paraply.counterexamples.workload_arguments import (
     sizes_given,
     workload_of,
 )
-from paraply.exploring.drawing import SIZES_MAX, Drawing, drawn_schedules
 from paraply.exploring.explore import Result, explore
 from paraply.exploring.state_space import STATES_MAX, StateSpace, state_space
 from paraply.file_arguments import JsonFile, OutputFolder
+from paraply.mining.drawing import SIZES_MAX, Drawing, drawn_schedules
 from paraply.number_arguments import positive
 from paraply.progress import progress
 from paraply.reference_impl.subject import Subject, Workload

@@ -11,13 +11,12 @@ from paraply.counterexamples.replaying import Replay, replay
 from paraply.counterexamples.workload_arguments import (
     add_workload_arguments,
     workload_of,
-    workload_of_header,
 )
 from paraply.errors import USAGE
 from paraply.file_arguments import InputPath, JsonFile
 from paraply.judging.recorded_files import FILE_NOT_READ, histories_in
 from paraply.properties.registry import Property, verdict_of
-from paraply.reference_impl.subject import Subject, Workload
+from paraply.reference_impl.subject import Subject, Workload, workload_of_header
 from paraply.registries import mutant_named, subject_named
 from paraply.reporting.files import STANDARD_OUTPUT, write_report
 from paraply.reporting.json_document import json_document

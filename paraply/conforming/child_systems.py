@@ -104,8 +104,7 @@ class ChildSystem(ForeignSystem):
         """Return the applier's words; loads no class."""
         return shlex.join(self.command.arguments)
 
-    @property
-    def options(self) -> Mapping[str, OptionValue]:
+    def options_at(self, run: int) -> Mapping[str, OptionValue]:
         """Return the command."""
         return {"command": shlex.join(self.command.arguments)}
 

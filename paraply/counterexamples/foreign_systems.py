@@ -13,6 +13,7 @@ from paraply.properties.registry import Property
 from paraply.properties.search import Counterexample
 from paraply.properties.shrinking import Oracle
 from paraply.reference_impl.subject import Workload
+from paraply.vocabulary.history import History
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,6 +34,10 @@ class ForeignSystem(System):
     def known_breaches(self) -> frozenset[str]:
         """Return none."""
         return frozenset()
+
+    def explains(self, prop: Property, history: History) -> bool:
+        """Return False."""
+        return False
 
     @abstractmethod
     def minimised(self, prop: Property, found: Counterexample, run: int) -> SmallOfSystem:
@@ -62,9 +67,10 @@ def smallest_of_system(
     """
     if isinstance(system, ForeignSystem):
         return system.minimised(prop, found, run)
-    smallest = make_small(system.runner, system.workload, prop, found, seed=seed, faster=faster)
+    workload = system.workload_at(run)
+    smallest = make_small(system.runner, workload, prop, found, seed=seed, faster=faster)
     return SmallOfSystem(
-        system=replace(system, workload=smallest.workload),
+        system=replace(system, workload=smallest.workload, draws=None),
         counterexample=smallest.counterexample,
         minimality=smallest.minimality,
     )

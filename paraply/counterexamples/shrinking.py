@@ -24,7 +24,7 @@ from paraply.properties.shrinking import (
     Enumerated,
     shrink_run,
 )
-from paraply.reference_impl.subject import Option, Subject, Workload
+from paraply.reference_impl.subject import SIZES, Option, Subject, Workload
 from paraply.vocabulary.errors import ParaplyError
 from paraply.vocabulary.programs import encode_program, format_program
 
@@ -34,7 +34,6 @@ CHECK_RUNS_MAX = 2_000
 CHECK_CHOICES_MAX = 150
 """Longer programs need too many runs."""
 RUNS_BELOW_MAX = 2_000
-SIZES = ("transactions", "rows", "members")
 ATTEMPTS_MAX = 200
 """Runs per smaller size."""
 

@@ -7,9 +7,9 @@ import shlex
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from paraply.reference_impl.subject import Option, Subject, Workload
+from paraply.reference_impl.subject import SIZES, Option, Subject, Workload
 from paraply.vocabulary.errors import ParaplyError, register
-from paraply.vocabulary.history import HistoryHeader, OptionValue
+from paraply.vocabulary.history import OptionValue
 
 MALFORMED_OPTION = register(
     "P320",
@@ -18,7 +18,6 @@ MALFORMED_OPTION = register(
 )
 
 _WORDS = {"true": True, "on": True, "yes": True, "false": False, "off": False, "no": False}
-SIZES = ("transactions", "rows", "members")
 DEFAULT = Workload()
 
 
@@ -121,19 +120,3 @@ def option_text(value: OptionValue) -> str:
 def command_line(words: Iterable[str]) -> str:
     """Quote words for a shell."""
     return shlex.join(words)
-
-
-def workload_of_header(header: HistoryHeader) -> Workload:
-    """Return a recorded history's workload."""
-    return Workload(
-        **{name: _size(header.options, name) for name in SIZES},
-        dialect=header.dialect,
-        options={name: value for name, value in header.options.items() if name not in SIZES},
-    )
-
-
-def _size(options: Mapping[str, OptionValue], name: str) -> int:
-    value = options.get(name, getattr(DEFAULT, name))
-    if not isinstance(value, int) or isinstance(value, bool):
-        raise ParaplyError(MALFORMED_OPTION, text=f"{name}={value}", reason="it is a number from 0")
-    return value

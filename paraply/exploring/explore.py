@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial, wraps
+from functools import partial
 
 from paraply.counterexamples.hunt import system_of
 from paraply.counterexamples.shrinking import Smallest, make_small
-from paraply.counterexamples.workload_arguments import workload_of_header
-from paraply.exploring.drawing import Drawing
+from paraply.mining.drawing import Drawing
+from paraply.mining.judges import is_explained, unexplained
 from paraply.properties.campaign import Campaign, Tally, run_campaign
-from paraply.properties.moments import first_breaking_event
-from paraply.properties.registry import Expectation, Property, Violation
-from paraply.reference_impl.subject import Subject, Workload
-from paraply.vocabulary.history import History
+from paraply.properties.registry import Expectation, Property
+from paraply.reference_impl.subject import Subject, Workload, workload_of_header
 from paraply.vocabulary.schedule import Schedule
 from paraply.vocabulary.verdict import Verdict, combine
 
@@ -111,16 +109,6 @@ class Result:
         return combine(verdicts)
 
 
-def is_expected(subject: Subject, workload: Workload, prop: Property, history: History) -> bool:
-    """Return whether an expected cause precedes the breach."""
-    causes = subject.causes_of(workload, prop.name)
-    if not causes:
-        return False
-    last = first_breaking_event(history, prop)
-    until = history if last is None else replace(history, events=history.events[: last + 1])
-    return any(cause.occurs(until) for cause in causes)
-
-
 def explore(
     subject: Subject,
     workload: Workload,
@@ -141,7 +129,7 @@ def explore(
         system_of(subject, workload) if drawing is None else drawing.run,
         properties,
         schedules,
-        is_expected=partial(_is_expected_of, subject),
+        is_expected=partial(is_explained, subject),
         on_run=on_run,
     )
     known = subject.known_breaches(workload)
@@ -160,7 +148,7 @@ def explore(
             smallest = make_small(
                 subject,
                 workload_of_header(tally.first.history.header),
-                _unexplained(subject, tally),
+                tally.prop if finding.is_expected else unexplained(subject, tally.prop),
                 tally.first,
                 seed=seed,
             )
@@ -174,24 +162,3 @@ def explore(
         set_aside=tuple(set_aside),
         drawing=drawing,
     )
-
-
-def _is_expected_of(subject: Subject, prop: Property, history: History) -> bool:
-    return is_expected(subject, workload_of_header(history.header), prop, history)
-
-
-def _unexplained(subject: Subject, tally: Tally) -> Property:
-    """Return the property without expected breaches, if there are others."""
-    prop = tally.prop
-    check = prop.check
-    if check is None or tally.violated == tally.expected:
-        return prop
-
-    @wraps(check)
-    def unexplained(history: History) -> Sequence[Violation]:
-        violations = check(history)
-        if not violations or _is_expected_of(subject, prop, history):
-            return ()
-        return violations
-
-    return replace(prop, check=unexplained)

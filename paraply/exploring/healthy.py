@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from paraply.counterexamples.hunt import properties_of
 from paraply.counterexamples.replaying import replay_command
 from paraply.counterexamples.shrinking import Smallest
-from paraply.exploring.drawing import SEEDS, drawn_schedule, drawn_workload
-from paraply.exploring.explore import is_expected
+from paraply.mining.drawing import SEEDS, drawn_schedule, drawn_workload
+from paraply.mining.judges import is_expected
 from paraply.number_arguments import positive
 from paraply.progress import progress
 from paraply.properties.registry import Property

@@ -8,9 +8,9 @@ from typing import TypeVar
 
 from paraply.counterexamples.hunt import properties_of
 from paraply.counterexamples.workload_arguments import checked
-from paraply.exploring.drawing import Drawing, drawn_schedules
 from paraply.exploring.explore import explore as run_exploration
 from paraply.interface.checking import PropertyName, name_of
+from paraply.mining.drawing import Drawing, drawn_schedules
 from paraply.reference_impl.subject import Subject, Workload, register_subject
 from paraply.registries import subject_named
 from paraply.vocabulary.history import History, OptionValue

@@ -58,8 +58,7 @@ class RecordedSystem(ForeignSystem):
         """Return the number of histories."""
         return self.count
 
-    @property
-    def options(self) -> Mapping[str, OptionValue]:
+    def options_at(self, run: int) -> Mapping[str, OptionValue]:
         """Return the file."""
         return {"file": self.file}
 

@@ -22,10 +22,12 @@ from paraply.vocabulary.events import Event
 from paraply.vocabulary.history import History
 from paraply.vocabulary.history_jsonl import write_history
 from paraply.vocabulary.programs import encode_program
-from paraply.vocabulary.schedule import Schedule, SeededSchedule
+from paraply.vocabulary.schedule import Schedule
 from paraply.vocabulary.shapes import require_shape
 from paraply.vocabulary.verdict import Verdict
 
+UNEXPLAINED = " (without its documented cause)"
+"""End of the signature of a breach that the dialect is known for, but not by this cause."""
 NOVEL_MAX = 64
 """Novel programs per batch."""
 
@@ -49,6 +51,7 @@ SCHEMA = pa.schema(
         pa.field("holds", _WORDS),
         pa.field("unknown", _WORDS),
         pa.field("violated", _WORDS),
+        pa.field("expected", _WORDS),
         pa.field("situations", _WORDS),
         pa.field("signatures", _WORDS),
         pa.field("history", pa.string()),
@@ -57,7 +60,8 @@ SCHEMA = pa.schema(
 """One row per history, by ``system`` and ``run``.
 
 ``program``: choices (``paraply.vocabulary.programs``). ``course``: digest. ``features``: number
-reached. ``holds``, ``unknown``, ``violated``: required properties. ``situations``: reached ones.
+reached. ``holds``, ``unknown``, ``violated``: required properties. ``expected``: broken, as is
+known of options that only this run has. ``situations``: reached ones.
 ``signatures``: parallel to ``violated``. ``history``: JSON Lines of a violation.
 """
 
@@ -105,6 +109,8 @@ class Counts:
         violated: judge -> histories that break it.
         first_violated: judge -> first run.
         first_reached: judge -> first run.
+        expected: judge -> histories that break it, as is known of their drawn options.
+        unexplained: judge -> violating histories without the cause that their dialect is known for.
         confirmed: confirmed kernel findings.
         actions: action and outcome -> count.
         features: numbers (``paraply.mining.coverage``).
@@ -119,6 +125,8 @@ class Counts:
     violated: dict[str, int] = field(default_factory=dict)
     first_violated: dict[str, int] = field(default_factory=dict)
     first_reached: dict[str, int] = field(default_factory=dict)
+    expected: dict[str, int] = field(default_factory=dict)
+    unexplained: dict[str, int] = field(default_factory=dict)
     confirmed: int = 0
     actions: Counter[str] = field(default_factory=Counter)
     features: set[int] = field(default_factory=set)
@@ -136,7 +144,12 @@ class Counts:
         self.histories += other.histories
         self.events += other.events
         self.confirmed += other.confirmed
-        for mine, theirs in ((self.reached, other.reached), (self.violated, other.violated)):
+        for mine, theirs in (
+            (self.reached, other.reached),
+            (self.violated, other.violated),
+            (self.expected, other.expected),
+            (self.unexplained, other.unexplained),
+        ):
             for name, count in theirs.items():
                 mine[name] = mine.get(name, 0) + count
         for first, others in (
@@ -167,6 +180,8 @@ class Counts:
             "violated": self.violated,
             "first_violated": self.first_violated,
             "first_reached": self.first_reached,
+            "expected": self.expected,
+            "unexplained": self.unexplained,
             "confirmed": self.confirmed,
             "actions": dict(sorted(self.actions.items())),
             "features": sorted(self.features),
@@ -184,6 +199,8 @@ _COUNTS_SHAPE = {
     "violated": _COUNTED,
     "first_violated": _COUNTED,
     "first_reached": _COUNTED,
+    "expected": _COUNTED,
+    "unexplained": _COUNTED,
     "confirmed": int,
     "actions": _COUNTED,
     "features": [int],
@@ -195,7 +212,8 @@ _COUNTS_SHAPE = {
 
 def counts_from_json(value: Mapping[str, Any]) -> Counts:
     """Read :meth:`Counts.as_json`; ``ValueError`` for another shape."""
-    value = {"courses": "", **value}  # States of earlier versions have none.
+    # States of earlier versions lack these.
+    value = {"courses": "", "expected": {}, "unexplained": {}, **value}
     require_shape(value, _COUNTS_SHAPE, "counts")
     return Counts(
         histories=value["histories"],
@@ -204,6 +222,8 @@ def counts_from_json(value: Mapping[str, Any]) -> Counts:
         violated=dict(value["violated"]),
         first_violated=dict(value["first_violated"]),
         first_reached=dict(value["first_reached"]),
+        expected=dict(value["expected"]),
+        unexplained=dict(value["unexplained"]),
         confirmed=value["confirmed"],
         actions=Counter(value["actions"]),
         features=set(value["features"]),
@@ -253,11 +273,12 @@ def run_batch(
             rows.append(
                 {
                     **named,
+                    "options": options_column(system, run),
                     "run": run,
                     "seed": history.header.seed,
                     "program": program,
                     "features": len(features),
-                    **judged(history, run, program, judges, counts),
+                    **judged(history, run, program, judges, counts, system),
                 }
             )
     table = pa.Table.from_pylist(rows, schema=SCHEMA)
@@ -271,14 +292,18 @@ def named_columns(system: System) -> dict[str, str]:
         "subject": system.subject,
         "mutant": system.mutant,
         "dialect": system.workload.dialect,
-        "options": json.dumps(dict(sorted(system.options.items()))),
     }
+
+
+def options_column(system: System, run: int) -> str:
+    """Return a run's options, sorted, as JSON."""
+    return json.dumps(dict(sorted(system.options_at(run).items())))
 
 
 def seeded(plan: Plan, batch: Batch) -> Iterable[tuple[int, Schedule]]:
     """Yield a batch's runs with random schedules."""
     for run in range(batch.first, batch.first + batch.count):
-        yield run, SeededSchedule(plan.seed_of(run))
+        yield run, plan.systems[batch.system].schedule_at(run, plan.seed_of(run))
 
 
 def action_of(event: Event) -> str:
@@ -289,7 +314,12 @@ def action_of(event: Event) -> str:
 
 
 def judged(
-    history: History, run: int, program: bytes, judges: Sequence[Property], counts: Counts
+    history: History,
+    run: int,
+    program: bytes,
+    judges: Sequence[Property],
+    counts: Counts,
+    system: System,
 ) -> dict[str, Any]:
     """Judge and count a history; return its columns."""
     size = (len(history.transactions), len(history.events), len(program))
@@ -298,11 +328,20 @@ def judged(
     violated: list[str] = []
     situations: list[str] = []
     signatures: list[str] = []
+    expected: list[str] = []
+    known = frozenset() if system.mutant else system.known_breaches
     for prop in judges:
         name = prop.name
         violations = prop.violations(history)
-        if violations:
+        is_explained = bool(violations) and system.explains(prop, history)
+        if is_explained and name not in known:
+            expected.append(name)
+            counts.expected[name] = counts.expected.get(name, 0) + 1
+        elif violations:
             signature = shape_signature(name, violations, history).text
+            if name in known and not is_explained:
+                signature += UNEXPLAINED
+                counts.unexplained[name] = counts.unexplained.get(name, 0) + 1
             violated.append(name)
             signatures.append(signature)
             counts.violated[name] = counts.violated.get(name, 0) + 1
@@ -329,6 +368,7 @@ def judged(
         "holds": holds,
         "unknown": unknown,
         "violated": violated,
+        "expected": expected,
         "situations": situations,
         "signatures": signatures,
         "history": "\n".join(write_history(history)) if violated else None,

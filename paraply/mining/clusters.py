@@ -11,9 +11,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from paraply.mining.batch_runs import Specimen
+from paraply.mining.batch_runs import UNEXPLAINED, Specimen
 from paraply.mining.campaign import Progress
 from paraply.mining.engines import Engine
+from paraply.mining.judges import unexplained
 from paraply.mining.plan import Plan
 from paraply.mining.signatures import Signature, canonical_digest, full_signature
 from paraply.mining.systems import System
@@ -67,7 +68,14 @@ class Cluster:
     @property
     def order(self) -> tuple[object, ...]:
         """Return the sort key."""
-        return (self.system, self.prop, -self.specimen.count, self.shape)
+        return (
+            self.system, self.prop, not self.is_unexplained, -self.specimen.count, self.shape
+        )  # fmt: skip
+
+    @property
+    def is_unexplained(self) -> bool:
+        """Return whether the dialect is known for the breach, but not by this cause."""
+        return self.shape.endswith(UNEXPLAINED)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -149,6 +157,8 @@ class MinimiseTask:
         started = time.perf_counter()
         system = self.plan.systems[cluster.system]
         prop = property_named(cluster.prop)
+        if cluster.is_unexplained:
+            prop = unexplained(system.runner, prop)
         run = cluster.specimen.run
         found = replayed(system, prop, cluster.specimen.program, run)
         if not found.violations:

@@ -15,7 +15,14 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from paraply.mining.batch_runs import SCHEMA, BatchRun, Counts, judged, named_columns
+from paraply.mining.batch_runs import (
+    SCHEMA,
+    BatchRun,
+    Counts,
+    judged,
+    named_columns,
+    options_column,
+)
 from paraply.mining.compiled import columns as C
 from paraply.mining.compiled.applier import Ints, broken_names, run_fast, run_many
 from paraply.mining.coverage import features_of
@@ -61,7 +68,8 @@ def run_fast_batch(plan: Plan, batch: Batch, settings: Ints) -> BatchRun:
     overflown = (row["course"] for run, row in zip(kept, rows, strict=True)
                  if verdicts[run] == C.OVERFLOWN)  # fmt: skip
     counts.courses = reduce(or_, map(seen, overflown), courses)
-    table = pa.Table.from_pylist([{**named_columns(system), **row} for row in rows], schema=SCHEMA)
+    named = {**named_columns(system), "options": options_column(system, batch.first)}
+    table = pa.Table.from_pylist([{**named, **row} for row in rows], schema=SCHEMA)
     return BatchRun(batch=batch, table=table, counts=counts, seconds=time.perf_counter() - started)
 
 
@@ -117,7 +125,7 @@ class _Replays:
             "seed": None,
             "program": program,
             "features": len(features),
-            **judged(history, number, program, self._judges, counts),
+            **judged(history, number, program, self._judges, counts, self._system),
         }
 
 

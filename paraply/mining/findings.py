@@ -39,7 +39,8 @@ SCHEMA = pa.schema(
 """One row per system, kind, name and signature.
 
 Kinds: ``total`` (batches, rows, microseconds, histories, events, confirmed), ``reached`` and
-``violated`` (property; ``first`` run), ``action``, ``feature`` (number), ``novel`` (``program``),
+``violated`` (property; ``first`` run), ``expected`` and ``unexplained`` (property), ``action``,
+``feature`` (number), ``novel`` (``program``),
 ``courses`` (``sketch``),
 ``breach`` (property; ``transactions`` to ``program``: smallest witness), ``file`` (name;
 ``signature``: statistics; ``count``: bytes; ``first``: rows).
@@ -92,6 +93,9 @@ def rows_of(system: int, found: Found) -> Iterator[dict[str, Any]]:
         yield row("reached", name, count, first=counts.first_reached.get(name))
     for name, count in counts.violated.items():
         yield row("violated", name, count, first=counts.first_violated[name])
+    for kind in ("expected", "unexplained"):
+        for name, count in getattr(counts, kind).items():
+            yield row(kind, name, count)
     for name, count in counts.actions.items():
         yield row("action", name, count)
     for feature in counts.features:
@@ -138,6 +142,8 @@ class Merged:
             getattr(counts, kind)[name] = count
             if row["first"] is not None:
                 getattr(counts, f"first_{kind}")[name] = row["first"]
+        elif kind in ("expected", "unexplained"):
+            getattr(counts, kind)[name] = count
         elif kind == "action":
             counts.actions[name] = count
         elif kind == "feature":

@@ -1,14 +1,26 @@
-"""Selects a subject's judges."""
+"""Selects a subject's judges, and tells breaches that are known of it from others."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import wraps
+
+from paraply.properties.moments import first_breaking_event
 from paraply.properties.registry import (
     Exemption,
     Property,
+    Violation,
     Vocabulary,
     registered_properties,
 )
-from paraply.reference_impl.subject import KnownBreaches, Subject
+from paraply.reference_impl.subject import (
+    NO_CAUSE_ASKED,
+    KnownBreaches,
+    Subject,
+    Workload,
+    workload_of_header,
+)
 from paraply.vocabulary.history import History
 
 
@@ -22,6 +34,34 @@ def properties_about(subject: Subject) -> list[Property]:
         )
         for prop in registered_properties()
     ]
+
+
+def is_expected(subject: Subject, workload: Workload, prop: Property, history: History) -> bool:
+    """Return whether an expected cause precedes the breach."""
+    causes = subject.causes_of(workload, prop.name)
+    if not causes or NO_CAUSE_ASKED in causes:
+        return bool(causes)
+    last = first_breaking_event(history, prop)
+    until = history if last is None else replace(history, events=history.events[: last + 1])
+    return any(cause.occurs(until) for cause in causes)
+
+
+def is_explained(subject: Subject, prop: Property, history: History) -> bool:
+    """Return whether a breach is expected in the run's own dialect, sizes and options."""
+    return is_expected(subject, workload_of_header(history.header), prop, history)
+
+
+def unexplained(subject: Subject, prop: Property) -> Property:
+    """Return the property without the breaches that are expected."""
+    check = prop.check
+    assert check is not None, "a situation is not broken"
+
+    @wraps(check)
+    def others(history: History) -> Sequence[Violation]:
+        violations = check(history)
+        return () if violations and is_explained(subject, prop, history) else violations
+
+    return replace(prop, check=others)
 
 
 def _follows(subject: Subject, known: KnownBreaches, name: str) -> Vocabulary:

@@ -29,8 +29,8 @@ READS_AT_ONCE = 16
 COMPRESSION = "zstd"
 COLUMNS_PACKED = [
     "system", "subject", "mutant", "dialect", "options", "holds.list.element",
-    "unknown.list.element", "violated.list.element", "situations.list.element",
-    "signatures.list.element",
+    "unknown.list.element", "violated.list.element", "expected.list.element",
+    "situations.list.element", "signatures.list.element",
 ]  # fmt: skip
 """Columns with few values; dictionaries enlarge others."""
 

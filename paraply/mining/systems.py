@@ -10,15 +10,23 @@ from typing import Any, ClassVar
 import paraply.properties.all as _properties
 import paraply.reference_impl.mutations.all as _mutations
 import paraply.reference_impl.subjects as _subjects
-from paraply.mining.judges import properties_about
+from paraply.mining.drawing import Drawing, drawn_schedule
+from paraply.mining.judges import is_explained, properties_about
 from paraply.properties.registry import (
     Expectation,
     Property,
     property_named,
     registered_properties,
 )
+from paraply.properties.search import SEED_STRIDE
 from paraply.reference_impl.mutants import Mutant, mutant_named, registered_mutants
-from paraply.reference_impl.subject import Subject, Workload, registered_subjects, subject_named
+from paraply.reference_impl.subject import (
+    SIZES,
+    Subject,
+    Workload,
+    registered_subjects,
+    subject_named,
+)
 from paraply.vocabulary.errors import ParaplyError, register
 from paraply.vocabulary.history import History, OptionValue
 from paraply.vocabulary.schedule import Schedule, SeededSchedule
@@ -37,7 +45,6 @@ NO_SUCH_SIZE = register(
 SAMPLE_RUNS = 50
 """Runs that show which properties apply."""
 _APPLICABLE: dict[str, frozenset[str]] = {}
-SIZES = ("transactions", "rows", "members")
 ALL = "all"
 
 MakeHistory = Callable[[Schedule, int], History]
@@ -52,12 +59,14 @@ class System:
         mutant: empty for the subject.
         workload: names the dialect.
         judges: names in column order.
+        draws: sizes and options that are not given differ from run to run.
     """
 
     subject: str
     mutant: str = ""
     workload: Workload
     judges: tuple[str, ...]
+    draws: Draws | None = None
 
     is_ours: ClassVar[bool] = True
     """Whether runs are repeatable (no external process)."""
@@ -85,16 +94,25 @@ class System:
         """Return the mutant or subject to run."""
         return mutant_named(self.mutant).subject if self.mutant else subject_named(self.subject)
 
-    @property
-    def options(self) -> Mapping[str, OptionValue]:
-        """Return the values of the ``options`` column."""
-        return self.runner.options_of(self.workload)
+    def options_at(self, run: int) -> Mapping[str, OptionValue]:
+        """Return a run's values of the ``options`` column; sizes too, where they are drawn."""
+        if self.draws is None:
+            return self.runner.options_of(self.workload)
+        return self.runner.settings_of(self.workload_at(run))
+
+    def workload_at(self, run: int) -> Workload:
+        """Return a run's workload."""
+        return self.workload if self.draws is None else self.draws.workload(self, run)
+
+    def schedule_at(self, run: int, seed: int) -> Schedule:
+        """Return a run's random schedule; where workloads are drawn, some are biased."""
+        return SeededSchedule(seed) if self.draws is None else drawn_schedule(seed)
 
     @contextmanager
     def opened(self) -> Iterator[MakeHistory]:
         """Yield a history maker for one batch."""
-        runner, workload = self.runner, self.workload
-        yield lambda schedule, _: runner.run(schedule, workload)
+        runner = self.runner
+        yield lambda schedule, run: runner.run(schedule, self.workload_at(run))
 
     @property
     def properties(self) -> tuple[Property, ...]:
@@ -121,13 +139,18 @@ class System:
         known = subject_named(self.subject).known_breaches(self.workload)
         return known & frozenset(self.judges)
 
+    def explains(self, prop: Property, history: History) -> bool:
+        """Return whether a breach is known of the run's dialect and options, by its cause."""
+        return not self.mutant and is_explained(self.runner, prop, history)
+
     @property
     def situations(self) -> frozenset[str]:
         """Return situations that sample runs show reachable."""
-        key = f"{self.subject} {self.mutant} {self.workload}"
+        key = f"{self.subject} {self.mutant} {self.workload} {self.draws}"
         if key not in _APPLICABLE:
             runs = [
-                self.runner.run(SeededSchedule(seed), self.workload) for seed in range(SAMPLE_RUNS)
+                self.runner.run(self.schedule_at(run, run), self.workload_at(run))
+                for run in range(SAMPLE_RUNS)
             ]
             _APPLICABLE[key] = frozenset(
                 prop.name
@@ -150,7 +173,30 @@ class System:
             **{size: getattr(self.workload, size) for size in SIZES},
             "options": dict(sorted(self.workload.options.items())),
             "judges": list(self.judges),
+            **({} if self.draws is None else {"draws": self.draws.as_json()}),
         }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Draws:
+    """Each run has the sizes and options that ``paraply explore`` draws for its seed.
+
+    Attributes:
+        seed: the campaign's.
+        sizes: those that are given, and thus not drawn.
+    """
+
+    seed: int
+    sizes: tuple[str, ...] = ()
+
+    def workload(self, system: System, run: int) -> Workload:
+        """Return a run's workload."""
+        drawing = Drawing(subject=system.runner, given=system.workload, sizes=frozenset(self.sizes))
+        return drawing.workload(self.seed * SEED_STRIDE + run)
+
+    def as_json(self) -> dict[str, Any]:
+        """Return plain values for :func:`system_from_json`."""
+        return {"seed": self.seed, "sizes": list(self.sizes)}
 
 
 SystemReader = Callable[[Mapping[str, Any]], System]
@@ -178,6 +224,11 @@ def system_from_json(value: Mapping[str, Any]) -> System:
     require_shape(value, _SHAPE, "a system")
     for size in SIZES:
         require_range(value[size], 0, _SIZE_MAX, size)
+    draws = value.get("draws")
+    if draws is not None:
+        require_shape(draws, {"seed": int, "sizes": [str]}, "draws")
+        if not set(draws["sizes"]) <= set(SIZES):
+            raise ValueError("draws names no size")
     return System(
         subject=value["subject"],
         mutant=value["mutant"],
@@ -187,6 +238,7 @@ def system_from_json(value: Mapping[str, Any]) -> System:
             options=dict(value["options"]),
         ),
         judges=tuple(value["judges"]),
+        draws=draws and Draws(seed=draws["seed"], sizes=tuple(draws["sizes"])),
     )
 
 
@@ -226,14 +278,23 @@ class Overrides:
 
 
 def systems_of(
-    subjects: Iterable[str], mutants: Iterable[str], overrides: Mapping[str, str]
+    subjects: Iterable[str],
+    mutants: Iterable[str],
+    overrides: Mapping[str, str],
+    *,
+    draw_seed: int | None = None,
 ) -> tuple[System, ...]:
     """Return systems; ``subject`` means all its dialects, ``subject:dialect`` one.
 
-    Mutants bring their workload. Raises ``ParaplyError`` for unknown names and options.
+    Mutants bring their workload. Subjects draw what ``overrides`` leaves open by ``draw_seed``, or
+    have the defaults. Raises ``ParaplyError`` for unknown names and options.
     """
     given = Overrides(overrides)
     chosen = [system for name in subjects for system in _systems_of_subject(name, given)]
+    if draw_seed is not None:
+        sizes = tuple(size for size in SIZES if size in overrides)
+        draws = Draws(seed=draw_seed, sizes=sizes)
+        chosen = [replace(system, draws=draws) for system in chosen]
     for name in mutants:
         named = registered_mutants() if name == ALL else (mutant_named(name),)
         chosen += [_system_of_mutant(mutant, given) for mutant in named]

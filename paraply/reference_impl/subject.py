@@ -89,6 +89,23 @@ class Workload:
         )
 
 
+SIZES = ("transactions", "rows", "members")
+
+
+def workload_of_header(header: HistoryHeader) -> Workload:
+    """Return a recorded history's workload; ``ParaplyError`` P406 for a size that is no number."""
+    for name in SIZES:
+        value = header.options.get(name, 0)
+        if not isinstance(value, int) or isinstance(value, bool):
+            raise ParaplyError(
+                OPTION_OF_WRONG_TYPE, name=name, subject=header.subject, value=value,
+                expected="number", default=getattr(Workload(), name),
+            )  # fmt: skip
+    sizes = {name: int(header.options[name]) for name in SIZES if name in header.options}
+    options = {name: value for name, value in header.options.items() if name not in SIZES}
+    return Workload(dialect=header.dialect, options=options, **sizes)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Option:
     """A subject's option; ``default`` defines its type.

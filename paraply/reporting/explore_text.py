@@ -7,9 +7,10 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
-from paraply.counterexamples.workload_arguments import SIZES, option_text
+from paraply.counterexamples.workload_arguments import option_text
 from paraply.exploring.explore import Finding, Result
 from paraply.properties.registry import Evidence
+from paraply.reference_impl.subject import SIZES
 from paraply.reporting.counterexample_text import counterexample_lines
 from paraply.reporting.json_document import json_document
 from paraply.reporting.plain_table import plain_table

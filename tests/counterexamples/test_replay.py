@@ -140,7 +140,7 @@ def test_wrong_usage_exits_3_with_a_code(arguments, code, capsys):
         (b"not json\n", "P505"),
         (b'{"record":"history","subject":"mysql-8.4"}\n', "P403"),
         (b'{"record":"history","subject":"applier","dialect":"x"}\n', "P405"),
-        (b'{"record":"history","subject":"applier","options":{"rows":"x"}}\n', "P320"),
+        (b'{"record":"history","subject":"applier","options":{"rows":"x"}}\n', "P406"),
         (b'{"record":"history","subject":"applier","options":{"workers":-1}}\n', "P409"),
     ],
 )

@@ -6,8 +6,8 @@ import pytest
 
 from paraply.counterexamples.hunt import properties_of
 from paraply.exploring import explore as exploring
-from paraply.exploring.drawing import drawn_value
 from paraply.exploring.healthy import false_alarms, main
+from paraply.mining.drawing import drawn_value
 from paraply.properties.search import random_schedules
 from paraply.reference_impl.applier.replica import Replica
 from paraply.reference_impl.group.member import Member

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis.strategies import SearchStrategy
 
 from paraply.counterexamples.hunt import properties_of
-from paraply.exploring.drawing import SEEDS, drawn_schedule, drawn_workload
+from paraply.mining.drawing import SEEDS, drawn_schedule, drawn_workload
 from paraply.properties.isolation.judging import judge as judge_isolation
 from paraply.properties.isolation.objects import judge_objects
 from paraply.properties.isolation.prefixes import judge_prefixes

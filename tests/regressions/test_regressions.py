@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from paraply.counterexamples.replaying import replay
-from paraply.counterexamples.workload_arguments import workload_of_header
 from paraply.properties.registry import verdict_of
+from paraply.reference_impl.subject import workload_of_header
 from paraply.registries import mutant_named, property_named, subject_named
 from paraply.vocabulary.history_jsonl import read_histories
 from paraply.vocabulary.programs import decode_program, parse_program

@@ -8,7 +8,7 @@ from random import Random
 
 import pytest
 
-from paraply.exploring.drawing import SEEDS, drawn_schedule, drawn_schedules, drawn_workload
+from paraply.mining.drawing import SEEDS, drawn_schedule, drawn_schedules, drawn_workload
 from paraply.properties.apply.parallel_apply import two_transactions_overlap
 from paraply.reference_impl.subject import Workload
 from paraply.registries import subject_named

@@ -10,10 +10,9 @@ from pathlib import Path
 from paraply.counterexamples.hunt import properties_of
 from paraply.counterexamples.showing.alternatives import Alternatives, alternatives_of
 from paraply.counterexamples.showing.document import Shown
-from paraply.counterexamples.workload_arguments import workload_of_header
 from paraply.judging.live_histories import live_properties_of
 from paraply.properties.registry import Expectation, Property, verdict_of
-from paraply.reference_impl.subject import Subject, Workload
+from paraply.reference_impl.subject import Subject, Workload, workload_of_header
 from paraply.registries import mutant_named, property_named, registered_properties, subject_named
 from paraply.reporting.files import write_reports
 from paraply.reporting.show_html import show_html

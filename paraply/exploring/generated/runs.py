@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from functools import partial
 
 from paraply.counterexamples.hunt import properties_of
-from paraply.exploring.drawing import SEEDS, drawn_schedule, drawn_workload
-from paraply.exploring.explore import is_expected
 from paraply.exploring.generated.possible import Answer, NotedSchedule
+from paraply.mining.drawing import SEEDS, drawn_schedule, drawn_workload
+from paraply.mining.judges import is_expected
 from paraply.mutating.patches import CodeKey, key_of
 from paraply.properties.campaign import content_digest
 from paraply.properties.registry import Property, registered_properties

@@ -43,9 +43,10 @@ _COLLECTION_RULES: dict[Callable[[Window], Window], int] = {
 def settings_of(system: System) -> Ints | None:
     """Return kernel settings; None for unsupported systems."""
     workload = system.workload
-    options = system.options
+    options = system.options_at(0)
     if (
         system.subject != "applier"
+        or system.draws is not None
         or system.mutant not in C.FAULTS
         or not workload.dialect.startswith("logical_clock")
         or any(options[name] for name in _OFF)
