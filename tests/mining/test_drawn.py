@@ -1,4 +1,4 @@
-"""Campaigns that draw each run: its sizes and options are stored, and known breaches have causes."""
+"""Campaigns that draw each run: sizes and options are stored, and known breaches have causes."""
 
 from __future__ import annotations
 
