@@ -9,7 +9,7 @@ from paraply.mining.batch_runs import Counts
 from paraply.mining.campaign import Progress
 from paraply.mining.systems import System
 from paraply.registries import mutant_named, property_named
-from paraply.vocabulary.verdict import Verdict, combine
+from paraply.vocabulary.verdict import OVER_SERIALISES, Verdict, combine
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,8 +44,13 @@ class SystemResult:
         return self.first_found * self.seconds / max(self.counts.histories, 1)
 
 
-def judge(progress: Progress, *, allow_expected: bool = False) -> list[SystemResult]:
-    """Return all verdicts; ``allow_expected`` accepts known breaches."""
+def judge(
+    progress: Progress, *, allow_expected: bool = False, is_strict: bool = False
+) -> list[SystemResult]:
+    """Return all verdicts.
+
+    ``allow_expected`` accepts known breaches. Those of precision and speed count if ``is_strict``.
+    """
     results = []
     for system, counts, seconds in zip(
         progress.plan.systems, progress.per_system, progress.seconds_per_system, strict=True
@@ -53,7 +58,9 @@ def judge(progress: Progress, *, allow_expected: bool = False) -> list[SystemRes
         if system.mutant:
             verdict, note = _of_mutant(system, counts)
         else:
-            verdict, note = _of_subject(system, counts, allow_expected=allow_expected)
+            verdict, note = _of_subject(
+                system, counts, allow_expected=allow_expected, is_strict=is_strict
+            )
         results.append(
             SystemResult(system=system, counts=counts, seconds=seconds, verdict=verdict, note=note)
         )
@@ -89,14 +96,20 @@ def unexpected_breaches(system: System, counts: Counts) -> list[str]:
     )
 
 
-def _of_subject(system: System, counts: Counts, *, allow_expected: bool) -> tuple[Verdict, str]:
+def _of_subject(
+    system: System, counts: Counts, *, allow_expected: bool, is_strict: bool
+) -> tuple[Verdict, str]:
     broken = unexpected_breaches(system, counts)
-    if broken:
-        return Verdict.VIOLATED, f"breaks {', '.join(broken)}"
+    slow = [name for name in broken if not property_named(name).is_safety]
+    grave = [name for name in broken if name not in slow or is_strict]
+    if grave:
+        return Verdict.VIOLATED, f"breaks {', '.join(grave)}"
     not_found = sorted(system.known_breaches - counts.violated.keys())
     met = counts.reached.keys() | counts.violated.keys()
     unreached = sorted(system.situations_given(met) - met)
     notes = []
+    if slow:
+        notes.append(f"{OVER_SERIALISES}: {', '.join(slow)}")
     if counts.expected:
         notes.append(f"known of drawn options: {', '.join(sorted(counts.expected))}")
     if system.known_breaches & counts.violated.keys():
@@ -108,7 +121,9 @@ def _of_subject(system: System, counts: Counts, *, allow_expected: bool) -> tupl
         notes.append(f"known breach not found: {', '.join(not_found)}")
     if unreached:
         notes.append(f"never reached: {', '.join(unreached)}")
-    if system.known_breaches & counts.violated.keys() and not allow_expected:
+    known = system.known_breaches & counts.violated.keys()
+    counting = [name for name in known if is_strict or property_named(name).is_safety]
+    if counting and not allow_expected:
         return Verdict.VIOLATED, "; ".join(notes)
     if not_found or unreached:
         return Verdict.UNKNOWN, "; ".join(notes)

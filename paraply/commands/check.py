@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from paraply.counterexamples.workload_arguments import STRICT_HELP
 from paraply.errors import USAGE
 from paraply.file_arguments import InputPath, JsonFile, JunitFile
 from paraply.judging.checking import (
@@ -76,6 +77,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--total", type=int, metavar="N", help="of a bank: what all accounts hold together"
     )
+    parser.add_argument("--strict", action="store_true", help=STRICT_HELP)
     parser.add_argument("--json", type=JsonFile, metavar="F", help="write JSON; - is stdout")
     parser.add_argument("--junit", type=JunitFile, metavar="F", help="write JUnit XML; - is stdout")
     add_sandbox_argument(parser, prepare=_load_search)
@@ -105,8 +107,10 @@ def check(arguments: argparse.Namespace) -> Checked:
     kind = kind_of(name)
     if kind in (FileKind.OURS, FileKind.PARQUET):
         _refuse_options(arguments, ("level", "log", "total"), "a history of paraply")
-        return check_histories(name, own_histories(name, kind), arguments.property)
-    _refuse_options(arguments, ("property",), "a history of clients")
+        return check_histories(
+            name, own_histories(name, kind), arguments.property, is_strict=arguments.strict
+        )
+    _refuse_options(arguments, ("property", "strict"), "a history of clients")
     history = clients_history(name, kind, arguments.log)
     if isinstance(history, ClientHistory):
         _refuse_options(arguments, ("total",), "a history without accounts")
@@ -118,5 +122,5 @@ def check(arguments: argparse.Namespace) -> Checked:
 
 def _refuse_options(arguments: argparse.Namespace, names: tuple[str, ...], what: str) -> None:
     for name in names:
-        if getattr(arguments, name) not in (None, []):
+        if getattr(arguments, name) not in (None, [], False):
             raise ParaplyError(USAGE, reason=f"{what} has no --{name}", command="paraply check")

@@ -10,6 +10,7 @@ from pathlib import Path
 from paraply.counterexamples.hunt import properties_of
 from paraply.counterexamples.replaying import replay_command
 from paraply.counterexamples.workload_arguments import (
+    STRICT_HELP,
     add_workload_arguments,
     sizes_given,
     workload_of,
@@ -42,7 +43,8 @@ examples:
   paraply explore group --exhaustive --transactions 2 --rows 2 --members 2 --option broadcasts=1
   paraply explore semi_sync --states --transactions 2 --members 3 --option rotations=1
 
-exit codes: 0 every property holds; 1 one is broken, expected or not; 2 one is unknown: its
+exit codes: 0 every property holds, or is one of precision and speed (over-serialises, unless
+--strict); 1 one is broken, expected or not; 2 one is unknown: its
 situation never occurred, a breach the dialect is known for was not found, or an exhaustive
 exploration was cut short
 """
@@ -107,6 +109,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="breaches that the dialect is known for do not make the exit code 1",
     )
+    parser.add_argument("--strict", action="store_true", help=STRICT_HELP)
     parser.add_argument("--json", type=JsonFile, metavar="F", help="write JSON; - is stdout")
     parser.add_argument(
         "--out", metavar="DIR", type=OutputFolder, help="write each counterexample to a file in DIR"
@@ -147,7 +150,7 @@ def run(arguments: argparse.Namespace) -> int:
             on_run=advance,
         )
     is_cut = exploration is not None and not exploration.is_complete
-    result = replace(result, is_cut=is_cut)
+    result = replace(result, is_cut=is_cut, is_strict=arguments.strict)
     commands = replay_commands(result, None if arguments.out is None else Path(arguments.out))
     if arguments.json != STANDARD_OUTPUT:
         write_report(

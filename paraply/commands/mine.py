@@ -14,6 +14,7 @@ from paraply.campaigning.plan import add_plan_arguments, planned, usage, words_o
 from paraply.campaigning.progress import mining_progress
 from paraply.campaigning.result import judge, overall
 from paraply.counterexamples.foreign_systems import smallest_of_system
+from paraply.counterexamples.workload_arguments import STRICT_HELP
 from paraply.file_arguments import InputPath, JsonFile
 from paraply.mining.campaign import Progress, StopWhen, read_campaign, run_campaign
 from paraply.mining.clusters import clusters_of, distinct, minimise_all
@@ -111,6 +112,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--allow-expected", action="store_true",
         help="breaches that a dialect is known for do not make the exit code 1",
     )  # fmt: skip
+    where.add_argument("--strict", action="store_true", help=STRICT_HELP)
     instead = parser.add_argument_group("instead of running")
     instead.add_argument(
         "--compare", type=positive, metavar="SEEDS",
@@ -317,7 +319,7 @@ def _compare(arguments: argparse.Namespace, plan: Plan, engine: Engine) -> int:
 def _show(
     arguments: argparse.Namespace, progress: Progress, filed: Sequence[Filed], *, engine: str
 ) -> int:
-    results = judge(progress, allow_expected=arguments.allow_expected)
+    results = judge(progress, allow_expected=arguments.allow_expected, is_strict=arguments.strict)
     with_times = not arguments.no_times
     if arguments.json != STANDARD_OUTPUT:
         text = mining_text(progress, results, filed, engine=engine, with_times=with_times)

@@ -19,6 +19,7 @@ MALFORMED_OPTION = register(
 
 _WORDS = {"true": True, "on": True, "yes": True, "false": False, "off": False, "no": False}
 DEFAULT = Workload()
+STRICT_HELP = "a broken property of precision or speed (over-serialises) makes the exit code 1, too"
 
 
 def add_workload_arguments(

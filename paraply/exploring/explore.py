@@ -14,7 +14,7 @@ from paraply.properties.campaign import Campaign, Tally, run_campaign
 from paraply.properties.registry import Expectation, Property
 from paraply.reference_impl.subject import Subject, Workload, workload_of_header
 from paraply.vocabulary.schedule import Schedule
-from paraply.vocabulary.verdict import Verdict, combine
+from paraply.vocabulary.verdict import OVER_SERIALISES, Verdict, combine
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,6 +53,16 @@ class Finding:
         return self.tally.evidence.verdict if self.is_of_the_draw else self.tally.verdict
 
     @property
+    def over_serialises(self) -> bool:
+        """Return whether the property is one of precision or speed, and broken."""
+        return self.verdict is Verdict.VIOLATED and not self.prop.is_safety
+
+    @property
+    def word(self) -> str:
+        """Return the verdict's word."""
+        return OVER_SERIALISES if self.over_serialises else self.verdict.word
+
+    @property
     def note(self) -> str:
         """Return a remark."""
         if self.is_of_the_draw:
@@ -85,6 +95,7 @@ class Result:
     findings: tuple[Finding, ...]
     set_aside: tuple[str, ...] = field(default=())
     is_cut: bool = False
+    is_strict: bool = False
     drawing: Drawing | None = None
 
     @property
@@ -97,15 +108,14 @@ class Result:
     def verdict(self, *, allow_expected: bool = False) -> Verdict:
         """Return the gravest verdict, UNKNOWN at best if cut.
 
-        ``allow_expected`` ignores known breaches.
+        ``allow_expected`` ignores known breaches. Those of precision and speed count only if
+        ``is_strict``.
         """
         verdicts = [Verdict.UNKNOWN] if self.is_cut else []
-        verdicts += [
-            Verdict.HOLDS
-            if allow_expected and finding.is_expected and not finding.is_of_the_draw
-            else finding.verdict
-            for finding in self.findings
-        ]
+        for finding in self.findings:
+            is_allowed = allow_expected and finding.is_expected and not finding.is_of_the_draw
+            is_slow = finding.over_serialises and not self.is_strict
+            verdicts.append(Verdict.HOLDS if is_allowed or is_slow else finding.verdict)
         return combine(verdicts)
 
 

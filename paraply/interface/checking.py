@@ -55,6 +55,7 @@ def check(
     level: str | None = None,
     log: str | Path | None = None,
     total: int | None = None,
+    strict: bool = False,
 ) -> CheckReport:
     """Judge a history, or a file or folder of histories.
 
@@ -64,17 +65,19 @@ def check(
         level: deciding isolation level of a client history.
         log: its source log as JSON Lines.
         total: sum of all accounts of a bank.
+        strict: broken properties of precision and speed decide, too.
 
     Raises ``ParaplyError`` for an unreadable file or unsuitable option.
     """
     names = [name_of(one) for one in properties]
     if isinstance(history, History):
-        return _report(check_histories("", [history], names))
+        return _report(check_histories("", [history], names, is_strict=strict))
     file = str(history)
     kind = kind_of(file)
     if kind in (FileKind.OURS, FileKind.PARQUET):
         _refuse("a history of paraply", level=level, log=log, total=total)
-        return _report(check_histories(file, own_histories(file, kind), names))
+        histories = own_histories(file, kind)
+        return _report(check_histories(file, histories, names, is_strict=strict))
     _refuse("a history of clients", properties=names or None)
     clients = clients_history(file, kind, None if log is None else str(log))
     if isinstance(clients, ClientHistory):

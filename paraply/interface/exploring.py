@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from paraply.counterexamples.hunt import properties_of
@@ -72,6 +72,7 @@ def explore(
     members: int | None = None,
     options: Mapping[str, OptionValue] | None = None,
     defaults: bool = False,
+    strict: bool = False,
 ) -> ExploreReport:
     """Run a subject on random schedules, or all, and judge.
 
@@ -85,6 +86,7 @@ def explore(
         dialect: by default the subject's first.
         options: the subject's own.
         defaults: draw nothing; what is not given has its default.
+        strict: broken properties of precision and speed decide, too.
 
     Raises ``ParaplyError`` for an unknown name, dialect, option or size.
     """
@@ -108,7 +110,7 @@ def explore(
         drawing=drawing,
     )
     is_complete = exploration is not None and exploration.is_complete
-    verdict = result.verdict()
+    verdict = replace(result, is_strict=strict).verdict()
     if exploration is not None and not is_complete:
         verdict = max(verdict, Verdict.UNKNOWN)
     found = []

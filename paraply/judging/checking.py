@@ -19,7 +19,7 @@ from paraply.properties.registry import NO_EVIDENCE, Evidence, Expectation, Prop
 from paraply.registries import property_named, registered_properties, registered_subjects
 from paraply.vocabulary.client_history import ClientHistory, Ending
 from paraply.vocabulary.history import History
-from paraply.vocabulary.verdict import Verdict, combine
+from paraply.vocabulary.verdict import OVER_SERIALISES, Verdict, combine
 
 DEFAULT_LEVEL = "serializable"
 BREACHES_KEPT_MAX = 20
@@ -41,10 +41,18 @@ class Row:
     """Of UNKNOWN, or of a refuted level."""
     counts: bool = True
     """Whether it decides the overall verdict."""
+    is_safety: bool = True
+    """False for precision and speed."""
     broken: int = 0
     breaches: tuple[str, ...] = ()
     """The first as sentences."""
     evidence: Evidence = NO_EVIDENCE
+
+    @property
+    def word(self) -> str:
+        """Return the verdict's word."""
+        is_slow = self.verdict is Verdict.VIOLATED and not self.is_safety
+        return OVER_SERIALISES if is_slow else self.verdict.word
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,8 +69,12 @@ class Checked:
 
     @property
     def verdict(self) -> Verdict:
-        """Return the gravest counting verdict."""
-        return combine(row.verdict for row in self.rows if row.counts)
+        """Return the gravest counting verdict; what only over-serialises is decided, and safe."""
+        return combine(
+            row.verdict if row.counts else Verdict.HOLDS
+            for row in self.rows
+            if row.counts or row.word == OVER_SERIALISES
+        )
 
 
 @dataclass(slots=True)
@@ -72,6 +84,7 @@ class _Tally:
     evidence: Evidence = NO_EVIDENCE
     broken: int = 0
     breaches: list[str] = field(default_factory=list)
+    is_strict: bool = False
 
     @property
     def is_reached(self) -> bool:
@@ -96,15 +109,20 @@ class _Tally:
             meaning=self.prop.meaning,
             verdict=Verdict.VIOLATED if self.broken else self.evidence.verdict,
             reason="" if self.broken else self.evidence.reason,
-            counts=not is_situation,
+            counts=not is_situation and (self.is_strict or self.prop.is_safety or not self.broken),
+            is_safety=self.prop.is_safety,
             broken=self.broken,
             breaches=tuple(self.breaches),
             evidence=self.evidence,
         )
 
 
-def check_histories(name: str, histories: Iterable[History], names: Sequence[str]) -> Checked:
+def check_histories(
+    name: str, histories: Iterable[History], names: Sequence[str], *, is_strict: bool = False
+) -> Checked:
     """Judge our own histories by named or all properties.
+
+    A broken property of precision or speed counts if ``is_strict``.
 
     Without names, only areas with evidence count; others are ``silent``.
     """
@@ -121,7 +139,7 @@ def check_histories(name: str, histories: Iterable[History], names: Sequence[str
         broken_off += not history.is_complete
         subjects[" ".join(filter(None, (history.header.subject, history.header.dialect)))] = None
         for prop in properties_of_history(history, names):
-            tally = tallies.setdefault(prop.name, _Tally(prop))
+            tally = tallies.setdefault(prop.name, _Tally(prop, is_strict=is_strict))
             tally.take(count, history, is_only=count == 1 and following is None)
         history = following
     speaking = {tally.prop.area for tally in tallies.values() if tally.is_reached}

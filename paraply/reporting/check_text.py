@@ -13,7 +13,7 @@ from paraply.reporting.explore_text import evidence_json
 from paraply.reporting.json_document import json_document
 from paraply.reporting.page import page
 from paraply.reporting.plain_table import plain_table
-from paraply.vocabulary.verdict import Verdict
+from paraply.vocabulary.verdict import OVER_SERIALISES, WORDS, Verdict
 
 BREACHES_SHOWN_MAX = 3
 SENTENCE_MAX = 1_000
@@ -67,7 +67,7 @@ def _property_lines(checked: Checked) -> list[str]:
         [
             (
                 row.name,
-                "reached" if row.group == "situation" else row.verdict.word,
+                "reached" if row.group == "situation" else row.word,
                 row.broken,
                 str(row.evidence),
             )
@@ -118,8 +118,8 @@ def _summary(checked: Checked) -> str:
             return f"holds: nothing in this history contradicts {checked.level}"
         word = "refuted by" if verdict is Verdict.VIOLATED else "not decided:"
         return f"{verdict.word}: {checked.level} is {word} {visible(row.reason)}"
-    counted = Counter(row.verdict for row in checked.rows if row.counts)
-    parts = [f"{counted[one]} {one.word}" for one in reversed(Verdict) if counted[one]]
+    counted = Counter(row.word for row in checked.rows if row.counts or row.word == OVER_SERIALISES)
+    parts = [f"{counted[word]} {word}" for word in WORDS if counted[word]]
     return f"{verdict.word}: {', '.join(parts) or 'nothing was judged'}"
 
 
@@ -142,7 +142,7 @@ def _row_json(row: Row) -> dict[str, Any]:
         "group": row.group,
         "name": row.name,
         "label": row.label,
-        "verdict": row.verdict.word,
+        "verdict": row.word,
         "reason": row.reason,
         "decides": row.counts,
         "breaches": row.broken,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
@@ -16,7 +17,7 @@ from paraply.reporting.json_document import json_document
 from paraply.reporting.plain_table import plain_table
 from paraply.vocabulary.history import History
 from paraply.vocabulary.history_jsonl import write_history
-from paraply.vocabulary.verdict import Verdict
+from paraply.vocabulary.verdict import WORDS, Verdict
 
 
 def explore_text(
@@ -33,7 +34,7 @@ def explore_text(
         [
             (
                 finding.prop.name,
-                finding.verdict.word,
+                finding.word,
                 finding.tally.reached,
                 finding.tally.violated,
                 str(finding.tally.evidence),
@@ -101,14 +102,11 @@ def covered(result: Result) -> str:
 
 def summary(result: Result, *, allow_expected: bool) -> str:
     """Return the verdict and its reason."""
-    counts = dict.fromkeys(Verdict, 0)
-    expected = 0
-    for finding in result.findings:
-        counts[finding.verdict] += 1
-        expected += finding.is_expected and finding.verdict is Verdict.VIOLATED
-    parts = [
-        f"{counts[verdict]} {verdict.word}" for verdict in reversed(Verdict) if counts[verdict]
-    ]
+    counts = Counter(finding.word for finding in result.findings)
+    expected = sum(
+        finding.is_expected and finding.verdict is Verdict.VIOLATED for finding in result.findings
+    )
+    parts = [f"{counts[word]} {word}" for word in WORDS if counts[word]]
     known = f" ({expected} expected)" if expected else ""
     cut = "; not every schedule was run" if result.is_cut else ""
     return f"{result.verdict(allow_expected=allow_expected).word}: {', '.join(parts)}{known}{cut}"
@@ -149,7 +147,7 @@ def _finding_json(finding: Finding, commands: Mapping[str, str]) -> dict[str, An
         "name": finding.prop.name,
         "expectation": finding.prop.expectation.value,
         "is_safety": finding.prop.is_safety,
-        "verdict": finding.verdict.word,
+        "verdict": finding.word,
         "histories_reached": finding.tally.reached,
         "histories_broken": finding.tally.violated,
         "histories_expected": finding.tally.expected,

@@ -24,6 +24,10 @@ class Verdict(IntEnum):
         return {Verdict.HOLDS: 0, Verdict.VIOLATED: 1, Verdict.UNKNOWN: 2}[self]
 
 
+OVER_SERIALISES = "over-serialises"
+"""Word for a broken precision property: what was recorded is safe, but slower than it must be."""
+WORDS = (Verdict.VIOLATED.word, OVER_SERIALISES, Verdict.UNKNOWN.word, Verdict.HOLDS.word)
+"""The gravest first."""
 EXIT_UNREADABLE = 3
 
 

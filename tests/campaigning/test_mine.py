@@ -263,6 +263,15 @@ def test_subject_is_unknown_where_a_situation_was_never_reached(tmp_path):
     assert overall(progress, [result]) is Verdict.UNKNOWN
 
 
+def test_breach_of_precision_is_a_remark_unless_strict(tmp_path):
+    plan = small_plan(histories=40, batch=40, subjects=("certifier:mysql_8_0",), mutants=())
+    progress = run_campaign(plan, str(tmp_path), InProcess())
+    for is_strict in (False, True):
+        (result,) = judge(progress, is_strict=is_strict)
+        assert "sequence_numbers_are_contiguous" in result.note
+        assert (result.verdict is Verdict.VIOLATED) is is_strict
+
+
 def test_equivalent_mutant_that_survives_holds(tmp_path):
     plan = small_plan(histories=20, batch=20, subjects=(), mutants=("history_survives_rotation",))
     progress = run_campaign(plan, str(tmp_path), InProcess(), stop_when=StopWhen.FOUND)

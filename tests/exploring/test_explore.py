@@ -226,3 +226,31 @@ def test_wrong_usage_exits_3_with_a_code(arguments, code, capsys):
 def test_truth_value_of_an_option_may_be_spelled_in_several_ways(word, value, capsys):
     main(["explore", "applier", "--schedules", "1", "--option", f"barriers={word}", "--json", "-"])
     assert json.loads(capsys.readouterr().out)["options"]["barriers"] is value
+
+
+PRECISION = ["explore", "certifier", "--dialect", "mysql_8_0", "--schedules", "60", "--property"]
+
+
+def test_breach_of_precision_is_a_class_of_its_own_unless_strict(capsys, tmp_path):
+    words = [*PRECISION, "sequence_numbers_are_contiguous", "--out", str(tmp_path)]
+    assert main(words) == 0
+    assert capsys.readouterr().out.endswith("holds: 1 over-serialises (1 expected)\n")
+    assert main([*words, "--strict", "--force"]) == 1
+    assert capsys.readouterr().out.endswith("violated: 1 over-serialises (1 expected)\n")
+
+    (file,) = tmp_path.glob("*.jsonl")
+    words = ["check", str(file), "--property", "sequence_numbers_are_contiguous"]
+    assert main(words) == 0
+    assert capsys.readouterr().out.endswith("holds: 1 over-serialises\n")
+    assert main([*words, "--strict"]) == 1
+    assert capsys.readouterr().out.endswith("violated: 1 over-serialises\n")
+
+
+def test_breach_of_safety_beside_one_of_precision_decides(capsys):
+    assert main([*PRECISION[:-1], "--json", "-"]) in {0, 2}
+    found = json.loads(capsys.readouterr().out)["properties"]
+    assert {one["verdict"] for one in found if not one["is_safety"]} >= {"over-serialises"}
+    words = ["explore", "certifier", "--dialect", "wl8440_literal", "--property"]
+    both = ["last_committed_is_minimal", "barriers_are_ordered_with_all"]
+    assert main([*words, *both]) == 1
+    assert "violated: 1 violated, 1 over-serialises (2 expected)" in capsys.readouterr().out
