@@ -3,6 +3,7 @@ FROM python:3.13-slim AS build
 COPY pyproject.toml README.md LICENSE requirements-core.lock /source/
 COPY paraply /source/paraply
 COPY proofs /source/proofs
+COPY docs/paraply.1 /source/docs/
 RUN python -m venv /opt/paraply \
     && /opt/paraply/bin/pip install --no-cache-dir --require-hashes -r /source/requirements-core.lock \
     && /opt/paraply/bin/pip install --no-cache-dir --no-deps --no-build-isolation /source

@@ -14,7 +14,7 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-PARTS = ("paraply", "proofs", "pyproject.toml", "README.md", "LICENSE")
+PARTS = ("paraply", "proofs", "docs/paraply.1", "pyproject.toml", "README.md", "LICENSE")
 _BUILD = "import sys; from setuptools import build_meta; build_meta.build_wheel(sys.argv[1])"
 
 

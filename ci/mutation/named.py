@@ -16,7 +16,7 @@ from pathlib import Path
 from ci.mutation.sampling import STORE
 from paraply.counterexamples.hunt import properties_of
 from paraply.exploring.generated.forking import Forks
-from paraply.mining.drawing import SEEDS, drawn_schedule, drawn_workload
+from paraply.mining.drawing import SEEDS, Drawing, drawn_schedules
 from paraply.mining.judges import is_expected
 from paraply.number_arguments import positive
 from paraply.progress import progress
@@ -26,7 +26,7 @@ from paraply.registries import mutant_named
 from paraply.vocabulary.schedule import Schedule, SeededSchedule
 
 RECORDS = Path(__file__).resolve().parents[2] / "docs" / "named-mutants.jsonl"
-WORKLOADS = ("default", "drawn", "tuned")
+WORKLOADS = ("default", "fixed", "tuned")
 RUNS = 2_000
 SECONDS_MAX = 300
 """CPU time of one mutant on one workload."""
@@ -37,7 +37,8 @@ class Search:
     """One search for a mutant.
 
     Attributes:
-        workload: the subject's defaults, options and sizes drawn for each run, or the mutant's own.
+        workload: ``default`` has the runs of ``paraply explore``, with sizes and options drawn for
+            each; ``fixed`` those with ``--defaults``; ``tuned`` the mutant's own sizes and options.
         caught_by: the first property that is broken without an expected cause; empty if none is.
         runs: up to the breach, or in all; 0 if time or memory did not suffice.
     """
@@ -82,16 +83,15 @@ def searched(mutant: Mutant, workload: str, *, seed: int, runs_max: int) -> Sear
 def _runs(
     mutant: Mutant, workload: str, *, seed: int, runs_max: int
 ) -> Iterator[tuple[Schedule, Workload]]:
-    choices = random.Random(f"{mutant.name} {workload} {seed}")
-    dialect = mutant.subject.dialect_of(mutant.workload)
-    for _ in range(runs_max):
-        if workload == "tuned":
+    if workload == "tuned":
+        choices = random.Random(f"{mutant.name} {workload} {seed}")
+        for _ in range(runs_max):
             yield SeededSchedule(choices.randrange(SEEDS)), mutant.workload
-        elif workload == "drawn":
-            size = drawn_workload(mutant.subject, dialect, choices)
-            yield drawn_schedule(choices.randrange(SEEDS)), size
-        else:
-            yield drawn_schedule(choices.randrange(SEEDS)), Workload(dialect=dialect)
+        return
+    given = Workload(dialect=mutant.subject.dialect_of(mutant.workload))
+    drawing = Drawing(subject=mutant.subject, given=given)
+    for schedule in drawn_schedules(seed, runs_max):
+        yield schedule, given if workload == "fixed" else drawing.workload(schedule.seed)
 
 
 def stored(path: Path = RECORDS) -> list[Search]:

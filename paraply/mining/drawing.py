@@ -75,11 +75,11 @@ class Drawing:
         return self.subject.run(schedule, self.workload(schedule.seed))
 
 
-def drawn_schedule(seed: int) -> Schedule:
+def drawn_schedule(seed: int) -> MixedSchedule:
     """Return a seed's schedule, uniform or biased."""
     return MixedSchedule(seed)
 
 
-def drawn_schedules(seed: int, count: int) -> Iterator[Schedule]:
+def drawn_schedules(seed: int, count: int) -> Iterator[MixedSchedule]:
     """Yield schedules of a seed, uniform and biased."""
     return (drawn_schedule(one.seed) for one in random_schedules(seed, count))

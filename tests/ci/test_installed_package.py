@@ -141,7 +141,8 @@ def wheel(repository, tmp_path_factory):
     ignored = shutil.ignore_patterns("__pycache__", "*.nbi", "*.nbc")
     for name in ("paraply", "proofs"):
         shutil.copytree(repository / name, source / name, symlinks=True, ignore=ignored)
-    for name in ("pyproject.toml", "README.md", "LICENSE"):
+    (source / "docs").mkdir()
+    for name in ("pyproject.toml", "README.md", "LICENSE", "docs/paraply.1"):
         shutil.copy(repository / name, source / name)
     _build(source, "build_sdist")
     (archive,) = (source / "dist").glob("*.tar.gz")
@@ -170,7 +171,11 @@ def test_wheel_has_one_package_with_all_data(wheel, repository):
     with zipfile.ZipFile(wheel) as archive:
         names = set(archive.namelist())
     tops = {name.partition("/")[0] for name in names}
-    assert {top for top in tops if not top.endswith(".dist-info")} == {"paraply"}
+    (data,) = (top for top in tops if top.endswith(".data"))
+    assert {top for top in tops if not top.endswith(".dist-info")} == {"paraply", data}
+    assert {name for name in names if name.startswith(data)} == {
+        f"{data}/data/share/man/man1/paraply.1"
+    }
     missing = {path.relative_to(repository).as_posix() for path in _data_files(repository)} - names
     assert not missing
     assert any(name.startswith("paraply/proofs/") for name in names)
