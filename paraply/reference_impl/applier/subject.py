@@ -112,7 +112,14 @@ class ApplierSubject(Subject):
         ),
     )
     unreachable: ClassVar[Mapping[str, frozenset[str]]] = {
-        "": frozenset({"restart_repeats_a_transaction", "restart_reaches_the_sources_state"}),
+        # An error ends the run.
+        "": frozenset(
+            {
+                "nothing_after_an_error_is_applied",
+                "restart_repeats_a_transaction",
+                "restart_reaches_the_sources_state",
+            }
+        ),
         **dict.fromkeys(
             ("logical_clock", "database"),
             frozenset({"replica_has_a_gap", "gap_free_states_are_the_sources"}),
