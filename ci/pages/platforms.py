@@ -96,7 +96,7 @@ def run(found: Sequence[Resolution]) -> list[str]:
     dates = sorted({one.date for one in found})
     when = dates[0] if len(dates) == 1 else f"{dates[0]} to {dates[-1]}"
     sources = sorted({name for one in found for name in one.source})
-    lines = [f"Resolved on {when} by `python -m ci.platforms`: {len(found)} runs of pip."]
+    lines = [f"Resolved on {when} by `python -m ci.platforms`: {len(found)} results."]
     if sources:
         lines += ["", f"¹ Source distributions, which pip builds: {', '.join(sources)}."]
     return lines
