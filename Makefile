@@ -55,6 +55,7 @@ scale: $(READY) ## cost of campaigns and tables from 10^4 to 10^8, stored in doc
 
 platforms: $(READY) ## where the core and each extra install, stored in docs (needs a network)
 	@$(BIN)/python -m ci.platforms $(ARGS)
+	@$(BIN)/python -m ci.installs
 	@$(BIN)/python -m ci.pages.platforms --write
 
 stranger: $(READY) ## time and megabytes of a new user to a first verdict, stored in docs (needs a network)

@@ -8,6 +8,8 @@ from itertools import groupby
 
 from packaging.version import Version
 
+from ci import installs
+from ci.installs import Install
 from ci.pages.dependencies import LOCK, locked
 from ci.pages.writing import ROOT, filled, pages_main, table
 from ci.platforms import CORE, PARTS, PLATFORMS, PYTHONS, Resolution, stored
@@ -25,6 +27,7 @@ def page(found: Sequence[Resolution]) -> str:
             "missing": missing(found),
             "older": older(found),
             "run": run(found),
+            "installed": installed(installs.stored()),
         },
     )
 
@@ -89,6 +92,20 @@ def _by_python(rows: Iterable[tuple[str, str, str, str]]) -> Iterator[tuple[str,
     ordered = sorted(rows, key=lambda row: (PARTS.index(row[0]), places.index(row[1]), row[2]))
     for (part, platform, fact), same in groupby(ordered, lambda row: row[:3]):
         yield part, platform, pythons([row[3] for row in same]), fact
+
+
+def installed(found: Iterable[Install]) -> list[str]:
+    """Return the Pythons on which the core was installed, with the exit codes of its commands."""
+    rows = [
+        (
+            one.python,
+            one.machine,
+            ", ".join(f"`{command}` {code}" for command, code in one.codes.items()),
+            one.date,
+        )
+        for one in found
+    ]
+    return table(("Python", "platform", "exit codes", "date"), rows)
 
 
 def run(found: Sequence[Resolution]) -> list[str]:
