@@ -53,8 +53,9 @@ scale: $(READY) ## cost of campaigns and tables from 10^4 to 10^8, stored in doc
 	@$(BIN)/python -m ci.scale $(ARGS)
 	@$(BIN)/python -m ci.pages.scale --write
 
-platforms: $(READY) ## where the core and each extra install, stored in docs (needs a network, ten minutes)
+platforms: $(READY) ## where the core and each extra install, stored in docs (needs a network)
 	@$(BIN)/python -m ci.platforms $(ARGS)
+	@$(BIN)/python -m ci.installs
 	@$(BIN)/python -m ci.pages.platforms --write
 
 stranger: $(READY) ## time and megabytes of a new user to a first verdict, stored in docs (needs a network)
@@ -153,8 +154,8 @@ pages: $(READY) ## write the generated pages again
 wheel: $(READY) ## build the wheel into dist/, with the same bytes for the same commit
 	@$(BIN)/python -m ci.wheel
 
-lock: $(READY) ## resolve requirements.lock again (needs uv)
-	uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
+lock: $(READY) ## resolve requirements.lock again
+	$(BIN)/uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
 	  --no-emit-find-links --no-header --no-annotate --all-extras pyproject.toml -o requirements.lock
 	@$(BIN)/python -m ci.pages.dependencies --write
 

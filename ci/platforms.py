@@ -1,7 +1,8 @@
 """Where the core and each extra install: ``python -m ci.platforms`` (``make platforms``).
 
-Resolves them with pip, wheels only, for platforms and Python versions that this machine need not
-have, and stores the results in docs/platforms.jsonl for docs/platforms.md. Needs a network.
+Resolves them with uv, wheels only, for platforms and Python versions that this machine need not
+have, and stores the results in docs/platforms.jsonl for docs/platforms.md. Only files that were
+uploaded before the day of the run count, so ``--check`` resolves the same again. Needs a network.
 """
 
 from __future__ import annotations
@@ -9,20 +10,21 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import re
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass, field
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
 
 from packaging.requirements import Requirement
-from packaging.tags import mac_platforms
-from packaging.utils import canonicalize_name, parse_wheel_filename
+from packaging.utils import canonicalize_name
 from packaging.version import Version
+from pip._internal.models.index import PyPI
 
 from ci.pages.dependencies import project
 
@@ -30,71 +32,38 @@ RECORDS = Path(__file__).resolve().parents[1] / "docs" / "platforms.jsonl"
 PYTHONS = ("3.11", "3.12", "3.13", "3.14")
 CORE = "core"
 PARTS = (CORE, "fast", "prove", "mine", "live", "docs")
-GLIBC_MINOR, MUSL_MINOR, MACOS = 34, 2, (14, 0)
+MACOS = "14.0"
 SECONDS_MAX = 600
+RUNS_AT_ONCE = 4
 SOURCE_ONLY = "source only"
-
-# pip takes the platform's tags, but evaluates environment markers for the machine it runs on.
-_PIP = (
-    "import json, sys\n"
-    "from pip._vendor.packaging import markers\n"
-    "here = markers.default_environment()\n"
-    "markers.default_environment = lambda: {**here, **json.loads(sys.argv[1])}\n"
-    "from pip._internal.cli.main import main\n"
-    "sys.exit(main(sys.argv[2:]))\n"
-)
-_NONE_FOUND = re.compile(r"No matching distribution found for ([A-Za-z0-9._-]+)")
-_DEPENDS = re.compile(r"^ +\S+ \S+ depends on ([A-Za-z0-9._-]+)", re.MULTILINE)
-_SKIPPED = re.compile(r"Skipping link: (.+?): \S*?([^/\s]+\.(?:whl|tar\.gz|zip))\b")
+NO_INDEX = ("not found in the package registry", "network was disabled")
 
 
 @dataclass(frozen=True, slots=True)
 class Platform:
-    """One platform: the wheels' tags and the values of environment markers."""
+    """One platform with uv's name for it."""
 
     name: str
-    tags: tuple[str, ...]
-    markers: Mapping[str, str]
-
-
-def _linux(machine: str) -> Iterator[Platform]:
-    markers = {"os_name": "posix", "sys_platform": "linux", "platform_system": "Linux",
-               "platform_machine": machine}  # fmt: skip
-    shown = machine.replace("x86_64", "x86-64")
-    glibc = tuple(f"manylinux_2_{minor}_{machine}" for minor in range(GLIBC_MINOR, 4, -1))
-    older = ("manylinux2014", "manylinux2010", "manylinux1", "linux")
-    glibc += tuple(f"{name}_{machine}" for name in older)
-    yield Platform(f"Linux {shown}, glibc", glibc, markers)
-    musl = tuple(f"musllinux_1_{minor}_{machine}" for minor in range(MUSL_MINOR, -1, -1))
-    yield Platform(f"Linux {shown}, musl", (*musl, f"linux_{machine}"), markers)
-
-
-def _macos(machine: str) -> Platform:
-    markers = {"os_name": "posix", "sys_platform": "darwin", "platform_system": "Darwin",
-               "platform_machine": machine}  # fmt: skip
-    return Platform(
-        f"macOS {machine.replace('x86_64', 'x86-64')}",
-        tuple(mac_platforms(version=MACOS, arch=machine)),
-        markers,
-    )
+    target: str
 
 
 PLATFORMS = (
-    *_linux("x86_64"),
-    *_linux("aarch64"),
-    _macos("x86_64"),
-    _macos("arm64"),
-    Platform(
-        "Windows x86-64",
-        ("win_amd64",),
-        {"os_name": "nt", "sys_platform": "win32", "platform_system": "Windows",
-         "platform_machine": "AMD64"},
-    ),
-)  # fmt: skip
+    Platform("Linux x86-64, glibc", "x86_64-manylinux_2_34"),
+    Platform("Linux x86-64, musl", "x86_64-unknown-linux-musl"),
+    Platform("Linux aarch64, glibc", "aarch64-manylinux_2_34"),
+    Platform("Linux aarch64, musl", "aarch64-unknown-linux-musl"),
+    Platform("macOS x86-64", "x86_64-apple-darwin"),
+    Platform("macOS arm64", "aarch64-apple-darwin"),
+    Platform("Windows x86-64", "x86_64-pc-windows-msvc"),
+)
 
 
 class NoAnswerError(RuntimeError):
-    """pip failed for a reason other than a missing wheel, for example without a network."""
+    """uv failed for a reason other than a missing wheel, for example without a network."""
+
+
+class _NoSolutionError(RuntimeError):
+    """No set of wheels meets the requirements."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,7 +74,7 @@ class Resolution:
         versions: the resolved distributions, by name.
         source: distributions that exist as source only; the others are resolved without them.
         missing: distributions without a wheel, with the reason; empty if all resolved.
-        date: of the run, UTC.
+        date: UTC; only files that were uploaded before this day count.
     """
 
     platform: str
@@ -141,119 +110,141 @@ def plain_environment() -> dict[str, str]:
     return {**kept, "PIP_CONFIG_FILE": os.devnull}
 
 
-def _pip(platform: Platform, python: str, words: Iterable[str]) -> subprocess.CompletedProcess[str]:
-    markers = {
-        **platform.markers,
-        "python_version": python,
-        "python_full_version": f"{python}.0",
-        "implementation_version": f"{python}.0",
-    }
-    options = ["install", "--dry-run", "--target=unused", "--only-binary=:all:",
-               f"--python-version={python}", "--implementation=cp"]  # fmt: skip
-    options += [f"--platform={tag}" for tag in platform.tags]
-    return subprocess.run(
-        [sys.executable, "-c", _PIP, json.dumps(markers), *options, *words],
-        env=plain_environment(), capture_output=True, text=True, check=False, timeout=SECONDS_MAX,
+def today() -> str:
+    """Return the day in UTC: the files of days before it no longer change."""
+    return datetime.now(UTC).date().isoformat()
+
+
+def uv() -> Path:
+    """Return the resolver, which the extra ``dev`` installs."""
+    return Path(sys.executable).with_name("uv")
+
+
+@cache
+def _home() -> tempfile.TemporaryDirectory[str]:
+    """Return a folder with settings and a cache for this process alone."""
+    home = tempfile.TemporaryDirectory(prefix="paraply-uv-")
+    address = os.environ.get("PIP_INDEX_URL") or os.environ.get("UV_DEFAULT_INDEX")
+    # Within a run no page of the index is read twice, whatever its server allows.
+    (Path(home.name) / "uv.toml").write_text(
+        f"[[index]]\nurl = {json.dumps(address or PyPI.simple_url)}\ndefault = true\n"
+        'cache-control = { api = "max-age=3600", files = "max-age=3600, immutable" }\n',
+        encoding="utf-8",
+    )
+    return home
+
+
+def _versions(
+    wanted: Sequence[str], platform: Platform, python: str, before: str, *options: str
+) -> dict[str, str]:
+    """Return the versions that uv resolves, by name.
+
+    Raises:
+        _NoSolutionError: no set of wheels meets the requirements.
+        NoAnswerError: uv failed for another reason.
+    """
+    home = Path(_home().name)
+    words = [str(uv()), "pip", "compile", "--quiet", "--no-header", "--no-annotate",
+             f"--cache-dir={home / 'cache'}", f"--config-file={home / 'uv.toml'}",
+             "--only-binary=:all:", "--prerelease=disallow", f"--python={sys.executable}",
+             f"--python-version={python}", f"--python-platform={platform.target}",
+             f"--exclude-newer={before}T00:00:00Z",
+             *options, "-"]  # fmt: skip
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("UV_")}
+    done = subprocess.run(
+        words, input="\n".join(wanted), capture_output=True, text=True, check=False,
+        env={**kept, "MACOSX_DEPLOYMENT_TARGET": MACOS}, timeout=SECONDS_MAX,
     )  # fmt: skip
+    if done.returncode == 0:
+        pins = [Requirement(line) for line in done.stdout.splitlines()]
+        return {_name(pin.name): str(pin.specifier).removeprefix("==") for pin in pins}
+    if "No solution found" in done.stderr and not any(word in done.stderr for word in NO_INDEX):
+        raise _NoSolutionError(done.stderr)
+    raise NoAnswerError(done.stderr[-2000:])
 
 
-def resolve(platform: Platform, python: str, part: str, suspects: Iterable[str] = ()) -> Resolution:
-    """Return what pip resolves.
-
-    ``suspects`` are looked up first: pip tries all releases of what depends on a missing wheel.
-
-    Raises:
-        NoAnswerError: pip did not name a distribution without wheels.
-    """
-    wanted = {_name(Requirement(one).name): one for one in requirements_of(part)}
-    direct, source = {*wanted}, []
-    versions: dict[str, str] = {}
-    missing: dict[str, str] = {}
-    for name in suspects:
-        if _pip(platform, python, ["--no-deps", wanted.get(name, name)]).returncode:
-            missing[name] = _reason(name, platform, python) or SOURCE_ONLY
-            wanted.pop(name, None)
-    while missing.keys() <= direct:
-        versions, name = _resolved(platform, python, [*wanted.values()])
-        if not name:
-            break
-        reason = _reason(name, platform, python)
-        if reason or name not in direct:
-            missing[name] = reason or SOURCE_ONLY
-        else:
-            source.append(name)
-        wanted.pop(name, None)
-    return Resolution(
-        platform=platform.name, python=python, part=part, versions=versions, source=source,
-        missing=missing, date=datetime.now(UTC).date().isoformat(),
-    )  # fmt: skip
+@cache
+def _alone(requirement: str, platform: Platform, python: str, before: str) -> str | None:
+    """Return the version without dependencies: None without a wheel, empty if not needed there."""
+    try:
+        found = _versions([requirement], platform, python, before, "--no-deps")
+    except _NoSolutionError:
+        return None
+    return found.get(_name(Requirement(requirement).name), "")
 
 
-def _resolved(platform: Platform, python: str, wanted: Sequence[str]) -> tuple[dict[str, str], str]:
-    """Return the versions, or the name of a distribution that pip does not find."""
-    with tempfile.TemporaryDirectory() as folder:
-        report = Path(folder) / "report.json"
-        words = ["--progress-bar=off", f"--report={report}", *wanted]
-        done = _pip(platform, python, words)
-        if done.returncode == 0:
-            return versions_of(report.read_text(encoding="utf-8")), ""
-    return {}, culprit(done.stdout, done.stderr)
+@cache
+def _newest(name: str, before: str) -> str:
+    """Return the newest version with a wheel for some platform and Python; empty if none."""
+    cells = ((platform, python) for platform in PLATFORMS for python in PYTHONS)
+    found = [one for cell in cells if (one := _alone(name, *cell, before))]
+    return max(found, key=Version, default="")
 
 
-def culprit(out: str, errors: str) -> str:
-    """Return the distribution that pip does not find.
-
-    Raises:
-        NoAnswerError: pip failed for another reason.
-    """
-    if found := _NONE_FOUND.search(errors):
-        return _name(found.group(1))
-    # A missing wheel of a dependency is a conflict of every release that depends on it.
-    _, _, conflict = out.partition("The conflict is caused by:")
-    names = {_name(name) for name in _DEPENDS.findall(conflict)}
-    if len(names) != 1:
-        raise NoAnswerError((out + errors)[-2000:])
-    return names.pop()
-
-
-def _reason(name: str, platform: Platform, python: str) -> str:
-    # Without a version: pip may find an old release, and lists all files in any case.
-    log = _pip(platform, python, ["-vv", "--no-deps", name]).stdout
-    return reason_of(name, log, platform, python)
-
-
-def versions_of(report: str) -> dict[str, str]:
-    """Return the versions in a report of pip, by name."""
-    found = {
-        _name(one["metadata"]["name"]): str(one["metadata"]["version"])
-        for one in json.loads(report)["install"]
-    }
-    return dict(sorted(found.items()))
-
-
-def reason_of(name: str, log: str, platform: Platform, python: str) -> str:
-    """Return why no wheel of a distribution fits; empty if it has source distributions only.
-
-    Raises:
-        NoAnswerError: the log names no file, so the index was not read.
-    """
-    files = [file for _, file in _SKIPPED.findall(log) if _is_of(name, file)]
-    if not files:
-        raise NoAnswerError(f"pip lists no file of {name}:\n{log[-2000:]}")
-    tags: dict[Version, set[str]] = {}
-    for file in files:
-        if file.endswith(".whl"):
-            _, version, _, of_file = parse_wheel_filename(file)
-            tags.setdefault(version, set()).update(tag.platform for tag in of_file)
-    if not tags:
+def _reason(name: str, platform: Platform, python: str, before: str) -> str:
+    """Return why no wheel of a distribution fits; empty if it has source distributions only."""
+    newest = _newest(name, before)
+    if not newest:
         return ""
-    newest = max(tags, key=lambda version: (not version.is_prerelease, version))
-    is_there = tags[newest] & {*platform.tags, "any"}
+    pin = f"{name}=={newest}"
+    is_there = any(_alone(pin, platform, other, before) for other in PYTHONS)
     return f"{newest} has no wheel for {'Python ' + python if is_there else 'the platform'}"
 
 
-def _is_of(name: str, file: str) -> bool:
-    return _name(file).startswith(f"{name}-")
+def resolve(platform: Platform, python: str, part: str, before: str) -> Resolution:
+    """Return what uv resolves from the files that were uploaded before a day.
+
+    Raises:
+        NoAnswerError: uv failed without naming a missing wheel.
+    """
+    wanted = requirements_of(part)
+    # Without these the rest has a solution; one by one, since uv names only one of several.
+    unmet = [one for one in wanted if _alone(one, platform, python, before) is None]
+    reasons = {_name(Requirement(one).name): "" for one in unmet}
+    reasons = {name: _reason(name, platform, python, before) for name in reasons}
+    missing = {name: reason for name, reason in reasons.items() if reason}
+    rest = [one for one in wanted if one not in unmet]
+    versions: dict[str, str] = {}
+    try:
+        versions = _versions(rest, platform, python, before)
+    except _NoSolutionError as error:
+        missing |= _of_dependencies(rest, platform, python, before)
+        if not missing:
+            raise NoAnswerError(str(error)) from error
+    return Resolution(
+        platform=platform.name, python=python, part=part,
+        versions={} if missing else versions,
+        source=[name for name, reason in reasons.items() if not reason],
+        missing=missing, date=before,
+    )  # fmt: skip
+
+
+def _of_dependencies(
+    wanted: Sequence[str], platform: Platform, python: str, before: str
+) -> dict[str, str]:
+    """Return the dependencies without a wheel, with the reasons."""
+    elsewhere: dict[str, str] = {}
+    for other in PLATFORMS:
+        with suppress(_NoSolutionError):
+            elsewhere = _versions(wanted, other, python, before)
+            break
+    pins = {f"{name}=={version}": name for name, version in elsewhere.items()}
+    lacking = [one for one in elsewhere if _alone(one, platform, python, before) is None]
+    # Or there are only releases that are too old.
+    lacking = lacking or [
+        name for pin, name in pins.items() if _alone(pin, platform, python, before) is None
+    ]
+    return {one: _reason(one, platform, python, before) or SOURCE_ONLY for one in lacking}
+
+
+def resolve_all(parts: Iterable[str], before: str) -> list[Resolution]:
+    """Return the results for all platforms and Python versions, in their fixed order."""
+    _home()  # Before the threads, so that there is one.
+    cells = [(platform, python, part, before)
+             for part in parts for platform in PLATFORMS for python in PYTHONS]  # fmt: skip
+    with ThreadPoolExecutor(RUNS_AT_ONCE) as pool:
+        found = list(pool.map(lambda cell: resolve(*cell), cells))
+    return sorted(found, key=lambda one: one.key)
 
 
 def stored() -> list[Resolution]:
@@ -271,39 +262,66 @@ def store(found: Iterable[Resolution]) -> None:
     RECORDS.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
 
 
+def differences(before: Iterable[Resolution], now: Iterable[Resolution]) -> list[str]:
+    """Return the cells of ``before`` that ``now`` lacks or has with other contents than the day."""
+    found = {one.key: replace(one, date="") for one in now}
+    return [
+        f"{one.part}, {one.platform}, {one.python}: {_shown(one)}; stored, but now "
+        f"{_shown(found[one.key]) if one.key in found else 'nothing'}"
+        for one in before
+        if found.get(one.key) != replace(one, date="")
+    ]
+
+
+def _shown(one: Resolution) -> Mapping[str, str]:
+    return one.missing or one.versions
+
+
 def lost(before: Iterable[Resolution], now: Iterable[Resolution]) -> list[Resolution]:
     """Return the results of ``now`` that no longer resolve."""
     resolved = {one.key for one in before if not one.missing}
     return [one for one in now if one.missing and one.key in resolved]
 
 
-def _on_all_pythons(part: str, platform: Platform) -> list[Resolution]:
-    found: list[Resolution] = []
-    for python in PYTHONS:
-        suspects = found[-1].missing if found else ()
-        found.append(resolve(platform, python, part, suspects))
-        print(f"{part}, {platform.name}, {python}: {found[-1].missing or 'resolved'}", flush=True)
-    return found
+def check(known: Sequence[Resolution]) -> list[str]:
+    """Resolve all again: as of the stored days, and as of today.
+
+    Returns:
+        The stored results that are not what uv resolves, and those that are lost today.
+    """
+    days = sorted({one.date for one in known})
+    then = [
+        one
+        for day in days
+        for one in resolve_all(sorted({old.part for old in known if old.date == day}), day)
+        if one.key in {old.key for old in known if old.date == day}
+    ]
+    now = resolve_all(PARTS, today())
+    gone = [f"no longer resolves: {one.part}, {one.platform}, {one.python}: {one.missing}"
+            for one in lost(known, now)]  # fmt: skip
+    return differences(known, then) + gone
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Resolve and store; exit code 1 if something resolved before and does not now."""
+    """Resolve and store, or check; exit code 1 if something resolved before and does not now."""
     parser = argparse.ArgumentParser(prog="python -m ci.platforms", description=__doc__)
     parser.add_argument("parts", nargs="*", metavar="PART", help=f"{', '.join(PARTS)} (all)")
+    parser.add_argument("--check", action="store_true", help="compare the stored results, no more")
     options = parser.parse_args(argv)
     unknown = [part for part in options.parts if part not in PARTS]
     if unknown:
         parser.error(f"no part {', '.join(unknown)}; there are {', '.join(PARTS)}")
-    before, now = stored(), []
-    pairs = [(part, platform) for part in options.parts or PARTS for platform in PLATFORMS]
-    with ThreadPoolExecutor(2) as pool:
-        for of_pair in pool.map(lambda pair: _on_all_pythons(*pair), pairs):
-            store(of_pair)
-            now += of_pair
-    gone = lost(before, now)
+    if options.check:
+        faults = check(stored())
+        print("\n".join(faults) or f"as stored: {len(stored())} results")
+        return 1 if faults else 0
+    now = resolve_all(options.parts or PARTS, today())
+    gone = lost(stored(), now)
+    store(now)
     for one in gone:
         print(f"no longer resolves: {one.part}, {one.platform}, {one.python}: {one.missing}",
               file=sys.stderr)  # fmt: skip
+    print(f"{len(now)} results, {sum(not one.missing for one in now)} resolved")
     return 1 if gone else 0
 
 

@@ -8,6 +8,8 @@ from itertools import groupby
 
 from packaging.version import Version
 
+from ci import installs
+from ci.installs import Install
 from ci.pages.dependencies import LOCK, locked
 from ci.pages.writing import ROOT, filled, pages_main, table
 from ci.platforms import CORE, PARTS, PLATFORMS, PYTHONS, Resolution, stored
@@ -25,6 +27,7 @@ def page(found: Sequence[Resolution]) -> str:
             "missing": missing(found),
             "older": older(found),
             "run": run(found),
+            "installed": installed(installs.stored()),
         },
     )
 
@@ -91,12 +94,26 @@ def _by_python(rows: Iterable[tuple[str, str, str, str]]) -> Iterator[tuple[str,
         yield part, platform, pythons([row[3] for row in same]), fact
 
 
+def installed(found: Iterable[Install]) -> list[str]:
+    """Return the Pythons on which the core was installed, with the exit codes of its commands."""
+    rows = [
+        (
+            one.python,
+            one.machine,
+            ", ".join(f"`{command}` {code}" for command, code in one.codes.items()),
+            one.date,
+        )
+        for one in found
+    ]
+    return table(("Python", "platform", "exit codes", "date"), rows)
+
+
 def run(found: Sequence[Resolution]) -> list[str]:
     """Return the dates of the runs, the number of results and the sources."""
     dates = sorted({one.date for one in found})
     when = dates[0] if len(dates) == 1 else f"{dates[0]} to {dates[-1]}"
     sources = sorted({name for one in found for name in one.source})
-    lines = [f"Resolved on {when} by `python -m ci.platforms`: {len(found)} runs of pip."]
+    lines = [f"Resolved on {when} by `python -m ci.platforms`: {len(found)} results."]
     if sources:
         lines += ["", f"¹ Source distributions, which pip builds: {', '.join(sources)}."]
     return lines

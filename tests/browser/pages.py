@@ -8,11 +8,13 @@ import io
 from paraply.cli import main
 from paraply.counterexamples.showing.alternatives import alternatives_of
 from paraply.counterexamples.showing.document import Shown
+from paraply.observing.pages import LivePages
 from paraply.properties.search import random_schedules, search
 from paraply.reference_impl.subject import Workload
 from paraply.registries import property_named, subject_named
 from paraply.reporting.show_html import show_html
 from tests.conftest import REPOSITORY
+from tests.observing.test_live_judging import LOST, ORDER, broken, healthy, result
 
 LOGS = REPOSITORY / "tests" / "fixtures" / "binlogs" / "mysql-9.7.4"
 LOG, REPLICA = LOGS / "load-full-metadata", LOGS / "replica"
@@ -69,11 +71,21 @@ def verify_page(folder):
     return folder / "verify.html"
 
 
+def live_page(folder):
+    """The answers of a run on servers, one round of which lost an event; the servers are toys."""
+    pages = LivePages(folder / "live")
+    pages.add("plain-none-1", healthy().history, [LOST, ORDER])
+    pages.add("plain-break-1", broken().history, [LOST, ORDER])
+    pages.write_index([result(healthy()), result(broken(), fault="break")])
+    return folder / "live" / "index.html"
+
+
 PAGES = {
     "audit": audit_page,
     "campaign": campaign_page,
     "conform": conform_page,
     "history": history_page,
+    "live": live_page,
     "verify": verify_page,
 }
 

@@ -29,8 +29,13 @@ def browser(tmp_path_factory):
 
 
 def complaints(browser, file):
-    """Return what axe finds."""
+    """Return what axe finds in a page."""
     browser.open(file.as_uri())
+    return complaints_now(browser)
+
+
+def complaints_now(browser):
+    """Return what axe finds in the page as it is open now."""
     browser.value(AXE.read_text(encoding="utf-8") + "; 1")
     found = json.loads(browser.value("axe.run().then((r) => JSON.stringify(r.violations))"))
     return [(one["id"], one["nodes"][0]["html"][:120]) for one in found]

@@ -1,6 +1,7 @@
 """The audit as one page: the command's verdict and JSON, and no request to anywhere."""
 
 import base64
+import itertools
 import json
 import re
 import subprocess
@@ -15,7 +16,9 @@ import zstandard
 from ci.demo import overlap_neighbours
 from ci.pages.browser_audit.__main__ import POLICY, NotAvailableError, page, pyodide
 from tests.browser.chromium import Chromium, binary
-from tests.browser.test_accessibility import AXE, complaints
+from tests.browser.layout import WIDTHS
+from tests.browser.test_accessibility import AXE, complaints_now
+from tests.browser.test_layout import SCREENSHOTS
 from tests.conftest import REPOSITORY
 
 BINLOGS = REPOSITORY / "tests" / "fixtures" / "binlogs"
@@ -54,6 +57,22 @@ Promise.allSettled([
   }),
 ]).then(() => 1)
 """
+
+PARTS = """
+JSON.stringify(["h1", "#drop", "#status", "#command", "#json", "#html", "#report", "#page"]
+  .map((name) => [name, document.querySelector(name)])
+  .filter(([, one]) => !one.hidden && one.textContent + (one.srcdoc || ""))
+  .map(([name, one]) => [name, one.getBoundingClientRect()])
+  .filter(([, box]) => box.height)
+  .map(([name, box]) => ({name, left: box.left, right: box.right,
+                          top: box.top + scrollY, bottom: box.bottom + scrollY})))
+"""
+SHOWN = {
+    "empty": ["h1", "#drop", "#status"],
+    "holds": ["h1", "#drop", "#status", "#command", "#json", "#html", "#report", "#page"],
+    "unknown": ["h1", "#drop", "#status", "#command", "#json", "#html", "#report", "#page"],
+    "error": ["h1", "#drop", "#status", "#command", "#report"],
+}
 
 pytestmark = [
     pytest.mark.live,
@@ -248,6 +267,62 @@ def test_policy_allows_no_connection(built):
     assert "http" not in POLICY
 
 
-@pytest.mark.skipif(not AXE.is_file(), reason="no axe-core: ci/servers fetches it with npm")
-def test_page_is_accessible(browser, built):
-    assert complaints(browser, built) == []
+def _dropped(name, *files):
+    return pytest.param(files, id=name)
+
+
+@pytest.fixture(params=WIDTHS)
+def sized(request, loaded):
+    loaded.resize(request.param, 900)
+    yield loaded, request.param
+    loaded.resize(1280, 900)
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        _dropped("empty"),
+        _dropped("holds", MYSQL / "load-full-metadata" / "bin.000001"),
+        _dropped("unknown", MARIADB / "statements" / "bin.000001"),
+        _dropped("error", MYSQL / "load-full-metadata" / "schema.sql"),
+    ],
+)
+def test_page_fits_is_accessible_and_shows_what_it_says(sized, built, request, files):
+    browser, width = sized
+    if files:
+        drop(browser, *files)
+    else:
+        browser.open(built.as_uri())
+        wait(browser, "loading")
+        browser.value(KEEP)
+    name = request.node.callspec.id.rpartition("-")[2]
+    SCREENSHOTS.mkdir(parents=True, exist_ok=True)
+    (SCREENSHOTS / f"browser-audit-{name}-{width}.png").write_bytes(browser.picture("html"))
+    assert browser.value("document.documentElement.scrollWidth") <= width
+    boxes = json.loads(browser.value(PARTS))
+    assert [one["name"] for one in boxes] == SHOWN[name]
+    blocks = [one for one in boxes if one["name"] not in ("#command", "#json", "#html")]
+    for before, after in itertools.pairwise(blocks):
+        assert before["bottom"] <= after["top"] + 0.5
+    inner = browser.value("document.documentElement.clientWidth - 16")
+    assert all(16 <= one["left"] and one["right"] <= inner for one in boxes)
+    assert browser.value("document.querySelector('#report').scrollWidth") <= inner
+    for one in boxes:
+        rows = browser.screenshot(one["name"], 0.5)
+        paper = max({*rows[0]}, key=rows[0].count)
+        assert any(abs(sum(pixel) - sum(paper)) > 60 for row in rows for pixel in row), one
+    if AXE.is_file():
+        assert complaints_now(browser) == []
+
+
+def test_frame_shows_the_page_of_the_report(sized):
+    browser, width = sized
+    drop(browser, MYSQL / "load-full-metadata" / "bin.000001")
+    # Only what is in the window is painted in a frame.
+    browser.value("document.querySelector('#page').scrollIntoView()")
+    deadline = time.monotonic() + SECONDS_MAX
+    colours = set()
+    while len(colours) < 9:
+        assert time.monotonic() < deadline, colours
+        colours = {pixel for row in browser.screenshot("#page")[1:-1] for pixel in row[1:-1]}
+    (SCREENSHOTS / f"browser-audit-frame-{width}.png").write_bytes(browser.picture("#page"))

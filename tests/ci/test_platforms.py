@@ -3,97 +3,129 @@
 from __future__ import annotations
 
 import socket
-import subprocess
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
 from ci import platforms
 from ci.pages.platforms import missing, older, overview
 from ci.platforms import (
+    PARTS,
     PLATFORMS,
+    PYTHONS,
     NoAnswerError,
     Resolution,
-    culprit,
+    differences,
     lost,
-    reason_of,
     resolve,
 )
 
 MUSL = next(one for one in PLATFORMS if one.name == "Linux x86-64, musl")
+GLIBC = PLATFORMS[0]
 WINDOWS = next(one for one in PLATFORMS if one.name == "Windows x86-64")
+DAY = "2026-11-01"
 DONE = Resolution(platform=MUSL.name, python="3.11", part="fast", date="2026-01-02")
+# By name, the wheels' versions and where they are: all Pythons and platforms if nothing is named.
+WHEELS = {
+    "some-lib": [("1.9.0", WINDOWS, "3.11"), ("1.10.0", WINDOWS, "3.12"), ("1.0", MUSL, "3.11")],
+    "user-of-lib": [("4.0", None, None)],
+    "mdurl": [("0.1", None, None)],
+}
+NEEDS = {"user-of-lib": ["some-lib>=1.9"]}
 
 
-def skipped(*files):
-    """Return the log of pip that skips some files."""
-    why = "none of the wheel's tags (some) are compatible (run pip debug to show tags)"
-    return "\n".join(
-        f"  Skipping link: {why}: scheme:/place/{file} (from scheme:/index/) (requires-python:>=3)"
-        for file in files
-    )
+@pytest.fixture(autouse=True)
+def no_memory():
+    yield
+    platforms._alone.cache_clear()
+    platforms._newest.cache_clear()
 
 
-def test_reason_names_the_newest_release_and_what_does_not_fit():
-    wheels = [
-        f"some_lib-{version}-{tags}.whl"
-        for version in ("1.9.0", "1.10.0", "2.0.0.dev1")
-        for tags in ("cp311-cp311-win_amd64", "cp312-cp312-win_amd64")
-    ]
-    log = skipped(*wheels, "other-9.0-py3-none-any.whl")
-    assert reason_of("some-lib", log, WINDOWS, "3.14") == "1.10.0 has no wheel for Python 3.14"
-    assert reason_of("some-lib", log, MUSL, "3.11") == "1.10.0 has no wheel for the platform"
+@pytest.fixture
+def index(monkeypatch):
+    """An index without a network, with the wheels of ``WHEELS``."""
+
+    def versions(wanted, platform, python, before, *options):
+        found, waiting = {}, [platforms.Requirement(one) for one in wanted]
+        while waiting:
+            one = waiting.pop()
+            fit = [version for version, *where in WHEELS.get(one.name, [])
+                   if where in ([platform, python], [None, None])
+                   and one.specifier.contains(version)]  # fmt: skip
+            if not fit:
+                raise platforms._NoSolutionError(one.name)
+            found[one.name] = max(fit, key=platforms.Version)
+            if "--no-deps" not in options:
+                waiting += [platforms.Requirement(need) for need in NEEDS.get(one.name, [])]
+        return found
+
+    def requirements(*wanted):
+        monkeypatch.setattr(platforms, "requirements_of", lambda part: [*wanted])
+
+    monkeypatch.setattr(platforms, "_versions", versions)
+    return requirements
 
 
-def test_source_distributions_are_no_reason():
-    assert reason_of("some-lib", skipped("some_lib-1.0.tar.gz"), MUSL, "3.11") == ""
+def found_with(platform, python):
+    return resolve(platform, python, "fast", DAY)
 
 
-def test_index_that_was_not_read_is_an_error_and_no_missing_wheel():
-    for log in ("Retrying after connection broken", skipped("other-9.0-py3-none-any.whl")):
-        with pytest.raises(NoAnswerError):
-            reason_of("some-lib", log, MUSL, "3.11")
+def test_reason_names_the_newest_release_and_what_does_not_fit(index):
+    index("some-lib>=1.9", "mdurl")
+    assert found_with(WINDOWS, "3.12").versions == {"some-lib": "1.10.0", "mdurl": "0.1"}
+    for platform, python, what in (
+        (WINDOWS, "3.14", "Python 3.14"),
+        (MUSL, "3.12", "the platform"),
+    ):
+        found = found_with(platform, python)
+        assert found.missing == {"some-lib": f"1.10.0 has no wheel for {what}"}
+        assert found.versions == {}
 
 
-def test_conflict_of_every_release_names_the_missing_dependency():
-    out = (
-        "ERROR\nThe conflict is caused by:\n    mkdocs 1.6.1 depends on watchdog>=2.0\n"
-        "    mkdocs 1.5.3 depends on watchdog>=2.0\n\nTo fix this you could try to:\n"
-    )
-    assert culprit(out, "ERROR: ResolutionImpossible") == "watchdog"
-    assert culprit("", "ERROR: No matching distribution found for Some_Lib>=1 (x)") == "some-lib"
-    with pytest.raises(NoAnswerError):
-        culprit(out.replace("1.5.3 depends on watchdog", "1.5.3 depends on click"), "ERROR")
+def test_old_release_that_fits_does_not_hide_a_missing_wheel(index):
+    index("some-lib>=1.9")
+    assert found_with(MUSL, "3.11").missing == {"some-lib": "1.10.0 has no wheel for the platform"}
+    index("some-lib")
+    assert found_with(MUSL, "3.11").versions == {"some-lib": "1.0"}
 
 
-def test_old_release_that_fits_does_not_hide_a_missing_wheel(monkeypatch):
-    log = skipped("numba-9.0-cp311-cp311-win_amd64.whl", "numba-0.1.tar.gz")
+def test_source_distributions_are_no_reason(index):
+    index("source-only", "mdurl")
+    found = found_with(MUSL, "3.11")
+    assert (found.source, found.missing) == (["source-only"], {})
+    assert found.versions == {"mdurl": "0.1"}
 
-    def pip(platform, python, words):
-        is_wanted = "numba>=0.60" in words
-        for report in (word.removeprefix("--report=") for word in words if "--report=" in word):
-            Path(report).write_text('{"install": []}')
-        error = "ERROR: No matching distribution found for numba>=0.60" if is_wanted else ""
-        return subprocess.CompletedProcess(words, int(is_wanted), log, error)
 
-    monkeypatch.setattr(platforms, "_pip", pip)
-    monkeypatch.setattr(platforms, "requirements_of", lambda part: ["numba>=0.60", "mdurl"])
-    for suspects in ((), ("numba",)):
-        found = resolve(MUSL, "3.14", "fast", suspects)
-        assert found.missing == {"numba": "9.0 has no wheel for the platform"}
+def test_missing_wheel_of_a_dependency_is_named(index, monkeypatch):
+    index("user-of-lib", "mdurl")
+    monkeypatch.setitem(WHEELS, "some-lib", [*WHEELS["some-lib"], ("1.9.0", GLIBC, "3.11")])
+    assert found_with(WINDOWS, "3.11").versions["some-lib"] == "1.9.0"
+    found = found_with(MUSL, "3.11")
+    assert found.missing == {"some-lib": "1.10.0 has no wheel for the platform"}
 
 
 @pytest.mark.long
-def test_failed_connection_stores_nothing(monkeypatch, tmp_path):
+def test_failed_connection_is_an_error_and_no_missing_wheel(monkeypatch, tmp_path):
     monkeypatch.setattr(platforms, "RECORDS", tmp_path / "platforms.jsonl")
+    platforms._home.cache_clear()
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         monkeypatch.setenv("PIP_INDEX_URL", f"http://127.0.0.1:{taken.getsockname()[1]}/")
-        monkeypatch.setenv("PIP_RETRIES", "0")
+        monkeypatch.setenv("UV_HTTP_RETRIES", "0")
         with pytest.raises(NoAnswerError):
-            resolve(MUSL, "3.11", "core")
+            resolve(MUSL, "3.11", "core", "2026-01-02")
+    platforms._home.cache_clear()
     assert platforms.stored() == []
+
+
+def test_cell_that_differs_or_is_gone_is_a_difference():
+    known = [DONE, replace(DONE, python="3.12", versions={"numba": "1"})]
+    assert differences(known, [replace(one, date="2026-02-03") for one in known]) == []
+    other = replace(known[1], versions={"numba": "2"})
+    for now in ([DONE, other], [DONE]):
+        (line,) = differences(known, now)
+        assert line.startswith(f"fast, {MUSL.name}, 3.12: ")
+    assert len(differences(known, [replace(DONE, missing={"numba": "1 has no wheel"})])) == 2
 
 
 def test_stored_results_are_replaced_and_a_lost_one_is_noticed(monkeypatch, tmp_path):
@@ -121,20 +153,40 @@ def test_page_shows_pythons_reasons_and_older_versions():
 
 def test_every_part_and_platform_is_stored():
     found = {one.key for one in platforms.stored()}
-    assert len(found) == len(PLATFORMS) * len(platforms.PYTHONS) * len(platforms.PARTS)
+    assert len(found) == len(PLATFORMS) * len(PYTHONS) * len(PARTS)
 
 
 @pytest.mark.live
-@pytest.mark.parametrize("name", ["Linux aarch64, musl", "macOS arm64", "Windows x86-64"])
-def test_core_resolves(name):
-    (platform,) = [one for one in PLATFORMS if one.name == name]
+def test_every_cell_resolves_again_to_what_is_stored():
+    """Versions as of the stored day; of later releases only that none is lost."""
+    known = platforms.stored()
     try:
-        found = resolve(platform, "3.13", "core")
+        faults = platforms.check(known)
     except NoAnswerError as error:
-        pytest.skip(f"pip reaches no index: {str(error)[:200]}")
-    assert not found.missing
-    assert not found.source
-    assert set(found.versions) >= {"jinja2", "rich", "shtab", "zstandard", "markupsafe"}
+        pytest.skip(f"uv reaches no index: {str(error)[:200]}")
+    assert faults == [], "make platforms stores the results of today"
+
+
+@pytest.mark.live
+def test_other_day_is_a_difference_and_a_lost_part_is_noticed(monkeypatch):
+    def answer(part):
+        return ["mdurl"] if part == "core" else ["z3-solver>=4.13"]
+
+    monkeypatch.setattr(platforms, "PARTS", ("core", "prove"))
+    monkeypatch.setattr(platforms, "PYTHONS", ("3.11",))
+    monkeypatch.setattr(platforms, "PLATFORMS", (MUSL, WINDOWS))
+    monkeypatch.setattr(platforms, "requirements_of", answer)
+    try:
+        known = platforms.resolve_all(("core", "prove"), "2026-11-01")
+    except NoAnswerError as error:
+        pytest.skip(f"uv reaches no index: {str(error)[:200]}")
+    assert [bool(one.missing) for one in known] == [False, True, False, False]
+    assert platforms.check(known) == []
+    older = [replace(one, date="2025-01-01") for one in known]
+    assert any(line.startswith("prove, ") for line in platforms.check(older))
+    claimed = [replace(one, missing={}, versions={"z3-solver": "1"}) for one in known]
+    faults = platforms.check(claimed)
+    assert any(line.startswith("no longer resolves: prove, Linux x86-64, musl") for line in faults)
 
 
 @pytest.mark.live
@@ -143,27 +195,14 @@ def test_markers_are_those_of_the_platform(monkeypatch):
     monkeypatch.setattr(platforms, "requirements_of", lambda part: wanted)
     try:
         found = {
-            (platform.name, python): set(resolve(platform, python, "core").versions)
+            (platform.name, python): set(resolve(platform, python, "core", DAY).versions)
             for platform in (WINDOWS, MUSL) for python in ("3.11", "3.13")
         }  # fmt: skip
     except NoAnswerError as error:
-        pytest.skip(f"pip reaches no index: {str(error)[:200]}")
+        pytest.skip(f"uv reaches no index: {str(error)[:200]}")
     assert found == {
         (WINDOWS.name, "3.11"): {"colorama", "tomli", "mdurl"},
         (WINDOWS.name, "3.13"): {"colorama", "mdurl"},
         (MUSL.name, "3.11"): {"tomli", "mdurl"},
         (MUSL.name, "3.13"): {"mdurl"},
     }
-
-
-@pytest.mark.live
-def test_part_without_a_wheel_is_missing_with_its_reason(monkeypatch):
-    monkeypatch.setattr(platforms, "requirements_of", lambda part: ["z3-solver>=4.13", "mdurl"])
-    try:
-        found = resolve(MUSL, "3.11", "prove")
-    except NoAnswerError as error:
-        pytest.skip(f"pip reaches no index: {str(error)[:200]}")
-    assert found.missing["z3-solver"].endswith("has no wheel for the platform")
-    assert set(found.versions) == {"mdurl"}
-    again = resolve(MUSL, "3.11", "prove", ["z3-solver", "mdurl"])
-    assert (again.missing, again.versions) == (found.missing, found.versions)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -154,6 +155,19 @@ def test_pages_have_the_answers_and_link_the_rounds(tmp_path):
     assert f">{LOST}<" in index
     assert f">{ORDER}<" in index
     assert "Not so:" in (tmp_path / "pages" / "one.html").read_text()
+
+
+def test_page_has_one_command_on_each_line(tmp_path):
+    pages = LivePages(tmp_path)
+    pages.write_index([result(healthy()), result(broken(), fault="break")])
+    (commands,) = re.findall(r'<pre class="copy"[^>]*><code>(.*?)</code>', text_of(tmp_path), re.S)
+    first, second = commands.split("\n")
+    assert first == "paraply live toy --mode plain"
+    assert second.startswith("paraply live toy --mode plain --fault break")
+
+
+def text_of(folder):
+    return (folder / "index.html").read_text()
 
 
 def test_round_in_which_nothing_could_be_decided_is_not_said_to_hold(tmp_path):

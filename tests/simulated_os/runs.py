@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -32,7 +33,8 @@ class Scenario:
 
     ``setup`` writes the inputs into the world. ``restart`` are more words for the run after a
     fault. ``keeps`` is the store that a later run continues; ``read`` returns what a user finds in
-    it, as bytes by name. ``grows`` is a file that is appended to.
+    it, as bytes by name. ``grows`` is a file that is appended to. ``times`` are measured times in
+    the files, which differ between runs.
     """
 
     name: str
@@ -42,6 +44,7 @@ class Scenario:
     restart: tuple[str, ...] = ()
     keeps: str = ""
     grows: str = ""
+    times: re.Pattern[bytes] = re.compile(rb"(?!)")
     read: Callable[[Path], Files] = field(default=lambda _: {})
 
 
@@ -115,7 +118,7 @@ class Lab:
     def files(self) -> Files:
         """Return the files of the world."""
         return {
-            str(path.relative_to(self.world)): path.read_bytes()
+            str(path.relative_to(self.world)): self.scenario.times.sub(b"", path.read_bytes())
             for path in sorted(self.world.rglob("*"))
             if path.is_file()
         }

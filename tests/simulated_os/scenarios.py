@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from pathlib import Path
 
@@ -99,6 +100,8 @@ MINE = (
     "--histories=8", "--batch=4", "--master=none", "--out=out", "--json=r.json", "--no-times",
 )  # fmt: skip
 
+MEASURED = re.compile(rb'(?<="seconds": )[0-9.e-]+|(?<= time=")[0-9.e-]+')
+
 SCENARIOS = (
     Scenario(
         name="audit", words=("audit", "bin.000001", "--engine=readable", *REPORTS), setup=logs,
@@ -122,6 +125,14 @@ SCENARIOS = (
     Scenario(
         name="check", words=("check", "history.jsonl", "--json=r.json", "--junit=r.xml"),
         setup=history,
+    ),
+    Scenario(
+        name="conform",
+        words=("conform", "--case", "B-prefix-01", "--schedules=1", "--json=r.json",
+               "--junit=r.xml", "--sarif=r.sarif",
+               "--applier=paraply.adapters.conformance.rules.faulty:WaitsForOneNumber"),
+        setup=lambda world: None,
+        times=MEASURED,
     ),
     Scenario(
         name="explore",

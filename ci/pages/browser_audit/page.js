@@ -44,7 +44,7 @@ async function main() {
     if (data.ready) show("ready", "Ready.");
     else if (data.result) {
       finish(data.result);
-      $("#seconds").textContent = `${((performance.now() - began) / 1000).toFixed(1)} s`;
+      $("#seconds").textContent = `after ${((performance.now() - began) / 1000).toFixed(1)} s`;
     } else show("failed", data.error);
   };
   worker.onerror = (event) => show("failed", event.message);
