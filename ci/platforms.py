@@ -284,11 +284,7 @@ def lost(before: Iterable[Resolution], now: Iterable[Resolution]) -> list[Resolu
 
 
 def check(known: Sequence[Resolution]) -> list[str]:
-    """Resolve all again: as of the stored days, and as of today.
-
-    Returns:
-        The stored results that are not what uv resolves, and those that are lost today.
-    """
+    """Resolve all again as of the stored days; return the results that are not what uv resolves."""
     days = sorted({one.date for one in known})
     then = [
         one
@@ -296,10 +292,15 @@ def check(known: Sequence[Resolution]) -> list[str]:
         for one in resolve_all(sorted({old.part for old in known if old.date == day}), day)
         if one.key in {old.key for old in known if old.date == day}
     ]
-    now = resolve_all(PARTS, today())
-    gone = [f"no longer resolves: {one.part}, {one.platform}, {one.python}: {one.missing}"
-            for one in lost(known, now)]  # fmt: skip
-    return differences(known, then) + gone
+    return differences(known, then)
+
+
+def lost_today(known: Sequence[Resolution]) -> list[str]:
+    """Resolve all as of today; return the results that later releases have taken away."""
+    return [
+        f"no longer resolves: {one.part}, {one.platform}, {one.python}: {one.missing}"
+        for one in lost(known, resolve_all(PARTS, today()))
+    ]
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -312,7 +313,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     if unknown:
         parser.error(f"no part {', '.join(unknown)}; there are {', '.join(PARTS)}")
     if options.check:
-        faults = check(stored())
+        faults = check(stored()) + lost_today(stored())
         print("\n".join(faults) or f"as stored: {len(stored())} results")
         return 1 if faults else 0
     now = resolve_all(options.parts or PARTS, today())

@@ -23,7 +23,12 @@ def test_core_installs_and_judges(built, tmp_path, python):
     program = interpreter(python)
     if program is None:
         pytest.skip(f"no Python {python} on this machine")
-    found = install(program, built, tmp_path)
+    try:
+        found = install(program, built, tmp_path)
+    except NotInstalledError as error:
+        if python == HERE:
+            raise
+        pytest.skip(f"uv does not install it there: {str(error)[:200]}")
     assert found.minor == python
     assert found.codes == dict.fromkeys(installs.COMMANDS, 0)
 
