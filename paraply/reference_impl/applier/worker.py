@@ -33,6 +33,8 @@ class Worker:
     attempt: int = 1
     next_row: int = 0
     waits_for_row: Item | None = None
+    waits_for: TransactionId | None = None
+    """The row's holder when the wait began."""
 
     def assign(self, transaction: Transaction) -> None:
         """Take a transaction."""
