@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from paraply.properties.certification.garbage_collection import (
@@ -12,7 +14,11 @@ from paraply.properties.certification.garbage_collection import (
     stable_set_is_executed_everywhere,
     window_covers_what_was_purged,
 )
-from paraply.properties.certification.rounds import reported_rounds_end_in_a_collection
+from paraply.properties.certification.rounds import (
+    reported_rounds_end_in_a_collection,
+    two_rounds_of_reports_make_stable,
+)
+from paraply.vocabulary.history import EvidenceTier
 from paraply.vocabulary.verdict import Verdict
 from tests.properties.histories import history_of, verdict
 
@@ -194,3 +200,67 @@ def test_report_sent_before_a_view_was_installed_may_be_of_that_view():
     assert not reported_rounds_end_in_a_collection(may_be)
     is_of_view_1 = history_of(text.format(before=empty, after=";"))
     assert len(reported_rounds_end_in_a_collection(is_of_view_1)) == 2
+
+
+STEADY = "view_installed @r1 view=2 members=r1,r2 ; online @r1 members=r1,r2"
+
+
+def report(member, *executed):
+    listed = f" transactions={','.join(map(str, executed))}" if executed else ""
+    return f"executed_set_broadcast @{member}{listed}"
+
+
+def reporting(*events, end='stopped @r1 note="at rest"'):
+    # r3 belonged to view 1 and departed.
+    before = "view_installed @r1 view=1 members=r1,r2,r3 ; certified T1@r1 positive ; stopped @r3"
+    steps = " ; ".join(one for one in (before, STEADY, *events, end) if one)
+    return history_of(f"members=r1,r2,r3 | T1{{a}} | T2{{b}} origin=r2 | {steps}")
+
+
+BOTH = (report("r1", 1), report("r2", 1))
+STABLE = "garbage_collected @r1 transactions=1"
+
+
+def test_what_all_reported_twice_is_stable_though_a_member_departed():
+    run = reporting(*BOTH, *BOTH, STABLE)
+    assert verdict(run, two_rounds_of_reports_make_stable) is Verdict.HOLDS
+    (breach,) = two_rounds_of_reports_make_stable(reporting(*BOTH, *BOTH))
+    assert str(breach) == (
+        "r1 does not count T1 as stable, which every member of view 2 reported in two rounds"
+    )
+
+
+@pytest.mark.parametrize(
+    "reports",
+    [
+        BOTH,
+        (report("r1"), report("r2", 1), *BOTH),
+        (report("r1", 1), *BOTH, report("r1", 1), report("r3", 1)),
+        (*BOTH, STEADY, *BOTH),
+        (*BOTH, *BOTH, "started @r1", STEADY),
+        (*BOTH, *BOTH, "recovered @r1 transactions=1", *BOTH, *BOTH),
+    ],
+    ids=["one round", "not in the first", "one member", "view between", "start", "from a donor"],
+)
+def test_less_than_two_rounds_of_one_view_decide_nothing(reports):
+    assert verdict(reporting(*reports), two_rounds_of_reports_make_stable) is Verdict.UNKNOWN
+
+
+def test_collection_of_something_else_is_not_enough():
+    run = reporting(*BOTH, *BOTH, "garbage_collected @r1 transactions=2")
+    assert len(two_rounds_of_reports_make_stable(run)) == 1
+
+
+def test_member_that_receives_a_transaction_has_the_reports_sent_before_it():
+    sent, received = "submitted T2@r2", "delivered T2@r1 ; certified T2@r1 positive"
+    late = reporting(*BOTH, *BOTH, sent, received, STABLE)
+    assert len(two_rounds_of_reports_make_stable(late)) == 1
+    assert not two_rounds_of_reports_make_stable(reporting(sent, *BOTH, *BOTH, received, STABLE))
+    assert not two_rounds_of_reports_make_stable(reporting(*BOTH, *BOTH, received, end=""))
+
+
+def test_recorded_group_is_judged_at_rest_only():
+    late = reporting(*BOTH, *BOTH, "submitted T2@r2", "delivered T2@r1", STABLE)
+    recorded = replace(late, header=replace(late.header, tier=EvidenceTier.COMMIT_WINDOWS))
+    assert two_rounds_of_reports_make_stable(late)
+    assert not two_rounds_of_reports_make_stable(recorded)

@@ -67,6 +67,7 @@ class Replica:
         workers: int,
         budget: Budget,
         extra_locks: dict[TransactionId, Item],
+        is_prompt: bool = False,
     ) -> None:
         self.log = log
         self.recorder = recorder
@@ -79,6 +80,8 @@ class Replica:
         self.checkpoints_left = budget.checkpoints
         self.extra_locks = extra_locks
         """Transaction -> extra row lock (gap lock)."""
+        self.is_prompt = is_prompt
+        """Whether the coordinator takes its steps before all others."""
         self.entries = log.entries()
         self.next_entry = 0
         self.executed: list[TransactionId] = []
@@ -91,10 +94,11 @@ class Replica:
         """Apply the log; a stuck run lacks STOPPED and FAILED."""
         self.record(EventKind.STARTED)
         while not self.has_failed and self.recorder.has_steps_left:
+            first = next(self.coordinator_steps(), None) if self.is_prompt else None
             progress = list(self.progress_steps())
             if not progress:
                 break
-            step = schedule.choose([*progress, *self.other_steps()], "step")
+            step = first or schedule.choose([*progress, *self.other_steps()], "step")
             self.recorder.next_step()
             step.act()
         self.recorder.next_step()

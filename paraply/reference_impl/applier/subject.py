@@ -25,15 +25,25 @@ from paraply.vocabulary.transactions import TransactionId
 from paraply.vocabulary.write_set import Item
 
 MEMBER = "r1"
+_BY_CLOCK = frozenset({"logical_clock", "logical_clock_unordered", "prompt_logical_clock"})
 
 
 class ApplierSubject(Subject):
-    """A replica; the dialect is its scheduling."""
+    """A replica; the dialect is its scheduling.
+
+    A prompt coordinator takes each step as soon as it can; otherwise the schedule delays it.
+    """
 
     name = "applier"
     meaning = "a multi-threaded replica: coordinator, workers, commit order, crash recovery"
     source = "WL#8440, WL#7165"
-    dialects = ("logical_clock", "logical_clock_unordered", "database", "database_unordered")
+    dialects = (
+        "logical_clock",
+        "logical_clock_unordered",
+        "database",
+        "database_unordered",
+        "prompt_logical_clock",
+    )
     options = (
         Option(name="workers", default=2, least=1, meaning="replica_parallel_workers"),
         Option(
@@ -102,7 +112,7 @@ class ApplierSubject(Subject):
             because="step 1 of AL1 lets transactions without write set overlap with what is before "
             "them; the applier keeps to the log it is given",
             cause=BARRIER,
-            dialects=frozenset({"logical_clock", "logical_clock_unordered"}),
+            dialects=_BY_CLOCK,
         ),
         KnownBreaches(
             where="stamps=wl8440_literal",
@@ -121,7 +131,7 @@ class ApplierSubject(Subject):
             }
         ),
         **dict.fromkeys(
-            ("logical_clock", "database"),
+            ("logical_clock", "database", "prompt_logical_clock"),
             frozenset({"replica_has_a_gap", "gap_free_states_are_the_sources"}),
         ),
     }
@@ -147,7 +157,7 @@ class ApplierSubject(Subject):
             ),
             because="a transaction that overlaps with one before may not find the row it changes",
             cause=BARRIER,
-            dialects=frozenset({"logical_clock", "logical_clock_unordered"}),
+            dialects=_BY_CLOCK,
         ),
         KnownBreaches(
             where="extra_locks=true",
@@ -191,7 +201,7 @@ class ApplierSubject(Subject):
             ),
         )
         log = source.execute(schedule, recorder, workload.transactions)
-        by_clock = dialect.startswith("logical_clock")
+        by_clock = "logical_clock" in dialect
         is_ordered = not dialect.endswith("_unordered")
         by_gtid = options["recovery"] == "gtid"
         locks = extra_locks(schedule, workload, recorder) if options["extra_locks"] else {}
@@ -210,6 +220,7 @@ class ApplierSubject(Subject):
                 checkpoints=int(options["checkpoints"]),
             ),
             extra_locks=locks,
+            is_prompt=dialect.startswith("prompt_"),
         )
         replica.run(schedule)
         return (MEMBER,)

@@ -16,6 +16,7 @@ from paraply.reference_impl.group.member import Member
 from paraply.reference_impl.group.messages import ExecutedSetMessage, Message
 from paraply.reference_impl.group.subject import GroupSubject
 from paraply.reference_impl.mutants import Mutant, register_mutant
+from paraply.reference_impl.mutations.view_changes import group_of
 from paraply.reference_impl.subject import Subject, Workload
 from paraply.vocabulary.events import EventKind
 from paraply.vocabulary.history import OptionValue
@@ -313,4 +314,57 @@ mutate(
     "A member goes on telling what it had executed at first.",
     "broadcasts_tell_what_is_executed",
     GroupSubject(group=FrozenReporter),
+)
+
+
+class WaitsForTheDeparted(Member):
+    """Rounds need members of earlier views."""
+
+    def start(self) -> None:
+        super().start()
+        self.seen: frozenset[str] = frozenset()
+
+    def reporters(self) -> frozenset[str]:
+        self.seen |= super().reporters()
+        return self.seen
+
+
+mutate(
+    "departed_member_must_report",
+    "certifier.cc, handle_view_change; bug 84773 and its like",
+    "A round waits for the report of a member that has departed, so nothing is collected.",
+    "two_rounds_of_reports_make_stable",
+    GroupSubject(group=group_of(WaitsForTheDeparted)),
+    members=3,
+    departures=1,
+    broadcasts=12,
+)
+
+
+class OneRoundPerView(CollectionRound):
+    """Reports after a view's first round are ignored."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.is_over = False
+
+    def on_executed_set(
+        self, sender: str, executed: GtidSet, reporters: Collection[str]
+    ) -> GtidSet | None:
+        stable = None if self.is_over else super().on_executed_set(sender, executed, reporters)
+        self.is_over = self.is_over or stable is not None
+        return stable
+
+    def on_view_change(self) -> None:
+        super().on_view_change()
+        self.is_over = False
+
+
+mutate(
+    "view_has_one_round",
+    "Certifier::handle_certifier_data: a complete round is cleared",
+    "After the first round of a view nothing is collected until the next view.",
+    "two_rounds_of_reports_make_stable",
+    GroupSubject(Parts(collection=OneRoundPerView)),
+    broadcasts=10,
 )
