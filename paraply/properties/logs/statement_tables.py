@@ -171,7 +171,7 @@ def _clause_keeps_rows(words: list[str]) -> bool:
             return False
     if words[:1] == ["ADD"]:
         if words[1:2] != ["CONSTRAINT"]:
-            return words[1] in _ADDS_NO_KEY
+            return not _ADDS_NO_KEY.isdisjoint(words[1:2])
         return not {"PRIMARY", "UNIQUE"} & {*words[2:4]}
     return words[0] in _HARMLESS or words[:2] == ["DROP", "FOREIGN"]
 
