@@ -108,7 +108,7 @@ def test_folder_that_cannot_be_made_is_a_user_error(tmp_path, capsys):
 def test_same_seed_gives_the_same_output_and_another_seed_another(capsys):
     outputs = []
     for seed in ("3", "3", "4"):
-        main([*UNORDERED, "--schedules", "40", "--seed", seed, "--json", "-"])
+        main([*UNORDERED, *COMMIT_ORDER, "--schedules", "40", "--seed", seed, "--json", "-"])
         outputs.append(capsys.readouterr().out)
     assert outputs[0] == outputs[1]
     assert outputs[0] != outputs[2]

@@ -91,7 +91,7 @@ audit_stream(session, logs, out, trigger=0.2, request=request).wait()
 
 
 def test_driver_that_is_killed_at_random(spark, tmp_path):  # noqa: F811
-    files = drawn_files(tmp_path, 2, files=14)
+    files = drawn_files(tmp_path, 2, files=9)
     folder, out = tmp_path / "all", tmp_path / "out"
     rng = random.Random(3)
     tables = AuditTables(str(out))
