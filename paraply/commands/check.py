@@ -122,5 +122,6 @@ def check(arguments: argparse.Namespace) -> Checked:
 
 def _refuse_options(arguments: argparse.Namespace, names: tuple[str, ...], what: str) -> None:
     for name in names:
-        if getattr(arguments, name) not in (None, [], False):
+        value = getattr(arguments, name)
+        if value is not None and value is not False and value != []:
             raise ParaplyError(USAGE, reason=f"{what} has no --{name}", command="paraply check")

@@ -215,6 +215,7 @@ _SHAPE = {
     "options": {str: (bool, int, str)},
 }
 _SIZE_MAX = 10**9
+_SEED_MAX = 1 << 62
 
 
 def system_from_json(value: Mapping[str, Any]) -> System:
@@ -227,6 +228,7 @@ def system_from_json(value: Mapping[str, Any]) -> System:
     draws = value.get("draws")
     if draws is not None:
         require_shape(draws, {"seed": int, "sizes": [str]}, "draws")
+        require_range(draws["seed"], 0, _SEED_MAX, "draws.seed")
         if not set(draws["sizes"]) <= set(SIZES):
             raise ValueError("draws names no size")
     return System(

@@ -289,6 +289,8 @@ def test_folder_without_histories_is_bad_input(tmp_path, capsys):
     [
         (["read-skew.edn", "--property", "P"], "a history of clients has no --property"),
         (["read-skew.edn", "--total", "1"], "a history without accounts has no --total"),
+        (["read-skew.edn", "--total", "0"], "a history without accounts has no --total"),
+        (["read-skew.edn", "--strict"], "a history of clients has no --strict"),
         (["bank.edn", "--log", "LOG"], "a bank has no versions"),
         (["read-skew.edn", "--level", "chaos"], "invalid choice: 'chaos'"),
         (["read-skew.edn", "--log", "missing"], "No such file"),
@@ -304,7 +306,7 @@ def test_wrong_use_is_an_error_and_no_traceback(options, reason, capsys):
     assert reason in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("option", [["--level", "prefix"], ["--log", "x"], ["--total", "1"]])
+@pytest.mark.parametrize("option", [["--level", "prefix"], ["--log", "x"], ["--total", "0"]])
 def test_options_of_client_histories_are_refused_for_our_own(option, recorded, capsys):
     file, _ = recorded(count=1)
     assert main(["check", str(file), *option]) == 3

@@ -89,7 +89,12 @@ def test_runs_are_those_that_explore_draws(campaign):
 def test_stored_plan_is_read_as_it_was_and_nonsense_is_refused():
     plan = drawn_plan("applier:database", rows="2")
     assert plan_from_json(json.loads(json.dumps(plan.as_json()))) == plan
-    for draws in ({"seed": 1}, {"seed": "1", "sizes": []}, {"seed": 1, "sizes": ["crashes"]}):
+    for draws in (
+        {"seed": 1},
+        {"seed": "1", "sizes": []},
+        {"seed": 1, "sizes": ["crashes"]},
+        {"seed": 10**4000, "sizes": []},
+    ):
         value = plan.as_json()
         value["systems"][0]["draws"] = draws
         with pytest.raises(ValueError, match="draws"):
