@@ -91,7 +91,7 @@ cluster-test: $(READY) ## a campaign on a Spark cluster of this machine, a worke
 	@$(BIN)/python -m ci.cluster_test $(ARGS)
 
 live-tests: $(READY) ## tests against real servers, a quarter of an hour (ci/servers installs them)
-	@$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile -m live --hypothesis-profile=ci $(ARGS)
+	@$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile -m "live and not nightly" --hypothesis-profile=ci $(ARGS)
 
 oracle: $(READY) ## hold the audit against a real server, 50,000 pairs, resumable (FLAVOUR=mysql or mariadb-11.8)
 	@$(BIN)/python -m tests.oracle --flavour $(FLAVOUR) --store build/oracle-$(FLAVOUR).json $(ARGS)
