@@ -139,6 +139,7 @@ def list_versions(site: Path) -> None:
     (site / "versions.json").write_text(json.dumps(menu) + "\n", encoding="utf-8")
     (site / "index.html").write_text(
         f'<!DOCTYPE html><meta charset="utf-8"><title>paraply</title>'
+        f'<link rel="icon" href="{versions[0]}/assets/images/favicon.png">'
         f'<meta http-equiv="refresh" content="0; url={versions[0]}/index.html">'
         f'<a href="{versions[0]}/index.html">paraply {versions[0]}</a>\n',
         encoding="utf-8",

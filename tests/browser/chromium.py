@@ -155,7 +155,9 @@ class Chromium:
         if method == "Runtime.exceptionThrown":
             self.errors.append(str(params["exceptionDetails"]))
         elif method == "Log.entryAdded" and params["entry"]["level"] == "error":
-            self.errors.append(params["entry"]["text"])
+            self.errors.append(
+                f"{params['entry']['text']} {params['entry'].get('url', '')}".strip()
+            )
         elif method == "Runtime.consoleAPICalled" and params["type"] == "error":
             self.errors.append(str(params["args"]))
 
