@@ -297,10 +297,11 @@ def check(known: Sequence[Resolution]) -> list[str]:
 
 def lost_today(known: Sequence[Resolution]) -> list[str]:
     """Resolve all as of today; return the results that later releases have taken away."""
-    return [
-        f"no longer resolves: {one.part}, {one.platform}, {one.python}: {one.missing}"
-        for one in lost(known, resolve_all(PARTS, today()))
-    ]
+    return [_lost_line(one) for one in lost(known, resolve_all(PARTS, today()))]
+
+
+def _lost_line(one: Resolution) -> str:
+    return f"no longer resolves: {one.part}, {one.platform}, {one.python}: {one.missing}"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -320,8 +321,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     gone = lost(stored(), now)
     store(now)
     for one in gone:
-        print(f"no longer resolves: {one.part}, {one.platform}, {one.python}: {one.missing}",
-              file=sys.stderr)  # fmt: skip
+        print(_lost_line(one), file=sys.stderr)
     print(f"{len(now)} results, {sum(not one.missing for one in now)} resolved")
     return 1 if gone else 0
 

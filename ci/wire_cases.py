@@ -1,6 +1,7 @@
 """Count the cases that real servers turn into binary logs: ``python -m ci.wire_cases``.
 
-The result, docs/wire-cases.jsonl, has a line per server and case; the page is docs/wire.md.
+The result, docs/wire-cases.jsonl, has a line per server and case: ``family``, ``server``, ``case``
+and ``reason``. The page is docs/wire.md.
 """
 
 from __future__ import annotations
@@ -35,13 +36,6 @@ def outcomes(installation: Installation, cases: Iterable[Case]) -> Iterator[tupl
                 yield case.id, str(error)
             else:
                 yield case.id, ""
-
-
-def stored(path: Path = STORE) -> list[dict[str, str]]:
-    """Return the stored lines: ``family``, ``server``, ``case`` and ``reason``."""
-    if not path.is_file():
-        return []
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
 def main() -> int:

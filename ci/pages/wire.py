@@ -7,8 +7,9 @@ import sys
 from collections import defaultdict
 from collections.abc import Iterator
 
+from ci.pages.stored_results import read_results
 from ci.pages.writing import filled, pages_main, table
-from ci.wire_cases import stored
+from ci.wire_cases import STORE
 from paraply.adapters.wire.commands import HELD
 from paraply.conforming.wire.profiles import PROFILES
 
@@ -23,7 +24,7 @@ def page() -> str:
 
 def cases() -> Iterator[str]:
     """Yield how many cases each server logs, and why it does not log the others."""
-    lines = stored()
+    lines = read_results(STORE)
     servers = dict.fromkeys((one["family"], one["server"]) for one in lines)
     rows = []
     for family, server in servers:

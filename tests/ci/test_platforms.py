@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+from contextlib import contextmanager
 from dataclasses import replace
 from subprocess import TimeoutExpired
 
@@ -157,23 +158,28 @@ def test_every_part_and_platform_is_stored():
     assert len(found) == len(PLATFORMS) * len(PYTHONS) * len(PARTS)
 
 
+@contextmanager
+def index_or_skip():
+    """Skip the test where uv reaches no index."""
+    try:
+        yield
+    except (NoAnswerError, TimeoutExpired) as error:
+        pytest.skip(f"uv reaches no index: {str(error)[:200]}")
+
+
 @pytest.mark.live
 def test_every_cell_resolves_again_to_what_is_stored():
     """As of the stored day: what others release later is no fault of ours."""
     known = platforms.stored()
-    try:
+    with index_or_skip():
         faults = platforms.check(known)
-    except (NoAnswerError, TimeoutExpired) as error:
-        pytest.skip(f"uv reaches no index: {str(error)[:200]}")
     assert faults == [], "make platforms stores the results of today"
 
 
 @pytest.mark.nightly
 def test_no_later_release_takes_a_cell_away():
-    try:
+    with index_or_skip():
         faults = platforms.lost_today(platforms.stored())
-    except (NoAnswerError, TimeoutExpired) as error:
-        pytest.skip(f"uv reaches no index: {str(error)[:200]}")
     assert faults == [], "make platforms stores the results of today"
 
 
@@ -186,10 +192,8 @@ def test_other_day_is_a_difference_and_a_lost_part_is_noticed(monkeypatch):
     monkeypatch.setattr(platforms, "PYTHONS", ("3.11",))
     monkeypatch.setattr(platforms, "PLATFORMS", (MUSL, WINDOWS))
     monkeypatch.setattr(platforms, "requirements_of", answer)
-    try:
+    with index_or_skip():
         known = platforms.resolve_all(("core", "prove"), "2026-11-01")
-    except NoAnswerError as error:
-        pytest.skip(f"uv reaches no index: {str(error)[:200]}")
     assert [bool(one.missing) for one in known] == [False, True, False, False]
     assert platforms.check(known) == []
     older = [replace(one, date="2025-01-01") for one in known]
@@ -203,13 +207,11 @@ def test_other_day_is_a_difference_and_a_lost_part_is_noticed(monkeypatch):
 def test_markers_are_those_of_the_platform(monkeypatch):
     wanted = ['colorama; sys_platform == "win32"', 'tomli; python_version < "3.12"', "mdurl"]
     monkeypatch.setattr(platforms, "requirements_of", lambda part: wanted)
-    try:
+    with index_or_skip():
         found = {
             (platform.name, python): set(resolve(platform, python, "core", DAY).versions)
             for platform in (WINDOWS, MUSL) for python in ("3.11", "3.13")
         }  # fmt: skip
-    except NoAnswerError as error:
-        pytest.skip(f"uv reaches no index: {str(error)[:200]}")
     assert found == {
         (WINDOWS.name, "3.11"): {"colorama", "tomli", "mdurl"},
         (WINDOWS.name, "3.13"): {"colorama", "mdurl"},
