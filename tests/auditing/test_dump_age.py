@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -19,7 +20,8 @@ from paraply.auditing.lessons import Statement
 from paraply.vocabulary.schema import Column, SchemaSource, TableSchema
 
 NAMES = "abcde"
-TYPES = ("int", "bigint", "varchar(9) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin",
+TYPES = ("int", "bigint", "int NOT NULL", "bigint DEFAULT 1",
+         "varchar(9) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin",
          "varchar(9) CHARACTER SET latin1 COLLATE latin1_swedish_ci")  # fmt: skip
 name, type_name = st.sampled_from(NAMES), st.sampled_from(TYPES)
 place = st.sampled_from(("", "", " FIRST", " AFTER a"))
@@ -40,6 +42,8 @@ actions = st.one_of(
     st.builds("CONVERT TO CHARACTER SET utf8mb4 COLLATE utf8mb4_bin".format),
     st.just("DEFAULT CHARACTER SET latin1"),
     st.just("COMMENT 'x'"),
+    st.builds("ALTER {} SET DEFAULT {}".format, name, st.sampled_from(("1", "NULL"))),
+    st.builds("ALTER {} DROP DEFAULT".format, name),
 )
 tables = st.builds(
     "CREATE TABLE {{}} (id int{}, a {}, b {}{})".format,
@@ -52,12 +56,12 @@ stories = st.tuples(
         st.tuples(st.sampled_from("tu"), st.lists(actions, min_size=1, max_size=2).map(", ".join)),
         max_size=5,
     ),
-    st.integers(0, 5), st.sets(st.integers(0, 5)),
+    st.integers(0, 5), st.sets(st.integers(0, 5)), st.booleans(),
 )  # fmt: skip
 
 
-def dumped(draft):
-    """Return the definition as a server prints it."""
+def dumped(draft, *, with_defaults):
+    """Return the definition as a server prints it, of NOT NULL columns with a default or none."""
     lines = []
     for each in draft.columns:
         column = each.column
@@ -65,7 +69,11 @@ def dumped(draft):
         text = f"`{column.name}` {column.type_name}{size}"
         if column.charset:
             text += f" CHARACTER SET {column.charset} COLLATE {column.collation}"
-        lines.append(text + ("" if column.nullable else " NOT NULL"))
+        if column.nullable:
+            text += " DEFAULT NULL" if column.omitted_is_null else " DEFAULT 1"
+        else:
+            text += " NOT NULL DEFAULT 1" if with_defaults else " NOT NULL"
+        lines.append(text)
     # Servers print unique keys first.
     for key in sorted(draft.keys, key=lambda key: (key.name != "PRIMARY", not key.is_unique)):
         parts = ", ".join(
@@ -95,14 +103,20 @@ def table_map(draft):
 
 def told(story):
     """Return the dump, the lessons of the log, and the true definitions by table; None if void."""
-    first, second, alters, moment, silent = story
+    first, second, alters, moment, silent, with_defaults = story
+
+    def both():
+        return "\n".join(
+            dumped(registry.draft(each), with_defaults=with_defaults) for each in names
+        )
+
     registry = SchemaRegistry()
     for table, sql in (("t", first), ("u", second)):
         registry.observe_statement("CREATE DATABASE d CHARACTER SET utf8mb4")
         registry.observe_statement(sql.format(table), "d")
     names = ("d.t", "d.u")
     truth = {each: [registry.draft(each)] for each in names}
-    dumps = ["\n".join(dumped(registry.draft(each)) for each in names)]
+    dumps = [both()]
     lessons = [table_map(registry.draft(each)) for each in names if 0 not in silent]
     for number, (table, text) in enumerate(alters, start=1):
         sql, changed = f"ALTER TABLE {table} {text}", f"d.{table}"
@@ -119,13 +133,22 @@ def told(story):
         lessons.append(Statement(sql=sql, default_schema="d", where=""))
         if number not in silent:
             lessons.extend(table_map(registry.draft(each)) for each in names)
-        dumps.append("\n".join(dumped(registry.draft(each)) for each in names))
+        dumps.append(both())
     dump = f"CREATE DATABASE d; USE d;\n{dumps[min(moment, len(dumps) - 1)]}"
     return dump, lessons, truth
 
 
 def changes_of(sql):
     return dump_age.parse_statement(sql)
+
+
+def with_doubts(truth, told):
+    """Return the truth without the defaults that are not told: any value serves for those."""
+    truth = truth.copy()
+    for one, other in zip(truth.columns, told.columns, strict=False):
+        if not other.column.omitted_is_null:
+            one.column = replace(one.column, omitted_is_null=False)
+    return truth
 
 
 def mistakes(story, reached=None):
@@ -142,7 +165,7 @@ def mistakes(story, reached=None):
         for time, (state, then) in enumerate(zip(states, truth[table.name], strict=False)):
             if reached is not None:
                 reached["known" if state is not None else "unknown"] += 1
-            if state is not None and not same_keys(state, then):
+            if state is not None and not same_keys(state, with_doubts(then, state)):
                 found.append((table.name, time))
     return found
 

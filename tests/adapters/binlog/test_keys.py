@@ -299,7 +299,7 @@ def test_insert_that_omits_columns_may_leave_any_row_that_another_searches_for()
         ("a timestamp", "", False),
         ("a int AS (b + 1) STORED", "", False),
         ("a int", "ALTER a SET DEFAULT 7", False),
-        ("a int", "ALTER COLUMN a DROP DEFAULT", False),
+        ("a int DEFAULT 7", "ALTER COLUMN a DROP DEFAULT", True),
         ("a int DEFAULT 7", "ALTER a SET DEFAULT NULL", True),
         ("a int DEFAULT 7", "MODIFY a int", True),
         ("a int", "CHANGE a c int DEFAULT 7", False),

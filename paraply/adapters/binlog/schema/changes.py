@@ -182,6 +182,8 @@ def alter(
         found = target if target in draft.columns else draft.find(default.name)
         if found is not None:
             found.column = replace(found.column, omitted_is_null=default.is_null)
+        elif not default.if_exists:
+            raise Contradiction(f"there is no column {default.name}")
     for old_name, name in renamed.items():
         if old_name.lower() in added:
             draft.doubt_keys(draft.require(name), behind=draft.find(old_name))
@@ -215,9 +217,13 @@ def undone(draft: TableDraft, statement: AlterTable) -> TableDraft | None:
     Raises ``Contradiction`` if ``draft`` lacks what it adds or names.
     """
     before = draft.copy()
-    for action in reversed(statement.actions):
+    for action in reversed(_in_order(statement.actions)):
         if not _undo(before, action):
             return None
+    if not any(key.is_unique for key in before.keys) and not all(
+        each.column.type_name for each in before.columns
+    ):
+        return None  # Without a key, all columns together name a row.
     again = before.copy()
     try:
         alter(again, statement, draft.schema)
@@ -233,13 +239,16 @@ def may_result(draft: TableDraft, statement: AlterTable) -> bool:
     """
     actions = statement.actions
     again = draft.copy()
-    # Defaults are set after columns, whatever the order of the actions.
-    ordered = sorted(actions, key=lambda action: isinstance(action, ChangeDefault))
-    if not all(_is_done(again, action, actions) for action in ordered):
+    if not all(_is_done(again, action, actions) for action in _in_order(actions)):
         return False
     if any(isinstance(one, ChangeCharacterOptions) and one.convert for one in actions):
         again.convert()
     return same_definition(again, draft)
+
+
+def _in_order(actions: Sequence[AlterAction]) -> list[AlterAction]:
+    """Return the actions with defaults last: MariaDB sets those of added columns, too."""
+    return sorted(actions, key=lambda action: isinstance(action, ChangeDefault))
 
 
 def _is_done(draft: TableDraft, action: AlterAction, actions: Sequence[AlterAction]) -> bool:
@@ -343,14 +352,14 @@ def _undo(draft: TableDraft, action: AlterAction) -> bool:
         column.column = replace(column.column, name=action.old_name)
         return True
     if isinstance(action, ChangeDefault):
+        if action.if_exists and draft.find(action.name) is None:
+            return True
         column = draft.require(action.name)
         column.column = replace(column.column, omitted_is_null=False)
         return True
     if isinstance(action, ChangeColumn):
         column = draft.require(action.column.name)
-        # Without a key, all columns together name a row.
-        has_key = any(key.is_unique for key in draft.keys)
-        is_plain = has_key and action.after is None and not action.if_exists
+        is_plain = action.after is None and not action.if_exists
         is_own = action.column.is_primary or action.column.is_unique or action.column.references
         if not is_plain or is_own or _is_key_part(draft, column, unique_only=True):
             return False

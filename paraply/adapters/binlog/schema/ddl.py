@@ -131,6 +131,8 @@ class ChangeDefault:
 
     name: str
     is_null: bool
+    """Also if it is dropped: a column that may be NULL is NULL then (MySQL 9.7, MariaDB 10.11)."""
+    if_exists: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -104,12 +104,13 @@ def _changed_default(cursor: TokenCursor) -> list[AlterAction]:
     found: list[AlterAction] = []
     if not cursor.accept_any("INDEX", "KEY", "CHECK", "CONSTRAINT"):
         cursor.accept("COLUMN")
-        cursor.accept("IF", "EXISTS")
+        if_exists = cursor.accept("IF", "EXISTS")
         name = cursor.name()
         if cursor.accept("SET", "DEFAULT"):
-            found.append(ChangeDefault(name=name, is_null=null_default(cursor)))
+            is_null = null_default(cursor)
+            found.append(ChangeDefault(name=name, is_null=is_null, if_exists=if_exists))
         elif cursor.accept("DROP", "DEFAULT"):
-            found.append(ChangeDefault(name=name, is_null=False))
+            found.append(ChangeDefault(name=name, is_null=True, if_exists=if_exists))
     # Visibility of an index, a check or a column moves no key.
     cursor.skip_item()
     return found

@@ -447,11 +447,12 @@ def _keys(draft: TableDraft) -> tuple[object, ...] | None:
     frozen = draft.freeze()
     if not frozen.unique_keys:
         return None
+    columns = _settled(frozen)
     parts = {part.column for key in frozen.unique_keys for part in key.parts}
     parts |= {column for key in frozen.foreign_keys for column in key.columns}
     return (
-        len(frozen.columns),
-        {column: frozen.columns[column] for column in parts},
+        len(columns),
+        {column: columns[column] for column in parts},
         sorted(frozen.unique_keys, key=lambda key: key.name),
         sorted(frozen.foreign_keys, key=lambda key: key.name),
         frozen.keys_known, frozen.keys_complete, frozen.foreign_keys_known,
@@ -466,10 +467,17 @@ def _definition(draft: TableDraft) -> tuple[object, ...]:
         for key in draft.keys
     ]
     return (
-        frozen.columns,
+        _settled(frozen),
         sorted(frozen.unique_keys, key=lambda key: key.name),
         sorted(frozen.foreign_keys, key=lambda key: key.name),
         sorted(indexes),
+    )
+
+
+def _settled(table: TableSchema) -> tuple[Column, ...]:
+    """Return the columns without what has no meaning: NULL as the default of a NOT NULL column."""
+    return tuple(
+        one if one.nullable else replace(one, omitted_is_null=False) for one in table.columns
     )
 
 

@@ -107,12 +107,18 @@ class ExistingLab:
                 self.request.say(f"schema {name} stays: it has {', '.join(foreign)}")
             else:
                 self.request.say(f"schema {name} of an earlier run is dropped")
+                # The name is free only once the replicas have dropped the schema, too.
+                for replica in self.replicas:
+                    self._catches_up(replica)
 
-    def _follows(self, replica: ExistingServer) -> None:
+    def _catches_up(self, replica: ExistingServer) -> None:
         try:
             wait_until_applied(self.source, replica, seconds_max=_CATCH_UP_SECONDS)
         except ParaplyError as reason:
             raise ParaplyError(SERVERS_UNFIT, where=replica.name, reason=reason) from reason
+
+    def _follows(self, replica: ExistingServer) -> None:
+        self._catches_up(replica)
         if not has_schema(replica, self.schema):
             reason_text = "it has applied all, and our schema is not there: is there a filter?"
             raise ParaplyError(SERVERS_UNFIT, where=replica.name, reason=reason_text)
