@@ -16,17 +16,30 @@ from pathlib import Path
 from ci.check import ROOT
 from ci.existing_servers import add_server_option, use_server
 from ci.pages.claims import PAGE
-from paraply.adapters.live.clients.options import CLIENT_WORKLOADS
+from paraply.adapters.live.clients.options import CLIENT_WORKLOADS, NO_WAIT
+from paraply.adapters.live.clients.site import WAITS
 from paraply.adapters.live.targets import TARGETS
 
 _COMMON = ("--transactions", "1500", "--duration", "20", "--clients", "8", "--seed", "1")
 _COMMITTED = ("read-committed", "repeatable-read", "serializable")
+_ALL = ("read-uncommitted", *_COMMITTED)
 _SNAPSHOT = ("repeatable-read",)
 _NO_SERVER = 3
 
 Runs = tuple[tuple[str, tuple[str, ...]], ...]
+
+
+def _at_each_consistency() -> Runs:
+    """Return runs at each value of ``group_replication_consistency``."""
+    return tuple(
+        (f"list-append --reads any --wait {name}", _SNAPSHOT)
+        for name in WAITS["mysql-gr"]
+        if name != NO_WAIT
+    )
+
+
 _PAIR: Runs = (
-    ("list-append", _COMMITTED),
+    ("list-append", _ALL),
     ("list-append --reads replica", ("repeatable-read", "serializable")),
     ("list-append --reads replica --wait gtid-wait", _SNAPSHOT),
     ("rw-register", ("repeatable-read", "serializable")),
@@ -45,8 +58,10 @@ _RUNS: dict[str, Runs] = {
     "mariadb --mode optimistic": _PAIR,
     "mysql --mode logical-clock": _PAIR,
     "galera --mode multi-master": (
-        ("list-append", _COMMITTED),
-        ("list-append --wait sync-wait", _COMMITTED),
+        ("list-append", _ALL),
+        ("list-append --wait sync-wait", _ALL),
+        ("list-append --reads any", _ALL),
+        ("list-append --reads any --wait sync-wait", _ALL),
         ("rw-register --wait sync-wait", _SNAPSHOT),
         ("bank --wait sync-wait", ("repeatable-read", "serializable")),
         ("long-fork --reads any", _SNAPSHOT),
@@ -57,8 +72,7 @@ _RUNS: dict[str, Runs] = {
     ),
     "mysql-gr --mode multi-primary": (
         ("list-append", ("read-committed", "repeatable-read")),
-        ("list-append --reads any --wait before", _SNAPSHOT),
-        ("list-append --reads any --wait after", _SNAPSHOT),
+        *_at_each_consistency(),
         ("bank", _SNAPSHOT),
         ("long-fork --reads any", _SNAPSHOT),
         ("set --reads any", _SNAPSHOT),
@@ -66,7 +80,7 @@ _RUNS: dict[str, Runs] = {
     ),
     "mysql-gr --mode single-primary": (
         ("list-append --reads any", ("repeatable-read", "serializable")),
-        ("list-append --reads any --wait before-and-after", _SNAPSHOT),
+        *_at_each_consistency(),
         ("set --reads any", _SNAPSHOT),
         ("counter --reads any --wait before-and-after", _SNAPSHOT),
     ),

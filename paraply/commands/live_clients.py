@@ -59,8 +59,8 @@ def add_client_options(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     group.add_argument(
         "--wait", default=NO_WAIT, metavar="S",
-        help="what reads wait for: gtid-wait (replicas), sync-wait (galera), eventual, before,"
-        f" after, before-and-after (mysql-gr) ({NO_WAIT})",
+        help="what reads wait for: gtid-wait (replicas), sync-wait (galera), or as"
+        f" group_replication_consistency: before-and-after ... (mysql-gr) ({NO_WAIT})",
     )  # fmt: skip
     group.add_argument(
         "--keys", type=positive, default=defaults.keys, metavar="N",

@@ -37,8 +37,10 @@ class _Key:
     several: dict[int, List] = field(default_factory=dict)
     longest: List = ()
     longest_reader: int = INITIAL
+    shown: list[tuple[int, List]] = field(default_factory=list)
+    """Index and list of every read."""
     reads: list[tuple[int, List]] = field(default_factory=list)
-    """Index and list, without own appends."""
+    """The same without own appends, if these were seen."""
 
 
 def versions_of_lists(history: ClientHistory) -> Versions:
@@ -51,6 +53,8 @@ def versions_of_lists(history: ClientHistory) -> Versions:
     keys: dict[Key, _Key] = {}
     for index, transaction in enumerate(history.transactions):
         _take(index, transaction, keys, found)
+    for key, known in keys.items():
+        _leave_out_aborted(key, known, found)
     happened = _happened(history, keys)
     for key, known in keys.items():
         _order(key, known, happened, found)
@@ -88,6 +92,7 @@ def _take(index: int, transaction: Any, keys: dict[Key, _Key], found: Versions) 
             own[key] = (*own[key], value) if key in own else (value,)
         elif committed:
             seen: List = () if value is None else value
+            known.shown.append((index, seen))
             if len(seen) > len(known.longest):
                 known.longest, known.longest_reader = seen, index
             written = own.get(key, ())
@@ -112,6 +117,33 @@ def _take(index: int, transaction: Any, keys: dict[Key, _Key], found: Versions) 
             keys[key].several[index] = written
 
 
+def _leave_out_aborted(key: Key, known: _Key, found: Versions) -> None:
+    """Report reads of aborted appends, and take these out: they made no version."""
+    transactions = found.history.transactions
+    aborted = {
+        element: transactions[writer].name for element, writer in known.appended.items()
+        if transactions[writer].ending is Ending.ABORTED
+    }  # fmt: skip
+    readers: dict[Any, int] = {}
+    for index, seen in known.shown if aborted else ():
+        for element in seen:
+            if element in aborted:
+                readers.setdefault(element, index)
+    if not readers:
+        return
+    found.breaches += [
+        AbortedValueRead(
+            reader=transactions[reader].name, key=key, value=element, writer=aborted[element]
+        )
+        for element, reader in readers.items()
+    ]
+    known.shown, known.reads = (
+        [(index, tuple(one for one in seen if one not in aborted)) for index, seen in reads]
+        for reads in (known.shown, known.reads)
+    )
+    known.longest_reader, known.longest = max(known.shown, key=lambda read: len(read[1]))
+
+
 def _order(key: Key, known: _Key, happened: set[int], found: Versions) -> None:
     transactions = found.history.transactions
     longest, length = known.longest, len(known.longest)
@@ -127,8 +159,8 @@ def _order(key: Key, known: _Key, happened: set[int], found: Versions) -> None:
                 )
             )  # fmt: skip
     is_one_order = len(usable) == len(known.reads)
-    if not is_one_order or not _is_sound(known, found):
-        _report_unsound(key, known, found)
+    if not is_one_order or not known.appended.keys() >= set(longest):
+        _report_unwritten(key, known, found)
     if len(set(longest)) < length:
         _report_repeated(key, known, found)
         found.unordered[key] = "a read shows an element twice"
@@ -157,12 +189,11 @@ def _order(key: Key, known: _Key, happened: set[int], found: Versions) -> None:
 
 
 def _add_chain(key: Key, known: _Key, found: Versions) -> list[int]:
-    transactions = found.history.transactions
     version = found.add(INITIAL, key, NOTHING_WRITTEN, follows=False)
     version_at = [version]
     for element in known.longest:
         writer = known.appended.get(element)
-        if writer is None or transactions[writer].ending is Ending.ABORTED:
+        if writer is None:
             pass  # No version: reported already.
         elif found.writers[version] == writer:
             found.values[version] = element
@@ -172,38 +203,18 @@ def _add_chain(key: Key, known: _Key, found: Versions) -> list[int]:
     return version_at
 
 
-def _is_sound(known: _Key, found: Versions) -> bool:
-    transactions, appended = found.history.transactions, known.appended
-    return all(
-        element in appended and transactions[appended[element]].ending is not Ending.ABORTED
-        for element in known.longest
-    )
-
-
-def _report_unsound(key: Key, known: _Key, found: Versions) -> None:
+def _report_unwritten(key: Key, known: _Key, found: Versions) -> None:
     transactions = found.history.transactions
     seen = dict.fromkeys(known.longest)
     if known.longest_reader != INITIAL:
         for _, read in known.reads:
             if read != known.longest[: len(read)]:
                 seen.update(dict.fromkeys(read))
-    sound = {
-        element for element, writer in known.appended.items()
-        if transactions[writer].ending is not Ending.ABORTED
-    }  # fmt: skip
-    unsound = [element for element in seen if element not in sound]
-    first = _first_readers(known) if unsound else {}
-    for element in unsound:
-        writer = known.appended.get(element)
+    unwritten = [element for element in seen if element not in known.appended]
+    first = _first_readers(known) if unwritten else {}
+    for element in unwritten:
         reader = transactions[first.get(element, known.longest_reader)].name
-        if writer is None:
-            found.breaches.append(UnwrittenValueRead(reader=reader, key=key, value=element))
-        else:
-            found.breaches.append(
-                AbortedValueRead(
-                    reader=reader, key=key, value=element, writer=transactions[writer].name
-                )
-            )
+        found.breaches.append(UnwrittenValueRead(reader=reader, key=key, value=element))
 
 
 def _first_readers(known: _Key) -> dict[Any, int]:
@@ -257,7 +268,7 @@ def _report_intermediate(key: Key, known: _Key, reader: int, element: Any, found
     transactions = found.history.transactions
     writer = known.appended.get(element, INITIAL)
     written = known.several.get(writer)
-    if written and element != written[-1] and transactions[writer].ending is not Ending.ABORTED:
+    if written and element != written[-1]:
         found.breaches.append(
             IntermediateValueRead(
                 reader=transactions[reader].name, key=key, value=element,

@@ -369,3 +369,16 @@ def test_second_read_of_a_key_must_not_differ(history, sentence):
 
 def test_own_appends_do_not_make_reads_differ():
     assert judge(lists("ax1", "rx1 ax2 rx12 ax3 rx123")).finding("internal").breaches == ()
+
+
+@pytest.mark.parametrize(
+    ("ending", "orders", "of_order"),
+    [("fail", Verdict.HOLDS, Verdict.HOLDS), ("info", Verdict.VIOLATED, Verdict.UNKNOWN)],
+)
+def test_dirty_read_of_what_was_taken_back_leaves_the_order_of_the_rest(ending, orders, of_order):
+    told = judge(lists("ax1", f"ax2 {ending}", "rx12", "ax3", "rx13"))
+    assert told.finding("orders").verdict is orders
+    assert told.finding("G0").verdict is of_order
+    levels = {one.level.name: one.verdict for one in told.levels}
+    assert levels["read-uncommitted"] is of_order
+    assert levels["read-committed"] is Verdict.VIOLATED

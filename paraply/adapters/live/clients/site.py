@@ -43,13 +43,12 @@ WAITS: Mapping[str, Mapping[str, Wait]] = {
     "mysql-gr": {
         NO_WAIT: NOTHING_AWAITED,
         **{
-            name: Wait(
+            word.lower().replace("_", "-"): Wait(
                 meaning=f"group_replication_consistency={word}",
                 session=f"SET SESSION group_replication_consistency = '{word}'",
             )
-            for name, word in (
-                ("eventual", "EVENTUAL"), ("before", "BEFORE"), ("after", "AFTER"),
-                ("before-and-after", "BEFORE_AND_AFTER"),
+            for word in (
+                "EVENTUAL", "BEFORE_ON_PRIMARY_FAILOVER", "BEFORE", "AFTER", "BEFORE_AND_AFTER",
             )
         },
     },
