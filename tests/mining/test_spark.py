@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import time
+from importlib.util import find_spec
 
 import psutil
 import pyarrow as pa
@@ -23,6 +25,7 @@ from paraply.mining.plan import Plan
 from paraply.mining.rounds import BatchTask, Round, Wanted
 from paraply.mining.session import spark_session
 from paraply.mining.store import DiskStore
+from paraply.mining.worker_daemon import without_sparks_archives
 from paraply.vocabulary.errors import ParaplyError
 from tests.mining.campaigns import rows_of, small_plan
 
@@ -89,6 +92,42 @@ def test_workers_are_forked_from_a_process_that_has_loaded_paraply(engine):
     (libraries,) = engine.map(loaded_by_the_daemon, [0])
     for name in ("pyarrow/lib", "pandas/_libs"):
         assert name in libraries
+
+
+def test_workers_import_the_installed_pyspark_and_not_an_archive_of_it(engine):
+    def imported(_):
+        import py4j
+        import pyspark
+
+        files = [pyspark.__file__, py4j.__file__]
+        return files, [place for place in sys.path if os.path.isfile(place)]
+
+    ((files, archives),) = engine.map(imported, [0])
+    here = [find_spec(name).origin for name in ("pyspark", "py4j")]
+    assert list(map(os.path.realpath, files)) == list(map(os.path.realpath, here))
+    assert archives == []
+
+
+@pytest.mark.parametrize(
+    ("installed", "home", "is_kept"),
+    [
+        (("pyspark", "py4j"), "environment/pyspark", False),
+        (("pyspark", "py4j"), "opt/spark", True),
+        (("pyspark",), "environment/pyspark", True),
+        (("py4j",), "environment/pyspark", True),
+    ],
+)
+def test_archive_of_spark_stays_where_it_is_the_only_copy(tmp_path, installed, home, is_kept):
+    environment = tmp_path / "environment"
+    for name in installed:
+        (environment / name).mkdir(parents=True)
+        (environment / name / "__init__.py").touch()
+    archive, ours = tmp_path / home / "python" / "lib" / "pyspark.zip", tmp_path / "paraply.zip"
+    archive.parent.mkdir(parents=True)
+    archive.touch()
+    ours.touch()
+    path = [str(place) for place in (archive, ours, environment, tmp_path / "missing")]
+    assert without_sparks_archives(path) == path[not is_kept :]
 
 
 def test_campaign_begun_in_one_process_resumes_on_spark(tmp_path, local, engine):
