@@ -14,7 +14,7 @@ from paraply.properties.campaign import Campaign, Tally, run_campaign
 from paraply.properties.registry import Expectation, Property
 from paraply.reference_impl.subject import Subject, Workload, workload_of_header
 from paraply.vocabulary.schedule import Schedule
-from paraply.vocabulary.verdict import OVER_SERIALISES, Verdict, combine
+from paraply.vocabulary.verdict import OVER_SERIALISES, Verdict, combine, word_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,12 +55,12 @@ class Finding:
     @property
     def over_serialises(self) -> bool:
         """Return whether the property is one of precision or speed, and broken."""
-        return self.verdict is Verdict.VIOLATED and not self.prop.is_safety
+        return self.word == OVER_SERIALISES
 
     @property
     def word(self) -> str:
         """Return the verdict's word."""
-        return OVER_SERIALISES if self.over_serialises else self.verdict.word
+        return word_of(self.verdict, is_safety=self.prop.is_safety)
 
     @property
     def note(self) -> str:

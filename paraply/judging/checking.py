@@ -19,7 +19,7 @@ from paraply.properties.registry import NO_EVIDENCE, Evidence, Expectation, Prop
 from paraply.registries import property_named, registered_properties, registered_subjects
 from paraply.vocabulary.client_history import ClientHistory, Ending
 from paraply.vocabulary.history import History
-from paraply.vocabulary.verdict import OVER_SERIALISES, Verdict, combine
+from paraply.vocabulary.verdict import OVER_SERIALISES, Verdict, combine, word_of
 
 DEFAULT_LEVEL = "serializable"
 BREACHES_KEPT_MAX = 20
@@ -51,8 +51,7 @@ class Row:
     @property
     def word(self) -> str:
         """Return the verdict's word."""
-        is_slow = self.verdict is Verdict.VIOLATED and not self.is_safety
-        return OVER_SERIALISES if is_slow else self.verdict.word
+        return word_of(self.verdict, is_safety=self.is_safety)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

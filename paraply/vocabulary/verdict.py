@@ -31,6 +31,11 @@ WORDS = (Verdict.VIOLATED.word, OVER_SERIALISES, Verdict.UNKNOWN.word, Verdict.H
 EXIT_UNREADABLE = 3
 
 
+def word_of(verdict: Verdict, *, is_safety: bool) -> str:
+    """Return the word for a property's verdict; ``is_safety`` is false for precision and speed."""
+    return verdict.word if is_safety or verdict is not Verdict.VIOLATED else OVER_SERIALISES
+
+
 def combine(verdicts: Iterable[Verdict]) -> Verdict:
     """Return the worst verdict; UNKNOWN for none."""
     return max(verdicts, default=Verdict.UNKNOWN)
