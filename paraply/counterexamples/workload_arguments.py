@@ -17,7 +17,6 @@ MALFORMED_OPTION = register(
     "write it as name=value; `paraply list subjects` has the options with their defaults",
 )
 
-_WORDS = {"true": True, "on": True, "yes": True, "false": False, "off": False, "no": False}
 DEFAULT = Workload()
 STRICT_HELP = "a broken property of precision or speed (over-serialises) makes the exit code 1, too"
 
@@ -75,7 +74,7 @@ def checked(subject: Subject, workload: Workload) -> Workload:
 
 def parse_options(texts: Iterable[str], known: Iterable[Option]) -> dict[str, OptionValue]:
     """Parse ``name=value`` by the options' types."""
-    defaults = {option.name: option.default for option in known}
+    options = {option.name: option for option in known}
     values: dict[str, OptionValue] = {}
     for text in texts:
         name, equals, value = text.partition("=")
@@ -83,21 +82,12 @@ def parse_options(texts: Iterable[str], known: Iterable[Option]) -> dict[str, Op
             raise ParaplyError(MALFORMED_OPTION, text=text, reason="it has no name=value")
         if name in values:
             raise ParaplyError(MALFORMED_OPTION, text=text, reason=f"{name} is given twice")
-        # An unknown option stays text; the subject rejects it.
-        values[name] = _value(text, value, defaults.get(name, ""))
+        try:
+            # An unknown option stays text; the subject rejects it.
+            values[name] = options[name].parsed(value) if name in options else value
+        except ValueError as error:
+            raise ParaplyError(MALFORMED_OPTION, text=text, reason=str(error)) from None
     return values
-
-
-def _value(text: str, value: str, default: OptionValue) -> OptionValue:
-    if isinstance(default, bool):
-        if value.lower() not in _WORDS:
-            raise ParaplyError(MALFORMED_OPTION, text=text, reason="it is true or false")
-        return _WORDS[value.lower()]
-    if isinstance(default, int):
-        if not (value.isascii() and value.isdigit() and len(value) < 10):
-            raise ParaplyError(MALFORMED_OPTION, text=text, reason="it is a number from 0")
-        return int(value)
-    return value
 
 
 def workload_words(subject: Subject, workload: Workload) -> list[str]:

@@ -24,6 +24,7 @@ from paraply.reference_impl.subject import (
     SIZES,
     Subject,
     Workload,
+    number_from_0,
     registered_subjects,
     subject_named,
 )
@@ -255,14 +256,17 @@ class Overrides:
         """Return the workload with overrides."""
         sizes: dict[str, int] = {}
         options: dict[str, OptionValue] = {}
-        defaults = {option.name: option.default for option in subject.options}
+        known = {option.name: option for option in subject.options}
         for name, text in self.values.items():
-            if name in SIZES:
-                sizes[name] = _number(name, text)
-            elif name in defaults:
-                options[name] = _value(name, text, defaults[name])
-            else:
-                continue
+            try:
+                if name in SIZES:
+                    sizes[name] = number_from_0(text)
+                elif name in known:
+                    options[name] = known[name].parsed(text)
+                else:
+                    continue
+            except ValueError as error:
+                raise ParaplyError(NO_SUCH_SIZE, name=name, value=text, reason=str(error)) from None
             self.used.add(name)
         return Workload(
             **{size: sizes.get(size, getattr(workload, size)) for size in SIZES},
@@ -338,18 +342,3 @@ def _system(
 def is_situation(prop: Property) -> bool:
     """Return whether a property only names a situation."""
     return prop.expectation is Expectation.SOMETIMES
-
-
-def _number(name: str, text: str) -> int:
-    if not (text.isascii() and text.isdigit() and len(text) < 10):
-        raise ParaplyError(NO_SUCH_SIZE, name=name, value=text, reason="it is a number from 0")
-    return int(text)
-
-
-def _value(name: str, text: str, default: OptionValue) -> OptionValue:
-    if isinstance(default, bool):
-        words = {"true": True, "on": True, "yes": True, "false": False, "off": False, "no": False}
-        if text.lower() not in words:
-            raise ParaplyError(NO_SUCH_SIZE, name=name, value=text, reason="it is true or false")
-        return words[text.lower()]
-    return _number(name, text) if isinstance(default, int) else text

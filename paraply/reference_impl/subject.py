@@ -90,6 +90,8 @@ class Workload:
 
 
 SIZES = ("transactions", "rows", "members")
+_NUMBER_DIGITS_MAX = 9
+_BOOLEANS = {"true": True, "on": True, "yes": True, "false": False, "off": False, "no": False}
 
 
 def workload_of_header(header: HistoryHeader) -> Workload:
@@ -104,6 +106,13 @@ def workload_of_header(header: HistoryHeader) -> Workload:
     sizes = {name: int(header.options[name]) for name in SIZES if name in header.options}
     options = {name: value for name, value in header.options.items() if name not in SIZES}
     return Workload(dialect=header.dialect, options=options, **sizes)
+
+
+def number_from_0(text: str) -> int:
+    """Return a text as a number; ``ValueError`` has the reason."""
+    if not (text.isascii() and text.isdigit() and len(text) <= _NUMBER_DIGITS_MAX):
+        raise ValueError(f"it is a number from 0 of at most {_NUMBER_DIGITS_MAX} digits")
+    return int(text)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,6 +130,14 @@ class Option:
     greatest: int = 1_000
     choices: tuple[str, ...] = ()
     small: OptionValue | None = None
+
+    def parsed(self, text: str) -> OptionValue:
+        """Return a text as a value of the option's type; ``ValueError`` has the reason."""
+        if isinstance(self.default, bool):
+            if text.lower() not in _BOOLEANS:
+                raise ValueError("it is true or false")
+            return _BOOLEANS[text.lower()]
+        return number_from_0(text) if isinstance(self.default, int) else text
 
     def allows(self, value: OptionValue) -> bool:
         """Return whether a value is in range."""
