@@ -12,6 +12,7 @@ from paraply.reference_impl.causes import BARRIER, HOLE, RETRIES_USED_UP
 from paraply.reference_impl.certification.dialects import DIALECTS
 from paraply.reference_impl.recorder import Recorder
 from paraply.reference_impl.subject import (
+    NO_CAUSE_ASKED,
     Cause,
     KnownBreaches,
     Option,
@@ -26,6 +27,23 @@ from paraply.vocabulary.write_set import Item
 
 MEMBER = "r1"
 _BY_CLOCK = frozenset({"logical_clock", "logical_clock_unordered", "prompt_logical_clock"})
+
+
+def _breaches_of_al1(
+    *breaks: str,
+    because: str,
+    cause: Cause = NO_CAUSE_ASKED,
+    dialects: frozenset[str] = frozenset(),
+) -> KnownBreaches:
+    """Return what breaks if the log has the stamps of AL1 as written."""
+    return KnownBreaches(
+        where="stamps=wl8440_literal",
+        applies=lambda options: options["stamps"] == "wl8440_literal",
+        breaks=frozenset(breaks),
+        because=because,
+        cause=cause,
+        dialects=dialects,
+    )
 
 
 class ApplierSubject(Subject):
@@ -99,25 +117,17 @@ class ApplierSubject(Subject):
         "database_unordered": _out_of_order | {"starts_respect_last_committed"},
     }
     breaks_where = (
-        KnownBreaches(
-            where="stamps=wl8440_literal",
-            applies=lambda options: options["stamps"] == "wl8440_literal",
-            breaks=frozenset(
-                {
-                    "no_conflicting_parallel_apply",
-                    "rows_apply_as_logged",
-                    "replica_ends_in_the_sources_state",
-                }
-            ),
+        _breaches_of_al1(
+            "no_conflicting_parallel_apply",
+            "rows_apply_as_logged",
+            "replica_ends_in_the_sources_state",
             because="step 1 of AL1 lets transactions without write set overlap with what is before "
             "them; the applier keeps to the log it is given",
             cause=BARRIER,
             dialects=_BY_CLOCK,
         ),
-        KnownBreaches(
-            where="stamps=wl8440_literal",
-            applies=lambda options: options["stamps"] == "wl8440_literal",
-            breaks=frozenset({"logged_numbers_rise_above_last_committed"}),
+        _breaches_of_al1(
+            "logged_numbers_rise_above_last_committed",
             because="the text raises last_committed to the number that it gives next",
         ),
     )
@@ -145,16 +155,10 @@ class ApplierSubject(Subject):
             cause=HOLE,
             dialects=frozenset({"logical_clock_unordered", "database_unordered"}),
         ),
-        KnownBreaches(
-            where="stamps=wl8440_literal",
-            applies=lambda options: options["stamps"] == "wl8440_literal",
-            breaks=frozenset(
-                {
-                    "applier_does_not_give_up",
-                    "restart_reaches_the_sources_state",
-                    "sound_log_never_fails",
-                }
-            ),
+        _breaches_of_al1(
+            "applier_does_not_give_up",
+            "restart_reaches_the_sources_state",
+            "sound_log_never_fails",
             because="a transaction that overlaps with one before may not find the row it changes",
             cause=BARRIER,
             dialects=_BY_CLOCK,
