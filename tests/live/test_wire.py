@@ -86,6 +86,18 @@ def test_right_applier_passes_under_every_fault(wire, injected):
         assert judged.run.faults == len(faults)
 
 
+def test_right_applier_changes_rows_of_tables_without_a_key(wire):
+    for judged in runs(wire(), "H-keyless-04", Adversary.UNIFORM, (), seeds=1):
+        assert judged.verdict is Verdict.HOLDS, judged.findings
+
+
+def test_right_applier_repeats_a_cascade_that_mysql_logs_before_its_cause(tmp_path):
+    for server, _ in started(find_mysql):
+        right = WireConformance(server, APPLIER, tmp_path, WireOptions())
+        for judged in runs(right, "G-cascade-04", Adversary.UNIFORM, (), seeds=1):
+            assert judged.verdict is Verdict.HOLDS, judged.findings
+
+
 def test_waiting_for_one_transaction_is_caught_on_the_log_of_mysql(tmp_path):
     for server, _ in started(find_mysql):
         faulty = WireConformance(

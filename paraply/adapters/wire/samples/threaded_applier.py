@@ -13,7 +13,7 @@ import threading
 import time
 from collections import deque
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 import pymysql
@@ -32,8 +32,19 @@ FAULTS = {
     "checkpoint-off-by-one": "skips one transaction too many after a start",
 }
 DEADLOCKS = (1213, 1205)
+NO_FOREIGN_KEY_CHECKS = 2
+"""Flag of a rows event; MySQL 9 logs the rows of a cascade so, before the row that caused it."""
 ATTEMPTS_MAX = 10
 RETRY_PAUSE_S = 0.01
+
+
+class Row(NamedTuple):
+    """The statement that changes one row."""
+
+    text: str
+    values: tuple[Any, ...]
+    is_checked: bool = True
+    """Whether foreign keys are checked, and cascade."""
 
 
 @dataclass
@@ -46,7 +57,7 @@ class Txn:
     sequence_number: int = 0
     group: int | None = None
     epoch: int = 0
-    rows: list[tuple[str, tuple[Any, ...]]] = field(default_factory=list)
+    rows: list[Row] = field(default_factory=list)
 
 
 class LostTransactionError(Exception):
@@ -191,8 +202,11 @@ class Applier:
         """Send the rows of one transaction and its GTID."""
         with connection.cursor() as cursor:
             cursor.execute("BEGIN")
-            progress = "INSERT INTO sample.progress VALUES (%s)", (txn.gtid,)
-            for text, values in [*txn.rows, progress]:
+            progress = Row("INSERT INTO sample.progress VALUES (%s)", (txn.gtid,))
+            sets_checks = not all(row.is_checked for row in txn.rows)
+            for text, values, is_checked in [*txn.rows, progress]:
+                if sets_checks:
+                    cursor.execute("SET SESSION foreign_key_checks = %s", (int(is_checked),))
                 try:
                     affected = cursor.execute(text, values)
                 except pymysql.err.OperationalError as error:
@@ -220,11 +234,13 @@ class Applier:
         return self.failure
 
 
-def changes(event: Any) -> list[tuple[str, tuple[Any, ...]]]:
-    """Return a rows event as statements that name rows by key."""
+def changes(event: Any) -> list[Row]:
+    """Return a rows event as statements that name rows by key; without one, by all columns."""
     table = f"`{event.schema}`.`{event.table}`"
     key = event.primary_key
-    names = [key] if isinstance(key, str) else list(key or ())
+    # The library has an empty text in place of a missing key.
+    names = [key] if key and isinstance(key, str) else list(key or ())
+    is_checked = not event.flags & NO_FOREIGN_KEY_CHECKS
     found = []
     for row in event.rows:
         before = row.get("before_values") or row.get("values")
@@ -236,13 +252,14 @@ def changes(event: Any) -> list[tuple[str, tuple[Any, ...]]]:
             marks = ", ".join(["%s"] * len(after))
             listed = ", ".join(f"`{name}`" for name in after)
             text = f"INSERT INTO {table} ({listed}) VALUES ({marks})"
-            found.append((text, tuple(after.values())))
+            found.append(Row(text, tuple(after.values()), is_checked))
         elif isinstance(event, DeleteRowsEvent):
-            found.append((f"DELETE FROM {table} WHERE {where} LIMIT 1", place_of))
+            text = f"DELETE FROM {table} WHERE {where} LIMIT 1"
+            found.append(Row(text, place_of, is_checked))
         else:
             sets = ", ".join(f"`{name}` = %s" for name in after)
             text = f"UPDATE {table} SET {sets} WHERE {where} LIMIT 1"
-            found.append((text, (*after.values(), *place_of)))
+            found.append(Row(text, (*after.values(), *place_of), is_checked))
     return found
 
 
