@@ -112,7 +112,10 @@ def run_wire(
     """Run the cases and return the gravest exit code."""
     profile = _profile(arguments)
     options = replace(
-        options_of(profile), schedules=arguments.schedules or SCHEDULES, seed=arguments.seed
+        options_of(profile),
+        schedules=arguments.schedules or SCHEDULES,
+        seed=arguments.seed,
+        named=frozenset(arguments.case),
     )
     with ServerRoom() as room:
         server = own_target(room, _SERVERS[profile.server]())

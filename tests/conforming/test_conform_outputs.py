@@ -11,10 +11,12 @@ from xml.etree import ElementTree
 import pytest
 
 from paraply.adapters.conformance.cases import cases_named
+from paraply.adapters.wire.case_logs import NotOnWireError
 from paraply.cli import main
 from paraply.commands import conform_wire
 from paraply.commands.conform_outputs import run_with_progress
 from paraply.conforming.suite import CaseResult, Result
+from paraply.conforming.wire.suite import WireConformance
 from paraply.reporting.conform.lines import height
 from paraply.reporting.conform.screen import LINES_MAX
 from tests.builders.json_schema import run_of_sarif
@@ -112,6 +114,26 @@ def test_show_prints_the_whole_trace_over_the_wire(wire, capsys):
     assert text.count("INSERT INTO") == 70
     assert wire("--show", "all") == 1
     assert capsys.readouterr().out.count("\nFAIL ") > 30
+
+
+def test_case_for_few_programs_runs_over_the_wire_only_by_its_name(
+    wire, monkeypatch, tmp_path, capsys
+):
+    class Skipping(WireConformance):
+        def run_once(self, *_):
+            raise NotOnWireError("it was tried")
+
+    monkeypatch.setattr(conform_wire, "WireConformance", Skipping)
+    document = tmp_path / "wire.json"
+    reasons = {}
+    for named in ("D-collation", "D-collation-05"):
+        assert wire("--case", named, "--json", str(document)) == 2
+        cases = json.loads(document.read_text())["cases"]
+        reasons[named] = {one["id"]: one["reason"] for one in cases}
+    others = set(reasons["D-collation"]) - {"D-collation-05"}
+    assert "; --case D-collation-05 runs it" in reasons["D-collation"]["D-collation-05"]
+    assert {reasons["D-collation"][one] for one in others} == {"it was tried"}
+    assert reasons["D-collation-05"] == {"D-collation-05": "it was tried"}
 
 
 def test_files_over_the_wire_have_the_results(wire, tmp_path, capsys):
