@@ -24,6 +24,7 @@ EMPTY_TASK_MS_MAX = 4.0
 TASKS = 1_000
 OF_IN_PROCESS_MIN = 0.9
 CORES = 2
+FEW_HISTORIES = 1_000
 _CAMPAIGN = ("mine", "--subjects", "applier:logical_clock", "--histories", "2000", "--batch", "500")
 
 
@@ -59,6 +60,8 @@ def kernels_on_spark(options: Options) -> Report:
     size = options.histories
     report = Report(benchmark="kernels_on_spark", input=f"{size:,} histories, one run of each")
     rates = {}
+    # Compiles kernels that are not stored.
+    _measured_together(1, FEW_HISTORIES, HERE, options.folder)
     for engine, name in ((HERE, f"{CORES} processes"), (SPARK, f"Spark, {SPARK}")):
         processes = CORES if engine == HERE else 1
         found = _measured_together(processes, size // processes, engine, options.folder)
