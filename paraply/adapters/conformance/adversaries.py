@@ -37,11 +37,11 @@ class OfferKind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """A harness step; 0 means no worker."""
+    """A harness step; ``place`` is that of the worker, or 0."""
 
     kind: OfferKind
     take: Callable[[], None]
-    worker: int = 0
+    place: int = 0
     request: str = ""
     members: tuple[TransactionId, ...] = ()
     """Ids of the worker's transactions."""
@@ -172,7 +172,7 @@ def _uniformly(uniform: Uniform, workers: int, transactions: int, steps: int) ->
 
 def _starve_worker(uniform: Uniform, workers: int, transactions: int, steps: int) -> Strategy:
     starved = 1 + int(uniform() * workers)
-    return _avoiding(uniform, lambda offer: offer.worker == starved)
+    return _avoiding(uniform, lambda offer: offer.place == starved)
 
 
 def _starve_transaction(uniform: Uniform, workers: int, transactions: int, steps: int) -> Strategy:
@@ -191,16 +191,18 @@ def _priorities(uniform: Uniform, workers: int, transactions: int, steps: int) -
 
     def pick(offers: Sequence[Offer]) -> int:
         nonlocal taken, lowest
-        for one in offers:
-            if one.worker not in ranks:
-                ranks[one.worker] = uniform()
+        # Deliveries have one rank, as the thread that reads the log.
+        ranked = [0 if one.kind is OfferKind.DELIVER else one.transaction for one in offers]
+        for one in ranked:
+            if one not in ranks:
+                ranks[one] = uniform()
         taken += 1
-        at = max(range(len(offers)), key=lambda place: ranks[offers[place].worker])
+        at = max(range(len(offers)), key=lambda place: ranks[ranked[place]])
         if changes and taken >= changes[0]:
             changes.pop(0)
             lowest -= 1.0
-            ranks[offers[at].worker] = lowest
-            at = max(range(len(offers)), key=lambda place: ranks[offers[place].worker])
+            ranks[ranked[at]] = lowest
+            at = max(range(len(offers)), key=lambda place: ranks[ranked[place]])
         return at
 
     return pick

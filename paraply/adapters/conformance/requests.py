@@ -1,11 +1,13 @@
 """Workers' database requests: begin, rows, commit.
 
 A request waits for the schedule and for locks; one that closes a cycle of waits becomes the
-deadlock victim.
+deadlock victim. Which thread of a program takes a transaction is chance, so requests are ordered by
+transaction, and a history has places instead of the program's worker numbers.
 """
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
@@ -60,6 +62,7 @@ class Attempt:
     transactions: tuple[Transaction, ...]
     number: int
     worker: int
+    place: int
     written: dict[TransactionId, set[Item]] = field(default_factory=dict)
     changes: list[RowWrite] = field(default_factory=list)
 
@@ -82,6 +85,8 @@ class Request:
     worker: int
     members: tuple[TransactionId, ...]
     """Transactions that it concerns, as far as they are known."""
+    place: int = 0
+    """The lowest number from 1 that no other worker has; kept until the transaction ends."""
     is_blocked: bool = False
 
 
@@ -117,8 +122,8 @@ class Requests:
         """Return whether no request is pending."""
         return not self._pending
 
-    def take(self, message: Message) -> Request:
-        """Accept and return a request; ``ProtocolError`` if untimely."""
+    def take(self, message: Message) -> None:
+        """Accept a request; ``ProtocolError`` if untimely."""
         kind, worker = message["type"], message["worker"]
         assert isinstance(worker, int)
         if worker < 1:
@@ -126,20 +131,33 @@ class Requests:
         if worker in self._pending:
             raise ProtocolError(f"worker {worker} asks '{kind}' before its last answer")
         if (kind == "begin") == (worker in self.open):
-            place = "inside" if kind == "begin" else "outside"
-            raise ProtocolError(f"worker {worker} asks '{kind}' {place} of a transaction")
+            where = "inside" if kind == "begin" else "outside"
+            raise ProtocolError(f"worker {worker} asks '{kind}' {where} of a transaction")
+        place = 0
         if kind == "begin":
             named = message.get("txns", [message.get("txn")])
             assert isinstance(named, list)
             members = tuple(TransactionId(one) for one in named if isinstance(one, int))
         else:
-            members = tuple(one.id for one in self.open[worker].transactions)
-        request = self._pending[worker] = Request(message, worker, members)
-        return request
+            attempt = self.open[worker]
+            members, place = tuple(one.id for one in attempt.transactions), attempt.place
+        self._pending[worker] = Request(message, worker, members, place)
+
+    def give_places(self) -> None:
+        """Give the workers of new requests their places, once all of these are there."""
+        taken = {one.place for one in self._pending.values()}
+        taken |= {one.place for one in self.open.values()}
+        for request in self._in_order():
+            if not request.place:
+                request.place = next(place for place in itertools.count(1) if place not in taken)
+                taken.add(request.place)
 
     def answerable(self) -> list[Request]:
-        """Return the answerable requests, by worker."""
-        return [one for _, one in sorted(self._pending.items()) if not one.is_blocked]
+        """Return the answerable requests, by transaction."""
+        return [one for one in self._in_order() if not one.is_blocked]
+
+    def _in_order(self) -> list[Request]:
+        return sorted(self._pending.values(), key=lambda one: (one.members, one.worker))
 
     def answer(self, request: Request, named: tuple[Transaction, ...]) -> None:
         """Execute a request on transactions ``named``."""
@@ -166,14 +184,12 @@ class Requests:
 
     def time_out_a_lock(self) -> bool:
         """Answer a blocked request, if any, with error 1205."""
-        blocked = [worker for worker, request in self._pending.items() if request.is_blocked]
+        blocked = [one for one in self._in_order() if one.is_blocked]
         if not blocked or self._lock_timeouts >= LOCK_TIMEOUTS_MAX:
             return False
         self._lock_timeouts += 1
         self._recorder.next_step()
-        self._sacrifice(
-            self._pending[min(blocked)], Outcome.LOCK_WAIT, "Lock wait timeout exceeded"
-        )
+        self._sacrifice(blocked[0], Outcome.LOCK_WAIT, "Lock wait timeout exceeded")
         return True
 
     def crash(self) -> None:
@@ -196,7 +212,7 @@ class Requests:
     def _on_begin(self, request: Request, transactions: tuple[Transaction, ...]) -> None:
         self._holders += 1
         number = 1 + max(self._attempt_numbers.get(one.id, 0) for one in transactions)
-        attempt = Attempt(self._holders, transactions, number, request.worker)
+        attempt = Attempt(self._holders, transactions, number, request.worker, request.place)
         for one in transactions:
             self._attempt_numbers[one.id] = number
             self._record(EventKind.SCHEDULED if number == 1 else EventKind.RETRIED, attempt, one)
@@ -320,7 +336,7 @@ class Requests:
     ) -> None:
         self._recorder.record(
             kind,
-            worker=attempt.worker,
+            worker=attempt.place,
             transaction=transaction.id,
             attempt=attempt.number,
             **fields,

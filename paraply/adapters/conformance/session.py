@@ -120,8 +120,6 @@ class Session:
         self._recorder = RunRecorder()
         self._requests = Requests(log, self._recorder, lambda answer: self._process.send(answer))
         self._process: Process = launcher.start()
-        self._answers: dict[int, Offer] = {}
-        """The answer to each worker's last request."""
         self._queue: list[Entry] = list(log.entries)
         self._sent: dict[object, Transaction] = {}
         self._name = ""
@@ -173,7 +171,11 @@ class Session:
         raise ProtocolError(f"no end after {STEPS_MAX:,} steps")
 
     def _offers(self) -> list[Offer]:
-        offers = [self._answers[one.worker] for one in self._requests.answerable()]
+        self._requests.give_places()
+        offers = [
+            _offer(OfferKind.ANSWER, request, self._answer)
+            for request in self._requests.answerable()
+        ]
         if not self._awaited:
             offers.append(Offer(OfferKind.DELIVER, self._deliver))
         if self._deadlocks_left:
@@ -244,8 +246,7 @@ class Session:
     def _on_message(self, message: Message) -> None:
         kind = str(message["type"])
         if kind in Requests.KINDS:
-            request = self._requests.take(message)
-            self._answers[request.worker] = _offer(OfferKind.ANSWER, request, self._answer)
+            self._requests.take(message)
         elif kind in ("drain_ok", "end_ok"):
             self._on_finished(kind, message["in_reply_to"])
         elif kind == "skip":
@@ -366,7 +367,7 @@ class Session:
 
 def _offer(kind: OfferKind, request: Request, act: Callable[[Request], None]) -> Offer:
     what = "change" if "change" in request.message else str(request.message["type"])
-    return Offer(kind, partial(act, request), request.worker, what, request.members)
+    return Offer(kind, partial(act, request), request.place, what, request.members)
 
 
 def _entries_after(entries: Sequence[Entry], checkpoint: int) -> list[Entry]:

@@ -297,9 +297,9 @@ class Conductor:
         kind: OfferKind = OfferKind.ANSWER,
     ) -> Offer:
         content = zlib.crc32((one.path[0] if one.path else text).encode())
-        worker = 1 + content % WORKERS
+        place = 1 + content % WORKERS
         transaction = TransactionId(1 + content % max(1, self._groups))
-        return Offer(kind, self._taking(one, text, take), worker, members=(transaction,))
+        return Offer(kind, self._taking(one, text, take), place, members=(transaction,))
 
     def _taking(
         self, one: Connection, text: str, take: Callable[[Connection], None]

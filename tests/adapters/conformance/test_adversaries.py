@@ -37,7 +37,7 @@ from paraply.vocabulary.schedule import RecordedSchedule, SeededSchedule
 
 def offers(*transactions):
     return [
-        Offer(OfferKind.ANSWER, lambda: None, worker=one, members=(one,)) for one in transactions
+        Offer(OfferKind.ANSWER, lambda: None, place=one, members=(one,)) for one in transactions
     ] + [Offer(OfferKind.DELIVER, lambda: None)]
 
 
@@ -55,14 +55,14 @@ def test_latest_first_delivers_then_takes_the_newest():
 
 def test_starved_worker_moves_only_when_nothing_else_can():
     schedule = steered(Adversary.STARVE_WORKER)
-    taken = [schedule.choose(offers(1, 2, 3)).worker for _ in range(60)]
+    taken = [schedule.choose(offers(1, 2, 3)).place for _ in range(60)]
     (starved,) = {1, 2, 3} - set(taken)
-    assert schedule.choose(offers(starved)[:1]).worker == starved
+    assert schedule.choose(offers(starved)[:1]).place == starved
 
 
 def test_priorities_change_at_most_twice():
     schedule = steered(Adversary.PRIORITIES, steps=40)
-    taken = [schedule.choose(offers(1, 2, 3)).worker for _ in range(60)]
+    taken = [schedule.choose(offers(1, 2, 3)).place for _ in range(60)]
     changes = sum(a != b for a, b in pairwise(taken))
     assert changes <= 2
 
