@@ -102,7 +102,7 @@ timing: $(READY) ## time real replicas and store the results beside predictions 
 	  $(ARGS)
 	@$(BIN)/python -m ci.pages.measured_replicas --write
 
-mutation-score: $(READY) ## 500 generated mutants of the reference (of judges: ARGS=judges); continues
+mutation-score: $(READY) ## 500 generated mutants of the reference (others: ARGS=judges, ARGS=suite); continues
 	@$(BIN)/python -m ci.mutation $(ARGS)
 
 mutation-score-models: $(READY) ## 40 generated mutants of each transition system; continues where it ended
@@ -116,7 +116,7 @@ nightly: $(READY) ## the long versions of what `.ci/run` checks briefly (hours)
 	@$(BIN)/python -m tests.models.random_systems --systems 10000
 	@$(BIN)/python -m tests.properties.two_logs.against_brute_force --cases 100000
 	@$(BIN)/python -m paraply.exploring.healthy --histories 1000000
-	@$(BIN)/python -m ci.pages.suite_mutants --write
+	@$(MAKE) mutation-score ARGS="suite --sample 2000"
 	@$(MAKE) mutation-score ARGS="--sample 20000"
 	@$(MAKE) mutation-score-models ARGS="--each 1000"
 	@$(BIN)/python -m tests.fuzz --seconds 10800 --corpus $(CORPUS)

@@ -34,6 +34,7 @@ GENERATED_PAGES = (
     "ci.pages.commands",
     "ci.pages.mutation_score",
     "ci.pages.mutation_score_models",
+    "ci.pages.suite_mutants",
     "ci.pages.programs",
     "ci.pages.wire",
     "ci.pages.soak",

@@ -2,7 +2,7 @@
 
 ``python -m ci.mutation --sample 500 --seed 1`` runs mutants of the reference in a random order,
 ``python -m ci.mutation judges`` those of the judges, ``python -m ci.mutation named`` searches for
-the named ones.
+the named ones, ``python -m ci.mutation suite`` runs faulty appliers through the conformance suite.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import argparse
 import sys
 
-from ci.mutation import judges, named
+from ci.mutation import judges, named, suite
 from ci.mutation.sampling import Sample, sampling_options
 from ci.pages.mutation_score import RECORDS
 from paraply.exploring.generated.reference import RUNS_EACH, ReferenceCampaign
@@ -35,6 +35,6 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    others = {"judges": judges.main, "named": named.main}
+    others = {"judges": judges.main, "named": named.main, "suite": suite.main}
     chosen = others.get(sys.argv[1]) if len(sys.argv) > 1 else None
     sys.exit(chosen(sys.argv[2:]) if chosen else main())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -22,11 +22,14 @@ def cell(value: object) -> str:
     return str(value).replace("|", "\\|")
 
 
-def fate_tables(
-    fates: Iterable[Mapping[str, Any]],
-    meanings: Mapping[str, str],
-    score: Callable[[Counter[str]], str],
-) -> list[str]:
+def score(counts: Mapping[str, int]) -> str:
+    """Return the share of detected mutants among these and the survivors."""
+    detected = counts["caught"] + counts["noticed"]
+    whole = detected + counts["survived"]
+    return f"{100 * detected / whole:.1f} % of {whole:,}" if whole else "none counts"
+
+
+def fate_tables(fates: Iterable[Mapping[str, Any]], meanings: Mapping[str, str]) -> list[str]:
     """Return the tables of fates, of all mutants and by module."""
     by_module: dict[str, Counter[str]] = defaultdict(Counter)
     for one in fates:

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ci.pages.fates import cell, fate_tables, read_records
+from ci.pages.fates import cell, fate_tables, read_records, score
 from ci.pages.writing import ROOT, table
 
 RECORDS = ROOT / "docs/mutation-score-judges.jsonl"
@@ -53,9 +53,9 @@ def _section(note: Mapping[str, int], fates: Sequence[Mapping[str, Any]]) -> lis
     return [
         f"{len(fates):,} of {note['total']:,} mutants were run, the first of a random order of "
         f"seed {note['seed']}; {len(fates) - len(valid):,} are no valid programs. The score is the "
-        f"share of caught mutants among these and the survivors: **{_score(counts)}**.",
+        f"share of caught mutants among these and the survivors: **{score(counts)}**.",
         "",
-        *fate_tables(valid, MEANINGS, _score),
+        *fate_tables(valid, MEANINGS),
     ]
 
 
@@ -76,8 +76,3 @@ def reason_of(one: Mapping[str, Any]) -> str:
     found = str(one["by"])
     by_hand = (text for start, text in REASONS.items() if name.startswith(start))
     return next(by_hand, OPEN.get(found, found))
-
-
-def _score(counts: Counter[str]) -> str:
-    whole = counts["caught"] + counts["survived"]
-    return f"{100 * counts['caught'] / whole:.1f} % of {whole}" if whole else "none counts"

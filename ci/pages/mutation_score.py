@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ci.pages import judge_score, named_score
-from ci.pages.fates import cell, fate_tables, read_records
+from ci.pages.fates import cell, fate_tables, read_records, score
 from ci.pages.writing import ROOT, filled, pages_main, table
 
 PAGE = "docs/mutation-score.md"
@@ -46,9 +46,9 @@ def _section(note: dict[str, Any], fates: Sequence[dict[str, Any]]) -> list[str]
         f"{len(fates):,} of {note['total']:,} mutants were run, the first of a random order of "
         f"seed {note['seed']}, with {note['each']} healthy runs of each dialect; "
         f"{len(fates) - len(valid):,} are no valid programs. The score is the share of caught and "
-        f"noticed mutants among these and the survivors: **{_score(counts)}**.",
+        f"noticed mutants among these and the survivors: **{score(counts)}**.",
         "",
-        *fate_tables(valid, MEANINGS, _score),
+        *fate_tables(valid, MEANINGS),
     ]
 
 
@@ -60,12 +60,6 @@ def _survivors(fates: Sequence[dict[str, Any]]) -> list[str]:
     )
     rows = [(f"`{m}`", f"`{p}`", cell(w), cell(r)) for m, p, w, r in survivors]
     return table(("module", "function", "change", "remark"), rows)
-
-
-def _score(counts: Counter[str]) -> str:
-    found = counts["caught"] + counts["noticed"]
-    whole = found + counts["survived"]
-    return f"{100 * found / whole:.1f} % of {whole}" if whole else "none counts"
 
 
 def records() -> tuple[dict[str, Any], list[dict[str, Any]]]:

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-from ci.pages.fates import cell, read_records
+from ci.pages.fates import cell, read_records, score
 from ci.pages.writing import ROOT, filled, pages_main, table
 from paraply.models.judging.mutants import KINDS
 
@@ -39,12 +39,6 @@ def page(note: dict[str, Any], fates: Sequence[dict[str, Any]]) -> str:
     return filled(PAGE, {"models": _section(note, fates), "models-survivors": _survivors(fates)})
 
 
-def score(fates: Iterable[dict[str, Any]]) -> tuple[int, int]:
-    """Return how many mutants are noticed, and how many there are but equal ones."""
-    counts = Counter(one["fate"] for one in fates)
-    return counts["caught"], counts["caught"] + counts["survived"]
-
-
 def _section(note: dict[str, Any], fates: Sequence[dict[str, Any]]) -> list[str]:
     by = Counter((one["fate"], one["by"]) for one in fates)
     kinds: dict[str, list[dict[str, Any]]] = defaultdict(list)
@@ -55,7 +49,7 @@ def _section(note: dict[str, Any], fates: Sequence[dict[str, Any]]) -> list[str]
     return [
         f"{len(fates):,} of {note['total']:,} mutants were run: {note['each']} of each system, the "
         f"first of a random order of seed {note['seed']}. The score is the share of noticed "
-        f"mutants among all but equal ones: **{_score(fates)}**.",
+        f"mutants among all but equal ones: **{score(Counter(one['fate'] for one in fates))}**.",
         "",
         *table(
             ("result", "mutants", "meaning"),
@@ -82,12 +76,7 @@ def _section(note: dict[str, Any], fates: Sequence[dict[str, Any]]) -> list[str]
 
 def _row(fates: Sequence[dict[str, Any]]) -> tuple[object, ...]:
     counts = Counter(one["fate"] for one in fates)
-    return (*(counts[name] or "" for name in ("caught", "survived", "same")), _score(fates))
-
-
-def _score(fates: Iterable[dict[str, Any]]) -> str:
-    found, whole = score(fates)
-    return f"{100 * found / whole:.1f} % of {whole:,}" if whole else "none counts"
+    return (*(counts[name] or "" for name in ("caught", "survived", "same")), score(counts))
 
 
 def _survivors(fates: Sequence[dict[str, Any]]) -> list[str]:

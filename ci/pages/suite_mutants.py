@@ -1,103 +1,87 @@
-"""The page of generated faulty appliers and their detection.
+"""The page of generated faulty appliers, which the conformance suite must detect.
 
-``python -m ci.pages.suite_mutants --write`` writes docs/suite-mutants.md (twenty minutes of CPU);
-``--sample N`` runs N at random.
+``python -m ci.pages.suite_mutants --write`` writes docs/suite-mutants.md from
+docs/suite-mutants.jsonl, which ``python -m ci.mutation suite --publish`` writes.
 """
 
 from __future__ import annotations
 
-import argparse
-import os
 import sys
 from collections import Counter
-from collections.abc import Sequence
-from pathlib import Path
+from collections.abc import Mapping, Sequence
+from typing import Any
 
-from paraply.conforming.mutation.campaign import Fate, Judged, judged_mutants
-from paraply.conforming.suite import SCHEDULES
-from paraply.progress import progress
+from ci.pages.fates import cell, fate_tables, read_records, score
+from ci.pages.writing import ROOT, filled, pages_main, table
 
-PAGE = Path("docs/suite-mutants.md")
+PAGE = "docs/suite-mutants.md"
+RECORDS = ROOT / "docs/suite-mutants.jsonl"
 
-_STILL_RIGHT = "MySQLCoordinator"
-"""It waits as LogicalClock does, and longer where MySQL does."""
-_TITLES = {
-    Fate.SURVIVED: "Survivors: some run differs from those of the unchanged applier, no case fails",
-    Fate.SAME: "Every run is, event by event, that of the unchanged applier",
-    Fate.NOTICED: "Noticed: a case is unknown, as nothing overlaps in it any more (exit code 2)",
+MEANINGS = {
+    "caught": "a case fails or is slow, or the applier breaks the protocol or hangs",
+    "noticed": "no case fails, and one is unknown that was passed: exit code 2",
+    "survived": "some run differs, and no case fails",
+    "legal": "some run differs, and the applier is right: not counted",
+    "same": "every run is, event by event, that of the unchanged applier: not counted",
 }
-_MEANINGS = {
-    Fate.CAUGHT: "a case fails or is slow, or the applier breaks the protocol",
-    Fate.NOTICED: "no case fails, and one is unknown that was passed",
-    Fate.SAME: "no run differs: equivalent, or the suite never reaches the change",
-    Fate.SURVIVED: "some run differs, and no case fails",
+LEGAL: Mapping[str, str] = {
+    "MySQLCoordinator.": "it waits as LogicalClock does, and lacks only a wait of MySQL's",
 }
+"""Why a survivor is right, by function and start of the change."""
+REASONS: Mapping[str, str] = {}
+"""Why the suite misses a survivor, by function and start of the change."""
+OPEN = "open: not examined"
 
 
-def page(judged: Sequence[Judged], total: int) -> str:
-    """Return the page; ``total`` mutants exist."""
-    valid = [one for one in judged if one.fate is not Fate.INVALID]
-    counts = Counter(one.fate for one in valid)
-    detected = counts[Fate.CAUGHT] + counts[Fate.NOTICED]
-    survivors = [one for one in valid if one.fate is Fate.SURVIVED]
-    right = sum(one.rule == _STILL_RIGHT for one in survivors)
-    differing = len(valid) - counts[Fate.SAME] - right
-    lines = [
-        "# Mutants of the conformance suite",
+def page(note: Mapping[str, Any], fates: Sequence[Mapping[str, Any]]) -> str:
+    """Return the page; ``note`` has the numbers of the whole."""
+    valid = [with_examined_fate(one) for one in fates if one["fate"] in MEANINGS]
+    return filled(PAGE, {"results": _results(note, fates, valid), "survivors": _survivors(valid)})
+
+
+def with_examined_fate(one: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a survivor that was found to be right as legal."""
+    is_right = one["fate"] == "survived" and _reason(one, LEGAL)
+    return {**one, "fate": "legal"} if is_right else one
+
+
+def _results(
+    note: Mapping[str, Any], fates: Sequence[Mapping[str, Any]], valid: Sequence[Mapping[str, Any]]
+) -> list[str]:
+    return [
+        f"{len(fates):,} of {note['total']:,} mutants were run, in a random order of seed "
+        f"{note['seed']}, with {note['rules']} schedules a case for rules and {note['threads']} "
+        f"for the program with threads; {len(fates) - len(valid):,} are no valid programs. The "
+        "score is the share of caught and noticed mutants among these and the survivors: "
+        f"**{score(Counter(one['fate'] for one in valid))}**.",
         "",
-        "<!-- generated: results -->",
-        "",
-        "Each mutant is a right applier with one small generated change: another comparison, a",
-        "missing statement, another constant, a swapped name. The suite runs on it with "
-        f"{SCHEDULES} schedules",
-        "a case. `ci/pages/suite_mutants.py` generates this page.",
-        "",
-        f"{len(valid):,} of {total:,} mutants were run, drawn at random. {detected:,} of the "
-        f"{differing:,} that behave differently",
-        f"in some run, and are wrong, were detected ({_share(detected, differing)}).",
-        f"{right} survivors of `{_STILL_RIGHT}` are right: they lack only a wait of MySQL beyond",
-        "last_committed.",
-        "",
-        "<!-- generated: results -->",
-        "",
-        "| result | mutants | meaning |",
-        "| --- | ---: | --- |",
+        *fate_tables(valid, MEANINGS),
     ]
-    lines += [f"| {fate.value} | {counts[fate]} | {_MEANINGS[fate]} |" for fate in _MEANINGS]
-    for fate, title in _TITLES.items():
-        chosen = [one for one in valid if one.fate is fate]
-        if chosen:
-            lines += ["", f"## {title}", "", "| rule | function | change |", "| --- | --- | --- |"]
-            lines += sorted(f"| {one.rule} | `{one.place}` | {_cell(one.what)} |" for one in chosen)
-    return "\n".join([*lines, "", "<!-- end -->", ""])
 
 
-def _share(part: int, whole: int) -> str:
-    return f"{100 * part / whole:.1f} %" if whole else "none"
+def _survivors(valid: Sequence[Mapping[str, Any]]) -> list[str]:
+    rows = sorted(
+        (f"`{one['place']}`", cell(one["what"]), one["fate"], str(one["by"]), reason_of(one))
+        for one in valid
+        if one["fate"] in ("survived", "legal")
+    )
+    return table(("function", "change", "result", "differs in", "reason"), rows)
 
 
-def _cell(text: str) -> str:
-    return text.replace("|", "\\|")
+def reason_of(one: Mapping[str, Any]) -> str:
+    """Return what was found out about a mutant that nothing detects."""
+    return _reason(one, LEGAL) or _reason(one, REASONS) or OPEN
 
 
-def main(arguments: Sequence[str]) -> int:
-    """Run the mutants and write the page."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--write", action="store_true", required=True)
-    parser.add_argument("--sample", type=int, default=None, metavar="N")
-    options = parser.parse_args(arguments)
-    judged: list[Judged] = []
-    total = 0
-    with progress("running mutants") as advance:
-        mutants = judged_mutants(
-            schedules=SCHEDULES, seed=0, processes=os.cpu_count() or 1, sample=options.sample
-        )
-        for one, total in mutants:  # noqa: B007 - the last total is written
-            judged.append(one)
-            advance(len(judged))
-    PAGE.write_text(page(judged, total), encoding="utf-8")
-    return 0
+def _reason(one: Mapping[str, Any], reasons: Mapping[str, str]) -> str:
+    name = f"{one['place']}: {one['what']}"
+    return next((text for start, text in reasons.items() if name.startswith(start)), "")
+
+
+def records() -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """Return the published numbers and fates."""
+    return read_records(RECORDS)
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(pages_main("ci.pages.suite_mutants", {PAGE: page(*records())}))

@@ -22,10 +22,13 @@ class TimeOutError(BaseException):
     """The time of a job is over; no handler may swallow it."""
 
 
-def limit_time(seconds: float) -> None:
-    """Raise ``TimeOutError`` after so much CPU time; 0 ends the limit."""
-    signal.signal(signal.SIGVTALRM, _on_time)
-    signal.setitimer(signal.ITIMER_VIRTUAL, seconds)
+_SIGNALS = {signal.ITIMER_VIRTUAL: signal.SIGVTALRM, signal.ITIMER_REAL: signal.SIGALRM}
+
+
+def limit_time(seconds: float, timer: int = signal.ITIMER_VIRTUAL) -> None:
+    """Raise ``TimeOutError`` after so much CPU time, or other time; 0 ends the limit."""
+    signal.signal(_SIGNALS[timer], _on_time)
+    signal.setitimer(timer, seconds)
 
 
 def _on_time(*_: object) -> None:

@@ -1,1 +1,0 @@
-"""Test the suite itself with generated faulty appliers."""
