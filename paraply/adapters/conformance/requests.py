@@ -145,19 +145,18 @@ class Requests:
 
     def give_places(self) -> None:
         """Give the workers of new requests their places, once all of these are there."""
+        new = [one for one in self._pending.values() if not one.place]
+        if not new:
+            return
         taken = {one.place for one in self._pending.values()}
         taken |= {one.place for one in self.open.values()}
-        for request in self._in_order():
-            if not request.place:
-                request.place = next(place for place in itertools.count(1) if place not in taken)
-                taken.add(request.place)
+        free = (place for place in itertools.count(1) if place not in taken)
+        for request, place in zip(_in_order(new), free, strict=False):
+            request.place = place
 
     def answerable(self) -> list[Request]:
         """Return the answerable requests, by transaction."""
-        return [one for one in self._in_order() if not one.is_blocked]
-
-    def _in_order(self) -> list[Request]:
-        return sorted(self._pending.values(), key=lambda one: (one.members, one.worker))
+        return _in_order(one for one in self._pending.values() if not one.is_blocked)
 
     def answer(self, request: Request, named: tuple[Transaction, ...]) -> None:
         """Execute a request on transactions ``named``."""
@@ -184,7 +183,7 @@ class Requests:
 
     def time_out_a_lock(self) -> bool:
         """Answer a blocked request, if any, with error 1205."""
-        blocked = [one for one in self._in_order() if one.is_blocked]
+        blocked = _in_order(one for one in self._pending.values() if one.is_blocked)
         if not blocked or self._lock_timeouts >= LOCK_TIMEOUTS_MAX:
             return False
         self._lock_timeouts += 1
@@ -341,6 +340,10 @@ class Requests:
             attempt=attempt.number,
             **fields,
         )
+
+
+def _in_order(requests: Iterable[Request]) -> list[Request]:
+    return sorted(requests, key=lambda one: (one.members, one.worker))
 
 
 def net_effect(changes: Iterable[RowWrite]) -> dict[tuple[str, str], int]:
