@@ -17,6 +17,15 @@ from ci.pages.writing import ROOT, filled, pages_main, table
 PAGE = "docs/suite-mutants.md"
 RECORDS = ROOT / "docs/suite-mutants.jsonl"
 
+INTRODUCTION = (
+    "Each mutant is a right applier with one small generated change: another comparison, a missing "
+    "statement, another constant, a swapped name. The appliers are five rules, the machinery that "
+    "runs them (both in `paraply/adapters/conformance/rules/`), and the sample program with "
+    "threads.",
+    "",
+    '`make mutation-score ARGS="suite --sample 2000"` continues where it ended, and '
+    "`python -m ci.mutation suite --publish` writes this page's data.",
+)
 MEANINGS = {
     "caught": "a case fails or is slow, or the applier breaks the protocol or hangs",
     "noticed": "no case fails, and one is unknown that was passed: exit code 2",
@@ -49,6 +58,8 @@ def _results(
     note: Mapping[str, Any], fates: Sequence[Mapping[str, Any]], valid: Sequence[Mapping[str, Any]]
 ) -> list[str]:
     return [
+        *INTRODUCTION,
+        "",
         f"{len(fates):,} of {note['total']:,} mutants were run, in a random order of seed "
         f"{note['seed']}, with {note['rules']} schedules a case for rules and {note['threads']} "
         f"for the program with threads; {len(fates) - len(valid):,} are no valid programs. The "
