@@ -64,11 +64,6 @@ NO_STATES = register(
     "subject {subject} does not name its states",
     "use --exhaustive; semi_sync names its states",
 )
-NO_SHARED_FOLDER = register(
-    "P328",
-    "there is no place for what is carried from part to part: {reason}",
-    "name a folder that all workers reach with --out",
-)
 NOT_IN_PARTS = register(
     "P329",
     "the input cannot be audited in parts: {reason}",

@@ -17,15 +17,16 @@ from typing import Protocol, TypeVar
 
 from paraply.adapters.binlog.blocks import BLOCK_BYTES, Block, cut_file
 from paraply.adapters.binlog.input_files import open_inputs
-from paraply.adapters.binlog.report import FileReport, LogReport
+from paraply.adapters.binlog.report import FileReport, LogReport, joined
+from paraply.adapters.binlog.schema.lessons import Lesson, condensed, taught
 from paraply.adapters.binlog.schema.registry import SchemaDoubts
 from paraply.auditing.engines import COMPILED, READABLE, no_compiled_engine
-from paraply.auditing.lessons import Lesson, condensed, taught
-from paraply.auditing.parts import JudgedPart, PartTask, folder_of_borders, judge_part
+from paraply.auditing.parts import JudgedPart, PartTask, judge_part
 from paraply.auditing.pipeline import AuditRequest, Told, audit, summed_up, trusting_less
 from paraply.auditing.rows_across_parts import RowsAcrossParts
 from paraply.auditing.selection import GtidsByFile, note_gtids
 from paraply.errors import NOT_IN_PARTS
+from paraply.mining.part_files import folder_of_parts
 from paraply.properties.logs.audit import AuditOptions
 from paraply.properties.logs.part_borders import Carried
 from paraply.properties.logs.parts import total
@@ -39,6 +40,7 @@ APPROACH_BLOCKS = 8
 """About the auditor's horizon, 100,000 transactions."""
 WIDENING = 4
 """Approach growth per attempt."""
+_BORDERS = "paraply-rows-"
 
 DIFFERENCES = (
     "audited in parts: each part is scheduled after its own approach, and the times add up; "
@@ -109,7 +111,7 @@ def audit_in_parts(
     found: list[ScaledAudit] = []
 
     def run(request: AuditRequest) -> Told:
-        with folder_of_borders(folder) as rows:
+        with folder_of_parts(folder, _BORDERS) as rows:
             audit = _AuditInParts(request, sizes or PartSizes(), options, map_parts, rows, advance)
             found.append(audit.run())
         return found[-1].result, audit.doubts, audit.lessons
@@ -316,7 +318,7 @@ class _AuditInParts:
         found = []
         for file in self._request.files:
             count = 1 if file in self._whole else len(self._cut[file])
-            found.append(_joined([next(of_blocks) for _ in range(count)]))
+            found.append(joined([next(of_blocks) for _ in range(count)]))
         return found
 
 
@@ -331,26 +333,3 @@ def _torn_files(parts: Iterable[JudgedPart]) -> set[str]:
 
 def _key(task: PartTask) -> _Key:
     return task.approach, task.blocks
-
-
-def _joined(reports: list[FileReport]) -> FileReport:
-    whole = reports[0]
-    told = {_words(each) for each in whole.diagnostics}
-    for report in reports[1:]:
-        whole.bytes_read += report.bytes_read
-        whole.events = whole.events + report.events
-        whole.unknown_events = whole.unknown_events + report.unknown_events
-        whole.transactions += report.transactions
-        whole.incomplete_transactions += report.incomplete_transactions
-        whole.rows += report.rows
-        whole.closed, whole.next_file = report.closed, report.next_file
-        for each in report.diagnostics:
-            if _words(each) not in told:
-                told.add(_words(each))
-                whole.diagnostics.append(each)
-    return whole
-
-
-def _words(diagnostic: object) -> tuple[str, str]:
-    code, where, text = (str(getattr(diagnostic, name)) for name in ("code", "where", "text"))
-    return code, text.replace(where, "")

@@ -27,6 +27,7 @@ from paraply.adapters.binlog.schema.ddl import (
 )
 from paraply.adapters.binlog.schema.ddl_parser import parse_statement
 from paraply.adapters.binlog.schema.dump import load_schema_file
+from paraply.adapters.binlog.schema.lessons import Lesson, Statement
 from paraply.adapters.binlog.schema.match import mismatch
 from paraply.adapters.binlog.schema.registry import SchemaRegistry
 from paraply.adapters.binlog.schema.tables import (
@@ -35,7 +36,6 @@ from paraply.adapters.binlog.schema.tables import (
     TableDraft,
     same_keys,
 )
-from paraply.auditing.lessons import Lesson, Statement
 from paraply.vocabulary.schema import TableSchema
 
 ALTERS_MAX = 50

@@ -9,8 +9,8 @@ from paraply.adapters.binlog.input_files import bytes_total
 from paraply.adapters.violations_parquet import write_violations
 from paraply.auditing.at_scale import PartSizes, ScaledAudit, audit_in_parts
 from paraply.auditing.pipeline import AuditRequest
-from paraply.errors import NO_SHARED_FOLDER
 from paraply.mining.engines import IN_PROCESS, Engine, InProcess, OnSpark
+from paraply.mining.part_files import NO_SHARED_FOLDER
 from paraply.mining.session import is_submitted
 from paraply.reporting.files import make_folder
 from paraply.vocabulary.errors import ParaplyError

@@ -7,33 +7,22 @@ The replay's state between parts lies in files: a million rows take some 40 MB (
 from __future__ import annotations
 
 import pickle
-import secrets
-from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
-from tempfile import TemporaryDirectory
 from typing import Any
 
 from paraply.adapters.binlog.blocks import Block
 from paraply.adapters.binlog.keys.builder import KeyBuilder
 from paraply.adapters.binlog.report import FileReport
+from paraply.adapters.binlog.schema.lessons import Lesson, taught
 from paraply.adapters.binlog.schema.registry import SchemaDoubts
 from paraply.adapters.binlog.schema.tables import DatedTable
-from paraply.adapters.remote_files import drop_folder, is_url
 from paraply.auditing.engines import MakeEngine, engines_for, no_compiled_engine
-from paraply.auditing.lessons import Lesson, taught
-from paraply.errors import NO_SHARED_FOLDER
-from paraply.mining.store import Store, store_at
+from paraply.mining.part_files import read, write
 from paraply.properties.logs.audit import AuditOptions
 from paraply.properties.logs.parts import Part, PartAudit
 from paraply.properties.logs.replay_borders import ReplayBorder
 from paraply.properties.logs.replayed_part import ReplayedPart
-from paraply.vocabulary.errors import ParaplyError
 from paraply.vocabulary.not_compilable import NotCompilable
-
-_HEAD = "FORMAT_DESCRIPTION"
-_BORDERS = "paraply-rows-"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,7 +112,7 @@ def _judged(task: PartTask, make_engine: MakeEngine) -> JudgedPart:
         lessons.append(registry.take_lessons())
     reports = engine.report.files[approach_reports:]
     for block, report in zip(task.blocks, reports, strict=True):
-        _settle_report(block, report)
+        report.leave_out_head(block.begin)
     part, border = audit.end()
     leave_border(border, task.border_file)
     return JudgedPart(
@@ -136,14 +125,6 @@ def _judged(task: PartTask, make_engine: MakeEngine) -> JudgedPart:
         assumptions=tuple(each for each in registry.assumptions if each not in assumed),
         doubts=registry.doubts,
     )
-
-
-def _settle_report(block: Block, report: FileReport) -> None:
-    if block.begin:
-        report.bytes_read = max(0, report.bytes_read - block.begin)
-        report.events = Counter(report.events)
-        report.events[_HEAD] -= 1
-        report.events += Counter()
 
 
 def follow_rows(task: RowsTask) -> FollowedRows | NotCompilable:
@@ -166,43 +147,10 @@ def follow_rows(task: RowsTask) -> FollowedRows | NotCompilable:
 
 def leave_border(border: ReplayBorder[Any], path: str) -> None:
     """Write a border to a file atomically."""
-    store, name = _place_of(path)
-    store.write(name, pickle.dumps(border, pickle.HIGHEST_PROTOCOL))
+    write(pickle.dumps(border, pickle.HIGHEST_PROTOCOL), path)
 
 
 def read_border(path: str) -> ReplayBorder[Any]:
     """Return a border of this audit; else raise P328."""
-    store, name = _place_of(path)
-    try:
-        data = store.read(name)
-    except ParaplyError as error:
-        raise ParaplyError(NO_SHARED_FOLDER, reason=error.text) from None
-    if data is None:
-        raise ParaplyError(NO_SHARED_FOLDER, reason=f"{path}: no such file or directory")
-    border: ReplayBorder[Any] = pickle.loads(data)
+    border: ReplayBorder[Any] = pickle.loads(read(path))
     return border
-
-
-def drop_border(path: str) -> None:
-    """Remove a border's file, if there is one."""
-    store, name = _place_of(path)
-    store.delete(name)
-
-
-@contextmanager
-def folder_of_borders(folder: str | None) -> Iterator[str]:
-    """Yield a place for borders below a folder or URL (None: local); remove it at the end."""
-    if folder is None or not is_url(folder):
-        with TemporaryDirectory(prefix=_BORDERS, dir=folder) as place:
-            yield place
-        return
-    store, name = store_at(folder), f"{_BORDERS}{secrets.token_hex(8)}"
-    try:
-        yield f"{store.url}/{name}"
-    finally:
-        drop_folder(f"{store.url}/{name}")
-
-
-def _place_of(path: str) -> tuple[Store, str]:
-    folder, _, name = path.rpartition("/")
-    return store_at(folder), name

@@ -12,6 +12,7 @@ from paraply.adapters.binlog.event_types import event_name
 from paraply.adapters.binlog.input_files import InputFiles, bytes_total, open_inputs
 from paraply.adapters.binlog.keys.builder import KeyBuilder
 from paraply.adapters.binlog.report import FileReport, LogReport
+from paraply.adapters.binlog.schema.lessons import AttentiveRegistry, Lesson, with_dump
 from paraply.adapters.binlog.schema.registry import SchemaDoubts
 from paraply.adapters.binlog.schema.tables import DatedTable
 from paraply.auditing.dump_age import date_tables
@@ -23,7 +24,6 @@ from paraply.auditing.engines import (
     engines_for,
     no_compiled_engine,
 )
-from paraply.auditing.lessons import AttentiveRegistry, Lesson, with_dump
 from paraply.auditing.selection import GtidsByFile, Selection, Selector, note_gtids
 from paraply.errors import NOTHING_READ
 from paraply.properties.logs.audit import DEFAULT_WORKERS, SAFETY, AuditOptions

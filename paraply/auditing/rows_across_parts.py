@@ -6,16 +6,16 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from paraply.auditing.lessons import Lesson
+from paraply.adapters.binlog.schema.lessons import Lesson
 from paraply.auditing.parts import (
     FollowedRows,
     JudgedPart,
     RowsTask,
-    drop_border,
     follow_rows,
     leave_border,
     read_border,
 )
+from paraply.mining.part_files import drop
 from paraply.properties.logs.replay_borders import ReplayBorder
 from paraply.vocabulary.not_compilable import NotCompilable
 
@@ -74,7 +74,7 @@ class RowsAcrossParts:
         before = self._followed.get(number)
         if before is not None:
             for file in (before.task.begin_file, before.task.part.border_file):
-                drop_border(file)
+                drop(file)
         self._followed[number] = followed
         self.blocks_read += len(followed.task.part.blocks)
 

@@ -12,11 +12,11 @@ from hypothesis import HealthCheck, Phase, find, given, settings
 from hypothesis import strategies as st
 
 from paraply.adapters.binlog.schema import changes
+from paraply.adapters.binlog.schema.lessons import Statement
 from paraply.adapters.binlog.schema.registry import SchemaRegistry
 from paraply.adapters.binlog.schema.tables import same_keys
 from paraply.auditing import dump_age
 from paraply.auditing.dump_age import date_tables
-from paraply.auditing.lessons import Statement
 from paraply.vocabulary.schema import Column, SchemaSource, TableSchema
 
 NAMES = "abcde"

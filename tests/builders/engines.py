@@ -7,10 +7,10 @@ from dataclasses import dataclass, fields
 
 from paraply.adapters.binlog.keys.builder import KeyBuilder
 from paraply.adapters.binlog.report import LogReport
+from paraply.adapters.binlog.schema.lessons import with_dump
 from paraply.adapters.binlog.schema.registry import SchemaRegistry
 from paraply.auditing.compiled import CompiledEngine
 from paraply.auditing.engines import Engine, ReadableEngine
-from paraply.auditing.lessons import with_dump
 from paraply.auditing.pipeline import GtidsByFile, note_gtids
 from paraply.properties.logs.audit import AuditOptions
 from paraply.vocabulary.audit_result import AuditResult

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from paraply.adapters.binlog.event_types import event_name
 from paraply.vocabulary.errors import ParaplyError
+
+_HEAD = "FORMAT_DESCRIPTION"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,6 +78,14 @@ class FileReport:
         if not known:
             self.unknown_events[type_code] += 1
 
+    def leave_out_head(self, begin: int) -> None:
+        """Take out the file's head, which was read again, if the report's block begins later."""
+        if begin:
+            self.bytes_read = max(0, self.bytes_read - begin)
+            self.events = Counter(self.events)
+            self.events[_HEAD] -= 1
+            self.events += Counter()
+
 
 @dataclass(slots=True, kw_only=True)
 class LogReport:
@@ -97,3 +107,26 @@ class LogReport:
     def read_to_end(self) -> bool:
         """Return whether reading reached every file's end."""
         return all(file.read_to_end for file in self.files)
+
+
+def joined(reports: Sequence[FileReport]) -> FileReport:
+    """Return the report of a file that was read in blocks."""
+    whole = reports[0]
+    told = {_words(each) for each in whole.diagnostics}
+    for report in reports[1:]:
+        whole.bytes_read += report.bytes_read
+        whole.events = whole.events + report.events
+        whole.unknown_events = whole.unknown_events + report.unknown_events
+        whole.transactions += report.transactions
+        whole.incomplete_transactions += report.incomplete_transactions
+        whole.rows += report.rows
+        whole.closed, whole.next_file = report.closed, report.next_file
+        for each in report.diagnostics:
+            if _words(each) not in told:
+                told.add(_words(each))
+                whole.diagnostics.append(each)
+    return whole
+
+
+def _words(diagnostic: Diagnostic) -> tuple[str, str]:
+    return diagnostic.code, diagnostic.text.replace(diagnostic.where, "")

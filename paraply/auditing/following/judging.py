@@ -10,12 +10,12 @@ from typing import Any
 from paraply.adapters.binlog.errors import UNREADABLE_FILE
 from paraply.adapters.binlog.keys.builder import KeyBuilder
 from paraply.adapters.binlog.report import LogReport
+from paraply.adapters.binlog.schema.lessons import with_dump
 from paraply.adapters.binlog.schema.registry import SchemaRegistry
 from paraply.adapters.filesystems import STORAGE_FAILED
 from paraply.adapters.violations_parquet import violation_row
 from paraply.auditing.engines import MakeEngine, engines_for, no_compiled_engine
 from paraply.auditing.following.state import STATE_REFUSED, LogState, load_state, packed
-from paraply.auditing.lessons import with_dump
 from paraply.auditing.pipeline import AuditRequest, lowered, with_files
 from paraply.auditing.selection import GtidsByFile, note_gtids
 from paraply.mining.audit_tables import (
