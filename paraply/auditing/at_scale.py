@@ -13,7 +13,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
-from typing import Protocol, TypeVar
 
 from paraply.adapters.binlog.blocks import BLOCK_BYTES, Block, cut_file
 from paraply.adapters.binlog.input_files import open_inputs
@@ -27,6 +26,7 @@ from paraply.auditing.rows_across_parts import RowsAcrossParts
 from paraply.auditing.selection import GtidsByFile, note_gtids
 from paraply.errors import NOT_IN_PARTS
 from paraply.mining.part_files import folder_of_parts
+from paraply.mining.workers import Map
 from paraply.properties.logs.audit import AuditOptions
 from paraply.properties.logs.part_borders import Carried
 from paraply.properties.logs.parts import total
@@ -48,17 +48,6 @@ DIFFERENCES = (
     "audited in parts: width over time, what blocks and the critical path are those of the parts, "
     "one after the other",
 )
-
-T = TypeVar("T")
-R = TypeVar("R")
-
-
-class Map(Protocol):
-    """Maps tasks in any order (``paraply.mining.engines.Engine.map``)."""
-
-    def __call__(self, function: Callable[[T], R], items: Iterable[T], /) -> Iterable[R]:
-        """Return the results."""
-
 
 _Key = tuple[tuple[Block, ...], tuple[Block, ...]]
 

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import argparse
 import os
+import sys
 from contextlib import ExitStack
 from dataclasses import replace
 
 from paraply.auditing.pipeline import AuditRequest, audit
 from paraply.errors import STDIN_TWICE, USAGE
 from paraply.file_arguments import HtmlFile, InputPath, JsonFile, JunitFile, SarifFile
+from paraply.mining.workers import Processes
 from paraply.number_arguments import positive
 from paraply.progress import progress
 from paraply.properties.two_logs.streaming import REACH, WINDOW
+from paraply.reporting.escape import visible
 from paraply.reporting.files import STANDARD_OUTPUT, write_report
 from paraply.reporting.page import add_plain_argument
 from paraply.reporting.verify.html import verify_html
@@ -26,12 +29,14 @@ from paraply.sandbox.plan import add_sandbox_argument
 from paraply.verifying.mapping import Rules, load_rules, parse_key, parse_rule
 from paraply.verifying.pipeline import (
     ENGINES,
+    InParts,
     VerifyRequest,
     load_engine,
     may_compile,
     verify,
 )
 from paraply.verifying.result import REQUIREMENTS
+from paraply.vocabulary.counting import counted
 from paraply.vocabulary.errors import ParaplyError
 
 DESCRIPTION = """\
@@ -164,6 +169,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="readable: do not decide large healthy logs by the compiled engine; the result is the "
         "same (default: %(default)s)",
     )
+    parser.add_argument(
+        "--parts",
+        type=positive,
+        metavar="N",
+        help="read each log in N parts, side by side in processes",
+    )
     for option, kind, what in (
         ("--json", JsonFile, "write JSON; - is stdout"),
         ("--junit", JunitFile, "write JUnit XML"),
@@ -179,6 +190,8 @@ def _obstacle(arguments: argparse.Namespace) -> str:
     for option, url in (("--dsn", arguments.dsn), ("--target-dsn", arguments.target_dsn)):
         if url is not None:
             return f"{option} connects to a server"
+    if arguments.parts is not None:
+        return "--parts starts processes"
     return "" if has_unnamed_files() else "the file system of TMPDIR gives every file a name"
 
 
@@ -243,7 +256,13 @@ def _run(arguments: argparse.Namespace) -> int:
         engine=arguments.engine,
     )
     with progress("reading", total=_bytes_total(inputs)) as advance:
-        result = verify(request, advance)
+        if arguments.parts is None:
+            result = verify(request, advance)
+        else:
+            workers = Processes(arguments.parts)
+            how = InParts(parts=arguments.parts, map_parts=workers.map)
+            result = verify(request, advance, how)
+            sys.stderr.write(course_of(how, workers.name))
     if arguments.audit:
         audited = audit(
             AuditRequest(files=request.target, schema=request.target_schema, engine=request.engine)
@@ -260,6 +279,14 @@ def _run(arguments: argparse.Namespace) -> int:
     for option, name in outputs.items():
         write_report(name, renderers[option](result))
     return result.verdict.exit_code
+
+
+def course_of(how: InParts, workers: str) -> str:
+    """Return a line on how two logs were read."""
+    if how.in_one_piece:
+        return f"both logs were read in one piece: {visible(how.in_one_piece)}\n"
+    again = f", {counted(how.again, 'of them again', 'of them again')}" if how.again else ""
+    return f"both logs were read in {counted(how.read, 'part')} by {workers}{again}\n"
 
 
 def rules_of(arguments: argparse.Namespace) -> Rules:

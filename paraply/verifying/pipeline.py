@@ -13,6 +13,7 @@ from paraply.adapters.binlog.report import LogReport
 from paraply.adapters.binlog.source import STANDARD_INPUT
 from paraply.adapters.postgresql.pgoutput import lsn_number
 from paraply.errors import NOTHING_READ
+from paraply.mining.workers import Map
 from paraply.properties.two_logs.alignment import begin_within
 from paraply.properties.two_logs.blame import Blame, blame
 from paraply.properties.two_logs.commits import Commit, Key
@@ -70,22 +71,50 @@ class VerifyRequest:
     """``readable`` uses no compiled engine, whose result is the same."""
 
 
+@dataclass(slots=True, kw_only=True)
+class InParts:
+    """How to read two logs in parts, and what became of it."""
+
+    parts: int
+    """Of each log, at most."""
+    map_parts: Map
+    folder: str | None = None
+    """For the parts' files; workers must reach it (None: local)."""
+    read: int = 0
+    """Parts of both logs."""
+    again: int = 0
+    """Parts that were read again."""
+    in_one_piece: str = ""
+    """Why both logs were read in one piece, or empty."""
+
+
 Advance = Callable[[float], None]
 
 
-def verify(request: VerifyRequest, advance: Advance = lambda _: None) -> VerifyResult:
+def verify(
+    request: VerifyRequest, advance: Advance = lambda _: None, in_parts: InParts | None = None
+) -> VerifyResult:
     """Return the result; ``advance`` gets bytes read.
 
-    Raises ``ParaplyError`` for unusable inputs. Partly readable logs yield UNKNOWN at best.
+    ``in_parts`` reads logs that the compiled engine decides in parts, and receives why others are
+    read in one piece. Raises ``ParaplyError`` for unusable inputs. Partly readable logs yield
+    UNKNOWN at best.
     """
     source_log, target_log = open_log(request.source), open_log(request.target)
     same_log = is_same_log(source_log, target_log) and bool(request.rules.tables)
     with ExitStack() as stack:
-        if may_compile(request) and source_log.kind is target_log.kind is InputKind.BINARY:
+        refused = (
+            "only binary logs are cut"
+            if not source_log.kind is target_log.kind is InputKind.BINARY
+            else _not_compiled(request, is_large=in_parts is not None)
+        )
+        if not refused:
             try:
-                return _decided(request, source_log, target_log, advance, stack)
-            except NotCompilable:
-                pass  # The readable engine decides, and explains.
+                return _decided(request, source_log, target_log, advance, stack, in_parts)
+            except NotCompilable as reason:
+                refused = str(reason)  # The readable engine decides, and explains.
+        if in_parts is not None:
+            in_parts.in_one_piece = refused
         source = _recorded(source_log, request.schema, advance, stack, is_target=False)
         done = source.bytes_read
         target = _recorded(
@@ -114,13 +143,21 @@ def verify(request: VerifyRequest, advance: Advance = lambda _: None) -> VerifyR
 
 def may_compile(request: VerifyRequest) -> bool:
     """Return whether the compiled engine may decide, by the sizes of the files alone."""
+    return not _not_compiled(request)
+
+
+def _not_compiled(request: VerifyRequest, *, is_large: bool = False) -> str:
+    """Return why the compiled engine is not asked, or empty."""
     if request.engine == READABLE:
-        return False
+        return "the readable engine is required"
     sizes = [_size(name) for name in (*request.source, *request.target)]
+    if None in sizes:
+        return "only regular files are cut"
     kept = has_kernels(Path(__file__).resolve().parents[1] / "properties" / "two_logs" / "compiled")
     least = COMPILED_BYTES_MIN if kept else COMPILING_BYTES_MIN
-    is_large = None not in sizes and sum(filter(None, sizes)) >= least
-    return is_large and find_spec("numba") is not None
+    if not is_large and sum(filter(None, sizes)) < least:
+        return "the logs are small"
+    return "" if find_spec("numba") is not None else "the library numba is not installed"
 
 
 def load_engine(sample: str) -> None:
@@ -141,11 +178,12 @@ def _decided(
     target: LogInput,
     advance: Advance,
     stack: ExitStack,
+    in_parts: InParts | None = None,
 ) -> VerifyResult:
     """Return the result for healthy logs; raises ``NotCompilable``."""
     from paraply.verifying.compiled.engine import healthy
 
-    found = healthy(request, source, target, advance, stack)
+    found = healthy(request, source, target, advance, stack, in_parts)
     sides = [
         Side(recording, None, commits, skipped)
         for recording, commits, skipped in zip(

@@ -70,7 +70,10 @@ RUN = {
         'paraply mine --sql "SELECT system, property, count(*) n, min(transactions)'
         ' FROM breaches GROUP BY ALL ORDER BY n DESC"': 0,
     },
-    "docs/verify.md": {"paraply verify source/binlog.0* --target replica/binlog.0*": 0},
+    "docs/verify.md": {
+        "paraply verify source/binlog.0* --target replica/binlog.0*": 0,
+        "paraply verify source/binlog.0* --target replica/binlog.0* --parts 4": 0,
+    },
 }
 """Exit code by page and command."""
 

@@ -44,6 +44,7 @@ class Server:
         tables: dict[str, tuple[spec.ColumnSpec, ...]] | None = None,
         domain: int = 0,
         has_key: bool = True,
+        has_names: bool = True,
     ) -> None:
         self.rows = dict(rows or {})
         self.schema = schema
@@ -51,6 +52,7 @@ class Server:
         self.tables = tables or TABLES
         self.domain = domain
         self.has_key = has_key
+        self.has_names = has_names
         self.sequence = 0
         self.writer = BinlogWriter(server_version="10.11.19-MariaDB-log")
         self.convert = lambda table, row: row
@@ -82,7 +84,7 @@ class Server:
         for at, (table, before, after) in enumerate(changes):
             columns = self.tables[table]
             key = [0] if columns[0].name == "id" and self.has_key else []
-            metadata = optional_metadata(columns, primary_key=key)
+            metadata = optional_metadata(columns, primary_key=key, full=self.has_names)
             self.writer.table_map(
                 columns, schema=self.schema, table=self.names.get(table, table),
                 table_id=70 + at, metadata=metadata,

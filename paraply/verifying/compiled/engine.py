@@ -24,6 +24,7 @@ from paraply.verifying.compiled.scanned import (
     ScannedLog,
     ScannedRecording,
 )
+from paraply.verifying.in_parts import read_in_parts
 from paraply.verifying.inputs import LogInput
 from paraply.verifying.mapping import Plan, plan
 from paraply.verifying.normalising import new_secret
@@ -33,7 +34,7 @@ from paraply.vocabulary.gtid_set import GtidSource
 from paraply.vocabulary.not_compilable import NotCompilable
 
 if TYPE_CHECKING:
-    from paraply.verifying.pipeline import VerifyRequest
+    from paraply.verifying.pipeline import InParts, VerifyRequest
 
 Ints = NDArray[np.int64]
 Flags = NDArray[np.bool_]
@@ -88,20 +89,23 @@ def healthy(
     target: LogInput,
     advance: Callable[[float], None],
     stack: ExitStack,
+    in_parts: InParts | None = None,
 ) -> Healthy:
     """Return the judgement of healthy logs; raises ``NotCompilable`` for all others."""
     if request.rules.tables or request.rules.keys:
         raise NotCompilable("tables are mapped")
     secret = new_secret()
-    logs = (
-        ScannedLog(source, request.schema, secret),
-        ScannedLog(target, request.target_schema, secret),
-    )
+    logs = ScannedLog(), ScannedLog()
     recordings = logs[0].recording, logs[1].recording
     for recording in recordings:
         stack.callback(recording.close)
-    logs[0].read(advance)
-    logs[1].read(lambda count: advance(recordings[0].bytes_read + count))
+    schemas = request.schema, request.target_schema
+    if in_parts is None:
+        logs[0].read(source, schemas[0], secret, advance)
+        done = recordings[0].bytes_read
+        logs[1].read(target, schemas[1], secret, lambda count: advance(done + count))
+    else:
+        read_in_parts(in_parts, (source.names, target.names), schemas, secret, logs, advance)
     if not all(recording.changes for recording in recordings):
         raise NotCompilable("a log has no rows")
     made = plan(*recordings, request.rules, same_log=False)
@@ -137,7 +141,7 @@ def healthy(
 def _commits(log: ScannedLog, made: Plan) -> ScannedCommits:
     judged = {pair.source for pair in made.pairs}
     columns, numbers = log.recording.columns(
-        np.array([name in judged for name in log.table_names], np.bool_)
+        np.array([name in judged for name in log.recording.table_names], np.bool_)
     )
     return ScannedCommits(columns=columns, numbers=array("Q", numbers.astype(np.uint64).tobytes()))
 
