@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING
 
 from paraply.adapters.binlog.blocks import Block, cut_file
 from paraply.adapters.binlog.report import FileReport, joined
-from paraply.adapters.binlog.schema.lessons import Lesson, condensed, with_dump
+from paraply.adapters.binlog.schema.lessons import Lesson, Statement, condensed, with_dump
 from paraply.adapters.binlog.schema.registry import SchemaRegistry
 from paraply.adapters.remote_files import size_of
 from paraply.mining.part_files import folder_of_parts
 from paraply.verifying.compiled.parts import PartTask, ReadPart, read_part
 from paraply.verifying.compiled.scanned import ScannedLog, Shape
 from paraply.vocabulary.not_compilable import NotCompilable
+from paraply.vocabulary.schema import TableSchema
 
 if TYPE_CHECKING:
     from paraply.verifying.pipeline import InParts
@@ -75,7 +76,7 @@ class PartedLog:
                 tasks.append((number, self._task(number, self._opening if number else ())))
                 continue
             right = condensed(learnt, self._schema)
-            if right != part.task.lessons:
+            if not _is_taught(part, right):
                 tasks.append((number, self._task(number, right)))
             elif part.refused:
                 raise NotCompilable(part.refused)
@@ -128,6 +129,33 @@ class PartedLog:
         task = replace(self._task(0, ()), blocks=(block,), place="")
         part = read_part(task)
         return condensed([part.lessons], self._schema)
+
+
+def _is_taught(part: ReadPart, right: tuple[Lesson, ...]) -> bool:
+    """Return whether the right lessons would give the part what it was given.
+
+    A part without statements learns by itself what the table maps of its own tables teach.
+    """
+    if part.task.lessons == right:
+        return True
+    if part.refused or any(isinstance(lesson, Statement) for lesson in part.lessons):
+        return False
+    return _known(part.task.lessons, part) == _known(right, part)
+
+
+def _known(
+    lessons: Sequence[Lesson], part: ReadPart
+) -> tuple[Sequence[Lesson], dict[str, list[Lesson]]]:
+    """Return the lessons up to the last statement, and the later maps of the part's tables."""
+    ends = [at for at, lesson in enumerate(lessons, start=1) if isinstance(lesson, Statement)]
+    before = ends[-1] if ends else 0
+    maps: dict[str, list[Lesson]] = {}
+    for lesson in (*lessons[before:], *part.lessons):
+        if isinstance(lesson, TableSchema) and lesson.name in part.shapes:
+            known = maps.setdefault(lesson.name.lower(), [])
+            if known[-1:] != [lesson]:
+                known.append(lesson)
+    return lessons[:before], maps
 
 
 def cut_log(names: Sequence[str], parts: int) -> list[tuple[Block, ...]]:

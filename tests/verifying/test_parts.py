@@ -72,7 +72,7 @@ def test_generated_log_is_judged_alike_wherever_it_is_cut(logs, dialect, monkeyp
     monkeypatch.setattr(in_parts, "OPENING_BYTES", 20_000)
     for parts in (1, 2, 7):
         how = verified_in_parts([logs[dialect]], [logs[dialect]], parts=parts)
-        assert (how.in_one_piece, how.read) == ("", 2 * parts)
+        assert (how.in_one_piece, how.read, how.again) == ("", 2 * parts, 0)
 
 
 def test_transaction_longer_than_a_part_belongs_to_the_part_where_it_begins(logs):
@@ -124,6 +124,15 @@ def test_table_created_later_is_known_to_the_parts_behind(tmp_path):
     how = verified_in_parts([log], [log], parts=6)
     assert how.in_one_piece == ""
     assert how.again >= 8, "the first reading of these parts lacked a definition"
+
+
+def test_table_that_the_opening_lacks_needs_no_second_reading(tmp_path, monkeypatch):
+    monkeypatch.setattr(in_parts, "OPENING_BYTES", 800)
+    steps = [SHOP % "account", SHOP % "basket", *transfers(20, 4)]
+    steps += [Txn({("basket", at % 4): (at % 4, "bob", at)}) for at in range(1, 60)]
+    log = shop_log(tmp_path / "bin.000001", *steps)
+    how = verified_in_parts([log], [log], parts=6)
+    assert (how.in_one_piece, how.again) == ("", 0)
 
 
 def test_part_that_is_not_taught_gives_another_result(tmp_path, monkeypatch):
