@@ -63,6 +63,34 @@ class OutputPath(str):
     """A file or folder, which the command checks."""
 
 
+MASTER = "auto"
+
+
+def add_spark_arguments(parser: argparse.ArgumentParser, *, what: str, out: str) -> None:
+    """Add ``--spark``, ``--master`` and ``--out``; ``what`` and ``out`` say what they do."""
+    parser.add_argument("--spark", action="store_true", help=what)
+    parser.add_argument(
+        "--master",
+        metavar="URL",
+        default=MASTER,
+        help="with --spark: auto, none, or Spark's master (default: %(default)s)",
+    )
+    parser.add_argument("--out", type=OutputFolder, metavar="DIR", help=f"with --spark: {out}")
+
+
+def needs_spark(arguments: argparse.Namespace, *others: str) -> str:
+    """Return why an option is refused without ``--spark``, or empty.
+
+    ``others`` are options of the command that also go with it, None by default.
+    """
+    if arguments.spark:
+        return ""
+    for option, default in (("out", None), *((one, None) for one in others), ("master", MASTER)):
+        if getattr(arguments, option) != default:
+            return f"--{option.replace('_', '-')} goes with --spark"
+    return ""
+
+
 def add_force_argument(parser: argparse.ArgumentParser) -> None:
     """Add ``--force``."""
     if any(_writes(action.type) for action in parser._actions):

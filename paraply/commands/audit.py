@@ -25,8 +25,9 @@ from paraply.file_arguments import (
     InputPath,
     JsonFile,
     JunitFile,
-    OutputFolder,
     SarifFile,
+    add_spark_arguments,
+    needs_spark,
 )
 from paraply.number_arguments import positive, positive_seconds
 from paraply.progress import progress
@@ -150,23 +151,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
         default="auto",
         help="readable or compiled implementation; the result is the same (default: %(default)s)",
     )
-    parser.add_argument(
-        "--spark",
-        action="store_true",
-        help="judge parts of the log side by side, for terabytes (docs/spark.md)",
-    )
-    parser.add_argument(
-        "--master",
-        metavar="URL",
-        default="auto",
-        help="with --spark: auto, none, or Spark's master (default: %(default)s)",
-    )
-    parser.add_argument(
-        "--out",
-        type=OutputFolder,
-        metavar="DIR",
-        help="with --spark: write every violation to DIR/violations.parquet, sorted, each once; "
-        "with --follow: Delta tables; workers of a cluster must reach DIR, which may be a URL",
+    add_spark_arguments(
+        parser,
+        what="judge parts of the log side by side, for terabytes (docs/spark.md)",
+        out="write every violation to DIR/violations.parquet, sorted, each once; with --follow: "
+        "Delta tables; workers of a cluster must reach DIR, which may be a URL",
     )
     parser.add_argument(
         "--follow",
@@ -320,20 +309,9 @@ def _require_followable(request: AuditRequest, arguments: argparse.Namespace) ->
 
 
 def _require_spark(request: AuditRequest, arguments: argparse.Namespace) -> None:
-    reason = next(
-        (
-            f"--{option.replace('_', '-')} goes with "
-            f"{'--follow' if option == 'trigger' else '--spark'}"
-            for option, default in (
-                ("out", None),
-                ("part_megabytes", None),
-                ("master", "auto"),
-                ("trigger", AVAILABLE_NOW),
-            )
-            if getattr(arguments, option) != default
-        ),
-        "",
-    )
+    reason = needs_spark(arguments, "part_megabytes")
+    if not reason and arguments.trigger != AVAILABLE_NOW:
+        reason = "--trigger goes with --follow"
     if are_tables(request.files):
         reason = (
             "tables of transactions (.parquet) are audited with --spark, which starts no Spark for "
@@ -371,8 +349,9 @@ def _audit_on_spark(request: AuditRequest, arguments: argparse.Namespace) -> Aud
 
 
 def _audit_tables(request: AuditRequest, arguments: argparse.Namespace) -> int:
-    from paraply.auditing.on_spark import VIOLATIONS_FILE, engine_of
+    from paraply.auditing.on_spark import VIOLATIONS_FILE
     from paraply.auditing.tables import as_json, as_text, audit_tables
+    from paraply.mining.workers import engine_of
 
     for option in ("html", "junit", "sarif"):
         if getattr(arguments, option) is not None:

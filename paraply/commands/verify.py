@@ -5,18 +5,27 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from contextlib import ExitStack
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 
 from paraply.auditing.pipeline import AuditRequest, audit
 from paraply.errors import STDIN_TWICE, USAGE
-from paraply.file_arguments import HtmlFile, InputPath, JsonFile, JunitFile, SarifFile
-from paraply.mining.workers import Processes
+from paraply.file_arguments import (
+    HtmlFile,
+    InputPath,
+    JsonFile,
+    JunitFile,
+    SarifFile,
+    add_spark_arguments,
+    needs_spark,
+)
+from paraply.mining.workers import Processes, engine_on
 from paraply.number_arguments import positive
 from paraply.progress import progress
 from paraply.properties.two_logs.streaming import REACH, WINDOW
 from paraply.reporting.escape import visible
-from paraply.reporting.files import STANDARD_OUTPUT, write_report
+from paraply.reporting.files import STANDARD_OUTPUT, make_folder, write_report
 from paraply.reporting.page import add_plain_argument
 from paraply.reporting.verify.html import verify_html
 from paraply.reporting.verify.json_form import verify_json
@@ -33,6 +42,7 @@ from paraply.verifying.pipeline import (
     VerifyRequest,
     load_engine,
     may_compile,
+    parts_of,
     verify,
 )
 from paraply.verifying.result import REQUIREMENTS
@@ -173,7 +183,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--parts",
         type=positive,
         metavar="N",
-        help="read each log in N parts, side by side in processes",
+        help="read each log in N parts, side by side in processes (with --spark: in its tasks; "
+        "default there: a part per GB)",
+    )
+    add_spark_arguments(
+        parser,
+        what="read parts of both logs in Spark's tasks (docs/verify.md)",
+        out="folder for what the tasks read; workers of a cluster must reach it, also by URL",
     )
     for option, kind, what in (
         ("--json", JsonFile, "write JSON; - is stdout"),
@@ -190,6 +206,8 @@ def _obstacle(arguments: argparse.Namespace) -> str:
     for option, url in (("--dsn", arguments.dsn), ("--target-dsn", arguments.target_dsn)):
         if url is not None:
             return f"{option} connects to a server"
+    if arguments.spark:
+        return "Spark starts processes and threads of other libraries"
     if arguments.parts is not None:
         return "--parts starts processes"
     return "" if has_unnamed_files() else "the file system of TMPDIR gives every file a name"
@@ -232,6 +250,9 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _run(arguments: argparse.Namespace) -> int:
     inputs = [*arguments.source, *arguments.target]
+    refused = needs_spark(arguments)
+    if refused:
+        raise ParaplyError(USAGE, reason=refused, command="paraply verify")
     if arguments.audit and "-" in arguments.target:
         reason = "--audit reads the target's log again, and standard input can be read once"
         raise ParaplyError(USAGE, reason=reason, command="paraply verify")
@@ -256,13 +277,12 @@ def _run(arguments: argparse.Namespace) -> int:
         engine=arguments.engine,
     )
     with progress("reading", total=_bytes_total(inputs)) as advance:
-        if arguments.parts is None:
-            result = verify(request, advance)
+        if arguments.spark or arguments.parts is not None:
+            with _readers(arguments, request) as (how, name):
+                result = verify(request, advance, how)
+            sys.stderr.write(course_of(how, name))
         else:
-            workers = Processes(arguments.parts)
-            how = InParts(parts=arguments.parts, map_parts=workers.map)
-            result = verify(request, advance, how)
-            sys.stderr.write(course_of(how, workers.name))
+            result = verify(request, advance)
     if arguments.audit:
         audited = audit(
             AuditRequest(files=request.target, schema=request.target_schema, engine=request.engine)
@@ -279,6 +299,23 @@ def _run(arguments: argparse.Namespace) -> int:
     for option, name in outputs.items():
         write_report(name, renderers[option](result))
     return result.verdict.exit_code
+
+
+@contextmanager
+def _readers(
+    arguments: argparse.Namespace, request: VerifyRequest
+) -> Iterator[tuple[InParts, str]]:
+    """Yield how to read in parts, and what the workers are called."""
+    if not arguments.spark:
+        processes = Processes(arguments.parts)
+        yield InParts(parts=arguments.parts, map_parts=processes.map), processes.name
+        return
+    if arguments.out is not None:
+        make_folder(arguments.out)
+    files = (*request.source, *request.target)
+    parts = arguments.parts or max(map(parts_of, (request.source, request.target)))
+    with engine_on(files, arguments.master, arguments.out) as (engine, folder):
+        yield InParts(parts=parts, map_parts=engine.map, folder=folder), engine.name
 
 
 def course_of(how: InParts, workers: str) -> str:

@@ -6,18 +6,24 @@ import multiprocessing
 import os
 import signal
 import traceback
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from itertools import islice
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
+from paraply.adapters.binlog.input_files import bytes_total
+from paraply.mining.part_files import NO_SHARED_FOLDER
 from paraply.vocabulary.child_failure import ChildFailure
 from paraply.vocabulary.counting import counted
 from paraply.vocabulary.errors import ErrorCode, ParaplyError
 
 if TYPE_CHECKING:
-    pass
+    from paraply.mining.engines import Engine
+
+SPARK_BYTES_MIN = 2 << 30
+"""Below this one process finishes before Spark starts."""
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -72,6 +78,36 @@ class Processes:
         process.start()
         sender.close()
         return receiver, process
+
+
+@contextmanager
+def engine_on(
+    files: Sequence[str], master: str, out: str | None
+) -> Iterator[tuple[Engine, str | None]]:
+    """Yield the engine of a master, and the folder ``out`` as its workers reach it.
+
+    Raises P328 for a cluster without a folder.
+    """
+    engine = engine_of(files, master)
+    try:
+        if out is None and not engine.is_local:
+            raise ParaplyError(NO_SHARED_FOLDER, reason=f"the workers of {master} are elsewhere")
+        yield engine, None if out is None else engine.reached(out)
+    finally:
+        engine.close()
+
+
+def engine_of(files: Sequence[str], master: str) -> Engine:
+    """Return the engine; small inputs avoid Spark."""
+    # Imported late: processes need no Arrow.
+    from paraply.mining.engines import IN_PROCESS, InProcess, OnSpark
+    from paraply.mining.session import is_submitted
+
+    if master == "auto":
+        size = bytes_total(files)
+        is_large = size is None or size >= SPARK_BYTES_MIN
+        master = "local[*]" if is_large or is_submitted() else IN_PROCESS
+    return InProcess() if master == IN_PROCESS else OnSpark(master)
 
 
 def _cores() -> int:

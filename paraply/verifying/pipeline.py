@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -42,6 +42,8 @@ COMPILED_BYTES_MIN = 8 << 20
 """Of both logs; below this, loading the compiled engine does not pay."""
 COMPILING_BYTES_MIN = 64 << 20
 """The same while its kernels are not compiled."""
+PART_BYTES = 1 << 30
+"""Of a part that a task of Spark reads, in some ten seconds."""
 
 
 NO_RULES = Rules()
@@ -158,6 +160,11 @@ def _not_compiled(request: VerifyRequest, *, is_large: bool = False) -> str:
     if not is_large and sum(filter(None, sizes)) < least:
         return "the logs are small"
     return "" if find_spec("numba") is not None else "the library numba is not installed"
+
+
+def parts_of(names: Sequence[str]) -> int:
+    """Return how many parts a log has at the usual size."""
+    return 1 + sum(_size(name) or 0 for name in names) // PART_BYTES
 
 
 def load_engine(sample: str) -> None:

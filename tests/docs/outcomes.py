@@ -119,6 +119,7 @@ NOT_RUN = {
     ),
     "needs a cluster or a bucket; make cluster-test and make nightly run such commands": (
         "PYSPARK_DRIVER_PYTHON=", "spark-submit ", "paraply audit --spark --out DIR --master yarn",
+        "paraply verify --spark --master yarn",
         "paraply audit --follow",
     ),
     "opens a browser": ("paraply show counterexample.jsonl --open",),

@@ -54,7 +54,7 @@ class Elsewhere(InProcess):
 
 
 def test_cluster_needs_a_folder_that_its_workers_reach(logs, tmp_path, monkeypatch):
-    monkeypatch.setattr("paraply.auditing.on_spark.engine_of", lambda files, master: Elsewhere())
+    monkeypatch.setattr("paraply.mining.workers.engine_of", lambda files, master: Elsewhere())
     request = AuditRequest(files=(str(logs["mysql"]),))
     with pytest.raises(ParaplyError, match="P328"):
         audit_on_spark(request, SparkRequest(master="spark://host:7077"))
