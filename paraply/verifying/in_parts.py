@@ -66,6 +66,8 @@ class PartedLog:
         A part is read again if what the parts before it taught is not what it was taught.
         """
         if any(part.must_not_be_cut for part in self.parts) and len(self._cut) > 1:
+            for dropped in self.parts:
+                dropped.drop()
             self._cut = [tuple(whole_files(chain.from_iterable(self._cut)))]
             self._found = [None]
         self._tries += 1
@@ -123,11 +125,13 @@ class PartedLog:
         )
 
     def _read_opening(self, name: str) -> tuple[Lesson, ...]:
-        block = cut_file(name, OPENING_BYTES)[0]
-        if block.is_file or (self._cut[0][0].end or 0) <= (block.end or 0):
+        block, first_end = cut_file(name, OPENING_BYTES)[0], self._cut[0][0].end
+        if block.end is None or (first_end is not None and first_end <= block.end):
             return ()
         task = replace(self._task(0, ()), blocks=(block,), place="")
         part = read_part(task)
+        if part.refused and not part.must_not_be_cut:
+            raise NotCompilable(part.refused)
         return condensed([part.lessons], self._schema)
 
 

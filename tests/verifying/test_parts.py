@@ -13,6 +13,7 @@ import pytest
 from paraply.adapters.binlog.blocks import Block
 from paraply.adapters.binlog.errors import UNREADABLE_FILE
 from paraply.adapters.binlog.event_types import HeaderFlag
+from paraply.adapters.binlog.schema.lessons import Statement
 from paraply.cli import main
 from paraply.mining.workers import Processes
 from paraply.reporting.verify.json_form import verify_json
@@ -197,6 +198,15 @@ def test_parts_are_of_one_size_and_cover_all_files(logs):
     sizes = [sum((b.end or os.path.getsize(b.file)) - b.begin for b in part) for part in parts]
     assert sum(sizes) == sum(map(os.path.getsize, names))
     assert max(sizes) < 1.5 * min(sizes)
+
+
+def test_opening_of_a_log_of_several_files_is_read(logs, monkeypatch):
+    monkeypatch.setattr(in_parts, "OPENING_BYTES", 20_000)
+    names = [str(logs["mysql"]), str(logs["mysql"])]
+    log = in_parts.PartedLog(names, None, b"", "", 2)
+    (_, first), (_, second) = log.tasks()
+    assert first.lessons == ()
+    assert any(isinstance(lesson, Statement) for lesson in second.lessons)
 
 
 def test_one_part_is_not_cut(logs):
