@@ -229,6 +229,29 @@ def test_child_that_never_speaks_is_an_error_of_use(code, capsys):
     assert "P636" in capsys.readouterr().err
 
 
+IDLE = """
+import json, sys
+
+has_work = False
+for line in sys.stdin:
+    message = json.loads(line)
+    kind = message["type"]
+    has_work = (has_work or kind == "txn") and kind != "init"
+    if "msg_id" in message and (kind in ("init", "sync") or not has_work):
+        answer = {"type": kind + "_ok", "in_reply_to": message["msg_id"]}
+        answer |= {"name": "idle", "features": ["sync"]} if kind == "init" else {}
+        print(json.dumps(answer), flush=True)
+"""
+
+
+def test_applier_that_takes_the_log_and_begins_nothing_fails_every_case(capsys):
+    idle = (sys.executable, "-I", "-S", "-c", IDLE)
+    assert conform("--case", "A", "B", "--schedules", "1", "--", *idle) == 1
+    out = capsys.readouterr().out
+    assert "13 cases, 13 runs: 13 fail" in out
+    assert "applier_reaches_the_end" in out
+
+
 EVERY_SECOND_RUN = """
 from pathlib import Path
 from paraply.adapters.conformance.rules.correct import LogicalClock

@@ -142,7 +142,8 @@ def _streams_of(history: History) -> tuple[ApplyStream, ...]:
 def _has_only_started(stream: ApplyStream, history: History) -> bool:
     """Return whether a lone applier has a log and does nothing."""
     kinds = {event.kind for _, event in stream.events}
-    return bool(history.transactions) and kinds == {EventKind.STARTED}
+    is_idle = EventKind.STARTED in kinds <= {EventKind.STARTED, EventKind.DELIVERED}
+    return bool(history.transactions) and is_idle
 
 
 def _follow(stream: ApplyStream, history: History) -> None:
