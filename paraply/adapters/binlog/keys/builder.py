@@ -440,8 +440,10 @@ def _take_parent_tie(
         keys.aspects.add(aspect(row.table, RELEASED))
     if row.operation is Operation.DELETE:
         keys.reached |= tie.reached_by_delete
+        keys.aspects |= tie.released_by_delete
     elif row.operation is Operation.UPDATE:
         keys.reached |= tie.reached_by_update
+        keys.aspects |= tie.released_by_update
 
 
 def _is_respelled(plan: KeyPlan, before: RowImage | None, after: RowImage | None) -> bool:

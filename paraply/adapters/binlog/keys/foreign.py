@@ -13,7 +13,7 @@
   other columns waits; both orders give one result.
 - *Cascades.* The log omits them. The existence key covers direct children; ``reached`` names tables
   further down and aspects. Aspects are unique values of deleted child rows, rows that SET NULL
-  changed, and deletes from a third table that lost its reference.
+  changed, and deletes from a third table that lost its reference; these may be of a cascade, too.
 
 NO_FOREIGN_KEY_CHECKS makes ties uncertain, without cascades.
 """
@@ -85,7 +85,7 @@ def null_aspect(child: str, key: ForeignKey) -> str:
 class ParentTie:
     """One set of referenced columns from the parent's side.
 
-    ``reached_by_*`` tables have unlogged cascades.
+    ``reached_by_*`` tables have unlogged cascades, whose own aspects are in ``released_by_*``.
     """
 
     existence: KeyPlan
@@ -94,7 +94,9 @@ class ParentTie:
     """Whether an update of the columns changes children too."""
     children: frozenset[str]
     reached_by_delete: frozenset[str]
+    released_by_delete: frozenset[str]
     reached_by_update: frozenset[str]
+    released_by_update: frozenset[str]
 
 
 def parent_columns_of(key: ForeignKey, parent: TableSchema) -> tuple[int, ...] | None:
@@ -202,8 +204,8 @@ def parent_ties(registry: SchemaRegistry, parent: TableSchema) -> tuple[ParentTi
                 is_unique,
                 any(key.on_update in CHANGES_CHILD for _, key in keys),
                 frozenset(child for child, _ in keys),
-                reached_by_cascade(registry, keys, deleted=True),
-                reached_by_cascade(registry, keys, deleted=False),
+                *reached_by_cascade(registry, keys, deleted=True),
+                *reached_by_cascade(registry, keys, deleted=False),
             )
         )
     return tuple(ties)
@@ -211,9 +213,14 @@ def parent_ties(registry: SchemaRegistry, parent: TableSchema) -> tuple[ParentTi
 
 def reached_by_cascade(
     registry: SchemaRegistry, keys: list[tuple[str, ForeignKey]], *, deleted: bool
-) -> frozenset[str]:
-    """Return tables and aspects with transitive unlogged changes."""
+) -> tuple[frozenset[str], frozenset[str]]:
+    """Return tables and aspects with transitive unlogged changes, and aspects of such changes.
+
+    The latter are rows that the cascade takes from a parent whose children forbid it: another
+    transaction may have to take these children first, by a cascade of its own.
+    """
     reached: set[str] = set()
+    released: set[str] = set()
     visited: set[tuple[str, ForeignKey, bool, bool]] = set()
     pending = [(child, key, deleted, True) for child, key in keys]
     while pending:
@@ -241,7 +248,10 @@ def reached_by_cascade(
             if not deletes:
                 below = tuple(_that_follow(registry, child, key, below))
             pending += ((name, other, deletes, False) for name, other in below)
-    return frozenset(reached)
+            actions = {other.on_delete if deletes else other.on_update for _, other in below}
+            if actions - CHANGES_CHILD:
+                released.add(aspect(child, RELEASED))
+    return frozenset(reached), frozenset(released)
 
 
 def _has_generated_key(registry: SchemaRegistry, child: str) -> bool:
@@ -268,8 +278,9 @@ def _left_parents(
             continue
         parent = registry.table(other.parent)
         name = parent.name if parent is not None else other.parent
-        # An updated value may also begin to refer to a row.
-        yield aspect(name, RELEASED) if deletes else name
+        yield aspect(name, RELEASED)
+        if not deletes:
+            yield name  # An updated value may also begin to refer to a row.
 
 
 def _that_follow(
