@@ -294,8 +294,8 @@ def test_cascade_into_a_table_that_another_parent_restricts_meets_the_delete_of_
     assert not may_conflict(one, beside)
 
 
-@pytest.mark.parametrize(("action", "met"), [("RESTRICT", {"d.b"}), ("CASCADE", set())])
-def test_two_cascades_meet_where_one_takes_the_children_that_forbid_the_other(action, met):
+@pytest.mark.parametrize(("action", "forbids"), [("RESTRICT", True), ("CASCADE", False)])
+def test_two_cascades_meet_where_one_takes_the_children_that_forbid_the_other(action, forbids):
     """MariaDB 10.11: the delete of row 8 fails until that of row 7 has taken the row of c."""
     registry = registry_of(
         "CREATE TABLE a (id int PRIMARY KEY)",
@@ -305,7 +305,8 @@ def test_two_cascades_meet_where_one_takes_the_children_that_forbid_the_other(ac
         " FOREIGN KEY (aid) REFERENCES a (id) ON DELETE CASCADE,"
         f" FOREIGN KEY (bid) REFERENCES b (id) ON DELETE {action})",
     )
-    assert may_conflict(*both(registry, delete("a", 7), delete("a", 8))) == met
+    met = may_conflict(*both(registry, delete("a", 7), delete("a", 8)))
+    assert ("d.b" in met) is forbids
 
 
 def test_cascaded_delete_meets_new_unique_values_and_no_other_change_of_another_row():
