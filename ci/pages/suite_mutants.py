@@ -35,6 +35,7 @@ MEANINGS = {
 }
 LEGAL: Mapping[str, str] = {
     "MySQLCoordinator.": "it waits as LogicalClock does, and lacks only a wait of MySQL's",
+    "RuleApplier._on_init: `{*self.offered": "it offers less, so that cases are skipped",
 }
 """Why a survivor is right, by function and start of the change."""
 SILENT_SKIP = "it does not report what it skips after a crash, and applies the rest as it must"
