@@ -32,7 +32,8 @@ def test_rules_and_threads_have_hundreds_of_distinct_mutants(every):
     ("place", "what", "case", "fate"),
     [
         ("LogicalClock.place", "`other.sn <= transaction.lc` → `other.sn < ", "B", Fate.CAUGHT),
-        ("LogicalClock.place", "free_worker()` → `return None", "N-parallel-01", Fate.NOTICED),
+        ("LogicalClock.place", "free_worker()` → `return None", "N-parallel-01", Fate.CAUGHT),
+        ("LogicalClock.place", "free_worker()` → `return True", "F-parents-10", Fate.NOTICED),
         ("LogicalClock.checkpoint", "`order[0] - 1` → `order[0] + 1`", "M-pos", Fate.CAUGHT),
         ("MySQLCoordinator.on_rotated", "`del file` → `pass`", "A-rotation-01", Fate.SAME),
         ("RuleApplier._on_init", "→ `{*self.rule.features}`", "L-retry-05", Fate.LEGAL),
