@@ -276,7 +276,7 @@ def _is_plain_parent(tie: ParentTie) -> bool:
     return (
         tie.is_unique
         and tie.existence.certain
-        and not (tie.is_followed or tie.reached_by_delete or tie.reached_by_update)
+        and not (tie.is_followed or tie.of_delete.reached or tie.of_update.reached)
     )
 
 

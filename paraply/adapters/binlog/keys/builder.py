@@ -437,13 +437,9 @@ def _take_parent_tie(
     if row.unchecked:
         return
     if row.operation is not Operation.INSERT:
-        keys.aspects.add(aspect(row.table, RELEASED))
-    if row.operation is Operation.DELETE:
-        keys.reached |= tie.reached_by_delete
-        keys.aspects |= tie.released_by_delete
-    elif row.operation is Operation.UPDATE:
-        keys.reached |= tie.reached_by_update
-        keys.aspects |= tie.released_by_update
+        cascade = tie.of_delete if row.operation is Operation.DELETE else tie.of_update
+        keys.reached |= cascade.reached
+        keys.aspects |= {aspect(row.table, RELEASED), *cascade.aspects}
 
 
 def _is_respelled(plan: KeyPlan, before: RowImage | None, after: RowImage | None) -> bool:

@@ -22,6 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from paraply.adapters.binlog.keys.parts import KeyPlan
 from paraply.adapters.binlog.keys.values import folder_of
@@ -81,22 +82,30 @@ def null_aspect(child: str, key: ForeignKey) -> str:
     return aspect(child, f"rows without a parent by {key.name}")
 
 
+class Cascade(NamedTuple):
+    """The unlogged changes below a parent row.
+
+    Attributes:
+        reached: tables and aspects that they may meet.
+        aspects: of them: rows that leave a parent whose children forbid it. Another transaction may
+            have to take these children first, by a cascade of its own.
+    """
+
+    reached: frozenset[str]
+    aspects: frozenset[str]
+
+
 @dataclass(frozen=True, slots=True)
 class ParentTie:
-    """One set of referenced columns from the parent's side.
-
-    ``reached_by_*`` tables have unlogged cascades, whose own aspects are in ``released_by_*``.
-    """
+    """One set of referenced columns from the parent's side."""
 
     existence: KeyPlan
     is_unique: bool
     is_followed: bool
     """Whether an update of the columns changes children too."""
     children: frozenset[str]
-    reached_by_delete: frozenset[str]
-    released_by_delete: frozenset[str]
-    reached_by_update: frozenset[str]
-    released_by_update: frozenset[str]
+    of_delete: Cascade
+    of_update: Cascade
 
 
 def parent_columns_of(key: ForeignKey, parent: TableSchema) -> tuple[int, ...] | None:
@@ -204,23 +213,19 @@ def parent_ties(registry: SchemaRegistry, parent: TableSchema) -> tuple[ParentTi
                 is_unique,
                 any(key.on_update in CHANGES_CHILD for _, key in keys),
                 frozenset(child for child, _ in keys),
-                *reached_by_cascade(registry, keys, deleted=True),
-                *reached_by_cascade(registry, keys, deleted=False),
+                cascade_of(registry, keys, deleted=True),
+                cascade_of(registry, keys, deleted=False),
             )
         )
     return tuple(ties)
 
 
-def reached_by_cascade(
+def cascade_of(
     registry: SchemaRegistry, keys: list[tuple[str, ForeignKey]], *, deleted: bool
-) -> tuple[frozenset[str], frozenset[str]]:
-    """Return tables and aspects with transitive unlogged changes, and aspects of such changes.
-
-    The latter are rows that the cascade takes from a parent whose children forbid it: another
-    transaction may have to take these children first, by a cascade of its own.
-    """
+) -> Cascade:
+    """Return the transitive unlogged changes of a parent row."""
     reached: set[str] = set()
-    released: set[str] = set()
+    aspects: set[str] = set()
     visited: set[tuple[str, ForeignKey, bool, bool]] = set()
     pending = [(child, key, deleted, True) for child, key in keys]
     while pending:
@@ -250,8 +255,8 @@ def reached_by_cascade(
             pending += ((name, other, deletes, False) for name, other in below)
             actions = {other.on_delete if deletes else other.on_update for _, other in below}
             if actions - CHANGES_CHILD:
-                released.add(aspect(child, RELEASED))
-    return frozenset(reached), frozenset(released)
+                aspects.add(aspect(child, RELEASED))
+    return Cascade(frozenset(reached), frozenset(aspects))
 
 
 def _has_generated_key(registry: SchemaRegistry, child: str) -> bool:
