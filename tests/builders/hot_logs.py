@@ -26,3 +26,13 @@ def hot_log(
         patch.setattr("ci.bench.generate_log.BLOCK_TRANSACTIONS", block_transactions)
         generate(path, dialect=dialect, size_bytes=size_bytes, seed=seed)
     return path
+
+
+def hot_logs(folder: Path, *, seed: int) -> dict[str, Path]:
+    """Write a log of 300 kB per dialect; return their paths."""
+    return {
+        dialect: hot_log(
+            folder / f"{dialect}.000001", dialect=dialect, size_bytes=300_000, seed=seed
+        )
+        for dialect in ("mariadb", "mysql")
+    }

@@ -24,7 +24,7 @@ from paraply.verifying.mapping import Rules
 from paraply.verifying.pipeline import InParts, VerifyRequest, verify
 from paraply.vocabulary.child_failure import ChildFailure
 from paraply.vocabulary.errors import ParaplyError
-from tests.builders.hot_logs import hot_log
+from tests.builders.hot_logs import hot_logs
 from tests.builders.log_forger import ForgedLog
 from tests.verifying.small_logs import Server, Txn, account
 from tests.verifying.test_real_logs import BINLOGS, REPLICAS, files_of, forged_replica
@@ -62,10 +62,7 @@ def shop_log(path: Path, *steps: Txn | str) -> Path:
 def logs(tmp_path_factory):
     """A generated log per dialect, longer than the opening that is read before the parts."""
     folder = tmp_path_factory.mktemp("parts")
-    return {
-        dialect: hot_log(folder / f"{dialect}.000001", dialect=dialect, size_bytes=300_000, seed=7)
-        for dialect in ("mariadb", "mysql")
-    }
+    return hot_logs(folder, seed=7)
 
 
 @pytest.mark.parametrize("dialect", ["mariadb", "mysql"])

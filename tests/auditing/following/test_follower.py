@@ -22,7 +22,7 @@ from tests.auditing.in_parts.auditing import (
     forge_conflicts,
     options_by_default,
 )
-from tests.builders.hot_logs import hot_log
+from tests.builders.hot_logs import hot_logs
 from tests.builders.log_forger import ForgedLog
 from tests.builders.rotated_logs import rotated
 
@@ -30,10 +30,7 @@ from tests.builders.rotated_logs import rotated
 @pytest.fixture(scope="module")
 def logs(tmp_path_factory):
     folder = tmp_path_factory.mktemp("logs")
-    return {
-        dialect: hot_log(folder / f"{dialect}.000001", dialect=dialect, size_bytes=300_000, seed=5)
-        for dialect in ("mariadb", "mysql")
-    }
+    return hot_logs(folder, seed=5)
 
 
 def follow(files, place, seed, engine="readable"):

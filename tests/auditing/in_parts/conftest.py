@@ -6,7 +6,7 @@ import pytest
 
 from paraply.properties.logs.conflict_index import Horizon
 from tests.auditing.in_parts.auditing import options_by_default
-from tests.builders.hot_logs import hot_log
+from tests.builders.hot_logs import hot_logs
 
 SMALL_HORIZON = Horizon(keys=120, transactions=25)
 
@@ -15,10 +15,7 @@ SMALL_HORIZON = Horizon(keys=120, transactions=25)
 def logs(tmp_path_factory):
     """A small log per dialect, with few and therefore hot rows."""
     folder = tmp_path_factory.mktemp("parts")
-    return {
-        dialect: hot_log(folder / f"{dialect}.000001", dialect=dialect, size_bytes=300_000, seed=5)
-        for dialect in ("mariadb", "mysql")
-    }
+    return hot_logs(folder, seed=5)
 
 
 @pytest.fixture(autouse=True)
