@@ -7,6 +7,8 @@ BIN    := $(VENV)/bin
 CORE   := $(VENV)/.core
 READY  := $(VENV)/.ready
 WORKERS ?= 2
+# Live tests wait for servers most of the time.
+LIVE_WORKERS ?= 3
 FLAVOUR ?= mariadb
 SECONDS ?= 600
 # Inputs that reached new code, for later runs.
@@ -91,7 +93,7 @@ cluster-test: $(READY) ## a campaign on a Spark cluster of this machine, a worke
 	@$(BIN)/python -m ci.cluster_test $(ARGS)
 
 live-tests: $(READY) ## tests against real servers, a quarter of an hour (ci/servers installs them)
-	@$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile -m "live and not nightly" --hypothesis-profile=ci $(ARGS)
+	@$(BIN)/python -m pytest -n $(LIVE_WORKERS) --dist loadfile -m "live and not nightly" --hypothesis-profile=ci $(ARGS)
 
 oracle: $(READY) ## hold the audit against a real server, 50,000 pairs, resumable (FLAVOUR=mysql or mariadb-11.8)
 	@$(BIN)/python -m tests.oracle --flavour $(FLAVOUR) --store build/oracle-$(FLAVOUR).json $(ARGS)
@@ -110,6 +112,7 @@ mutation-score-models: $(READY) ## 40 generated mutants of each transition syste
 
 nightly: $(READY) ## the long versions of what `.ci/run` checks briefly (hours)
 	@ci/servers --only clouds
+	@$(MAKE) long-tests
 	@$(PYTEST) -m nightly
 	@$(MAKE) stability
 	@$(BIN)/python -m paraply.proving.readings

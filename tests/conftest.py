@@ -12,6 +12,7 @@ import os
 import signal
 from collections import Counter
 from pathlib import Path
+from zlib import crc32
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -48,6 +49,21 @@ def _constants_of_no_module() -> providers.Constants:
 providers._get_local_constants = _constants_of_no_module
 
 
+def _share(text: str) -> tuple[int, int]:
+    number, _, count = text.partition("/")
+    if not 1 <= int(number) <= int(count):
+        raise ValueError(text)
+    return int(number), int(count)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add ``--share``."""
+    parser.addoption(
+        "--share", type=_share, default=(1, 1), metavar="K/N",
+        help="of the functions marked long, the K-th of N shares (1/1: all)",
+    )  # fmt: skip
+
+
 def pytest_collection_finish() -> None:
     """Let the garbage collector leave alone what lives to the end: modules and collected tests.
 
@@ -68,14 +84,15 @@ _SURROUNDINGS = (
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Prepare the items: what is tried again, and what only the nightly run tries.
 
     A live test whose surroundings fail runs once more, which the summary shows. Of the table of a
     function marked ``long``, all but every n-th row are left to the nightly run: every third, or as
-    ``long(each=n)`` says.
+    ``long(each=n)`` says. So are tests marked ``long`` that are not of the given share.
     """
     seen: Counter[str] = Counter()
+    number, count = config.getoption("--share")
     for item in items:
         if item.get_closest_marker("live"):
             item.add_marker(pytest.mark.flaky(reruns=1, only_rerun=list(_SURROUNDINGS)))
@@ -83,7 +100,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if marker is None:
             continue
         function = item.nodeid.partition("[")[0]
-        if seen[function] % marker.kwargs.get("each", 3):
+        is_of_share = crc32(function.encode()) % count == number - 1
+        if not is_of_share or seen[function] % marker.kwargs.get("each", 3):
             item.add_marker(pytest.mark.nightly)
         seen[function] += 1
 

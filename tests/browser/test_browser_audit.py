@@ -169,6 +169,7 @@ def command(*words, cwd):
     return done.returncode, json.loads(done.stdout) if done.stdout else None, done.stderr
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("folder", "verdict"),
     [
@@ -278,6 +279,7 @@ def sized(request, loaded):
     loaded.resize(1280, 900)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "files",
     [

@@ -168,6 +168,7 @@ def index_or_skip():
 
 
 @pytest.mark.live
+@pytest.mark.nightly
 def test_every_cell_resolves_again_to_what_is_stored():
     """As of the stored day: what others release later is no fault of ours."""
     known = platforms.stored()

@@ -85,6 +85,7 @@ def built(tmp_path_factory):
 
 
 @pytest.mark.live
+@pytest.mark.nightly
 def test_start_without_caches_and_without_this_environment(built, tmp_path, monkeypatch):
     monkeypatch.setenv("PYTHONPATH", str(wheel.ROOT))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "used"))
@@ -109,6 +110,7 @@ def test_start_without_caches_and_without_this_environment(built, tmp_path, monk
 
 
 @pytest.mark.live
+@pytest.mark.nightly
 def test_command_without_a_verdict_is_no_result(built, tmp_path):
     user = User(name="DBA", extras="", commands=("paraply audit no-such-file",))
     with pytest.raises(RuntimeError) as raised:

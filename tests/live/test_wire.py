@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from functools import partial
 
 import pytest
 
@@ -15,6 +16,7 @@ from paraply.adapters.wire.run import Fault
 from paraply.adapters.wire.samples import threaded_applier
 from paraply.cli import main
 from paraply.commands.conform_wire import own_target
+from paraply.conforming.wire import profiles
 from paraply.conforming.wire.suite import WireConformance, WireOptions
 from paraply.vocabulary.errors import ParaplyError
 from paraply.vocabulary.verdict import Verdict
@@ -112,7 +114,8 @@ def test_waiting_for_one_transaction_is_caught_on_the_log_of_mysql(tmp_path):
         assert verdicts[-1] is Verdict.VIOLATED
 
 
-def test_command_names_the_transaction_and_replays_the_run(tmp_path, capsys):
+def test_command_names_the_transaction_and_replays_the_run(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(profiles, "WireOptions", partial(WireOptions, shrink_s=20))
     document = tmp_path / "wire.json"
     words = ["conform", "--wire", "--case", CONFLICTS, "--schedules", "1", "--json", str(document)]
     command = ["--", *APPLIER, "--fault", "ignore-conflicts"]

@@ -199,6 +199,7 @@ TAMPERED_PROGRESS = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", TAMPERED_PROGRESS)
 @live
 @needs_coq
