@@ -132,18 +132,18 @@ def _streams_of(history: History) -> tuple[ApplyStream, ...]:
         for stream in streams.values()
         if any(event.kind in APPLIER_EVENTS for _, event in stream.events)
         or (has_only_commits and stream.member != source)
-        or (len(streams) == 1 and _has_only_started(stream, history))
+        or (len(streams) == 1 and _is_idle(stream, history))
     ]
     for stream in at_work:
         _follow(stream, history)
     return tuple(at_work)
 
 
-def _has_only_started(stream: ApplyStream, history: History) -> bool:
+def _is_idle(stream: ApplyStream, history: History) -> bool:
     """Return whether a lone applier has a log and does nothing."""
     kinds = {event.kind for _, event in stream.events}
-    is_idle = EventKind.STARTED in kinds <= {EventKind.STARTED, EventKind.DELIVERED}
-    return bool(history.transactions) and is_idle
+    has_only_started = EventKind.STARTED in kinds <= {EventKind.STARTED, EventKind.DELIVERED}
+    return bool(history.transactions) and has_only_started
 
 
 def _follow(stream: ApplyStream, history: History) -> None:

@@ -146,7 +146,7 @@ def _leave_out_aborted(key: Key, known: _Key, found: Versions) -> None:
 
 def _order(key: Key, known: _Key, happened: set[int], found: Versions) -> None:
     transactions = found.history.transactions
-    longest, length = known.longest, len(known.longest)
+    longest, elements = known.longest, set(known.longest)
     usable = []
     for index, seen in known.reads:
         if seen == longest[: len(seen)]:
@@ -159,9 +159,9 @@ def _order(key: Key, known: _Key, happened: set[int], found: Versions) -> None:
                 )
             )  # fmt: skip
     is_one_order = len(usable) == len(known.reads)
-    if not is_one_order or not known.appended.keys() >= set(longest):
+    if not is_one_order or not known.appended.keys() >= elements:
         _report_unwritten(key, known, found)
-    if len(set(longest)) < length:
+    if len(elements) < len(longest):
         _report_repeated(key, known, found)
         found.unordered[key] = "a read shows an element twice"
         return
@@ -184,7 +184,7 @@ def _order(key: Key, known: _Key, happened: set[int], found: Versions) -> None:
         found.read.append(version_at[count])
         if count and known.several:
             _report_intermediate(key, known, index, longest[count - 1], found)
-    readers = [index for index, count in usable if count == length]
+    readers = [index for index, count in usable if count == len(longest)]
     _add_unread(key, known, readers, happened, found)
 
 

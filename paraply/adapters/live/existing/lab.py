@@ -107,9 +107,9 @@ class ExistingLab:
                 self.request.say(f"schema {name} stays: it has {', '.join(foreign)}")
             else:
                 self.request.say(f"schema {name} of an earlier run is dropped")
-                # The name is free only once the replicas have dropped the schema, too.
-                for replica in self.replicas:
-                    self._catches_up(replica)
+        # A name is free only once the replicas have dropped the schema, too.
+        for replica in self.replicas if self.request.drop_leftovers else ():
+            self._catches_up(replica)
 
     def _catches_up(self, replica: ExistingServer) -> None:
         try:
