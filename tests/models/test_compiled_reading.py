@@ -31,7 +31,7 @@ def test_guards_and_updates_are_those_of_the_readable_reading(name):
     scope = Scope(low=-1, high=2, size=2)
     random = Random(name)
     enabled = 0
-    for _ in range(6):
+    for _ in range(12):
         world = random_world(system, scope, random)
         for action in system.actions:
             choices = list(product(*(scope.values(p.sort) for p in action.parameters)))
@@ -43,6 +43,15 @@ def test_guards_and_updates_are_those_of_the_readable_reading(name):
                 enabled += expected
                 after = reading.step(action.name, world, named)
                 assert after.tables == step(system, action, world, bound).tables
+            names = [parameter.name for parameter in action.parameters]
+            every = [dict(zip(names, values, strict=True)) for values in choices]
+            known = dict(list(random.choice(every).items())[: random.randint(0, len(names))])
+            found = reading.enabled(action.name, world, known)
+            assert found == [
+                one for one in every
+                if known.items() <= one.items() and reading.is_enabled(action.name, world, one)
+            ]  # fmt: skip
+            enabled += len(found)
     assert enabled
 
 

@@ -25,6 +25,7 @@ from paraply.models.language.terms import (
     Sort,
     Term,
     Variable,
+    conjuncts,
     parts_of,
     without_capture,
 )
@@ -52,11 +53,6 @@ class Plan:
     """By hypothesis; the goal comes after the last."""
     witnesses: dict[str, Place]
     """Skolem constants of the goal."""
-
-
-def conjuncts(formula: Term) -> tuple[Term, ...]:
-    """Return a conjunction's parts."""
-    return formula.parts if isinstance(formula, And) else (formula,)
 
 
 def plan_of(obligation: Obligation, certificate: Certificate) -> Plan:

@@ -23,11 +23,11 @@ from paraply.models.language.system import (
 )
 from paraply.models.language.terms import (
     TRUE,
-    And,
     Apply,
     Term,
     Variable,
     conj,
+    conjuncts,
     eq,
     forall_many,
     negate,
@@ -48,11 +48,6 @@ class Piece:
         if self.kind == "guard":
             return f"{self.place}: {text(self.term)}"
         return f"{self.kind} {self.place}"
-
-
-def conjuncts(term: Term) -> tuple[Term, ...]:
-    """Return a conjunction's parts."""
-    return term.parts if isinstance(term, And) else (term,)
 
 
 def pieces(system: System) -> Iterator[Piece]:

@@ -11,7 +11,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 
-from paraply.models.judging.dropping import conjuncts
 from paraply.models.language.smtlib import text
 from paraply.models.language.system import Action, Statement, System, arguments, choice_of
 from paraply.models.language.terms import (
@@ -33,6 +32,7 @@ from paraply.models.language.terms import (
     Term,
     Variable,
     conj,
+    conjuncts,
     disj,
     eq,
     negate,

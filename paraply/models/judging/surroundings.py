@@ -15,13 +15,12 @@ from itertools import product
 from random import Random
 from typing import Any
 
-from paraply.models.judging.dropping import conjuncts
 from paraply.models.judging.proving import capacity_of
 from paraply.models.judging.traces import replay, written
 from paraply.models.language.compiled_reading import CompiledReading
 from paraply.models.language.concrete import Table, Value, World, choosing
 from paraply.models.language.system import Action, Statement, System
-from paraply.models.language.terms import TRUE, conj, negate
+from paraply.models.language.terms import TRUE, conj, conjuncts, negate
 
 STATES = 600
 """Expanded states of one system."""

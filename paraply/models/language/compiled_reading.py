@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from paraply.models.language.concrete import Scope, Value, World, without_choices
-from paraply.models.language.system import System
+from paraply.models.language.system import Action, System
 from paraply.models.language.terms import (
     BOOL,
     FRESH,
@@ -27,6 +27,7 @@ from paraply.models.language.terms import (
     Quantified,
     Term,
     Variable,
+    conjuncts,
 )
 
 
@@ -36,17 +37,19 @@ class CompiledReading:
     def __init__(self, system: System) -> None:
         self.system = system
         self._guards: dict[str, Callable[..., Any]] = {}
+        self._choices: dict[str, Callable[..., Any]] = {}
         self._updates: dict[str, dict[str, Callable[..., Any]]] = {}
         for action in system.actions:
             parameters = [_name(parameter) for parameter in action.parameters]
             self._guards[action.name] = _function(parameters, text(action.guard))
+            self._choices[action.name] = _choices(action)
             self._updates[action.name] = {
                 function.name: _table(parameters, function, variables, value)
                 for function, (variables, value) in action.updates.items()
             }
         self._statements: dict[Term, Callable[..., Any]] = {}
         self._parameters = {
-            action.name: tuple(parameter.name for parameter in action.parameters)
+            action.name: {parameter.name: parameter.sort.name for parameter in action.parameters}
             for action in system.actions
         }
 
@@ -54,6 +57,17 @@ class CompiledReading:
         """Return whether the guard holds."""
         given = [bound[name] for name in self._parameters[action]]
         return bool(self._guards[action](world.tables, _values(world.scope), *given))
+
+    def enabled(
+        self, action: str, world: World, known: Mapping[str, Value]
+    ) -> list[dict[str, Value]]:
+        """Return all parameters, by name, with which the guard holds; some may be known."""
+        names, values = self._parameters[action], _values(world.scope)
+        given = [
+            [known[name]] if name in known else values[sort] for name, sort in names.items()
+        ]  # fmt: skip
+        found = self._choices[action](world.tables, values, *given)
+        return [dict(zip(names, chosen, strict=True)) for chosen in found]
 
     def holds(self, statement: Term, world: World) -> bool:
         """Return whether a closed term is true."""
@@ -99,6 +113,27 @@ def text(node: Term) -> str:
             decide = "all" if universal else "any"
             return f"{decide}({text(body)} for {_name(variable)} in V[{variable.sort.name!r}])"
     raise TypeError(f"not a term: {node!r}")
+
+
+def _choices(action: Action) -> Callable[..., Any]:
+    """Return a function of possible values to those for which the guard holds.
+
+    Each condition is asked as soon as its parameters are chosen.
+    """
+    names = [_name(parameter) for parameter in action.parameters]
+    left = list(conjuncts(action.guard))
+    loops = ""
+    for number in range(len(names) + 1):
+        chosen = set(action.parameters[:number])
+        asked = [part for part in left if part.free <= chosen]
+        left = [part for part in left if part not in asked]
+        if number:
+            loops += f" for {names[number - 1]} in P{number - 1}"
+        else:
+            loops += " for _ in (0,)"
+        loops += "".join(f" if {text(part)}" for part in asked)
+    values = "".join(f"{name}, " for name in names)
+    return _function([f"P{number}" for number in range(len(names))], f"[({values}){loops}]")
 
 
 def _table(

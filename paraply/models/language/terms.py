@@ -277,6 +277,11 @@ def conj(*parts: Term) -> Term:
     return flat[0] if len(flat) == 1 else And(tuple(flat)) if flat else TRUE
 
 
+def conjuncts(body: Term) -> tuple[Term, ...]:
+    """Return a conjunction's parts."""
+    return body.parts if isinstance(body, And) else (body,)
+
+
 def disj(*parts: Term) -> Term:
     """Return the flattened, simplified disjunction."""
     flat: list[Term] = []

@@ -131,15 +131,8 @@ def _stepped(
 def _taken(
     reading: CompiledReading, world: World, action: Action, known: Mapping[str, Value]
 ) -> Iterator[World]:
-    names = [parameter.name for parameter in action.parameters]
-    values = [
-        [known[parameter.name]] if parameter.name in known else world.scope.values(parameter.sort)
-        for parameter in action.parameters
-    ]
-    for chosen in product(*values):
-        bound = dict(zip(names, chosen, strict=True))
-        if reading.is_enabled(action.name, world, bound):
-            yield reading.step(action.name, world, bound)
+    for bound in reading.enabled(action.name, world, known):
+        yield reading.step(action.name, world, bound)
 
 
 def _closed(
