@@ -30,18 +30,17 @@ class Comparison:
 
     def rows(self, sent: SentTransaction) -> int:
         """Return the number of rows to judge."""
-        if not self.filtered:
-            return len(sent.transaction.rows)
+        if self.filtered.isdisjoint(sent.row_tables):
+            return sent.row_count
         return sum(row.table not in self.filtered for row in sent.transaction.rows)
 
     def note_target(self, sent: SentTransaction) -> None:
         """Note the tables of a target transaction."""
-        for row in sent.transaction.rows:
-            self.seen.add(row.table)
+        self.seen |= sent.row_tables
 
     def is_new_to_target(self, sent: SentTransaction) -> bool:
         """Return whether the target never showed any of its tables; a doubt each."""
-        tables = {row.table for row in sent.transaction.rows} - self.filtered
+        tables = sent.row_tables - self.filtered
         if tables & self.seen:
             return False
         for table in sorted(tables):
@@ -55,6 +54,8 @@ class Comparison:
 
     def difference(self, source: SentTransaction, target: SentTransaction) -> str:
         """Return how the target's rows differ, or an empty text."""
+        if source.has_same_content(target):
+            return ""
         mine, theirs = source.transaction, target.transaction
         for transaction in (mine, theirs):
             for table in sorted(transaction.undecoded_tables):
@@ -141,8 +142,7 @@ def keys_of(sent: SentTransaction) -> frozenset[Hashable]:
 
 def unkeyed_tables(sent: SentTransaction) -> set[str]:
     """Return changed tables whose rows no known key identifies."""
-    tables = {row.table for row in sent.transaction.rows}
-    return {table for table in tables if not _key_of(sent.tables.get(table))}
+    return {table for table in sent.row_tables if not _key_of(sent.tables.get(table))}
 
 
 def _hashable(value: object) -> Hashable:

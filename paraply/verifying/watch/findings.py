@@ -65,7 +65,7 @@ def finding_of(found: Found[SentTransaction], target: str, number: int, replay: 
     theirs = None if found.kind is Kind.MISSING else _sent(found.target)
     shown = mine or theirs
     entry = found.source or found.target
-    tables = () if shown is None else tuple(sorted({row.table for row in shown.transaction.rows}))
+    tables = () if shown is None else tuple(sorted(shown.row_tables))
     other = found.last if found.other is None else found.other.name
     return Finding(
         target=target,

@@ -245,15 +245,15 @@ class PairWatch:
 
     def _followed(self, sent: SentTransaction) -> Followed[SentTransaction]:
         return Followed(
-            name=sent.transaction.gtid,
+            name=sent.gtid,
             rows=self._comparison.rows(sent),
-            group=sent.transaction.domain or 0,
+            group=sent.domain or 0,
             weight=len(sent.events) + 200,
             content=sent,
         )
 
     def _may_judge(self, head: SentTransaction) -> bool:
-        name = head.transaction.gtid
+        name = head.gtid
         if self._judge.is_ready_for(name):
             return True
         if self._judge.is_behind_itself or time.monotonic() - self._head_since < _ASK_AFTER_S:
@@ -296,18 +296,21 @@ class PairWatch:
         self._note_doubts(sent)
 
     def _keep_piece(self, sent: SentTransaction) -> None:
-        for table in sorted(sent.tables):
+        piece = piece_of(sent)
+        for table in sorted(sent.row_tables):
             self._pieces.pop(table, None)
-            self._pieces[table] = piece_of(sent)
+            self._pieces[table] = piece
         while len(self._pieces) > PIECES_MAX:
             del self._pieces[next(iter(self._pieces))]
 
     def _note_doubts(self, sent: SentTransaction) -> None:
         doubts = self._comparison.doubts
-        if sent.transaction.kind is LoggedKind.STATEMENT:
+        if sent.kind is LoggedKind.STATEMENT:
             doubts.setdefault("statements", "changes are logged as statements, without their rows")
-        if sent.transaction.kind is LoggedKind.INCIDENT:
+        if sent.kind is LoggedKind.INCIDENT:
             doubts.setdefault("incident", "the server lost events (INCIDENT)")
+        if len(doubts) == self._doubts:
+            return
         for subject, why in list(doubts.items())[self._doubts :]:
             self._judge.counts.doubts += 1
             self._emit(Found(kind=Kind.DOUBT, text=f"{subject}: {why}"))

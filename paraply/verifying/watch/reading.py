@@ -13,7 +13,8 @@ from paraply.vocabulary.errors import ParaplyError
 from paraply.vocabulary.gtid_names import GtidNames
 
 BYTES_WAITING_MAX = 4 << 20
-"""Events that wait to be judged, of one log."""
+"""Events that wait to be judged, of one log; a block may exceed it."""
+_BYTES_WAITING_LOW = BYTES_WAITING_MAX // 2
 _RETRY_S = (0.2, 0.5, 1.0, 2.0, 5.0)
 
 
@@ -52,7 +53,9 @@ class LogReader:
         self._identity = identity
         self._changed = changed
         self._waiting: deque[SentTransaction] = deque()
-        self._bytes = 0
+        self._given = self._taken = 0
+        """Bytes, of all transactions so far."""
+        self._waits_for_room = False
         self._is_ended = False
         self._thread = threading.Thread(target=self._run, daemon=True, name=f"log of {stream.name}")
 
@@ -62,13 +65,16 @@ class LogReader:
 
     def pop(self) -> SentTransaction | None:
         """Return the next transaction, if one waits."""
-        with self._changed:
-            if not self._waiting:
-                return None
+        # Without the lock: only this thread takes, and only the reader's gives.
+        try:
             sent = self._waiting.popleft()
-            self._bytes -= len(sent.events)
-            self._changed.notify_all()
-            return sent
+        except IndexError:
+            return None
+        self._taken += len(sent.events)
+        if self._waits_for_room and self._given - self._taken <= _BYTES_WAITING_LOW:
+            with self._changed:
+                self._changed.notify_all()
+        return sent
 
     @property
     def is_idle(self) -> bool:
@@ -116,26 +122,35 @@ class LogReader:
 
     def _read(self) -> None:
         status, feed = self.status, SentEvents()
-        for file, event in self._stream.events(self._after):
+        for file, data in self._stream.events(self._after):
             if self._is_ended:
                 return
             status.is_connected, status.problem = True, ""
             if file is not None:
                 feed.on_file(file)
                 continue
-            status.bytes_read += len(event)
-            for sent in feed.take(event):
-                if sent.transaction.complete and sent.transaction.gtid:
-                    self._after.add(sent.transaction.gtid)
-                    status.transactions += 1
-                    self._put(sent)
+            status.bytes_read += len(data)
+            found: list[SentTransaction] = []
+            try:
+                for sent in feed.take(data):
+                    if sent.complete and sent.gtid:
+                        self._after.add(sent.gtid)
+                        found.append(sent)
+            finally:
+                # Those before an event that cannot be read count.
+                if found:
+                    status.transactions += len(found)
+                    self._put(found)
             if not feed.is_inside:
                 status.place = LogPlace(file=feed.file, offset=feed.offset)
 
-    def _put(self, sent: SentTransaction) -> None:
+    def _put(self, found: list[SentTransaction]) -> None:
+        size = sum(len(sent.events) for sent in found)
         with self._changed:
-            while self._bytes > BYTES_WAITING_MAX and not self._is_ended:
+            self._waits_for_room = True
+            while self._given - self._taken > BYTES_WAITING_MAX and not self._is_ended:
                 self._changed.wait(1)
-            self._waiting.append(sent)
-            self._bytes += len(sent.events)
+            self._waits_for_room = False
+            self._waiting.extend(found)
+            self._given += size
             self._changed.notify_all()

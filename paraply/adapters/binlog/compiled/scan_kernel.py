@@ -29,7 +29,8 @@ _LOGICAL_TIMESTAMP = 2
 
 
 @njit(cache=True)
-def _check_event(data: Bytes, at: int, end: int, trailer: int, crc: NDArray[np.uint32]) -> int:
+def check_event(data: Bytes, at: int, end: int, trailer: int, crc: NDArray[np.uint32]) -> int:
+    """Return FINE for a whole event with a right checksum, else why the scanner stops."""
     if at + HEADER_BYTES > end:
         return L.NEED_MORE
     length = unsigned(data, at + 9, 4)
@@ -43,7 +44,8 @@ def _check_event(data: Bytes, at: int, end: int, trailer: int, crc: NDArray[np.u
 
 
 @njit(cache=True)
-def _is_query(data: Bytes, at: int, end: int, post_header: int, word: Bytes) -> bool:
+def is_query(data: Bytes, at: int, end: int, post_header: int, word: Bytes) -> bool:
+    """Return whether a statement is this word."""
     body = at + HEADER_BYTES
     if post_header < 13 or body + post_header > end:
         return False
@@ -78,7 +80,8 @@ def _source_index(data: Bytes, at: int, uuids: Bytes, progress: Ints) -> int:
 
 
 @njit(cache=True)
-def _begin_mysql(data: Bytes, at: int, end: int, uuids: Bytes, progress: Ints, txn: Ints) -> bool:
+def begin_mysql(data: Bytes, at: int, end: int, uuids: Bytes, progress: Ints, txn: Ints) -> bool:
+    """Read a GTID event into ``txn``; return whether it is a plain one."""
     body = at + HEADER_BYTES
     if body + 42 > end or data[body + 25] != _LOGICAL_TIMESTAMP:
         return False
@@ -113,7 +116,8 @@ def _begin_mysql(data: Bytes, at: int, end: int, uuids: Bytes, progress: Ints, t
 
 
 @njit(cache=True)
-def _begin_mariadb(data: Bytes, at: int, end: int, txn: Ints) -> bool:
+def begin_mariadb(data: Bytes, at: int, end: int, txn: Ints) -> bool:
+    """Read a GTID event into ``txn``; return whether it is a plain one."""
     body = at + HEADER_BYTES
     if body + 19 > end:
         return False
@@ -177,7 +181,7 @@ def scan(
     while True:
         start = progress[L.POSITION]
         rows_before, keys_before = progress[L.ROWS], progress[L.KEYS]
-        stop = _check_event(data, start, end, trailer, crc)
+        stop = check_event(data, start, end, trailer, crc)
         if stop != FINE:
             progress[L.STATUS] = stop
             return
@@ -193,9 +197,9 @@ def scan(
         length = unsigned(data, start + 9, 4)
         event_end = start + length - trailer
         if kind == _MARIADB_GTID:
-            fine = _begin_mariadb(data, start, event_end, txn)
+            fine = begin_mariadb(data, start, event_end, txn)
         else:
-            fine = _begin_mysql(data, start, event_end, uuids, progress, txn)
+            fine = begin_mysql(data, start, event_end, uuids, progress, txn)
         if not fine:
             progress[L.STATUS] = L.ODD
             return
@@ -207,14 +211,14 @@ def scan(
         at = start + length
         done = False
         while not done:
-            stop = _check_event(data, at, end, trailer, crc)
+            stop = check_event(data, at, end, trailer, crc)
             if stop != FINE:
                 break
             kind = int(data[at + 4])
             length = unsigned(data, at + 9, 4)
             event_end = at + length - trailer
             if not begun:
-                if kind != _QUERY or not _is_query(
+                if kind != _QUERY or not is_query(
                     data, at, event_end, query_post_header, words[0, :5]
                 ):
                     stop = L.ODD
@@ -238,7 +242,7 @@ def scan(
                     break
                 done = True
             elif kind == _QUERY:
-                if not _is_query(data, at, event_end, query_post_header, words[1, :6]):
+                if not is_query(data, at, event_end, query_post_header, words[1, :6]):
                     stop = L.ODD
                     break
                 done = True

@@ -1,0 +1,9 @@
+"""A scanner of the plain transactions that a server sends."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from paraply.vocabulary.kernel_cache import drop_stale_kernels
+
+drop_stale_kernels(Path(__file__).parent)
