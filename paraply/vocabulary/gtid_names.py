@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from paraply.vocabulary.gtid_set import GtidSet, GtidSource
@@ -13,7 +14,15 @@ from paraply.vocabulary.intervals import EMPTY_INTERVALS, IntervalSet
 def split_name(name: str) -> tuple[str, int]:
     """Return a GTID's prefix and last number (0 without one)."""
     at = max(name.rfind(":"), name.rfind("-")) + 1
-    return (name[:at], int(name[at:])) if name[at:].isdecimal() else (name, 0)
+    last = name[at:]
+    return (name[:at], int(last)) if last.isdecimal() else (name, 0)
+
+
+@dataclass(slots=True)
+class _Run:
+    first: int
+    last: int
+    domain: str
 
 
 class GtidNames:
@@ -27,6 +36,10 @@ class GtidNames:
         self.last: dict[str, str] = {}
         self.floors: dict[str, int] = {}
         self._numbers: dict[str, IntervalSet] = {}
+        self._runs: dict[str, _Run] = {}
+        """Names added one after the other, by prefix; not in ``_numbers`` yet."""
+        self._stem = ":"
+        """The last prefix."""
 
     @classmethod
     def of_mysql(cls, gtid_set: str) -> GtidNames:
@@ -49,18 +62,50 @@ class GtidNames:
                     names.last[domain] = gtid
         return names
 
+    def _split(self, name: str) -> tuple[str, int]:
+        stem = self._stem
+        if name.startswith(stem):
+            last = name[len(stem) :]
+            if last.isdecimal():
+                return stem, int(last)
+        self._stem, number = split = split_name(name)
+        if not number:
+            self._stem = ":"  # A whole name is no prefix of others.
+        return split
+
     def __contains__(self, name: str) -> bool:
-        stem, number = split_name(name)
+        stem, number = self._split(name)
+        run = self._runs.get(stem)
+        if run is not None and run.first <= number <= run.last:
+            return True
         if number in self._numbers.get(stem, EMPTY_INTERVALS):
             return True
         return bool(self.floors) and number <= self.floors.get(stem.partition("-")[0], -1)
 
     def add(self, name: str) -> None:
         """Add a GTID."""
-        stem, number = split_name(name)
-        self._numbers[stem] = self._numbers.get(stem, EMPTY_INTERVALS).add(number)
-        if stem.count("-") == 2:
-            self.last[stem.partition("-")[0]] = name
+        stem, number = self._split(name)
+        run = self._runs.get(stem)
+        if run is not None and number == run.last + 1:
+            run.last = number
+        else:
+            self._merge(stem)
+            domain = stem.partition("-")[0] if stem.count("-") == 2 else ""
+            run = self._runs[stem] = _Run(number, number, domain)
+        if run.domain:
+            self.last[run.domain] = name
+
+    def _merge(self, stem: str) -> None:
+        run = self._runs.pop(stem, None)
+        if run is not None:
+            held = self._numbers.get(stem, EMPTY_INTERVALS)
+            added = IntervalSet([(run.first, run.last)])
+            self._numbers[stem] = held.add(run.first) if run.first == run.last else held | added
+
+    def _all_numbers(self) -> dict[str, IntervalSet]:
+        for stem in list(self._runs):
+            self._merge(stem)
+        return self._numbers
 
     def copy(self) -> GtidNames:
         """Return an independent copy."""
@@ -70,7 +115,7 @@ class GtidNames:
     def as_mysql(self) -> GtidSet:
         """Return the GTID set."""
         numbers = {}
-        for stem, held in self._numbers.items():
+        for stem, held in self._all_numbers().items():
             uuid, _, tag = stem.rstrip(":").partition(":")
             numbers[GtidSource(uuid, tag)] = held
         return GtidSet(numbers)
@@ -82,7 +127,7 @@ class GtidNames:
 
     def as_json(self) -> dict[str, Any]:
         """Return plain data."""
-        numbers = {stem: [list(pair) for pair in held] for stem, held in self._numbers.items()}
+        numbers = {stem: [list(pair) for pair in held] for stem, held in self._all_numbers().items()}
         return {"numbers": numbers, "last": dict(self.last), "floors": dict(self.floors)}
 
     @classmethod

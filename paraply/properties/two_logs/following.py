@@ -41,7 +41,7 @@ class Kind(StrEnum):
     """Something cannot be decided."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class Followed(Generic[Content]):
     """A named transaction; ``group`` promises an order (MariaDB domain)."""
 
@@ -301,8 +301,10 @@ class FollowingJudge(Generic[Content]):
                 counts.inverted += 1
                 yield Found(kind=Kind.INVERTED, source=source, target=target, other=other)
         self._rise(at, source.group)
-        yield from self._give_up(source, target)
-        yield from self._judge_prefix(target)
+        if self._gaps:
+            yield from self._give_up(source, target)
+        if self._holes or self._stretch is not None:
+            yield from self._judge_prefix(target)
         self._settle()
 
     def _overtaken_by(self, at: int, source: Followed[Content]) -> Followed[Content] | None:
@@ -319,11 +321,12 @@ class FollowingJudge(Generic[Content]):
 
     def _rise(self, at: int, group: Hashable) -> None:
         """Note what the commit at ``at`` overtakes."""
-        for place in range(max(self._highest, self._low) + 1, at):
-            slot = self._open[place]
-            if slot.state == _WAITING and slot.entry.rows:
-                self._holes.add(place)
-        self._highest = max(self._highest, at)
+        if at > self._highest:
+            for place in range(max(self._highest, self._low) + 1, at):
+                slot = self._open[place]
+                if slot.state == _WAITING and slot.entry.rows:
+                    self._holes.add(place)
+            self._highest = at
         before = self._highest_of_group.get(group, 0)
         for place in range(max(before, self._low) + 1, at):
             slot = self._open[place]
@@ -363,14 +366,17 @@ class FollowingJudge(Generic[Content]):
             yield Found(kind=Kind.NOT_PREFIX, first=first, last=last, commits=commits)
 
     def _settle(self) -> None:
-        while self._open:
-            at, slot = next(iter(self._open.items()))
+        settled = []
+        for at, slot in self._open.items():
             if slot.state == _WAITING:
-                return
-            del self._open[at], self._by_name[slot.entry.name]
+                break
+            settled.append(at)
+        for at in settled:
+            entry = self._open.pop(at).entry
+            del self._by_name[entry.name]
             self._low = at
-            self.weight -= slot.entry.weight
-            self.settled.add(slot.entry.name)
+            self.weight -= entry.weight
+            self.settled.add(entry.name)
 
     def state(self) -> FollowingState:
         """Return what a later judge needs; not while :attr:`is_behind_itself`."""

@@ -10,6 +10,7 @@ from typing import Any
 
 from paraply.adapters.binlog.events import GtidEvent, MariadbGtidEvent
 from paraply.adapters.binlog.framing import BinlogReader
+from paraply.adapters.binlog.live_events import EventBlock
 from paraply.adapters.binlog.reading import read_events
 from paraply.adapters.binlog.source import open_source
 from paraply.adapters.servers.binlog_dump import LogPlace
@@ -17,6 +18,7 @@ from paraply.adapters.servers.errors import DUMP_REFUSED
 from paraply.vocabulary.errors import ParaplyError
 from paraply.vocabulary.gtid_names import GtidNames
 
+_HEARTBEAT = 27
 _CONTROL = (15, 35, 163, 4, 3, 161)
 """Format description, sets of GTIDs, ROTATE, STOP and checkpoints."""
 
@@ -25,6 +27,7 @@ class SentLog:
     """Sends a log's events from a GTID set on, as a server does.
 
     ``breaks_after`` events a connection breaks. ``tables`` are what the server says of itself.
+    ``block_bytes`` of events are sent at once, as whole events.
     """
 
     def __init__(
@@ -35,7 +38,9 @@ class SentLog:
         is_mariadb: bool = True,
         breaks_after: Callable[[], int | None] = lambda: None,
         tables: Mapping[str, str] | None = None,
+        block_bytes: int = 0,
     ) -> None:
+        self._block_bytes = block_bytes
         self.name = name
         self._identity = identity or name
         self._is_mariadb = is_mariadb
@@ -84,6 +89,10 @@ class SentLog:
         self._closed.set()
 
     def events(self, after: GtidNames) -> Iterator[tuple[str | None, bytes]]:
+        events = self._events(after)
+        return blocks_of(events, self._block_bytes) if self._block_bytes else events
+
+    def _events(self, after: GtidNames) -> Iterator[tuple[str | None, bytes]]:
         self.connections += 1
         self._closed.clear()
         left = self._breaks_after()
@@ -110,6 +119,27 @@ class SentLog:
         yield None, end
         while not self._closed.wait(0.02):
             yield None, end
+
+
+def blocks_of(
+    events: Iterator[tuple[str | None, bytes]], size: int
+) -> Iterator[tuple[str | None, bytes]]:
+    """Join events to blocks of at least ``size`` bytes; what ends or breaks a log ends a block."""
+    waiting: list[bytes] = []
+    try:
+        for file, event in events:
+            is_idle = file is None and event[4] == _HEARTBEAT
+            if file is None and not is_idle:
+                waiting.append(event)
+            if waiting and (file is not None or is_idle or sum(map(len, waiting)) >= size):
+                yield None, EventBlock(b"".join(waiting))
+                waiting.clear()
+            if file is not None or is_idle:
+                yield file, event
+    except ParaplyError:
+        if waiting:
+            yield None, EventBlock(b"".join(waiting))
+        raise
 
 
 def answered(tables: Mapping[str, str], statement: str) -> list[tuple[Any, ...]]:

@@ -313,7 +313,7 @@ def _next_content(data: Bytes, at: int) -> int:
     return at
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True)
 def is_same_content(mine: Bytes, theirs: Bytes, my_trailer: int, their_trailer: int) -> bool:
     """Return whether two plain transactions have the same table maps and rows, byte by byte.
 
