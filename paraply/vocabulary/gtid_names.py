@@ -127,7 +127,9 @@ class GtidNames:
 
     def as_json(self) -> dict[str, Any]:
         """Return plain data."""
-        numbers = {stem: [list(pair) for pair in held] for stem, held in self._all_numbers().items()}
+        numbers = {
+            stem: [list(pair) for pair in held] for stem, held in self._all_numbers().items()
+        }
         return {"numbers": numbers, "last": dict(self.last), "floors": dict(self.floors)}
 
     @classmethod

@@ -11,9 +11,11 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Protocol
 
+from paraply.adapters.binlog.live_events import EventBlock
 from paraply.adapters.servers.binlog_dump import LogPlace, log_end, rotated_to
 from paraply.adapters.servers.errors import DUMP_REFUSED, LOG_PURGED, NO_GTIDS
 from paraply.adapters.servers.existing import ExistingServer
+from paraply.adapters.servers.packets import sent_data
 from paraply.vocabulary.errors import ParaplyError
 from paraply.vocabulary.gtid_names import GtidNames, split_name
 from paraply.vocabulary.gtid_set_binary import encode_gtid_set
@@ -48,7 +50,7 @@ class EventStream(Protocol):
         """Return whether the log may have a transaction."""
 
     def events(self, after: GtidNames) -> Iterator[tuple[str | None, bytes]]:
-        """Yield (new file or None, event), also while nothing happens (empty event).
+        """Yield (new file or None, event or block of them), also while nothing happens.
 
         Raises ``ParaplyError`` P615 (retry), P619 and others (for good).
         """
@@ -135,13 +137,11 @@ class ServerStream:
             with self._lock:
                 self._connection = connection
             self._request(connection, after)
-            while True:
-                packet = connection._read_packet()
-                if packet.is_eof_packet():
-                    raise ParaplyError(DUMP_REFUSED, where=self.name, reason="it ended the dump")
-                event = packet.get_all_data()[1:]
-                if len(event) >= _HEADER_BYTES:
-                    yield rotated_to(event), event
+            for data in sent_data(connection, self.name):
+                if isinstance(data, EventBlock):
+                    yield None, data
+                elif len(data) >= _HEADER_BYTES:
+                    yield rotated_to(data), data
         except (pymysql.MySQLError, OSError, AttributeError, ValueError) as reason:
             code = reason.args[0] if reason.args else 0
             error = LOG_PURGED if code == _PURGED else DUMP_REFUSED

@@ -196,10 +196,9 @@ def scan_sent(
             kind = int(data[start + 4])
             if kind != _MARIADB_GTID if is_mariadb else kind not in (_GTID, _ANONYMOUS):
                 stop = L.ODD
-            elif (
-                progress[L.TRANSACTIONS] == len(transactions)
-                or touched_count + _TOUCHED_MAX > len(touched)
-            ):
+            elif progress[L.TRANSACTIONS] == len(
+                transactions
+            ) or touched_count + _TOUCHED_MAX > len(touched):
                 stop = L.BATCH_FULL
         if stop != FINE:
             progress[L.STATUS] = stop

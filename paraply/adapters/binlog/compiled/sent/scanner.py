@@ -229,9 +229,5 @@ def _with_room(array: NDArray[np.generic], size: int) -> NDArray[np.generic]:
 
 def has_same_content(mine: bytes, theirs: bytes, my_trailer: int, their_trailer: int) -> bool:
     """Return whether two plain transactions have equal table maps and rows."""
-    return bool(
-        is_same_content(
-            np.frombuffer(mine, np.uint8), np.frombuffer(theirs, np.uint8),
-            my_trailer, their_trailer,
-        )  # fmt: skip
-    )
+    left, right = np.frombuffer(mine, np.uint8), np.frombuffer(theirs, np.uint8)
+    return bool(is_same_content(left, right, my_trailer, their_trailer))
