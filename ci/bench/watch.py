@@ -7,12 +7,15 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 
 from ci.bench.generate_log import generate
 from ci.bench.measure import interleave, run_here
 from ci.bench.registry import Goal, Options, Report, benchmark
 from paraply.adapters.binlog.event_types import EventType
+from paraply.adapters.binlog.live_events import EventBlock
+from paraply.adapters.servers.packets import PAUSE_S
 from paraply.verifying.watch.pair import PairOptions
 from paraply.verifying.watch.service import Watch, WatchRequest
 from paraply.vocabulary.gtid_names import GtidNames
@@ -23,28 +26,72 @@ MEGABYTES_MAX = 24.0
 """The first 10 fill tables, a hundred rows a transaction."""
 CORE_SHARE_MAX = 0.05
 """Of one core, idle or at a thousand transactions a second."""
-PACES = (0, 10)
-"""Transactions per second of logs that grow slowly."""
+PACES = (0, 10, 1_000)
+"""Transactions per second of logs that grow with time."""
 PACED_S = 20
+PACED_MAX = 6_000
+"""Transactions that are sent at a pace."""
+BLOCK_BYTES = 1 << 16
 
 
-class PacedLog(SentLog):
+class BlockLog(SentLog):
+    """Sends blocks of events that are cut before, as a connection does."""
+
+    def __init__(self, path: Path, name: str, *, is_mariadb: bool) -> None:
+        super().__init__(path, name=name, is_mariadb=is_mariadb, block_bytes=BLOCK_BYTES)
+        self._sent: list[tuple[str | None, bytes]] = []
+        for each in super().events(GtidNames()):
+            self._sent.append(each)
+            if each[0] is None and not isinstance(each[1], EventBlock):
+                break  # It is at its end.
+
+    def events(self, after: GtidNames) -> Iterator[tuple[str | None, bytes]]:
+        """Yield the log, to a connection that has nothing of it."""
+        self._closed.clear()
+        yield from self._sent
+        while not self._closed.wait(PAUSE_S):
+            yield self._sent[-1]
+
+
+class PacedLog(BlockLog):
     """Sends its last transactions at a pace, and nothing more at pace 0."""
 
     def __init__(self, path: Path, name: str, *, is_mariadb: bool, pace: int) -> None:
-        super().__init__(path, name=name, is_mariadb=is_mariadb)
-        self.at_once = len(self.gtids) - pace * PACED_S - 1
-        self._pace = pace
+        super().__init__(path, name, is_mariadb=is_mariadb)
+        paced = min(pace * PACED_S, PACED_MAX)
+        self.at_once = len(self.gtids) - paced
+        self.seconds = paced / pace if pace else PACED_S
+        self._tick_s = max(PAUSE_S, 1 / pace) if pace else PACED_S + 1
+        self._block_bytes = 0
+        events = list(self._events(GtidNames(), is_endless=False))
+        begins = [
+            at
+            for at, (file, event) in enumerate(events)
+            if file is None and event[4] in (EventType.GTID, EventType.MARIADB_GTID)
+        ]
+        step = max(1, round(pace * self._tick_s))
+        ends = [*begins[self.at_once :: step], len(events)]
+        self._sent = [
+            events[0],
+            *(
+                (None, EventBlock(b"".join(event for _, event in events[first:last])))
+                for first, last in pairwise([1, *ends])
+                if first < last
+            ),
+        ]
 
     def events(self, after: GtidNames) -> Iterator[tuple[str | None, bytes]]:
         """Yield the log."""
-        sent = 0
-        for file, event in super().events(after):
-            if file is None and event[4] in (EventType.GTID, EventType.MARIADB_GTID):
-                sent += 1
-                if sent > self.at_once:
-                    self._closed.wait(1 / self._pace if self._pace else PACED_S + 1)
-            yield file, event
+        self._closed.clear()
+        yield from self._sent[:2]
+        due = time.monotonic()
+        for each in self._sent[2:]:
+            due += self._tick_s
+            if self._closed.wait(max(0.0, due - time.monotonic())):
+                return
+            yield each
+        while not self._closed.wait(1.0):
+            yield self._heartbeat()
 
 
 def paced(path: Path, *, is_mariadb: bool, is_audited: bool, pace: int) -> float:
@@ -63,12 +110,12 @@ def paced(path: Path, *, is_mariadb: bool, is_audited: bool, pace: int) -> float
     began: list[tuple[float, float]] = []
 
     def is_over() -> bool:
-        judged = watch.pairs[0].snapshot().counts.matched
+        judged = watch.pairs[0].matched
         if watch.source is not None:
             judged = min(judged, watch.source.counts.transactions)
         if not began and judged >= target.at_once - 1:
             began.append((time.monotonic(), time.process_time()))
-        return bool(began) and time.monotonic() - began[0][0] >= PACED_S
+        return bool(began) and time.monotonic() - began[0][0] >= target.seconds - 1
 
     watch.run(is_over, lambda: None)
     ((started, used),) = began
@@ -85,16 +132,16 @@ def watch_logs(options: Options) -> Report:
             size = int(min(options.megabytes, MEGABYTES_MAX) * 1e6)
             generate(path, dialect=dialect, size_bytes=size, seed=options.seed)
         source, audited, target = (
-            SentLog(path, name=name, is_mariadb=dialect == "mariadb")
+            BlockLog(path, name, is_mariadb=dialect == "mariadb")
             for name in ("source", "source again", "target")
         )
         transactions = len(target.gtids)
 
         def watch(
             is_audited: bool,
-            source: SentLog = source,
-            audited: SentLog = audited,
-            target: SentLog = target,
+            source: BlockLog = source,
+            audited: BlockLog = audited,
+            target: BlockLog = target,
         ) -> None:
             request = WatchRequest(
                 pairs=[(source, target)],
@@ -107,7 +154,7 @@ def watch_logs(options: Options) -> Report:
                 whole = len(target.gtids)
                 if watch.source is not None and watch.source.counts.transactions < whole:
                     return False
-                return watch.pairs[0].snapshot().counts.matched == whole
+                return watch.pairs[0].matched == whole
 
             run_until(watch, is_done)
 

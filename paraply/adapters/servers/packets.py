@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from pymysql.connections import Connection
 
 READ_BYTES = 1 << 18
-PAUSE_S = 0.01
-"""Between two reads of a log that grows fast; a log that was idle is read without."""
-_FULL_BYTES = 1 << 16
+PAUSE_S = 0.05
+"""Before the next read of a log that grows fast; what an idle log gets is read at once."""
+_FULL_BYTES = READ_BYTES // 2
 _HEADER = struct.Struct("<HBB")
 _PACKET_BYTES_MAX = 0xFFFFFF
 _SERVER_LOST = 2013
@@ -79,7 +79,8 @@ class _PacketReader:
             self._lose(f"{_LOST} ({reason})")
         if not data:
             self._lose(_LOST)
-        self._is_busy = time.monotonic() - asked < PAUSE_S and len(data) < _FULL_BYTES
+        waited = time.monotonic() - asked
+        self._is_busy = waited < PAUSE_S and len(data) < _FULL_BYTES
         self.data = self.data + data if self.data else data
 
     def packet(self) -> Any:

@@ -367,6 +367,11 @@ class PairWatch:
             )
         return found
 
+    @property
+    def matched(self) -> int:
+        """Return the number of transactions that came so far."""
+        return self._judge.counts.matched
+
     def snapshot(self) -> PairSnapshot:
         """Return the present numbers."""
         waiting = [entry.content for entry in self._judge.waiting(1 + NEXT_MAX)]

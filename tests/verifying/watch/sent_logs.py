@@ -92,7 +92,12 @@ class SentLog:
         events = self._events(after)
         return blocks_of(events, self._block_bytes) if self._block_bytes else events
 
-    def _events(self, after: GtidNames) -> Iterator[tuple[str | None, bytes]]:
+    def _heartbeat(self) -> tuple[None, bytes]:
+        return None, struct.pack("<IBIIIH", 0, _HEARTBEAT, 1, 19, self._end.offset, 0)
+
+    def _events(
+        self, after: GtidNames, *, is_endless: bool = True
+    ) -> Iterator[tuple[str | None, bytes]]:
         self.connections += 1
         self._closed.clear()
         left = self._breaks_after()
@@ -115,10 +120,9 @@ class SentLog:
                         reason = "broken on purpose"
                         raise ParaplyError(DUMP_REFUSED, where=self.name, reason=reason)
                 yield None, event
-        end = struct.pack("<IBIIIH", 0, 27, 1, 19, self._end.offset, 0)
-        yield None, end
-        while not self._closed.wait(0.02):
-            yield None, end
+        while is_endless:
+            yield self._heartbeat()
+            is_endless = not self._closed.wait(0.02)
 
 
 def blocks_of(
