@@ -14,14 +14,16 @@ KERNELS = (".nbi", ".nbc")
 _INDEX, _CODE = (f"*{suffix}" for suffix in KERNELS)
 
 
-def drop_stale_kernels(folder: Path) -> int:
+def drop_stale_kernels(folder: Path, *used: Path) -> int:
     """Delete stale or torn kernels; return the number of files.
 
-    A read-only folder stays: numba stores its kernels elsewhere.
+    ``used`` are other folders whose functions the kernels contain. A read-only folder stays: numba
+    stores its kernels elsewhere.
     """
     kept = folder / "__pycache__"
     indexes = [path.stat().st_mtime_ns for path in kept.glob(_INDEX)]
-    newest = max((path.stat().st_mtime_ns for path in folder.glob("*.py")), default=0)
+    modules = [path for each in (folder, *used) for path in each.glob("*.py")]
+    newest = max((path.stat().st_mtime_ns for path in modules), default=0)
     if not indexes:
         return 0
     kernels = [path for pattern in (_INDEX, _CODE) for path in kept.glob(pattern)]

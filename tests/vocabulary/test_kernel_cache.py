@@ -33,6 +33,15 @@ def test_kernels_are_dropped_when_an_imported_module_changed(folder):
     assert not has_kernels(folder)
 
 
+def test_kernels_are_dropped_when_a_module_that_they_use_changed(folder, tmp_path_factory):
+    used = tmp_path_factory.mktemp("used")
+    (used / "hashing.py").touch()
+    os.utime(used / "hashing.py", (100, 100))
+    assert drop_stale_kernels(folder, used) == 0
+    os.utime(used / "hashing.py", (300, 300))
+    assert drop_stale_kernels(folder, used) == 2
+
+
 @pytest.mark.parametrize("suffix", ["nbi", "nbc"])
 @pytest.mark.parametrize("size", [0, 5])
 def test_kernels_that_a_power_failure_cut_are_dropped(folder, suffix, size):

@@ -197,7 +197,7 @@ class SentEvents:
 
     def _read(self, event: bytes) -> Iterator[SentTransaction]:
         yield from self._readable.take(event)
-        if self._readable.head is not self._head and self._scanning is not None:
+        if self._readable.head != self._head and self._scanning is not None:
             self._head = self._readable.head
             self._rereader = _Rereader(
                 self._scanning, self._head, self._readable.stream.row_bytes_max

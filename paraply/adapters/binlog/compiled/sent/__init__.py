@@ -6,4 +6,5 @@ from pathlib import Path
 
 from paraply.vocabulary.kernel_cache import drop_stale_kernels
 
-drop_stale_kernels(Path(__file__).parent)
+_FOLDER = Path(__file__).parent
+drop_stale_kernels(_FOLDER, _FOLDER.parent)
