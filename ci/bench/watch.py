@@ -5,6 +5,7 @@ Also CPU seconds per minute, on logs that are idle and on those that grow slowly
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Iterator
 from itertools import pairwise
@@ -61,6 +62,8 @@ class PacedLog(BlockLog):
         paced = min(pace * PACED_S, PACED_MAX)
         self.at_once = len(self.gtids) - paced
         self.seconds = paced / pace if pace else PACED_S
+        self.goes_on = threading.Event()
+        """Set: it sends the transactions that come at the pace."""
         self._tick_s = max(PAUSE_S, 1 / pace) if pace else PACED_S + 1
         self._block_bytes = 0
         events = list(self._events(GtidNames(), is_endless=False))
@@ -84,6 +87,8 @@ class PacedLog(BlockLog):
         """Yield the log."""
         self._closed.clear()
         yield from self._sent[:2]
+        while not self.goes_on.wait(PAUSE_S) and not self._closed.is_set():
+            yield self._heartbeat()
         due = time.monotonic()
         for each in self._sent[2:]:
             due += self._tick_s
@@ -113,8 +118,10 @@ def paced(path: Path, *, is_mariadb: bool, is_audited: bool, pace: int) -> float
         judged = watch.pairs[0].matched
         if watch.source is not None:
             judged = min(judged, watch.source.counts.transactions)
-        if not began and judged >= target.at_once - 1:
+        if not began and judged >= target.at_once:
             began.append((time.monotonic(), time.process_time()))
+            for log in (source, audited, target):
+                log.goes_on.set()
         return bool(began) and time.monotonic() - began[0][0] >= target.seconds - 1
 
     watch.run(is_over, lambda: None)
