@@ -16,6 +16,8 @@ from paraply.verifying.watch.comparing import Comparison
 from paraply.verifying.watch.pair import PairOptions
 from paraply.verifying.watch.service import Watch
 from paraply.vocabulary.errors import ParaplyError
+from tests.builders.binlog_writer import BinlogWriter, optional_metadata
+from tests.builders.column_specs import enum, integer, real, set_of
 from tests.builders.hot_logs import hot_log
 from tests.builders.log_compressor import compress
 from tests.builders.log_forger import ForgedLog, RawEvent
@@ -365,3 +367,65 @@ def test_watch_of_recorded_replicas_finds_the_same(folder, fault, tmp_path, monk
         tmp_path, (folder / "bin.000001", log.save(tmp_path / "target.000001")), monkeypatch,
         is_mariadb="mariadb" in folder.parent.name, patience=4,
     )  # fmt: skip
+
+
+# Values that the scanner has to look at
+
+
+def log_of_values(values: bytes) -> list[bytes]:
+    """Return a log that inserts a row of FLOAT, DOUBLE, ENUM, SET and BIGINT as encoded."""
+    columns = [
+        real(4).named("f"),
+        real(8).named("d"),
+        enum("a", "b", "c").named("e"),
+        set_of("x", "y", "z").named("s"),
+        integer(8).named("n"),
+    ]
+    writer = BinlogWriter()
+    writer.gtid(1, last_committed=0, sequence_number=1, immediate_us=5)
+    writer.query("BEGIN")
+    writer.table_map(columns, metadata=optional_metadata(columns))
+    writer.rows(30, columns, [], row_data=b"\0" + values)
+    writer.xid()
+    return events_of(bytes(writer.data))
+
+
+PLAIN = (b"\0\0\x80\x3f", b"\0" * 6 + b"\xf0\x3f", b"\3", b"\7", b"\0" * 8)
+ODD_VALUES = {
+    "plain": (0, PLAIN[0], True),
+    "infinite FLOAT": (0, b"\0\0\x80\x7f", True),
+    "NaN FLOAT": (0, b"\1\0\x80\x7f", False),
+    "negative NaN FLOAT": (0, b"\0\0\xc0\xff", False),
+    "infinite DOUBLE": (1, b"\0" * 6 + b"\xf0\xff", True),
+    "NaN DOUBLE": (1, b"\0" * 6 + b"\xf8\x7f", False),
+    "NaN DOUBLE in its last bit": (1, b"\1" + b"\0" * 5 + b"\xf0\x7f", False),
+    "ENUM error": (2, b"\0", True),
+    "ENUM beyond": (2, b"\4", False),
+    "SET beyond": (3, b"\x08", False),
+    "one byte less": (4, b"\0" * 7, False),
+    "one byte more": (4, b"\0" * 9, False),
+}
+
+
+@pytest.mark.parametrize("name", ODD_VALUES)
+def test_values_that_may_be_refused_or_unlike_themselves_are_decoded(name):
+    at, value, is_plain = ODD_VALUES[name]
+    events = log_of_values(b"".join((*PLAIN[:at], value, *PLAIN[at + 1 :])))
+    assert_alike(events, random.Random(1))
+    found, _, _ = read(events, random.Random(1))
+    assert all((sent._decoded is None) == is_plain for sent in found)
+    assert found or not is_plain
+
+
+def test_row_of_no_bytes_is_refused():
+    columns = [integer(8).named("n")]
+    writer = BinlogWriter()
+    writer.gtid(1, last_committed=0, sequence_number=1, immediate_us=5)
+    writer.query("BEGIN")
+    writer.table_map(columns, metadata=optional_metadata(columns))
+    writer.rows(30, columns, [], before_present=[False], row_data=b"\0")
+    writer.xid()
+    events = events_of(bytes(writer.data))
+    assert_alike(events, random.Random(1))
+    _, errors, _ = read(events, random.Random(1))
+    assert [code for code, _, _ in errors] == ["P107"]
