@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 
 from paraply.adapters.binlog.compiled.batch import Batch
+from paraply.adapters.binlog.compiled.left_tables import LeftTables
 from paraply.adapters.binlog.compiled.stream import CompiledStream
 from paraply.adapters.binlog.keys.builder import KeyBuilder
 from paraply.adapters.binlog.report import LogReport
 from paraply.adapters.binlog.transaction_stream import LogFile
-from paraply.auditing.engines import COMPILED, Step
+from paraply.auditing.engines import COMPILED, MakeEngine, Step
 from paraply.properties.logs.audit import AuditOptions
-from paraply.properties.logs.compiled.auditor import CompiledAuditor
+from paraply.properties.logs.compiled.auditor import CompiledAuditor, require_compilable
 from paraply.properties.logs.compiled.replay import CompiledReplay, CompiledRowFollower
 from paraply.vocabulary.log import LoggedTransaction
 
@@ -19,21 +21,32 @@ from paraply.vocabulary.log import LoggedTransaction
 class CompiledEngine:
     """Feeds batches of plain transactions, and single others; ``sizes`` are for tests.
 
-    Reading, judging and the result may raise ``NotCompilable``.
+    With ``left``, the readable code judges the rows of these tables, and of others that turn out
+    to need it: then ``BeginAgain`` asks for a new engine with the same ``left``. Reading, judging
+    and the result may raise ``NotCompilable``.
     """
 
     name = COMPILED
     steps_per_news = 1
 
-    def __init__(self, keys: KeyBuilder, **sizes: int) -> None:
+    def __init__(self, keys: KeyBuilder, left: LeftTables | None = None, **sizes: int) -> None:
         self.report = LogReport()
         self._keys = keys
-        self._stream = CompiledStream(keys, self.report, **sizes)
+        self._left = left
+        self._stream = CompiledStream(keys, self.report, left=left, **sizes)
         self._judge: CompiledAuditor | CompiledRowFollower
+
+    @classmethod
+    def leaving_tables(cls) -> MakeEngine:
+        """Return what makes engines that leave odd tables, each those of the ones before."""
+        return partial(cls, left=LeftTables())
 
     def auditor(self, options: AuditOptions) -> CompiledAuditor:
         """Return a full judge to feed."""
-        self._judge = auditor = CompiledAuditor(self._keys, self._stream.rereader, options)
+        left = None if self._left is None else self._left.reasons
+        self._judge = auditor = CompiledAuditor(
+            self._keys, self._stream.rereader, options, left=left
+        )
         return auditor
 
     def follower(self, options: AuditOptions) -> CompiledRowFollower:
@@ -50,6 +63,7 @@ class CompiledEngine:
     def finish(self) -> Iterator[Step]:
         """Judge the transaction that is open after the last source."""
         yield from self._judged(self._stream.finish())
+        self._stream.require_judged()
 
     def _judged(self, items: Iterator[Batch | LoggedTransaction]) -> Iterator[Step]:
         for item in items:
@@ -58,5 +72,8 @@ class CompiledEngine:
                 yield Step(item.file, *item.gtids())
             else:
                 self._keys.complete_transaction(item)
-                self._judge.observe(item)
+                if self._stream.is_survey:
+                    require_compilable(item)
+                else:
+                    self._judge.observe(item)
                 yield Step(item.start.file, item.gtid, item.gtid)

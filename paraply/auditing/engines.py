@@ -132,8 +132,12 @@ class ReadableEngine:
             yield Step(txn.start.file, txn.gtid, txn.gtid)
 
 
-def engines_for(name: str, readable: MakeEngine = ReadableEngine) -> tuple[MakeEngine, ...]:
+def engines_for(
+    name: str, readable: MakeEngine = ReadableEngine, *, leaves_tables: bool = False
+) -> tuple[MakeEngine, ...]:
     """Return the engines to try: each is for what the one before refused (``NotCompilable``).
+
+    With ``leaves_tables``, the compiled one may ask to be made once more (``BeginAgain``).
 
     Raises P308 for ``compiled`` where it cannot be loaded, P314 where its libraries are missing.
     """
@@ -146,7 +150,8 @@ def engines_for(name: str, readable: MakeEngine = ReadableEngine) -> tuple[MakeE
         if name == COMPILED:
             raise no_compiled_engine(fault) from None
         return (readable,)
-    return (CompiledEngine,) if name == COMPILED else (CompiledEngine, readable)
+    compiled = CompiledEngine.leaving_tables() if leaves_tables else CompiledEngine
+    return (compiled,) if name == COMPILED else (compiled, readable)
 
 
 def no_compiled_engine(reason: object) -> ParaplyError:

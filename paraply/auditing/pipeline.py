@@ -32,7 +32,7 @@ from paraply.properties.logs.overlap_rules import RULES
 from paraply.vocabulary.audit_result import AuditResult, FileSummary, Reason
 from paraply.vocabulary.errors import ParaplyError
 from paraply.vocabulary.kernel_cache import has_kernels
-from paraply.vocabulary.not_compilable import NotCompilable
+from paraply.vocabulary.not_compilable import BeginAgain, NotCompilable
 from paraply.vocabulary.verdict import Verdict, combine
 
 APPLIERS = tuple(RULES)
@@ -165,11 +165,15 @@ def _audit_once(request: AuditRequest, advance: Callable[[float], None]) -> Told
 
     readable = partial(ReadableEngine, is_text=inputs.is_text, selector=selector)
     refused = ""
-    for make_engine in engines_for(name, readable):
+    engines = list(engines_for(name, readable, leaves_tables=True))
+    while engines:
         try:
-            told = judged(make_engine)
+            told = judged(engines[0])
+        except BeginAgain:
+            continue
         except NotCompilable as reason:
             refused = str(reason)
+            del engines[0]
         else:
             told[0].engine_because = refused
             return told

@@ -329,5 +329,9 @@ class AuditResult:
     """``readable`` or ``compiled``, with equal results."""
     engine_because: str = ""
     """What the compiled engine found that it leaves to the readable one; empty if not tried."""
+    left_rows: int = 0
+    """Row changes that the readable code judged for the compiled engine."""
+    left_tables: dict[str, str] = field(default_factory=dict)
+    """Their tables, each with the reason."""
     range: JudgedRange | None = None
     """None if everything was judged."""

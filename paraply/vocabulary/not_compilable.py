@@ -5,3 +5,7 @@ from __future__ import annotations
 
 class NotCompilable(Exception):  # noqa: N818 - it asks for the readable engine
     """Log content, or a change while reading, that requires the readable engine."""
+
+
+class BeginAgain(NotCompilable):
+    """The engine learnt what it must know from the beginning: the same one shall read again."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 
+from paraply.adapters.binlog.compiled.left_tables import LeftTables
 from paraply.adapters.binlog.keys.builder import KeyBuilder
 from paraply.adapters.binlog.report import LogReport
 from paraply.adapters.binlog.schema.lessons import with_dump
@@ -14,6 +15,7 @@ from paraply.auditing.engines import Engine, ReadableEngine
 from paraply.auditing.pipeline import GtidsByFile, note_gtids
 from paraply.properties.logs.audit import AuditOptions
 from paraply.vocabulary.audit_result import AuditResult
+from paraply.vocabulary.not_compilable import BeginAgain
 
 
 @dataclass
@@ -41,6 +43,7 @@ def _audited(
     result = auditor.result()
     assert result.engine == engine.name
     result.engine = "readable"
+    result.left_rows, result.left_tables = 0, {}
     return Audited(result, engine.report, registry.assumptions, gtids)
 
 
@@ -63,6 +66,27 @@ def audit_by_compiled(
     that the two can be compared.
     """
     return _audited(files, schema, options, lambda keys: CompiledEngine(keys, **sizes))
+
+
+def audit_by_leaving(
+    files: tuple[str, ...],
+    schema: str | None = None,
+    options: AuditOptions | None = None,
+    left: LeftTables | None = None,
+    **sizes: int,
+) -> Audited:
+    """Audit with the compiled engine, which leaves odd tables, and begin again for more of them.
+
+    ``left`` receives these tables.
+    """
+    left = LeftTables() if left is None else left
+    while True:
+        try:
+            return _audited(
+                files, schema, options, lambda keys: CompiledEngine(keys, left=left, **sizes)
+            )
+        except BeginAgain:
+            continue
 
 
 def differences(readable: Audited, compiled: Audited) -> list[str]:

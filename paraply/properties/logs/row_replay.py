@@ -13,6 +13,7 @@ unknown.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any
 
 from paraply.properties.logs.cascades import Cascades
@@ -59,6 +60,18 @@ _TOLD = (
 """What a judged transaction leaves beside the rows."""
 _UNDONE = frozenset({"rolled_back", "partly_rolled_back"})
 _CHANGES_ROWS = frozenset({"ALTER", "DROP", "RENAME", "TRUNCATE", "CREATE"})
+
+
+@dataclass(frozen=True, slots=True)
+class IdentifiedRow:
+    """The keys that name a changed row before and after, the first its identity."""
+
+    before: tuple[ConflictKey, ...] | None
+    after: tuple[ConflictKey, ...] | None
+    after_image: RowImage | None
+    """With what only the before image shows."""
+    is_hidden: bool = False
+    """Whether the image does not show its first key."""
 
 
 class RowReplay:
@@ -263,17 +276,27 @@ class RowReplay:
             self._state.reset_all()
 
     def _apply_row(self, txn: LoggedTransaction, row: RowChange) -> None:
+        self._apply_identified(txn, row, self._identified(row))
+
+    def _identified(self, row: RowChange) -> IdentifiedRow:
         after_image = _complete(row.after, row.before)
         if self._hides_identity(row.table, row.before) or (
             self._hides_identity(row.table, after_image)
         ):
+            return IdentifiedRow(None, None, after_image, is_hidden=True)
+        before = self._keys_of(row.table, row.before)
+        return IdentifiedRow(before, self._keys_of(row.table, after_image), after_image)
+
+    def _apply_identified(
+        self, txn: LoggedTransaction, row: RowChange, found: IdentifiedRow
+    ) -> None:
+        before, after, after_image = found.before, found.after, found.after_image
+        if found.is_hidden:
             # A minimal image leaves keys to their defaults, and MariaDB 11.8 leaves generated
             # columns out: it may be any row.
             self._doubt(self._state.table(row.table))
             self._result.rows_without_key += 1
             return
-        before = self._keys_of(row.table, row.before)
-        after = self._keys_of(row.table, after_image)
         if not before and not after:
             keyless = self._has_no_keys(row.table, before, after)
             (self._keyless if keyless else self._unknown_tables)[row.table] = None

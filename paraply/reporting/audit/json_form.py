@@ -58,6 +58,8 @@ def to_document(result: AuditResult) -> AuditDocument:
         "format_version": FORMAT_VERSION,
         "paraply_version": VERSION,
         "engine": result.engine,
+        "left_rows": result.left_rows,
+        "left_tables": result.left_tables,
         "verdict": _word(result.verdict),
         "reason": headline(result),
         "unknown_because": [

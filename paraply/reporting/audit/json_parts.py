@@ -235,6 +235,8 @@ class AuditDocument(TypedDict):
     format_version: Annotated[int, "Raised when a field changes its meaning or goes away."]
     paraply_version: Annotated[str, "Version of the program that wrote it."]
     engine: Annotated[str, "`readable` or `compiled`: which implementation audited."]
+    left_rows: Annotated[int, "Row changes that the compiled one left to the readable code."]
+    left_tables: Annotated[dict[str, str], "Their tables, each with the reason."]
     verdict: Annotated[VerdictWord, "The gravest of all parts; `unknown` is never `holds`."]
     reason: Annotated[str, "The verdict's reason in a sentence."]
     unknown_because: Annotated[list[ReasonPart], "What kept parts of it undecided."]

@@ -146,6 +146,9 @@ def _about(result: AuditResult, speed: str) -> Iterator[Block]:
     why = ", the one that judges a part of a log" if result.range is not None else ""
     if result.engine_because:
         why = f", since the compiled one met {shortened(result.engine_because)}"
+    if result.left_rows:
+        why = f", but for {share(result.left_rows / result.row_changes)} of the rows: "
+        why += shortened(", ".join(f"{n} ({r})" for n, r in result.left_tables.items()))
     yield Line(
         lead="engine", text=f"{result.engine}{why}{f', {speed}' if speed else ''}", tone=Tone.QUIET
     )

@@ -18,6 +18,7 @@ from paraply.adapters.binlog.column_types import WireColumn
 from paraply.adapters.binlog.compiled import layout as L
 from paraply.adapters.binlog.compiled.batch import Arrays, Batch, Touched
 from paraply.adapters.binlog.compiled.descriptors import KeyLine, PartRule, ScanPlan
+from paraply.adapters.binlog.compiled.left_rows import LeftKeys
 from paraply.adapters.binlog.compiled.stream import CompiledStream
 from paraply.adapters.binlog.event_types import EventType
 from paraply.adapters.binlog.keys.builder import KeyBuilder
@@ -67,7 +68,7 @@ class RowStream(CompiledStream):
         self.shapes: dict[str, Shape] = {}
         self.keyless: set[str] = set()
 
-    def _touched(self, arrays: Arrays) -> Touched:
+    def _touched(self, arrays: Arrays, left: LeftKeys) -> Touched:
         none, numbers = np.zeros(0, np.uint64), np.zeros(0, np.int64)
         return Touched(
             key_ends=numbers, keys=none, primary=np.zeros(0, np.bool_), table_ends=numbers,

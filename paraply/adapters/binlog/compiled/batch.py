@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from paraply.adapters.binlog.compiled import layout as L
 from paraply.adapters.binlog.compiled.collect_kernel import collect
 from paraply.adapters.binlog.compiled.descriptors import Descriptors
+from paraply.adapters.binlog.compiled.left_rows import LeftChanges, LeftKeys, LeftRows
 from paraply.vocabulary.log import LoggedKind, LoggedTransaction, LogPosition
 
 Ints = NDArray[np.int64]
@@ -27,6 +28,8 @@ _FLAG_WORDS = {
     for flags in range(32)
 }
 _SBR = (frozenset[str](), frozenset({"may_have_sbr"}))
+_EVENTS_MAX = 1 << 16
+"""Rows events of left tables in a batch."""
 
 
 @dataclass(slots=True)
@@ -40,6 +43,7 @@ class Arrays:
     counts: Ints = field(default_factory=lambda: np.zeros(256, np.int64))
     progress: Ints = field(default_factory=lambda: np.zeros(L.PROGRESS_COLUMNS, np.int64))
     uuids: NDArray[np.uint8] = field(default_factory=lambda: np.zeros((256, 16), np.uint8))
+    left: Ints = field(default_factory=lambda: np.zeros((_EVENTS_MAX, L.LEFT_COLUMNS), np.int64))
 
     @classmethod
     def of(cls, transactions: int, rows: int, *, digests: int = 1) -> Arrays:
@@ -49,6 +53,36 @@ class Arrays:
             rows=np.zeros((rows, L.ROW_COLUMNS), np.int64),
             digests=np.zeros((rows, 2 * digests), np.uint64),
             keys=np.zeros((2 * rows, 2 * digests), np.uint64),
+        )
+
+    def with_left(self, left: LeftRows) -> Arrays:
+        """Return a copy of the scanned lines with the left rows in their places.
+
+        Each left row has a line of keys, which is zero.
+        """
+        count, rows, keys = (
+            int(self.progress[column]) for column in (L.TRANSACTIONS, L.ROWS, L.KEYS)
+        )
+        transactions, more = self.transactions[:count].copy(), len(left.lines)
+        of_transaction = np.zeros(count, np.int64)
+        of_transaction[[each.index for each in left.changes]] = [
+            len(each.rows) for each in left.changes
+        ]
+        transactions[:, L.T_ROW_END] += np.cumsum(of_transaction)
+        lines = left.lines.copy()
+        lines[:, L.R_KEY_START] = keys + np.arange(more)
+        places = left.rows_before
+        progress = self.progress.copy()
+        progress[L.ROWS], progress[L.KEYS] = rows + more, keys + more
+        return Arrays(
+            transactions=transactions,
+            rows=np.insert(self.rows[:rows], places, lines, axis=0),
+            digests=np.insert(self.digests[:rows], places, 0, axis=0),
+            keys=np.concatenate([self.keys[:keys], np.zeros((more, 2), np.uint64)]),
+            counts=self.counts,
+            progress=progress,
+            uuids=self.uuids,
+            left=self.left,
         )
 
 
@@ -74,12 +108,12 @@ class Toucher:
         self._seen_at: Ints = np.zeros(0, np.int64)
         self._table_seen: Ints = np.zeros(0, np.int64)
 
-    def touched(self, arrays: Arrays, descriptors: Descriptors) -> Touched:
+    def touched(self, arrays: Arrays, descriptors: Descriptors, left: LeftKeys) -> Touched:
         """Return the scanned transactions' keys and tables."""
         count = int(arrays.progress[L.TRANSACTIONS])
         rows = int(arrays.progress[L.ROWS])
         # A line of a foreign key gives up to three keys, a row without a key one.
-        keys = 3 * int(arrays.progress[L.KEYS]) + rows
+        keys = 3 * int(arrays.progress[L.KEYS]) + rows + len(left.keys)
         if len(self._seen_keys) < 2 * keys:
             slots = 1 << (2 * keys).bit_length()
             self._seen_keys = np.zeros(slots, np.uint64)
@@ -98,6 +132,7 @@ class Toucher:
         self._stamp = collect(
             arrays.transactions, count, arrays.rows, arrays.keys, arrays.digests,
             descriptors.tables, descriptors.keys,
+            left.ends, left.keys, left.kinds, left.primary,
             self._seen_keys, self._seen_at, self._table_seen, self._stamp,
             found.key_ends, found.keys, found.primary, found.table_ends, found.tables,
             found.census,
@@ -120,6 +155,8 @@ class Batch:
     touched: Touched
     first_place: int
     """Place of the file's first byte (``rereading``)."""
+    left: list[LeftChanges] = field(default_factory=list)
+    """Rows that the readable code is to judge; their digests are 0."""
 
     def __len__(self) -> int:
         return int(self.arrays.progress[L.TRANSACTIONS])

@@ -94,7 +94,8 @@ def row_keys(
 @njit(cache=True, nogil=True)
 def collect(
     transactions: Ints, count: int, rows: Ints, keys: Words, digests: Words, tables: Ints,
-    key_table: Ints, seen_keys: Words, seen_at: Ints, table_seen: Ints, stamp: int,
+    key_table: Ints, left_ends: Ints, left_keys: Words, left_kinds: Ints, left_primary: Flags,
+    seen_keys: Words, seen_at: Ints, table_seen: Ints, stamp: int,
     key_ends: Ints, distinct: Words, primary: Flags, table_ends: Ints, numbers: Ints,
     census: Ints,
 ) -> int:  # fmt: skip
@@ -103,6 +104,7 @@ def collect(
     Written keys come first, then those only read, then those only locked. ``seen_keys`` and
     ``seen_at`` form a scratch hash table twice the key count; ``stamp`` separates transactions.
     ``table_seen`` has stamps; ``census`` counts operations per table, and rows without a key.
+    Rows of left tables have their keys in ``left_*``, of which ``left_ends`` may be empty.
     """
     found = np.zeros(4 * L.KEYS_OF_TABLE_MAX + 1, np.uint64)
     lines = np.zeros(4 * L.KEYS_OF_TABLE_MAX + 1, np.int64)
@@ -116,12 +118,14 @@ def collect(
                 slot = rows[row, L.R_TABLE]
                 table = tables[slot]
                 has_primary = table[L.D_PRIMARY] != 0
-                number, identified = row_keys(
-                    rows[row, L.R_OPERATION], keys, rows[row, L.R_KEY_START],
-                    table[L.D_KEY_END] - table[L.D_KEY_START], key_table, table[L.D_KEY_START],
-                    has_primary, mix(digests[row, 1], np.uint64(table[L.D_NUMBER])), kind,
-                    found, lines,
-                )  # fmt: skip
+                number, identified = 0, True
+                if table[L.D_SUPPORTED] != L.LEFT:
+                    number, identified = row_keys(
+                        rows[row, L.R_OPERATION], keys, rows[row, L.R_KEY_START],
+                        table[L.D_KEY_END] - table[L.D_KEY_START], key_table,
+                        table[L.D_KEY_START], has_primary,
+                        mix(digests[row, 1], np.uint64(table[L.D_NUMBER])), kind, found, lines,
+                    )  # fmt: skip
                 for at in range(number):
                     key_count = _add(
                         found[at], has_primary and lines[at] == 0, stamp, seen_keys, seen_at,
@@ -136,6 +140,13 @@ def collect(
                         table_seen[named] = stamp
                         numbers[table_count] = named
                         table_count += 1
+            if index < len(left_ends):
+                for at in range(left_ends[index - 1] if index else 0, left_ends[index]):
+                    if left_kinds[at] == kind:
+                        key_count = _add(
+                            left_keys[at], left_primary[at], stamp, seen_keys, seen_at,
+                            distinct, primary, key_count,
+                        )  # fmt: skip
             key_ends[index, kind] = key_count
         first_row = row_end
         table_ends[index] = table_count

@@ -6,7 +6,7 @@ bytes or by one weight per ASCII character. The decoder reads other tables' tran
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 
@@ -72,6 +72,11 @@ def column_step(column: WireColumn) -> tuple[int, int] | None:
     if kind in BLOBS and kind is not ColumnType.BLOB_COMPRESSED:
         return L.PREFIXED, column.size
     return None
+
+
+def is_steppable(table: TableMap) -> bool:
+    """Return whether the scanner finds the columns of a table's rows."""
+    return not table.undecodable and None not in map(column_step, table.columns)
 
 
 @dataclass(frozen=True, slots=True)
@@ -304,6 +309,8 @@ class Descriptors:
     """By table number, in digest order."""
     secret: bytes = b""
     """Of the digests."""
+    maps: list[TableMap | None] = field(default_factory=list)
+    """By slot; None where it is malformed."""
     _weight_rows: dict[str, int] = field(default_factory=dict)
     _used: list[int] = field(default_factory=lambda: [0, 0, 0, 0])
     _known: int = 0
@@ -320,12 +327,22 @@ class Descriptors:
         self.hashes[:] = 0
         self._known = 0
         self._used = [0, 0, 0, 0]
+        self.maps.clear()
 
-    def add(self, digest: int, table: TableMap, plan: ScanPlan | None) -> None:
+    def leave(self, names: Container[str]) -> None:
+        """Leave the rows of tables, by lower-case name, to the readable code."""
+        for slot, table in enumerate(self.maps):
+            if table is not None and table.name.lower() in names:
+                self.tables[slot, L.D_SUPPORTED] = L.LEFT
+
+    def add(
+        self, digest: int, table: TableMap, plan: ScanPlan | None, *, is_left: bool = False
+    ) -> None:
         """Add a table map by its body's digest."""
         slot, first_column, first_key, first_part = self._used
-        steps = [column_step(column) for column in table.columns]
-        supported = plan is not None and not table.undecodable and None not in steps
+        self.maps.append(table)
+        steps = [column_step(column) or (L.FIXED, 0) for column in table.columns]
+        supported = not is_left and plan is not None and is_steppable(table)
         number = self.number_of(table.name)
         keys = plan if supported and plan is not None else ()
         unique = tuple(key.name for key in keys if key.role == L.UNIQUE)
@@ -336,8 +353,8 @@ class Descriptors:
         self.seeds = _with_room(self.seeds, first_key + len(keys))
         self.parts = _with_room(self.parts, first_part + len(parts))
         self.tables[slot] = (
-            supported, first_column, first_column + len(steps), first_key, first_key + len(keys),
-            number, unique[:1] == (PRIMARY,), len(unique) < len(keys),
+            L.LEFT if is_left else supported, first_column, first_column + len(steps), first_key,
+            first_key + len(keys), number, unique[:1] == (PRIMARY,), len(unique) < len(keys),
         )  # fmt: skip
         if supported:
             self.key_names[number] = unique
@@ -357,6 +374,7 @@ class Descriptors:
     def add_malformed(self, digest: int) -> None:
         """Mark a table map's digest as malformed."""
         slot = self._used[0]
+        self.maps.append(None)
         self.tables = _with_room(self.tables, slot + 1)
         self.tables[slot] = 0
         self.tables[slot, L.D_SUPPORTED] = L.MALFORMED

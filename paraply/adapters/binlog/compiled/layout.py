@@ -14,10 +14,23 @@ NEED_TABLE = 2
 """progress[DETAIL] is a new table map."""
 BATCH_FULL = 3
 """No room for the next transaction."""
+ODD_ROWS = 4
+"""Left to the readable decoder, for a row of the table progress[DETAIL], by progress[REASON]."""
+
+PARTIAL, BEYOND_ASCII, SEARCHED, CHECKED_AGAIN, UNCHECKED_ROWS, UNREAD = range(6)
+"""Why a table's row is odd."""
 
 # Columns of ``progress``.
-POSITION, TRANSACTIONS, ROWS, KEYS, STATUS, DETAIL, UUIDS = range(7)
-PROGRESS_COLUMNS = 7
+POSITION, TRANSACTIONS, ROWS, KEYS, STATUS, DETAIL, UUIDS, REASON, LEFT_EVENTS, EVENT_BYTES = range(
+    10
+)
+"""EVENT_BYTES are those of rows events."""
+PROGRESS_COLUMNS = 10
+
+# Columns of an event whose rows are left.
+V_TRANSACTION, V_ROW, V_AT, V_LENGTH, V_TABLE = range(5)
+"""V_ROW is the number of rows scanned before, V_AT the place in the scanned bytes."""
+LEFT_COLUMNS = 5
 
 # Columns of a transaction.
 (
@@ -65,6 +78,8 @@ TABLE_COLUMNS = 8
 
 MALFORMED = -1
 """D_SUPPORTED of an undecodable table map."""
+LEFT = 2
+"""D_SUPPORTED of a table whose rows are left to the readable code."""
 
 # How to step over a column: an operation and its width.
 FIXED, PREFIXED = 0, 1

@@ -11,6 +11,8 @@ from paraply.adapters.binlog.compiled.collect_kernel import derived
 from paraply.adapters.binlog.compiled.descriptors import Descriptors, KeyLine, ScanPlan, scan_plan
 from paraply.adapters.binlog.compiled.expanding import expand
 from paraply.adapters.binlog.compiled.hashing import crc32_tables
+from paraply.adapters.binlog.compiled.left_rows import key_digest, keyed, only_left, touched_keys
+from paraply.adapters.binlog.compiled.left_tables import LeftTables
 from paraply.adapters.binlog.compiled.scan_kernel import scan, table_map_digest
 from paraply.adapters.binlog.event_types import EventType
 from paraply.adapters.binlog.format_description import (
@@ -40,8 +42,9 @@ _BUFFER_BYTES = 1 << 16
 class Rereader:
     """Rereads transactions by place; one file is open."""
 
-    def __init__(self, keys: KeyBuilder) -> None:
+    def __init__(self, keys: KeyBuilder, left: LeftTables | None = None) -> None:
         self._keys = keys
+        self._left = left or LeftTables()
         self._formats: list[tuple[str, list[tuple[int, FormatDescription]]]] = []
         self._crc = crc32_tables()
         self._words = np.zeros((2, 6), np.uint8)
@@ -97,8 +100,10 @@ class Rereader:
         """Return, by digest, the transaction's first such key, in the key builder's order."""
         txn = self.reread(ordinal, at)
         arrays, known, plans = self._rescan(txn, at)
-        found: dict[int, ConflictKey] = {}
-        for row, change in enumerate(txn.rows):
+        found = self._left_keys_with(txn, digests)
+        names = self._left.reasons
+        read = [change for change in txn.rows if change.table.lower() not in names]
+        for row, change in enumerate(read):
             start = int(arrays.rows[row, L.R_KEY_START])
             slot = int(arrays.rows[row, L.R_TABLE])
             of_table = int(known.tables[slot, L.D_KEY_END] - known.tables[slot, L.D_KEY_START])
@@ -118,6 +123,15 @@ class Rereader:
         if found.keys() != digests:
             raise NotCompilable(f"{txn.start}: keys changed since the scan")
         return found
+
+    def _left_keys_with(
+        self, txn: LoggedTransaction, digests: frozenset[int]
+    ) -> dict[int, ConflictKey]:
+        rows = only_left(txn, self._left.reasons)
+        if not rows.rows:
+            return {}
+        keys = touched_keys(keyed(rows, self._keys))
+        return {digest: key for key, _ in keys if (digest := key_digest(key)) in digests}
 
     def _find(self, place: int) -> tuple[str, int, FormatDescription]:
         offset = place & ((1 << OFFSET_BITS) - 1)
@@ -149,7 +163,7 @@ class Rereader:
                     self._crc, self._words, known.hashes, known.slots, known.tables,
                     known.columns, known.keys, known.seeds, known.parts, known.weights,
                     arrays.uuids, scratch, arrays.progress, arrays.transactions, arrays.rows,
-                    arrays.digests, arrays.keys, arrays.counts,
+                    arrays.digests, arrays.keys, arrays.counts, arrays.left,
                 )  # fmt: skip
             status = int(arrays.progress[L.STATUS])
             if arrays.progress[L.TRANSACTIONS]:
@@ -159,8 +173,9 @@ class Rereader:
             digest, table = tables.pop(int(arrays.progress[L.DETAIL]), (0, None))
             if table is None:
                 raise NotCompilable(f"{file} changed since the scan")
-            plans.append(scan_plan(self._keys.registry, table))
-            known.add(digest, table, plans[-1])
+            is_left = table.name.lower() in self._left.reasons
+            plans.append(None if is_left else scan_plan(self._keys.registry, table))
+            known.add(digest, table, plans[-1], is_left=is_left)
 
     def _tables_of(
         self, data: NDArray[np.uint8], trailer: int, description: FormatDescription

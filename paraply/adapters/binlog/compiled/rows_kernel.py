@@ -151,9 +151,9 @@ def scan_rows(
     map_numbers: Ints, map_slots: Ints, maps: int,
     tables: Ints, columns: Ints, key_table: Ints, seeds: Words, parts: Ints,
     weights: NDArray[np.uint32], places: Ints,
-    progress: Ints, rows: Ints, digests: Words, keys: Words,
+    progress: Ints, rows: Ints, digests: Words, keys: Words, left: Ints,
 ) -> int:  # fmt: skip
-    """Append one event's rows; return FINE, L.ODD or L.BATCH_FULL.
+    """Append one event's rows; return FINE, L.ODD, L.ODD_ROWS or L.BATCH_FULL.
 
     ``digests`` and ``keys`` have two columns (before, after), or two more for a second digest; the
     digests of images then depend on the table's seed.
@@ -167,8 +167,22 @@ def scan_rows(
         if map_numbers[index] == number:
             slot = map_slots[index]
             break
-    if slot < 0 or tables[slot, L.D_SUPPORTED] != 1:
+    if slot < 0:
         return L.ODD
+    if tables[slot, L.D_SUPPORTED] == L.LEFT:
+        event = progress[L.LEFT_EVENTS]
+        if event == len(left):
+            return L.BATCH_FULL
+        left[event, L.V_TRANSACTION] = progress[L.TRANSACTIONS]
+        left[event, L.V_ROW] = progress[L.ROWS]
+        left[event, L.V_AT], left[event, L.V_LENGTH] = at, end - at
+        left[event, L.V_TABLE] = slot
+        progress[L.LEFT_EVENTS] = event + 1
+        return FINE
+    progress[L.DETAIL] = slot
+    if tables[slot, L.D_SUPPORTED] != 1 or operation < 0:
+        progress[L.REASON] = L.UNREAD
+        return L.ODD_ROWS
     here = body + 8
     if is_v2:
         if here + 2 > end:
@@ -181,7 +195,8 @@ def scan_rows(
     first, last = tables[slot, L.D_COLUMN_START], tables[slot, L.D_COLUMN_END]
     count = last - first
     if tables[slot, L.D_TIED] and data[body + 6] & L.UNCHECKED:
-        return L.ODD
+        progress[L.REASON] = L.UNCHECKED_ROWS
+        return L.ODD_ROWS
     if here + 1 > end:
         return L.ODD
     width = int(data[here])
@@ -198,7 +213,8 @@ def scan_rows(
             return L.ODD
         for column in range(count):
             if not data[here + (column >> 3)] >> (column & 7) & 1:
-                return L.ODD
+                progress[L.REASON] = L.PARTIAL
+                return L.ODD_ROWS
         here += (count + 7) // 8
     key_first, key_last = tables[slot, L.D_KEY_START], tables[slot, L.D_KEY_END]
     key_count = key_last - key_first
@@ -236,7 +252,8 @@ def scan_rows(
                     data, at_key, key_table, seeds[at_key], parts, weights, places
                 )
                 if not fine:
-                    return L.ODD
+                    progress[L.REASON] = L.BEYOND_ASCII
+                    return L.ODD_ROWS
                 keys[key + index, side] = digest
                 if is_wide:
                     _, keys[key + index, 2 + side] = _key_digest(
@@ -247,7 +264,8 @@ def scan_rows(
                     has_key |= digest != 0
             # A row that is found by all its columns waits for others: the readable judges do that.
             if not has_key and (is_wide or operation != L.INSERT):
-                return L.ODD
+                progress[L.REASON] = L.SEARCHED
+                return L.ODD_ROWS
             here = image_end
         if operation == L.UPDATE and tables[slot, L.D_TIED]:
             same = False
@@ -258,7 +276,8 @@ def scan_rows(
                     same = equal
                 # A repeated check, or another spelling of a referenced value, is uncertain.
                 elif role == L.CHECKED and same and not equal:
-                    return L.ODD
+                    progress[L.REASON] = L.CHECKED_AGAIN
+                    return L.ODD_ROWS
         progress[L.ROWS] = row + 1
         progress[L.KEYS] = key + key_count
     return FINE

@@ -2,7 +2,7 @@
 
 It reads whole transactions of GTID event, BEGIN, annotations, table maps, full-image rows events
 and XID or COMMIT, with right checksums. It stops before any other (``layout``: NEED_MORE, ODD,
-NEED_TABLE, BATCH_FULL).
+NEED_TABLE, BATCH_FULL, ODD_ROWS). Rows of left tables are only listed.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ Words = NDArray[np.uint64]
 
 _QUERY, _XID, _TABLE_MAP, _ANNOTATE, _ROWS_QUERY = 2, 16, 19, 160, 29
 _GTID, _ANONYMOUS, _MARIADB_GTID = 33, 34, 162
+_PARTIAL_UPDATE = 39
 _MAPS_MAX = 64
 _EVENT_BYTES_MAX = (1 << 30) + (1 << 16)
 _MARIADB_PLAIN = 0x02 | 0x04 | 0x08 | 0x10
@@ -169,6 +170,7 @@ def scan(
     tables: Ints, columns: Ints, key_table: Ints, seeds: Words, parts: Ints,
     weights: NDArray[np.uint32], uuids: Bytes, scratch: Ints,
     progress: Ints, transactions: Ints, rows: Ints, digests: Words, keys: Words, counts: Ints,
+    left: Ints,
 ) -> None:  # fmt: skip
     """Scan ``data[progress[POSITION]:end]`` until a stop code of ``layout``.
 
@@ -181,6 +183,7 @@ def scan(
     while True:
         start = progress[L.POSITION]
         rows_before, keys_before = progress[L.ROWS], progress[L.KEYS]
+        left_before, bytes_before = progress[L.LEFT_EVENTS], progress[L.EVENT_BYTES]
         stop = check_event(data, start, end, trailer, crc)
         if stop != FINE:
             progress[L.STATUS] = stop
@@ -248,16 +251,17 @@ def scan(
                 done = True
             elif kind not in (_ANNOTATE, _ROWS_QUERY):
                 operation = operation_of(kind)
-                if operation < 0:
+                if operation < 0 and kind != _PARTIAL_UPDATE:
                     stop = L.ODD
                     break
                 stop = scan_rows(
                     data, at, event_end, base, operation, kind >= 30, map_numbers, map_slots,
                     maps, tables, columns, key_table, seeds, parts, weights,
-                    scratch, progress, rows, digests, keys,
+                    scratch, progress, rows, digests, keys, left,
                 )  # fmt: skip
                 if stop != FINE:
                     break
+                progress[L.EVENT_BYTES] += event_end - at
                 # The last rows event of a statement closes its tables.
                 if unsigned(data, at + HEADER_BYTES + 6, 2) & 1:
                     maps = 0
@@ -266,6 +270,7 @@ def scan(
             at += length
         if not done:
             progress[L.ROWS], progress[L.KEYS] = rows_before, keys_before
+            progress[L.LEFT_EVENTS], progress[L.EVENT_BYTES] = left_before, bytes_before
             progress[L.STATUS] = stop
             return
         txn[L.T_START] = base + start

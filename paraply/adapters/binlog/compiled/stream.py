@@ -15,9 +15,28 @@ from paraply.adapters.binlog.column_types import ColumnType
 from paraply.adapters.binlog.compiled import layout as L
 from paraply.adapters.binlog.compiled.batch import Arrays, Batch, Touched, Toucher
 from paraply.adapters.binlog.compiled.chunk_source import BUFFER_BYTES_MAX, CHUNK_BYTES, ChunkSource
-from paraply.adapters.binlog.compiled.descriptors import Descriptors, ScanPlan, scan_plan
+from paraply.adapters.binlog.compiled.descriptors import (
+    Descriptors,
+    ScanPlan,
+    is_steppable,
+    scan_plan,
+)
 from paraply.adapters.binlog.compiled.expanding import Run, expand
 from paraply.adapters.binlog.compiled.hashing import crc32_tables
+from paraply.adapters.binlog.compiled.left_rows import (
+    LeftEvent,
+    LeftKeys,
+    LeftRows,
+    left_keys,
+    left_rows,
+)
+from paraply.adapters.binlog.compiled.left_tables import (
+    REASONS,
+    RESTARTS_MAX,
+    LeftTables,
+    may_be_left,
+    tied_tables,
+)
 from paraply.adapters.binlog.compiled.rereading import Rereader
 from paraply.adapters.binlog.compiled.scan_kernel import scan, table_map_digest
 from paraply.adapters.binlog.cursor import MalformedError
@@ -41,6 +60,12 @@ from paraply.vocabulary.not_compilable import NotCompilable
 TRANSACTIONS_MAX = 8192
 ROWS_MIN, ROWS_MAX = 1 << 16, 1 << 18
 """Initial rows of a batch, and of the largest scanned transaction."""
+LEFT_SHARE_MAX = 0.5
+"""Of the bytes of rows events; above, the readable engine is as fast."""
+SHARE_BYTES_MIN = 64 << 20
+"""Bytes of rows events after which a pass checks the share."""
+EARLY_TRANSACTIONS = 10_000
+"""Until then a pass begins again at once, without looking for further odd tables."""
 _FIXED_HEADER_BYTES = 8  # Table id and flags of a table map.
 
 
@@ -62,6 +87,7 @@ class CompiledStream(TransactionStream):
         transactions_max: int = TRANSACTIONS_MAX,
         chunk_bytes: int = CHUNK_BYTES,
         bytes_max: int = BUFFER_BYTES_MAX,
+        left: LeftTables | None = None,
     ) -> None:
         super().__init__(
             report=report,
@@ -70,7 +96,14 @@ class CompiledStream(TransactionStream):
         )
         self.keys = keys
         self.descriptors = Descriptors()
-        self.rereader = Rereader(keys)
+        self.left = left
+        """Tables whose rows the readable code judges; None: their transactions come single."""
+        self.is_survey = False
+        """Whether a judged table is to be left: from there on only further ones are looked for."""
+        self.rereader = Rereader(keys, left)
+        self._left_events: list[LeftEvent] = []
+        self._digested: set[str] = set()
+        self._rows_bytes = self._left_bytes = 0
         self._toucher = Toucher()
         self._run: Run | None = None
         self._chunk_bytes = chunk_bytes
@@ -195,27 +228,47 @@ class CompiledStream(TransactionStream):
         arrays, known = self._arrays, self.descriptors
         progress = arrays.progress
         progress[L.POSITION] = begin
-        with np.errstate(over="ignore"):
-            scan(
-                data, end, base, trailer, description.post_header_length(EventType.QUERY, 13),
-                description.is_mariadb,
-                self._crc, self._words, known.hashes, known.slots, known.tables, known.columns,
-                known.keys, known.seeds, known.parts, known.weights, arrays.uuids, self._scratch,
-                progress, arrays.transactions, arrays.rows, arrays.digests, arrays.keys,
-                arrays.counts,
-            )  # fmt: skip
-        return int(progress[L.STATUS])
+        while True:
+            with np.errstate(over="ignore"):
+                scan(
+                    data, end, base, trailer, description.post_header_length(EventType.QUERY, 13),
+                    description.is_mariadb,
+                    self._crc, self._words, known.hashes, known.slots, known.tables,
+                    known.columns, known.keys, known.seeds, known.parts, known.weights,
+                    arrays.uuids, self._scratch, progress, arrays.transactions, arrays.rows,
+                    arrays.digests, arrays.keys, arrays.counts, arrays.left,
+                )  # fmt: skip
+            self._copy_left(data, description)
+            if progress[L.STATUS] != L.ODD_ROWS:
+                return int(progress[L.STATUS])
+            if not self._leave_odd():
+                return L.ODD
+
+    def _copy_left(self, data: NDArray[np.uint8], description: FormatDescription) -> None:
+        arrays, events = self._arrays, self._left_events
+        lines = arrays.left[len(events) : int(arrays.progress[L.LEFT_EVENTS])]
+        for txn, row, at, length, slot in lines.tolist():
+            table = self.descriptors.maps[slot]
+            assert table is not None
+            event = data[at : at + length].tobytes()
+            events.append(LeftEvent(txn, row, slot, table, event, description))
 
     def _flush(self) -> Iterator[Batch]:
         arrays = self._arrays
         progress = arrays.progress
         count = int(progress[L.TRANSACTIONS])
-        if count:
+        self._count_bytes()
+        if count and self.is_survey:
+            self.ordinal += count
+        elif count:
             for code in np.flatnonzero(arrays.counts).tolist():
                 self.file.events[event_name(code)] += int(arrays.counts[code])
-            self.file.transactions += count
-            self.file.rows += int(progress[L.ROWS])
             first = self.ordinal + 1
+            left = self._read_left(first)
+            if left.changes:
+                arrays = arrays.with_left(left)
+            self.file.transactions += count
+            self.file.rows += int(arrays.progress[L.ROWS])
             self.ordinal += count
             yield Batch(
                 file=self.file.file,
@@ -223,14 +276,16 @@ class CompiledStream(TransactionStream):
                 clock=self._clock_run(count),
                 arrays=arrays,
                 descriptors=self.descriptors,
-                touched=self._touched(arrays),
+                touched=self._touched(arrays, left_keys(left.changes, count)),
                 first_place=self.rereader.place_of(0),
+                left=left.changes,
             )
         arrays.counts[:] = 0
-        progress[L.TRANSACTIONS] = progress[L.ROWS] = progress[L.KEYS] = 0
+        progress[[L.TRANSACTIONS, L.ROWS, L.KEYS, L.LEFT_EVENTS, L.EVENT_BYTES]] = 0
+        self._left_events.clear()
 
-    def _touched(self, arrays: Arrays) -> Touched:
-        return self._toucher.touched(arrays, self.descriptors)
+    def _touched(self, arrays: Arrays, left: LeftKeys) -> Touched:
+        return self._toucher.touched(arrays, self.descriptors, left)
 
     def _clock_run(self, count: int) -> int:
         first, last = self._arrays.transactions[0], self._arrays.transactions[count - 1]
@@ -250,6 +305,76 @@ class CompiledStream(TransactionStream):
         grown.uuids[:] = self._arrays.uuids
         self._arrays = grown
         return True
+
+    # Left tables
+
+    def _read_left(self, first_ordinal: int) -> LeftRows:
+        if not self._left_events:
+            return LeftRows()
+        lines = self._arrays.transactions
+        domains = np.where(
+            lines[:, L.T_TYPE] == EventType.MARIADB_GTID, lines[:, L.T_SOURCE], L.ABSENT
+        )
+        return left_rows(
+            self._left_events, file=self.file.file, first_ordinal=first_ordinal,
+            domains=domains.tolist(), keys=self.keys,
+        )  # fmt: skip
+
+    def _count_bytes(self) -> None:
+        arrays = self._arrays
+        self._rows_bytes += int(arrays.progress[L.EVENT_BYTES])
+        events = arrays.left[: int(arrays.progress[L.LEFT_EVENTS])]
+        self._left_bytes += int(events[:, L.V_LENGTH].sum())
+        if self._rows_bytes >= SHARE_BYTES_MIN:
+            self._require_small_share()
+
+    def _require_small_share(self) -> None:
+        if self.left is not None and self._left_bytes > LEFT_SHARE_MAX * self._rows_bytes:
+            raise NotCompilable(f"too many other rows: {self.left.described()}")
+
+    def require_judged(self) -> None:
+        """Raise ``NotCompilable`` if the log is to be read again, or by another engine."""
+        if self.is_survey:
+            assert self.left is not None
+            self._require_small_share()
+            self.left.begin_again()
+
+    def _is_left(self, table: TableMap, plan: ScanPlan | None) -> bool:
+        if self.left is None or table.undecodable:
+            return False
+        tied = tied_tables(self.keys.registry, table.name)
+        if tied & self.left.reasons.keys():
+            self._leave(table.name, tied, "")
+        elif plan is None or not is_steppable(table):
+            if not may_be_left(self.keys.registry, table):
+                return False
+            self._leave(table.name, tied, REASONS[L.UNREAD])
+        else:
+            self._digested.add(table.name.lower())
+            return False
+        return True
+
+    def _leave_odd(self) -> bool:
+        """Leave the table of an odd row; return False if only whole transactions can be left."""
+        progress = self._arrays.progress
+        table = self.descriptors.maps[int(progress[L.DETAIL])]
+        assert table is not None
+        if self.left is None or not may_be_left(self.keys.registry, table):
+            return False
+        tied = tied_tables(self.keys.registry, table.name)
+        self._leave(table.name, tied, REASONS[int(progress[L.REASON])])
+        self.descriptors.leave(self.left.reasons)
+        return True
+
+    def _leave(self, name: str, tied: set[str], reason: str) -> None:
+        assert self.left is not None
+        if not self.left.add(tied, name, reason) & self._digested:
+            return
+        if self.left.restarts >= RESTARTS_MAX:
+            raise NotCompilable(f"ever more other rows: {self.left.described()}")
+        self.is_survey = True
+        if self.ordinal < EARLY_TRANSACTIONS and self.left.restarts < RESTARTS_MAX // 2:
+            self.left.begin_again()
 
     # Tables
 
@@ -275,7 +400,8 @@ class CompiledStream(TransactionStream):
         self.announce(table)
         # A table map affects only its own table's keys.
         self._version = self.keys.registry.version
-        self.descriptors.add(digest, table, self._plan(table))
+        plan = self._plan(table)
+        self.descriptors.add(digest, table, plan, is_left=self._is_left(table, plan))
 
     def _table_of(self, body: bytes, is_mariadb: bool) -> TableMap | None:
         """None for a malformed map, which the decoder reports."""
@@ -307,5 +433,7 @@ class CompiledStream(TransactionStream):
             name = (table.name, line.table, line.name, line.role)
             if self._shapes.setdefault(name, shape) != shape:
                 # Digests from before and after do not compare.
+                if self.left is not None:
+                    return None
                 raise NotCompilable(f"the keys of {table.name} change midway")
         return plan

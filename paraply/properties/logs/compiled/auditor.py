@@ -6,6 +6,8 @@ and words named findings.
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Mapping
 from copy import copy
 
 import numpy as np
@@ -21,6 +23,7 @@ from paraply.properties.logs.compiled.batches import (
     judged_batch,
 )
 from paraply.properties.logs.compiled.judge_kernel import judge
+from paraply.properties.logs.compiled.left_replay import LeftReplay
 from paraply.properties.logs.compiled.lint import lint_batch
 from paraply.properties.logs.compiled.path import CompiledPath
 from paraply.properties.logs.compiled.replay import CompiledReplay
@@ -63,12 +66,14 @@ _LAST_COMMITTED_ZERO = "last_committed=0"
 class CompiledAuditor(Auditor):
     """Runs every judge over batches and single transactions.
 
+    With ``left``, the reasons by lower-case table, batches may have rows for the readable code.
     Raises ``NotCompilable`` if only the readable auditor works.
     """
 
     def __init__(
-        self, row_keys: RowKeys, source: BatchSource, options: AuditOptions | None = None
-    ) -> None:
+        self, row_keys: RowKeys, source: BatchSource, options: AuditOptions | None = None, *,
+        left: Mapping[str, str] | None = None,
+    ) -> None:  # fmt: skip
         super().__init__(row_keys, options)
         options = self.options
         self._source = source
@@ -87,6 +92,12 @@ class CompiledAuditor(Auditor):
             row_keys, options.replay_rows_max, options.replay_findings_max
         )
         self._replay = self._compiled_replay
+        self._left_reasons = left
+        self._left_rows: Counter[str] = Counter()
+        if left is not None:
+            self._compiled_replay.leave_to(
+                LeftReplay(row_keys, options.replay_findings_max, source)
+            )
         self._lanes: dict[int, int] = {}
         self._table_names: list[str] = []
         self._schema_numbers: dict[str, int] = {}
@@ -112,6 +123,8 @@ class CompiledAuditor(Auditor):
                 self._kinds[kind] += number
         self._note_metadata(columns)
         self._take_census(batch)
+        for part in batch.left:
+            self._take_left(part.transaction)
         self._note_domains(batch)
         self._number_lanes(columns)
         self._add_tables(batch.table_names)
@@ -167,6 +180,12 @@ class CompiledAuditor(Auditor):
             self._parallelism._keyless_seen = self._parallelism._keys_unknown = True
         if len(counts) > TABLES_MAX:
             raise NotCompilable("more tables than are summarised")
+
+    def _take_left(self, txn: LoggedTransaction) -> None:
+        """Note the doubts of rows that the readable code read."""
+        self._left_rows.update(row.table for row in txn.rows)
+        if txn.uncertain_keys or txn.partly_keyed_tables or txn.reached_tables or txn.searched_rows:
+            raise NotCompilable(f"rows whose keys are not sure, of {txn.rows[0].table}")
 
     def _number_lanes(self, columns: Ints) -> None:
         domains, inverse = np.unique(columns[:, C.B_LANE], return_inverse=True)
@@ -274,18 +293,7 @@ class CompiledAuditor(Auditor):
 
     def observe(self, txn: LoggedTransaction) -> None:
         """Judge a transaction from the readable decoder."""
-        if txn.complete and (
-            txn.rows
-            or txn.keys
-            or txn.shared_keys
-            or txn.undecoded_tables
-            or txn.kind is LoggedKind.XA
-            or (txn.last_committed or 0) < 0
-            or (txn.sequence_number or 0) < 0
-        ):
-            raise NotCompilable(f"rows outside of a plain transaction, or XA, at {txn.start}")
-        if txn.commit_id is not None and txn.is_ddl:
-            raise NotCompilable(f"DDL in a commit group at {txn.start}")
+        require_compilable(txn)
         self._transactions += 1
         self._kinds[txn.kind.value] += 1
         self._has[LOGICAL_CLOCK] |= bool(txn.sequence_number)
@@ -382,6 +390,9 @@ class CompiledAuditor(Auditor):
         self.settle()
         result = super().result()
         result.engine = "compiled"
+        result.left_rows = self._left_rows.total()
+        reasons = self._left_reasons or {}
+        result.left_tables = {name: reasons[name.lower()] for name in sorted(self._left_rows)}
         return result
 
     def _copy_safety(self) -> None:
@@ -414,6 +425,22 @@ class CompiledAuditor(Auditor):
         width.rounds, width.slice_rounds = scalars[[C.S_ROUNDS, C.S_SLICE_SIZE]].tolist()
         width.counts = state.slices[: -(-width.rounds // width.slice_rounds)].tolist()
         self._path.state = state
+
+
+def require_compilable(txn: LoggedTransaction) -> None:
+    """Raise ``NotCompilable`` for a single transaction that kernels cannot place."""
+    if txn.complete and (
+        txn.rows
+        or txn.keys
+        or txn.shared_keys
+        or txn.undecoded_tables
+        or txn.kind is LoggedKind.XA
+        or (txn.last_committed or 0) < 0
+        or (txn.sequence_number or 0) < 0
+    ):
+        raise NotCompilable(f"rows outside of a plain transaction, or XA, at {txn.start}")
+    if txn.commit_id is not None and txn.is_ddl:
+        raise NotCompilable(f"DDL in a commit group at {txn.start}")
 
 
 def _bit_length(numbers: Ints) -> Ints:

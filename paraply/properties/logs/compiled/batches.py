@@ -41,6 +41,26 @@ class JudgedBatch:
     row_keys_start: Ints
     row_images: Words
     row_keys: Words
+    left: Sequence[LeftPart] = ()
+
+
+class LeftPart(Protocol):
+    """A transaction's rows that the readable code judges."""
+
+    @property
+    def index(self) -> int:
+        """Of the transaction in its batch."""
+        ...
+
+    @property
+    def transaction(self) -> LoggedTransaction:
+        """The rows with their keys, without header."""
+        ...
+
+    @property
+    def rows(self) -> Sequence[int]:
+        """Place of each row among those of the batch."""
+        ...
 
 
 class TouchedParts(Protocol):
@@ -141,6 +161,11 @@ class BatchParts(Protocol):
         """Server id, event time and commit time per transaction."""
         ...
 
+    @property
+    def left(self) -> Sequence[LeftPart]:
+        """Rows that the readable code judges."""
+        ...
+
     def headers(self, chosen: Sequence[int] | None = None) -> Iterator[LoggedTransaction]:
         """Yield the transactions, or the chosen ones, without rows and keys."""
         ...
@@ -180,6 +205,7 @@ def judged_batch(parts: BatchParts) -> JudgedBatch:
         row_keys_start=np.ascontiguousarray(parts.row_keys_start),
         row_images=parts.row_images,
         row_keys=parts.row_keys,
+        left=parts.left,
     )
 
 

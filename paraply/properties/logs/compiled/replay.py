@@ -14,6 +14,7 @@ from paraply.properties.logs.compiled.batches import (
     judged_batch,
 )
 from paraply.properties.logs.compiled.keyed_rows import CompiledReplayState
+from paraply.properties.logs.compiled.left_replay import LeftReplay, Place, losses_of
 from paraply.properties.logs.compiled.replay_borders import CompactRows
 from paraply.properties.logs.compiled.replay_kernel import replay_rows
 from paraply.properties.logs.compiled.replay_state import with_room
@@ -26,8 +27,10 @@ from paraply.properties.logs.row_replay import (
     RowReplay,
 )
 from paraply.properties.logs.transaction_facts import get_reference
-from paraply.vocabulary.audit_result import ReplayFinding
+from paraply.vocabulary.audit_result import ReplayFinding, ReplayResult
 from paraply.vocabulary.keys import RowKeys
+from paraply.vocabulary.log import LoggedTransaction
+from paraply.vocabulary.verdict import Verdict
 
 _PROPERTIES = {
     R.GONE: (ROWS_EXIST, "{operation} of a row that was deleted before"),
@@ -47,25 +50,54 @@ class CompiledReplay(RowReplay):
         super().__init__(row_keys, rows_max, findings_max)
         self.rows = CompiledReplayState(rows_max, findings_max)
         self._state = self.rows
+        self._left: LeftReplay | None = None
+        self._found: list[ReplayFinding] = []
+        """By kernels; ``_places`` has the place of each."""
+        self._places: list[Place] = []
+        self._left_without_key = 0
+
+    def leave_to(self, left: LeftReplay) -> None:
+        """Let another replay judge left rows."""
+        self._left = left
+
+    def observe(self, txn: LoggedTransaction) -> None:
+        """Apply the next transaction, which has no rows."""
+        super().observe(txn)
+        if self._left is not None:
+            self._left.observe(txn)
 
     def observe_batch(self, batch: JudgedBatch, first_ordinal: int, source: BatchSource) -> None:
         """Apply a batch's rows."""
         count = len(batch.row_operations)
         if not count:
             return
-        touched, first = np.unique(batch.row_tables, return_index=True)
+        operations, touching, followed = batch.row_operations, batch.row_tables, set[int]()
+        if batch.left:
+            assert self._left is not None
+            without = sorted(self._left.prepare(batch))
+            operations = operations.copy()
+            operations[without] = R.NOTHING
+            touching = np.delete(touching, without)
+            left = [at for part in batch.left for at in part.rows]
+            followed = set(batch.row_tables[left].tolist())
+        touched, first = np.unique(touching, return_index=True)
         numbers = np.zeros(len(batch.table_names), np.int64)
         keys_max = 1
         for table in touched[np.argsort(first)].tolist():
-            keys = len(batch.key_names[table])
+            keys = R.FOLLOWED if table in followed else len(batch.key_names[table])
             numbers[table] = self.rows.number_of(batch.table_names[table], keys)
             keys_max = max(keys_max, keys)
         state = self.rows.arrays = with_room(self.rows.arrays, 2 * count, keys_max)
+        if self._left is not None and len(state.losses) < 2 * count:
+            losses = np.zeros((4 * count, 2), np.uint64)
+            state = self.rows.arrays = state._replace(losses=losses)
         with np.errstate(over="ignore"):
             replay_rows(
-                state, batch.row_operations, numbers[batch.row_tables], batch.row_keys_start,
+                state, operations, numbers[batch.row_tables], batch.row_keys_start,
                 batch.row_images, batch.row_keys, 0, count,
             )  # fmt: skip
+        if self._left is not None:
+            self._left.observe_left(batch, losses_of(state))
         for table in np.flatnonzero(batch.census[:, 3]).tolist():
             self._keyless[batch.table_names[table]] = None
             self._result.rows_without_key += int(batch.census[table, 3])
@@ -91,7 +123,8 @@ class CompiledReplay(RowReplay):
             name = batch.key_names[int(batch.row_tables[row])][key_number]
             key = next(each for each in keys if each.index == name)
         fact, message = _PROPERTIES[code]
-        self._result.findings.append(
+        self._places.append((ordinal, row_of_transaction))
+        self._found.append(
             ReplayFinding(
                 property=fact,
                 transaction=get_reference(txn),
@@ -107,11 +140,22 @@ class CompiledReplay(RowReplay):
         return ReplayBorder(rows=CompactRows.of(CompiledReplayState(self._rows_max, 0)))
 
     def _rows_from(self, rows: Any, ordinal: int) -> Any:
+        self._found, self._places = [], []
         self.rows = rows.to_state(self._findings_max)
         return self.rows
 
     def _rows_left(self, ordinal: int) -> Any:
         return CompactRows.of(self.rows)
+
+    def result(self) -> ReplayResult:
+        """Return counts, findings and rows per table."""
+        self.copy_counts()
+        return super().result()
+
+    def verdict(self) -> Verdict | None:
+        """Return the verdict, None without row changes."""
+        self.copy_counts()
+        return super().verdict()
 
     def copy_counts(self) -> None:
         """Copy the arrays' counts to the result."""
@@ -122,6 +166,26 @@ class CompiledReplay(RowReplay):
         result.duplicate_keys = int(counts[R.N_DUPLICATE])
         result.findings_dropped = int(counts[R.N_DROPPED])
         self._rows_checked = int(counts[R.N_CHECKED])
+        result.findings = self._found
+        if self._left is not None:
+            self._add_left(self._left)
+
+    def _add_left(self, left: LeftReplay) -> None:
+        result, other = self._result, left._result
+        for name in ("before_images_found", "before_images_missing", "before_images_unknown",
+                     "duplicate_keys", "findings_dropped"):  # fmt: skip
+            setattr(result, name, getattr(result, name) + getattr(other, name))
+        result.rows_in_doubt = other.rows_in_doubt
+        result.rows_without_key += other.rows_without_key - self._left_without_key
+        self._left_without_key = other.rows_without_key
+        self._rows_checked += left._rows_checked
+        for tables in ("_keyless", "_unknown_tables", "_unexplained", "_cascaded"):
+            getattr(self, tables).update(getattr(left, tables))
+        if other.findings:
+            both = zip((*self._places, *left.places), (*self._found, *other.findings), strict=True)
+            found = [finding for _, finding in sorted(both, key=lambda placed: placed[0])]
+            result.findings = found[: self._findings_max]
+            result.findings_dropped += len(found) - len(result.findings)
 
 
 class CompiledRowFollower(RowFollower):

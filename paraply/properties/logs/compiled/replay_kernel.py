@@ -121,6 +121,10 @@ def _forget_oldest(replay: Replay) -> None:
     counts[R.N_FREE] = row
     counts[R.N_ROWS] -= 1
     table = replay.tables[replay.table_of[row]]
+    if table[R.T_KEYS] == R.FOLLOWED:
+        replay.losses[counts[R.N_LOSSES], 0] = np.uint64(counts[R.N_PUTS])
+        replay.losses[counts[R.N_LOSSES], 1] = replay.keys[row]
+        counts[R.N_LOSSES] += 1
     if not table[R.T_STALE]:
         table[R.T_BORN] = 0
         counts[R.N_FORGOTTEN] += 1
@@ -262,6 +266,18 @@ def put_rows(replay: Replay, keys: Words, images: Words, others: Words, tables: 
             _forget_oldest(replay)
 
 
+@njit(cache=True)
+def _follow(replay: Replay, table: int, keys: Words, start: int) -> None:
+    """Give a followed row its grave and its place."""
+    counts = replay.counts
+    for side in range(2):
+        if keys[start, side] != _NONE:
+            _put(replay, keys[start, side], table, np.uint64(side))
+            counts[R.N_PUTS] += 1
+            if counts[R.N_ROWS] > counts[R.N_ROWS_MAX]:
+                _forget_oldest(replay)
+
+
 @njit(cache=True, nogil=True)
 def replay_rows(
     replay: Replay, operations: Ints, tables: Ints, starts: Ints, images: Words, keys: Words,
@@ -269,13 +285,19 @@ def replay_rows(
 ) -> None:  # fmt: skip
     """Apply batch rows ``first`` to ``last``; the state has room.
 
-    ``starts`` are each row's first key; ``images`` and ``keys`` are (before, after).
+    ``starts`` are each row's first key; ``images`` and ``keys`` are (before, after). A followed
+    row's keys are its identities.
     """
-    replay.counts[R.N_FINDINGS] = 0
+    replay.counts[R.N_FINDINGS] = replay.counts[R.N_PUTS] = replay.counts[R.N_LOSSES] = 0
     for row in range(first, last):
         table, start = tables[row], starts[row]
         count = replay.tables[table, R.T_KEYS]
         operation = operations[row]
+        if operation == R.NOTHING:
+            continue
+        if count == R.FOLLOWED:
+            _follow(replay, table, keys, start)
+            continue
         before, after = -1, -1
         if operation != _INSERT:
             before = _first_key(keys, start, count, 0)

@@ -36,14 +36,21 @@ Words = NDArray[np.uint64]
     N_FINDINGS,
     N_ROWS_MAX,
     N_LISTED_MAX,
-) = range(17)
-COUNTS = 17
+    N_PUTS,
+    N_LOSSES,
+) = range(19)
+"""N_PUTS and N_LOSSES count within a batch (``Losses``)."""
+COUNTS = 19
 NOWHERE = -1
 
 # Columns of a table of the replay.
 T_BORN, T_ROWS, T_STALE, T_KEYS = range(4)
 TABLE_COLUMNS = 4
-"""T_STALE: replaced by a reset; T_KEYS: key count."""
+"""T_STALE: replaced by a reset; T_KEYS: key count, or FOLLOWED."""
+FOLLOWED = -1
+"""Another replay judges the table's rows; here they only take their places in write order."""
+NOTHING = 3
+"""The operation of a row that no key names."""
 
 # Columns of a finding.
 F_ROW, F_CODE, F_KEY = range(3)
@@ -71,6 +78,8 @@ class Replay(NamedTuple):
     """Open addressing: further UNIQUE key to identity."""
     tables: Ints
     findings: Ints
+    losses: Words
+    """Forgotten followed rows of a batch: puts of such rows before, and key."""
 
 
 def new_replay(rows_max: int, listed_max: int, small: int = 1 << 12) -> Replay:
@@ -92,6 +101,7 @@ def new_replay(rows_max: int, listed_max: int, small: int = 1 << 12) -> Replay:
         owner_rows=np.zeros(small, np.uint64),
         tables=np.zeros((64, TABLE_COLUMNS), np.int64),
         findings=np.zeros((listed_max + 1, FINDING_COLUMNS), np.int64),
+        losses=np.zeros((0, 2), np.uint64),
     )
 
 

@@ -1,0 +1,89 @@
+"""Tables whose rows are left to the readable code, for the whole log.
+
+Digests of kernels and of readable keys never compare, so tables that foreign keys tie are left
+together. A table that turns out to be odd after its rows were judged makes the audit begin again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import NoReturn
+
+from paraply.adapters.binlog.compiled import layout as L
+from paraply.adapters.binlog.keys.builder import plan_of
+from paraply.adapters.binlog.schema.registry import SchemaRegistry
+from paraply.adapters.binlog.table_map import TableMap
+from paraply.vocabulary.not_compilable import BeginAgain
+
+RESTARTS_MAX = 8
+"""Each pass finds all odd tables, but a definition may change because of what was left."""
+
+REASONS = {
+    L.PARTIAL: "partial row images",
+    L.BEYOND_ASCII: "key texts beyond ASCII",
+    L.SEARCHED: "rows found by all columns",
+    L.CHECKED_AGAIN: "repeated foreign key checks",
+    L.UNCHECKED_ROWS: "unchecked foreign keys",
+    L.UNREAD: "keys or columns of other types",
+}
+
+
+@dataclass(slots=True)
+class LeftTables:
+    """The left tables by lower-case name, each with the reason."""
+
+    reasons: dict[str, str] = field(default_factory=dict)
+    restarts: int = 0
+
+    def add(self, names: Iterable[str], odd: str, reason: str) -> set[str]:
+        """Leave tied tables, of which ``odd`` has the reason; return what is new.
+
+        Without a reason, one of them is left already.
+        """
+        names = set(names)
+        odd = odd.lower() if reason else min(names & self.reasons.keys())
+        new = names - self.reasons.keys()
+        for name in sorted(new):
+            self.reasons[name] = reason if name == odd else f"foreign keys with {odd}"
+        return new
+
+    def begin_again(self) -> NoReturn:
+        """Raise ``BeginAgain``, since tables to be left were already judged by kernels."""
+        self.restarts += 1
+        raise BeginAgain(self.described())
+
+    def described(self) -> str:
+        """Return the tables and reasons in a sentence's part."""
+        return ", ".join(f"{name} ({reason})" for name, reason in sorted(self.reasons.items()))
+
+
+def tied_tables(registry: SchemaRegistry, name: str) -> set[str]:
+    """Return the lower-case names of a table and of all that foreign keys tie to it."""
+    found = {name.lower()}
+    pending = [registry.known_name(name)]
+    seen = set()
+    while pending:
+        table = pending.pop()
+        if table in seen:
+            continue
+        seen.add(table)
+        found.add(table.lower())
+        schema = registry.table(table)
+        parents = () if schema is None else (key.parent for key in schema.foreign_keys)
+        children = (child for child, _ in registry.referencing(table))
+        pending += map(registry.known_name, (*parents, *children))
+    return found
+
+
+def may_be_left(registry: SchemaRegistry, table: TableMap) -> bool:
+    """Return whether the readable code knows all keys of a table's rows."""
+    schema, plan = registry.table(table.name), plan_of(registry, table.name)
+    return (
+        schema is not None
+        and not table.undecodable
+        and schema.keys_known
+        and plan.complete
+        and plan.foreign_keys_known
+        and len(schema.columns) == len(table.columns)
+    )

@@ -1,0 +1,147 @@
+"""The readable replay of rows that kernels do not digest, beside the replay of the others.
+
+Both share one bound of rows. The kernels' rows have a place for each of these, so that both forget
+in one order of writes.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+
+import numpy as np
+from numpy.typing import NDArray
+
+from paraply.properties.logs.compiled import replay_state as R
+from paraply.properties.logs.compiled.batches import BatchSource, JudgedBatch, LeftPart
+from paraply.properties.logs.replay_state import (
+    Fingerprint,
+    ReplayState,
+    RowState,
+    compute_fingerprint,
+)
+from paraply.properties.logs.row_replay import IdentifiedRow, RowReplay
+from paraply.properties.logs.transaction_facts import get_reference
+from paraply.vocabulary.audit_result import ReplayFinding
+from paraply.vocabulary.keys import ConflictKey, RowKeys
+from paraply.vocabulary.log import LoggedTransaction, RowChange
+
+Words = NDArray[np.uint64]
+Place = tuple[int, int]
+"""Ordinal and row of a finding."""
+
+
+def _digest_of(identity: Fingerprint) -> int:
+    return int.from_bytes(identity[:8], "little") or 1
+
+
+class LeftState(ReplayState):
+    """Rows that are forgotten when the kernels' replay says so."""
+
+    __slots__ = ("_identities", "losses", "puts")
+
+    def __init__(self) -> None:
+        super().__init__(rows_max=1 << 62)
+        self.puts = 0
+        self.losses: deque[tuple[int, int]] = deque()
+        """Of the batch: the puts before, and the row."""
+        self._identities: dict[int, Fingerprint] = {}
+
+    def put(self, identity: Fingerprint, row: RowState) -> None:
+        """Write a row or grave."""
+        super().put(identity, row)
+        self._identities[_digest_of(identity)] = identity
+        self.puts += 1
+        self.forget_lost()
+
+    def forget_lost(self) -> None:
+        """Forget what is lost so far."""
+        while self.losses and self.losses[0][0] <= self.puts:
+            identity = self._identities.pop(self.losses.popleft()[1])
+            row = self._rows.pop(identity, None)
+            if row is not None:
+                self._drop_owned(identity, row)
+                if self._tables.get(row.table.name.lower()) is row.table:
+                    row.table.born = False
+
+
+class LeftReplay(RowReplay):
+    """Replays left rows; ``places`` has the place of each finding."""
+
+    def __init__(self, row_keys: RowKeys, findings_max: int, source: BatchSource) -> None:
+        super().__init__(row_keys, findings_max=findings_max)
+        self._state = self._left_state = LeftState()
+        self._source = source
+        self._at = 0
+        self._row = 0
+        self.places: list[Place] = []
+        self._identified_rows: list[list[IdentifiedRow]] = []
+
+    def prepare(self, batch: JudgedBatch) -> set[int]:
+        """Write the identities of left rows to their keys; return the rows that name no row.
+
+        A hidden row's table counts as touched.
+        """
+        self._identified_rows, without = [], set()
+        for part in batch.left:
+            found = [self._identified(row) for row in part.transaction.rows]
+            self._identified_rows.append(found)
+            for at, row, identified in zip(part.rows, part.transaction.rows, found, strict=True):
+                line = batch.row_keys[batch.row_keys_start[at]]
+                if row.before is not None:
+                    line[0] = _first_digest(identified.before)
+                if row.after is not None:
+                    line[1] = _first_digest(identified.after)
+                if not line.any() and not identified.is_hidden:
+                    without.add(at)
+        return without
+
+    def observe_left(self, batch: JudgedBatch, losses: list[tuple[int, int]]) -> None:
+        """Apply the batch's left rows, which :meth:`prepare` identified."""
+        state = self._left_state
+        state.puts, state.losses = 0, deque(losses)
+        state.forget_lost()
+        for part, found in zip(batch.left, self._identified_rows, strict=True):
+            self._observe_part(batch, part, found)
+        self._identified_rows = []
+        assert not state.losses
+
+    def _observe_part(self, batch: JudgedBatch, part: LeftPart, found: list[IdentifiedRow]) -> None:
+        txn = self._txn = part.transaction
+        first = int(batch.row_ends[part.index - 1]) if part.index else 0
+        self._at = int(batch.columns[part.index, -1])
+        for at, row, identified in zip(part.rows, txn.rows, found, strict=True):
+            self._row = at - first
+            self._apply_identified(txn, row, identified)
+
+    def _contradict(
+        self, name: str, row: RowChange, key: ConflictKey, message: str, in_doubt: bool
+    ) -> bool:
+        findings = self._result.findings
+        before = len(findings)
+        told = super()._contradict(name, row, key, message, in_doubt)
+        if len(findings) > before:
+            assert self._txn is not None
+            ordinal = self._txn.ordinal
+            findings[-1] = self._placed(findings[-1], self._source.reread(ordinal, self._at))
+            self.places.append((ordinal, self._row))
+        return told
+
+    def _placed(self, finding: ReplayFinding, txn: LoggedTransaction) -> ReplayFinding:
+        return ReplayFinding(
+            property=finding.property,
+            transaction=get_reference(txn),
+            table=finding.table,
+            key=finding.key,
+            offset=txn.rows[self._row].position.offset,
+            message=finding.message,
+        )
+
+
+def _first_digest(keys: tuple[ConflictKey, ...] | None) -> int:
+    return _digest_of(compute_fingerprint(keys[0])) if keys else 0
+
+
+def losses_of(state: R.Replay) -> list[tuple[int, int]]:
+    """Return what a batch made the kernels' replay forget of left rows."""
+    count = int(state.counts[R.N_LOSSES])
+    return [(puts, key) for puts, key in state.losses[:count].tolist()]
