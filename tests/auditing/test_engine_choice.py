@@ -40,16 +40,35 @@ def test_auto_takes_the_compiled_engine_where_the_log_repays_it(
 def test_auto_falls_back_where_the_log_is_not_for_the_compiled_engine(repository, monkeypatch):
     monkeypatch.setattr(line_of_work, "COMPILED_BYTES_MIN", 0)
     monkeypatch.setattr(line_of_work, "COMPILING_BYTES_MIN", 0)
-    minimal = "tests/fixtures/binlogs/mysql-9.7.4/load-minimal-image/bin.000001"
-    result = audit(AuditRequest(files=(str(repository / minimal),)))
+    prepared = "tests/fixtures/binlogs/mysql-9.7.4/xa/bin.000001"
+    result = audit(AuditRequest(files=(str(repository / prepared),)))
     assert result.engine == "readable"
     assert "rows outside of a plain transaction" in result.engine_because
     assert result.row_changes > 0
 
 
-def test_compiled_engine_by_name_says_why_it_cannot(repository):
+def test_compiled_engine_begins_again_to_leave_tables_and_says_so(repository):
     minimal = "tests/fixtures/binlogs/mysql-9.7.4/load-minimal-image/bin.000001"
-    request = AuditRequest(files=(str(repository / minimal),), engine="compiled")
+    files = (str(repository / minimal),)
+    result = audit(AuditRequest(files=files, engine="compiled"))
+    assert result.engine == "compiled"
+    assert 0 < result.left_rows <= result.row_changes
+    assert {"key texts beyond ASCII", "rows found by all columns"} <= {*result.left_tables.values()}
+    readable = audit(AuditRequest(files=files, engine="readable"))
+    result.engine, result.left_rows, result.left_tables = "readable", 0, {}
+    assert result == readable
+
+
+def test_report_names_the_share_and_the_tables_of_the_readable_code(repository, capsys):
+    minimal = "tests/fixtures/binlogs/mysql-9.7.4/load-minimal-image/bin.000001"
+    main(["audit", str(repository / minimal), "--engine", "compiled", "--plain"])
+    told = " ".join(capsys.readouterr().out.split())
+    assert "% of the rows: " in told.partition("engine compiled, but for ")[2][:30]
+
+
+def test_compiled_engine_by_name_says_why_it_cannot(repository):
+    prepared = "tests/fixtures/binlogs/mysql-9.7.4/xa/bin.000001"
+    request = AuditRequest(files=(str(repository / prepared),), engine="compiled")
     with pytest.raises(ParaplyError, match=r"P308 .*rows outside of a plain transaction"):
         audit(request)
 

@@ -71,7 +71,7 @@ class RowStream(CompiledStream):
     def _touched(self, arrays: Arrays, left: LeftKeys) -> Touched:
         none, numbers = np.zeros(0, np.uint64), np.zeros(0, np.int64)
         return Touched(
-            key_ends=numbers, keys=none, primary=np.zeros(0, np.bool_), table_ends=numbers,
+            key_ends=numbers, keys=none, marks=np.zeros(0, np.uint8), table_ends=numbers,
             tables=numbers, census=np.zeros((0, 4), np.int64),
         )  # fmt: skip
 

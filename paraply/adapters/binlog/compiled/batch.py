@@ -93,7 +93,7 @@ class Touched:
     key_ends: Ints
     """(written, read, locked) per transaction."""
     keys: Words
-    primary: NDArray[np.bool_]
+    marks: NDArray[np.uint8]
     table_ends: Ints
     tables: Ints
     census: Ints
@@ -124,7 +124,7 @@ class Toucher:
         found = Touched(
             key_ends=np.zeros((count, 3), np.int64),
             keys=np.zeros(keys, np.uint64),
-            primary=np.zeros(keys, np.bool_),
+            marks=np.zeros(keys, np.uint8),
             table_ends=np.zeros(count, np.int64),
             tables=np.zeros(rows, np.int64),
             census=np.zeros((tables, 4), np.int64),
@@ -132,9 +132,9 @@ class Toucher:
         self._stamp = collect(
             arrays.transactions, count, arrays.rows, arrays.keys, arrays.digests,
             descriptors.tables, descriptors.keys,
-            left.ends, left.keys, left.kinds, left.primary,
+            left.ends, left.keys, left.kinds, left.marks,
             self._seen_keys, self._seen_at, self._table_seen, self._stamp,
-            found.key_ends, found.keys, found.primary, found.table_ends, found.tables,
+            found.key_ends, found.keys, found.marks, found.table_ends, found.tables,
             found.census,
         )  # fmt: skip
         return found

@@ -11,7 +11,7 @@ from paraply.adapters.binlog.compiled.hashing import finish, mix
 
 Ints = NDArray[np.int64]
 Words = NDArray[np.uint64]
-Flags = NDArray[np.bool_]
+Marks = NDArray[np.uint8]
 
 WRITTEN, READ, LOCKED = range(3)
 
@@ -24,8 +24,8 @@ def derived(key: np.uint64, word: int) -> np.uint64:
 
 @njit(cache=True)
 def _add(
-    key: np.uint64, is_primary: bool, stamp: int, seen_keys: Words, seen_at: Ints,
-    distinct: Words, primary: Flags, count: int,
+    key: np.uint64, mark: int, stamp: int, seen_keys: Words, seen_at: Ints,
+    distinct: Words, marks: Marks, count: int,
 ) -> int:  # fmt: skip
     mask = np.int64(len(seen_keys) - 1)
     at = np.int64(key & np.uint64(mask))
@@ -36,7 +36,7 @@ def _add(
     seen_at[at] = stamp
     seen_keys[at] = key
     distinct[count] = key
-    primary[count] = is_primary
+    marks[count] = mark
     return count + 1
 
 
@@ -94,9 +94,9 @@ def row_keys(
 @njit(cache=True, nogil=True)
 def collect(
     transactions: Ints, count: int, rows: Ints, keys: Words, digests: Words, tables: Ints,
-    key_table: Ints, left_ends: Ints, left_keys: Words, left_kinds: Ints, left_primary: Flags,
+    key_table: Ints, left_ends: Ints, left_keys: Words, left_kinds: Ints, left_marks: Marks,
     seen_keys: Words, seen_at: Ints, table_seen: Ints, stamp: int,
-    key_ends: Ints, distinct: Words, primary: Flags, table_ends: Ints, numbers: Ints,
+    key_ends: Ints, distinct: Words, marks: Marks, table_ends: Ints, numbers: Ints,
     census: Ints,
 ) -> int:  # fmt: skip
     """List each transaction's distinct keys and tables; return the next stamp.
@@ -128,8 +128,8 @@ def collect(
                     )  # fmt: skip
                 for at in range(number):
                     key_count = _add(
-                        found[at], has_primary and lines[at] == 0, stamp, seen_keys, seen_at,
-                        distinct, primary, key_count,
+                        found[at], L.PRIMARY_KEY if has_primary and lines[at] == 0 else 0, stamp,
+                        seen_keys, seen_at, distinct, marks, key_count,
                     )  # fmt: skip
                 if kind == WRITTEN:
                     named = table[L.D_NUMBER]
@@ -144,8 +144,8 @@ def collect(
                 for at in range(left_ends[index - 1] if index else 0, left_ends[index]):
                     if left_kinds[at] == kind:
                         key_count = _add(
-                            left_keys[at], left_primary[at], stamp, seen_keys, seen_at,
-                            distinct, primary, key_count,
+                            left_keys[at], left_marks[at], stamp, seen_keys, seen_at, distinct,
+                            marks, key_count,
                         )  # fmt: skip
             key_ends[index, kind] = key_count
         first_row = row_end

@@ -117,6 +117,8 @@ NEW_ROW = 0x51_7C_C1_B7
 WHOLE_ROW = 0x27_22_0A_95
 """Word that makes the key of a row without one."""
 
+PRIMARY_KEY, UNCERTAIN_KEY = 1, 2
+"""Marks of a key."""
 KEYS_OF_TABLE_MAX = 64
 """The servers' limit of unique keys."""
 UNCHECKED = 2

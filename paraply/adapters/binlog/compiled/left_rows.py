@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from paraply.adapters.binlog.compiled import layout as L
+from paraply.adapters.binlog.compiled.collect_kernel import LOCKED, READ, WRITTEN
 from paraply.adapters.binlog.cursor import MalformedError
 from paraply.adapters.binlog.format_description import HEADER_BYTES, FormatDescription
 from paraply.adapters.binlog.framing import HEADER, EventHeader, RawEvent
@@ -83,7 +84,8 @@ class LeftKeys:
     keys: Words
     kinds: Ints
     """Written, read or locked, in the order of ``collect_kernel``."""
-    primary: NDArray[np.bool_]
+    marks: NDArray[np.uint8]
+    """``layout.PRIMARY_KEY`` and UNCERTAIN_KEY."""
 
 
 @dataclass(slots=True)
@@ -140,31 +142,33 @@ def left_rows(
     return found
 
 
-def touched_keys(txn: LoggedTransaction) -> Iterator[tuple[ConflictKey, int]]:
-    """Yield a keyed transaction's keys with their kinds: written, read and locked."""
-    for kind, keys in enumerate((
-        (*txn.keys, *txn.searched_rows),
-        (*txn.shared_keys, *(txn.left_rows - txn.searched_rows)),
-        txn.locked_keys,
-    )):  # fmt: skip
-        for key in keys:
-            yield key, kind
+def touched_keys(txn: LoggedTransaction) -> Iterator[tuple[ConflictKey, int, bool]]:
+    """Yield a keyed transaction's keys: written, read or locked, and whether each is certain."""
+    uncertain = txn.uncertain_keys
+    yield from ((key, WRITTEN, key not in uncertain) for key in txn.keys)
+    yield from ((key, WRITTEN, False) for key in txn.searched_rows)
+    yield from ((key, READ, key not in uncertain) for key in txn.shared_keys)
+    yield from ((key, READ, False) for key in txn.left_rows - txn.searched_rows)
+    yield from ((key, LOCKED, True) for key in txn.locked_keys)
 
 
 def left_keys(changes: Iterable[LeftChanges], count: int) -> LeftKeys:
     """Return the left rows' keys of a batch of ``count`` transactions."""
     ends = np.zeros(count, np.int64)
-    digests, kinds, primary = [], [], []
+    digests: list[int] = []
+    kinds: list[int] = []
+    marks: list[int] = []
     for each in changes:
         before = len(digests)
-        for key, kind in touched_keys(each.transaction):
+        for key, kind, certain in touched_keys(each.transaction):
             digests.append(key_digest(key))
             kinds.append(kind)
-            primary.append(kind == 0 and key.index == _PRIMARY)
+            is_primary = kind == WRITTEN and key.index == _PRIMARY
+            marks.append(L.PRIMARY_KEY * is_primary + L.UNCERTAIN_KEY * (not certain))
         ends[each.index] = len(digests) - before
     return LeftKeys(
         np.cumsum(ends), np.array(digests, np.uint64), np.array(kinds, np.int64),
-        np.array(primary, np.bool_),
+        np.array(marks, np.uint8),
     )  # fmt: skip
 
 

@@ -131,7 +131,7 @@ class Rereader:
         if not rows.rows:
             return {}
         keys = touched_keys(keyed(rows, self._keys))
-        return {digest: key for key, _ in keys if (digest := key_digest(key)) in digests}
+        return {digest: key for key, *_ in keys if (digest := key_digest(key)) in digests}
 
     def _find(self, place: int) -> tuple[str, int, FormatDescription]:
         offset = place & ((1 << OFFSET_BITS) - 1)

@@ -23,6 +23,7 @@ from paraply.properties.logs.compiled.batches import (
     judged_batch,
 )
 from paraply.properties.logs.compiled.judge_kernel import judge
+from paraply.properties.logs.compiled.left_order import LeftOrder
 from paraply.properties.logs.compiled.left_replay import LeftReplay
 from paraply.properties.logs.compiled.lint import lint_batch
 from paraply.properties.logs.compiled.path import CompiledPath
@@ -94,6 +95,8 @@ class CompiledAuditor(Auditor):
         self._replay = self._compiled_replay
         self._left_reasons = left
         self._left_rows: Counter[str] = Counter()
+        self._order = LeftOrder(self._safety, self._appliers)
+        self._path.tables = self._order.table_of
         if left is not None:
             self._compiled_replay.leave_to(
                 LeftReplay(row_keys, options.replay_findings_max, source)
@@ -123,14 +126,19 @@ class CompiledAuditor(Auditor):
                 self._kinds[kind] += number
         self._note_metadata(columns)
         self._take_census(batch)
-        for part in batch.left:
-            self._take_left(part.transaction)
+        left = [self._take_left(part.transaction) for part in batch.left]
         self._note_domains(batch)
         self._number_lanes(columns)
         self._add_tables(batch.table_names)
+        if left:
+            self._state = self._order.add_names(self._state, batch, left)
         # A change uses its table, the schema, and at most three aspects.
         self._uses += len(batch.tables) * 4 + count
-        self._judge(batch, first_ordinal)
+        placed = self._judge(batch, first_ordinal)
+        if self._left_rows:
+            chosen = [part.index for part in batch.left]
+            refs = [get_reference(txn) for txn in parts.headers(chosen)]
+            self._order.note_undecided(batch, refs, left, placed)
         if len(self._lanes) > 1 and self._state.scalars[C.S_CHAINS + 3 * C.READS + C.NEXT]:
             raise NotCompilable("foreign keys, or tables without keys, in several domains")
         self._compiled_replay.observe_batch(batch, first_ordinal, self._source)
@@ -181,11 +189,15 @@ class CompiledAuditor(Auditor):
         if len(counts) > TABLES_MAX:
             raise NotCompilable("more tables than are summarised")
 
-    def _take_left(self, txn: LoggedTransaction) -> None:
-        """Note the doubts of rows that the readable code read."""
+    def _take_left(self, txn: LoggedTransaction) -> Touches:
+        """Note what the readable code read of a transaction's rows, and return it."""
         self._left_rows.update(row.table for row in txn.rows)
-        if txn.uncertain_keys or txn.partly_keyed_tables or txn.reached_tables or txn.searched_rows:
-            raise NotCompilable(f"rows whose keys are not sure, of {txn.rows[0].table}")
+        touches, judged = get_touches(txn), self._parallelism
+        self._uncertain_keys += len(txn.uncertain_keys)
+        judged._keys_uncertain |= bool(txn.uncertain_keys)
+        judged._keys_unknown |= bool(touches.unkeyed or touches.blurred)
+        judged._keyless_seen |= bool(touches.unkeyed - touches.unidentified)
+        return touches
 
     def _number_lanes(self, columns: Ints) -> None:
         domains, inverse = np.unique(columns[:, C.B_LANE], return_inverse=True)
@@ -221,14 +233,14 @@ class CompiledAuditor(Auditor):
         scalars = self._state.scalars
         if int(scalars[C.S_ORDINAL]) != first_ordinal - 1:
             raise NotCompilable("ordinals leave a gap")
-        placed = np.zeros((len(batch.columns), 4), np.int64)
+        placed = np.zeros((len(batch.columns), C.PLACED_COLUMNS), np.int64)
         heads = np.zeros((len(batch.keys), 2), np.int64)
         at = 0
         while at < len(batch.columns):
             with np.errstate(over="ignore"):
                 status, at, needed = judge(
-                    self._state, batch.columns, batch.keys, batch.primary, batch.tables, heads,
-                    placed, at,
+                    self._state, batch.columns, batch.keys, batch.marks, batch.tables,
+                    batch.names, batch.roles, heads, placed, at,
                 )  # fmt: skip
             if status == C.BEYOND:
                 raise NotCompilable("a bound or a conflict with DDL")
@@ -252,23 +264,28 @@ class CompiledAuditor(Auditor):
         digests = state.finding_keys[:count].tolist()
         at = int(batch.columns[index, C.B_AT])
         keys = self._source.keys_with(ordinal, at, frozenset(digests))
-        pairs: dict[tuple[int, int], list[tuple[int, bool]]] = {}
+        pairs: dict[tuple[int, int], list[tuple[bool, int, bool]]] = {}
         for line, digest in zip(state.findings[:count].tolist(), digests, strict=True):
-            rule, earlier, reads = line
-            pairs.setdefault((rule, earlier), []).append((digest, bool(reads)))
+            rule, earlier, reads, uncertain = line
+            pairs.setdefault((rule, earlier), []).append((bool(uncertain), digest, bool(reads)))
         order = [_RULES[name] for name in self._appliers]
         later = self._source.reread(ordinal, at)
         for rule, earlier in sorted(pairs, key=lambda pair: (order.index(pair[0]), pair[1])):
             if len(self._safety.violations) >= self.options.violations_max:
                 return
-            key, reads = min(
-                ((keys[digest], reads) for digest, reads in pairs[rule, earlier]),
-                key=lambda found: (found[0].table, found[0].index, _shown(found[0])),
+            uncertain, key, reads = min(
+                (
+                    (uncertain, keys[digest], reads)
+                    for uncertain, digest, reads in pairs[rule, earlier]
+                ),
+                key=lambda found: (found[0], found[1].table, found[1].index, _shown(found[1])),
             )
             past = state.past[earlier % len(state.past)]
             before = self._source.reread(earlier, int(past[C.H_AT]))
             rank = int(state.ranks[earlier % len(state.ranks), C.R_RANK])
-            break_rank, reason = (int(placed[0]), int(placed[1])) if rule == C.CLOCK else (0, 0)
+            break_rank, reason = 0, 0
+            if rule == C.CLOCK:
+                break_rank, reason = placed[[C.D_BREAK_RANK, C.D_BREAK_KIND]].tolist()
             self._safety.violations.append(
                 SafetyViolation(
                     property=CONFLICTING_TRANSACTIONS_ARE_ORDERED,
@@ -286,6 +303,7 @@ class CompiledAuditor(Auditor):
                         False,
                         reads,
                     ),
+                    certain=not uncertain,
                 )
             )
 
@@ -336,7 +354,7 @@ class CompiledAuditor(Auditor):
         redefined, uses = touches.redefinitions, touches.uses
         if not redefined and not uses:
             return
-        run, floor = int(placed[2]), int(placed[3])
+        run, floor = int(placed[C.D_RUN]), int(placed[C.D_FLOOR])
         ranks = self._state.ranks[txn.ordinal % len(self._state.ranks)]
         mine = (int(ranks[C.R_RUN]), int(ranks[C.R_RANK]))
         horizon = self.options.horizon
@@ -401,6 +419,7 @@ class CompiledAuditor(Auditor):
             evidence.pairs_allowed = counts[C.E_ALLOWED]
             evidence.conflicts_ordered = counts[C.E_ORDERED]
             evidence.violations_certain = counts[C.E_VIOLATIONS]
+            evidence.violations_uncertain = counts[C.E_UNCERTAIN]
             evidence.keys_forgotten = counts[C.E_FORGOTTEN]
             evidence.statements_overlapping = counts[C.E_STATEMENTS]
             evidence.incidents = counts[C.E_INCIDENTS]
@@ -409,14 +428,16 @@ class CompiledAuditor(Auditor):
 
     def _copy_parallelism(self) -> None:
         state, judged = self._state, self._parallelism
-        for number, model in enumerate(MODELS):
+        split = bool(state.scalars[C.S_SPLIT])
+        for number, model in enumerate((*MODELS, WITH_KEYS) if split else MODELS):
             line = judged._timelines[model]
             line.work, line.transactions = state.line.totals[number].tolist()
             line.end = state.line.end[number].tolist()
             line.width_max = int(state.line.width_max[number])
             judged._pairs_apart[model] = int(state.apart[number])
-        # Inserts without a key do not wait for each other, so the two models are one.
-        judged._timelines[WITH_KEYS] = copy(judged._timelines[ROW_CONFLICTS])
+        if not split:
+            # Nothing waited for want of a key, so the two models are one.
+            judged._timelines[WITH_KEYS] = copy(judged._timelines[ROW_CONFLICTS])
         scalars = state.scalars
         judged._clock_seen = bool(scalars[C.S_CLOCK_SEEN])
         judged._groups_seen = bool(scalars[C.S_GROUPS_SEEN])

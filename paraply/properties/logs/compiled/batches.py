@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 import numpy as np
@@ -29,7 +29,8 @@ class JudgedBatch:
     columns: Ints
     """``columns.B_*`` per transaction; B_AT is set here."""
     keys: Words
-    primary: NDArray[np.bool_]
+    marks: NDArray[np.uint8]
+    """``columns.PRIMARY`` and UNCERTAIN, per key."""
     tables: Ints
     table_names: list[str]
     key_names: list[tuple[str, ...]]
@@ -42,6 +43,10 @@ class JudgedBatch:
     row_images: Words
     row_keys: Words
     left: Sequence[LeftPart] = ()
+    names: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
+    """Numbers of tables and aspects that left rows touch, by transaction up to B_NAME_END."""
+    roles: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
+    """How (``columns.MET`` and so on)."""
 
 
 class LeftPart(Protocol):
@@ -69,7 +74,7 @@ class TouchedParts(Protocol):
     key_ends: Ints
     """(written, read, locked) per transaction, exclusive."""
     keys: Words
-    primary: NDArray[np.bool_]
+    marks: NDArray[np.uint8]
     table_ends: Ints
     tables: Ints
     census: Ints
@@ -194,7 +199,7 @@ def judged_batch(parts: BatchParts) -> JudgedBatch:
     return JudgedBatch(
         columns=columns,
         keys=touched.keys[:keys],
-        primary=touched.primary[:keys],
+        marks=touched.marks[:keys],
         tables=touched.tables[:tables],
         table_names=parts.table_names,
         key_names=parts.key_names,
@@ -228,7 +233,7 @@ def batch_of_one(txn: LoggedTransaction, kind: int) -> JudgedBatch:
     none: Ints = np.zeros(0, np.int64)
     words: Words = np.zeros(0, np.uint64)
     return JudgedBatch(
-        columns=columns, keys=words, primary=np.zeros(0, np.bool_), tables=none, table_names=[],
+        columns=columns, keys=words, marks=np.zeros(0, np.uint8), tables=none, table_names=[],
         key_names=[], census=np.zeros((0, 4), np.int64), row_ends=none, row_operations=none,
         row_tables=none, row_keys_start=none, row_images=np.zeros((0, 2), np.uint64),
         row_keys=np.zeros((0, 2), np.uint64),

@@ -18,13 +18,22 @@ from __future__ import annotations
     B_READ_END,
     B_LOCK_END,
     B_TABLE_END,
+    B_NAME_END,
     B_AT,
-) = range(15)
+) = range(16)
 """Keys are written from B_KEY_START to B_KEY_END, then read to B_READ_END, then locked to
 B_LOCK_END. Ends are exclusive; B_AT is the input place.
 """
-BATCH_COLUMNS = 15
+BATCH_COLUMNS = 16
 NONE = -1
+
+PRIMARY, UNCERTAIN = 1, 2
+"""Marks of a key."""
+
+MET, UNKEYED_ROWS, SEARCHED, BLURRED, UNIDENTIFIED = 1, 2, 4, 8, 16
+"""How a transaction touches a named table or aspect (``dependency_safety.Touches``)."""
+O_CHANGED, O_UNKEYED, O_SEARCHED, O_BLURRED = range(4)
+"""What the order of a table's changes remembers (``scheduling_models.TableOrder``)."""
 
 ROWS, EMPTY, DDL, STATEMENT, XA, VIEW_CHANGE, INCIDENT, SKIPPED = range(8)
 """In the order of ``LoggedKind``; SKIPPED only takes an ordinal."""
@@ -36,8 +45,9 @@ CLOCK, GROUP = 0, 1
 """In the order of ``overlap_rules.RULES``."""
 
 # Models, in the order of ``parallelism.MODELS``.
-M_CLOCK, M_GROUP, M_ROWS, M_TABLE, M_SCHEMA, M_KEY = range(6)
-MODELS = 6
+M_CLOCK, M_GROUP, M_ROWS, M_TABLE, M_SCHEMA, M_KEY, M_WITH = range(7)
+"""M_WITH (``with-keys``) is M_ROWS until S_SPLIT."""
+MODELS = 7
 
 # Columns of a time vector (``worker_timeline``).
 ROUND, UNBOUNDED = 0, 1
@@ -70,14 +80,17 @@ ROUND, UNBOUNDED = 0, 1
     S_FINDINGS,
     S_TIE_NEXT,
     S_TABLE_NEXT,
+    S_SPLIT,
     S_CHAINS,
-) = range(27)
+) = range(28)
 """S_LISTED are violations. At S_CHAINS each chain has its oldest touch, the next, and the oldest
 remembered transaction.
 """
-WRITES, READS, LOCKS = range(3)
-"""Chains of touches: keys written, keys required unchanged, and keys only locked."""
-CHAINS = 3
+WRITES, READS, LOCKS, UNKEYED = range(4)
+"""Chains of touches: keys written, required unchanged, or only locked; and tables with changed rows
+that no key names, of which SEARCHED marks a search.
+"""
+CHAINS = 4
 OLD, NEXT, OLDEST = range(3)
 SCALARS = S_CHAINS + 3 * CHAINS
 
@@ -114,8 +127,9 @@ BEYOND = 9
     E_INCIDENTS,
     E_DDL,
     E_WAITS,
-) = range(8)
-EVIDENCE_COLUMNS = 8
+    E_UNCERTAIN,
+) = range(9)
+EVIDENCE_COLUMNS = 9
 
 # One transaction of the past.
 (
@@ -123,21 +137,37 @@ EVIDENCE_COLUMNS = 8
     H_TOUCH_START,
     H_READ_START,
     H_LOCK_START,
+    H_NAME_START,
     H_WAITS_FOR,
     H_TIE_START,
     H_TABLE_START,
     H_AT,
     H_MARK,
-) = range(9)
-HISTORY_COLUMNS = 9
+) = range(10)
+HISTORY_COLUMNS = 10
 """H_META packs kind (4 bits), cause (4 bits) and work. Ends are the next transaction's beginnings;
 one start per chain from H_TOUCH_START on. H_AT is B_AT.
 """
-F_RULE, F_EARLIER, F_READS = range(3)
-FINDING_COLUMNS = 3
+F_RULE, F_EARLIER, F_READS, F_UNCERTAIN = range(4)
+FINDING_COLUMNS = 4
 """F_READS: one of the two only requires the key unchanged."""
-CAUSE_START, CAUSE_BARRIER, CAUSE_SELF, CAUSE_KEY = range(4)
-"""No wait, a barrier, itself a barrier, keys."""
+CAUSE_START, CAUSE_BARRIER, CAUSE_SELF, CAUSE_KEY, CAUSE_TABLE = range(5)
+"""No wait, a barrier, itself a barrier, keys, the order of a table's changes."""
+
+# What the judge tells of each transaction: the last break, and its places.
+(
+    D_BREAK_RANK,
+    D_BREAK_KIND,
+    D_RUN,
+    D_FLOOR,
+    D_RANK,
+    D_ALLOWED,
+    D_LANE,
+    D_GROUP_FLOOR,
+    D_GROUP_RANK,
+    D_GROUP_ALLOWED,
+) = range(10)
+PLACED_COLUMNS = 10
 
 # Where a transaction of the past stands.
 R_RUN, R_RANK, R_LANE, R_GROUP_RANK = range(4)

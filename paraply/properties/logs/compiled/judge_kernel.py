@@ -33,7 +33,7 @@ from paraply.properties.logs.compiled.touch_kernel import find_newest, remember
 
 Ints = NDArray[np.int64]
 Words = NDArray[np.uint64]
-Flags = NDArray[np.bool_]
+Marks = NDArray[np.uint8]
 
 TIME_MAX = (1 << 31) - 1
 """Finish times have 32 bits."""
@@ -79,14 +79,13 @@ def _missing_room(
 
 @njit(cache=True, nogil=True)
 def judge(
-    state: State, batch: Ints, keys: Words, primary: Flags, tables: Ints, heads: Ints,
-    placed: Ints, first: int,
+    state: State, batch: Ints, keys: Words, marks: Marks, tables: Ints, names: Ints, roles: Ints,
+    heads: Ints, placed: Ints, first: int,
 ) -> tuple[int, int, int]:  # fmt: skip
     """Judge ``batch[first:]`` in order until a stop status.
 
-    Returns (status, next transaction, what one without room needs). ``placed`` receives the last
-    break's rank and kind, and timestamp run and floor. ``heads`` is scratch: each key's newest
-    writer and reader.
+    Returns (status, next transaction, what one without room needs). ``placed`` receives
+    ``columns.D_*``. ``heads`` is scratch: each key's newest writer and reader.
     """
     scalars = state.scalars
     limits = state.limits
@@ -97,6 +96,12 @@ def judge(
     touches = state.touches
     readers = state.readers
     lockers = state.lockers
+    unkeyed = state.unkeyed
+    no_roles, no_names = np.zeros(0, np.int64), np.zeros(0, np.uint64)
+    no_marks = np.zeros(0, np.uint8)
+    order_epoch = state.order_epoch
+    order_last = state.order_last
+    order_finish = state.order_finish
     past_tables = state.past_tables
     all_ranks = state.ranks
     forgotten = state.forgotten
@@ -132,12 +137,15 @@ def judge(
         written, count = written_end - key_start, read_end - key_start
         table_start = batch[index - 1, C.B_TABLE_END] if index else 0
         my_tables = tables[table_start : txn[C.B_TABLE_END]]
+        name_start = batch[index - 1, C.B_NAME_END] if index else 0
+        my_names = names[name_start : txn[C.B_NAME_END]]
+        my_roles = roles[name_start : txn[C.B_NAME_END]]
         room = _missing_room(
             scalars, limits, all_past, len(touches.keys), prefix_ranks, ties, past_tables,
-            key_end - key_start, len(my_tables),
+            max(key_end - key_start, len(my_names)), len(my_tables),
         )  # fmt: skip
         if room != C.DONE:
-            return room, index, max(key_end - key_start, len(my_tables))
+            return room, index, max(key_end - key_start, len(my_names), len(my_tables))
         ordinal = scalars[C.S_ORDINAL] + 1
         scalars[C.S_FINDINGS] = 0
         if txn[C.B_KIND] == C.SKIPPED:
@@ -149,7 +157,7 @@ def judge(
             skipped[C.H_TIE_START] = scalars[C.S_TIE_NEXT]
             scalars[C.S_ORDINAL] = ordinal
             continue
-        my_keys, my_primary = keys[key_start:read_end], primary[key_start:read_end]
+        my_keys, my_marks = keys[key_start:read_end], marks[key_start:read_end]
         my_writes, my_reads = keys[key_start:written_end], keys[written_end:read_end]
         my_locks = keys[read_end:key_end]
         my_heads, reader_heads = heads[key_start:read_end, 0], heads[key_start:read_end, 1]
@@ -165,7 +173,14 @@ def judge(
         kind, work = txn[C.B_KIND], 1 + txn[C.B_ROWS]
         allowed = place_by_clock(scalars, limits, stretch_starts, stretch_counts, txn, clock)
         allowed_group = place_by_group(lanes, txn, ordinal, group)
-        placed[index, 0], placed[index, 1] = scalars[C.S_BREAK_RANK], scalars[C.S_BREAK_KIND]
+        told = placed[index]
+        told[C.D_BREAK_RANK], told[C.D_BREAK_KIND] = (
+            scalars[C.S_BREAK_RANK], scalars[C.S_BREAK_KIND],
+        )  # fmt: skip
+        told[C.D_RUN], told[C.D_FLOOR] = clock[C.P_RUN], clock[C.P_FLOOR]
+        told[C.D_RANK], told[C.D_ALLOWED] = clock[C.P_RANK], allowed
+        told[C.D_LANE], told[C.D_GROUP_FLOOR] = group[C.P_LANE], group[C.P_FLOOR]
+        told[C.D_GROUP_RANK], told[C.D_GROUP_ALLOWED] = group[C.P_RANK], allowed_group
         slot = ordinal % len(all_past)
         ranks, past = all_ranks[slot], all_past[slot]
         ranks[C.R_RUN], ranks[C.R_RANK] = clock[C.P_RUN], clock[C.P_RANK]
@@ -197,6 +212,8 @@ def judge(
                     place,
                     my_writes,
                     my_reads,
+                    my_marks[:written],
+                    my_marks[written:],
                     my_heads[:written],
                     reader_heads[:written],
                     my_heads[written:],
@@ -217,6 +234,22 @@ def judge(
                         rule,
                         place,
                         my_writes if way == 0 else my_locks,
+                        no_roles,
+                        listed < limits[C.L_VIOLATIONS],
+                        ordinal,
+                    )
+                if len(my_names):
+                    count_waits(
+                        evidence[rule],
+                        unkeyed,
+                        scalars[C.S_CHAINS + 3 * C.UNKEYED + C.OLD],
+                        scalars[C.S_CHAINS + 3 * C.UNKEYED + C.NEXT],
+                        all_past,
+                        all_ranks,
+                        rule,
+                        place,
+                        my_names.astype(np.uint64),
+                        my_roles,
                         listed < limits[C.L_VIOLATIONS],
                         ordinal,
                     )
@@ -239,7 +272,6 @@ def judge(
             observe_width(scalars, slices, times[1, C.ROUND])
         if in_groups:
             scalars[C.S_GROUPS_SEEN] = 1
-        placed[index, 2], placed[index, 3] = clock[C.P_RUN], clock[C.P_FLOOR]
         for number in my_tables:
             past_tables[scalars[C.S_TABLE_NEXT] % len(past_tables)] = number
             scalars[C.S_TABLE_NEXT] += 1
@@ -293,15 +325,20 @@ def judge(
                 all_finish,
                 line,
                 ties,
+                order_epoch,
+                order_last,
+                order_finish,
                 ordinal,
                 kind,
                 work,
                 past,
                 my_keys,
-                my_primary,
+                my_marks,
                 my_heads,
                 reader_heads,
                 written,
+                my_names,
+                my_roles,
             )
             count_apart(
                 touches,
@@ -318,7 +355,7 @@ def judge(
                 group,
                 my_tables,
                 my_keys,
-                my_primary,
+                my_marks,
                 my_heads,
                 reader_heads,
                 written,
@@ -326,11 +363,13 @@ def judge(
         for column in range(line.end.shape[1]):
             all_finish[slot, 0, column] = ready_times[1, column]
             all_finish[slot, 1, column] = ready_times[2, column]
+            all_finish[slot, 2, column] = ready_times[4 if scalars[C.S_SPLIT] else 1, column]
         if line.totals[C.M_ROWS, 0] > TIME_MAX:
             return C.BEYOND, index, count
         scalars[C.S_ORDINAL] = ordinal
         status = note_path(scalars, limits, ordinal, ready_times[1, C.UNBOUNDED])
-        for chain in range(C.CHAINS):
+        for chain in range(3):
+            start = key_start if chain == C.WRITES else written_end
             remember(
                 scalars,
                 limits,
@@ -340,9 +379,18 @@ def judge(
                 forgotten,
                 chain,
                 my_writes if chain == C.WRITES else my_reads if chain == C.READS else my_locks,
-                primary[key_start:key_end],
+                marks[read_end if chain == C.LOCKS else start : key_end],
                 ordinal,
             )
+        unkeyed_names, unkeyed_marks = no_names, no_marks
+        if len(my_names):
+            chosen = my_roles & C.UNKEYED_ROWS != 0
+            unkeyed_names = my_names[chosen].astype(np.uint64)
+            unkeyed_marks = (my_roles[chosen] & C.SEARCHED).astype(np.uint8)
+        remember(
+            scalars, limits, all_past, unkeyed, all_ranks, forgotten, C.UNKEYED, unkeyed_names,
+            unkeyed_marks, ordinal,
+        )  # fmt: skip
         if scalars[C.S_FINDINGS]:
             status |= C.FINDING
         if status != C.DONE:

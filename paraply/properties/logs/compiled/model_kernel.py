@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from paraply.properties.logs.compiled import columns as C
 from paraply.properties.logs.compiled.rule_kernel import may_overlap
+from paraply.properties.logs.compiled.safety_kernel import APART, stamp_of
 from paraply.properties.logs.compiled.state import Timeline, Touches
 from paraply.properties.logs.compiled.timeline_kernel import schedule, take_later
 from paraply.properties.logs.compiled.touch_kernel import touches_of
@@ -15,7 +16,7 @@ from paraply.properties.logs.compiled.touch_kernel import touches_of
 Ints = NDArray[np.int64]
 Times = NDArray[np.int64]
 Words = NDArray[np.uint64]
-Flags = NDArray[np.bool_]
+Marks = NDArray[np.uint8]
 
 WORK_SHIFT = 8
 """Offset of work in H_META."""
@@ -78,6 +79,10 @@ def run_alone(
     schedule(line, C.M_KEY, levels_max, line.end[C.M_KEY], work, keys)
     barrier_finish[C.M_ROWS] = rows
     barrier_finish[C.M_KEY] = keys
+    if scalars[C.S_SPLIT]:
+        with_keys = ready_times[4]
+        schedule(line, C.M_WITH, levels_max, line.end[C.M_WITH], work, with_keys)
+        barrier_finish[C.M_WITH] = with_keys
     past[C.H_WAITS_FOR] = scalars[C.S_LATEST]
     cause = C.CAUSE_SELF if scalars[C.S_LATEST] else C.CAUSE_START
     past[C.H_META] = kind | cause << 4 | work << WORK_SHIFT
@@ -104,6 +109,59 @@ def _reader_before(readers: Touches, oldest: int, touch: int, since: int) -> tup
 
 
 @njit(cache=True)
+def _waits_for(roles: int, what: int) -> bool:
+    """Return whether a change follows those of a table that ``order_*`` remembers as ``what``."""
+    if what == C.O_CHANGED:
+        return (roles & C.BLURRED) != 0
+    if what == C.O_UNKEYED:
+        return (roles & C.SEARCHED) != 0
+    if what == C.O_SEARCHED:
+        return (roles & C.UNKEYED_ROWS) != 0
+    return (roles & C.MET) != 0
+
+
+@njit(cache=True)
+def _waits_with_keys(roles: int, what: int) -> bool:
+    """Return the same if every row had a key but those with an unknown column."""
+    if what in (C.O_UNKEYED, C.O_SEARCHED):
+        return (roles & C.UNIDENTIFIED) != 0
+    return _waits_for(roles, what)
+
+
+@njit(cache=True)
+def _extend_order(
+    order_epoch: Ints, order_last: Ints, order_finish: Times, epoch: int, name: int, roles: int,
+    ordinal: int, rows: Times, keys: Times, with_keys: Times,
+) -> None:  # fmt: skip
+    if order_epoch[name] != epoch:
+        order_epoch[name] = epoch
+        order_last[name] = 0
+        order_finish[name] = 0
+    for what in range(4):
+        role = (C.MET, C.UNKEYED_ROWS, C.SEARCHED, C.BLURRED)[what]
+        if not roles & role:
+            continue
+        finish = order_finish[name, what]
+        if not order_last[name, what] or rows[C.UNBOUNDED] > finish[0, C.UNBOUNDED]:
+            order_last[name, what] = ordinal
+        take_later(finish[0], rows)
+        take_later(finish[1], keys)
+        take_later(finish[2], with_keys)
+
+
+@njit(cache=True)
+def split_models(scalars: Ints, line: Timeline, barrier_finish: Times) -> None:
+    """Begin to schedule M_WITH apart from M_ROWS, with the same past."""
+    line.free[C.M_WITH] = line.free[C.M_ROWS]
+    line.end[C.M_WITH] = line.end[C.M_ROWS]
+    line.levels[C.M_WITH] = line.levels[C.M_ROWS]
+    line.width_max[C.M_WITH] = line.width_max[C.M_ROWS]
+    line.totals[C.M_WITH] = line.totals[C.M_ROWS]
+    barrier_finish[C.M_WITH] = barrier_finish[C.M_ROWS]
+    scalars[C.S_SPLIT] = 1
+
+
+@njit(cache=True)
 def follow_keys(
     scalars: Ints,
     touches: Touches,
@@ -115,26 +173,33 @@ def follow_keys(
     all_finish: NDArray[np.int32],
     line: Timeline,
     ties: Words,
+    order_epoch: Ints,
+    order_last: Ints,
+    order_finish: Times,
     ordinal: int,
     kind: int,
     work: int,
     past: Ints,
     keys: Words,
-    primary: Flags,
+    marks: Marks,
     heads: Ints,
     reader_heads: Ints,
     written: int,
+    names: Ints,
+    roles: Ints,
 ) -> None:
     """Schedule after the keys' last writers, and writes after the readers since.
 
-    The first ``written`` of ``keys`` are written, the others read.
+    The first ``written`` of ``keys`` are written, the others read. Changes that keys do not order
+    follow by ``names``.
     """
     ring, size = len(touches.keys), len(all_past)
     reads_old = scalars[C.S_CHAINS + 3 * C.READS + C.OLD]
-    row_ready, key_ready = ready_times[0], ready_times[3]
+    row_ready, key_ready, with_ready = ready_times[0], ready_times[3], ready_times[5]
     levels_max = limits[C.L_LEVELS]
     row_ready[:] = barrier_finish[C.M_ROWS]
     key_ready[:] = barrier_finish[C.M_KEY]
+    with_ready[:] = barrier_finish[C.M_WITH if scalars[C.S_SPLIT] else C.M_ROWS]
     barrier = scalars[C.S_BARRIER]
     best, before = row_ready[C.UNBOUNDED], barrier
     for index in range(len(keys)):
@@ -143,7 +208,7 @@ def follow_keys(
         if heads[index] >= 0:
             owner = np.int64(touches.owner[heads[index] % ring])
             since = owner
-            if primary[index]:
+            if marks[index] & C.PRIMARY:
                 finish = all_finish[owner % size]
                 for column in range(len(key_ready)):
                     key_ready[column] = max(key_ready[column], np.int64(finish[1, column]))
@@ -153,17 +218,50 @@ def follow_keys(
                 finish = all_finish[owner % size]
                 for column in range(len(row_ready)):
                     row_ready[column] = max(row_ready[column], np.int64(finish[0, column]))
+                    with_ready[column] = max(with_ready[column], np.int64(finish[2, column]))
                 time = np.int64(finish[0, C.UNBOUNDED])
                 if time > best or (time == best and owner > before):
                     best, before = time, owner
             owner, reader = _reader_before(readers, reads_old, reader, since)
             if not owner:
                 break
-    rows_finish, keys_finish = ready_times[1], ready_times[2]
+    by_key = before
+    epoch = scalars[C.S_BARRIER_EPOCH]
+    table = np.int64(-1)
+    for index in range(len(names)):
+        name = names[index]
+        if order_epoch[name] != epoch:
+            continue
+        for what in range(4):
+            if not order_last[name, what] or not _waits_for(roles[index], what):
+                continue
+            finish_by = order_finish[name, what]
+            take_later(row_ready, finish_by[0])
+            take_later(key_ready, finish_by[1])
+            if _waits_with_keys(roles[index], what):
+                take_later(with_ready, finish_by[2])
+            elif not scalars[C.S_SPLIT]:
+                split_models(scalars, line, barrier_finish)
+            time, last = finish_by[0, C.UNBOUNDED], order_last[name, what]
+            if time > best or (time == best and last >= before):
+                best, before, table = time, last, name
+    rows_finish, keys_finish, with_finish = ready_times[1], ready_times[2], ready_times[4]
     schedule(line, C.M_ROWS, levels_max, row_ready, work, rows_finish)
     schedule(line, C.M_KEY, levels_max, key_ready, work, keys_finish)
+    if scalars[C.S_SPLIT]:
+        schedule(line, C.M_WITH, levels_max, with_ready, work, with_finish)
+    else:
+        with_finish[:] = rows_finish
+    for index in range(len(names)):
+        _extend_order(
+            order_epoch, order_last, order_finish, epoch, names[index], roles[index], ordinal,
+            rows_finish, keys_finish, with_finish,
+        )  # fmt: skip
     cause = C.CAUSE_KEY
-    if before == barrier:
+    if table >= 0:
+        cause = C.CAUSE_TABLE
+        _tie(scalars, ties, np.uint64(table))
+    elif by_key == barrier:
         cause = C.CAUSE_BARRIER if barrier else C.CAUSE_START
     past[C.H_WAITS_FOR] = before
     past[C.H_META] = kind | cause << 4 | work << WORK_SHIFT
@@ -185,14 +283,15 @@ def follow_keys(
 
 @njit(cache=True)
 def _shares_primary(
-    touches: Touches, all_past: Ints, scalars: Ints, keys: Words, primary: Flags, earlier: int
+    touches: Touches, all_past: Ints, scalars: Ints, keys: Words, marks: Marks, earlier: int
 ) -> bool:
     first, last = touches_of(all_past, scalars, C.WRITES, earlier)
     ring = len(touches.keys)
     for index in range(len(keys)):
-        if primary[index]:
+        if marks[index] & C.PRIMARY:
             for touch in range(first, last):
-                if touches.primary[touch % ring] and touches.keys[touch % ring] == keys[index]:
+                slot = touch % ring
+                if touches.marks[slot] & C.PRIMARY and touches.keys[slot] == keys[index]:
                     return True
     return False
 
@@ -232,7 +331,7 @@ def count_apart(
     group: Ints,
     tables: Ints,
     keys: Words,
-    primary: Flags,
+    marks: Marks,
     heads: Ints,
     reader_heads: Ints,
     written: int,
@@ -240,7 +339,7 @@ def count_apart(
     """Count unordered pairs with last writers, and of writers with the readers since."""
     ring, size = len(touches.keys), len(all_past)
     reads_old = scalars[C.S_CHAINS + 3 * C.READS + C.OLD]
-    stamp = ordinal * 8 + 4
+    stamp = stamp_of(ordinal, APART)
     for index in range(len(keys)):
         owner = np.int64(0)
         if heads[index] >= 0:
@@ -261,7 +360,7 @@ def count_apart(
                     apart[C.M_TABLE] += not shares_table
                     apart[C.M_SCHEMA] += not shares_schema
                     apart[C.M_KEY] += not _shares_primary(
-                        touches, all_past, scalars, keys[:written], primary[:written], owner
+                        touches, all_past, scalars, keys[:written], marks[:written], owner
                     )
             owner, reader = _reader_before(readers, reads_old, reader, since)
             if not owner:

@@ -6,6 +6,7 @@ Arrays contain predecessors and key digests. Only reported links read the log.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from paraply.properties.logs.compiled import columns as C
@@ -41,6 +42,8 @@ class CompiledPath:
     barriers: dict[int, Cause] = field(default_factory=dict)
     odd: dict[int, TransactionRef] = field(default_factory=dict)
     state: State | None = None
+    tables: Callable[[int], str] = str
+    """Name of a table in the kernels' order of changes."""
     _first: int = 1
     _kept: TracedPath | None = None
     _names: dict[int, str] = field(default_factory=dict)
@@ -103,6 +106,9 @@ class CompiledPath:
         code = meta >> 4 & 15
         if code == C.CAUSE_KEY:
             cause = ("key", self._key_name(state, ordinal, at))
+        elif code == C.CAUSE_TABLE:
+            first = int(past[C.H_TIE_START])
+            cause = ("table", self.tables(int(state.ties[first % len(state.ties)])))
         elif code == C.CAUSE_START:
             cause = START
         else:

@@ -13,20 +13,34 @@ from paraply.properties.logs.compiled.touch_kernel import find_newest
 
 Ints = NDArray[np.int64]
 Words = NDArray[np.uint64]
+Marks = NDArray[np.uint8]
+
+_STAMPS = 16
+"""Per transaction: for each rule a certain conflict, an uncertain and an ordered one; then for each
+rule a wait, and a pair that models keep apart.
+"""
+_CERTAIN, _UNCERTAIN, _ORDERED, _WAIT = 0, 1, 2, 8
+APART = 10
 
 _STATEMENTS, _ROWS, _DDL = 0, 1, 2
 
 
 @njit(cache=True)
+def stamp_of(ordinal: int, kind: int) -> int:
+    """Return what marks an earlier transaction as met by ``ordinal``."""
+    return ordinal * _STAMPS + kind
+
+
+@njit(cache=True)
 def _add_finding(
     scalars: Ints, findings: Ints, finding_keys: Words, rule: int, earlier: int, reads: bool,
-    key: np.uint64,
+    uncertain: bool, key: np.uint64,
 ) -> bool:  # fmt: skip
     at = scalars[C.S_FINDINGS]
     if at == len(findings):
         return False
     findings[at, C.F_RULE], findings[at, C.F_EARLIER] = rule, earlier
-    findings[at, C.F_READS] = reads
+    findings[at, C.F_READS], findings[at, C.F_UNCERTAIN] = reads, uncertain
     finding_keys[at] = key
     scalars[C.S_FINDINGS] = at + 1
     return True
@@ -34,6 +48,7 @@ def _add_finding(
 
 @njit(cache=True)
 def _meet(
+    counts: Ints,
     touches: Touches,
     oldest: int,
     all_past: Ints,
@@ -44,14 +59,16 @@ def _meet(
     rule: int,
     place: Ints,
     keys: Words,
+    marks: Marks,
     heads: Ints,
     reads: bool,
     listing: bool,
     stamp: int,
 ) -> int:
-    """Return overlapping transactions that have no ``stamp``, -1 without room.
+    """Count overlapping transactions; return those that had no stamp, -1 without room.
 
-    Marks each with ``stamp``; an overlapping head becomes -2 - touch.
+    Marks each with ``stamp``, or with the next if no shared key is certain; an overlapping head
+    becomes -2 - touch.
     """
     met = 0
     ring, size = len(touches.keys), len(all_past)
@@ -63,13 +80,19 @@ def _meet(
             if may_overlap(rule, place, ranks):
                 if heads[index] >= 0:
                     heads[index] = -2 - heads[index]
-                if all_past[owner % size, C.H_MARK] != stamp:
-                    all_past[owner % size, C.H_MARK] = stamp
-                    met += 1
+                uncertain = ((marks[index] | touches.marks[touch % ring]) & C.UNCERTAIN) != 0
+                known = all_past[owner % size, C.H_MARK] - stamp
+                if known != _CERTAIN and not (uncertain and known == _UNCERTAIN):
+                    all_past[owner % size, C.H_MARK] = stamp + uncertain
+                    counts[C.E_UNCERTAIN if uncertain else C.E_VIOLATIONS] += 1
+                    if known == _UNCERTAIN:
+                        counts[C.E_UNCERTAIN] -= 1
+                    else:
+                        met += 1
                 if not listing:
                     break
                 if not _add_finding(
-                    scalars, findings, finding_keys, rule, owner, reads, keys[index]
+                    scalars, findings, finding_keys, rule, owner, reads, uncertain, keys[index]
                 ):
                     return -1
             elif same_run(rule, place, ranks) or rule == C.CLOCK:
@@ -84,7 +107,7 @@ def _meet(
 @njit(cache=True)
 def _settle(
     counts: Ints, touches: Touches, all_past: Ints, all_ranks: Ints, rule: int, place: Ints,
-    heads: Ints, lost: bool, stamp: int,
+    marks: Marks, heads: Ints, lost: bool, stamp: int,
 ) -> bool:  # fmt: skip
     """Count what is forgotten or ordered; return False for a conflict across domains."""
     ring, size = len(touches.keys), len(all_past)
@@ -94,12 +117,12 @@ def _settle(
             counts[C.E_FORGOTTEN] += lost
         elif head < -1:
             heads[index] = -2 - head
-        else:
+        elif not (marks[index] | touches.marks[head % ring]) & C.UNCERTAIN:
             owner = touches.owner[head % ring]
             if same_run(rule, place, all_ranks[owner % size]):
                 past = all_past[owner % size]
-                if past[C.H_MARK] != stamp and past[C.H_MARK] != stamp + 1:
-                    past[C.H_MARK] = stamp + 1
+                if not 0 <= past[C.H_MARK] - stamp <= _ORDERED:
+                    past[C.H_MARK] = stamp + _ORDERED
                     counts[C.E_ORDERED] += 1
             elif rule == C.GROUP:
                 # Conflicts across replication domains are named: the readable judge does that.
@@ -123,6 +146,8 @@ def judge_safety(
     place: Ints,
     written: Words,
     read: Words,
+    written_marks: Marks,
+    read_marks: Marks,
     written_heads: Ints,
     reader_heads: Ints,
     read_heads: Ints,
@@ -132,7 +157,7 @@ def judge_safety(
     """Judge one transaction; return listed violations, -1 without room."""
     counts = evidence[rule]
     listing = listed < limits[C.L_VIOLATIONS]
-    stamp = ordinal * 8 + rule * 2
+    stamp = stamp_of(ordinal, rule * 4)
     writes_old = scalars[C.S_CHAINS + 3 * C.WRITES + C.OLD]
     reads_old = scalars[C.S_CHAINS + 3 * C.READS + C.OLD]
     met = 0
@@ -142,18 +167,18 @@ def judge_safety(
         keys = read if way == 2 else written
         heads = read_heads if way == 2 else reader_heads if way == 1 else written_heads
         more = _meet(
-            chain, oldest, all_past, scalars, all_ranks, findings, finding_keys, rule, place,
-            keys, heads, way > 0, listing, stamp,
+            counts, chain, oldest, all_past, scalars, all_ranks, findings, finding_keys, rule,
+            place, keys, read_marks if way == 2 else written_marks, heads, way > 0, listing, stamp,
         )  # fmt: skip
         if more < 0:
             return -1
         met += more
-    counts[C.E_VIOLATIONS] += met
     writes_lost = mark_may_overlap(place, forgotten[C.WRITES, rule, place[C.P_LANE]])
     reads_lost = mark_may_overlap(place, forgotten[C.READS, rule, place[C.P_LANE]])
     for way in range(3):
         if not _settle(
             counts, readers if way == 1 else touches, all_past, all_ranks, rule, place,
+            read_marks if way == 2 else written_marks,
             read_heads if way == 2 else reader_heads if way == 1 else written_heads,
             reads_lost if way == 1 else writes_lost, stamp,
         ):  # fmt: skip
@@ -164,23 +189,31 @@ def judge_safety(
 @njit(cache=True)
 def count_waits(
     counts: Ints, touches: Touches, oldest: int, next_touch: int, all_past: Ints,
-    all_ranks: Ints, rule: int, place: Ints, keys: Words, listing: bool, ordinal: int,
+    all_ranks: Ints, rule: int, place: Ints, keys: Words, roles: Ints, listing: bool,
+    ordinal: int,
 ) -> None:  # fmt: skip
     """Count overlapping transactions that hold a row lock on ``keys`` but do not conflict.
 
+    With ``roles``, the keys are tables: of two changes of rows without a key, one must search.
     Call after ``judge_safety``, whose marks it reads.
     """
     if next_touch == oldest:
         return
     ring, size = len(touches.keys), len(all_past)
-    conflict, stamp = ordinal * 8 + rule * 2, ordinal * 8 + 5 + rule
+    conflict, stamp = stamp_of(ordinal, rule * 4), stamp_of(ordinal, _WAIT + rule)
     for index in range(len(keys)):
+        if len(roles) and not roles[index] & C.UNKEYED_ROWS:
+            continue
         touch = find_newest(touches.newest, touches.keys, next_touch, keys[index])
         while touch >= oldest:
             owner = touches.owner[touch % ring]
             ranks, past = all_ranks[owner % size], all_past[owner % size]
             if may_overlap(rule, place, ranks):
-                if past[C.H_MARK] != conflict and past[C.H_MARK] != stamp:
+                waits = not len(roles) or bool(
+                    (roles[index] | np.int64(touches.marks[touch % ring])) & C.SEARCHED
+                )
+                known = past[C.H_MARK]
+                if waits and not conflict <= known <= conflict + _UNCERTAIN and known != stamp:
                     past[C.H_MARK] = stamp
                     counts[C.E_WAITS] += 1
                 if not listing:

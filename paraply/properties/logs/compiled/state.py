@@ -34,7 +34,7 @@ class Touches(NamedTuple):
     owner: NDArray[np.int32]
     distance: NDArray[np.int32]
     """Touches back to the key's previous, or 0."""
-    primary: NDArray[np.bool_]
+    marks: NDArray[np.uint8]
     newest: NDArray[np.int32]
     """Open addressing: ring slot plus one."""
 
@@ -71,11 +71,12 @@ class State(NamedTuple):
     ranks: Ints
     past: Ints
     finish: NDArray[np.int32]
-    """(transaction, row conflicts or primary keys, time)."""
+    """(transaction, row conflicts, primary keys or with keys, time)."""
     touches: Touches
-    """Keys written; the next are those read, and those locked."""
+    """Keys written; the next are those read, those locked, and tables without a key."""
     readers: Touches
     lockers: Touches
+    unkeyed: Touches
     line: Timeline
     forgotten: Ints
     """(chain, rule, lane): known, run, rank of last forgotten."""
@@ -108,6 +109,12 @@ class State(NamedTuple):
     """Ring of keys that bind path links."""
     past_tables: Ints
     """Ring of the tables that transactions changed."""
+    order_epoch: Ints
+    """Per name: the barriers before ``order_*`` (one line per name)."""
+    order_last: Ints
+    """(name, ``columns.O_*``): the last transaction, or 0."""
+    order_finish: Times
+    """(name, ``columns.O_*``, model as in ``finish``, time)."""
 
 
 def new_state(
@@ -138,10 +145,11 @@ def new_state(
         lanes=zeros(LANES_MAX, 5),
         ranks=zeros(small, C.RANK_COLUMNS),
         past=zeros(small, C.HISTORY_COLUMNS),
-        finish=np.zeros((small, 2, width), np.int32),
+        finish=np.zeros((small, 3, width), np.int32),
         touches=_no_touches(limits[C.L_KEYS]),
         readers=_no_touches(limits[C.L_KEYS]),
         lockers=_no_touches(limits[C.L_KEYS]),
+        unkeyed=_no_touches(limits[C.L_KEYS]),
         line=_no_time(workers),
         forgotten=zeros(C.CHAINS, 2, LANES_MAX, 3),
         barriers=zeros(2, LANES_MAX, 3, 3),
@@ -159,11 +167,14 @@ def new_state(
         last_use=zeros(64),
         apart=zeros(C.MODELS),
         slices=zeros(limits[C.L_SLICES]),
-        ready=zeros(4, width),
+        ready=zeros(6, width),
         findings=zeros(FINDINGS_MAX, C.FINDING_COLUMNS),
         finding_keys=np.zeros(FINDINGS_MAX, np.uint64),
         ties=np.zeros(small, np.uint64),
         past_tables=zeros(small),
+        order_epoch=zeros(0),
+        order_last=zeros(0, 4),
+        order_finish=zeros(0, 4, 3, width),
     )
 
 
@@ -174,7 +185,7 @@ def _no_touches(keys_max: int) -> Touches:
         keys=np.zeros(ring, np.uint64),
         owner=np.zeros(ring, np.int32),
         distance=np.zeros(ring, np.int32),
-        primary=np.zeros(ring, np.bool_),
+        marks=np.zeros(ring, np.uint8),
         newest=np.zeros(_slots_for(ring), np.int32),
     )
 
@@ -215,10 +226,12 @@ def grown(state: State, status: int, needed: int) -> State:
         longer = [
             _more_touches(touches, first, next_, needed)
             for touches, (first, next_, _) in zip(
-                (state.touches, state.readers, state.lockers), chains, strict=True
+                (state.touches, state.readers, state.lockers, state.unkeyed), chains, strict=True
             )
         ]
-        return state._replace(touches=longer[0], readers=longer[1], lockers=longer[2])
+        return state._replace(
+            touches=longer[0], readers=longer[1], lockers=longer[2], unkeyed=longer[3]
+        )
     if status == C.GROW_PAST:
         size = len(state.past) * 3 // 2
         first = max(1, ordinal + 1 - len(state.past))
@@ -257,8 +270,23 @@ def _more_touches(touches: Touches, first: int, next_: int, needed: int) -> Touc
         keys=_regrown_ring(touches.keys, first, next_, size),
         owner=_regrown_ring(touches.owner, first, next_, size),
         distance=_regrown_ring(touches.distance, first, next_, size),
-        primary=_regrown_ring(touches.primary, first, next_, size),
+        marks=_regrown_ring(touches.marks, first, next_, size),
         newest=newest,
+    )
+
+
+def with_names(state: State, names: int) -> State:
+    """Return the state with room for named tables and aspects."""
+    known = len(state.order_epoch)
+    if names <= known:
+        return state
+    room = max(names, 2 * known)
+    epochs = np.full(room, -1, np.int64)
+    epochs[:known] = state.order_epoch
+    return state._replace(
+        order_epoch=epochs,
+        order_last=lengthened(state.order_last, room),
+        order_finish=lengthened(state.order_finish, room),
     )
 
 

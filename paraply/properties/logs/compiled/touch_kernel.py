@@ -37,7 +37,7 @@ def find_newest(
 
 
 @njit(cache=True)
-def add_touch(touches: Touches, touch: int, key: np.uint64, owner: int, is_primary: bool) -> None:
+def add_touch(touches: Touches, touch: int, key: np.uint64, owner: int, marks: int) -> None:
     """Record a touch; the ring has room."""
     newest, keys = touches.newest, touches.keys
     mask = np.int64(len(newest) - 1)
@@ -55,7 +55,7 @@ def add_touch(touches: Touches, touch: int, key: np.uint64, owner: int, is_prima
     keys[slot] = key
     touches.owner[slot] = owner
     touches.distance[slot] = distance
-    touches.primary[slot] = is_primary
+    touches.marks[slot] = marks
 
 
 @njit(cache=True)
@@ -116,13 +116,13 @@ def _forget(
 @njit(cache=True)
 def remember(
     scalars: Ints, limits: Ints, all_past: Ints, touches: Touches, all_ranks: Ints,
-    forgotten: Ints, chain: int, keys: NDArray[np.uint64], primary: NDArray[np.bool_],
+    forgotten: Ints, chain: int, keys: NDArray[np.uint64], marks: NDArray[np.uint8],
     ordinal: int,
 ) -> None:  # fmt: skip
     """Record a transaction's touches in a chain, and forget those beyond the horizon."""
     base = C.S_CHAINS + 3 * chain
     for at in range(len(keys)):
-        add_touch(touches, scalars[base + C.NEXT], keys[at], ordinal, primary[at])
+        add_touch(touches, scalars[base + C.NEXT], keys[at], ordinal, marks[at])
         scalars[base + C.NEXT] += 1
     while True:
         remembered = scalars[base + C.NEXT] - scalars[base + C.OLD]

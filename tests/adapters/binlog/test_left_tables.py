@@ -1,0 +1,89 @@
+"""Tables left to the readable code: the result is the readable engine's, and kernels judge."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from paraply.adapters.binlog.compiled import stream
+from paraply.adapters.binlog.compiled.left_tables import LeftTables
+from paraply.properties.logs.audit import AuditOptions
+from paraply.properties.logs.conflict_index import Horizon
+from tests.adapters.binlog.test_compiled_equals_readable import (
+    PRODUCTION_LOADED,
+    drop_or_repeat,
+    forge_rows,
+)
+from tests.builders.engines import audit_by_leaving, audit_by_readable, differences
+from tests.builders.odd_tables import ODDITIES, join_transactions, odd_log, overlap
+
+DIALECTS = ("mariadb", "mysql")
+
+
+def assert_left_alike(*files, options=None, schema=None, **sizes):
+    """Compare the engines; return the result, and the tables that were left."""
+    names, left = tuple(map(str, files)), LeftTables()
+    readable = audit_by_readable(names, schema, options)
+    compiled = audit_by_leaving(names, schema, options, left, **sizes)
+    assert differences(readable, compiled) == []
+    return readable.result, left
+
+
+def split(log, folder, dialect):
+    """Return a log's two files."""
+    return [log.save(folder / f"{dialect}.000001")]
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("oddity", ODDITIES)
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_odd_table_is_left_and_the_result_is_the_same(dialect, oddity, tmp_path):
+    path = tmp_path / "odd.000001"
+    log = odd_log(path, dialect=dialect, seed=1, oddities=(oddity,))
+    _, left = assert_left_alike(log.save(path), transactions_max=40)
+    assert left.reasons
+
+
+@pytest.mark.long
+@settings(max_examples=12)
+@given(
+    seed=st.integers(0, 2**32),
+    dialect=st.sampled_from(DIALECTS),
+    oddities=st.lists(st.sampled_from(sorted(ODDITIES)), min_size=1, max_size=3, unique=True),
+)
+def test_any_mixture_of_left_tables_and_faults_gives_the_same_result(
+    tmp_path_factory, seed, dialect, oddities
+):
+    run_mixture(tmp_path_factory.mktemp("mixture"), seed, dialect, tuple(oddities))
+
+
+def run_mixture(folder, seed, dialect, oddities):
+    """Compare both engines on one drawn log."""
+    rng = random.Random(seed)
+    path = folder / "log.000001"
+    log = odd_log(path, dialect=dialect, seed=seed, oddities=oddities)
+    if rng.random() < 0.7:
+        join_transactions(log, rng, rng.choice((0.2, 0.6)), PRODUCTION_LOADED)
+        log = type(log)(log.data())
+    if rng.random() < 0.7:
+        overlap(log, dialect, rng.choice((9, 60, 200)), PRODUCTION_LOADED)
+    for fault in (lambda: forge_rows(log, rng), lambda: drop_or_repeat(log, rng)):
+        if rng.random() < 0.4:
+            fault()
+    horizon = Horizon(keys=rng.choice((300, 10**6)), transactions=rng.choice((60, 1_000)))
+    options = AuditOptions(
+        horizon=horizon if rng.random() < 0.3 else Horizon(),
+        replay_rows_max=rng.choice((20, 60, 10_000)),
+        violations_max=rng.choice((7, 1_000)),
+        replay_findings_max=rng.choice((3, 1_000)),
+    )
+    files = [log.save(path)]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(stream, "EARLY_TRANSACTIONS", rng.choice((0, 10_000)))
+        patch.setattr(stream, "LEFT_SHARE_MAX", 1.0)
+        return assert_left_alike(
+            *files, options=options, transactions_max=rng.choice((1, 50, 8192))
+        )
