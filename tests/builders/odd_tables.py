@@ -166,14 +166,14 @@ def _redefines(old: str, action: str) -> Oddity:
 
 
 ODDITIES: dict[str, tuple[mixes.TableShape, Oddity]] = {
-    "texts": (mixes.TARIFF, lambda log, rng: respell(log, b"T0", b"\xc3\xa9", "tariff")),
+    "texts": (mixes.TARIFF, lambda log, rng: respell(log, b"T", b"\xc3\xa9", "tariff")),
     "some-texts": (
         mixes.TARIFF,
-        lambda log, rng: respell(log, b"T0", b"\xc3\xa9", "tariff", every=rng.choice((3, 7))),
+        lambda log, rng: respell(log, b"T", b"\xc3\xa9", "tariff", every=rng.choice((3, 7))),
     ),
     "texts-of-parents": (
         mixes.TARIFF,
-        lambda log, rng: respell(log, b"O0", b"\xc3\xa9", "orders", "item", every=2),
+        lambda log, rng: respell(log, b"O", b"\xc3\xa9", "orders", "item", every=2),
     ),
     "minimal": (
         mixes.TARIFF,

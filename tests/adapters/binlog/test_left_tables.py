@@ -12,6 +12,7 @@ from paraply.adapters.binlog.compiled import stream
 from paraply.adapters.binlog.compiled.left_tables import LeftTables
 from paraply.properties.logs.audit import AuditOptions
 from paraply.properties.logs.conflict_index import Horizon
+from paraply.vocabulary.not_compilable import NotCompilable
 from tests.adapters.binlog.test_compiled_equals_readable import (
     PRODUCTION_LOADED,
     drop_or_repeat,
@@ -21,6 +22,8 @@ from tests.builders.engines import audit_by_leaving, audit_by_readable, differen
 from tests.builders.odd_tables import ODDITIES, join_transactions, odd_log, overlap
 
 DIALECTS = ("mariadb", "mysql")
+REFUSED = ("unknown keys, in overlaps longer than the horizon", "unknown foreign keys")
+"""What drawn horizons and repeated DDL may lead to; everything else must be judged."""
 
 
 def assert_left_alike(*files, options=None, schema=None, **sizes):
@@ -30,11 +33,6 @@ def assert_left_alike(*files, options=None, schema=None, **sizes):
     compiled = audit_by_leaving(names, schema, options, left, **sizes)
     assert differences(readable, compiled) == []
     return readable.result, left
-
-
-def split(log, folder, dialect):
-    """Return a log's two files."""
-    return [log.save(folder / f"{dialect}.000001")]
 
 
 @pytest.mark.long
@@ -60,8 +58,20 @@ def test_any_mixture_of_left_tables_and_faults_gives_the_same_result(
     run_mixture(tmp_path_factory.mktemp("mixture"), seed, dialect, tuple(oddities))
 
 
+def saved(log, path, *, rotated):
+    """Save a log, in two files if ``rotated``."""
+    starts = log.starts()
+    if not rotated or len(starts) < 30:
+        return [log.save(path)]
+    cut = starts[len(starts) * 2 // 3]
+    second = type(log)(log.data())
+    second.events = second.events[: starts[0]] + second.events[cut:]
+    log.events = log.events[:cut] + log.events[-1:]
+    return [log.save(path), second.save(path.with_suffix(".000002"))]
+
+
 def run_mixture(folder, seed, dialect, oddities):
-    """Compare both engines on one drawn log."""
+    """Compare both engines on one drawn log; return what they found, None where one refuses."""
     rng = random.Random(seed)
     path = folder / "log.000001"
     log = odd_log(path, dialect=dialect, seed=seed, oddities=oddities)
@@ -80,10 +90,15 @@ def run_mixture(folder, seed, dialect, oddities):
         violations_max=rng.choice((7, 1_000)),
         replay_findings_max=rng.choice((3, 1_000)),
     )
-    files = [log.save(path)]
+    files = saved(log, path, rotated=rng.random() < 0.5)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(stream, "EARLY_TRANSACTIONS", rng.choice((0, 10_000)))
         patch.setattr(stream, "LEFT_SHARE_MAX", 1.0)
-        return assert_left_alike(
-            *files, options=options, transactions_max=rng.choice((1, 50, 8192))
-        )
+        try:
+            return assert_left_alike(
+                *files, options=options, transactions_max=rng.choice((1, 50, 8192))
+            )
+        except NotCompilable as reason:
+            if not any(known in str(reason) for known in REFUSED):
+                raise
+            return None

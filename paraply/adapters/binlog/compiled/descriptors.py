@@ -268,6 +268,11 @@ def _checked_line(table: str, key: KeyPlan, columns: Iterable[int]) -> KeyLine:
     return KeyLine(table, f"CHECKED {key.index}", L.CHECKED, rules, key)
 
 
+def has_plain_ties(plan: TablePlan) -> bool:
+    """Return whether no cascade changes a table's rows, and each foreign key is certain."""
+    return all(map(_is_plain_child, plan.as_child)) and all(map(_is_plain_parent, plan.as_parent))
+
+
 def _is_plain_child(tie: ChildTie) -> bool:
     """Return whether no cascade changes the child, and each key is certain."""
     return (

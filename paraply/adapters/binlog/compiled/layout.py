@@ -17,8 +17,8 @@ BATCH_FULL = 3
 ODD_ROWS = 4
 """Left to the readable decoder, for a row of the table progress[DETAIL], by progress[REASON]."""
 
-PARTIAL, BEYOND_ASCII, SEARCHED, CHECKED_AGAIN, UNCHECKED_ROWS, UNREAD = range(6)
-"""Why a table's row is odd."""
+PARTIAL, BEYOND_ASCII, SEARCHED, CHECKED_AGAIN, UNCHECKED_ROWS, UNREAD, CASCADES = range(7)
+"""Why a table is odd."""
 
 # Columns of ``progress``.
 POSITION, TRANSACTIONS, ROWS, KEYS, STATUS, DETAIL, UUIDS, REASON, LEFT_EVENTS, EVENT_BYTES = range(

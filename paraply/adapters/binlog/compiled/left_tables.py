@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import NoReturn
 
 from paraply.adapters.binlog.compiled import layout as L
+from paraply.adapters.binlog.compiled.descriptors import has_plain_ties
 from paraply.adapters.binlog.keys.builder import plan_of
 from paraply.adapters.binlog.schema.registry import SchemaRegistry
 from paraply.adapters.binlog.table_map import TableMap
@@ -26,6 +27,7 @@ REASONS = {
     L.CHECKED_AGAIN: "repeated foreign key checks",
     L.UNCHECKED_ROWS: "unchecked foreign keys",
     L.UNREAD: "keys or columns of other types",
+    L.CASCADES: "cascades",
 }
 
 
@@ -74,6 +76,11 @@ def tied_tables(registry: SchemaRegistry, name: str) -> set[str]:
         children = (child for child, _ in registry.referencing(table))
         pending += map(registry.known_name, (*parents, *children))
     return found
+
+
+def why_unplanned(registry: SchemaRegistry, table: TableMap) -> str:
+    """Return why the scanner has no plan for a table."""
+    return REASONS[L.UNREAD if has_plain_ties(plan_of(registry, table.name)) else L.CASCADES]
 
 
 def may_be_left(registry: SchemaRegistry, table: TableMap) -> bool:

@@ -36,6 +36,7 @@ from paraply.adapters.binlog.compiled.left_tables import (
     LeftTables,
     may_be_left,
     tied_tables,
+    why_unplanned,
 )
 from paraply.adapters.binlog.compiled.rereading import Rereader
 from paraply.adapters.binlog.compiled.scan_kernel import scan, table_map_digest
@@ -348,7 +349,7 @@ class CompiledStream(TransactionStream):
         elif plan is None or not is_steppable(table):
             if not may_be_left(self.keys.registry, table):
                 return False
-            self._leave(table.name, tied, REASONS[L.UNREAD])
+            self._leave(table.name, tied, why_unplanned(self.keys.registry, table))
         else:
             self._digested.add(table.name.lower())
             return False
@@ -359,8 +360,9 @@ class CompiledStream(TransactionStream):
         progress = self._arrays.progress
         table = self.descriptors.maps[int(progress[L.DETAIL])]
         assert table is not None
-        if self.left is None or not may_be_left(self.keys.registry, table):
-            return False
+        with self.keys.registry.assuming_nothing():
+            if self.left is None or not may_be_left(self.keys.registry, table):
+                return False
         tied = tied_tables(self.keys.registry, table.name)
         self._leave(table.name, tied, REASONS[int(progress[L.REASON])])
         self.descriptors.leave(self.left.reasons)
@@ -400,8 +402,11 @@ class CompiledStream(TransactionStream):
         self.announce(table)
         # A table map affects only its own table's keys.
         self._version = self.keys.registry.version
-        plan = self._plan(table)
-        self.descriptors.add(digest, table, plan, is_left=self._is_left(table, plan))
+        # The rows' keys note what they assume, if any rows follow.
+        with self.keys.registry.assuming_nothing():
+            plan = self._plan(table)
+            is_left = self._is_left(table, plan)
+        self.descriptors.add(digest, table, plan, is_left=is_left)
 
     def _table_of(self, body: bytes, is_mariadb: bool) -> TableMap | None:
         """None for a malformed map, which the decoder reports."""

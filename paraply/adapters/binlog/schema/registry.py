@@ -6,6 +6,8 @@ contradiction the registry drops the others.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
 from paraply.adapters.binlog.keys.collation_names import (
@@ -137,6 +139,13 @@ class SchemaRegistry:
     def assume(self, text: str) -> None:
         """Note an assumption for the report."""
         self._assumptions[text] = None
+
+    @contextmanager
+    def assuming_nothing(self) -> Iterator[None]:
+        """Look at tables without noting assumptions for the report."""
+        noted = dict(self._assumptions)
+        yield
+        self._assumptions = noted
 
     # Log observations
 

@@ -131,6 +131,7 @@ class CompiledAuditor(Auditor):
         self._number_lanes(columns)
         self._add_tables(batch.table_names)
         if left:
+            self._uses += sum(len(touches.uses) for touches in left)
             self._state = self._order.add_names(self._state, batch, left)
         # A change uses its table, the schema, and at most three aspects.
         self._uses += len(batch.tables) * 4 + count

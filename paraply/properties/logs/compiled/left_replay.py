@@ -53,6 +53,11 @@ class LeftState(ReplayState):
         self.puts += 1
         self.forget_lost()
 
+    def reset_all(self) -> None:
+        """Forget everything."""
+        super().reset_all()
+        self._identities.clear()
+
     def forget_lost(self) -> None:
         """Forget what is lost so far."""
         while self.losses and self.losses[0][0] <= self.puts:
