@@ -93,7 +93,6 @@ def run_mixture(folder, seed, dialect, oddities):
     files = saved(log, path, rotated=rng.random() < 0.5)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(stream, "EARLY_TRANSACTIONS", rng.choice((0, 10_000)))
-        patch.setattr(stream, "LEFT_SHARE_MAX", 1.0)
         try:
             return assert_left_alike(
                 *files, options=options, transactions_max=rng.choice((1, 50, 8192))
@@ -102,3 +101,36 @@ def run_mixture(folder, seed, dialect, oddities):
             if not any(known in str(reason) for known in REFUSED):
                 raise
             return None
+
+
+@pytest.mark.long
+def test_recorded_logs_with_left_tables_give_the_same_result(repository):
+    folder = repository / "tests" / "fixtures" / "binlogs"
+    left_somewhere = 0
+    for case in sorted(path for path in folder.glob("*/*") if path.is_dir()):
+        files = sorted(case.glob("bin.0?????"))
+        schema = case / "schema.sql"
+        for known in (None, str(schema)) if schema.exists() else (None,):
+            try:
+                _, left = assert_left_alike(*files, schema=known)
+            except NotCompilable:
+                continue
+            left_somewhere += bool(left.reasons)
+    assert left_somewhere > 50
+
+
+def test_one_more_pass_finds_all_tables_that_are_left(tmp_path, monkeypatch):
+    monkeypatch.setattr(stream, "EARLY_TRANSACTIONS", 0)
+    path = tmp_path / "odd.000001"
+    log = odd_log(path, dialect="mysql", seed=1, oddities=("texts", "minimal-children"))
+    _, left = assert_left_alike(log.save(path))
+    assert left.restarts == 1
+    assert {"bench.tariff", "bench.item", "bench.orders", "bench.customer"} == set(left.reasons)
+
+
+def test_passes_without_end_are_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(stream, "RESTARTS_MAX", 0)
+    path = tmp_path / "odd.000001"
+    log = odd_log(path, dialect="mysql", seed=1, oddities=("texts",))
+    with pytest.raises(NotCompilable, match="ever more other rows"):
+        audit_by_leaving((str(log.save(path)),))

@@ -183,7 +183,7 @@ def scan(
     while True:
         start = progress[L.POSITION]
         rows_before, keys_before = progress[L.ROWS], progress[L.KEYS]
-        left_before, bytes_before = progress[L.LEFT_EVENTS], progress[L.EVENT_BYTES]
+        left_before = progress[L.LEFT_EVENTS]
         stop = check_event(data, start, end, trailer, crc)
         if stop != FINE:
             progress[L.STATUS] = stop
@@ -261,7 +261,6 @@ def scan(
                 )  # fmt: skip
                 if stop != FINE:
                     break
-                progress[L.EVENT_BYTES] += event_end - at
                 # The last rows event of a statement closes its tables.
                 if unsigned(data, at + HEADER_BYTES + 6, 2) & 1:
                     maps = 0
@@ -270,7 +269,7 @@ def scan(
             at += length
         if not done:
             progress[L.ROWS], progress[L.KEYS] = rows_before, keys_before
-            progress[L.LEFT_EVENTS], progress[L.EVENT_BYTES] = left_before, bytes_before
+            progress[L.LEFT_EVENTS] = left_before
             progress[L.STATUS] = stop
             return
         txn[L.T_START] = base + start

@@ -61,10 +61,6 @@ from paraply.vocabulary.not_compilable import NotCompilable
 TRANSACTIONS_MAX = 8192
 ROWS_MIN, ROWS_MAX = 1 << 16, 1 << 18
 """Initial rows of a batch, and of the largest scanned transaction."""
-LEFT_SHARE_MAX = 0.5
-"""Of the bytes of rows events; above, the readable engine is as fast."""
-SHARE_BYTES_MIN = 64 << 20
-"""Bytes of rows events after which a pass checks the share."""
 EARLY_TRANSACTIONS = 10_000
 """Until then a pass begins again at once, without looking for further odd tables."""
 _FIXED_HEADER_BYTES = 8  # Table id and flags of a table map.
@@ -104,7 +100,6 @@ class CompiledStream(TransactionStream):
         self.rereader = Rereader(keys, left)
         self._left_events: list[LeftEvent] = []
         self._digested: set[str] = set()
-        self._rows_bytes = self._left_bytes = 0
         self._toucher = Toucher()
         self._run: Run | None = None
         self._chunk_bytes = chunk_bytes
@@ -258,7 +253,6 @@ class CompiledStream(TransactionStream):
         arrays = self._arrays
         progress = arrays.progress
         count = int(progress[L.TRANSACTIONS])
-        self._count_bytes()
         if count and self.is_survey:
             self.ordinal += count
         elif count:
@@ -282,7 +276,7 @@ class CompiledStream(TransactionStream):
                 left=left.changes,
             )
         arrays.counts[:] = 0
-        progress[[L.TRANSACTIONS, L.ROWS, L.KEYS, L.LEFT_EVENTS, L.EVENT_BYTES]] = 0
+        progress[[L.TRANSACTIONS, L.ROWS, L.KEYS, L.LEFT_EVENTS]] = 0
         self._left_events.clear()
 
     def _touched(self, arrays: Arrays, left: LeftKeys) -> Touched:
@@ -321,23 +315,10 @@ class CompiledStream(TransactionStream):
             domains=domains.tolist(), keys=self.keys,
         )  # fmt: skip
 
-    def _count_bytes(self) -> None:
-        arrays = self._arrays
-        self._rows_bytes += int(arrays.progress[L.EVENT_BYTES])
-        events = arrays.left[: int(arrays.progress[L.LEFT_EVENTS])]
-        self._left_bytes += int(events[:, L.V_LENGTH].sum())
-        if self._rows_bytes >= SHARE_BYTES_MIN:
-            self._require_small_share()
-
-    def _require_small_share(self) -> None:
-        if self.left is not None and self._left_bytes > LEFT_SHARE_MAX * self._rows_bytes:
-            raise NotCompilable(f"too many other rows: {self.left.described()}")
-
     def require_judged(self) -> None:
         """Raise ``NotCompilable`` if the log is to be read again, or by another engine."""
         if self.is_survey:
             assert self.left is not None
-            self._require_small_share()
             self.left.begin_again()
 
     def _is_left(self, table: TableMap, plan: ScanPlan | None) -> bool:
