@@ -92,7 +92,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     ``long(each=n)`` says. So are tests marked ``long`` that are not of the given share.
     """
     seen: Counter[str] = Counter()
-    number, count = config.getoption("--share")
+    number, count = config.getoption("--share", (1, 1))
     for item in items:
         if item.get_closest_marker("live"):
             item.add_marker(pytest.mark.flaky(reruns=1, only_rerun=list(_SURROUNDINGS)))
