@@ -19,6 +19,8 @@ from hypothesis import HealthCheck, settings
 from hypothesis.internal.conjecture import providers
 
 REPOSITORY = Path(__file__).resolve().parent.parent
+_WHOLE = (1, 1)
+"""One share of one."""
 
 # A runner started in the background by a shell ignores Ctrl-C, and so would the programs that the
 # tests start to interrupt them.
@@ -59,7 +61,7 @@ def _share(text: str) -> tuple[int, int]:
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add ``--share``."""
     parser.addoption(
-        "--share", type=_share, default=(1, 1), metavar="K/N",
+        "--share", type=_share, default=_WHOLE, metavar="K/N",
         help="of the functions marked long, the K-th of N shares (1/1: all)",
     )  # fmt: skip
 
@@ -92,7 +94,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     ``long(each=n)`` says. So are tests marked ``long`` that are not of the given share.
     """
     seen: Counter[str] = Counter()
-    number, count = config.getoption("--share", (1, 1))
+    number, count = config.getoption("--share", _WHOLE)
     for item in items:
         if item.get_closest_marker("live"):
             item.add_marker(pytest.mark.flaky(reruns=1, only_rerun=list(_SURROUNDINGS)))

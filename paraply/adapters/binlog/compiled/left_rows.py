@@ -16,6 +16,7 @@ from paraply.adapters.binlog.cursor import MalformedError
 from paraply.adapters.binlog.format_description import HEADER_BYTES, FormatDescription
 from paraply.adapters.binlog.framing import HEADER, EventHeader, RawEvent
 from paraply.adapters.binlog.keys.builder import KeyBuilder
+from paraply.adapters.binlog.keys.foreign import PRIMARY
 from paraply.adapters.binlog.rows_events import decode_rows, parse_rows
 from paraply.adapters.binlog.table_map import TableMap
 from paraply.vocabulary.keys import ConflictKey
@@ -32,7 +33,6 @@ Ints = NDArray[np.int64]
 Words = NDArray[np.uint64]
 
 _OPERATIONS = {Operation.INSERT: L.INSERT, Operation.UPDATE: L.UPDATE, Operation.DELETE: L.DELETE}
-_PRIMARY = "PRIMARY"
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +163,7 @@ def left_keys(changes: Iterable[LeftChanges], count: int) -> LeftKeys:
         for key, kind, certain in touched_keys(each.transaction):
             digests.append(key_digest(key))
             kinds.append(kind)
-            is_primary = kind == WRITTEN and key.index == _PRIMARY
+            is_primary = kind == WRITTEN and key.index == PRIMARY
             marks.append(L.PRIMARY_KEY * is_primary + L.UNCERTAIN_KEY * (not certain))
         ends[each.index] = len(digests) - before
     return LeftKeys(

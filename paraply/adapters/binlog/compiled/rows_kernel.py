@@ -146,6 +146,40 @@ def operation_of(kind: int) -> int:
 
 
 @njit(cache=True)
+def map_of(data: Bytes, at: int, numbers: Ints, maps: int) -> int:
+    """Return which of the open table maps a rows event has, or -1."""
+    number = unsigned(data, at + HEADER_BYTES, 6)
+    for index in range(maps - 1, -1, -1):
+        if numbers[index] == number:
+            return index
+    return -1
+
+
+@njit(cache=True)
+def columns_at(data: Bytes, at: int, end: int, is_v2: bool, count: int) -> int:
+    """Return where a rows event of ``count`` columns shows which are there; -1 for a misfit."""
+    here = at + HEADER_BYTES + 8
+    if is_v2:
+        if here + 2 > end:
+            return -1
+        # The length of the extra row information counts itself.
+        extra = unsigned(data, here, 2)
+        if extra < 2:
+            return -1
+        here += extra
+    if here + 1 > end:
+        return -1
+    width = int(data[here])
+    here += 1
+    if width >= 251:
+        if width != 252 or here + 2 > end:
+            return -1
+        width = unsigned(data, here, 2)
+        here += 2
+    return here if width == count else -1
+
+
+@njit(cache=True)
 def scan_rows(
     data: Bytes, at: int, end: int, base: int, operation: int, is_v2: bool,
     map_numbers: Ints, map_slots: Ints, maps: int,
@@ -161,14 +195,10 @@ def scan_rows(
     body = at + HEADER_BYTES
     if body + 8 > end:
         return L.ODD
-    number = unsigned(data, body, 6)
-    slot = -1
-    for index in range(maps - 1, -1, -1):
-        if map_numbers[index] == number:
-            slot = map_slots[index]
-            break
-    if slot < 0:
+    index = map_of(data, at, map_numbers, maps)
+    if index < 0:
         return L.ODD
+    slot = map_slots[index]
     if tables[slot, L.D_SUPPORTED] == L.LEFT:
         event = progress[L.LEFT_EVENTS]
         if event == len(left):
@@ -183,31 +213,14 @@ def scan_rows(
     if tables[slot, L.D_SUPPORTED] != 1 or operation < 0:
         progress[L.REASON] = L.UNREAD
         return L.ODD_ROWS
-    here = body + 8
-    if is_v2:
-        if here + 2 > end:
-            return L.ODD
-        # The length of the extra row information counts itself.
-        extra = unsigned(data, here, 2)
-        if extra < 2:
-            return L.ODD
-        here += extra
     first, last = tables[slot, L.D_COLUMN_START], tables[slot, L.D_COLUMN_END]
     count = last - first
+    here = columns_at(data, at, end, is_v2, count)
+    if here < 0:
+        return L.ODD
     if tables[slot, L.D_TIED] and data[body + 6] & L.UNCHECKED:
         progress[L.REASON] = L.UNCHECKED_ROWS
         return L.ODD_ROWS
-    if here + 1 > end:
-        return L.ODD
-    width = int(data[here])
-    here += 1
-    if width >= 251:
-        if width != 252 or here + 2 > end:
-            return L.ODD
-        width = unsigned(data, here, 2)
-        here += 2
-    if width != count:
-        return L.ODD
     for _ in range(2 if operation == L.UPDATE else 1):
         if here + (count + 7) // 8 > end:
             return L.ODD

@@ -19,10 +19,10 @@ Bytes = NDArray[np.uint8]
 Ints = NDArray[np.int64]
 Words = NDArray[np.uint64]
 
-_QUERY, _XID, _TABLE_MAP, _ANNOTATE, _ROWS_QUERY = 2, 16, 19, 160, 29
-_GTID, _ANONYMOUS, _MARIADB_GTID = 33, 34, 162
+QUERY, XID, TABLE_MAP, ANNOTATE, ROWS_QUERY = 2, 16, 19, 160, 29
+GTID, ANONYMOUS, MARIADB_GTID = 33, 34, 162
 _PARTIAL_UPDATE = 39
-_MAPS_MAX = 64
+MAPS_MAX = 64
 _EVENT_BYTES_MAX = (1 << 30) + (1 << 16)
 _MARIADB_PLAIN = 0x02 | 0x04 | 0x08 | 0x10
 """GROUP_COMMIT_ID, TRANSACTIONAL, ALLOW_PARALLEL, WAITED; other flags are ODD."""
@@ -81,8 +81,7 @@ def _source_index(data: Bytes, at: int, uuids: Bytes, progress: Ints) -> int:
 
 
 @njit(cache=True)
-def begin_mysql(data: Bytes, at: int, end: int, uuids: Bytes, progress: Ints, txn: Ints) -> bool:
-    """Read a GTID event into ``txn``; return whether it is a plain one."""
+def _begin_mysql(data: Bytes, at: int, end: int, uuids: Bytes, progress: Ints, txn: Ints) -> bool:
     body = at + HEADER_BYTES
     if body + 42 > end or data[body + 25] != _LOGICAL_TIMESTAMP:
         return False
@@ -96,7 +95,7 @@ def begin_mysql(data: Bytes, at: int, end: int, uuids: Bytes, progress: Ints, tx
     txn[L.T_SEQUENCE_NUMBER] = signed64(data, body + 34)
     if txn[L.T_LAST_COMMITTED] < 0 or txn[L.T_SEQUENCE_NUMBER] <= 0:
         return False
-    if txn[L.T_NUMBER] <= 0 and data[at + 4] == _GTID:
+    if txn[L.T_NUMBER] <= 0 and data[at + 4] == GTID:
         return False
     rest = body + 42
     if rest + 7 <= end:
@@ -117,8 +116,7 @@ def begin_mysql(data: Bytes, at: int, end: int, uuids: Bytes, progress: Ints, tx
 
 
 @njit(cache=True)
-def begin_mariadb(data: Bytes, at: int, end: int, txn: Ints) -> bool:
-    """Read a GTID event into ``txn``; return whether it is a plain one."""
+def _begin_mariadb(data: Bytes, at: int, end: int, txn: Ints) -> bool:
     body = at + HEADER_BYTES
     if body + 19 > end:
         return False
@@ -158,6 +156,16 @@ def _find_table(data: Bytes, start: int, end: int, hashes: Words, slots: Ints) -
 
 
 @njit(cache=True)
+def begin_transaction(
+    data: Bytes, at: int, end: int, uuids: Bytes, progress: Ints, txn: Ints
+) -> bool:
+    """Read a GTID event into ``txn``; return whether it is a plain one."""
+    if data[at + 4] == MARIADB_GTID:
+        return _begin_mariadb(data, at, end, txn)
+    return _begin_mysql(data, at, end, uuids, progress, txn)
+
+
+@njit(cache=True)
 def table_map_digest(data: Bytes, start: int, end: int) -> np.uint64:
     """Return a table map body's digest."""
     return finish(mix_bytes(np.uint64(end - start), data, start, end))
@@ -177,8 +185,8 @@ def scan(
     ``base`` is the file offset of ``data[0]``; ``words`` has rows ``BEGIN`` and ``COMMIT``. On
     return everything before progress[POSITION] is in the batch or counted.
     """
-    map_numbers = np.empty(_MAPS_MAX, np.int64)
-    map_slots = np.empty(_MAPS_MAX, np.int64)
+    map_numbers = np.empty(MAPS_MAX, np.int64)
+    map_slots = np.empty(MAPS_MAX, np.int64)
     types = np.zeros(256, np.int64)
     while True:
         start = progress[L.POSITION]
@@ -189,7 +197,7 @@ def scan(
             progress[L.STATUS] = stop
             return
         kind = int(data[start + 4])
-        if kind != _MARIADB_GTID if is_mariadb else kind not in (_GTID, _ANONYMOUS):
+        if kind != MARIADB_GTID if is_mariadb else kind not in (GTID, ANONYMOUS):
             progress[L.STATUS] = L.ODD
             return
         if progress[L.TRANSACTIONS] == len(transactions):
@@ -199,14 +207,10 @@ def scan(
         txn[:] = L.ABSENT
         length = unsigned(data, start + 9, 4)
         event_end = start + length - trailer
-        if kind == _MARIADB_GTID:
-            fine = begin_mariadb(data, start, event_end, txn)
-        else:
-            fine = begin_mysql(data, start, event_end, uuids, progress, txn)
-        if not fine:
+        if not begin_transaction(data, start, event_end, uuids, progress, txn):
             progress[L.STATUS] = L.ODD
             return
-        begun = kind == _MARIADB_GTID
+        begun = kind == MARIADB_GTID
         types[:] = 0
         types[kind] = 1
         events = 1
@@ -221,35 +225,35 @@ def scan(
             length = unsigned(data, at + 9, 4)
             event_end = at + length - trailer
             if not begun:
-                if kind != _QUERY or not is_query(
+                if kind != QUERY or not is_query(
                     data, at, event_end, query_post_header, words[0, :5]
                 ):
                     stop = L.ODD
                     break
                 begun = True
-            elif kind == _TABLE_MAP:
+            elif kind == TABLE_MAP:
                 slot = _find_table(data, at + HEADER_BYTES, event_end, hashes, slots)
                 if slot < 0:
                     progress[L.DETAIL] = at
                     stop = L.NEED_TABLE
                     break
-                if maps == _MAPS_MAX or tables[slot, L.D_SUPPORTED] == L.MALFORMED:
+                if maps == MAPS_MAX or tables[slot, L.D_SUPPORTED] == L.MALFORMED:
                     stop = L.ODD
                     break
                 map_numbers[maps] = unsigned(data, at + HEADER_BYTES, 6)
                 map_slots[maps] = slot
                 maps += 1
-            elif kind == _XID:
+            elif kind == XID:
                 if event_end - at < HEADER_BYTES + 8:
                     stop = L.ODD
                     break
                 done = True
-            elif kind == _QUERY:
+            elif kind == QUERY:
                 if not is_query(data, at, event_end, query_post_header, words[1, :6]):
                     stop = L.ODD
                     break
                 done = True
-            elif kind not in (_ANNOTATE, _ROWS_QUERY):
+            elif kind not in (ANNOTATE, ROWS_QUERY):
                 operation = operation_of(kind)
                 if operation < 0 and kind != _PARTIAL_UPDATE:
                     stop = L.ODD

@@ -154,7 +154,7 @@ FINDING_COLUMNS = 4
 CAUSE_START, CAUSE_BARRIER, CAUSE_SELF, CAUSE_KEY, CAUSE_TABLE = range(5)
 """No wait, a barrier, itself a barrier, keys, the order of a table's changes."""
 
-# What the judge tells of each transaction: the last break, and its places.
+# What the judge returns of each transaction: the last break, and its places.
 (
     D_BREAK_RANK,
     D_BREAK_KIND,

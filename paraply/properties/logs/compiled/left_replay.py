@@ -35,7 +35,7 @@ def _digest_of(identity: Fingerprint) -> int:
 
 
 class LeftState(ReplayState):
-    """Rows that are forgotten when the kernels' replay says so."""
+    """Rows of left tables, dropped at the writes at which the kernels drop their places."""
 
     __slots__ = ("_identities", "losses", "puts")
 

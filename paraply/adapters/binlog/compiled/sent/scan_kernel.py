@@ -12,13 +12,28 @@ from numba import njit
 from numpy.typing import NDArray
 
 from paraply.adapters.binlog.compiled import layout as L
-from paraply.adapters.binlog.compiled.hashing import finish, mix_bytes, unsigned
-from paraply.adapters.binlog.compiled.rows_kernel import FINE, HEADER_BYTES, operation_of
+from paraply.adapters.binlog.compiled.hashing import unsigned
+from paraply.adapters.binlog.compiled.rows_kernel import (
+    FINE,
+    HEADER_BYTES,
+    columns_at,
+    map_of,
+    operation_of,
+)
 from paraply.adapters.binlog.compiled.scan_kernel import (
-    begin_mariadb,
-    begin_mysql,
+    ANNOTATE,
+    ANONYMOUS,
+    GTID,
+    MAPS_MAX,
+    MARIADB_GTID,
+    QUERY,
+    ROWS_QUERY,
+    TABLE_MAP,
+    XID,
+    begin_transaction,
     check_event,
     is_query,
+    table_map_digest,
 )
 from paraply.adapters.binlog.compiled.sent import layout as S
 
@@ -26,25 +41,16 @@ Bytes = NDArray[np.uint8]
 Ints = NDArray[np.int64]
 Words = NDArray[np.uint64]
 
-_QUERY, _XID, _TABLE_MAP, _ANNOTATE, _ROWS_QUERY = 2, 16, 19, 160, 29
-_GTID, _ANONYMOUS, _MARIADB_GTID = 33, 34, 162
-_MAPS_MAX = 64
 _TOUCHED_MAX = 64
 _ROW_OVERHEAD_BYTES = 16
 _ENDS_STATEMENT = 1
 
 
 @njit(cache=True)
-def body_digest(body: Bytes, start: int, end: int) -> np.uint64:
-    """Return a table map's digest."""
-    return finish(mix_bytes(np.uint64(end - start), body, start, end))
-
-
-@njit(cache=True)
 def _find_map(
     data: Bytes, start: int, end: int, hashes: Words, slots: Ints, maps: Ints, bodies: Bytes
 ) -> int:
-    digest = body_digest(data, start, end)
+    digest = table_map_digest(data, start, end)
     mask = len(hashes) - 1
     at = np.int64(digest & np.uint64(mask))
     while hashes[at] != 0:
@@ -117,43 +123,19 @@ def _present(data: Bytes, bitmap: int, count: int) -> int:
 
 
 @njit(cache=True)
-def _map_of(data: Bytes, at: int, numbers: Ints, known: int) -> int:
-    """Return which of the open table maps a rows event has, or -1."""
-    number = unsigned(data, at + HEADER_BYTES, 6)
-    for index in range(known - 1, -1, -1):
-        if numbers[index] == number:
-            return index
-    return -1
-
-
-@njit(cache=True)
 def _count_rows(
     data: Bytes, at: int, end: int, kind: int, slot: int, maps: Ints, columns: Ints
 ) -> int:
     """Return the number of rows of an event, at least one; -1 for one that is not plain."""
     operation = operation_of(kind)
-    here = at + HEADER_BYTES + 8
-    if kind >= 30:
-        if here + 2 > end:
-            return -1
-        extra = unsigned(data, here, 2)  # It counts itself.
-        if extra < 2:
-            return -1
-        here += extra
     first, last = maps[slot, S.M_FIRST], maps[slot, S.M_LAST]
     count = last - first
-    if here + 1 > end:
+    here = columns_at(data, at, end, kind >= 30, count)
+    if here < 0:
         return -1
-    width = int(data[here])
-    here += 1
-    if width >= 251:
-        if width != 252 or here + 2 > end:
-            return -1
-        width = unsigned(data, here, 2)
-        here += 2
     bitmap_bytes = (count + 7) // 8
     images = 2 if operation == L.UPDATE else 1
-    if width != count or here + images * bitmap_bytes > end:
+    if here + images * bitmap_bytes > end:
         return -1
     bitmap = here
     after = bitmap + (images - 1) * bitmap_bytes
@@ -184,8 +166,8 @@ def scan_sent(
     On return everything before progress[POSITION] is in ``transactions``.
     """
     end = len(data)
-    numbers = np.empty(_MAPS_MAX, np.int64)
-    open_slots = np.empty(_MAPS_MAX, np.int64)
+    numbers = np.empty(MAPS_MAX, np.int64)
+    open_slots = np.empty(MAPS_MAX, np.int64)
     progress[L.POSITION] = begin
     progress[L.TRANSACTIONS] = 0
     touched_count = 0
@@ -194,7 +176,7 @@ def scan_sent(
         stop = check_event(data, start, end, trailer, crc)
         if stop == FINE:
             kind = int(data[start + 4])
-            if kind != _MARIADB_GTID if is_mariadb else kind not in (_GTID, _ANONYMOUS):
+            if kind != MARIADB_GTID if is_mariadb else kind not in (GTID, ANONYMOUS):
                 stop = L.ODD
             elif progress[L.TRANSACTIONS] == len(
                 transactions
@@ -209,16 +191,12 @@ def scan_sent(
         length = unsigned(data, start + 9, 4)
         offset = unsigned(data, start + 13, 4)
         event_end = start + length - trailer
-        if kind == _MARIADB_GTID:
-            fine = begin_mariadb(data, start, event_end, txn)
-        else:
-            fine = begin_mysql(data, start, event_end, uuids, progress, txn)
-        if not fine:
+        if not begin_transaction(data, start, event_end, uuids, progress, txn):
             progress[L.STATUS] = L.ODD
             return
         txn[L.T_TYPE] = kind
         txn[L.T_SERVER] = unsigned(data, start + 5, 4)
-        begun = kind == _MARIADB_GTID
+        begun = kind == MARIADB_GTID
         rows = 0
         known = 0
         touched_first = touched_count
@@ -237,13 +215,13 @@ def scan_sent(
             event_end = at + length - trailer
             body = at + HEADER_BYTES
             if not begun:
-                if kind != _QUERY or not is_query(
+                if kind != QUERY or not is_query(
                     data, at, event_end, query_post_header, words[0, :5]
                 ):
                     break
                 begun = True
-            elif kind == _TABLE_MAP:
-                if body + 8 >= event_end or known == _MAPS_MAX:
+            elif kind == TABLE_MAP:
+                if body + 8 >= event_end or known == MAPS_MAX:
                     break
                 slot = _find_map(data, body + 8, event_end, hashes, slots, maps, bodies)
                 if slot < 0:
@@ -255,18 +233,18 @@ def scan_sent(
                 numbers[known] = unsigned(data, body, 6)
                 open_slots[known] = slot
                 known += 1
-            elif kind == _XID:
+            elif kind == XID:
                 if body + 8 > event_end:
                     break
                 done = True
-            elif kind == _QUERY:
+            elif kind == QUERY:
                 if not is_query(data, at, event_end, query_post_header, words[1, :6]):
                     break
                 done = True
-            elif kind not in (_ANNOTATE, _ROWS_QUERY):
+            elif kind not in (ANNOTATE, ROWS_QUERY):
                 if operation_of(kind) < 0 or body + 8 > event_end:
                     break
-                index = _map_of(data, at, numbers, known)
+                index = map_of(data, at, numbers, known)
                 if index < 0:
                     break
                 slot = open_slots[index]
@@ -306,7 +284,7 @@ def _next_content(data: Bytes, at: int) -> int:
     end = len(data)
     while at < end:
         kind = int(data[at + 4])
-        if kind == _TABLE_MAP or operation_of(kind) >= 0:
+        if kind == TABLE_MAP or operation_of(kind) >= 0:
             return at
         at += unsigned(data, at + 9, 4)
     return at
@@ -318,8 +296,8 @@ def is_same_content(mine: Bytes, theirs: Bytes, my_trailer: int, their_trailer: 
 
     Table ids only bind rows to their table maps.
     """
-    my_numbers = np.empty(_MAPS_MAX, np.int64)
-    their_numbers = np.empty(_MAPS_MAX, np.int64)
+    my_numbers = np.empty(MAPS_MAX, np.int64)
+    their_numbers = np.empty(MAPS_MAX, np.int64)
     known = 0
     here = _next_content(mine, 0)
     there = _next_content(theirs, 0)
@@ -331,19 +309,19 @@ def is_same_content(mine: Bytes, theirs: Bytes, my_trailer: int, their_trailer: 
         if theirs[there + 4] != kind or their_length - their_trailer != size:
             return False
         # The flags of a table map do not define the table.
-        skipped = HEADER_BYTES + (8 if kind == _TABLE_MAP else 6)
+        skipped = HEADER_BYTES + (8 if kind == TABLE_MAP else 6)
         differences = 0
         for byte in range(skipped, size):
             differences |= mine[here + byte] ^ theirs[there + byte]
         if differences:
             return False
-        if kind == _TABLE_MAP:
+        if kind == TABLE_MAP:
             my_numbers[known] = unsigned(mine, here + HEADER_BYTES, 6)
             their_numbers[known] = unsigned(theirs, there + HEADER_BYTES, 6)
             known += 1
         else:
-            index = _map_of(mine, here, my_numbers, known)
-            if index != _map_of(theirs, there, their_numbers, known):
+            index = map_of(mine, here, my_numbers, known)
+            if index != map_of(theirs, there, their_numbers, known):
                 return False
             if mine[here + HEADER_BYTES + 6] & _ENDS_STATEMENT:
                 known = 0

@@ -13,12 +13,9 @@ from paraply.adapters.binlog.column_types import ColumnType, WireColumn
 from paraply.adapters.binlog.compiled import layout as L
 from paraply.adapters.binlog.compiled.descriptors import column_step
 from paraply.adapters.binlog.compiled.hashing import crc32_tables
+from paraply.adapters.binlog.compiled.scan_kernel import table_map_digest
 from paraply.adapters.binlog.compiled.sent import layout as S
-from paraply.adapters.binlog.compiled.sent.scan_kernel import (
-    body_digest,
-    is_same_content,
-    scan_sent,
-)
+from paraply.adapters.binlog.compiled.sent.scan_kernel import is_same_content, scan_sent
 from paraply.adapters.binlog.cursor import MalformedError
 from paraply.adapters.binlog.event_types import EventType
 from paraply.adapters.binlog.format_description import (
@@ -37,7 +34,6 @@ BODIES_BYTES_MAX = 4 << 20
 """Table maps beyond them are met anew."""
 _TABLE_ID_BYTES = 6
 _FIXED_BYTES = _TABLE_ID_BYTES + 2
-_MARIADB_GTID, _GTID = 162, 33
 _LIMIT_BYTES_MAX = 7
 _TABLE_SETS_MAX = 4096
 _ANONYMOUS = ""
@@ -165,11 +161,11 @@ class SentScanner:
             _, _, kind, number, source, server, _, _, committed, sequence = line[S.T_HEAD :][:10]
             tables = self._tables_of(tuple(touched[first:last]))
             first = last
-            if kind == _MARIADB_GTID:
+            if kind == EventType.MARIADB_GTID:
                 gtid, domain = f"{source}-{server}-{number}", source
                 committed = sequence = None
             else:
-                gtid = f"{self._sources[source]}:{number}" if kind == _GTID else _ANONYMOUS
+                gtid = f"{self._sources[source]}:{number}" if kind == EventType.GTID else _ANONYMOUS
                 domain = None
             outlines.append(
                 Outline(gtid, domain, committed, sequence, start, end, offset, rows, tables)
@@ -212,7 +208,7 @@ class SentScanner:
             is_plain, columns, columns + len(steps), bodies, bodies + len(body),
         )  # fmt: skip
         with np.errstate(over="ignore"):
-            digest = int(body_digest(np.frombuffer(body, np.uint8), 0, len(body)))
+            digest = int(table_map_digest(np.frombuffer(body, np.uint8), 0, len(body)))
         at = digest & (len(self._hashes) - 1)
         while self._hashes[at]:
             at = (at + 1) & (len(self._hashes) - 1)
