@@ -55,7 +55,7 @@ LAYERS = (
     _layer("properties/two_logs/compiled", "vocabulary", "numpy numba"),
     _layer("properties/isolation/compiled", "vocabulary", "numpy numba"),
     _layer("properties/tables/compiled", "vocabulary", "numpy numba"),
-    _layer("reference_impl", "vocabulary"),
+    _layer("reference_impl", "vocabulary mutating"),
     _layer("models", "vocabulary"),
     _layer("models/judging/solver.py", "vocabulary", "z3 cvc5"),
     _layer("adapters", "vocabulary", "pyarrow"),

@@ -1,13 +1,29 @@
 """Mutants: subjects with one small fault that a property must catch.
 
-A fault overrides one method or one dialect rule, so the reference stays clean.
+A fault is a patch of the reference, in ``mutations/*.toml``. ``["family"]`` has what its mutants
+share, ``["family".name]`` one mutant: ``subject``, ``source``, ``fault``, ``caught_by`` or
+``survives_because``, ``workload`` (sizes, dialect and options) and ``changes``, each with its place,
+the old text and the new one (see :class:`~paraply.mutating.copies.Change`).
 """
 
 from __future__ import annotations
 
+import tomllib
+import types
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache, cached_property
+from pathlib import Path
+from typing import Any
 
-from paraply.reference_impl.subject import Subject, Workload
+from paraply.mutating.copies import Change, ChangedCopy
+from paraply.reference_impl.subject import (
+    SIZES,
+    Subject,
+    Workload,
+    registered_apart,
+    subject_named,
+)
 from paraply.vocabulary.errors import ParaplyError, register
 
 UNKNOWN_MUTANT = register(
@@ -15,51 +31,112 @@ UNKNOWN_MUTANT = register(
     "there is no mutant '{name}'",
     "`paraply list mutants` has their names",
 )
+_PACKAGE = "paraply.reference_impl"
+_FILES = Path(__file__).parent / "mutations"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Mutant:
     """One fault and the property that must find it.
 
     Attributes:
         name: the fault (``collect_ignores_pending``).
         family: its part (``timestamps``, ``certification``, ``commit order``).
+        of: the name of the changed subject.
         source: a bug number or a document's section.
         fault: its effect, in one sentence.
         caught_by: the violated property.
-        subject: the faulty system, with the original's ``name``.
         workload: the scope that shows it.
+        changes: what is replaced, by places below ``paraply.reference_impl``.
         survives_because: why no safety property catches it; then ``caught_by`` is empty.
     """
 
     name: str
     family: str
+    of: str
     source: str
     fault: str
-    caught_by: str
-    subject: Subject
+    caught_by: str = ""
     workload: Workload
+    changes: tuple[Change, ...] = ()
     survives_because: str = ""
 
+    @cached_property
+    def subject(self) -> Subject:
+        """Return the faulty system, with the original's name."""
+        original = subject_named(self.of)
+        with registered_apart() as registered:
+            self.module(type(original).__module__)
+        return registered.get(self.of, original)
 
-_MUTANTS: dict[str, Mutant] = {}
+    def module(self, name: str) -> types.ModuleType:
+        """Return a module on top of the fault, also one of tests; raises ``ChangeError``."""
+        return self._copy.module(name)
+
+    @cached_property
+    def _copy(self) -> ChangedCopy:
+        return ChangedCopy(self.name, _PACKAGE, self.changes)
 
 
-def register_mutant(mutant: Mutant) -> Mutant:
-    """Register a mutant; ``ValueError`` for a duplicate."""
-    if mutant.name in _MUTANTS:
-        raise ValueError(f"mutant {mutant.name} is registered twice")
-    _MUTANTS[mutant.name] = mutant
+_WRITTEN: list[Mutant] = []
+
+
+def written_mutant(*, subject: Subject, **fields: Any) -> Mutant:
+    """Return a mutant whose subject is written out."""
+    mutant = Mutant(of=subject.name, **fields)
+    mutant.__dict__["subject"] = subject
     return mutant
 
 
+def register_mutant(mutant: Mutant) -> Mutant:
+    """Register a written mutant."""
+    _WRITTEN.append(mutant)
+    return mutant
+
+
+@cache
 def registered_mutants() -> tuple[Mutant, ...]:
     """Return mutants by family and name."""
-    return tuple(sorted(_MUTANTS.values(), key=lambda mutant: (mutant.family, mutant.name)))
+    read = [one for path in sorted(_FILES.glob("*.toml")) for one in _read(path)] + _WRITTEN
+    return tuple(sorted(read, key=lambda mutant: (mutant.family, mutant.name)))
 
 
 def mutant_named(name: str) -> Mutant:
     """Return a mutant, or raise ``ParaplyError`` P408."""
-    if name not in _MUTANTS:
+    if name not in _by_name():
         raise ParaplyError(UNKNOWN_MUTANT, name=name)
-    return _MUTANTS[name]
+    return _by_name()[name]
+
+
+@cache
+def _by_name() -> Mapping[str, Mutant]:
+    return {mutant.name: mutant for mutant in registered_mutants()}
+
+
+def _read(path: Path) -> Iterator[Mutant]:
+    for family, values in tomllib.loads(path.read_text(encoding="utf-8")).items():
+        shared = {key: value for key, value in values.items() if not _is_mutant(value)}
+        for name, value in values.items():
+            if _is_mutant(value):
+                yield _mutant(name, family, shared, value)
+
+
+def _is_mutant(value: object) -> bool:
+    return isinstance(value, dict) and "fault" in value
+
+
+def _mutant(name: str, family: str, shared: Mapping[str, Any], value: Mapping[str, Any]) -> Mutant:
+    fields = {**shared, **value}
+    size = {**shared.get("workload", {}), **value.get("workload", {})}
+    given = {key: size.pop(key) for key in (*SIZES, "dialect") if key in size}
+    return Mutant(
+        name=name,
+        family=family,
+        of=fields["subject"],
+        source=fields["source"],
+        fault=fields["fault"],
+        caught_by=fields.get("caught_by", ""),
+        survives_because=fields.get("survives_because", ""),
+        workload=Workload(**given, options=size),
+        changes=tuple(Change(*change) for change in fields["changes"]),
+    )

@@ -6,7 +6,8 @@ Registration adds properties, counterexample search and reports.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import ClassVar, TypeVar
 
@@ -354,6 +355,17 @@ def register_subject(subject: SubjectT) -> SubjectT:
         raise ValueError(f"subject {subject.name} is registered twice")
     _SUBJECTS[subject.name] = subject
     return subject
+
+
+@contextmanager
+def registered_apart() -> Iterator[dict[str, Subject]]:
+    """Collect the subjects that are registered meanwhile, apart from all others."""
+    global _SUBJECTS
+    before, _SUBJECTS = _SUBJECTS, {}
+    try:
+        yield _SUBJECTS
+    finally:
+        _SUBJECTS = before
 
 
 def registered_subjects() -> tuple[Subject, ...]:

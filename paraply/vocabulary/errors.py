@@ -21,12 +21,11 @@ _REGISTRY: dict[str, ErrorCode] = {}
 
 
 def register(code: str, message: str, remedy: str) -> ErrorCode:
-    """Register an error; ``ValueError`` for a used code."""
-    if code in _REGISTRY:
-        raise ValueError(f"error code {code} is registered twice")
+    """Register an error; ``ValueError`` if its code has another one."""
     entry = ErrorCode(code=code, message=message, remedy=remedy)
-    _REGISTRY[code] = entry
-    return entry
+    if _REGISTRY.setdefault(code, entry) != entry:
+        raise ValueError(f"error code {code} is registered twice")
+    return _REGISTRY[code]
 
 
 def registered_errors() -> tuple[ErrorCode, ...]:

@@ -28,7 +28,7 @@ from paraply.reference_impl.certification.subject import CertifierSubject
 from paraply.reference_impl.group.group import Group
 from paraply.reference_impl.group.member import Member
 from paraply.reference_impl.group.subject import GroupSubject
-from paraply.reference_impl.mutants import Mutant, register_mutant
+from paraply.reference_impl.mutants import register_mutant, written_mutant
 from paraply.reference_impl.mutations.view_changes import group_of
 from paraply.reference_impl.subject import Subject, Workload
 from paraply.vocabulary.events import EventKind
@@ -51,7 +51,7 @@ def mutate(
 ) -> None:
     """Register a certification mutant."""
     register_mutant(
-        Mutant(
+        written_mutant(
             name=name,
             family=FAMILY,
             source=source,

@@ -15,7 +15,7 @@ from paraply.reference_impl.mariadb.driver import Settings
 from paraply.reference_impl.mariadb.groups import EventGroup
 from paraply.reference_impl.mariadb.replica import ParallelReplica
 from paraply.reference_impl.mariadb.subject import ParallelModesSubject, Parts
-from paraply.reference_impl.mutants import Mutant, register_mutant
+from paraply.reference_impl.mutants import register_mutant, written_mutant
 from paraply.reference_impl.recorder import Recorder
 from paraply.reference_impl.subject import Subject, Workload
 from paraply.reference_impl.wl4648.coordinator import GraphCoordinator
@@ -38,7 +38,7 @@ def mutate(
 ) -> None:
     """Register a mutant, mostly with default options."""
     register_mutant(
-        Mutant(
+        written_mutant(
             name=name,
             family="configured limits",
             source=source,

@@ -15,7 +15,7 @@ from paraply.reference_impl.group.group import Group
 from paraply.reference_impl.group.member import Member
 from paraply.reference_impl.group.messages import ExecutedSetMessage, Message
 from paraply.reference_impl.group.subject import GroupSubject
-from paraply.reference_impl.mutants import Mutant, register_mutant
+from paraply.reference_impl.mutants import register_mutant, written_mutant
 from paraply.reference_impl.mutations.view_changes import group_of
 from paraply.reference_impl.subject import Subject, Workload
 from paraply.vocabulary.events import EventKind
@@ -46,7 +46,7 @@ def mutate(
         "barriers": False,
     }
     register_mutant(
-        Mutant(
+        written_mutant(
             name=name,
             family=FAMILY,
             source=source,

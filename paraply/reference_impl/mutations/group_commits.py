@@ -7,7 +7,7 @@ from __future__ import annotations
 from paraply.reference_impl.group.member import Member
 from paraply.reference_impl.group.messages import RelayEntry
 from paraply.reference_impl.group.subject import GroupSubject
-from paraply.reference_impl.mutants import Mutant, register_mutant
+from paraply.reference_impl.mutants import register_mutant, written_mutant
 from paraply.reference_impl.mutations.view_changes import group_of
 from paraply.reference_impl.subject import Workload
 from paraply.vocabulary.events import EventKind
@@ -16,7 +16,7 @@ from paraply.vocabulary.events import EventKind
 def mutate(name: str, source: str, fault: str, caught_by: str, member: type[Member]) -> None:
     """Register a mutant in a fixed group."""
     register_mutant(
-        Mutant(
+        written_mutant(
             name=name,
             family="group commits",
             source=source,

@@ -10,7 +10,7 @@ from paraply.reference_impl.group.group import Group
 from paraply.reference_impl.group.member import Member
 from paraply.reference_impl.group.messages import OnlineMessage, ViewChangeMessage
 from paraply.reference_impl.group.subject import GroupSubject
-from paraply.reference_impl.mutants import Mutant, register_mutant
+from paraply.reference_impl.mutants import register_mutant, written_mutant
 from paraply.reference_impl.mutations.view_changes import group_of
 from paraply.reference_impl.subject import Workload
 
@@ -18,7 +18,7 @@ from paraply.reference_impl.subject import Workload
 def mutate(name: str, source: str, fault: str, caught_by: str, group: type[Group]) -> None:
     """Register a mutant on the default options, with three members."""
     register_mutant(
-        Mutant(
+        written_mutant(
             name=name,
             family="membership",
             source=source,

@@ -8,7 +8,7 @@ from paraply.reference_impl.certification.certifier import Certifier
 from paraply.reference_impl.certification.gtids import Gtid, GtidSet
 from paraply.reference_impl.certification.parts import Parts
 from paraply.reference_impl.certification.retries import CertifierRetriesSubject
-from paraply.reference_impl.mutants import Mutant, register_mutant
+from paraply.reference_impl.mutants import register_mutant, written_mutant
 from paraply.reference_impl.subject import Workload
 
 
@@ -29,7 +29,7 @@ class NeverAsksTheServer(Certifier):
 def mutate(name: str, fault: str, caught_by: str, certifier: type[Certifier]) -> None:
     """Register a mutant for specified GTIDs."""
     register_mutant(
-        Mutant(
+        written_mutant(
             name=name,
             family="certification",
             source="MySQL bug 34157846",

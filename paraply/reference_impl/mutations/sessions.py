@@ -8,7 +8,7 @@ from paraply.reference_impl.certification.gtids import Gtid
 from paraply.reference_impl.group.member import Member
 from paraply.reference_impl.group.messages import RelayEntry
 from paraply.reference_impl.group.subject import GroupSubject
-from paraply.reference_impl.mutants import Mutant, register_mutant
+from paraply.reference_impl.mutants import register_mutant, written_mutant
 from paraply.reference_impl.mutations.view_changes import group_of
 from paraply.reference_impl.subject import Workload
 from paraply.vocabulary.history import OptionValue
@@ -25,7 +25,7 @@ def mutate(
         "sessions_commit_apart": True,
     }  # fmt: skip
     register_mutant(
-        Mutant(
+        written_mutant(
             name=name,
             family="sessions",
             source=source,

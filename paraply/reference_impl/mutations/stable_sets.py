@@ -13,7 +13,7 @@ from paraply.reference_impl.certification.garbage_collection import CollectionRo
 from paraply.reference_impl.certification.gtids import NO_GTIDS, GtidSet
 from paraply.reference_impl.certification.parts import Parts
 from paraply.reference_impl.group.subject import GroupSubject
-from paraply.reference_impl.mutants import Mutant, register_mutant
+from paraply.reference_impl.mutants import register_mutant, written_mutant
 from paraply.reference_impl.subject import Workload
 from paraply.vocabulary.history import OptionValue
 from paraply.vocabulary.write_set import Item
@@ -31,7 +31,7 @@ def mutate(
 ) -> None:
     """Register a mutant in a group of three members."""
     register_mutant(
-        Mutant(
+        written_mutant(
             name=name,
             family="stable sets",
             source=source,

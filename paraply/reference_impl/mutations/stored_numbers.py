@@ -10,7 +10,7 @@ from dataclasses import replace
 from paraply.reference_impl.certification.certifier import Certifier, StoredVersion
 from paraply.reference_impl.certification.parts import Parts
 from paraply.reference_impl.group.subject import GroupSubject
-from paraply.reference_impl.mutants import Mutant, register_mutant
+from paraply.reference_impl.mutants import register_mutant, written_mutant
 from paraply.reference_impl.mutations.timestamps import FAMILY, mutate
 from paraply.reference_impl.subject import Workload
 from paraply.vocabulary.write_set import Item
@@ -106,7 +106,7 @@ class ImportsNumbers(Certifier):
 
 
 register_mutant(
-    Mutant(
+    written_mutant(
         name="joiner_imports_numbers",
         family=FAMILY,
         source="applier.cc, set_certification_info: imported items get -1; proofs C7",

@@ -24,7 +24,7 @@ from paraply.reference_impl.certification.lc_sn import ParallelizationIndexes
 from paraply.reference_impl.certification.parts import Parts
 from paraply.reference_impl.certification.subject import CertifierSubject
 from paraply.reference_impl.group.subject import GroupSubject
-from paraply.reference_impl.mutants import Mutant, register_mutant
+from paraply.reference_impl.mutants import register_mutant, written_mutant
 from paraply.reference_impl.subject import Workload
 from paraply.vocabulary.history import OptionValue
 from paraply.vocabulary.timestamps import LogicalTimestamp
@@ -37,7 +37,7 @@ def mutate(
 ) -> None:
     """Register a certifier mutant."""
     register_mutant(
-        Mutant(
+        written_mutant(
             name=name,
             family=FAMILY,
             source=source,
@@ -289,7 +289,7 @@ def without_marker(dialect: Dialect) -> Dialect:
 
 
 register_mutant(
-    Mutant(
+    written_mutant(
         name="first_remote_is_not_marked",
         family=FAMILY,
         source="comment in update_transaction_dependency_timestamps, 8.3",

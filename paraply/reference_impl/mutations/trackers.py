@@ -12,7 +12,7 @@ from paraply.reference_impl.certification.trackers import (
     WritesetSessionTracker,
     WritesetTracker,
 )
-from paraply.reference_impl.mutants import Mutant, register_mutant
+from paraply.reference_impl.mutants import register_mutant, written_mutant
 from paraply.reference_impl.source_subject import TRACKERS, SourceSubject
 from paraply.reference_impl.subject import Workload
 from paraply.vocabulary.history import OptionValue
@@ -34,7 +34,7 @@ def mutate(
 ) -> None:
     """Register a tracker mutant."""
     register_mutant(
-        Mutant(
+        written_mutant(
             name=name,
             family=FAMILY,
             source=source,

@@ -11,7 +11,7 @@ from paraply.reference_impl.group.group import Group
 from paraply.reference_impl.group.member import Member
 from paraply.reference_impl.group.messages import DonorState, Message, ViewChangeMessage
 from paraply.reference_impl.group.subject import GroupSubject
-from paraply.reference_impl.mutants import Mutant, register_mutant
+from paraply.reference_impl.mutants import register_mutant, written_mutant
 from paraply.reference_impl.subject import Workload
 from paraply.vocabulary.history import OptionValue
 from paraply.vocabulary.timestamps import LogicalTimestamp
@@ -40,7 +40,7 @@ def mutate(
     """Register a mutant with a joiner."""
     settings: dict[str, OptionValue] = {"absent": 1, "departures": 0, "barriers": False}
     register_mutant(
-        Mutant(
+        written_mutant(
             name=name,
             family=FAMILY,
             source=source,

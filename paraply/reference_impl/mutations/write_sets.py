@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from paraply.reference_impl.certification.write_set_items import ItemComposer, head_of, with_length
-from paraply.reference_impl.mutants import Mutant, register_mutant
+from paraply.reference_impl.mutants import register_mutant, written_mutant
 from paraply.reference_impl.subject import Workload
 from paraply.reference_impl.write_set_subject import WriteSetSubject
 from paraply.vocabulary.log import RowImage
@@ -26,7 +26,7 @@ def mutate(
 ) -> None:
     """Register a composer mutant."""
     register_mutant(
-        Mutant(
+        written_mutant(
             name=name,
             family=FAMILY,
             source=source,

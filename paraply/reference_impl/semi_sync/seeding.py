@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from paraply.reference_impl.mutants import Mutant, register_mutant
+from paraply.reference_impl.mutants import Mutant, register_mutant, written_mutant
 from paraply.reference_impl.semi_sync.cluster import Cluster
 from paraply.reference_impl.semi_sync.subject import SemiSyncSubject
 from paraply.reference_impl.subject import Workload
@@ -34,7 +34,7 @@ def semi_sync_mutant(
 ) -> Mutant:
     """Register a cluster with a revealing scope."""
     return register_mutant(
-        Mutant(
+        written_mutant(
             name=name,
             family=family,
             source=source,

@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from paraply.reference_impl.applier.commit_order import CommitOrderQueue
-from paraply.reference_impl.applier.coordinator import UNDEFINED, Database, LogicalClock, schema_of
+from paraply.reference_impl.applier.coordinator import Database, LogicalClock, schema_of
 from paraply.reference_impl.applier.replica import ApplierParts, Replica
 from paraply.reference_impl.applier.row_store import RowStore
 from paraply.reference_impl.applier.subject import ApplierSubject
 from paraply.reference_impl.applier.worker import Stage, Worker
-from paraply.reference_impl.mutants import Mutant, register_mutant
+from paraply.reference_impl.mutants import Mutant, register_mutant, written_mutant
 from paraply.reference_impl.subject import Workload
 from paraply.vocabulary.events import EventKind, Observation
 from paraply.vocabulary.history import OptionValue
@@ -35,38 +35,13 @@ def applier_mutant(
     **options: OptionValue,
 ) -> Mutant:
     """Register a mutant with replaced ``parts``."""
-    return register_mutant(Mutant(
+    return register_mutant(written_mutant(
         name=name, family=family, source=source, fault=fault, caught_by=caught_by,
         subject=ApplierSubject(parts),
         workload=Workload(
             transactions=transactions, rows=rows, dialect=dialect, options=options
         ),
     ))  # fmt: skip
-
-
-class HighestDone(LogicalClock):
-    """The low-water mark ignores gaps."""
-
-    def low_water_mark(self) -> int:
-        """Return the highest done number."""
-        return max((job.sequence_number for job in self.jobs if job.is_done), default=UNDEFINED)
-
-
-class OneTooEarly(LogicalClock):
-    """Waits for LC - 1 only."""
-
-    def has_committed_up_to(self, last_committed: int) -> bool:
-        """Compare with LC - 1."""
-        return super().has_committed_up_to(last_committed - 1)
-
-
-class OneParent(LogicalClock):
-    """Waits for transaction LC only."""
-
-    def has_committed_up_to(self, last_committed: int) -> bool:
-        """Check only that job."""
-        bearer = [job for job in self.jobs if job.sequence_number == last_committed]
-        return all(job.is_done for job in bearer)
 
 
 class DoneBeforeCommit(Replica):
@@ -77,18 +52,6 @@ class DoneBeforeCommit(Replica):
         super().on_row(worker)
         if worker.stage is Stage.FINISHED:
             self.coordinator.on_done(worker.job_id)
-
-
-class ZeroIsNoDependency(LogicalClock):
-    """LC or SN 0 means no dependency."""
-
-    def opens_group(self, timestamp: LogicalTimestamp) -> bool:
-        """Open groups at gaps and rotations."""
-        return self.last_sequence_number == UNDEFINED and bool(timestamp.sequence_number)
-
-    def has_committed_up_to(self, last_committed: int) -> bool:
-        """Accept 0 at once."""
-        return last_committed == UNDEFINED or super().has_committed_up_to(last_committed)
 
 
 class IgnoresGaps(LogicalClock):
@@ -104,44 +67,6 @@ class IgnoresGaps(LogicalClock):
         if self.opens_group(timestamp):
             return self.is_idle
         return self.has_committed_up_to(timestamp.last_committed)
-
-
-class KeepsMarkAcrossRotation(LogicalClock):
-    """The old file's low-water mark stays valid."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.stale_mark = UNDEFINED
-
-    def on_rotation(self) -> None:
-        """Keep the mark."""
-        self.stale_mark = max(self.stale_mark, self.low_water_mark())
-        self.jobs.clear()
-
-    def low_water_mark(self) -> int:
-        """Return the higher mark."""
-        return max(self.stale_mark, super().low_water_mark())
-
-    def usable(self, timestamp: LogicalTimestamp | None) -> LogicalTimestamp:
-        """Accept restarted numbers."""
-        return timestamp or LogicalTimestamp.of(0, 0)
-
-
-class LooksPastTheBlocked(Replica):
-    """The coordinator dispatches past a blocked transaction."""
-
-    def worker_for(self, transaction: Transaction) -> Worker | None:
-        """Swap a blocked entry."""
-        chosen = super().worker_for(transaction)
-        following = self.next_entry + 1
-        if chosen is None and following < len(self.entries):
-            other = self.entries[following].transaction
-            if other is not None and (found := super().worker_for(other)) is not None:
-                here = self.next_entry
-                entries = self.entries
-                entries[here], entries[following] = entries[following], entries[here]
-                return found
-        return chosen
 
 
 class Forgetful(Replica):
@@ -279,50 +204,14 @@ class BarrierByNobody(Database):
 SCHEDULING, ORDER, STORE = "scheduling", "commit order", "row store"
 
 applier_mutant(
-    "low_water_mark_is_highest_done", family=SCHEDULING, source="WL#8440 EX3; facts on the LWM",
-    fault="the low-water mark jumps over a transaction that is still under way",
-    caught_by="starts_respect_last_committed", parts=ApplierParts(logical_clock=HighestDone),
-    dialect="logical_clock_unordered", workers=3,
-)  # fmt: skip
-applier_mutant(
-    "last_committed_off_by_one", family=SCHEDULING, source="mutant of clock_leq",
-    fault="starts when the low-water mark is one below LC",
-    caught_by="no_conflicting_parallel_apply", parts=ApplierParts(logical_clock=OneTooEarly),
-)  # fmt: skip
-applier_mutant(
-    "last_committed_is_one_parent", family=SCHEDULING,
-    source="gh-ost pull request 1454, completedJobs[lastCommitted]",
-    fault="waits for the transaction numbered LC, not for all up to it",
-    caught_by="starts_respect_last_committed", parts=ApplierParts(logical_clock=OneParent),
-    dialect="logical_clock_unordered", workers=3,
-)  # fmt: skip
-applier_mutant(
     "done_before_engine_commit", family=SCHEDULING, source="slave_worker_ends_group, order of done",
     fault="a worker reports done when its rows are applied, before the engine commit",
     caught_by="starts_respect_last_committed", parts=ApplierParts(replica=DoneBeforeCommit),
 )  # fmt: skip
 applier_mutant(
-    "zero_means_no_dependency", family=SCHEDULING, source="facts, 8.1: treat LC=0 as run now",
-    fault="a transaction with (0, 0) runs beside others",
-    caught_by="no_conflicting_parallel_apply",
-    parts=ApplierParts(logical_clock=ZeroIsNoDependency), view_changes=1, rotations=0,
-)  # fmt: skip
-applier_mutant(
     "gap_is_waited_for", family=SCHEDULING, source="gh-ost pull request 1692, sparse numbers",
     fault="a burned sequence number is waited for, and nobody bears it",
     caught_by="applier_reaches_the_end", parts=ApplierParts(logical_clock=IgnoresGaps),
-)  # fmt: skip
-applier_mutant(
-    "low_water_mark_survives_rotation", family=SCHEDULING, source="gh-ost pull request 1454",
-    fault="after a rotation every wait passes, since the stale mark is higher than any LC",
-    caught_by="no_conflicting_parallel_apply",
-    parts=ApplierParts(logical_clock=KeepsMarkAcrossRotation), transactions=5,
-)  # fmt: skip
-applier_mutant(
-    "looks_past_the_blocked", family=SCHEDULING, source="WL#8440 EX2: T2 may be started before T1",
-    fault="the coordinator gives out a later transaction while an earlier one must wait",
-    caught_by="engine_commits_follow_the_log", parts=ApplierParts(replica=LooksPastTheBlocked),
-    dialect="database",
 )  # fmt: skip
 applier_mutant(
     "schema_goes_to_any_worker", family=SCHEDULING, source="replica_parallel_type=DATABASE",

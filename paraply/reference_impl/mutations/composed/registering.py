@@ -7,7 +7,7 @@ from paraply.reference_impl.composed.group import ComposedGroup
 from paraply.reference_impl.composed.member import ComposedMember
 from paraply.reference_impl.composed.rows import Table
 from paraply.reference_impl.composed.subject import ComposedSubject
-from paraply.reference_impl.mutants import Mutant, register_mutant
+from paraply.reference_impl.mutants import register_mutant, written_mutant
 from paraply.reference_impl.subject import Workload
 from paraply.vocabulary.history import OptionValue
 
@@ -28,7 +28,7 @@ def mutate(
 ) -> None:
     """Register a mutant with one changed part; defaults are the subject's."""
     register_mutant(
-        Mutant(
+        written_mutant(
             name=name,
             family=FAMILY,
             source=source,

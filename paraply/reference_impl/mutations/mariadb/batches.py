@@ -14,7 +14,7 @@ from paraply.reference_impl.mariadb.modes import Decision, Mode, Rules
 from paraply.reference_impl.mariadb.replica import ParallelReplica
 from paraply.reference_impl.mariadb.source import DDL, Draft, GroupCommitSource
 from paraply.reference_impl.mariadb.subject import ParallelModesSubject, Parts
-from paraply.reference_impl.mutants import Mutant, register_mutant
+from paraply.reference_impl.mutants import Mutant, register_mutant, written_mutant
 from paraply.reference_impl.subject import Workload
 from paraply.vocabulary.events import Outcome
 from paraply.vocabulary.history import OptionValue
@@ -42,7 +42,7 @@ def parallel_mutant(
     """Register a replica with one replaced part."""
     options = {"reads": 0, "stops": 0, "ddl": 0, "marks": 0, "extra_locks": "none", **options}
     parts = Parts(replica=replica, rules=rules, source=log, store=store)
-    return register_mutant(Mutant(
+    return register_mutant(written_mutant(
         name=name, family=family, source=source, fault=fault, caught_by=caught_by,
         subject=ParallelModesSubject(parts),
         workload=Workload(

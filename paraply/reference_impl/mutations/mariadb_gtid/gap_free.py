@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from paraply.reference_impl.mariadb_gtid.gap_free import Executed, GapFreeServers, GtidServer, Open
 from paraply.reference_impl.mariadb_gtid.gap_free_subject import GapFreeSubject
-from paraply.reference_impl.mutants import Mutant, register_mutant
+from paraply.reference_impl.mutants import Mutant, register_mutant, written_mutant
 from paraply.reference_impl.subject import Workload
 from paraply.vocabulary.gtid_set import EMPTY_GTID_SET, Gtid
 
@@ -56,7 +56,7 @@ class ForgetsExecuted(GapFreeServers):
 
 def _mutant(name: str, servers: type[GapFreeServers], caught_by: str, source: str, fault: str,
             transactions: int = 4) -> Mutant:  # fmt: skip
-    return register_mutant(Mutant(
+    return register_mutant(written_mutant(
         name=name, family="gap-free GTIDs", source=source, fault=fault, caught_by=caught_by,
         subject=GapFreeSubject(servers), workload=Workload(transactions=transactions),
     ))  # fmt: skip

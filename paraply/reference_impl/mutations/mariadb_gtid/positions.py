@@ -14,7 +14,7 @@ from paraply.reference_impl.mariadb_gtid.position_store import (
 from paraply.reference_impl.mariadb_gtid.positions_subject import PositionsSubject
 from paraply.reference_impl.mariadb_gtid.replica import PositionReplica
 from paraply.reference_impl.mariadb_gtid.workers import Stage, Worker
-from paraply.reference_impl.mutants import Mutant, register_mutant
+from paraply.reference_impl.mutants import Mutant, register_mutant, written_mutant
 from paraply.reference_impl.subject import Workload
 from paraply.vocabulary.history import OptionValue
 from paraply.vocabulary.mariadb_gtid import MariadbPosition
@@ -261,7 +261,7 @@ def _mutant(
         PositionsSubject(changed) if issubclass(changed, PositionReplica)
         else PositionsSubject(store=changed)
     )  # fmt: skip
-    return register_mutant(Mutant(
+    return register_mutant(written_mutant(
         name=name, family="GTID positions", source=source, fault=fault, caught_by=caught_by,
         subject=subject,
         workload=Workload(transactions=transactions, dialect=dialect, options=options),

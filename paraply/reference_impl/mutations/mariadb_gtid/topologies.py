@@ -16,7 +16,7 @@ from paraply.reference_impl.mariadb_gtid.topologies import (
     SwitchOver,
 )
 from paraply.reference_impl.mariadb_gtid.topology_subject import SHAPES, Parts, TopologySubject
-from paraply.reference_impl.mutants import Mutant, register_mutant
+from paraply.reference_impl.mutants import Mutant, register_mutant, written_mutant
 from paraply.reference_impl.subject import Workload
 from paraply.vocabulary.history import OptionValue
 from paraply.vocabulary.mariadb_gtid import MariadbBinlogState, MariadbGtid, MariadbPosition
@@ -312,7 +312,7 @@ def _mutant(
     else:
         parts = Parts(shapes=SHAPES | {topology: replace(SHAPES[topology], network=changed)})
     named: dict[str, OptionValue] = {"topology": topology, **options}
-    return register_mutant(Mutant(
+    return register_mutant(written_mutant(
         name=name, family="GTID topologies", source=source, fault=fault, caught_by=caught_by,
         subject=TopologySubject(parts),
         workload=Workload(transactions=transactions, dialect=dialect, options=named),

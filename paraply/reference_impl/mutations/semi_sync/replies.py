@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from paraply.reference_impl.mutants import Mutant, register_mutant
+from paraply.reference_impl.mutants import register_mutant, written_mutant
 from paraply.reference_impl.semi_sync.binlog import ReplicaState
 from paraply.reference_impl.semi_sync.cluster import Cluster
 from paraply.reference_impl.semi_sync.groups import Group
@@ -71,7 +71,7 @@ semi_sync_mutant(
     family=FAMILY, abandons=3, abandon_by="time_out", source_crashes=0, loses_source=False,
 )  # fmt: skip
 register_mutant(
-    Mutant(
+    written_mutant(
         name="replies_need_no_time",
         family=FAMILY,
         source="MDEV-162: the reply of a replica needs a round trip",

@@ -8,7 +8,7 @@ from typing import Any
 from paraply.reference_impl.applier.replica import Replica
 from paraply.reference_impl.applier.row_store import item_of
 from paraply.reference_impl.applier.worker import Worker
-from paraply.reference_impl.mutants import Mutant, register_mutant
+from paraply.reference_impl.mutants import Mutant, register_mutant, written_mutant
 from paraply.reference_impl.mutations.applier.scheduling import QueueNotAsked
 from paraply.reference_impl.subject import Workload
 from paraply.reference_impl.wl4648.coordinator import (
@@ -39,7 +39,7 @@ def scheme_mutant(
     **options: OptionValue,
 ) -> Mutant:
     """Register a scheme with faulty parts."""
-    return register_mutant(Mutant(
+    return register_mutant(written_mutant(
         name=name, family="schemes of WL#4648", source=source, fault=fault, caught_by=caught_by,
         subject=Wl4648Subject(replace(SCHEMES[dialect], **parts)),
         workload=Workload(
