@@ -190,10 +190,7 @@ def _source(name: str) -> str | None:
 
 @cache
 def _unchanged_code(name: str) -> types.CodeType:
-    spec = importlib.util.find_spec(name)
-    assert spec is not None
-    code: types.CodeType = spec.loader.get_code(name)  # type: ignore[union-attr]
-    return code
+    return compile(_source(name) or "", _file(name), "exec", dont_inherit=True)
 
 
 @cache

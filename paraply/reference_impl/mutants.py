@@ -2,8 +2,8 @@
 
 A fault is a patch of the reference, in ``mutations/*.toml``. ``["family"]`` has what its mutants
 share, ``["family".name]`` one mutant: ``subject``, ``source``, ``fault``, ``caught_by`` or
-``survives_because``, ``workload`` (sizes, dialect and options) and ``changes``, each with its place,
-the old text and the new one (see :class:`~paraply.mutating.copies.Change`).
+``survives_because``, ``workload`` (sizes, dialect and options) and ``changes``, each with its place
+and texts (:class:`~paraply.mutating.copies.Change`).
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
-from paraply.mutating.copies import Change, ChangedCopy
+from paraply.mutating.copies import Change, ChangedCopy, ChangeError
 from paraply.reference_impl.subject import (
     SIZES,
     Subject,
     Workload,
-    registered_apart,
+    registering_apart,
     subject_named,
 )
 from paraply.vocabulary.errors import ParaplyError, register
@@ -63,15 +63,18 @@ class Mutant:
 
     @cached_property
     def subject(self) -> Subject:
-        """Return the faulty system, with the original's name."""
+        """Return the faulty system, with the original's name; raises ``ChangeError``."""
         original = subject_named(self.of)
-        with registered_apart() as registered:
-            self.module(type(original).__module__)
-        return registered.get(self.of, original)
+        loaded = vars(self.module(type(original).__module__)).values()
+        (found,) = (one for one in loaded if isinstance(one, Subject) and one.name == self.of)
+        if self.changes and found is original:
+            raise ChangeError(f"nothing that {self.name} changes is part of {self.of}")
+        return found
 
     def module(self, name: str) -> types.ModuleType:
         """Return a module on top of the fault, also one of tests; raises ``ChangeError``."""
-        return self._copy.module(name)
+        with registering_apart():
+            return self._copy.module(name)
 
     @cached_property
     def _copy(self) -> ChangedCopy:

@@ -358,12 +358,12 @@ def register_subject(subject: SubjectT) -> SubjectT:
 
 
 @contextmanager
-def registered_apart() -> Iterator[dict[str, Subject]]:
-    """Collect the subjects that are registered meanwhile, apart from all others."""
+def registering_apart() -> Iterator[None]:
+    """Forget at the end what is registered meanwhile."""
     global _SUBJECTS
     before, _SUBJECTS = _SUBJECTS, {}
     try:
-        yield _SUBJECTS
+        yield
     finally:
         _SUBJECTS = before
 
