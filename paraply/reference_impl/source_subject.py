@@ -65,9 +65,7 @@ class Running:
     id: TransactionId = INITIAL_STATE
 
 
-Trackers = Mapping[str, Callable[[int], CommitOrderTracker]]
-
-TRACKERS: Trackers = {
+TRACKERS: Mapping[str, Callable[[int], CommitOrderTracker]] = {
     "commit_order": lambda _: CommitOrderTracker(),
     "writeset": WritesetTracker,
     "writeset_session": WritesetSessionTracker,
@@ -121,9 +119,6 @@ class SourceSubject(Subject):
         )
     }
 
-    def __init__(self, trackers: Trackers = TRACKERS) -> None:
-        self.trackers = trackers
-
     def simulate(
         self,
         schedule: Schedule,
@@ -133,7 +128,7 @@ class SourceSubject(Subject):
         recorder: Recorder,
     ) -> tuple[str, ...]:
         """Run the sessions."""
-        tracker = self.trackers[dialect](int(options["history_size"]))
+        tracker = TRACKERS[dialect](int(options["history_size"]))
         SourceRun(tracker, schedule, workload, options, recorder).run()
         return (SOURCE,)
 
@@ -225,14 +220,11 @@ class SourceRun:
     def are_free(self, rows: set[str], one: Running) -> bool:
         """Return whether the rows are unlocked."""
         return all(
-            rows.isdisjoint(other.depends_on) or self.has_released(other)
+            rows.isdisjoint(other.depends_on)
+            or (other.flavour is Flavour.BLOCKING and other.phase is Phase.FLUSHED)
             for other in self.running
             if other is not one
         )
-
-    def has_released(self, one: Running) -> bool:
-        """Return whether its locks are released."""
-        return one.flavour is Flavour.BLOCKING and one.phase is Phase.FLUSHED
 
     def execute(self, one: Running, row: str, touched: set[str]) -> None:
         """Execute and prepare one statement."""

@@ -80,9 +80,6 @@ class WriteSetSubject(Subject):
     options = (Option(name="foreign_keys", default=True, meaning="rows of a child table as well"),)
     schema: ClassVar[tuple[TableSchema, ...]] = tuple(TABLES.values())
 
-    def __init__(self, composer: type[ItemComposer] = ItemComposer) -> None:
-        self.composer = composer
-
     def simulate(
         self,
         schedule: Schedule,
@@ -92,7 +89,7 @@ class WriteSetSubject(Subject):
         recorder: Recorder,
     ) -> tuple[str, ...]:
         """Change rows serially, as keys allow."""
-        composer = self.composer(tables=TABLES)
+        composer = ItemComposer(tables=TABLES)
         rows: dict[str, list[RowImage]] = {name: [] for name in TABLES}
         for _ in range(workload.transactions):
             changes = [

@@ -17,23 +17,15 @@ def sort_key(value: str, collation: str) -> bytes:
     >>> sort_key("C", "utf8mb4_0900_as_cs") == sort_key("c", "utf8mb4_0900_as_cs")
     False
     """
-    if not is_no_pad(collation):
+    if collation in ("", "binary"):
+        return value.encode()
+    if "_0900_" not in collation:  # PAD SPACE
         value = value.rstrip(" ")
-    if not collation or collation == "binary" or collation.endswith("_bin"):
+    if collation.endswith("_bin"):
         return value.encode()
     folded = unicodedata.normalize("NFD", value)
-    if not is_accent_sensitive(collation):
+    if "_as_" not in collation and not collation.endswith("_cs"):
         folded = "".join(c for c in folded if not unicodedata.combining(c))
     if not collation.endswith("_cs"):
         folded = unicodedata.normalize("NFD", folded.casefold())
     return folded.encode()
-
-
-def is_no_pad(collation: str) -> bool:
-    """Return whether trailing spaces count (``binary``, UCA 9.0)."""
-    return not collation or collation == "binary" or "_0900_" in collation
-
-
-def is_accent_sensitive(collation: str) -> bool:
-    """Return whether accents count."""
-    return "_as_" in collation or collation.endswith("_cs")

@@ -62,11 +62,7 @@ class CommitOrderTracker:
         return LogicalTimestamp.as_recorded(last_committed, transaction.number - self.offset)
 
     def compute_last_committed(self, transaction: TrackedTransaction) -> int:
-        """Return last_committed in the current log."""
-        return self.compute_commit_order_parent(transaction)
-
-    def compute_commit_order_parent(self, transaction: TrackedTransaction) -> int:
-        """Return the previous lock interval's end, or 0."""
+        """Return the previous lock interval's end in the current log, or 0."""
         if transaction.commit_parent <= self.offset:
             parent = 0
         else:
@@ -110,14 +106,20 @@ class WritesetTracker(CommitOrderTracker):
 
     def compute_last_committed(self, transaction: TrackedTransaction) -> int:
         """Lower the parent to the last writer."""
-        parent = self.compute_commit_order_parent(transaction)
+        parent = super().compute_last_committed(transaction)
         number = transaction.number - self.offset
         if not self.is_usable(transaction):
             self.history.forget(number)
             return parent
         # The server counts items of the history twice, too.
         has_room = len(self.history.writers) + len(transaction.items) <= self.history_size_max
-        last_writer = self.exchange_writers(transaction.items, number, has_room)
+        last_writer = self.history.start
+        for item in transaction.items:
+            previous = self.history.writers.get(item)
+            if previous is not None:
+                last_writer = max(last_writer, previous)
+            if previous is not None or has_room:
+                self.history.writers[item] = number
         if not has_room:
             self.history.forget(number)
         if transaction.has_missing_keys:
@@ -133,17 +135,6 @@ class WritesetTracker(CommitOrderTracker):
             # A cascade changes child rows outside the write set.
             and not transaction.has_related_foreign_keys
         )
-
-    def exchange_writers(self, items: WriteSet, number: int, has_room: bool) -> int:
-        """Store the writer; return the newest earlier one."""
-        last_writer = self.history.start
-        for item in items:
-            previous = self.history.writers.get(item)
-            if previous is not None:
-                last_writer = max(last_writer, previous)
-            if previous is not None or has_room:
-                self.history.writers[item] = number
-        return last_writer
 
     def on_rotation(self) -> None:
         """Restart and forget invalid old numbers."""

@@ -15,7 +15,7 @@ from itertools import product
 from paraply.reference_impl.certification.sort_keys import sort_key
 from paraply.reference_impl.certification.xxh64 import xxh64
 from paraply.vocabulary.log import ABSENT, RowImage
-from paraply.vocabulary.schema import Column, ForeignKey, KeyPart, TableSchema, UniqueKey
+from paraply.vocabulary.schema import Column, ForeignKey, TableSchema, UniqueKey
 from paraply.vocabulary.write_set import WriteSet
 
 SEPARATOR = "½".encode()
@@ -55,22 +55,17 @@ class ItemComposer:
         A prefix key yields prefixes and whole columns: versions before the fix of bug 111027
         compose the latter.
         """
-        parts = [(table.columns[part.column], image[part.column]) for part in key.parts]
-        if any(value is None or value is ABSENT for _, value in parts):
+        columns = [table.columns[part.column] for part in key.parts]
+        values = [image[part.column] for part in key.parts]
+        if any(value is None or value is ABSENT for value in values):
             return
         head = head_of(key.name, table.name)
         # An index over a JSON array contains each element.
-        alternatives = [value if isinstance(value, list) else [value] for _, value in parts]
-        for values in product(*alternatives):
-            yield head + b"".join(
-                self.part_text(column, value, part)
-                for (column, _), value, part in zip(parts, values, key.parts, strict=True)
-            )
-            if any(part.prefix_length for part in key.parts):
-                yield head + b"".join(
-                    with_length(self.value_text(column, value))
-                    for (column, _), value in zip(parts, values, strict=True)
-                )
+        alternatives = [value if isinstance(value, list) else [value] for value in values]
+        prefixes = tuple(part.prefix_length for part in key.parts)
+        for elements in product(*alternatives):
+            for lengths in dict.fromkeys([prefixes, (0,) * len(prefixes)]):
+                yield head + b"".join(map(value_text, columns, elements, lengths))
 
     def parent_items(
         self, foreign_key: ForeignKey, table: TableSchema, image: RowImage
@@ -89,22 +84,17 @@ class ItemComposer:
         text = head_of(key.name, parent.name)
         for position, part in zip(foreign_key.columns, key.parts, strict=True):
             if image[position] is not None and image[position] is not ABSENT:
-                text += self.part_text(table.columns[position], image[position], part)
+                text += value_text(table.columns[position], image[position], part.prefix_length)
         yield text
 
-    def part_text(self, column: Column, value: object, part: KeyPart) -> bytes:
-        """Return a key value with length."""
-        if part.prefix_length and isinstance(value, str | bytes):
-            value = value[: part.prefix_length]
-        return with_length(self.value_text(column, value))
 
-    def value_text(self, column: Column, value: object) -> bytes:
-        """Return a value's sort key, bytes or text."""
-        if isinstance(value, bytes):
-            return value
-        if isinstance(value, str) and column.collation:
-            return sort_key(value, column.collation)
-        return str(value).encode()
+def value_text(column: Column, value: object, prefix_length: int) -> bytes:
+    """Return a key value's bytes, sort key or text, with length."""
+    if prefix_length and isinstance(value, str | bytes):
+        value = value[:prefix_length]
+    if isinstance(value, str) and column.collation:
+        value = sort_key(value, column.collation)
+    return with_length(value if isinstance(value, bytes) else str(value).encode())
 
 
 def head_of(index: str, table: str) -> bytes:
