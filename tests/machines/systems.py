@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from paraply.reference_impl.certification.dialects import dialect_named
 from paraply.reference_impl.certification.parts import STANDARD_PARTS
 from paraply.reference_impl.certification.run import HERE, CertifierRun
 from paraply.reference_impl.group.group import Group
@@ -42,10 +43,10 @@ class ReferenceCertifier:
 class ReferenceGroup:
     """A group in which everything waits until it is told to go on."""
 
-    def __init__(self, dialect, *, parts=STANDARD_PARTS, group=Group, present=("r1", "r2")):
+    def __init__(self, dialect, *, present=("r1", "r2")):
         self.recorder = Recorder()
-        self.group = group(
-            ("r1", "r2", "r3"), parts, parts.dialect(dialect), Settings(), self.recorder
+        self.group = Group(
+            ("r1", "r2", "r3"), STANDARD_PARTS, dialect_named(dialect), Settings(), self.recorder
         )
         self.group.boot(present)
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 from paraply.reference_impl.certification.certifier import CertificationRequest
 from paraply.reference_impl.certification.dialects import Dialect
-from paraply.reference_impl.certification.gtids import Gtid, GtidSet, format_gtid_set
+from paraply.reference_impl.certification.gtids import Gtid, format_gtid_set
 from paraply.reference_impl.certification.parts import Parts
 from paraply.reference_impl.group.member import Member, Status
 from paraply.reference_impl.group.messages import (
@@ -113,7 +113,7 @@ class Group:
                 transaction=transaction,
                 request=CertificationRequest(
                     origin=member.name,
-                    snapshot_version=self.snapshot_of(member),
+                    snapshot_version=member.executed,
                     items=items,
                     specified_gtid=specified,
                     is_create_select=kind is TransactionKind.CTAS,
@@ -122,10 +122,6 @@ class Group:
             )
         )
         return transaction
-
-    def snapshot_of(self, member: Member) -> GtidSet:
-        """Return a new transaction's snapshot version."""
-        return member.executed
 
     def send(self, message: Message) -> None:
         """Append to the total order."""
