@@ -144,15 +144,14 @@ def test_h_last_sentence_of_ex6_means_t1_and_t3():
 
 
 def test_i_window_is_needed_only_where_the_purged_writer_is_not_committed():
-    quarry = mutant_named("collection_opens_no_window")
-    run = deliver(run_of(parts=quarry.subject.parts), "ws1", "ws2")
+    run = deliver(faulty_run("collection_opens_no_window"), "ws1", "ws2")
     run.commit_here(2)
     run.collect()
     deliver(run, "ws1")
     assert timestamps(run)[-1] == (1, 4)
     # On a member that has executed what is stable, nothing can overlap with T1 any more.
     assert not conflicting_transactions_are_ordered(history_of(run))
-    recovering = deliver(run_of(parts=quarry.subject.parts), "ws1", "ws2")
+    recovering = deliver(faulty_run("collection_opens_no_window"), "ws1", "ws2")
     recovering.collect()
     deliver(recovering, "ws1")
     assert conflicting_transactions_are_ordered(history_of(recovering))

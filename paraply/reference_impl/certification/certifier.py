@@ -84,8 +84,8 @@ class Certifier:
     """
 
     dialect: Dialect
-    indexes: ParallelizationIndexes
-    generator: GtidGenerator
+    indexes: ParallelizationIndexes = field(init=False)
+    generator: GtidGenerator = field(default_factory=GtidGenerator)
     preemptive: PreemptiveCollection = field(default_factory=PreemptiveCollection)
     detects_conflicts: bool = True
     certification_info: dict[Item, StoredVersion] = field(default_factory=dict)
@@ -96,6 +96,9 @@ class Certifier:
     stable_set: GtidSet = NO_GTIDS
     is_certifying_already_applied: bool = False
     """Whether the stream repeats the donor's binary log."""
+
+    def __post_init__(self) -> None:
+        self.indexes = ParallelizationIndexes(self.dialect)
 
     def on_transaction_delivered(
         self,
