@@ -15,6 +15,7 @@ import pytest
 from paraply.models.language.compiled_reading import CompiledReading
 from paraply.models.language.concrete import Scope, World, evaluate
 from paraply.models.systems.applier import Dialect, parallel_applier
+from paraply.reference_impl.certification.certifier import Certifier
 from paraply.reference_impl.certification.dialects import (
     MYSQL_8_0,
     MYSQL_8_3,
@@ -23,7 +24,6 @@ from paraply.reference_impl.certification.dialects import (
     WL8440,
     WL8440_LITERAL,
 )
-from paraply.reference_impl.certification.parts import STANDARD_PARTS
 from paraply.reference_impl.certification.run import ELSEWHERE, HERE, CertifierRun
 from paraply.vocabulary.timestamps import VIEW_CHANGE
 from paraply.vocabulary.transactions import TransactionKind
@@ -57,7 +57,7 @@ class Walk:
         self.reading = reading_of(specification)
         self.system = self.reading.system
         self.functions = {function.name: function for function in self.system.functions}
-        self.run = CertifierRun(STANDARD_PARTS.build(reference))
+        self.run = CertifierRun(Certifier(reference))
         self.world = World(Scope(low=-1, high=POSITIONS, size=len(ROWS)))
         self.set("n", (), 0)
         self.set("base", (), 0)

@@ -12,10 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from paraply.reference_impl.certification.parts import Parts
+from paraply.reference_impl.certification.dialects import DIALECTS
 from paraply.reference_impl.group.recorded import compare_with_reference
-from paraply.reference_impl.mutations.certification import VersionWithoutOwnGtid
-from paraply.reference_impl.mutations.stored_numbers import FindsItself
+from paraply.registries import mutant_named
 from paraply.vocabulary.group_trace import (
     ExecutedSetDelivered,
     InfoDonated,
@@ -62,8 +61,8 @@ def chosen(trace, wanted):
     )
 
 
-def differences(trace, dialect=DIALECT, **arguments):
-    return {d.what for d in compare_with_reference(trace, dialect, **arguments).differences}
+def differences(trace, dialect=DIALECT, compare=compare_with_reference):
+    return {d.what for d in compare(trace, dialect).differences}
 
 
 @pytest.mark.long
@@ -123,9 +122,10 @@ def test_ae_joiner_collects_what_the_others_had_found_stable_when_it_joined():
     assert given.last_committed == given.sequence_number - 1 > 1
 
 
-def test_joiner_that_knew_what_is_stable_would_number_otherwise():
-    knows = Parts(amend=lambda dialect: replace(dialect, hands_on_stable_set=True))
-    assert differences(recorded(JOINER_COLLECTS), parts=knows) == {"timestamp"}
+def test_joiner_that_knew_what_is_stable_would_number_otherwise(monkeypatch):
+    knows = replace(DIALECTS[DIALECT], hands_on_stable_set=True)
+    monkeypatch.setitem(DIALECTS, DIALECT, knows)
+    assert differences(recorded(JOINER_COLLECTS)) == {"timestamp"}
 
 
 @pytest.mark.long
@@ -230,11 +230,10 @@ def test_changed_donation_is_noticed():
     assert "certification info" in differences(with_step(trace, number, info=info))
 
 
-@pytest.mark.parametrize(
-    "mutant", [VersionWithoutOwnGtid, FindsItself], ids=lambda mutant: mutant.__name__
-)
-def test_mutants_of_the_certifier_are_noticed(mutant):
-    assert differences(beginning(), parts=Parts(certifier=mutant))
+@pytest.mark.parametrize("name", ["version_lacks_the_writers_gtid", "duplicate_item_finds_itself"])
+def test_mutants_of_the_certifier_are_noticed(name):
+    faulty = mutant_named(name).module(compare_with_reference.__module__)
+    assert differences(beginning(), compare=faulty.compare_with_reference)
 
 
 @pytest.mark.long

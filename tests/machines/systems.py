@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from paraply.reference_impl.certification.parts import STANDARD_PARTS
+from paraply.reference_impl.certification.certifier import Certifier
+from paraply.reference_impl.certification.dialects import dialect_named
 from paraply.reference_impl.certification.run import HERE, CertifierRun
 from paraply.reference_impl.group.group import Group
 from paraply.reference_impl.group.member import Status
@@ -15,8 +16,8 @@ from paraply.vocabulary.transactions import TransactionKind
 class ReferenceCertifier:
     """One certifier, fed by hand."""
 
-    def __init__(self, dialect, parts=STANDARD_PARTS):
-        self.run = CertifierRun(parts.build(parts.dialect(dialect)))
+    def __init__(self, dialect):
+        self.run = CertifierRun(Certifier(dialect_named(dialect)))
 
     def deliver_remote(self, items, lag):
         newest = len(self.run.certified)
@@ -42,11 +43,9 @@ class ReferenceCertifier:
 class ReferenceGroup:
     """A group in which everything waits until it is told to go on."""
 
-    def __init__(self, dialect, *, parts=STANDARD_PARTS, group=Group, present=("r1", "r2")):
+    def __init__(self, dialect, *, present=("r1", "r2")):
         self.recorder = Recorder()
-        self.group = group(
-            ("r1", "r2", "r3"), parts, parts.dialect(dialect), Settings(), self.recorder
-        )
+        self.group = Group(("r1", "r2", "r3"), dialect_named(dialect), Settings(), self.recorder)
         self.group.boot(present)
 
     def member(self, name):

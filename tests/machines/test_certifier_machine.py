@@ -15,14 +15,10 @@ from tests.machines.systems import ReferenceCertifier
 HUNT = Hunt(steps=12)
 
 
-def machine_of(dialect, *, parts=None, judged=None):
+def machine_of(dialect, *, certifier=ReferenceCertifier, judged=None):
     """Return a machine class bound to the reference certifier."""
-    given = {"parts": parts} if parts else {}
-    return bound(
-        CertifierMachine,
-        lambda: ReferenceCertifier(dialect, **given),
-        judged or promises_of(CERTIFIER, dialect),
-    )
+    judges = judged or promises_of(CERTIFIER, dialect)
+    return bound(CertifierMachine, lambda: certifier(dialect), judges)
 
 
 @pytest.mark.long
@@ -48,9 +44,9 @@ def test_no_order_of_events_breaks_the_certifier(dialect):
 )
 def test_machine_finds_the_fault_of_a_mutant(name):
     mutant = mutant_named(name)
-    machine = machine_of(
-        "wl8440", parts=mutant.subject.parts, judged=[property_named(mutant.caught_by)]
-    )
+    faulty = mutant.module("tests.machines.systems").ReferenceCertifier
+    judged = [property_named(mutant.caught_by)]
+    machine = machine_of("wl8440", certifier=faulty, judged=judged)
     assert_breaks(machine, mutant.caught_by, HUNT)
 
 

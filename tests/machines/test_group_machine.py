@@ -15,13 +15,9 @@ from tests.machines.systems import ReferenceGroup
 HUNT = Hunt(steps=30)
 
 
-def machine_of(dialect, *, judged=None, **changes):
+def machine_of(dialect, *, group=ReferenceGroup, judged=None):
     """Return a machine class bound to the reference group."""
-    return bound(
-        GroupMachine,
-        lambda: ReferenceGroup(dialect, **changes),
-        judged or promises_of(GROUP, dialect),
-    )
+    return bound(GroupMachine, lambda: group(dialect), judged or promises_of(GROUP, dialect))
 
 
 @pytest.mark.long
@@ -47,8 +43,7 @@ def test_machine_finds_the_fault_of_a_mutant(name):
     mutant = mutant_named(name)
     machine = machine_of(
         mutant.workload.dialect or "wl8440",
+        group=mutant.module("tests.machines.systems").ReferenceGroup,
         judged=[property_named(mutant.caught_by)],
-        parts=mutant.subject.parts,
-        group=mutant.subject.group_class,
     )
     assert_breaks(machine, mutant.caught_by, HUNT)

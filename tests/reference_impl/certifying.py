@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from paraply.reference_impl.certification.parts import STANDARD_PARTS, Parts
+from paraply.reference_impl.certification.certifier import Certifier
+from paraply.reference_impl.certification.dialects import dialect_named
 from paraply.reference_impl.certification.run import CertifierRun
 from paraply.vocabulary.history import History, HistoryHeader
 
 
-def run_of(dialect: str = "wl8440", parts: Parts = STANDARD_PARTS) -> CertifierRun:
+def run_of(dialect: str = "wl8440") -> CertifierRun:
     """Return a run of one certifier."""
-    return CertifierRun(parts.build(parts.dialect(dialect)))
+    return CertifierRun(Certifier(dialect_named(dialect)))
 
 
 def history_of(run: CertifierRun) -> History:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from paraply.reference_impl.certification.certifier import PreemptiveCollection
+from paraply.reference_impl.certification.certifier import Certifier, PreemptiveCollection
 from paraply.reference_impl.certification.dialects import DIALECTS, dialect_named
 from paraply.reference_impl.certification.gtids import Gtid, format_gtid_set
-from paraply.reference_impl.certification.parts import STANDARD_PARTS
 from paraply.reference_impl.certification.run import HERE, CertifierRun
 from paraply.vocabulary.errors import ParaplyError
 from paraply.vocabulary.events import Outcome
@@ -118,7 +117,7 @@ def test_collection_that_teaches_nothing_opens_no_window_in_8_4_only():
 
 
 def test_preemptive_collection_stores_no_large_transaction_and_orders_it_with_all():
-    certifier = STANDARD_PARTS.build(
+    certifier = Certifier(
         dialect_named("mysql_8_4"),
         detects_conflicts=False,
         preemptive=PreemptiveCollection(is_on=True, rows_threshold=2),
@@ -131,7 +130,7 @@ def test_preemptive_collection_stores_no_large_transaction_and_orders_it_with_al
 
 
 def test_preemptive_collection_forgets_everything_and_calls_it_stable():
-    certifier = STANDARD_PARTS.build(
+    certifier = Certifier(
         dialect_named("mysql_8_4"),
         detects_conflicts=False,
         preemptive=PreemptiveCollection(is_on=True, rows_threshold=2),

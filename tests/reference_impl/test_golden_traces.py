@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import pytest
 
+from paraply.reference_impl.certification.dialects import dialect_named
 from paraply.reference_impl.certification.gtids import Gtid
-from paraply.reference_impl.certification.parts import STANDARD_PARTS
 from paraply.reference_impl.group.group import Group
 from paraply.reference_impl.group.member import Status
 from paraply.reference_impl.group.settings import Settings
@@ -24,9 +24,7 @@ class ScriptedGroup:
 
     def __init__(self, dialect, names, present):
         self.recorder = Recorder()
-        self.group = Group(
-            names, STANDARD_PARTS, STANDARD_PARTS.dialect(dialect), Settings(), self.recorder
-        )
+        self.group = Group(names, dialect_named(dialect), Settings(), self.recorder)
         self.group.boot(present)
 
     def settle(self):

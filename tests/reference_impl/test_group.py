@@ -12,7 +12,7 @@ from paraply.properties.certification.decisions import (
 from paraply.properties.certification.timestamps import sequence_numbers_increase
 from paraply.properties.registry import Expectation, verdict_over
 from paraply.properties.search import random_schedules
-from paraply.reference_impl.certification.parts import STANDARD_PARTS
+from paraply.reference_impl.certification.dialects import dialect_named
 from paraply.reference_impl.group.group import Group
 from paraply.reference_impl.group.member import Status
 from paraply.reference_impl.group.settings import Settings
@@ -30,9 +30,7 @@ NAMES = ("r1", "r2", "r3")
 
 def group_of(present, dialect="wl8440", **settings):
     recorder = Recorder()
-    group = Group(
-        NAMES, STANDARD_PARTS, STANDARD_PARTS.dialect(dialect), Settings(**settings), recorder
-    )
+    group = Group(NAMES, dialect_named(dialect), Settings(**settings), recorder)
     group.boot(present)
     return group
 

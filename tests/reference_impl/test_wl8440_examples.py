@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-from paraply.reference_impl.certification.lc_sn import ParallelizationIndexes
-from paraply.reference_impl.certification.parts import Parts
-from paraply.reference_impl.certification.run import CertifierRun
+from paraply.reference_impl.mutants import mutant_named
 from paraply.vocabulary.history import HistoryHeader
 from tests.builders.timestamp_table import format_timestamp_table
-
-
-def run_of(dialect="wl8440", parts=None):
-    parts = parts or Parts()
-    return CertifierRun(parts.build(parts.dialect(dialect)))
+from tests.reference_impl.certifying import run_of
 
 
 def table_of(run):
@@ -72,13 +66,6 @@ T5   | ws1      | 5       | 6
     )
 
 
-class NoWindowAfterCollection(ParallelizationIndexes):
-    """What EX5 warns of."""
-
-    def on_garbage_collected(self):
-        pass
-
-
 def run_example_with_collection(run):
     """EX5 and EX6: T1 is purged and T2 stays, being the newest stable version."""
     run.deliver(["ws1"])
@@ -91,8 +78,8 @@ def run_example_with_collection(run):
 
 
 def test_ex5_without_a_window_both_writers_of_a_row_may_overlap():
-    parts = Parts(indexes=NoWindowAfterCollection)
-    assert run_example_with_collection(run_of(parts=parts)) == table(
+    faulty = mutant_named("collection_opens_no_window").module("tests.reference_impl.certifying")
+    assert run_example_with_collection(faulty.run_of()) == table(
         """
      |          |         | 0  (group boot)
 T1   | ws1      | 1       | 2

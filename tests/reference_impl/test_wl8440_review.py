@@ -27,13 +27,10 @@ from paraply.reference_impl.certification.certifier import CertificationRequest
 from paraply.reference_impl.certification.dialects import WL8440, WL8440_LITERAL, dialect_named
 from paraply.reference_impl.certification.gtid_generator import GtidGenerator
 from paraply.reference_impl.certification.gtids import Gtid
-from paraply.reference_impl.certification.parts import Parts
 from paraply.reference_impl.certification.retries import CERTIFIER_RETRIES
 from paraply.reference_impl.certification.trackers import CommitOrderTracker, TrackedTransaction
 from paraply.reference_impl.group.subject import GROUP
 from paraply.reference_impl.mutants import mutant_named
-from paraply.reference_impl.mutations.certification import VersionWithoutOwnGtid
-from paraply.reference_impl.mutations.stored_numbers import FindsItself, RecordsBeforeItLooks
 from paraply.reference_impl.subject import Workload
 from paraply.vocabulary.events import EventKind, Outcome
 from paraply.vocabulary.history import HistoryHeader
@@ -42,6 +39,10 @@ from paraply.vocabulary.timestamps import LogicalTimestamp, may_overlap
 from paraply.vocabulary.transactions import RowWrite, Transaction, TransactionKind
 from tests.reference_impl.certifying import history_of, run_of, timestamps
 from tests.reference_impl.test_golden_traces import ScriptedGroup
+
+
+def faulty_run(name):
+    return mutant_named(name).module("tests.reference_impl.certifying").run_of()
 
 
 def deliver(run, *write_sets):
@@ -143,15 +144,14 @@ def test_h_last_sentence_of_ex6_means_t1_and_t3():
 
 
 def test_i_window_is_needed_only_where_the_purged_writer_is_not_committed():
-    quarry = mutant_named("collection_opens_no_window")
-    run = deliver(run_of(parts=quarry.subject.parts), "ws1", "ws2")
+    run = deliver(faulty_run("collection_opens_no_window"), "ws1", "ws2")
     run.commit_here(2)
     run.collect()
     deliver(run, "ws1")
     assert timestamps(run)[-1] == (1, 4)
     # On a member that has executed what is stable, nothing can overlap with T1 any more.
     assert not conflicting_transactions_are_ordered(history_of(run))
-    recovering = deliver(run_of(parts=quarry.subject.parts), "ws1", "ws2")
+    recovering = deliver(faulty_run("collection_opens_no_window"), "ws1", "ws2")
     recovering.collect()
     deliver(recovering, "ws1")
     assert conflicting_transactions_are_ordered(history_of(recovering))
@@ -207,7 +207,7 @@ def test_o_zero_zero_needs_no_rotation_of_the_relay_log():
 
 def test_p_stored_version_includes_the_writers_own_gtid():
     # The definition ('before transaction commits') excludes it; the table of EX2 includes it.
-    run = run_of(parts=Parts(certifier=VersionWithoutOwnGtid))
+    run = faulty_run("version_lacks_the_writers_gtid")
     first = run.deliver(["ws1"], snapshot=0)
     second = run.deliver(["ws1"], snapshot=0)
     assert first.is_positive
@@ -223,13 +223,13 @@ def test_q_transactions_after_a_barrier_wait_for_it_and_for_all_before():
 
 
 def test_r_item_that_comes_twice_must_not_find_its_own_transaction():
-    run = deliver(run_of(parts=Parts(certifier=FindsItself)), "ws1 ws1")
+    run = deliver(faulty_run("duplicate_item_finds_itself"), "ws1 ws1")
     assert timestamps(run) == [(2, 2)]
     assert timestamps(deliver(run_of(), "ws1 ws1")) == [(1, 2)]
 
 
 def test_s_storing_before_looking_up_finds_every_transaction_itself():
-    run = deliver(run_of(parts=Parts(certifier=RecordsBeforeItLooks)), "ws1")
+    run = deliver(faulty_run("items_are_stored_before_they_are_looked_up"), "ws1")
     assert timestamps(run) == [(2, 2)]
 
 

@@ -84,8 +84,8 @@ class Certifier:
     """
 
     dialect: Dialect
-    indexes: ParallelizationIndexes
-    generator: GtidGenerator
+    indexes: ParallelizationIndexes = field(init=False)
+    generator: GtidGenerator = field(default_factory=GtidGenerator)
     preemptive: PreemptiveCollection = field(default_factory=PreemptiveCollection)
     detects_conflicts: bool = True
     certification_info: dict[Item, StoredVersion] = field(default_factory=dict)
@@ -96,6 +96,9 @@ class Certifier:
     stable_set: GtidSet = NO_GTIDS
     is_certifying_already_applied: bool = False
     """Whether the stream repeats the donor's binary log."""
+
+    def __post_init__(self) -> None:
+        self.indexes = ParallelizationIndexes(self.dialect)
 
     def on_transaction_delivered(
         self,
@@ -126,13 +129,9 @@ class Certifier:
             return None
         for item in request.items:
             stored = self.certification_info.get(item)
-            if stored is not None and not self.has_seen(request.snapshot_version, stored.version):
+            if stored is not None and not stored.version <= request.snapshot_version:
                 return item
         return None
-
-    def has_seen(self, snapshot_version: GtidSet, stored_version: GtidSet) -> bool:
-        """Return whether the snapshot includes the stored version."""
-        return stored_version <= snapshot_version
 
     def is_taken(self, gtid: Gtid, gtid_executed: GtidSet) -> bool:
         """Return whether an earlier transaction has the GTID."""
@@ -152,8 +151,9 @@ class Certifier:
     ) -> LogicalTimestamp | None:
         """Store the writer; return a remote timestamp."""
         entry = StoredVersion(
-            version=self.version_of(request, gtid),
-            sequence_number=self.stored_sequence_number(is_local=is_local),
+            version=request.snapshot_version | {gtid},
+            # Local successors wait for its row locks. Earlier remote writers had committed here.
+            sequence_number=None if is_local else self.indexes.sequence_number,
         )
         is_large = self.is_too_large_to_store(request)
         previous = [] if is_large else self.exchange_entries(request.items, entry)
@@ -162,17 +162,6 @@ class Certifier:
         if is_large or self.is_barrier(request):
             return self.indexes.on_remote_barrier()
         return self.indexes.on_remote_with_items(previous)
-
-    def version_of(self, request: CertificationRequest, gtid: Gtid) -> GtidSet:
-        """Return the written rows' version."""
-        return request.snapshot_version | {gtid}
-
-    def stored_sequence_number(self, *, is_local: bool) -> int | None:
-        """Return the number to store; None if local.
-
-        Local successors wait for its row locks. Earlier remote writers had committed here.
-        """
-        return None if is_local else self.indexes.sequence_number
 
     def exchange_entries(self, items: Iterable[Item], entry: StoredVersion) -> list[int | None]:
         """Store ``entry``; return the items' previous numbers."""
@@ -207,28 +196,24 @@ class Certifier:
     # Garbage collection.
 
     def on_stable_set(self, stable_set: GtidSet) -> frozenset[Item] | None:
-        """Purge stable items; open a new window.
+        """Purge what all future snapshots include; open a new window.
 
-        Returns the purged items; None if the dialect ignores an unchanged stable set.
+        A strict subset of the stable set: the newest stable version stays. Returns the purged
+        items; None if the dialect ignores an unchanged stable set.
         """
         grew = not stable_set <= self.stable_set
         self.stable_set |= stable_set
         if not grew and self.dialect.collects_only_if_stable_grew:
             return None
         purged = frozenset(
-            item for item, stored in self.certification_info.items() if self.is_collectable(stored)
+            item
+            for item, stored in self.certification_info.items()
+            if stored.version < self.stable_set
         )
         for item in purged:
             del self.certification_info[item]
         self.indexes.on_garbage_collected()
         return purged
-
-    def is_collectable(self, stored: StoredVersion) -> bool:
-        """Return whether all future snapshots include this version.
-
-        A strict subset: the newest stable version stays.
-        """
-        return stored.version < self.stable_set
 
     def on_preemptive_collection(self) -> frozenset[Item] | None:
         """Purge everything at the threshold (8.4, off by default).
@@ -268,14 +253,10 @@ class Certifier:
         ``extracted`` is the donor's certified set; ``executed`` is this member's.
         """
         self.certification_info = {
-            item: StoredVersion(version=version, sequence_number=self.imported_number())
+            item: StoredVersion(version=version, sequence_number=None)
             for item, version in info.items()
         }
         self.group_gtid_extracted = extracted
         self.group_gtid_executed = extracted | executed
         self.is_certifying_already_applied = extracted < self.group_gtid_executed
         self.generator.on_view_change(self.taken_gtids())
-
-    def imported_number(self) -> int | None:
-        """Return None: imports have no number."""
-        return None

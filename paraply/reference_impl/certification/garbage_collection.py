@@ -33,15 +33,11 @@ class CollectionRound:
         if sender not in reporters or sender in self.reports:
             return None
         self.reports[sender] = executed
-        if not self.is_complete(reporters):
+        if not all(member in self.reports for member in reporters):
             return None
         stable = self.compute_stable_set(self.reports.values())
         self.reports.clear()
         return stable
-
-    def is_complete(self, reporters: Collection[str]) -> bool:
-        """Return whether every reporter has reported."""
-        return all(member in self.reports for member in reporters)
 
     def compute_stable_set(self, executed_sets: Iterable[GtidSet]) -> GtidSet:
         """Return the intersection of executed sets."""

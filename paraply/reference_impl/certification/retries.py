@@ -10,9 +10,8 @@ from collections.abc import Callable, Mapping
 from typing import ClassVar
 
 from paraply.reference_impl.certification.certifier import CertificationRequest, Certifier
-from paraply.reference_impl.certification.dialects import DIALECTS
+from paraply.reference_impl.certification.dialects import DIALECTS, dialect_named
 from paraply.reference_impl.certification.gtids import GROUP_NAME, Gtid
-from paraply.reference_impl.certification.parts import STANDARD_PARTS, Parts
 from paraply.reference_impl.recorder import Recorder
 from paraply.reference_impl.subject import Option, Subject, Workload, register_subject
 from paraply.vocabulary.events import EventKind
@@ -72,9 +71,6 @@ class CertifierRetriesSubject(Subject):
         )
     }
 
-    def __init__(self, parts: Parts = STANDARD_PARTS) -> None:
-        self.parts = parts
-
     def simulate(
         self,
         schedule: Schedule,
@@ -84,8 +80,7 @@ class CertifierRetriesSubject(Subject):
         recorder: Recorder,
     ) -> tuple[str, ...]:
         """Send all transactions."""
-        certifier = self.parts.build(self.parts.dialect(dialect))
-        certifier.detects_conflicts = False
+        certifier = Certifier(dialect_named(dialect), detects_conflicts=False)
         channel = _Channel(certifier, recorder, workload)
         channel.rollbacks_left = int(options["rollbacks"])
         channel.reuses_left = int(options["reuses"])

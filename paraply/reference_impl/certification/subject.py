@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import ClassVar
 
-from paraply.reference_impl.certification.dialects import DIALECTS
+from paraply.reference_impl.certification.certifier import Certifier
+from paraply.reference_impl.certification.dialects import DIALECTS, dialect_named
 from paraply.reference_impl.certification.gtids import GROUP_NAME, Gtid
-from paraply.reference_impl.certification.parts import STANDARD_PARTS, Parts
 from paraply.reference_impl.certification.run import ELSEWHERE, HERE, CertifierRun
 from paraply.reference_impl.choices import choose_writes
 from paraply.reference_impl.recorder import Recorder
@@ -122,9 +122,6 @@ class CertifierSubject(Subject):
         **WITHOUT_VIEW_CHANGES,
     }
 
-    def __init__(self, parts: Parts = STANDARD_PARTS) -> None:
-        self.parts = parts
-
     def simulate(
         self,
         schedule: Schedule,
@@ -134,7 +131,7 @@ class CertifierSubject(Subject):
         recorder: Recorder,
     ) -> tuple[str, ...]:
         """Certify the workload's transactions."""
-        run = CertifierRun(self.parts.build(self.parts.dialect(dialect)), recorder)
+        run = CertifierRun(Certifier(dialect_named(dialect)), recorder)
         _Stream(run, schedule, workload, options).feed()
         return (HERE, ELSEWHERE)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from paraply.reference_impl.certification.dialects import Dialect
-from paraply.reference_impl.certification.parts import Parts
 from paraply.reference_impl.composed.member import ComposedMember
 from paraply.reference_impl.composed.rows import items_of
 from paraply.reference_impl.composed.settings import Composition
@@ -26,12 +25,11 @@ class ComposedGroup(Group):
     def __init__(
         self,
         names: Iterable[str],
-        parts: Parts,
         dialect: Dialect,
         composition: Composition,
         recorder: Recorder,
     ) -> None:
-        super().__init__(names, parts, dialect, composition, recorder)
+        super().__init__(names, dialect, composition, recorder)
         self.composition = composition
         self.stream_starts = dict.fromkeys(self.members, 0)
         """Member -> position of its first message in the total order."""

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, cast
 
 from paraply.reference_impl.certification.dialects import Dialect
 from paraply.reference_impl.certification.gtids import Gtid
-from paraply.reference_impl.certification.parts import Parts
 from paraply.reference_impl.composed.applier import Applier
 from paraply.reference_impl.composed.rows import Table, item_of_row, row_write
 from paraply.reference_impl.composed.settings import Composition
@@ -52,15 +51,13 @@ class ComposedMember(Member):
     table_class: type[Table] = Table
     group: ComposedGroup
 
-    def __init__(
-        self, name: str, parts: Parts, dialect: Dialect, settings: Settings, recorder: Recorder
-    ) -> None:
+    def __init__(self, name: str, dialect: Dialect, settings: Settings, recorder: Recorder) -> None:
         self.composition = cast("Composition", settings)
         self.table = self.table_class(self.composition.rows)
         self.flushed: list[tuple[TransactionId, Gtid]] = []
         self.groups_flushed = 0
         self.clients = 0
-        super().__init__(name, parts, dialect, settings, recorder)
+        super().__init__(name, dialect, settings, recorder)
 
     def start(self) -> None:
         """Start with table, binary log and relay log."""

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar
 
-from paraply.reference_impl.certification.dialects import DIALECTS
-from paraply.reference_impl.certification.parts import STANDARD_PARTS, Parts
+from paraply.reference_impl.certification.dialects import DIALECTS, dialect_named
 from paraply.reference_impl.certification.subject import BROKEN_BY_TIMESTAMPS
 from paraply.reference_impl.certification.write_set_items import ItemComposer
 from paraply.reference_impl.composed.group import ComposedGroup
@@ -87,11 +86,9 @@ class ComposedSubject(Subject):
 
     def __init__(
         self,
-        parts: Parts = STANDARD_PARTS,
         group: type[ComposedGroup] = ComposedGroup,
         composer: type[ItemComposer] = ItemComposer,
     ) -> None:
-        self.parts = parts
         self.group_class = group
         self.composer = composer
 
@@ -115,9 +112,7 @@ class ComposedSubject(Subject):
             one_commit_order=bool(options["one_commit_order"]),
             composer=self.composer(),
         )
-        group = self.group_class(
-            names, self.parts, self.parts.dialect(dialect), composition, recorder
-        )
+        group = self.group_class(names, dialect_named(dialect), composition, recorder)
         group.boot(names[: max(1, len(names) - int(options["absent"]))])
         budget = ComposedBudget(
             transactions=workload.transactions,

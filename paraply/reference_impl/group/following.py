@@ -9,11 +9,11 @@ from dataclasses import dataclass, replace
 from typing import cast
 
 from paraply.reference_impl.certification.certifier import CertificationRequest, Certifier, Decision
+from paraply.reference_impl.certification.dialects import dialect_named
 from paraply.reference_impl.certification.garbage_collection import CollectionRound
 from paraply.reference_impl.certification.gtid_generator import GtidGenerator
 from paraply.reference_impl.certification.gtids import Gtid
 from paraply.reference_impl.certification.gtids import GtidSet as PlainGtidSet
-from paraply.reference_impl.certification.parts import Parts
 from paraply.reference_impl.group.comparison import DIFFERENCES_MAX, Comparison, Difference
 from paraply.reference_impl.group.recorded_sets import RecordedSet, source_name
 from paraply.vocabulary.group_trace import (
@@ -68,19 +68,18 @@ class _State:
 class Follower:
     """Follows one membership."""
 
-    def __init__(self, trace: GroupTrace, member: MemberUuid, dialect: str, parts: Parts) -> None:
+    def __init__(self, trace: GroupTrace, member: MemberUuid, dialect: str) -> None:
         self.trace = trace
         self.member = member
-        rules = parts.dialect(dialect)
-        if parts.generator is GtidGenerator:
-            parts = replace(parts, generator=RecordedGenerator)
-        certifier = parts.build(
-            rules, block_size=trace.block_size, detects_conflicts=trace.is_multi_primary
+        certifier = Certifier(
+            dialect_named(dialect),
+            generator=RecordedGenerator(trace.block_size),
+            detects_conflicts=trace.is_multi_primary,
         )
         certifier.group_gtid_executed = self._set(EMPTY_GTID_SET)
         certifier.group_gtid_extracted = self._set(EMPTY_GTID_SET)
         certifier.stable_set = self._set(EMPTY_GTID_SET)
-        self.state = _State(certifier, parts.collection(), set(), Comparison())
+        self.state = _State(certifier, CollectionRound(), set(), Comparison())
         self._checkpoint: tuple[int, _State] | None = None
         self._collect_before: int | None = None
         self._steps_by_number: dict[int, int] = {}

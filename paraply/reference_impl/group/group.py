@@ -10,8 +10,7 @@ from collections.abc import Iterable
 
 from paraply.reference_impl.certification.certifier import CertificationRequest
 from paraply.reference_impl.certification.dialects import Dialect
-from paraply.reference_impl.certification.gtids import Gtid, GtidSet, format_gtid_set
-from paraply.reference_impl.certification.parts import Parts
+from paraply.reference_impl.certification.gtids import Gtid, format_gtid_set
 from paraply.reference_impl.group.member import Member, Status
 from paraply.reference_impl.group.messages import (
     BacklogAppliedMessage,
@@ -38,7 +37,6 @@ class Group:
     def __init__(
         self,
         names: Iterable[str],
-        parts: Parts,
         dialect: Dialect,
         settings: Settings,
         recorder: Recorder,
@@ -51,7 +49,7 @@ class Group:
         self.view_members: tuple[str, ...] = ()
         self.view_of_joiner: dict[str, int] = {}
         self.members = {
-            name: self.member_class(name, parts, dialect, settings, recorder) for name in names
+            name: self.member_class(name, dialect, settings, recorder) for name in names
         }
 
     def boot(self, names: Iterable[str]) -> None:
@@ -113,7 +111,7 @@ class Group:
                 transaction=transaction,
                 request=CertificationRequest(
                     origin=member.name,
-                    snapshot_version=self.snapshot_of(member),
+                    snapshot_version=member.executed,
                     items=items,
                     specified_gtid=specified,
                     is_create_select=kind is TransactionKind.CTAS,
@@ -122,10 +120,6 @@ class Group:
             )
         )
         return transaction
-
-    def snapshot_of(self, member: Member) -> GtidSet:
-        """Return a new transaction's snapshot version."""
-        return member.executed
 
     def send(self, message: Message) -> None:
         """Append to the total order."""

@@ -9,10 +9,11 @@ from __future__ import annotations
 from dataclasses import replace
 from enum import Enum
 
-from paraply.reference_impl.certification.certifier import PreemptiveCollection
+from paraply.reference_impl.certification.certifier import Certifier, PreemptiveCollection
 from paraply.reference_impl.certification.dialects import Dialect
+from paraply.reference_impl.certification.garbage_collection import CollectionRound
+from paraply.reference_impl.certification.gtid_generator import GtidGenerator
 from paraply.reference_impl.certification.gtids import NO_GTIDS, Gtid, GtidSet, format_gtid_set
-from paraply.reference_impl.certification.parts import Parts
 from paraply.reference_impl.group.messages import (
     BacklogAppliedMessage,
     DonorState,
@@ -49,11 +50,8 @@ class Member:
     transactions.
     """
 
-    def __init__(
-        self, name: str, parts: Parts, dialect: Dialect, settings: Settings, recorder: Recorder
-    ) -> None:
+    def __init__(self, name: str, dialect: Dialect, settings: Settings, recorder: Recorder) -> None:
         self.name = name
-        self.parts = parts
         self.dialect = dialect
         self.settings = settings
         self.recorder = recorder
@@ -67,16 +65,16 @@ class Member:
 
     def start(self) -> None:
         """Start with only the durable state."""
-        self.certifier = self.parts.build(
+        self.certifier = Certifier(
             self.dialect,
-            block_size=self.settings.block_size,
+            generator=GtidGenerator(self.settings.block_size),
             detects_conflicts=not self.settings.is_single_primary,
             preemptive=PreemptiveCollection(
                 is_on=self.settings.collects_preemptively,
                 rows_threshold=max(1, self.settings.preemptive_rows_threshold),
             ),
         )
-        self.collection = self.parts.collection()
+        self.collection = CollectionRound()
         self.view: ViewChangeMessage | None = None
         self.online: frozenset[str] = frozenset()
         self.primary = ""

@@ -9,15 +9,12 @@ round's end and collects there; all later steps must agree again.
 
 from __future__ import annotations
 
-from paraply.reference_impl.certification.parts import STANDARD_PARTS, Parts
 from paraply.reference_impl.group.comparison import Comparison
 from paraply.reference_impl.group.following import Follower
 from paraply.vocabulary.group_trace import GroupTrace, MemberUuid, ViewInstalled
 
 
-def compare_with_reference(
-    trace: GroupTrace, dialect: str, *, parts: Parts = STANDARD_PARTS
-) -> Comparison:
+def compare_with_reference(trace: GroupTrace, dialect: str) -> Comparison:
     """Compare every member's run.
 
     Raises:
@@ -26,7 +23,7 @@ def compare_with_reference(
     comparison = Comparison(views=sum(isinstance(step, ViewInstalled) for step in trace.steps))
     for member in trace.members:
         for start, end in sessions(trace, member):
-            comparison.add(Follower(trace, member, dialect, parts).follow(start, end))
+            comparison.add(Follower(trace, member, dialect).follow(start, end))
     return comparison
 
 

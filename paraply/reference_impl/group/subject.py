@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from typing import ClassVar
 
 from paraply.reference_impl.causes import DDL, WRONG_STAMP
-from paraply.reference_impl.certification.dialects import DIALECTS
-from paraply.reference_impl.certification.parts import STANDARD_PARTS, Parts
+from paraply.reference_impl.certification.dialects import DIALECTS, dialect_named
 from paraply.reference_impl.certification.subject import BROKEN_BY_TIMESTAMPS, WITHOUT_VIEW_CHANGES
 from paraply.reference_impl.group.group import Group
 from paraply.reference_impl.group.run import TABLE, Budget, GroupRun
@@ -50,7 +49,7 @@ def _new_primary_may_write_forgotten_rows(options: Mapping[str, OptionValue]) ->
 
 
 class GroupSubject(Subject):
-    """A group with replaceable parts."""
+    """A group and its clients."""
 
     name = "group"
     meaning = "group replication: certification, timestamps, garbage collection, view changes"
@@ -196,10 +195,6 @@ class GroupSubject(Subject):
     )
     unreachable: ClassVar[Mapping[str, frozenset[str]]] = UNREACHABLE
 
-    def __init__(self, parts: Parts = STANDARD_PARTS, group: type[Group] = Group) -> None:
-        self.parts = parts
-        self.group_class = group
-
     def simulate(
         self,
         schedule: Schedule,
@@ -218,7 +213,7 @@ class GroupSubject(Subject):
             waits_for_backlog=bool(options["waits_for_backlog"]),
             sessions_commit_apart=bool(options["sessions_commit_apart"]),
         )
-        group = self.group_class(names, self.parts, self.parts.dialect(dialect), settings, recorder)
+        group = Group(names, dialect_named(dialect), settings, recorder)
         present = max(1, len(names) - int(options["absent"]))
         group.boot(names[:present])
         budget = Budget(
