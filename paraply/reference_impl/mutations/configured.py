@@ -8,8 +8,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from paraply.reference_impl.applier.replica import ApplierParts, Replica
-from paraply.reference_impl.applier.subject import ApplierSubject
 from paraply.reference_impl.applier.worker import Stage, Worker
 from paraply.reference_impl.mariadb.driver import Settings
 from paraply.reference_impl.mariadb.groups import EventGroup
@@ -48,22 +46,6 @@ def mutate(
             workload=Workload(transactions=6, rows=3, dialect=dialect, options=options),
         )
     )
-
-
-class OneWorkerMore(Replica):
-    """The coordinator counts as no worker."""
-
-    def __init__(self, *arguments: Any, workers: int, **named: Any) -> None:
-        super().__init__(*arguments, workers=workers + 1, **named)
-
-
-mutate(
-    "one_worker_more_is_started",
-    "slave_start_workers: replica_parallel_workers",
-    "An applier starts one worker more than configured.",
-    "workers_are_those_configured",
-    ApplierSubject(ApplierParts(replica=OneWorkerMore)),
-)
 
 
 class OneRetryMore(ParallelReplica):

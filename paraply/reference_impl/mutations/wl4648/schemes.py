@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from paraply.reference_impl.applier.commit_order import CommitOrderQueue
 from paraply.reference_impl.applier.replica import Replica
 from paraply.reference_impl.applier.row_store import item_of
 from paraply.reference_impl.applier.worker import Worker
 from paraply.reference_impl.mutants import Mutant, register_mutant, written_mutant
-from paraply.reference_impl.mutations.applier.scheduling import QueueNotAsked
 from paraply.reference_impl.subject import Workload
 from paraply.reference_impl.wl4648.coordinator import (
     BlindCoordinator,
@@ -46,6 +46,14 @@ def scheme_mutant(
             transactions=transactions, rows=rows, dialect=dialect, options=options
         ),
     ))  # fmt: skip
+
+
+class QueueNotAsked(CommitOrderQueue):
+    """Workers commit without a turn."""
+
+    def is_turn_of(self, transaction: TransactionId) -> bool:
+        """Return True."""
+        return True
 
 
 class HighestCommitted(CommitWatermark):
