@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
-from paraply.reference_impl.applier.replica import AUDITOR, READER, ApplierParts, Replica
-from paraply.reference_impl.applier.subject import ApplierSubject
+from paraply.reference_impl.applier.replica import AUDITOR, READER
+from paraply.reference_impl.applier.subject import APPLIER
 from paraply.reference_impl.recorder import Recorder
 from paraply.reference_impl.subject import Workload
 from paraply.vocabulary.events import EventKind
@@ -16,25 +14,16 @@ from paraply.vocabulary.schedule import RecordedSchedule
 class ReferenceApplier:
     """A replica that takes a step only when it is told to."""
 
-    def __init__(self, program, workload, parts=None):
-        parts = parts or ApplierParts()
+    def __init__(self, program, workload):
         self.recorder = Recorder()
-        self.replica = None
-        applier = self
-
-        class Held(parts.replica or Replica):
-            def run(self, schedule):
-                applier.replica = self
-                self.record(EventKind.STARTED)
-
-        subject = ApplierSubject(replace(parts, replica=Held))
-        subject.simulate(
+        self.replica = APPLIER.replica(
             RecordedSchedule(program),
             workload,
-            subject.dialect_of(workload),
-            subject.options_of(workload),
+            APPLIER.dialect_of(workload),
+            APPLIER.options_of(workload),
             self.recorder,
         )
+        self.replica.record(EventKind.STARTED)
 
     def take(self, step):
         if step is not None and not self.replica.has_failed:

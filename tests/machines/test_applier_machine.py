@@ -8,17 +8,18 @@ from hypothesis.stateful import run_state_machine_as_test
 from paraply.properties.machines.applier import ApplierMachine
 from paraply.reference_impl.applier.subject import APPLIER
 from paraply.registries import mutant_named, property_named
-from tests.machines.applier_system import ReferenceApplier, workload_of
+from tests.machines import applier_system
+from tests.machines.applier_system import workload_of
 from tests.machines.hunting import Hunt, assert_breaks, assert_reaches, bound, promises_of
 
 HUNT = Hunt(steps=30)
 
 
-def machine_of(workload, *, parts=None, judged=None):
+def machine_of(workload, *, system=applier_system, judged=None):
     """Return a machine class bound to the reference applier."""
     return bound(
         ApplierMachine,
-        lambda program: ReferenceApplier(program, workload, parts),
+        lambda program: system.ReferenceApplier(program, workload),
         judged or promises_of(APPLIER, workload.dialect),
     )
 
@@ -48,9 +49,8 @@ def test_no_order_of_steps_breaks_an_applier_that_recovers_by_positions():
 def test_machine_finds_the_fault_of_a_mutant(name):
     mutant = mutant_named(name)
     workload = workload_of(mutant.workload.dialect, **mutant.workload.options)
-    machine = machine_of(
-        workload, parts=mutant.subject.parts, judged=[property_named(mutant.caught_by)]
-    )
+    system = mutant.module("tests.machines.applier_system")
+    machine = machine_of(workload, system=system, judged=[property_named(mutant.caught_by)])
     assert_breaks(machine, mutant.caught_by, HUNT)
 
 

@@ -96,12 +96,21 @@ def copy():
 
 def test_only_what_imports_the_change_is_copied(copy):
     replica = copy.module("paraply.reference_impl.applier.replica")
+    sleeping = copy.module("paraply.reference_impl.applier.sleeping")
     store = copy.module("paraply.reference_impl.applier.row_store")
     assert store is sys.modules["paraply.reference_impl.applier.row_store"]
     assert replica is not sys.modules["paraply.reference_impl.applier.replica"]
     assert replica.RowStore is store.RowStore
-    assert replica.LogicalClock is not LogicalClock
-    assert replica.LogicalClock().low_water_mark() == LogicalClock().low_water_mark() + 1
+    assert sleeping.LogicalClock is not LogicalClock
+    assert sleeping.LogicalClock().low_water_mark() == LogicalClock().low_water_mark() + 1
+
+
+def test_imports_in_a_circle_are_followed_once():
+    change = Change("applier.replica:Replica.on_read", "self.read(READER)", "self.read(AUDITOR)")
+    circle = ChangedCopy("auditor reads", "paraply.reference_impl", [change])
+    replica = circle.module("paraply.reference_impl.applier.replica")
+    recovery = circle.module("paraply.reference_impl.applier.recovery")
+    assert replica.Recovery is recovery.Recovery
 
 
 def test_imports_in_a_circle_are_followed_once():
@@ -115,8 +124,7 @@ def test_imports_in_a_circle_are_followed_once():
 def test_module_of_tests_is_copied_with_what_it_imports_as_changed():
     mutant = mutant_named("last_committed_off_by_one")
     systems = mutant.module("tests.machines.applier_system")
-    replica = mutant.module("paraply.reference_impl.applier.replica")
-    assert systems.Replica is replica.Replica
+    assert systems.APPLIER is mutant.subject
 
 
 def test_traceback_names_the_file_and_the_mutant(copy):

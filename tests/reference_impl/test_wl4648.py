@@ -210,7 +210,7 @@ def test_job_list_has_room_for_twice_the_workers_and_is_filled_to_that():
     while coordinator.has_room:
         coordinator.append(left.pop(0))
     assert len(coordinator.job_list) == JOBS_PER_WORKER * 2
-    coordinator.pop()
+    coordinator.job_list.popleft()
     assert coordinator.has_room
 
 

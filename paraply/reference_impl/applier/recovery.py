@@ -49,10 +49,6 @@ class GtidRecovery(Recovery):
     """Recovery by GTIDs, from a file's beginning."""
 
     def first_entry(self, replica: Replica) -> int:
-        """Return the first file's first entry."""
-        number = self.first_file(replica)
+        """Return the first entry of the first missing transaction's file."""
+        number = replica.log.file_of_first_missing(replica.executed)
         return sum(len(entries) for entries in replica.log.files[:number])
-
-    def first_file(self, replica: Replica) -> int:
-        """Return the first missing transaction's file."""
-        return replica.log.file_of_first_missing(replica.executed)

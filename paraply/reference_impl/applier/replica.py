@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from paraply.reference_impl.applier.commit_order import CommitOrderQueue, NoCommitOrder
-from paraply.reference_impl.applier.coordinator import Coordinator, Database, LogicalClock
-from paraply.reference_impl.applier.recovery import GtidRecovery, Recovery
+from paraply.reference_impl.applier.coordinator import Coordinator
+from paraply.reference_impl.applier.recovery import Recovery
 from paraply.reference_impl.applier.row_store import RowStore, item_of
-from paraply.reference_impl.applier.source_log import Part, RelayLog, Source
+from paraply.reference_impl.applier.source_log import Part, RelayLog
 from paraply.reference_impl.applier.worker import Stage, Worker
 from paraply.reference_impl.recorder import Recorder
 from paraply.reference_impl.step import Step
@@ -34,22 +34,6 @@ class Budget:
     reads: int
     crashes: int
     checkpoints: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ApplierParts:
-    """The applier's parts; a mutant replaces one."""
-
-    source: type[Source] = Source
-    store: type[RowStore] = RowStore
-    logical_clock: type[LogicalClock] = LogicalClock
-    database: type[Database] = Database
-    commit_order: type[CommitOrderQueue] = CommitOrderQueue
-    no_commit_order: type[CommitOrderQueue] = NoCommitOrder
-    gtid_recovery: type[Recovery] = GtidRecovery
-    position_recovery: type[Recovery] = Recovery
-    replica: type[Replica] | None = None
-    sleeping_replica: type[Replica] | None = None
 
 
 class Replica:
@@ -207,19 +191,15 @@ class Replica:
         """Return the worker's next step."""
         if worker.stage is Stage.ASSIGNED:
             return lambda: self.on_begin(worker)
-        if worker.stage is Stage.RETRYING:
-            return (lambda: self.on_begin(worker)) if self.may_retry(worker) else None
-        if worker.stage is Stage.FINISHED:
-            is_turn = self.commit_order.is_turn_of(worker.job_id)
-            return (lambda: self.on_engine_commit(worker)) if is_turn else None
+        if worker.stage in (Stage.RETRYING, Stage.FINISHED):
+            if not self.commit_order.is_turn_of(worker.job_id):
+                return None
+            act = self.on_begin if worker.stage is Stage.RETRYING else self.on_engine_commit
+            return lambda: act(worker)
         # If another one has taken the row since, the server reports the wait again.
         row = worker.waits_for_row
         is_blocked = row is not None and self.store.holders.get(row) == worker.waits_for
         return None if is_blocked else (lambda: self.on_row(worker))
-
-    def may_retry(self, worker: Worker) -> bool:
-        """Return whether all earlier ones committed."""
-        return self.commit_order.is_turn_of(worker.job_id)
 
     def on_begin(self, worker: Worker) -> None:
         """Begin an attempt."""

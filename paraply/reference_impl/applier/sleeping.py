@@ -74,18 +74,8 @@ class SleepingReplica(Replica):
         if waiting is None:
             self.min_waited = UNDEFINED
         else:
-            self.sleep(waiting)
-
-    def sleep(self, waiting: Transaction) -> None:
-        """Sleep until a signal."""
-        self.is_asleep = True
-        self.recorder.record(EventKind.SLEPT, worker=COORDINATOR, transaction=waiting.id)
-
-    def on_signal(self) -> None:
-        """Wake the coordinator; it looks again."""
-        if self.is_asleep:
-            self.is_asleep = False
-            self.recorder.record(EventKind.WOKEN, worker=COORDINATOR)
+            self.is_asleep = True
+            self.recorder.record(EventKind.SLEPT, worker=COORDINATOR, transaction=waiting.id)
 
     # Workers.
 
@@ -113,11 +103,12 @@ class SleepingReplica(Replica):
             self.reports[worker.number] = self.on_signal_if_reached
 
     def on_signal_if_reached(self, worker: Worker) -> None:
-        """Under the lock: signal if reached."""
+        """Under the lock: wake the coordinator if reached; it looks again."""
         coordinator = self.coordinator
         assert isinstance(coordinator, LogicalClock)
-        if UNDEFINED != self.min_waited <= coordinator.low_water_mark():
-            self.on_signal()
+        if self.is_asleep and UNDEFINED != self.min_waited <= coordinator.low_water_mark():
+            self.is_asleep = False
+            self.recorder.record(EventKind.WOKEN, worker=COORDINATOR)
         worker.release()
 
     # Errors and crashes.

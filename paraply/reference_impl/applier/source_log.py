@@ -52,10 +52,6 @@ class RelayLog:
         """Write to the newest file."""
         self.files[-1].append(entry)
 
-    def new_file(self) -> None:
-        """Begin a new file (max_relay_log_size, FLUSH RELAY LOGS)."""
-        self.files.append([])
-
     def entries(self, first_file: int = 0) -> list[Entry]:
         """Return entries from a file on."""
         return [entry for entries in self.files[first_file:] for entry in entries]
@@ -108,7 +104,7 @@ class Source:
         return self.log
 
     def _between(self, schedule: Schedule, recorder: Recorder) -> None:
-        options: list[Callable[[Schedule], None]] = []
+        options: list[Callable[[], None]] = []
         if self.relay_files_left:
             options.append(self.on_relay_log_full)
         if self.rotations_left:
@@ -116,36 +112,29 @@ class Source:
         if self.collections_left and self.item_writers:
             options.append(self.on_garbage_collected)
         if self.view_changes_left:
-            options.append(lambda _: self.on_view_change(recorder))
+            options.append(lambda: self.on_view_change(recorder))
         # Two choices keep random runs from splitting every transaction.
         if options and schedule.choose_index(2, "does anything happen between"):
-            schedule.choose(options, "what happens between")(schedule)
+            schedule.choose(options, "what happens between")()
 
-    def on_relay_log_full(self, schedule: Schedule) -> None:
-        """Begin a new relay log file."""
+    def on_relay_log_full(self) -> None:
+        """Begin a new relay log file (max_relay_log_size, FLUSH RELAY LOGS)."""
         self.relay_files_left -= 1
-        self.new_relay_file(schedule)
+        self.log.files.append([])
 
-    def on_source_rotated(self, schedule: Schedule) -> None:
+    def on_source_rotated(self) -> None:
         """Begin a new binary log."""
-        del schedule
         self.rotations_left -= 1
         self.log.append(Entry(Part.ROTATE))
         self.clock += 1
         self.indexes = ParallelizationIndexes(self.dialect)
         self.item_writers.clear()
 
-    def on_garbage_collected(self, schedule: Schedule) -> None:
+    def on_garbage_collected(self) -> None:
         """Purge all items."""
-        del schedule
         self.collections_left -= 1
         self.indexes.on_garbage_collected()
         self.item_writers.clear()
-
-    def new_relay_file(self, schedule: Schedule) -> None:
-        """Begin a file between transactions."""
-        del schedule  # Only a faulty source has a choice here.
-        self.log.new_file()
 
     def on_view_change(self, recorder: Recorder) -> None:
         """Log a view change, keeping counters (EX7)."""

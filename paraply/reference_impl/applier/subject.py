@@ -5,7 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar
 
-from paraply.reference_impl.applier.replica import ApplierParts, Budget, Replica
+from paraply.reference_impl.applier.commit_order import CommitOrderQueue, NoCommitOrder
+from paraply.reference_impl.applier.coordinator import Database, LogicalClock
+from paraply.reference_impl.applier.recovery import GtidRecovery, Recovery
+from paraply.reference_impl.applier.replica import Budget, Replica
+from paraply.reference_impl.applier.row_store import RowStore
 from paraply.reference_impl.applier.sleeping import SleepingReplica
 from paraply.reference_impl.applier.source_log import Source, SourceSettings
 from paraply.reference_impl.causes import BARRIER, HOLE, RETRIES_USED_UP
@@ -180,9 +184,6 @@ class ApplierSubject(Subject):
         ),
     )
 
-    def __init__(self, parts: ApplierParts = ApplierParts()) -> None:  # noqa: B008 - frozen
-        self.parts = parts
-
     def simulate(
         self,
         schedule: Schedule,
@@ -192,8 +193,19 @@ class ApplierSubject(Subject):
         recorder: Recorder,
     ) -> tuple[str, ...]:
         """Apply a source's log."""
-        parts = self.parts
-        source: Source = parts.source(
+        self.replica(schedule, workload, dialect, options, recorder).run(schedule)
+        return (MEMBER,)
+
+    def replica(
+        self,
+        schedule: Schedule,
+        workload: Workload,
+        dialect: str,
+        options: Mapping[str, OptionValue],
+        recorder: Recorder,
+    ) -> Replica:
+        """Return a replica at the start of a source's log."""
+        source = Source(
             workload.row_names,
             DIALECTS[str(options["stamps"])],
             SourceSettings(
@@ -205,18 +217,15 @@ class ApplierSubject(Subject):
             ),
         )
         log = source.execute(schedule, recorder, workload.transactions)
-        by_clock = "logical_clock" in dialect
-        is_ordered = not dialect.endswith("_unordered")
-        by_gtid = options["recovery"] == "gtid"
         locks = extra_locks(schedule, workload, recorder) if options["extra_locks"] else {}
-        sleeping = parts.sleeping_replica or SleepingReplica
-        replica = (sleeping if options["sleeps"] else parts.replica or Replica)(
+        kind = SleepingReplica if options["sleeps"] else Replica
+        return kind(
             log,
             recorder,
-            store=parts.store(workload.row_names),
-            coordinator=parts.logical_clock if by_clock else parts.database,
-            commit_order=parts.commit_order if is_ordered else parts.no_commit_order,
-            recovery=(parts.gtid_recovery if by_gtid else parts.position_recovery)(),
+            store=RowStore(workload.row_names),
+            coordinator=LogicalClock if "logical_clock" in dialect else Database,
+            commit_order=NoCommitOrder if dialect.endswith("_unordered") else CommitOrderQueue,
+            recovery=GtidRecovery() if options["recovery"] == "gtid" else Recovery(),
             workers=int(options["workers"]),
             budget=Budget(
                 reads=int(options["reads"]),
@@ -226,8 +235,6 @@ class ApplierSubject(Subject):
             extra_locks=locks,
             is_prompt=dialect.startswith("prompt_"),
         )
-        replica.run(schedule)
-        return (MEMBER,)
 
 
 def extra_locks(

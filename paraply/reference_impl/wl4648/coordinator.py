@@ -36,10 +36,6 @@ class BlindCoordinator(Coordinator):
         """Append a group to J."""
         self.job_list.append(transaction)
 
-    def pop(self) -> Transaction:
-        """Pop the head of J."""
-        return self.job_list.popleft()
-
     def may_dispatch(self, transaction: Transaction) -> bool:
         """Return True."""
         return True
@@ -76,17 +72,13 @@ class BreakingCoordinator(BlindCoordinator):
 
     def append(self, transaction: Transaction) -> None:
         """Tag a job with an uncommitted conflict."""
-        if self.has_conflict(transaction):
+        if any(
+            earlier.conflicts_with(transaction) and not self.is_done(earlier.id)
+            for earlier in self.read
+        ):
             self.break_tags.add(transaction.id)
         self.read.append(transaction)
         super().append(transaction)
-
-    def has_conflict(self, transaction: Transaction) -> bool:
-        """Return whether an uncommitted job conflicts."""
-        return any(
-            earlier.conflicts_with(transaction) and not self.is_done(earlier.id)
-            for earlier in self.read
-        )
 
     def may_dispatch(self, transaction: Transaction) -> bool:
         """Return whether it is untagged, or R idle."""

@@ -52,13 +52,9 @@ class MergingReplica(JobReplica):
                 members, self.entries[self.next_entry].transaction
             ):
                 members.append(self.take_entry())
-            job = self.compose(members)
+            job = merged_job(members)
             self.members[job.id] = tuple(members)
             self.coordinator.append(job)
-
-    def compose(self, members: Sequence[Transaction]) -> Transaction:
-        """Return the merged job."""
-        return merged_job(members)
 
     def takes(self, members: Sequence[Transaction], following: Transaction | None) -> bool:
         """Return whether it accepts the next."""

@@ -50,10 +50,6 @@ class TableReplica(JobReplica):
         """Return whether queues have room."""
         return sum(map(len, self.queues.values())) < self.coordinator.limit
 
-    def worker_of(self, item: Item) -> int:
-        """Return the table's worker number."""
-        return self.workers[self.tables.index(item) % len(self.workers)].number
-
     def on_distribute(self) -> None:
         """Queue the next transaction's parts."""
         transaction = self.take_entry()
@@ -61,7 +57,8 @@ class TableReplica(JobReplica):
         self.coordinator.on_dispatched(transaction, 0)
         parts: dict[int, list[RowWrite]] = {}
         for row in transaction.rows:
-            parts.setdefault(self.worker_of(item_of(row)), []).append(row)
+            worker = self.workers[self.tables.index(item_of(row)) % len(self.workers)]
+            parts.setdefault(worker.number, []).append(row)
         self.parts_left[transaction.id] = len(parts)
         self.recorder.record(EventKind.SCHEDULED, worker=0, transaction=transaction.id)
         self.recorder.record(EventKind.BEGUN, worker=0, transaction=transaction.id)

@@ -13,7 +13,7 @@ from paraply.reference_impl.wl4648.coordinator import BlindCoordinator
 from paraply.reference_impl.wl4648.recovery import CommitWatermark
 from paraply.reference_impl.wl4648.stores import ReentrantStore
 from paraply.vocabulary.events import EventKind
-from paraply.vocabulary.transactions import INITIAL_STATE, TransactionId
+from paraply.vocabulary.transactions import INITIAL_STATE
 
 
 class JobReplica(Replica):
@@ -58,7 +58,7 @@ class JobReplica(Replica):
 
     def on_pop(self, worker: Worker) -> None:
         """Start a worker on J's head."""
-        transaction = self.coordinator.pop()
+        transaction = self.coordinator.job_list.popleft()
         self.furthest = max(self.furthest, transaction.id)
         self.coordinator.on_dispatched(transaction, worker.number)
         self.register_for_commit(worker, transaction)
@@ -92,10 +92,6 @@ class JobReplica(Replica):
 
     def on_crash(self) -> None:
         """Drop later commits for re-execution."""
-        self.executed = self.executed_at_restart()
+        self.executed = self.recovery.covered(self)
         self.store.reentrant_up_to = max(self.store.reentrant_up_to, self.furthest)
         super().on_crash()
-
-    def executed_at_restart(self) -> list[TransactionId]:
-        """Return the saved commits."""
-        return self.recovery.covered(self)

@@ -57,10 +57,6 @@ class TimestampStore(ReentrantStore):
 
     def overwrite(self, transaction: TransactionId, row: RowWrite) -> Applied:
         """Write over older rows."""
-        if self.is_newer(self.committed(item_of(row)).writer, transaction):
+        if self.committed(item_of(row)).writer > transaction:
             return Applied(Outcome.DISCARDED)
         return super().overwrite(transaction, row)
-
-    def is_newer(self, present: TransactionId, change: TransactionId) -> bool:
-        """Return whether the row's writer is later."""
-        return present > change

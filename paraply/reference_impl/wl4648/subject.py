@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import ClassVar
 
 from paraply.reference_impl.applier.commit_order import CommitOrderQueue, NoCommitOrder
@@ -40,15 +40,13 @@ MEMBER = "r1"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scheme:
-    """The replaceable parts of a scheme."""
+    """The parts of a scheme."""
 
     meaning: str
     replica: type[JobReplica] = JobReplica
     coordinator: type[BlindCoordinator] = BlindCoordinator
     commit_order: type[CommitOrderQueue] = NoCommitOrder
     store: type[ReentrantStore] = ReentrantStore
-    watermark: type[CommitWatermark] = CommitWatermark
-    source: type[RowSource] = RowSource
 
 
 C1 = CommitOrderQueue
@@ -221,9 +219,6 @@ class Wl4648Subject(Subject):
         if scheme.replica is not MergingReplica
     }
 
-    def __init__(self, scheme: Scheme | None = None) -> None:
-        self.scheme = scheme
-
     def simulate(
         self,
         schedule: Schedule,
@@ -233,8 +228,7 @@ class Wl4648Subject(Subject):
         recorder: Recorder,
     ) -> tuple[str, ...]:
         """Run until no step remains."""
-        scheme = self.scheme or SCHEMES[dialect]
-        source = scheme.source(
+        source = RowSource(
             workload.row_names,
             DIALECTS["wl8440"],
             SourceSettings(
@@ -259,9 +253,8 @@ class Wl4648Subject(Subject):
         recorder: Recorder,
     ) -> JobReplica:
         """Return a replica at the log's start."""
-        scheme = self.scheme or SCHEMES[dialect]
-        if options["watermark"] == "as_written":
-            scheme = replace(scheme, watermark=WatermarkAsWritten)
+        scheme = SCHEMES[dialect]
+        is_exact = options["watermark"] == "exact"
         workers = int(options["workers"])
         store = scheme.store(workload.row_names)
         if options["exec_mode"] == "idempotent":
@@ -272,7 +265,7 @@ class Wl4648Subject(Subject):
             store=store,
             coordinator=lambda: scheme.coordinator(workers),
             commit_order=scheme.commit_order,
-            recovery=scheme.watermark(),
+            recovery=CommitWatermark() if is_exact else WatermarkAsWritten(),
             workers=workers,
             budget=Budget(
                 reads=int(options["reads"]),

@@ -1,1 +1,0 @@
-"""Faults of the schemes of WL#4648."""
