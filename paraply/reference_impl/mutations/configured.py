@@ -5,18 +5,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 from paraply.reference_impl.applier.replica import ApplierParts, Replica
 from paraply.reference_impl.applier.subject import ApplierSubject
 from paraply.reference_impl.applier.worker import Stage, Worker
-from paraply.reference_impl.mariadb.driver import Settings
-from paraply.reference_impl.mariadb.groups import EventGroup
-from paraply.reference_impl.mariadb.replica import ParallelReplica
-from paraply.reference_impl.mariadb.subject import ParallelModesSubject, Parts
 from paraply.reference_impl.mutants import register_mutant, written_mutant
-from paraply.reference_impl.recorder import Recorder
 from paraply.reference_impl.subject import Subject, Workload
 from paraply.reference_impl.wl4648.coordinator import GraphCoordinator
 from paraply.reference_impl.wl4648.merging import MergingReplica
@@ -66,25 +60,6 @@ mutate(
 )
 
 
-class OneRetryMore(ParallelReplica):
-    """The first attempt counts as no attempt."""
-
-    def __init__(self, log: Any, recorder: Recorder, settings: Settings, **named: Any) -> None:
-        more = replace(settings, retries_max=settings.retries_max + 1)
-        super().__init__(log, recorder, more, **named)
-
-
-mutate(
-    "one_retry_more_is_made",
-    "rpl_parallel.cc: retry_event_group, slave_trans_retries",
-    "A transaction is tried once more than configured.",
-    "attempts_end_with_the_configured_retries",
-    ParallelModesSubject(Parts(replica=OneRetryMore)),
-    retries_max=1,
-    timeouts=3,
-)
-
-
 class MergesOneMore(MergingReplica):
     """A full job takes one more."""
 
@@ -123,21 +98,4 @@ mutate(
     "row_errors_end_the_attempt",
     Wl4648Subject(Scheme(meaning="C0", replica=PassesOverErrors)),
     dialect="c0",
-)
-
-
-class CountsDefinitionsTwice(ParallelReplica):
-    """A DDL counts as two groups."""
-
-    def on_statement(self, group: EventGroup) -> None:
-        self.groups_made += 1
-        super().on_statement(group)
-
-
-mutate(
-    "definition_counts_as_two_groups",
-    "MariaDB manual, Binlog_group_commits",
-    "The count of commit groups passes one over at each DDL.",
-    "commit_groups_are_counted_one_by_one",
-    ParallelModesSubject(Parts(replica=CountsDefinitionsTwice)),
 )
