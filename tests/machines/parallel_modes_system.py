@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from paraply.reference_impl.applier.replica import READER
 from paraply.reference_impl.mariadb.groups import Stage
-from paraply.reference_impl.mariadb.subject import ParallelModesSubject, Parts
+from paraply.reference_impl.mariadb.subject import ParallelModesSubject
 from paraply.reference_impl.recorder import Recorder
 from paraply.reference_impl.subject import Workload
 from paraply.vocabulary.history import HistoryHeader
@@ -19,18 +17,18 @@ FAILURES_MAX = TIMEOUTS_MAX = STOPS_MAX = 3
 class ReferenceReplica:
     """A replica that takes a step only when it is told to."""
 
-    def __init__(self, program, workload, parts=None):
-        parts = parts or Parts()
+    def __init__(self, program, workload):
         self.recorder = Recorder()
         self.left = {"failures": FAILURES_MAX, "timeouts": TIMEOUTS_MAX, "stops": STOPS_MAX}
         system = self
 
-        class Held(parts.replica):
-            def run(self, schedule):
-                system.replica = self
-                self.on_start()
+        class Held(ParallelModesSubject):
+            def replica(self, *arguments):
+                system.replica = super().replica(*arguments)
+                system.replica.run = lambda _: system.replica.on_start()
+                return system.replica
 
-        subject = ParallelModesSubject(replace(parts, replica=Held))
+        subject = Held()
         options = subject.options_of(workload)
         subject.simulate(
             RecordedSchedule(program), workload, subject.dialect_of(workload), options,

@@ -15,11 +15,11 @@ from tests.machines.parallel_modes_system import ReferenceReplica, workload_of
 HUNT = Hunt(steps=30, stories=1_000)
 
 
-def machine_of(workload, *, parts=None, judged=None):
-    """Return a machine class bound to the reference replica."""
+def machine_of(workload, *, replica=ReferenceReplica, judged=None):
+    """Return a machine class bound to a replica."""
     return bound(
         ParallelModesMachine,
-        lambda program: ReferenceReplica(program, workload, parts),
+        lambda program: replica(program, workload),
         judged or promises_of(MARIADB_PARALLEL, workload.dialect),
     )
 
@@ -57,9 +57,8 @@ def test_no_order_of_steps_gives_a_domain_too_many_workers():
 def test_machine_finds_the_fault_of_a_mutant(name):
     mutant = mutant_named(name)
     workload = workload_of(mutant.workload.dialect, **mutant.workload.options)
-    machine = machine_of(
-        workload, parts=mutant.subject.parts, judged=[property_named(mutant.caught_by)]
-    )
+    replica = mutant.module("tests.machines.parallel_modes_system").ReferenceReplica
+    machine = machine_of(workload, replica=replica, judged=[property_named(mutant.caught_by)])
     assert_breaks(machine, mutant.caught_by, HUNT)
 
 

@@ -66,8 +66,6 @@ class GtidSkip(Recovery):
 class Applier(Replica):
     """A coordinator and workers behind a certifier."""
 
-    coordinator_class: type[LogicalClock] = LogicalClock
-    order_class: type[CertificationOrder] = CertificationOrder
     commit_order: CertificationOrder
 
     def __init__(self, member: ComposedMember) -> None:
@@ -75,8 +73,8 @@ class Applier(Replica):
             RelayLog(),
             member.recorder,
             store=member.table,
-            coordinator=self.coordinator_class,
-            commit_order=self.order_class,
+            coordinator=LogicalClock,
+            commit_order=CertificationOrder,
             recovery=GtidSkip(member),
             workers=member.composition.workers,
             budget=Budget(reads=0, crashes=0, checkpoints=0),
@@ -135,6 +133,5 @@ class Applier(Replica):
             fields["gtid"] = str(self.member.gtids[TransactionId(int(str(transaction)))])
         items = fields.get("items")
         if isinstance(items, frozenset):
-            composer = self.member.composition.composer
-            fields["items"] = frozenset(item_of_row(composer, row) for row in items)
+            fields["items"] = frozenset(item_of_row(row) for row in items)
         super().record(kind, worker, member=self.member.name, **fields)

@@ -40,13 +40,14 @@ class ComposedGroup(Group):
     # Clients.
 
     def send_executed(self, member: ComposedMember, client: TransactionId) -> None:
-        """Send a client's transaction to all, with its write set."""
+        """Send a client's transaction to all, with its write set, and change its rows."""
         execution = member.executing.pop(client)
         rows = execution.changes(self.recorder.next_id())
-        items = items_of(self.composition.composer, rows)
+        items = items_of(rows)
         self.positions[self.recorder.next_id()] = len(self.total_order)
         transaction = self.submit(member, items, kind=execution.kind, rows=rows)
-        member.change_rows(client, transaction)
+        member.table.hand_over(client, transaction)
+        member.apply_rows(transaction)
 
     # Acknowledgements.
 

@@ -47,13 +47,11 @@ class ComposedMember(Member):
     binary log) does, too.
     """
 
-    applier_class: type[Applier] = Applier
-    table_class: type[Table] = Table
     group: ComposedGroup
 
     def __init__(self, name: str, dialect: Dialect, settings: Settings, recorder: Recorder) -> None:
         self.composition = cast("Composition", settings)
-        self.table = self.table_class(self.composition.rows)
+        self.table = Table(self.composition.rows)
         self.flushed: list[tuple[TransactionId, Gtid]] = []
         self.groups_flushed = 0
         self.clients = 0
@@ -66,7 +64,7 @@ class ComposedMember(Member):
         self.gtids: dict[TransactionId, Gtid] = {}
         self.executing: dict[TransactionId, Execution] = {}
         self.acknowledged: dict[TransactionId, set[str]] = {}
-        self.applier = self.applier_class(self)
+        self.applier = Applier(self)
 
     # Clients.
 
@@ -85,14 +83,8 @@ class ComposedMember(Member):
         del self.executing[client]
         self.table.roll_back(client)
 
-    def change_rows(self, client: TransactionId, transaction: TransactionId) -> None:
-        """Change the rows of a transaction that was sent."""
-        self.table.hand_over(client, transaction)
-        self.apply_rows(transaction)
-
     def apply_rows(self, transaction: TransactionId) -> bool:
         """Change a transaction's rows; return whether each was as it had read it."""
-        composer = self.composition.composer
         outcomes = []
         for number, row in enumerate(self.recorder.transactions[transaction - 1].rows):
             outcomes.append(self.table.apply(transaction, row).outcome)
@@ -101,7 +93,7 @@ class ComposedMember(Member):
             self.recorder.record(
                 EventKind.ROW_APPLIED, member=self.name, transaction=transaction, row=number,
                 outcome=outcomes[-1],
-                items=frozenset({item_of_row(composer, cast("Item", image[0]))}),
+                items=frozenset({item_of_row(cast("Item", image[0]))}),
             )  # fmt: skip
         return set(outcomes) <= {Outcome.OK}
 
@@ -232,6 +224,5 @@ class ComposedMember(Member):
     def read(self, session: str) -> None:
         """Record a snapshot of all rows."""
         self.recorder.record(
-            EventKind.READ, member=self.name, session=session,
-            observed=self.table.seen(self.composition.composer),
-        )  # fmt: skip
+            EventKind.READ, member=self.name, session=session, observed=self.table.seen()
+        )

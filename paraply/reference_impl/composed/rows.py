@@ -21,6 +21,7 @@ TABLE = TableSchema(
     keys_complete=True,
 )
 """Each row has its key and the number of the transaction that wrote it last."""
+_COMPOSER = ItemComposer()
 
 
 def row_write(row: Item, read: object, writer: TransactionId) -> RowWrite:
@@ -33,15 +34,15 @@ def row_write(row: Item, read: object, writer: TransactionId) -> RowWrite:
     )
 
 
-def items_of(composer: ItemComposer, rows: tuple[RowWrite, ...]) -> tuple[Item, ...]:
+def items_of(rows: tuple[RowWrite, ...]) -> tuple[Item, ...]:
     """Return the write set of row changes, in their order."""
-    found = (composer.write_set(TABLE, row.before, row.after) for row in rows)
+    found = (_COMPOSER.write_set(TABLE, row.before, row.after) for row in rows)
     return tuple(dict.fromkeys(item for items in found for item in sorted(items, key=str)))
 
 
-def item_of_row(composer: ItemComposer, row: Item) -> Item:
+def item_of_row(row: Item) -> Item:
     """Return the item of a row's key."""
-    (item,) = composer.write_set(TABLE, None, (row, None))
+    (item,) = _COMPOSER.write_set(TABLE, None, (row, None))
     return item
 
 
@@ -58,9 +59,8 @@ class Table(RowStore):
         """Return whether no transaction holds one of the rows."""
         return self.holders.keys().isdisjoint(rows)
 
-    def seen(self, composer: ItemComposer) -> tuple[Observation, ...]:
+    def seen(self) -> tuple[Observation, ...]:
         """Return a snapshot with the items of write sets."""
         return tuple(
-            Observation(item_of_row(composer, row), version.writer)
-            for row, version in self.newest()
+            Observation(item_of_row(row), version.writer) for row, version in self.newest()
         )

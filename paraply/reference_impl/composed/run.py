@@ -12,7 +12,7 @@ from paraply.reference_impl.composed.member import ComposedMember
 from paraply.reference_impl.group.member import Member, Status
 from paraply.reference_impl.group.run import Action, Budget, GroupRun, Reach
 from paraply.vocabulary.events import EventKind
-from paraply.vocabulary.schedule import ExhaustiveSchedule, Schedule
+from paraply.vocabulary.schedule import ExhaustiveSchedule
 from paraply.vocabulary.transactions import TransactionId
 
 READER, AUDITOR = "reader", "auditor"
@@ -33,15 +33,6 @@ class ComposedRun(GroupRun):
 
     group: ComposedGroup
     budget: ComposedBudget
-
-    def __init__(
-        self,
-        group: ComposedGroup,
-        schedule: Schedule,
-        budget: ComposedBudget,
-        rows: tuple[str, ...],
-    ) -> None:
-        super().__init__(group, schedule, budget, rows)
 
     def choose(self, actions: list[Action]) -> Action:
         """Choose the next action; optional ones seldom, so that they meet work under way."""

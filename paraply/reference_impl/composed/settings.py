@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
-from paraply.reference_impl.certification.write_set_items import ItemComposer
 from paraply.reference_impl.group.settings import Settings
 
 
@@ -19,11 +18,9 @@ class Composition(Settings):
             commits it (rpl_semi_sync_source_wait_for_replica_count, AFTER_SYNC).
         one_commit_order: own transactions commit among those of others, as certified; else any time
             after their certification, as in MySQL.
-        composer: extracts write sets.
     """
 
     rows: tuple[str, ...] = ()
     workers: int = 2
     acknowledgements: int = 1
     one_commit_order: bool = True
-    composer: ItemComposer = field(default_factory=ItemComposer)

@@ -7,7 +7,6 @@ from typing import ClassVar
 
 from paraply.reference_impl.certification.dialects import DIALECTS, dialect_named
 from paraply.reference_impl.certification.subject import BROKEN_BY_TIMESTAMPS
-from paraply.reference_impl.certification.write_set_items import ItemComposer
 from paraply.reference_impl.composed.group import ComposedGroup
 from paraply.reference_impl.composed.rows import TABLE
 from paraply.reference_impl.composed.run import ComposedBudget, ComposedRun
@@ -84,14 +83,6 @@ class ComposedSubject(Subject):
     schema: ClassVar[tuple[TableSchema, ...]] = (TABLE,)
     unreachable: ClassVar[Mapping[str, frozenset[str]]] = UNREACHABLE
 
-    def __init__(
-        self,
-        group: type[ComposedGroup] = ComposedGroup,
-        composer: type[ItemComposer] = ItemComposer,
-    ) -> None:
-        self.group_class = group
-        self.composer = composer
-
     def simulate(
         self,
         schedule: Schedule,
@@ -110,9 +101,8 @@ class ComposedSubject(Subject):
             workers=int(options["workers"]),
             acknowledgements=int(options["acknowledgements"]),
             one_commit_order=bool(options["one_commit_order"]),
-            composer=self.composer(),
         )
-        group = self.group_class(names, dialect_named(dialect), composition, recorder)
+        group = ComposedGroup(names, dialect_named(dialect), composition, recorder)
         group.boot(names[: max(1, len(names) - int(options["absent"]))])
         budget = ComposedBudget(
             transactions=workload.transactions,

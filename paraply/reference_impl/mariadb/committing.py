@@ -92,8 +92,7 @@ class CommittingDriver(Driver):
     def on_group_flushed(self) -> None:
         """Log and sync the queue."""
         self.groups_made += 1
-        queue = self.order_of_group()
-        self.binlog_queue = []
+        queue, self.binlog_queue = self.binlog_queue, []
         for kind in (EventKind.FLUSHED, EventKind.SYNCED):
             for group in queue:
                 self.record(kind, group, group=self.groups_made)
@@ -101,21 +100,13 @@ class CommittingDriver(Driver):
             group.stage = Stage.FLUSHED
             self.flushed.append((self.groups_made, group))
 
-    def order_of_group(self) -> list[EventGroup]:
-        """Return the members in queue order."""
-        return self.binlog_queue
-
     def on_engine_commit(self) -> None:
         """Commit the next logged group."""
-        number, group = self.next_engine_commit()
+        number, group = self.flushed.popleft()
         if group.is_transactional:
             self.engine_commit(group, group=number)
         self.advance(group.transaction)
         self.finish(group, has_failed=False)
-
-    def next_engine_commit(self) -> tuple[int, EventGroup]:
-        """Return the next logged group."""
-        return self.flushed.popleft()
 
     def engine_commit(self, group: EventGroup, /, **fields: Any) -> None:
         """Publish the group's changes."""
@@ -130,16 +121,12 @@ class CommittingDriver(Driver):
     # End of a group.
 
     def finish(self, group: EventGroup, *, has_failed: bool) -> None:
-        """Publish the error, then wake successors."""
+        """Publish the error, which skips later groups unless begun, then wake successors."""
         if has_failed:
-            self.on_error_known(group)
+            group.entry.stop_on_error = min(group.entry.stop_on_error, group.sub_id)
         group.has_failed = has_failed
         self.mark_commit_start(group)
         self.release(group)
-
-    def on_error_known(self, group: EventGroup) -> None:
-        """Skip later groups, unless begun."""
-        group.entry.stop_on_error = min(group.entry.stop_on_error, group.sub_id)
 
     # Stopping.
 
@@ -152,11 +139,6 @@ class CommittingDriver(Driver):
     def stop_point(self, entry: Entry) -> int:
         """Return the last group to complete."""
         return min(entry.stop_after, entry.largest_started)
-
-    def must_skip(self, group: EventGroup) -> bool:
-        """Return whether a stop or error precedes it."""
-        entry = group.entry
-        return group.sub_id > min(entry.stop_after, entry.stop_on_error)
 
     def on_stopped(self) -> None:
         """Record the stop."""

@@ -47,10 +47,6 @@ class LockingDriver(CommittingDriver):
             return True
         return self.lock(group, item)
 
-    def lock_row(self, group: EventGroup, row: RowWrite) -> bool:
-        """Lock the row to change."""
-        return self.lock(group, item_of(row))
-
     def lock(self, group: EventGroup, item: Item) -> bool:
         """Lock an item, or queue."""
         holder = self.store.lock(group.id, item)

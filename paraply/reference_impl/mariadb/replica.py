@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 
 from paraply.reference_impl.applier.replica import AUDITOR, READER
+from paraply.reference_impl.applier.row_store import item_of
 from paraply.reference_impl.mariadb.committing import PRIOR_COMMIT_FAILED
 from paraply.reference_impl.mariadb.driver import MEMBER
 from paraply.reference_impl.mariadb.groups import EventGroup, Speculation, Stage
@@ -19,7 +20,6 @@ from paraply.reference_impl.step import Step
 from paraply.vocabulary.events import EventKind, Outcome
 from paraply.vocabulary.schedule import Schedule
 
-"""Note of an outside failure."""
 _SILENT = (Stage.QUEUED, Stage.ADMITTED, Stage.RETRYING)
 _WRONG = (Outcome.MISSING_BEFORE_IMAGE, Outcome.DUPLICATE_KEY)
 
@@ -136,18 +136,15 @@ class ParallelReplica(LockingDriver):
         return group.speculation is Speculation.WAIT or group.is_statement
 
     def on_gtid_event(self, group: EventGroup) -> None:
-        """Skip the group or record its start."""
-        if self.must_skip(group):
+        """Skip the group after a stop or error, or protect it from STOP SLAVE."""
+        entry = group.entry
+        if group.sub_id > min(entry.stop_after, entry.stop_on_error):
             group.is_skipped = True
-            group.has_failed = group.sub_id > group.entry.stop_on_error
+            group.has_failed = group.sub_id > entry.stop_on_error
             group.stage = Stage.FAILING
         else:
-            self.note_started(group)
+            entry.largest_started = max(entry.largest_started, group.sub_id)
             group.stage = Stage.ADMITTED
-
-    def note_started(self, group: EventGroup) -> None:
-        """Protect the group from STOP SLAVE."""
-        group.entry.largest_started = max(group.entry.largest_started, group.sub_id)
 
     def on_begin(self, group: EventGroup) -> None:
         """Begin, unless an awaited group failed."""
@@ -166,7 +163,7 @@ class ParallelReplica(LockingDriver):
             return
         row = group.row
         assert row is not None
-        if not self.lock_row(group, row):
+        if not self.lock(group, item_of(row)):
             return
         outcome = self.store.apply(group.id, row).outcome
         self.record_row(group, row, outcome)

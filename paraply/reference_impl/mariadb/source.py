@@ -129,7 +129,7 @@ class GroupCommitSource(Source):
             gtid=f"{domain}-{SERVER_ID}-{self.sequence[domain]}",
             domain=domain,
             clock=self.clock,
-            flags=frozenset(self.logged_flags(flags)),
+            flags=frozenset(flags),
             write_set=frozenset(items),
             rows=tuple(self._write(schedule, number, item) for item in items),
             statement="ALTER TABLE t" if kind == DDL else "",
@@ -139,10 +139,6 @@ class GroupCommitSource(Source):
                 self.writers[item] += (number,)
         group = self.group_of(schedule, transaction, drafts)
         return Draft(transaction, group, self.first_of_run)
-
-    def logged_flags(self, flags: set[str]) -> set[str]:
-        """Return the logged flags."""
-        return flags
 
     def choose_kind(self, schedule: Schedule) -> str:
         """Return the next statement's kind."""

@@ -51,16 +51,6 @@ DIALECTS = {
 """The default comes first (since 10.5)."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Parts:
-    """Parts that a mutant replaces."""
-
-    replica: type[ParallelReplica] = ParallelReplica
-    rules: type[Rules] = Rules
-    store: type[RowStore] = RowStore
-    source: type[GroupCommitSource] = GroupCommitSource
-
-
 _SPECULATION = frozenset({"rows_apply_as_logged", "commit_groups_never_overlap"})
 _MARKS = frozenset({"marked_transactions_wait_for_all_before"})
 """Marks matter only in optimistic; otherwise the barrier opens at commit *start*."""
@@ -237,9 +227,6 @@ class ParallelModesSubject(Subject):
         "conservative_non_transactional": _ONE_DOMAIN | _NO_SPECULATION,
     }
 
-    def __init__(self, parts: Parts | None = None) -> None:
-        self.parts = parts or Parts()
-
     def simulate(
         self,
         schedule: Schedule,
@@ -250,7 +237,7 @@ class ParallelModesSubject(Subject):
     ) -> tuple[str, ...]:
         """Apply a source's log."""
         rules = DIALECTS[dialect]
-        source = self.parts.source(
+        source = GroupCommitSource(
             workload.row_names,
             GroupSettings(
                 domains=rules.domains,
@@ -286,17 +273,17 @@ class ParallelModesSubject(Subject):
             "failures",
             "timeouts",
         )
-        return self.parts.replica(
+        return ParallelReplica(
             log,
             recorder,
             Settings(
                 # Without a pool the driver applies everything in every mode.
-                rules=self.parts.rules(mode if workers else Mode.NONE),
+                rules=Rules(mode if workers else Mode.NONE),
                 workers=max(1, workers),
                 is_eager=bool(options["eager"]),
                 **{name: int(options[name]) for name in numbers},
             ),
-            store=self.parts.store(workload.row_names),
+            store=RowStore(workload.row_names),
             extra_locks=locks,
         )
 

@@ -1,1 +1,0 @@
-"""Mutants of the composed system: faults between its pieces, which no piece shows alone."""
