@@ -137,10 +137,14 @@ class ChangedCopy:
 
     def _is_copied(self, name: str) -> bool:
         if name not in self._copied:
-            is_ours = name.partition(".")[0] in self._roots
-            self._copied[name] = name in self._sources or (
-                is_ours and any(map(self._is_copied, _imports(name)))
-            )
+            found: set[str] = set()
+            todo = [name]
+            while todo:
+                one = todo.pop()
+                if one not in found and one.partition(".")[0] in self._roots:
+                    found.add(one)
+                    todo.extend(_imports(one))
+            self._copied[name] = not found.isdisjoint(self._sources)
         return self._copied[name]
 
     def _load(self, name: str) -> types.ModuleType:

@@ -104,6 +104,14 @@ def test_only_what_imports_the_change_is_copied(copy):
     assert replica.LogicalClock().low_water_mark() == LogicalClock().low_water_mark() + 1
 
 
+def test_imports_in_a_circle_are_followed_once():
+    change = Change("applier.replica:Replica.on_read", "self.read(READER)", "self.read(AUDITOR)")
+    circle = ChangedCopy("auditor reads", "paraply.reference_impl", [change])
+    replica = circle.module("paraply.reference_impl.applier.replica")
+    recovery = circle.module("paraply.reference_impl.applier.recovery")
+    assert replica.Recovery is recovery.Recovery
+
+
 def test_module_of_tests_is_copied_with_what_it_imports_as_changed():
     mutant = mutant_named("last_committed_off_by_one")
     systems = mutant.module("tests.machines.applier_system")
