@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from paraply.reference_impl.mariadb_gtid.positions_subject import GTID_POSITIONS
 from paraply.reference_impl.mariadb_gtid.topology_subject import TopologySubject
 from paraply.reference_impl.mariadb_gtid.workers import Stage
 from paraply.reference_impl.recorder import Recorder
@@ -16,14 +17,14 @@ MANY = 1_000
 class ReferenceReplica:
     """A replica that takes a step only when it is told to."""
 
-    def __init__(self, domains, subject, dialect):
+    def __init__(self, domains, dialect):
         self.recorder = Recorder()
         options = dict.fromkeys(("crashes", "stops", "retries", "reads", "cleanups"), MANY)
         workload = Workload(
             transactions=len(domains), dialect=dialect, options=options | {"workers": 3}
         )
-        self.replica = subject.replica(
-            RecordedSchedule(domains), workload, dialect, subject.options_of(workload),
+        self.replica = GTID_POSITIONS.replica(
+            RecordedSchedule(domains), workload, dialect, GTID_POSITIONS.options_of(workload),
             self.recorder,
         )  # fmt: skip
         self.replica.on_start()
