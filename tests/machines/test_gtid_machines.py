@@ -25,10 +25,10 @@ def position_machine(dialect, *, systems=gtid_systems, judged=None):
     )
 
 
-def failover_machine(dialect, *, parts=None, judged=None):
+def failover_machine(dialect, *, systems=gtid_systems, judged=None):
     return bound(
         FailoverMachine,
-        lambda topology: gtid_systems.ReferenceServers(topology, parts, dialect),
+        lambda topology: systems.ReferenceServers(topology, dialect),
         judged or promises_of(GTID_TOPOLOGY, dialect),
     )
 
@@ -78,7 +78,7 @@ def test_machine_finds_the_fault_of_a_mutant_of_positions(name):
 def test_machine_finds_the_fault_of_a_mutant_of_topologies(name):
     mutant = mutant_named(name)
     machine = failover_machine(
-        mutant.workload.dialect, parts=mutant.subject.parts,
+        mutant.workload.dialect, systems=mutant.module(gtid_systems.__name__),
         judged=[property_named(mutant.caught_by)],
     )  # fmt: skip
     assert_breaks(machine, mutant.caught_by, HUNT)
