@@ -19,7 +19,6 @@ from paraply.properties.machines.group import GroupMachine
 from paraply.properties.machines.gtid import PositionMachine
 from paraply.properties.machines.parallel_modes import ParallelModesMachine
 from paraply.properties.machines.semi_sync import SemiSyncMachine
-from paraply.reference_impl.mariadb_gtid.positions_subject import GTID_POSITIONS
 from paraply.reference_impl.mutations.semi_sync.recovery import PromotesAny
 from tests.conformance.pairs import ONE_FILE, PAIRS, UNORDERED, Follower
 from tests.machines import applier_system, gtid_systems, parallel_modes_system
@@ -88,7 +87,7 @@ def conservative_replica(program):
 
 
 def replica_of_one_domain(domains):
-    return gtid_systems.ReferenceReplica([0] * len(domains), GTID_POSITIONS, "table")
+    return gtid_systems.ReferenceReplica([0] * len(domains), "table")
 
 
 def joining(name, reading):

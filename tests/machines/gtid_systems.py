@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from paraply.reference_impl.mariadb_gtid.topology_subject import TopologySubject
+from paraply.reference_impl.mariadb_gtid.positions_subject import GTID_POSITIONS
+from paraply.reference_impl.mariadb_gtid.topology_subject import GTID_TOPOLOGY
 from paraply.reference_impl.mariadb_gtid.workers import Stage
 from paraply.reference_impl.recorder import Recorder
 from paraply.reference_impl.subject import Workload
@@ -16,14 +17,14 @@ MANY = 1_000
 class ReferenceReplica:
     """A replica that takes a step only when it is told to."""
 
-    def __init__(self, domains, subject, dialect):
+    def __init__(self, domains, dialect):
         self.recorder = Recorder()
         options = dict.fromkeys(("crashes", "stops", "retries", "reads", "cleanups"), MANY)
         workload = Workload(
             transactions=len(domains), dialect=dialect, options=options | {"workers": 3}
         )
-        self.replica = subject.replica(
-            RecordedSchedule(domains), workload, dialect, subject.options_of(workload),
+        self.replica = GTID_POSITIONS.replica(
+            RecordedSchedule(domains), workload, dialect, GTID_POSITIONS.options_of(workload),
             self.recorder,
         )  # fmt: skip
         self.replica.on_start()
@@ -90,17 +91,17 @@ class ReferenceReplica:
 class ReferenceServers:
     """Servers that do something only when they are told to."""
 
-    def __init__(self, topology, parts, dialect):
+    def __init__(self, topology, dialect):
         self.recorder = Recorder()
         options = dict.fromkeys(("crashes", "rotations", "holes"), MANY)
         workload = Workload(
             transactions=MANY, dialect=dialect,
             options=options | {"topology": topology, "losses": 1},
         )  # fmt: skip
-        subject = TopologySubject(parts)
-        self.network = subject.network(
-            RecordedSchedule([]), workload, dialect, subject.options_of(workload), self.recorder
-        )
+        self.network = GTID_TOPOLOGY.network(
+            RecordedSchedule([]), workload, dialect, GTID_TOPOLOGY.options_of(workload),
+            self.recorder,
+        )  # fmt: skip
         self.plainest = RecordedSchedule([])
 
     def server(self, name):

@@ -10,25 +10,25 @@ from paraply.properties.machines.gtid import FailoverMachine, PositionMachine
 from paraply.reference_impl.mariadb_gtid.positions_subject import GTID_POSITIONS
 from paraply.reference_impl.mariadb_gtid.topology_subject import GTID_TOPOLOGY
 from paraply.registries import mutant_named, property_named
-from tests.machines.gtid_systems import ReferenceReplica, ReferenceServers
+from tests.machines import gtid_systems
 from tests.machines.hunting import Hunt, assert_breaks, assert_reaches, bound, promises_of
 
 STEPS = settings(max_examples=40, stateful_step_count=40)
 HUNT = Hunt(steps=40)
 
 
-def position_machine(dialect, *, subject=GTID_POSITIONS, judged=None):
+def position_machine(dialect, *, systems=gtid_systems, judged=None):
     return bound(
         PositionMachine,
-        lambda domains: ReferenceReplica(domains, subject, dialect),
+        lambda domains: systems.ReferenceReplica(domains, dialect),
         judged or promises_of(GTID_POSITIONS, dialect),
     )
 
 
-def failover_machine(dialect, *, parts=None, judged=None):
+def failover_machine(dialect, *, systems=gtid_systems, judged=None):
     return bound(
         FailoverMachine,
-        lambda topology: ReferenceServers(topology, parts, dialect),
+        lambda topology: systems.ReferenceServers(topology, dialect),
         judged or promises_of(GTID_TOPOLOGY, dialect),
     )
 
@@ -58,8 +58,9 @@ def test_no_order_of_events_breaks_source_replicas_or_ring(dialect):
 def test_machine_finds_the_fault_of_a_mutant_of_positions(name):
     mutant = mutant_named(name)
     machine = position_machine(
-        mutant.workload.dialect, subject=mutant.subject, judged=[property_named(mutant.caught_by)]
-    )
+        mutant.workload.dialect, systems=mutant.module(gtid_systems.__name__),
+        judged=[property_named(mutant.caught_by)],
+    )  # fmt: skip
     assert_breaks(machine, mutant.caught_by, HUNT)
 
 
@@ -77,7 +78,7 @@ def test_machine_finds_the_fault_of_a_mutant_of_positions(name):
 def test_machine_finds_the_fault_of_a_mutant_of_topologies(name):
     mutant = mutant_named(name)
     machine = failover_machine(
-        mutant.workload.dialect, parts=mutant.subject.parts,
+        mutant.workload.dialect, systems=mutant.module(gtid_systems.__name__),
         judged=[property_named(mutant.caught_by)],
     )  # fmt: skip
     assert_breaks(machine, mutant.caught_by, HUNT)

@@ -129,6 +129,14 @@ def test_imports_in_a_circle_are_followed_once():
     assert replica.Recovery is recovery.Recovery
 
 
+def test_imports_in_a_circle_are_followed_once():
+    change = Change("applier.replica:Replica.on_read", "self.read(READER)", "self.read(AUDITOR)")
+    circle = ChangedCopy("auditor reads", "paraply.reference_impl", [change])
+    replica = circle.module("paraply.reference_impl.applier.replica")
+    recovery = circle.module("paraply.reference_impl.applier.recovery")
+    assert replica.Recovery is recovery.Recovery
+
+
 def test_module_of_tests_is_copied_with_what_it_imports_as_changed():
     mutant = mutant_named("last_committed_off_by_one")
     systems = mutant.module("tests.machines.applier_system")

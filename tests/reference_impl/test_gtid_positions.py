@@ -59,7 +59,7 @@ def test_position_is_the_row_with_the_highest_sub_id_and_not_the_greatest_number
         group = EventGroup(sub_id, MariadbGtid(0, 1, sequence))
         table.on_engine_commit(group, PositionRow(sub_id, group.gtid))
     assert str(table.load(())) == "0-1-50"
-    table.delete_old(())
+    table.delete_old()
     assert table.rows == [PositionRow(3, MariadbGtid(0, 1, 50))]
 
 

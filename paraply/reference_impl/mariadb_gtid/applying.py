@@ -1,7 +1,4 @@
-"""Apply event groups in parallel and commit them in ordered groups.
-
-Mutants override methods.
-"""
+"""Apply event groups in parallel and commit them in ordered groups."""
 
 from __future__ import annotations
 
@@ -40,7 +37,6 @@ class ApplyingReplica:
     binlog: list[EventGroup] = field(default_factory=list)
     synced: int = 0
     """Durable length of ``binlog``."""
-    partial_group: EventGroup | None = None
     data: list[TransactionId] = field(default_factory=list)
     """Engine commits, repeats included."""
     position: MariadbPosition = field(default_factory=MariadbPosition)
@@ -93,8 +89,8 @@ class ApplyingReplica:
             unsafe = self.on_unsafe_change
             execute = self.on_execute if worker.group.is_transactional else unsafe
             return lambda: execute(worker)
-        if worker.stage is Stage.EXECUTED:
-            return (lambda: self.on_record(worker)) if self.may_record(worker) else None
+        if worker.stage is Stage.EXECUTED and worker.waits_for not in self.pending_rows:
+            return lambda: self.on_record(worker)
         if worker.stage is Stage.RECORDED:
             return lambda: self.on_prepare(worker)
         return None
@@ -108,10 +104,6 @@ class ApplyingReplica:
     def new_row(self, worker: Worker) -> PositionRow:
         """Return the transaction's position row."""
         return PositionRow(worker.sub_id, worker.group.gtid, worker.group.engine)
-
-    def may_record(self, worker: Worker) -> bool:
-        """Return whether no row lock blocks it."""
-        return worker.waits_for not in self.pending_rows
 
     def on_record(self, worker: Worker) -> None:
         """Write the position row, or wait for its lock.

@@ -53,7 +53,7 @@ class Refused(NamedTuple):
 
 @dataclass(eq=False)
 class Binlog:
-    """Files, oldest first; mutants override methods."""
+    """Files, oldest first."""
 
     files: list[BinlogFile] = field(default_factory=lambda: [BinlogFile(MariadbBinlogState())])
 

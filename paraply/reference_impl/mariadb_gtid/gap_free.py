@@ -77,7 +77,7 @@ class GapBudget:
 
 @dataclass(eq=False)
 class GapFreeServers:
-    """Three servers; mutants override methods."""
+    """Three servers."""
 
     recorder: Recorder
     budget: GapBudget
@@ -198,13 +198,9 @@ class GapFreeServers:
         assert source is not None
         if not server.is_connected:
             return None if server.is_refused else (lambda: self.on_connect(server, source))
-        if self.is_behind(server, source):
+        if server.seen < len(source.log):
             return lambda: self.on_received(server, source)
         return None
-
-    def is_behind(self, server: GtidServer, source: GtidServer) -> bool:
-        """Return whether source entries remain."""
-        return server.seen < len(source.log)
 
     def on_connect(self, server: GtidServer, source: GtidServer) -> None:
         """Request all transactions not executed."""
@@ -219,7 +215,7 @@ class GapFreeServers:
         )  # fmt: skip
 
     def on_received(self, server: GtidServer, source: GtidServer) -> None:
-        """Read a transaction; apply unless executed."""
+        """Read a transaction; apply unless executed. A filtered one is logged empty."""
         one = source.log[server.seen]
         server.seen += 1
         if one.gtid in server.executed:
@@ -231,11 +227,7 @@ class GapFreeServers:
         self.record(EventKind.SKIPPED, server, one, note=FILTERED)
         server.passed.add(one.transaction)
         if self.logs_empty:
-            self.on_logged(server, self.empty_for(one))
-
-    def empty_for(self, one: Executed) -> Executed:
-        """Return it empty, with its GTID."""
-        return one
+            self.on_logged(server, one)
 
     # Reads, faults and administration.
 

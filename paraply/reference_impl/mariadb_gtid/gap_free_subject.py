@@ -37,9 +37,6 @@ class GapFreeSubject(Subject):
         "mysql_5_6": frozenset({"executed_set_has_a_hole"}),
     }
 
-    def __init__(self, servers: type[GapFreeServers] = GapFreeServers) -> None:
-        self.servers_class = servers
-
     def simulate(
         self,
         schedule: Schedule,
@@ -49,7 +46,7 @@ class GapFreeSubject(Subject):
         recorder: Recorder,
     ) -> tuple[str, ...]:
         """Run until no step remains."""
-        servers = self.servers_class(
+        servers = GapFreeServers(
             recorder,
             GapBudget(**{name: int(options[name]) for name in GapBudget.__dataclass_fields__}),
             workload.transactions,

@@ -84,14 +84,9 @@ class Network:
             )
         sources = [link.source.name for link in self.links if self.is_following(link, server)]
         self.recorder.record(
-            EventKind.STOPPED, member=server.name, gtid_set=self.stated_position(server),
-            note=SLAVE_POS,
+            EventKind.STOPPED, member=server.name, gtid_set=str(server.position), note=SLAVE_POS,
             transactions=tuple(sorted(set(server.data))), members=tuple(sources),
         )  # fmt: skip
-
-    def stated_position(self, server: Server) -> str:
-        """Return the shown ``@@gtid_slave_pos``."""
-        return str(server.position)
 
     def is_following(self, link: Link, replica: Server) -> bool:
         """Return whether the link delivers."""

@@ -78,19 +78,14 @@ class PositionStore:
         """Return the highest sub_id, or 0."""
         return max((row.sub_id for row in self.rows), default=0)
 
-    def old_rows(self, pending: Collection[PositionRow]) -> list[PositionRow]:
+    def old_rows(self) -> list[PositionRow]:
         """Return committed rows but each domain's newest."""
-        del pending
-        return self.all_but_newest(self.rows)
+        newest = self.newest_of(self.rows)
+        return [row for row in self.rows if self.is_newer(newest[row.gtid.domain], row)]
 
-    def all_but_newest(self, rows: Sequence[PositionRow]) -> list[PositionRow]:
-        """Return rows but each domain's newest."""
-        newest = self.newest_of(rows)
-        return [row for row in rows if self.is_newer(newest[row.gtid.domain], row)]
-
-    def delete_old(self, pending: Collection[PositionRow]) -> None:
+    def delete_old(self) -> None:
         """Delete old rows (background thread)."""
-        old = self.old_rows(pending)
+        old = self.old_rows()
         self.rows = [row for row in self.rows if row not in old]
 
 

@@ -137,14 +137,6 @@ class PositionsSubject(Subject):
         **{name: _unreachable(name, method) for name, method in METHODS.items()},
     }
 
-    def __init__(
-        self,
-        replica: type[PositionReplica] = PositionReplica,
-        store: type[PositionStore] | None = None,
-    ) -> None:
-        self.replica_class = replica
-        self.store_class = store
-
     def simulate(
         self,
         schedule: Schedule,
@@ -174,10 +166,10 @@ class PositionsSubject(Subject):
             rewinds=int(options["rewinds"]),
         )
         log = source.write(schedule, recorder, workload.transactions)
-        return self.replica_class(
+        return PositionReplica(
             log,
             recorder,
-            (self.store_class or method.store)(log),
+            method.store(log),
             Budget(**{name: int(options[name]) for name in Budget.__dataclass_fields__}),
             workers_max=int(options["workers"]),
             logs_updates=method.logs_updates,

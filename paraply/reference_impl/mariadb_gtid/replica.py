@@ -9,12 +9,11 @@ from collections.abc import Iterator
 from functools import partial
 
 from paraply.reference_impl.mariadb_gtid.applying import ApplyingReplica
-from paraply.reference_impl.mariadb_gtid.event_groups import EventGroup, groups_after
+from paraply.reference_impl.mariadb_gtid.event_groups import groups_after
 from paraply.reference_impl.mariadb_gtid.workers import MEMBER, Stage, Worker
 from paraply.reference_impl.recorder import FROM_OUTSIDE
 from paraply.reference_impl.step import Step
 from paraply.vocabulary.events import EventKind, Observation
-from paraply.vocabulary.mariadb_gtid import MariadbPosition
 from paraply.vocabulary.schedule import Schedule
 
 
@@ -64,7 +63,7 @@ class PositionReplica(ApplyingReplica):
             yield Step("stop", self.on_stop)
         if self.budget.reads:
             yield Step("show", self.on_show)
-        if self.budget.cleanups and self.store.old_rows(self.pending_rows):
+        if self.budget.cleanups and self.store.old_rows():
             yield Step("delete old rows", self.on_cleanup)
         if self.store.may_sync:
             yield Step("file synced", self.store.on_synced)
@@ -86,18 +85,14 @@ class PositionReplica(ApplyingReplica):
             member=MEMBER,
             session="dba",
             observed=seen,
-            gtid_set=str(self.shown_position()),
+            gtid_set=str(self.position),
             note="gtid_slave_pos",
         )
-
-    def shown_position(self) -> MariadbPosition:
-        """Return the shown ``@@gtid_slave_pos``."""
-        return self.position
 
     def on_cleanup(self) -> None:
         """Delete old position rows."""
         self.budget.cleanups -= 1
-        self.store.delete_old(self.pending_rows)
+        self.store.delete_old()
 
     def on_failure(self, worker: Worker) -> None:
         """Fail a transaction and block its domain."""
@@ -133,23 +128,17 @@ class PositionReplica(ApplyingReplica):
         """START SLAVE: read from the position."""
         self.is_stopped = False
         self.position = self.store.load(self.binlog)
-        self.rest = self.resume(self.position)
+        self.rest = groups_after(self.log, self.position)
         self.recorder.record(EventKind.STARTED, member=MEMBER, gtid_set=str(self.position))
-
-    def resume(self, position: MariadbPosition) -> list[EventGroup]:
-        """Return each domain's later groups."""
-        return groups_after(self.log, position)
 
     # Crash and recovery.
 
     def on_crash(self, schedule: Schedule) -> None:
-        """Lose volatile state, decide prepared transactions, load the position."""
+        """Lose volatile state, decide prepared transactions, start from the position."""
         self.budget.crashes -= 1
         self.recorder.record(EventKind.CRASHED, member=MEMBER)
         unsynced = len(self.binlog) - self.synced
         kept = schedule.choose(range(unsynced + 1), "unsynced groups that survive")
-        tail = self.binlog[self.synced + kept :]
-        self.partial_group = tail[0] if tail else None
         del self.binlog[self.synced + kept :]
         self.synced = len(self.binlog)
         self.store.on_crash()
@@ -162,14 +151,9 @@ class PositionReplica(ApplyingReplica):
         self.queue.clear()
         self.has_unrecorded, self.is_stopping = None, False
         self.sub_id = self.store.highest_sub_id
-        self.position = self.recovered_position()
         self.report(EventKind.RECOVERED)
         self.on_start()
 
     def is_decided(self, worker: Worker) -> bool:
         """Return whether the log has the XID."""
         return self.logs_updates and worker.group in self.binlog[-len(self.workers) :]
-
-    def recovered_position(self) -> MariadbPosition:
-        """Return the position after a crash."""
-        return self.store.load(self.binlog)

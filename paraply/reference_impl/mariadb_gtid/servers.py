@@ -16,7 +16,7 @@ from paraply.vocabulary.transactions import TransactionId
 
 @dataclass(eq=False)
 class Server:
-    """A server with replaceable GTID rules."""
+    """A server with its GTID rules."""
 
     number: int
     """server_id, from 1."""

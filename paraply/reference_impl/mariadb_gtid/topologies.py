@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 
-from paraply.reference_impl.mariadb_gtid.binlog_files import Logged, Place
+from paraply.reference_impl.mariadb_gtid.binlog_files import Place
 from paraply.reference_impl.mariadb_gtid.network import SLAVE_POS, Network
 from paraply.reference_impl.mariadb_gtid.servers import Link, Server
 from paraply.reference_impl.step import Step
@@ -42,17 +42,14 @@ class Failover(Network):
             yield Step("promote", partial(self.on_promoted, self.successor))
 
     def on_elected(self, successor: Server) -> None:
-        """Connect the successor to advanced servers."""
+        """Connect the successor to servers that lead in some domain."""
         self.successor = successor
         self.links = [
             Link(other, successor)
             for other in self.servers
-            if other.is_up and other is not successor and self.is_ahead(other, successor)
+            if other.is_up and other is not successor
+            if not other.state.position <= successor.state.position
         ]
-
-    def is_ahead(self, server: Server, of: Server) -> bool:
-        """Return whether it leads in some domain."""
-        return not server.state.position <= of.state.position
 
     def has_caught_up(self, link: Link) -> bool:
         """Return whether replication is complete or failed."""
@@ -186,13 +183,10 @@ class Restore(Network):
         )  # fmt: skip
         if schedule.choose([False, True], "outside applier"):
             for group in source.binlog.groups[len(groups) :]:
-                self.on_outside(restored, group)
+                # server_id, gtid_domain_id and gtid_seq_no are set.
+                self.on_committed(restored, group)
             restored.position = restored.state.position
         self.links.append(Link(source, restored))
-
-    def on_outside(self, server: Server, group: Logged) -> None:
-        """Execute a group with server_id, gtid_domain_id and gtid_seq_no set."""
-        self.on_committed(server, group)
 
     def topology_steps(self, schedule: Schedule) -> Iterator[Step]:
         """Yield the promotion of s2."""

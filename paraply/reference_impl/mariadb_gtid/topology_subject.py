@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
-from paraply.reference_impl.mariadb_gtid.binlog_files import Binlog
 from paraply.reference_impl.mariadb_gtid.network import Network, NetworkBudget
 from paraply.reference_impl.mariadb_gtid.servers import Link, Server
 from paraply.reference_impl.mariadb_gtid.topologies import (
@@ -85,15 +84,6 @@ RULES = {
 """``warning`` follows the text, ``silent`` the shipped server."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Parts:
-    """Replaceable classes of a run."""
-
-    server: type[Server] = Server
-    binlog: type[Binlog] = Binlog
-    shapes: Mapping[str, Shape] = field(default_factory=lambda: SHAPES)
-
-
 _NO_SINGLE_POSITION = frozenset({"a_single_position_exists", "no_event_is_lost"})
 _NO_ORDER = _NO_SINGLE_POSITION | {
     "logs_agree_within_a_domain",
@@ -168,9 +158,6 @@ class TopologySubject(Subject):
         "silent": _NEVER_SMALLER,
     }
 
-    def __init__(self, parts: Parts | None = None) -> None:
-        self.parts = parts or Parts()
-
     def simulate(
         self,
         schedule: Schedule,
@@ -197,11 +184,11 @@ class TopologySubject(Subject):
         name = str(options["topology"])
         if name == ANY:
             name = schedule.choose(tuple(SHAPES), "topology")
-        shape = self.parts.shapes[name]
+        shape = SHAPES[name]
         has_own_domains = len(shape.writers) > 1 and not rules.shares_domain
         has_schema_domains = len(shape.writers) == 1 and not rules.is_out_of_order
         servers = [
-            self.parts.server(
+            Server(
                 number,
                 domain=OWN_DOMAIN_STEP * number if has_own_domains else 0,
                 is_strict=rules.is_strict,
@@ -209,7 +196,6 @@ class TopologySubject(Subject):
                 ignores_duplicates=name == "diamond",
                 filters=frozenset({1} if options["filter"] and number == 3 else ()),
                 is_writable=number in shape.writers,
-                binlog=self.parts.binlog(),
             )
             for number in range(1, shape.servers + 1)
         ]

@@ -1,1 +1,0 @@
-"""Faults of MariaDB's positions and fail-over."""
