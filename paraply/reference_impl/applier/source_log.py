@@ -52,9 +52,9 @@ class RelayLog:
         """Write to the newest file."""
         self.files[-1].append(entry)
 
-    def entries(self, first_file: int = 0) -> list[Entry]:
-        """Return entries from a file on."""
-        return [entry for entries in self.files[first_file:] for entry in entries]
+    def entries(self) -> list[Entry]:
+        """Return the entries of all files."""
+        return [entry for entries in self.files for entry in entries]
 
     def file_of_first_missing(self, executed: Sequence[TransactionId]) -> int:
         """Return the first missing transaction's file."""
