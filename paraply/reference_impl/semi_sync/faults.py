@@ -132,7 +132,7 @@ class Faults(Replication):
                 names = ", ".join([SOURCE, *(replica.name for replica in lost)])
                 yield Step(f"lost: {names}", partial(self.on_source_lost, lost))
 
-    def on_source_lost(self, lost: tuple[ReplicaState, ...] = ()) -> None:
+    def on_source_lost(self, lost: tuple[ReplicaState, ...]) -> None:
         """Lose the source for good."""
         self.is_lost = True
         for names in (self.waiting, self.queue, self.groups, self.held_back):
