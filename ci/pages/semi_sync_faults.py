@@ -4,19 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 from paraply.exploring.state_space import Node, StateSpace, state_space
-from paraply.reference_impl.mutations.semi_sync.recovery import (
-    DiscardsRelayLog,
-    PromotesAny,
-    PromotesUnapplied,
-    TruncatesThoughItStays,
-)
-from paraply.reference_impl.mutations.semi_sync.waits import ConnectCounts, ConnectIsIgnored
-from paraply.reference_impl.semi_sync.cluster import Cluster
 from paraply.reference_impl.semi_sync.settings import Recovery, WaitPoint
 from paraply.reference_impl.semi_sync.subject import SemiSyncSubject
 from paraply.reference_impl.subject import Workload
+from paraply.registries import mutant_named
 from paraply.vocabulary.history import OptionValue
 
 WAIT_POINTS = (WaitPoint.AFTER_SYNC, WaitPoint.AFTER_COMMIT)
@@ -25,20 +19,28 @@ CALM: dict[str, OptionValue] = {
 }  # fmt: skip
 
 
+def subject_with(mutant: str, **settings: Any) -> SemiSyncSubject:
+    """Return the subject with the fault of a mutant, if one is named, and some settings."""
+    kind = SemiSyncSubject
+    if mutant:
+        kind = mutant_named(mutant).module(kind.__module__).SemiSyncSubject
+    return kind(**settings)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fault:
     """A fault and its least number of ``replicas``."""
 
     name: str
     seen_on_servers: str
-    cluster: type[Cluster] = Cluster
+    mutant: str = ""
     recovery: Recovery = Recovery.WAITS
     replicas: int = 1
     options: dict[str, OptionValue] = field(default_factory=dict)
 
     def space(self, wait_point: WaitPoint) -> StateSpace:
         """Visit every state of the row's scope."""
-        subject = SemiSyncSubject(self.cluster, wait_point=wait_point, recovery=self.recovery)
+        subject = subject_with(self.mutant, wait_point=wait_point, recovery=self.recovery)
         workload = Workload(
             transactions=2, members=1 + self.replicas, options={**CALM, **self.options}
         )
@@ -79,21 +81,22 @@ FAULTS = (
           seen_on_servers="the default; stalls until the time-out",
           options={**_GONE}),
     Fault(name="a replica connects at the end of the log",
-          seen_on_servers="g: counts as an acknowledgement", cluster=ConnectCounts,
-          options={"replica_crashes": 1}),
+          seen_on_servers="g: counts as an acknowledgement",
+          mutant="connecting_counts_as_acknowledging", options={"replica_crashes": 1}),
     Fault(name="a replica connects with what it has, and that counts",
           seen_on_servers="what a position proves",
           options={"replica_crashes": 1}),
     Fault(name="a replica connects with what it has, and that does not count",
-          seen_on_servers="the strict reading; stalls", cluster=ConnectIsIgnored,
+          seen_on_servers="the strict reading; stalls", mutant="connecting_position_is_ignored",
           options={"replica_crashes": 1}),
     Fault(name="a replica restarts without its relay log",
-          seen_on_servers="MDEV-4698, GTID mode", cluster=DiscardsRelayLog,
+          seen_on_servers="MDEV-4698, GTID mode", mutant="relay_log_is_discarded_at_restart",
           options={"replica_crashes": 1}),
     Fault(name="the promoted replica has not drained its relay log",
-          seen_on_servers="STOP SLAVE; START SLAVE, GTID mode", cluster=PromotesUnapplied),
+          seen_on_servers="STOP SLAVE; START SLAVE, GTID mode",
+          mutant="promotion_discards_the_relay_log"),
     Fault(name="the replica promoted is not the most advanced", seen_on_servers="fail-over by hand",
-          cluster=PromotesAny, replicas=2),
+          mutant="any_replica_is_promoted", replicas=2),
     Fault(name="source and a replica are lost together, one must acknowledge",
           seen_on_servers="the text's exception", replicas=2, options={"loses_replicas": 1}),
     Fault(name="source and a replica are lost together, two must acknowledge",
@@ -120,7 +123,7 @@ FAULTS = (
           options={"sync_binlog": 0, "source_crashes": 1}),
     Fault(name="crash of the source, which truncates and stays the source",
           seen_on_servers="measured; MDEV-33465: replica ahead, error 1236",
-          cluster=TruncatesThoughItStays,
+          mutant="source_truncates_and_stays",
           options={"source_crashes": 1}),
 )  # fmt: skip
 

@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from paraply.errors import NO_STATES
 from paraply.properties.registry import Violation
@@ -116,10 +116,11 @@ def state_space(
 
     ``on_state`` gets the number so far. Raises ParaplyError P310 for a subject without state names.
     """
-    if not isinstance(subject, SemiSyncSubject):
+    if subject.name != SemiSyncSubject.name:
         raise ParaplyError(NO_STATES, subject=subject.name)
-    space = StateSpace(subject, workload)
-    first = _first(subject, workload)
+    # A mutant's class is a changed copy.
+    space = StateSpace(cast(SemiSyncSubject, subject), workload)
+    first = _first(space.subject, workload)
     cluster = first.state
     is_eager = is_reduced and cluster.settings.keeps_relay_log and cluster.applying_is_private
     name, watched_name = _names(first, is_reduced=is_reduced)

@@ -19,7 +19,7 @@ from paraply.properties.machines.group import GroupMachine
 from paraply.properties.machines.gtid import PositionMachine
 from paraply.properties.machines.parallel_modes import ParallelModesMachine
 from paraply.properties.machines.semi_sync import SemiSyncMachine
-from paraply.reference_impl.mutations.semi_sync.recovery import PromotesAny
+from paraply.registries import mutant_named
 from tests.conformance.pairs import ONE_FILE, PAIRS, UNORDERED, Follower
 from tests.machines import applier_system, gtid_systems, parallel_modes_system
 from tests.machines.hunting import Hunt, bound, judged_at_the_end
@@ -151,6 +151,7 @@ def test_every_story_of_a_machine_is_a_run_of_the_specification(name):
 
 def test_story_of_a_mutant_is_refused_by_the_specification():
     pair, machine, _ = STORIES_OF["quorum"]
-    make = partial(ReferenceServers, cluster=PromotesAny, **FIRM)
+    systems = mutant_named("any_replica_is_promoted").module(ReferenceServers.__module__)
+    make = partial(systems.ReferenceServers, **FIRM)
     with pytest.raises(AssertionError, match="not a run of quorum"):
         Hunt(steps=STEPS).run(followed(machine, make, Follower(pair)))

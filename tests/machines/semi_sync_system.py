@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from paraply.reference_impl.recorder import Recorder
-from paraply.reference_impl.semi_sync.cluster import Cluster
 from paraply.reference_impl.semi_sync.settings import BY_HAND
-from paraply.reference_impl.semi_sync.subject import SemiSyncSubject
+from paraply.reference_impl.semi_sync.subject import SEMI_SYNC
 from paraply.reference_impl.subject import Workload
 from paraply.vocabulary.history import HistoryHeader
 
@@ -23,14 +22,13 @@ class ReferenceServers:
     ``committed`` transactions are there before the story begins.
     """
 
-    def __init__(self, dialect="after_sync", members=3, cluster=Cluster, committed=0, **options):
-        subject = SemiSyncSubject(cluster)
+    def __init__(self, dialect="after_sync", members=3, committed=0, **options):
         workload = Workload(
             transactions=CLIENTS, members=members, dialect=dialect, options={**BUDGETS, **options}
         )
-        self.options = subject.options_of(workload)
+        self.options = SEMI_SYNC.options_of(workload)
         self.recorder = Recorder()
-        self.cluster = subject.start(workload, dialect, self.options, self.recorder)
+        self.cluster = SEMI_SYNC.start(workload, dialect, self.options, self.recorder)
         self.members = ("source", *(replica.name for replica in self.cluster.replicas))
         self.cluster.on_start()
         clients, self.cluster.waiting = self.cluster.waiting, self.cluster.waiting[:committed]

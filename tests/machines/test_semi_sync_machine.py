@@ -87,11 +87,10 @@ def test_machine_finds_the_fault_of_a_mutant(name):
     workload = mutant.workload
     options = {one: workload.options[one] for one in KEPT_OPTIONS if one in workload.options}
     committed = COMMITTED if workload.transactions > COMMITTED else 0
+    servers = mutant.module(ReferenceServers.__module__).ReferenceServers
 
     def make():
-        return ReferenceServers(
-            workload.dialect, workload.members, mutant.subject.cluster, committed, **options
-        )
+        return servers(workload.dialect, workload.members, committed, **options)
 
     machine = bound(SemiSyncMachine, make, [property_named(mutant.caught_by)])
     assert_breaks(machine, mutant.caught_by, HUNT)

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from paraply.reference_impl.mutations.semi_sync.waits import LastSmallerSlot
 from paraply.reference_impl.semi_sync.acknowledgements import AckContainer, Acknowledgements
+from paraply.registries import mutant_named
 
 replies = st.lists(st.tuples(st.integers(1, 6), st.integers(1, 9)), max_size=30)
 BUG_109829 = ((1, 120), (2, 120), (1, 150), (1, 170), (3, 150), (4, 200))
@@ -40,7 +40,8 @@ def test_released_position_is_had_by_enough_and_the_next_is_not(required, replie
 
 
 def test_last_smaller_slot_releases_what_three_of_four_have():
-    assert released(LastSmallerSlot(4), BUG_109829)[-1] == 150
+    faulty = mutant_named("least_slot_is_the_last_smaller").module(AckContainer.__module__)
+    assert released(faulty.AckContainer(4), BUG_109829)[-1] == 150
     assert released(AckContainer(4), BUG_109829)[-1] == 120
 
 

@@ -189,12 +189,8 @@ class Network:
         if link.cursor is None:
             if link.refused_at != len(link.source.binlog.groups):
                 yield Step(f"{label}: connects", partial(self.on_connect, link))
-        elif len(link.relay) < RELAY_MAX and self.has_more(link):
+        elif len(link.relay) < RELAY_MAX and link.cursor.place < link.source.binlog.end:
             yield Step(f"{label}: receives", partial(self.on_receive, link))
-
-    def has_more(self, link: Link) -> bool:
-        """Return whether groups are unread."""
-        return link.cursor is not None and link.cursor.place < link.source.binlog.end
 
     def on_connect(self, link: Link) -> None:
         """Request the replica's position."""

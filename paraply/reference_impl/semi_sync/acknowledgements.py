@@ -57,7 +57,7 @@ class AckContainer(Acknowledgements):
         elif len(self.slots) < self.required - 1:
             self.slots[replica] = position
         else:
-            self.released = self.least_of(position)
+            self.released = min([position, *self.slots.values()])
             self.slots[replica] = position
             self.slots = {name: at for name, at in self.slots.items() if at > self.released}
 
@@ -70,7 +70,3 @@ class AckContainer(Acknowledgements):
     def of(self, replica: str) -> Hashable:
         """Return a replica's state."""
         return self.reported.get(replica), self.slots.get(replica)
-
-    def least_of(self, position: int) -> int:
-        """Return the least position."""
-        return min([position, *self.slots.values()])

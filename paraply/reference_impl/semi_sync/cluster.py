@@ -1,7 +1,7 @@
 """A source, commit groups and replicas in atomic steps.
 
 Groups pass FLUSH, SYNC, ACK and COMMIT under LOCK_log, LOCK_enhanced_semisync and
-LOCK_commit_ordered. They wait once, for their last position. Mutants override methods.
+LOCK_commit_ordered. They wait once, for their last position.
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ class Faults(Replication):
             return
         if self.is_rotating and not (self.settings.rotation_waits and self.groups):
             yield Step("rotated", self.on_rotated)
-        if self.held_back and self.is_acknowledged(self.end_of(self.held_back[0])):
+        if self.held_back and self.is_acknowledged(self.binlog.end_of(self.held_back[0])):
             yield Step("release recovered", self.on_released)
         if not self.is_open and self.is_acknowledged(len(self.binlog.written)):
             yield Step("open", self.on_opened)
@@ -132,7 +132,7 @@ class Faults(Replication):
                 names = ", ".join([SOURCE, *(replica.name for replica in lost)])
                 yield Step(f"lost: {names}", partial(self.on_source_lost, lost))
 
-    def on_source_lost(self, lost: tuple[ReplicaState, ...] = ()) -> None:
+    def on_source_lost(self, lost: tuple[ReplicaState, ...]) -> None:
         """Lose the source for good."""
         self.is_lost = True
         for names in (self.waiting, self.queue, self.groups, self.held_back):
@@ -149,24 +149,21 @@ class Faults(Replication):
 
     def on_promoted(self) -> None:
         """Promote the most advanced replica."""
-        self.promoted = self.choose_successor()
+        self.promoted = max(self.replicas, key=lambda replica: (replica.position, replica.name))
         has = self.promoted.received[: self.promoted.applied]
         seen = tuple(Observation(f"r{one}", one) for one in has)
         self.recorder.record(
             EventKind.READ, member=self.promoted.name, session="promoted", observed=seen
         )
 
-    def choose_successor(self) -> ReplicaState:
-        """Return the most advanced replica."""
-        return max(self.replicas, key=lambda replica: (replica.position, replica.name))
-
     def on_returned(self, kept: int) -> None:
-        """Recover the old source; connect it if accepted."""
+        """Recover the old source; connect it if the successor has its whole log."""
+        assert self.promoted is not None
         self.has_returned = True
         self.binlog.crash(kept)
         if self.settings.truncates:
             self.truncate()
-        if self.is_welcome():
+        if self.binlog.written == self.promoted.received[: len(self.binlog.written)]:
             self.record_recovery("rejoins")
         else:
             self.recorder.record(EventKind.STOPPED, member=SOURCE, note="refused")
@@ -177,8 +174,3 @@ class Faults(Replication):
         while log.written and log.written[-1] not in self.visible:
             del log.written[-1]
         log.synced = len(log.written)
-
-    def is_welcome(self) -> bool:
-        """Return whether the successor has its whole log."""
-        assert self.promoted is not None
-        return self.binlog.written == self.promoted.received[: len(self.binlog.written)]

@@ -33,26 +33,18 @@ class Staging(Waiting):
         return self.lock_log_is_free()
 
     def on_flush(self) -> None:
-        """Take LOCK_log; write the queue."""
+        """Take LOCK_log; write the queue with the next GTIDs."""
         self.groups_made += 1
         size = 1 if self.settings.staging is Design.GLOBAL_MUTEX else len(self.queue)
         group = Group(self.groups_made, self.queue[:size])
         del self.queue[:size]
         self.groups.append(group)
         for transaction in group.transactions:
-            self.write(transaction, group.number)
-
-    def write(self, transaction: TransactionId, group: int) -> None:
-        """Write with the next GTID."""
-        self.binlog.written.append(transaction)
-        self.recorder.record(
-            EventKind.FLUSHED, member=SOURCE, transaction=transaction, group=group,
-            gtid=f"source:{self.next_number()}",
-        )  # fmt: skip
-
-    def next_number(self) -> int:
-        """Return the last GTID number."""
-        return len(self.binlog.written)
+            self.binlog.written.append(transaction)
+            self.recorder.record(
+                EventKind.FLUSHED, member=SOURCE, transaction=transaction, group=group.number,
+                gtid=f"source:{len(self.binlog.written)}",
+            )  # fmt: skip
 
     def steps_of(self, group: Group) -> Iterator[Step]:
         """Yield the group's next steps."""
@@ -71,7 +63,7 @@ class Staging(Waiting):
             yield from self.queue_steps(group, name)
         elif group.stage is Stage.FLUSH:
             yield Step(f"{name}: syncs", partial(self.on_sync, group))
-        elif group.stage is Stage.SYNC and self.may_enter_ack(group):
+        elif group.stage is Stage.SYNC and self.holder(Stage.ACK) is None:
             yield Step(f"{name}: enters ACK", partial(self.on_enter_ack, group))
 
     # Chained mutexes.
@@ -80,13 +72,8 @@ class Staging(Waiting):
         """Sync, if configured."""
         group.stage = Stage.SYNC
         if self.settings.sync_binlog:
-            self.binlog.sync(self.end_of(group.last))
+            self.binlog.sync(self.binlog.end_of(group.last))
             self.record_group(EventKind.SYNCED, group)
-
-    def may_enter_ack(self, group: Group) -> bool:
-        """Return whether LOCK_enhanced_semisync is free."""
-        del group
-        return self.holder(Stage.ACK) is None
 
     def on_enter_ack(self, group: Group) -> None:
         """Take LOCK_enhanced_semisync, then release LOCK_log."""

@@ -114,7 +114,7 @@ class ClusterState:
     def name(self) -> Hashable:
         """Return a hashable identity without replicas.
 
-        Subclass attributes must be plain values.
+        Attributes that are not listed must be plain values.
         """
         return (
             tuple(self.waiting), tuple(self.queue), tuple(self.visible), tuple(self.held_back),

@@ -172,8 +172,7 @@ class SemiSyncSubject(Subject):
         "global_mutex": frozenset({"commit_stages_overlap", "stages_follow_the_binary_log"})
     }
 
-    def __init__(self, cluster: type[Cluster] = Cluster, **changes: Any) -> None:
-        self.cluster = cluster
+    def __init__(self, **changes: Any) -> None:
         self.changes = changes
 
     def simulate(
@@ -206,7 +205,7 @@ class SemiSyncSubject(Subject):
             recorder.add(Transaction(id=identifier, session=f"c{number}", write_set=write_set))
             clients.append(identifier)
         replicas = [ReplicaState(f"r{number}") for number in range(1, settings.replicas + 1)]
-        return self.cluster(settings, recorder, clients, replicas=replicas)
+        return Cluster(settings, recorder, clients, replicas=replicas)
 
     def settings(
         self, dialect: str, workload: Workload, options: Mapping[str, OptionValue]

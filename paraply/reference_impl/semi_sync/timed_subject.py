@@ -84,9 +84,6 @@ class SemiSyncClockSubject(Subject):
         ),
     }
 
-    def __init__(self, cluster: type[TimedCluster] = TimedCluster) -> None:
-        self.cluster = cluster
-
     def simulate(
         self,
         schedule: Schedule,
@@ -103,7 +100,7 @@ class SemiSyncClockSubject(Subject):
             identifier = TransactionId(number)
             recorder.add(Transaction(id=identifier))
             identifiers.append(identifier)
-        cluster = self.cluster(
+        cluster = TimedCluster(
             settings,
             recorder,
             identifiers,

@@ -9,7 +9,6 @@ from paraply.reference_impl.semi_sync.groups import Group, Stage
 from paraply.reference_impl.semi_sync.settings import Abandon, WaitPoint
 from paraply.reference_impl.semi_sync.state import SOURCE, ClusterState
 from paraply.vocabulary.events import EventKind
-from paraply.vocabulary.transactions import TransactionId
 
 _WAITING_STAGE = {WaitPoint.AFTER_SYNC: Stage.ACK, WaitPoint.AFTER_COMMIT: Stage.AFTER}
 
@@ -50,17 +49,9 @@ class Waiting(ClusterState):
 
     # Waits.
 
-    def position_of(self, group: Group) -> int:
-        """Return the last transaction's position."""
-        return self.end_of(group.last)
-
-    def end_of(self, transaction: TransactionId) -> int:
-        """Return the transaction's end."""
-        return self.binlog.end_of(transaction)
-
     def wait_is_over(self, group: Group) -> bool:
-        """Return whether it is acknowledged or abandoned."""
-        return group.has_given_up or self.is_acknowledged(self.position_of(group))
+        """Return whether its last transaction is acknowledged, or the wait abandoned."""
+        return group.has_given_up or self.is_acknowledged(self.binlog.end_of(group.last))
 
     def is_waiting(self, group: Group) -> bool:
         """Return whether the group waits."""
@@ -81,7 +72,7 @@ class Waiting(ClusterState):
         group.has_given_up = True
         group.has_lost_its_clients = why in (Abandon.KILL_CONNECTION, Abandon.SHUTDOWN)
         for transaction in group.transactions:
-            if not self.is_acknowledged(self.end_of(transaction)):
+            if not self.is_acknowledged(self.binlog.end_of(transaction)):
                 self.recorder.record(
                     EventKind.WAIT_ABANDONED, member=SOURCE, transaction=transaction,
                     group=group.number, note=why.value,

@@ -1,1 +1,0 @@
-"""Faults of semi-synchronous replication."""
