@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import paraply.properties.all as _properties
-import paraply.reference_impl.mutations.all as _mutations
 import paraply.reference_impl.subjects as _subjects
 from paraply.properties.registry import property_named, registered_properties
 from paraply.reference_impl.mutants import mutant_named, registered_mutants
 from paraply.reference_impl.subject import registered_subjects, subject_named
 
 __all__ = [
-    "_mutations",
     "_properties",
     "_subjects",
     "mutant_named",

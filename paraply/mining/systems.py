@@ -8,7 +8,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 import paraply.properties.all as _properties
-import paraply.reference_impl.mutations.all as _mutations
 import paraply.reference_impl.subjects as _subjects
 from paraply.mining.drawing import Drawing, drawn_schedule
 from paraply.mining.judges import is_explained, properties_about
@@ -33,7 +32,7 @@ from paraply.vocabulary.history import History, OptionValue
 from paraply.vocabulary.schedule import Schedule, SeededSchedule
 from paraply.vocabulary.shapes import require_range, require_shape
 
-_FILLED = (_mutations, _properties, _subjects)
+_FILLED = (_properties, _subjects)
 """Imports fill the registries, also in Spark workers."""
 
 NO_SUCH_SIZE = register(

@@ -81,26 +81,10 @@ class Mutant:
         return ChangedCopy(self.name, _PACKAGE, self.changes)
 
 
-_WRITTEN: list[Mutant] = []
-
-
-def written_mutant(*, subject: Subject, **fields: Any) -> Mutant:
-    """Return a mutant whose subject is written out."""
-    mutant = Mutant(of=subject.name, **fields)
-    mutant.__dict__["subject"] = subject
-    return mutant
-
-
-def register_mutant(mutant: Mutant) -> Mutant:
-    """Register a written mutant."""
-    _WRITTEN.append(mutant)
-    return mutant
-
-
 @cache
 def registered_mutants() -> tuple[Mutant, ...]:
     """Return mutants by family and name."""
-    read = [one for path in sorted(_FILES.glob("*.toml")) for one in _read(path)] + _WRITTEN
+    read = [one for path in sorted(_FILES.glob("*.toml")) for one in _read(path)]
     return tuple(sorted(read, key=lambda mutant: (mutant.family, mutant.name)))
 
 

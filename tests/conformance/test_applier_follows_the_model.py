@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import pytest
 
-import paraply.reference_impl.mutations.all  # noqa: F401 - registers the mutants
+import paraply.reference_impl.subjects  # noqa: F401 - registers
 from paraply.models.language.compiled_reading import CompiledReading
 from paraply.models.language.concrete import Scope, World
 from paraply.models.systems.applier import WL8440, parallel_applier

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-import paraply.reference_impl.mutations.all  # noqa: F401 - registers the mutants
+import paraply.reference_impl.subjects  # noqa: F401 - registers
 from paraply.mining.campaign import run_campaign
 from paraply.mining.engines import InProcess
 from paraply.mining.plan import Plan

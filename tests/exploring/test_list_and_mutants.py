@@ -19,10 +19,7 @@ from paraply.registries import (
     registered_mutants,
     registered_properties,
     registered_subjects,
-    subject_named,
 )
-
-CERTIFIER = subject_named("certifier")
 
 
 def pretended(**fields):
@@ -34,7 +31,7 @@ def pretended(**fields):
             "source": "none",
             "fault": "None at all.",
             "caught_by": "first_certified_wins",
-            "subject": CERTIFIER,
+            "of": "certifier",
             "workload": Workload(transactions=3),
             **fields,
         }
@@ -99,7 +96,11 @@ def test_mutant_that_survives_exits_1(capsys, monkeypatch):
 def test_mutant_that_is_said_to_be_equivalent_and_is_not_exits_1(capsys, monkeypatch):
     faulty = mutant_named("create_select_is_plain")
     liar = pretended(
-        subject=faulty.subject, workload=faulty.workload, caught_by="", survives_because="of a lie"
+        changes=faulty.changes,
+        of=faulty.of,
+        workload=faulty.workload,
+        caught_by="",
+        survives_because="of a lie",
     )
     monkeypatch.setattr(command, "mutant_named", lambda name: liar)
     assert main(["mutants", "pretended"]) == 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -113,30 +114,6 @@ def test_imports_in_a_circle_are_followed_once():
     assert replica.Recovery is recovery.Recovery
 
 
-def test_imports_in_a_circle_are_followed_once():
-    change = Change("applier.replica:Replica.on_read", "self.read(READER)", "self.read(AUDITOR)")
-    circle = ChangedCopy("auditor reads", "paraply.reference_impl", [change])
-    replica = circle.module("paraply.reference_impl.applier.replica")
-    recovery = circle.module("paraply.reference_impl.applier.recovery")
-    assert replica.Recovery is recovery.Recovery
-
-
-def test_imports_in_a_circle_are_followed_once():
-    change = Change("applier.replica:Replica.on_read", "self.read(READER)", "self.read(AUDITOR)")
-    circle = ChangedCopy("auditor reads", "paraply.reference_impl", [change])
-    replica = circle.module("paraply.reference_impl.applier.replica")
-    recovery = circle.module("paraply.reference_impl.applier.recovery")
-    assert replica.Recovery is recovery.Recovery
-
-
-def test_imports_in_a_circle_are_followed_once():
-    change = Change("applier.replica:Replica.on_read", "self.read(READER)", "self.read(AUDITOR)")
-    circle = ChangedCopy("auditor reads", "paraply.reference_impl", [change])
-    replica = circle.module("paraply.reference_impl.applier.replica")
-    recovery = circle.module("paraply.reference_impl.applier.recovery")
-    assert replica.Recovery is recovery.Recovery
-
-
 def test_module_of_tests_is_copied_with_what_it_imports_as_changed():
     mutant = mutant_named("last_committed_off_by_one")
     systems = mutant.module("tests.machines.applier_system")
@@ -159,6 +136,11 @@ def test_fault_is_beside_the_healthy_subject_not_in_it():
     mutant.subject.run(SeededSchedule(3), mutant.workload)
     assert original.run(SeededSchedule(3), mutant.workload) == before
     assert subject_named("applier") is original
+
+
+def test_names_are_given_once():
+    names = Counter(mutant.name for mutant in registered_mutants())
+    assert [name for name, count in names.items() if count > 1] == []
 
 
 @pytest.mark.parametrize("name", [mutant.name for mutant in registered_mutants()])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import paraply.properties.all
-import paraply.reference_impl.mutations.all  # noqa: F401 - registers
+import paraply.reference_impl.subjects  # noqa: F401 - registers
 from paraply.counterexamples.hunt import properties_of, system_of
 from paraply.properties.campaign import run_campaign
 from paraply.reference_impl.group.run import GroupRun

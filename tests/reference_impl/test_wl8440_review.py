@@ -11,7 +11,7 @@ from dataclasses import replace
 import pytest
 
 import paraply.properties.all
-import paraply.reference_impl.mutations.all  # noqa: F401
+import paraply.reference_impl.subjects  # noqa: F401 - registers
 from paraply.counterexamples.hunt import properties_of, system_of
 from paraply.properties.certification.timestamps import (
     barriers_are_ordered_with_all,

@@ -41,17 +41,7 @@ COMPARED_MAX = 3
 CUT_SHORT = "search for an equal run was cut short"
 USUAL_MIN = 15
 """Runs with a situation, below which its absence says little."""
-NO_SYSTEM = (
-    "mutations/",
-    "known_faults/",
-    "comparison/",
-    "mutants.py",
-    "semi_sync/known_faults.py",
-    "subject.py",
-    "subjects.py",
-    "recorder.py",
-    "causes.py",
-)
+NO_SYSTEM = ("comparison/", "mutants.py", "subject.py", "subjects.py", "recorder.py", "causes.py")
 """Named mutants, the clocks of ``compare``, and what registers and records."""
 RECORDING = frozenset({"record", "record_row", "next_step", "break_off"})
 """A change there falsifies the evidence, not the system."""
@@ -116,13 +106,7 @@ def modules() -> list[str]:
 
 
 def _is_system(name: str) -> bool:
-    if name in ("subject.py", "subjects.py", "mutants.py") or name.endswith("__init__.py"):
-        return False
-    return not any(
-        name.startswith(one) if one.endswith("/") else name.endswith(one)
-        for one in NO_SYSTEM
-        if one != "subject.py"
-    )
+    return not name.startswith(NO_SYSTEM) and not name.endswith("__init__.py")
 
 
 def _is_of_system(mutant: Mutant) -> bool:

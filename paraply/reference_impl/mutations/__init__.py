@@ -1,1 +1,0 @@
-"""Faulty systems; importing ``mutations.all`` registers them."""
