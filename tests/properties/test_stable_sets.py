@@ -103,6 +103,18 @@ def test_recovering_member_reports_until_8_0(dialect, is_right):
     assert bool(stable_sets_are_what_reports_have_in_common(history)) is not is_right
 
 
+def test_round_may_end_in_the_step_of_a_join():
+    commits = "engine_committed T1@r1 ; engine_committed T1@r2 ; "
+    commits += "engine_committed T2@r1 ; engine_committed T2@r2 ; started @r3 ; "
+    reports = broadcast("r1", 1) + broadcast("r2", 1, 2)
+    step = [collected(*stable).replace(" ; ", " time=99 ; ") for stable in ((1,), (1, 2))]
+    view = "view_installed @r1 view=2 members=r1,r2,r3 time=99"
+    history = run(ROUND, reports, commits, *step, view)
+    assert not stable_sets_are_what_reports_have_in_common(history)
+    history = run(ROUND, reports, commits, *step[::-1], view)
+    assert stable_sets_are_what_reports_have_in_common(history)
+
+
 def test_online_members_report_with_the_view_that_adds_a_server():
     commits = "engine_committed T1@r1 ; engine_committed T1@r2 ; "
     joins = commits + "started @r3 ; engine_committed T2@r1 ; engine_committed T2@r2 ; "

@@ -160,7 +160,8 @@ def _collections(history: History) -> Iterator[_Collection]:
 def _joined(stream: MemberStream, place: int, view: tuple[str, ...]) -> tuple[str, ...]:
     _, collection = stream.events[place]
     for _, event in stream.events[place + 1 :]:
-        if event.time != collection.time:
+        # A round may have ended in the step of the join: its own collection comes last.
+        if event.time != collection.time or event.kind is EventKind.GARBAGE_COLLECTED:
             break
         if event.kind is EventKind.VIEW_INSTALLED:
             return tuple(member for member in event.members if member not in view)
