@@ -32,7 +32,7 @@ PUBLISHED: Mapping[str, str] = {
 NUMBERS = tuple(f"C{number:02}" for number in range(1, 75))
 OURS = tuple(f"C{number}" for number in range(79, 89))
 """Counterexamples of paraply's own algorithms, which speak of no server."""
-UNTRIED = ("C75", "C76", "C77", "C78", *(f"C{number}" for number in range(89, 99)))
+UNTRIED = ("C75", "C76", "C77", "C78", *(f"C{number}" for number in range(89, 107)))
 """Not tried on servers so far."""
 
 

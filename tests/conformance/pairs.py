@@ -13,10 +13,19 @@ from functools import partial
 from paraply.models.claims.theorems import ROWS_END_TO_END
 from paraply.models.language.compiled_reading import CompiledReading
 from paraply.models.language.system import System
-from paraply.models.recorded import mariadb, members, quorums, replicas, sources, whole_members
+from paraply.models.recorded import (
+    by_gtid,
+    mariadb,
+    members,
+    quorums,
+    replicas,
+    sources,
+    whole_members,
+)
 from paraply.models.recorded.following import Recorded, RecordedStep, follow
 from paraply.models.systems import applier as al1
 from paraply.models.systems import (
+    auto_position,
     batches,
     commit_order,
     crash_points,
@@ -221,6 +230,15 @@ PAIRS = {
         Workload(transactions=3, members=4, dialect="mysql_ordered",
                  options={**ASKED, "acknowledgements": 2, "loses_replicas": 1}), 8_000,
     ),
+    "auto-position, crashes": Pair(
+        auto_position.auto_position(), by_gtid.crashes, "applier",
+        Workload(transactions=4, rows=3, dialect=UNORDERED, options={"workers": 3, "crashes": 2}),
+        3_000,
+    ),
+    "auto-position, connections": Pair(
+        auto_position.auto_position(), by_gtid.connections, "gap_free",
+        Workload(transactions=4, options={"restarts": 2}), 3_000,
+    ),
     "two members": Pair(
         two.members(), members.two_members, "group",
         Workload(transactions=3, rows=2, dialect="wl8440", options=STAYS), 5_000,
@@ -228,6 +246,8 @@ PAIRS = {
 }  # fmt: skip
 
 UNSEEN = {
+    "auto-position, crashes": {"disconnect", "pass_over", "purge", "source_crash"},
+    "auto-position, connections": {"skip", "replica_crash", "source_crash"},
     "log and starts": {"certify_local", "collect_garbage", "join"},
     "bounds on a replica": {"forget"},
     "writeset": {"start", "leave", "advance"},

@@ -80,7 +80,7 @@ def theorem_page(entry: Theorem, prose: dict[str, str], assumptions: dict[str, A
         "## In plain words", "", prose["plain"], "",
         "## Why it matters", "", prose["why"], "",
         "## Model and its distance from real servers", "", prose["distance"], "",
-        f"Source: {entry.source}. The model is read in `paraply/models/`; its actions:", "",
+        f"Source: {entry.source}. Actions:", "",
         "| action | what happens |", "| --- | --- |",
         *(f"| `{action.name}` | {action.meaning or 'time passes'} |" for action in first.actions),
         "", "## Assumptions", "",
@@ -90,15 +90,15 @@ def theorem_page(entry: Theorem, prose: dict[str, str], assumptions: dict[str, A
     else:
         lines += ["None beyond the model."]
     lines += [
-        "", "## Argument", "", prose["argument"], "", "The inductive invariant, line by line:", "",
+        "", "## Argument", "", prose["argument"], "", "The inductive invariant:", "",
         "| invariant | meaning |", "| --- | --- |",
         *(f"| `{s.name}` | {s.meaning} |" for s in first.invariants), "",
         *(line for response in progress for line in response_section(first, response)),
         "## What was checked by machine", "",
         f"{obligation_count(entry)} obligations over {counted(len(systems), 'system')} "
         f"({', '.join(s.name for s in systems)}){rule}, by [three judges](README.md#three-judges). "
-        f"Stored runs reach every action and these situations: {_reached(first)}. What the proof "
-        "would notice: " + ", ".join(f"[{c}]({c}.md)" for c in entry.delimited_by) + ".", "",
+        f"Runs reach every action, and {_reached(first)}. The proof would notice "
+        + ", ".join(f"[{c}]({c}.md)" for c in entry.delimited_by) + ".", "",
         *(["## A small example", "", prose["example"], ""] if "example" in prose else []),
         "## What is not claimed", "", prose["not_claimed"], "",
         "## How to re-run", "", "```", f"paraply prove {entry.id} --matrix", "```", "",
@@ -155,13 +155,12 @@ def counterexample_page(entry: Counterexample, data: dict[str, Any]) -> str:
     return "\n".join([
         f"# {entry.id}: {entry.title}", "",
         "## Result", "", f"Refuted, as expected, {refuted} {len(run.steps)} steps"
-        f"{f', {entry.loop} of them its loop' if entry.loop else ''}.", "",
+        f"{f', {entry.loop} of them its loop' if entry.loop else ''}.",
+        *(_no_shorter_lasso(entry) if is_lasso else _no_shorter_run(entry)), "",
         "## Property", "", f"`{entry.statement}`: {statement.meaning}.",
         f"Delimits {', '.join(f'[{t}]({t}.md)' for t in theorems)}. Source: {entry.source}.", "",
         "## Smallest run", "", "```", *(line[5:] for line in run_lines(run)), "```", "",
         *(_fairness(system, entry) if is_lasso else ()),
-        "## Why it cannot be shorter", "",
-        *(_no_shorter_lasso(entry) if is_lasso else _no_shorter_run(entry)), "",
         *reference_section(entry),
         "## How to re-run", "", "```", f"paraply prove {entry.id}", "```", "",
     ])  # fmt: skip
@@ -178,9 +177,8 @@ def _fairness(system: System, entry: Counterexample) -> list[str]:
 
 def _no_shorter_run(entry: Counterexample) -> list[str]:
     return [
-        f"The solver finds no run of fewer than {entry.steps} steps with integers from "
-        f"{entry.scope.low} to {entry.scope.high} and "
-        f"{counted(entry.scope.size, 'element')} of each other sort.",
+        f"The solver finds no shorter run with integers from {entry.scope.low} to "
+        f"{entry.scope.high} and {counted(entry.scope.size, 'element')} of each other sort.",
     ]
 
 

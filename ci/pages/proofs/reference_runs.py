@@ -10,7 +10,15 @@ from dataclasses import replace
 from functools import partial
 
 from ci.pages.proofs.replays import ReferenceRun
-from paraply.models.recorded import mariadb, members, quorums, replicas, sources, whole_members
+from paraply.models.recorded import (
+    by_gtid,
+    mariadb,
+    members,
+    quorums,
+    replicas,
+    sources,
+    whole_members,
+)
 from paraply.reference_impl.subject import Workload
 from paraply.vocabulary.history import OptionValue
 
@@ -404,6 +412,8 @@ RUNS |= {
     )
     for name, other in SAME_FAULT.items()
 }
+
+RUNS["C104"] = replace(RUNS["C24"], reading=by_gtid.crashes)
 
 _RELATED = {
     "C70": ("C68", "locks beside writes are no events of a history",

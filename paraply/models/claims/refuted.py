@@ -9,6 +9,7 @@ from functools import partial
 
 from paraply.models.claims.claim import SMALL, TWO, Counterexample
 from paraply.models.claims.commits.refuted import REFUTED_OF_COMMITS
+from paraply.models.claims.exactly_once.refuted import REFUTED_OF_EXACTLY_ONCE
 from paraply.models.claims.group.refuted import REFUTED_OF_THE_GROUP
 from paraply.models.claims.ourselves.refuted import REFUTED_ABOUT_OURSELVES
 from paraply.models.claims.progress.refuted import REFUTED_OF_PROGRESS
@@ -307,6 +308,7 @@ _STATED = (
     ),
     *REFUTED_ABOUT_OURSELVES,
     *REFUTED_OF_THE_GROUP,
+    *REFUTED_OF_EXACTLY_ONCE,
 )  # fmt: skip
 
 COUNTEREXAMPLES: tuple[Counterexample, ...] = tuple(

@@ -6,6 +6,7 @@ from functools import partial
 
 from paraply.models.claims.claim import Counterexample, Theorem
 from paraply.models.claims.commits.theorems import THEOREMS_OF_COMMITS
+from paraply.models.claims.exactly_once.theorems import THEOREMS_OF_EXACTLY_ONCE
 from paraply.models.claims.group.theorems import THEOREMS_OF_THE_GROUP
 from paraply.models.claims.ourselves.theorems import THEOREMS_ABOUT_OURSELVES
 from paraply.models.claims.progress.theorems import THEOREMS_OF_PROGRESS
@@ -303,6 +304,7 @@ THEOREMS = (
     *THEOREMS_OF_PROGRESS,
     *THEOREMS_ABOUT_OURSELVES,
     *THEOREMS_OF_THE_GROUP,
+    *THEOREMS_OF_EXACTLY_ONCE,
 )
 
 

@@ -8,6 +8,7 @@ from paraply.models.language.system import System
 from paraply.models.systems import (
     applier,
     applier_in_member,
+    auto_position,
     batches,
     certification,
     commit_order,
@@ -148,3 +149,8 @@ def variant_of_prefix_test(**switches: object) -> Build:
 def variant_of_group(**switches: object) -> Build:
     """Return a group with sessions, collection, joiners and crashes."""
     return lambda: group.group(group.Rules(**switches))  # type: ignore[arg-type]
+
+
+def variant_of_auto_position(**switches: object) -> Build:
+    """Return a source, a connection by GTIDs and a replica, with crashes."""
+    return lambda: auto_position.auto_position(auto_position.Rules(**switches))  # type: ignore[arg-type]

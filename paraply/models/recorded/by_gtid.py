@@ -1,0 +1,109 @@
+"""Abstraction of a source and a replica for ``paraply/models/systems/auto_position.py``.
+
+A GTID is a transaction's place in the source's log, from 0.
+"""
+
+from __future__ import annotations
+
+from paraply.models.language.concrete import Scope, Table
+from paraply.models.recorded import replicas
+from paraply.models.recorded.following import Recorded, RecordedStep
+from paraply.vocabulary.events import Event, EventKind
+from paraply.vocabulary.gtid_set_text import parse_gtid, parse_gtid_set
+from paraply.vocabulary.history import History
+from paraply.vocabulary.transactions import TransactionId
+
+SOURCE, REPLICA = "s1", "r1"
+
+
+def _step(action: str, **known: int) -> RecordedStep:
+    return RecordedStep(actions=(action,), parameters=known)
+
+
+def _logged(place: int) -> tuple[RecordedStep, ...]:
+    return _step("commit"), _step("sync", level=place + 1)
+
+
+def _sent(place: int) -> RecordedStep:
+    return RecordedStep(actions=("send",), seen=(("reads", (), place + 1),))
+
+
+def _connect(told: Table) -> RecordedStep:
+    return RecordedStep(actions=("connect",), chosen={"told": told})
+
+
+def crashes(history: History) -> Recorded:
+    """Read an applier's run: the relay log is received at once and stays in each crash."""
+    read = replicas.restart(history)
+    steps: list[RecordedStep] = [_connect({})]
+    received = 0
+    for step in read.steps:
+        (action,) = step.actions
+        match action:
+            case "receive":
+                steps += (*_logged(received), _sent(received))
+                received += 1
+            case "crash":
+                left = {"left": received}
+                steps.append(RecordedStep(actions=("replica_crash",), parameters=left))
+            case "engine_commit":
+                steps.append(
+                    RecordedStep(actions=(action,), parameters={"e": step.parameters["p"]})
+                )
+            case _:
+                steps.append(step)
+    return Recorded(scope=read.scope, start={}, steps=tuple(steps))
+
+
+def connections(history: History) -> Recorded:
+    """Read a run of a source and a replica that connect by GTIDs, until the source is lost.
+
+    The replica receives and commits in one step, a filtered transaction as an empty one. What the
+    source passes over, and how far it purges, is unobservable.
+    """
+    reading = _Connections(history)
+    for event in history.events:
+        if event.kind is EventKind.CRASHED and event.member == SOURCE:
+            break
+        reading.read(event)
+    return Recorded(
+        scope=Scope(low=0, high=len(history.transactions) + 1), start={},
+        steps=tuple(reading.steps), hidden=frozenset({"pass_over"}),
+    )  # fmt: skip
+
+
+class _Connections:
+    def __init__(self, history: History) -> None:
+        self.gtids = {one.id: parse_gtid(one.gtid) for one in history.transactions if one.gtid}
+        self.places: dict[TransactionId, int] = {}
+        self.steps: list[RecordedStep] = []
+        self.is_connected = False
+
+    def read(self, event: Event) -> None:
+        one = event.transaction
+        if event.member == SOURCE:
+            if event.kind is EventKind.FLUSHED and one is not None:
+                self.places[one] = place = len(self.places)
+                self.steps += _logged(place)
+            elif event.kind is EventKind.RELAY_ROTATED:
+                self.steps.append(_step("purge"))
+        elif event.member == REPLICA:
+            if event.kind is EventKind.STARTED and event.members:
+                self.connect(event)
+            elif event.kind is EventKind.DELIVERED and one is not None:
+                self.steps.append(_sent(self.places[one]))
+            elif event.kind is EventKind.FLUSHED and one is not None:
+                done = ("executed", (self.places[one],), True)
+                self.steps.append(_step("give_out"))
+                self.steps.append(RecordedStep(actions=("engine_commit",), seen=(done,)))
+
+    def connect(self, event: Event) -> None:
+        if self.is_connected:
+            self.steps.append(_step("disconnect"))
+        self.is_connected = not event.note
+        if self.is_connected:
+            executed = parse_gtid_set(event.gtid_set)
+            told: Table = {
+                (at,): True for one, at in self.places.items() if self.gtids[one] in executed
+            }
+            self.steps.append(_connect(told))
