@@ -22,6 +22,7 @@ LOG = "| T1{a} | T2{b} | "
         "begun T1@w1 ; stopped",
         "stopped @r1 ; started @r1 ; begun T1@w1 ; stopped @r1",
         "stopped @r1 ; read @r1 session=s",
+        "stopped @r1 ; crashed @r1 note=lost ; stopped @r1 note=refused",
         "stopped @r1 ; begun T1@w1@r2",
     ],
 )

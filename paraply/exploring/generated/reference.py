@@ -187,15 +187,19 @@ class _Trial:
         self.fate, self.by = Fate.LEGAL, ""
 
     def _unknown(self) -> tuple[str, str] | None:
-        """Return a property that is unknown now, and the dialect whose exploration says so."""
+        """Return a property that is unknown now, and the dialect or subject without it."""
+        before: dict[str, list[Mapping[str, Evidence]]] = defaultdict(list)
         after: dict[str, list[Mapping[str, Evidence]]] = defaultdict(list)
-        for run in self.equal:
-            after[run.where].append(run.evidence)
-        for run, history, _ in self.differing:
-            after[run.where].append(evidence_in(history, self.judges[run.subject.name]))
-        for where, found in after.items():
-            before = [run.evidence for run in self.chosen[: self.runs] if run.where == where]
-            for name in left_unknown(before, found):
+        found = {
+            id(run): evidence_in(history, self.judges[run.subject.name])
+            for run, history, _ in self.differing
+        } | {id(run): run.evidence for run in self.equal}
+        for run in self.chosen[: self.runs]:
+            for where in (run.where, run.subject.name):
+                before[where].append(run.evidence)
+                after[where] += [found[id(run)]] if id(run) in found else []
+        for where, runs in after.items():
+            for name in left_unknown(before[where], runs):
                 return name, where
         return None
 

@@ -10,7 +10,7 @@ from paraply.properties.vocabularies import named_sources, recorded, views_with_
 from paraply.vocabulary.events import Event, EventKind
 from paraply.vocabulary.history import EvidenceTier, History
 
-_RETURNS = frozenset({EventKind.STARTED, EventKind.RECOVERED})
+_ENDS_A_STOP = frozenset({EventKind.STARTED, EventKind.RECOVERED, EventKind.CRASHED})
 _WORK = frozenset(
     {
         EventKind.SCHEDULED,
@@ -61,11 +61,14 @@ def controlled_stops(history: History) -> bool:
     witness=lambda history: sum(1 for _ in history.events_of(EventKind.STOPPED)),
 )
 def stopped_servers_are_silent(history: History) -> tuple[ActedAfterStop, ...]:
-    """A member that has stopped changes nothing, and stops no second time, until it starts."""
+    """A member that has stopped changes nothing, and stops no second time, until it starts.
+
+    A server may be lost while it is stopped; it is then judged as a crashed one.
+    """
     stopped: set[str] = set()
     found = []
     for event in history.events:
-        if event.kind in _RETURNS:
+        if event.kind in _ENDS_A_STOP:
             stopped.discard(event.member)
         elif event.member in stopped and event.kind in _WORK:
             found.append(ActedAfterStop(member=event.member, kind=event.kind, time=int(event.time)))
