@@ -20,8 +20,8 @@ RECORDS = ROOT / "docs/mutation-score.jsonl"
 
 MEANINGS = {
     "caught": "a property is broken, unexpectedly, in a run of the default campaign",
-    "noticed": "nothing is broken, but a situation of at least 15 healthy runs never occurs: the "
-    "verdict is unknown",
+    "noticed": "nothing is broken, but a property is unknown that at least 15 healthy runs of a "
+    "dialect or subject decide: its situation never occurs, or evidence is missing",
     "survived": "a history differs, and nothing objects",
     "legal": "histories differ, and unchanged code gives each of them on another schedule",
     "same": "no run differs: equivalent, or no drawn run shows it",

@@ -6,7 +6,13 @@ A property applies to every history with its vocabulary.
 from __future__ import annotations
 
 from paraply.properties.apply.stream import apply_streams
-from paraply.properties.gtid.histories import POSITION_ITEM, executed_set, has_domains, sequence_of
+from paraply.properties.gtid.histories import (
+    POSITION_ITEM,
+    domain_of,
+    executed_set,
+    has_domains,
+    sequence_of,
+)
 from paraply.properties.registry import Exemption, Vocabulary
 from paraply.vocabulary.events import EventKind
 from paraply.vocabulary.history import EvidenceTier, History
@@ -260,13 +266,21 @@ def parallel_flags(history: History) -> bool:
 
 def commit_stages(history: History) -> bool:
     """The first member, a source that applies nothing, records its commit stages."""
-    source = history.members[0] if history.members else ""
-    kinds = {event.kind for event in history.events if event.member == source}
-    return (
-        EventKind.FLUSHED in kinds
-        and bool(COMMIT_STAGES & kinds)
-        and not kinds & {EventKind.BEGUN, EventKind.SCHEDULED, EventKind.CERTIFIED}
-    )
+    kinds = _kinds_at_the_source(history)
+    return EventKind.FLUSHED in kinds and bool(COMMIT_STAGES & kinds)
+
+
+def prepared_commits(history: History) -> bool:
+    """The first member, a source that applies nothing, prepares transactions or logs them."""
+    return EventKind.PREPARED in _kinds_at_the_source(history) or commit_stages(history)
+
+
+def _kinds_at_the_source(run: History) -> frozenset[EventKind]:
+    """Return the kinds of the first member's events, none if it applies a log."""
+    source = run.members[0] if run.members else ""
+    kinds = frozenset(event.kind for event in run.events if event.member == source)
+    applies = kinds & {EventKind.BEGUN, EventKind.SCHEDULED, EventKind.CERTIFIED}
+    return frozenset() if applies else kinds
 
 
 def several_domains(history: History) -> bool:
@@ -297,6 +311,28 @@ LOG_GOES_BACK = Exemption(
     applies=replicated_log_goes_back,
     because="without strict mode a replica logs the numbers that its source's log has",
 )
+
+
+def log_goes_back(history: History) -> bool:
+    """A server logs a number that is not above the last of its domain."""
+    last: dict[tuple[str, int | None], int] = {}
+    for event in history.events_of(EventKind.FLUSHED):
+        key = event.member, domain_of(event.gtid)
+        number = sequence_of(event.gtid)
+        if key[1] is not None and number <= last.get(key, 0):
+            return True
+        last[key] = number
+    return False
+
+
+def controlled_workload(history: History) -> bool:
+    """A controlled run states how many transactions its clients have."""
+    header = history.header
+    return (
+        header.tier is EvidenceTier.CONTROLLED_RUN
+        and type(header.options.get("transactions")) is int
+        and not header.recorded_by.startswith("paraply conform")
+    )
 
 
 def attempts_of_workers(history: History) -> bool:

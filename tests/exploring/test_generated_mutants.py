@@ -12,7 +12,9 @@ from paraply.counterexamples.hunt import system_of
 from paraply.exploring.generated.fates import Fate, Store, judged
 from paraply.exploring.generated.possible import Possible, is_possible
 from paraply.exploring.generated.reference import ReferenceCampaign
+from paraply.exploring.generated.runs import USUAL_MIN, left_unknown
 from paraply.properties.campaign import content_digest
+from paraply.properties.registry import Evidence
 from paraply.properties.search import random_schedules, search
 from paraply.reference_impl.subject import Workload
 from paraply.registries import mutant_named, property_named, subject_named
@@ -110,3 +112,34 @@ def test_store_makes_its_folder_and_gives_back_what_was_drawn(tmp_path):
     store.note(total=3, sample=2)
     assert store.noted() == {"total": 3, "sample": 2}
     assert store.read() == {}
+
+
+DECIDED = {"is_rare": Evidence(relevant=1, decided=1)}
+ABSENT = {"is_rare": Evidence()}
+MISSING = {"is_rare": Evidence(relevant=2, decided=1, missing="no gtid")}
+OFTEN = [DECIDED] * USUAL_MIN
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "is_left"),
+    [
+        (OFTEN, [ABSENT], True),
+        (OFTEN, [ABSENT, DECIDED], False),
+        (OFTEN, [MISSING, DECIDED], True),
+        (OFTEN, [{}], False),
+        (OFTEN[1:], [ABSENT], False),
+        ([*OFTEN, MISSING], [ABSENT], False),
+    ],
+)
+def test_property_is_left_unknown_that_usual_runs_decide(before, after, is_left):
+    assert left_unknown(before, after) == (["is_rare"] if is_left else [])
+
+
+def test_fault_after_which_a_situation_never_occurs_is_noticed():
+    where = "certifier_retries mysql_8_0"
+    module = "paraply.reference_impl.certification.certifier"
+    campaign = ReferenceCampaign(each=24, seed=1, where=where)
+    what = "`return self.outcome is Outcome.POSITIVE` → `return False`"
+    found = fate_of(campaign, campaign.mutants([module]), what)
+    assert (found.fate, found.where) == (Fate.NOTICED, where)
+    assert found.by

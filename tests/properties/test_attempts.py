@@ -126,3 +126,13 @@ def test_log_must_be_synced_before_the_next_step(event):
 def test_crash_takes_the_unsynced_log():
     run = history(LOGGED, "flushed T2@w2 ; synced T2@w2 ; crashed ; recovered ; stopped")
     assert not logs_are_synced_before_the_next_step(run)
+
+
+def test_rollback_of_what_was_never_begun_is_reported():
+    scheduled = "scheduled T1@w1 ; "
+    (breach,) = attempts_take_their_steps_in_order(
+        history(T1.replace(T1, scheduled), "rolled_back T1@w1")
+    )
+    assert "worker 1 rolls back T1 without having begun it" in str(breach)
+    failed = history(T1, "failed T1@w1 ; rolled_back T1@w1")
+    assert not attempts_take_their_steps_in_order(failed)

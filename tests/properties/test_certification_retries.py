@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from paraply.properties.certification.decisions import only_used_gtids_are_refused
 from paraply.properties.certification.retries import (
     executed_gtids_are_refused,
     retries_are_certified_again,
@@ -58,3 +59,23 @@ def test_gtid_that_is_not_executed_yet_is_another_matter():
     history = history_of(REUSE.format(executed="", second="positive"))
     assert not executed_gtids_are_refused(history)
     assert verdict(history, executed_gtids_are_refused) is Verdict.UNKNOWN
+
+
+REFUSED = "| T1{a} gtid=g:1 | T2{b} | certified T2@r1 positive gtid=g:1 ; certified T1@r1 negative"
+
+
+def test_gtid_that_another_transaction_was_given_may_be_refused():
+    assert verdict(history_of(REFUSED), only_used_gtids_are_refused) is Verdict.HOLDS
+
+
+def test_refusal_of_a_gtid_that_nobody_had_is_reported():
+    (breach,) = only_used_gtids_are_refused(history_of(REFUSED.replace("=g:1 ;", "=g:2 ;")))
+    assert (breach.transaction, breach.gtid) == (1, "g:1")
+    assert "no earlier transaction had g:1" in str(breach)
+
+
+def test_conflict_refuses_an_unused_gtid():
+    conflict = """| T1{a} | T2{a} gtid=g:9 | submitted T1@r1 ; submitted T2@r1
+    ; certified T1@r1 positive gtid=g:1 ; certified T2@r1 negative"""
+    assert not only_used_gtids_are_refused(history_of(conflict))
+    assert only_used_gtids_are_refused(history_of(conflict.replace("T2{a}", "T2{b}")))

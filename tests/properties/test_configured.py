@@ -8,6 +8,7 @@ from paraply.properties.apply.commit_groups import commit_groups_are_counted_one
 from paraply.properties.apply.configured import (
     attempts_end_with_the_configured_retries,
     jobs_have_at_most_the_configured_transactions,
+    queues_have_at_most_the_configured_groups,
     workers_are_those_configured,
 )
 from paraply.properties.apply.row_errors import (
@@ -48,6 +49,17 @@ def test_last_attempt_is_the_last_retry(attempt, found):
 def test_job_has_at_most_the_configured_transactions(merged, found):
     history = limited("merged", merged, "begun T1 worker=1 transactions=1,2")
     assert len(jobs_have_at_most_the_configured_transactions(history)) == found
+
+
+@pytest.mark.parametrize(
+    ("between", "found"),
+    [("", 1), ("begun T1 worker=1 ; ", 0), ("stopped @r1 ; started @r1 ; ", 0)],
+)
+def test_queue_has_at_most_the_configured_groups(between, found):
+    events = f"scheduled T1 worker=1 ; {between}scheduled T2 worker=1"
+    history = limited("queued_max", 1, events)
+    assert len(queues_have_at_most_the_configured_groups(history)) == found
+    assert not queues_have_at_most_the_configured_groups(limited("queued_max", 2, events))
 
 
 def test_limit_that_is_not_stated_is_not_judged():

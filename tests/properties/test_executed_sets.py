@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from paraply.properties.group.executed_sets import broadcasts_tell_what_is_executed
+import pytest
+
+from paraply.properties.group.executed_sets import (
+    broadcasts_tell_what_is_executed,
+    gtid_sets_are_in_shortest_form,
+)
 from paraply.vocabulary.verdict import Verdict
 from tests.properties.histories import history_of, verdict
 
@@ -31,3 +36,40 @@ def test_broadcasts_are_unknown_before_anything_is_executed():
         "| T1{a} | started @r1 ; view_installed @r1 view=1 members=r1 ; executed_set_broadcast @r1"
     )
     assert verdict(history, broadcasts_tell_what_is_executed) is Verdict.UNKNOWN
+
+
+def stating(text):
+    return history_of(f'| T1{{a}} | recovered @r1 gtid_set="{text}"')
+
+
+@pytest.mark.parametrize(
+    "text", ["g:1", "g:1-2", "g:1-2:4", "g:1,h:1-9:11", "g:1-3:tag:1-3:5", "g:tag:2, h:1"]
+)
+def test_set_with_each_source_once_and_intervals_apart_holds(text):
+    assert verdict(stating(text), gtid_sets_are_in_shortest_form) is Verdict.HOLDS
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "g:1,g:3",
+        "g:1:2",
+        "g:1-2:3",
+        "g:3:1",
+        "g:2-2",
+        "g:2-1",
+        "g:0",
+        "g:",
+        "g:1:_3",
+        "g:1,",
+        "g:x:",
+    ],
+)
+def test_set_in_another_form_is_reported(text):
+    (breach,) = gtid_sets_are_in_shortest_form(stating(text))
+    assert breach.stated == text
+    assert f"r1's recovered states the GTID set {text}: " in str(breach)
+
+
+def test_positions_of_mariadb_are_no_sets():
+    assert verdict(stating("0-1-1,1-1-1"), gtid_sets_are_in_shortest_form) is Verdict.UNKNOWN

@@ -89,7 +89,14 @@ def test_logs_may_differ_in_the_order_of_domains():
 def test_refusal_of_what_was_logged_is_reported():
     run = history("s2:1", REFUSE.format("0-1-1", "not found"))
     (breach,) = known_positions_are_accepted(run)
-    assert str(breach) == "s2 refused s3 at 0-1-1, all of which it has logged"
+    assert str(breach) == (
+        "s2 refused s3 at 0-1-1, all of which it has logged, or whose domains are not in its log"
+    )
+
+
+def test_refusal_of_a_domain_that_the_source_does_not_have_is_reported():
+    (breach,) = known_positions_are_accepted(history("s2:3", REFUSE.format("0-1-2", "not found")))
+    assert breach.position == "0-1-2"
 
 
 @pytest.mark.parametrize(

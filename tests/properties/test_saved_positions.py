@@ -8,7 +8,11 @@ from paraply.properties.apply.row_changes import (
     only_older_changes_are_discarded,
     parts_are_shown_when_all_rows_are_changed,
 )
-from paraply.properties.apply.saved_positions import saved_positions_keep_up
+from paraply.properties.apply.saved_positions import (
+    positions_are_saved_when_due,
+    saved_positions_keep_up,
+)
+from paraply.properties.registry import registered_properties
 from paraply.vocabulary.verdict import Verdict
 from tests.properties.histories import history_of, verdict
 
@@ -77,3 +81,27 @@ def test_part_that_is_shown_before_the_last_change_is_reported():
 def test_crash_between_parts_begins_anew():
     run = history(f"{PARTS}visible T2@w1 {{a}} ; crashed ; recovered ; {PARTS}stopped")
     assert not parts_are_shown_when_all_rows_are_changed(run)
+
+
+EXACT = 'options={"workers":2,"watermark":"exact"} '
+
+
+def test_position_after_a_commit_for_each_worker_is_due():
+    run = history(f"{COMMITS} ; position_saved transactions=1,2", head=EXACT)
+    assert verdict(run, positions_are_saved_when_due) is Verdict.HOLDS
+
+
+def test_position_that_is_saved_again_at_once_is_reported():
+    saved = "position_saved transactions=1,2"
+    (breach,) = positions_are_saved_when_due(history(f"{COMMITS} ; {saved} ; {saved}", head=EXACT))
+    assert str(breach) == "r1 saved a position after 1 new commits; 2 are due"
+    crash = history(f"{COMMITS} ; {saved} ; crashed ; recovered ; {saved}", head=EXACT)
+    assert not positions_are_saved_when_due(crash)
+
+
+def test_only_the_exact_watermark_states_when_a_position_is_due():
+    due = positions_are_saved_when_due.__name__
+    for head, applies in ((EXACT, True), (EXACT.replace("exact", "as_written"), False)):
+        run = history(f"{COMMITS} ; position_saved", head=head)
+        judged = {one.name for one in registered_properties() if one.applies_to(run)}
+        assert (due in judged) is applies

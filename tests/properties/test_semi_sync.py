@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from paraply.properties.registry import property_named, verdict_of
+from paraply.properties.registry import property_named, registered_properties, verdict_of
 from paraply.properties.semi_sync.promises import (
     commit_stages_overlap,
     commits_reach_their_end,
@@ -140,6 +140,23 @@ def test_run_without_an_end_is_a_stall_that_names_the_waiting_clients():
     (breach,) = commits_reach_their_end(history(T1, ACK, COMMIT, "client_acknowledged T1@source"))
     assert breach.waiting == (2,)
     assert not commits_reach_their_end(history(T1, "stopped @source"))
+
+
+def test_prepared_transactions_that_are_never_logged_are_a_stall():
+    run = history("started @source ; prepared T1@source")
+    (breach,) = commits_reach_their_end(run)
+    assert breach.waiting == (1, 2)
+    prop = next(one for one in registered_properties() if one.name == "commits_reach_their_end")
+    assert prop.applies_to(run)
+    assert not prop.applies_to(history("begun T1@source ; prepared T1@source"))
+
+
+def test_stop_on_a_clock_leaves_no_client_waiting():
+    clock = '{"round_trip_us":100}'
+    stopped = history(T1, "stopped @source", options=clock)
+    assert len(commits_reach_their_end(stopped)) == 1
+    answers = "client_acknowledged T1@source ; client_acknowledged T2@source ; "
+    assert not commits_reach_their_end(history(T1, answers, "stopped @source", options=clock))
 
 
 TOLD = "client_acknowledged T1@source ; "

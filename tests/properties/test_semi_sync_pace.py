@@ -7,6 +7,7 @@ from paraply.properties.semi_sync.pace import (
     commits_per_second,
     commits_wait_for_two_round_trips,
     round_trips_overlap,
+    syncs_and_commits_take_their_time,
 )
 from paraply.vocabulary.notation_parser import parse_history
 from paraply.vocabulary.verdict import Verdict
@@ -58,3 +59,24 @@ def test_round_trips_overlap_only_between_groups_that_both_wait():
 def test_pace_counts_answers_over_the_time_of_the_last():
     assert commits_per_second(history(*commit(500))) == 2_000
     assert commits_per_second(history("prepared T1@source time=0")) == 0
+
+
+STEPS = "flushed T1@source time=0 ; synced T1@source time={} ; engine_committed T1@source time={}"
+
+
+@pytest.mark.parametrize(
+    ("synced", "committed", "found"),
+    [(10, 15, []), (11, 99, []), (9, 15, ["synced"]), (10, 14, ["engine_committed"])],
+)
+def test_sync_and_engine_commit_last_as_long_as_is_stated(synced, committed, found):
+    slow = CLOCK.replace('"engine_commit_us":0', '"engine_commit_us":5')
+    run = history(STEPS.format(synced, committed), options=slow)
+    breaches = syncs_and_commits_take_their_time(run)
+    assert [one.step for one in breaches] == found
+    prop = property_named("syncs_and_commits_take_their_time")
+    assert verdict_of(run, prop) is (Verdict.VIOLATED if found else Verdict.HOLDS)
+
+
+def test_breach_tells_how_short_a_step_was():
+    (breach,) = syncs_and_commits_take_their_time(history(STEPS.format(9, 9)))
+    assert str(breach) == "T1 was synced after 9 us; it takes 10 us"

@@ -6,26 +6,27 @@ Only runs that reach the changed function are repeated, and only histories that 
 from __future__ import annotations
 
 import linecache
-from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain, zip_longest
 from pathlib import Path
 from random import Random
 
 import paraply.reference_impl
+from paraply.counterexamples.hunt import properties_of
 from paraply.exploring.generated.fates import Fate, Judged, Mutant, judged, mutants_of
 from paraply.exploring.generated.forking import Forks, TimeOutError, limit_time
 from paraply.exploring.generated.possible import Answer, Possible, is_possible
 from paraply.exploring.generated.runs import (
     DefaultRun,
     default_runs,
-    judges_of,
-    situations_in,
+    evidence_in,
+    left_unknown,
 )
 from paraply.mutating.operators import Swaps
 from paraply.mutating.patches import CodeKey, LoadedFunctions, PatchError
 from paraply.properties.campaign import content_digest
-from paraply.properties.registry import Property
+from paraply.properties.registry import Evidence, Property
 from paraply.vocabulary.history import History
 
 FOLDER = Path(paraply.reference_impl.__file__).parent
@@ -39,8 +40,6 @@ CRASHES_MAX = 5
 COMPARED_MAX = 3
 """Differing histories that are sought among those of the unchanged code, the shortest first."""
 CUT_SHORT = "search for an equal run was cut short"
-USUAL_MIN = 15
-"""Runs with a situation, below which its absence says little."""
 NO_SYSTEM = ("comparison/", "mutants.py", "subject.py", "subjects.py", "recorder.py", "causes.py")
 """Named mutants, the clocks of ``compare``, and what registers and records."""
 RECORDING = frozenset({"record", "record_row", "next_step", "break_off"})
@@ -129,7 +128,7 @@ class _Trial:
         self.runs = 0
         self.crashes = 0
         self.differing: list[tuple[DefaultRun, History, list[Answer]]] = []
-        self.situations: Counter[str] = Counter()
+        self.equal: list[DefaultRun] = []
 
     def run(self) -> None:
         """Make every run, until a property is broken."""
@@ -147,27 +146,21 @@ class _Trial:
     def _make(self, run: DefaultRun) -> None:
         history, answers = run.again()
         if content_digest(history) == run.digest:
-            self.situations.update(run.situations)
+            self.equal.append(run)
             return
         broken = run.breach(history, self.judges[run.subject.name])
         if broken:
             self.fate, self.by, self.where = Fate.CAUGHT, broken, run.where
             return
-        self.situations.update(situations_in(history))
         self.differing.append((run, history, answers))
         if self.fate is Fate.SAME:
             self.fate = Fate.SURVIVED
 
     def compare_with_the_unchanged(self) -> None:
         """Refine a survivor, with the unchanged code loaded."""
-        usual = Counter(name for run in self.chosen[: self.runs] for name in run.situations)
-        lost = [
-            name
-            for name, count in usual.items()
-            if count >= USUAL_MIN and not self.situations[name]
-        ]
-        if lost:
-            self.fate, self.by = Fate.NOTICED, min(lost)
+        unknown = self._unknown()
+        if unknown:
+            self.fate, self.by, self.where = Fate.NOTICED, *unknown
             return
         self.by = CUT_SHORT
         for run, history, answers in sorted(self.differing, key=_length)[:COMPARED_MAX]:
@@ -176,6 +169,23 @@ class _Trial:
                 self.by = "" if found is Possible.NO else CUT_SHORT
                 return
         self.fate, self.by = Fate.LEGAL, ""
+
+    def _unknown(self) -> tuple[str, str] | None:
+        """Return a property that is unknown now, and the dialect or subject without it."""
+        before: dict[str, list[Mapping[str, Evidence]]] = defaultdict(list)
+        after: dict[str, list[Mapping[str, Evidence]]] = defaultdict(list)
+        found = {
+            id(run): evidence_in(history, self.judges[run.subject.name])
+            for run, history, _ in self.differing
+        } | {id(run): run.evidence for run in self.equal}
+        for run in self.chosen[: self.runs]:
+            for where in (run.where, run.subject.name):
+                before[where].append(run.evidence)
+                after[where] += [found[id(run)]] if id(run) in found else []
+        for where, runs in after.items():
+            for name in left_unknown(before[where], runs):
+                return name, where
+        return None
 
 
 def _length(differing: tuple[DefaultRun, History, list[Answer]]) -> int:
@@ -195,7 +205,7 @@ class ReferenceCampaign:
         self._judges: dict[str, list[Property]] = {}
         for run in self.runs:
             if run.subject.name not in self._judges:
-                self._judges[run.subject.name] = judges_of(run.subject)
+                self._judges[run.subject.name] = properties_of(run.subject)
         self._functions = LoadedFunctions("paraply")
 
     def mutants(self, names: Sequence[str] = ()) -> list[Mutant]:

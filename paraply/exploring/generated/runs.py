@@ -5,7 +5,8 @@ from __future__ import annotations
 import random
 import sys
 import types
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 
@@ -15,12 +16,15 @@ from paraply.mining.drawing import SEEDS, drawn_schedule, drawn_workload
 from paraply.mining.judges import is_expected
 from paraply.mutating.patches import CodeKey, key_of
 from paraply.properties.campaign import content_digest
-from paraply.properties.registry import Property, registered_properties
+from paraply.properties.registry import NO_EVIDENCE, Evidence, Property
 from paraply.reference_impl.subject import Subject, Workload
 from paraply.registries import registered_subjects
 from paraply.vocabulary.history import History
 from paraply.vocabulary.schedule import Schedule
+from paraply.vocabulary.verdict import Verdict
 
+USUAL_MIN = 15
+"""Runs with a situation, below which its absence says little."""
 EACH_SUBJECT = 5
 """Dialects whose runs every subject has at least."""
 
@@ -33,7 +37,7 @@ class DefaultRun:
         schedule: makes an equal schedule anew.
         digest: of the history, within this process and its forks.
         reached: functions that the run calls.
-        situations: SOMETIMES properties that occur.
+        evidence: of each property that applies.
     """
 
     subject: Subject
@@ -41,7 +45,7 @@ class DefaultRun:
     schedule: Callable[[], Schedule]
     digest: int
     reached: frozenset[CodeKey]
-    situations: frozenset[str]
+    evidence: Mapping[str, Evidence]
 
     @property
     def where(self) -> str:
@@ -63,18 +67,33 @@ class DefaultRun:
         return ""
 
 
-def situations_in(history: History) -> frozenset[str]:
-    """Return the SOMETIMES properties that occur."""
-    return frozenset(
-        prop.name
-        for prop in registered_properties()
-        if prop.check is None and prop.evidence(history).decided
+def evidence_in(history: History, properties: Iterable[Property]) -> dict[str, Evidence]:
+    """Return the evidence of each property that applies."""
+    return {prop.name: prop.evidence(history) for prop in properties if prop.applies_to(history)}
+
+
+def left_unknown(
+    before: Iterable[Mapping[str, Evidence]], after: Iterable[Mapping[str, Evidence]]
+) -> list[str]:
+    """Return properties that some runs decide, and others, to which they apply, leave unknown.
+
+    At least ``USUAL_MIN`` of the former must have a situation, and none may lack evidence.
+    """
+    usual: Counter[str] = Counter()
+    sums: tuple[dict[str, Evidence], dict[str, Evidence]] = ({}, {})
+    for total, runs in zip(sums, (before, after), strict=True):
+        for run in runs:
+            for name, evidence in run.items():
+                total[name] = total.get(name, NO_EVIDENCE) + evidence
+                usual[name] += total is sums[0] and evidence.decided > 0
+    healthy, found = sums
+    return sorted(
+        name
+        for name, evidence in found.items()
+        if usual[name] >= USUAL_MIN
+        and healthy[name].verdict is Verdict.HOLDS
+        and evidence.verdict is Verdict.UNKNOWN
     )
-
-
-def judges_of(subject: Subject) -> list[Property]:
-    """Return the properties that a history can break."""
-    return [prop for prop in properties_of(subject) if prop.check is not None]
 
 
 def default_runs(*, each: int, seed: int, under: str = "", where: str = "") -> Iterator[DefaultRun]:
@@ -86,6 +105,7 @@ def default_runs(*, each: int, seed: int, under: str = "", where: str = "") -> I
     subject and dialect.
     """
     for subject in registered_subjects():
+        properties = properties_of(subject)
         for dialect in subject.dialects:
             if where not in ("", f"{subject.name} {dialect}"):
                 continue
@@ -103,7 +123,7 @@ def default_runs(*, each: int, seed: int, under: str = "", where: str = "") -> I
                     reached=frozenset(
                         key_of(code) for code in reached.codes if under in code.co_filename
                     ),
-                    situations=situations_in(history),
+                    evidence=evidence_in(history, properties),
                 )
 
 

@@ -98,6 +98,8 @@ class _Applier:
     chosen: dict[TransactionId, int | None] = field(default_factory=dict)
     """Worker that the coordinator chose."""
     running: dict[TransactionId, _Attempt] = field(default_factory=dict)
+    begun: set[TransactionId] = field(default_factory=set)
+    """Since the last start."""
     undecided: set[TransactionId] = field(default_factory=set)
     """Prepared or logged before a crash: recovery may commit them."""
 
@@ -110,6 +112,7 @@ class _Applier:
             }
             self.chosen.clear()
             self.running.clear()
+            self.begun.clear()
         elif one is None or not _is_reversible(self.history.transaction(one)):
             return
         elif event.kind is EventKind.SCHEDULED:
@@ -118,6 +121,10 @@ class _Applier:
             yield from self.begin(event, one)
         elif event.kind in _ENDS:
             self.running.pop(one, None)
+            if event.kind is EventKind.ROLLED_BACK and event.worker and one not in self.begun:
+                yield WorkWithoutAttempt(
+                    member=self.member, transaction=one, step="rolls back", worker=event.worker
+                )
         elif event.kind in _WORK and event.worker is not None:
             yield from self.work(event, one)
 
@@ -134,6 +141,7 @@ class _Applier:
                 yield WorkerOverloaded(
                     member=self.member, worker=event.worker, running=other, begun=one
                 )
+        self.begun.add(one)
         self.running[one] = _Attempt(
             worker=event.worker, number=event.attempt, job=frozenset(event.transactions)
         )

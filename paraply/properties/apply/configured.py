@@ -11,7 +11,7 @@ from paraply.vocabulary.events import Event, EventKind
 from paraply.vocabulary.history import History
 from paraply.vocabulary.transactions import TransactionId
 
-WORKERS, RETRIES, MERGED = "workers", "retries_max", "merged"
+WORKERS, RETRIES, MERGED, QUEUED = "workers", "retries_max", "merged", "queued_max"
 """Options of appliers."""
 
 
@@ -70,6 +70,25 @@ def _attempts(history: History) -> Iterator[tuple[Event, int]]:
         yield event, event.attempt
 
 
+_CLEARS = frozenset({EventKind.STARTED, EventKind.STOPPED, EventKind.CRASHED})
+
+
+def _queued(history: History) -> Iterator[tuple[Event, int]]:
+    """Yield transactions given to a worker, and how many there it has not begun."""
+    queues: dict[tuple[str, int], set[TransactionId]] = {}
+    for event in history.events:
+        if event.kind in _CLEARS:
+            queues = {key: queue for key, queue in queues.items() if key[0] != event.member}
+        if event.transaction is None or event.worker is None:
+            continue
+        queue = queues.setdefault((event.member, event.worker), set())
+        if event.kind is EventKind.SCHEDULED:
+            queue.add(event.transaction)
+            yield event, len(queue)
+        else:
+            queue.discard(event.transaction)
+
+
 def _jobs(history: History) -> Iterator[tuple[Event, int]]:
     for event in history.events_of(EventKind.BEGUN):
         yield event, max(1, len(event.transactions))
@@ -111,3 +130,13 @@ def attempts_end_with_the_configured_retries(history: History) -> list[LimitExce
 def jobs_have_at_most_the_configured_transactions(history: History) -> list[LimitExceeded]:
     """A job merges at most the configured number of transactions."""
     return _breaches(_jobs(history), "begun in a job of", _limit(history, MERGED))
+
+
+@always(
+    of=configured(QUEUED),
+    source="MariaDB: slave_parallel_max_queued limits what waits for a worker",
+    witness=lambda history: sum(1 for _ in _queued(history)),
+)
+def queues_have_at_most_the_configured_groups(history: History) -> list[LimitExceeded]:
+    """At most the configured number of transactions wait for one worker."""
+    return _breaches(_queued(history), "in a worker's queue as number", _limit(history, QUEUED))

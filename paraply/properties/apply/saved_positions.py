@@ -93,6 +93,50 @@ def saved_positions_keep_up(history: History) -> tuple[PositionStays, ...]:
     )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SavedTooEarly(Violation):
+    """A position is saved when too few commits are new."""
+
+    member: str
+    new: int
+    least: int
+
+    def __str__(self) -> str:
+        return f"{self.member} saved a position after {self.new} new commits; {self.least} are due"
+
+
+def has_watermark(history: History) -> bool:
+    """Appliers save the exact commit watermark."""
+    return history.header.options.get("watermark") == "exact" and saves_sets(history)
+
+
+def _new_commits(history: History) -> Iterator[SavedTooEarly]:
+    """Yield how many commits each position is saved after, before any crash."""
+    for stream in apply_streams(history):
+        committed: set[TransactionId] = set()
+        covered = 0
+        for _, event in stream.events:
+            if event.kind is EventKind.CRASHED:
+                break
+            if event.kind is EventKind.ENGINE_COMMITTED and event.transaction is not None:
+                committed.add(event.transaction)
+            elif event.kind is EventKind.POSITION_SAVED:
+                new = len(committed) - covered
+                yield SavedTooEarly(member=stream.member, new=new, least=_slack(history))
+                covered = len(event.transactions)
+
+
+@always(
+    of=has_watermark,
+    source="WL#4648, internal requirements: rli info is updated each |W| commits",
+    witness=lambda history: sum(1 for _ in _new_commits(history)),
+    is_safety=False,
+)
+def positions_are_saved_when_due(history: History) -> tuple[SavedTooEarly, ...]:
+    """A position is saved when one commit per worker is not in the last one."""
+    return tuple(one for one in _new_commits(history) if one.new < one.least)
+
+
 _READS = frozenset({EventKind.SCHEDULED, EventKind.SKIPPED})
 
 

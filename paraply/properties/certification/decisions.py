@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from paraply.properties.group.stream import (
     Certified,
+    MemberStream,
     Snapshots,
     member_streams,
     positive_before,
@@ -13,7 +15,7 @@ from paraply.properties.group.stream import (
     snapshots,
 )
 from paraply.properties.registry import Violation, always, fields, sometimes
-from paraply.properties.vocabularies import certification
+from paraply.properties.vocabularies import certification, specified_gtids
 from paraply.vocabulary.events import Event, EventKind, Outcome
 from paraply.vocabulary.gtid_set import GTID_NUMBER_MAX
 from paraply.vocabulary.history import History
@@ -48,6 +50,21 @@ class RefusedWithoutConflict(Violation):
         return (
             f"{self.member} refused T{self.transaction}, which saw every earlier certified "
             "writer of its rows"
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnusedGtidRefused(Violation):
+    """A transaction is rejected whose GTID nobody had."""
+
+    member: str
+    transaction: TransactionId
+    gtid: str
+
+    def __str__(self) -> str:
+        return (
+            f"{self.member} refused T{self.transaction}, which conflicts with nothing, and no "
+            f"earlier transaction had {self.gtid}"
         )
 
 
@@ -224,13 +241,48 @@ def refusals_are_deserved(history: History) -> list[RefusedWithoutConflict]:
 def _undeserved(history: History, seen: Snapshots) -> list[RefusedWithoutConflict]:
     return [
         RefusedWithoutConflict(member=stream.member, transaction=refused.transaction.id)
-        for stream in member_streams(history)
-        for refused in stream.certified
-        if not refused.is_positive
-        and not refused.transaction.gtid
+        for stream, refused in _refusals_without_conflict(history, seen)
+        if not refused.transaction.gtid
+    ]
+
+
+def _refusals_without_conflict(
+    history: History, seen: Snapshots
+) -> Iterator[tuple[MemberStream, Certified]]:
+    for stream in member_streams(history):
+        for refused in stream.certified:
+            if not refused.is_positive and not any(
+                share_items(earlier.transaction, refused.transaction)
+                and _is_concurrent(earlier, refused, seen)
+                for earlier in positive_before(stream, refused)
+            ):
+                yield stream, refused
+
+
+def _a_gtid_of_its_own_is_refused(history: History) -> int:
+    return sum(
+        event.outcome is Outcome.NEGATIVE and bool(history.transaction(event.transaction).gtid)
+        for event in history.events_of(EventKind.CERTIFIED)
+        if event.transaction is not None
+    )
+
+
+@always(
+    of=specified_gtids,
+    source="Certifier::certify: a specified GTID that was used",
+    witness=_a_gtid_of_its_own_is_refused,
+    is_safety=False,
+)
+def only_used_gtids_are_refused(history: History) -> list[UnusedGtidRefused]:
+    """A transaction that comes with a GTID is refused for a conflict, or for a used GTID."""
+    return [
+        UnusedGtidRefused(
+            member=stream.member, transaction=refused.transaction.id, gtid=refused.transaction.gtid
+        )
+        for stream, refused in _refusals_without_conflict(history, snapshots(history))
+        if refused.transaction.gtid
         and not any(
-            share_items(earlier.transaction, refused.transaction)
-            and _is_concurrent(earlier, refused, seen)
+            refused.transaction.gtid in (earlier.gtid, earlier.transaction.gtid)
             for earlier in positive_before(stream, refused)
         )
     ]

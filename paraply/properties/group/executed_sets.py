@@ -143,6 +143,68 @@ def stated_gtid_sets_name_their_transactions(history: History) -> list[SetNamesO
     return found
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SetInAnotherForm(Violation):
+    """A GTID set is stated otherwise than servers do."""
+
+    member: str
+    kind: EventKind
+    stated: str
+    why: str
+
+    def __str__(self) -> str:
+        return f"{self.member}'s {self.kind.value} states the GTID set {self.stated}: {self.why}"
+
+
+def _texts(history: History) -> Iterator[Event]:
+    """Yield events that state sets of MySQL."""
+    return (event for event in history.events if ":" in event.gtid_set)
+
+
+_ENTRY = re.compile(r"[^:,]+(:([a-z_]\w*:)?\d+(-\d+)?)+", re.IGNORECASE)
+"""A source with intervals; those of a tag follow it."""
+
+
+def _fault(stated: str) -> str:
+    """Return what is wrong with a set, or nothing."""
+    entries = [entry.strip() for entry in stated.split(",")]
+    names = [entry.partition(":")[0] for entry in entries]
+    if len(set(names)) < len(names):
+        return "a source is there twice"
+    for entry in entries:
+        if not _ENTRY.fullmatch(entry):
+            return f"{entry} is no source with intervals"
+        least = 1
+        for part in entry.split(":")[1:]:
+            first, _, last = part.partition("-")
+            if not first.isdecimal():
+                least = 1
+            elif int(first) < least or (last and int(last) <= int(first)):
+                return f"interval {part} is empty, or touches the one before it"
+            else:
+                least = int(last or first) + 2
+    return ""
+
+
+def stated_gtid_sets(history: History) -> bool:
+    """MySQL GTID sets are stated."""
+    return any(True for _ in _texts(history))
+
+
+@always(
+    of=stated_gtid_sets,
+    source="MySQL manual, GTID sets: servers merge intervals, and give each source once",
+    witness=lambda history: sum(1 for _ in _texts(history)),
+)
+def gtid_sets_are_in_shortest_form(history: History) -> list[SetInAnotherForm]:
+    """A stated GTID set has each source once, with rising intervals that do not touch."""
+    return [
+        SetInAnotherForm(member=event.member, kind=event.kind, stated=event.gtid_set, why=why)
+        for event in _texts(history)
+        if (why := _fault(event.gtid_set))
+    ]
+
+
 @sometimes(
     of=recorded(EventKind.VIEW_INSTALLED, EventKind.ONLINE),
     source="certifier.cc: handle_view_change, stable set at a join; WL#8440",

@@ -56,14 +56,17 @@ class LogsDisagree(Violation):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnownStartRefused(Violation):
-    """A source rejects a position it has logged."""
+    """A source rejects a position it has logged, or whose domains it does not know."""
 
     member: str
     source: str
     position: str
 
     def __str__(self) -> str:
-        return f"{self.source} refused {self.member} at {self.position}, all of which it has logged"
+        return (
+            f"{self.source} refused {self.member} at {self.position}, all of which it has logged, "
+            "or whose domains are not in its log"
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,6 +118,12 @@ class _Servers:
 
     def domains(self, member: str) -> set[int | None]:
         return {domain_of(gtid) for _, gtid in self.logs.get(member, [])}
+
+    def has_to_accept(self, member: str, position: str) -> bool:
+        """Return whether a source has each GTID of a position, or nothing of its domain."""
+        known = self.gtids(member)
+        domains = {domain_of(gtid) for gtid in known}
+        return all(gtid in known or domain_of(gtid) not in domains for gtid in entries_of(position))
 
 
 def _starts(history: History) -> Iterator[tuple[Event, str, _Servers]]:
@@ -214,7 +223,7 @@ def logs_agree_within_a_domain(history: History) -> tuple[LogsDisagree, ...]:
 
 def _asks_for_what_is_known(history: History) -> bool:
     return any(
-        event.gtid_set and set(entries_of(event.gtid_set)) <= servers.gtids(source)
+        event.gtid_set and servers.has_to_accept(source, event.gtid_set)
         for event, source, servers in _starts(history)
     )
 
@@ -225,13 +234,16 @@ def _asks_for_what_is_known(history: History) -> bool:
     witness=_asks_for_what_is_known,
 )
 def known_positions_are_accepted(history: History) -> tuple[KnownStartRefused, ...]:
-    """A source that has logged all GTIDs of a position, and purged nothing, lets replicas start."""
+    """A source that has logged all GTIDs of a position, and purged nothing, lets replicas start.
+
+    It accepts what lies in domains that its log does not have.
+    """
     return tuple(
         KnownStartRefused(member=event.member, source=source, position=event.gtid_set)
         for event, source, servers in _starts(history)
         if event.note.startswith(REFUSED)
         and PURGED not in event.note
-        and set(entries_of(event.gtid_set)) <= servers.gtids(source)
+        and servers.has_to_accept(source, event.gtid_set)
     )
 
 

@@ -97,6 +97,58 @@ def commits_wait_for_two_round_trips(history: History) -> tuple[CommitWaitedForO
     )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepTooShort(Violation):
+    """A step takes less time than it must."""
+
+    transaction: TransactionId
+    step: str
+    took_us: int
+    least_us: int
+
+    def __str__(self) -> str:
+        return (
+            f"T{self.transaction} was {self.step} after {self.took_us:,} us; "
+            f"it takes {self.least_us:,} us"
+        )
+
+
+def stated_durations(history: History) -> bool:
+    """A source on a simulated clock states how long syncs and engine commits take."""
+    options = history.header.options
+    return timed_stages(history) and {"sync_us", "engine_commit_us"} <= options.keys()
+
+
+def _steps(history: History) -> Iterator[StepTooShort]:
+    """Yield the duration of each sync and engine commit, from the step before it."""
+    least = {
+        EventKind.SYNCED: _number(history, "sync_us"),
+        EventKind.ENGINE_COMMITTED: _number(history, "engine_commit_us"),
+    }
+    since: dict[TransactionId, int] = {}
+    for event in history.events_of(EventKind.FLUSHED, *least):
+        if event.transaction is None:
+            continue
+        if event.kind in least and event.transaction in since:
+            yield StepTooShort(
+                transaction=event.transaction,
+                step=event.kind.value,
+                took_us=event.time - since[event.transaction],
+                least_us=least[event.kind],
+            )
+        since[event.transaction] = event.time
+
+
+@always(
+    of=stated_durations,
+    source="MDEV-162: the sync, and the commit in the engine, take their time for each group",
+    witness=lambda history: sum(1 for _ in _steps(history)),
+)
+def syncs_and_commits_take_their_time(history: History) -> tuple[StepTooShort, ...]:
+    """A sync, and an engine commit, last at least as long as is stated."""
+    return tuple(one for one in _steps(history) if one.took_us < one.least_us)
+
+
 def commits_per_second(history: History) -> float:
     """Return commits per simulated second."""
     answered = list(history.events_of(EventKind.CLIENT_ACKNOWLEDGED))

@@ -1,0 +1,74 @@
+"""Clients of several servers are served as long as one may take writes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from paraply.properties.registry import Exemption, Violation, always
+from paraply.properties.vocabularies import (
+    certification,
+    controlled_workload,
+    log_goes_back,
+    named_sources,
+)
+from paraply.vocabulary.events import EventKind
+from paraply.vocabulary.history import History
+from paraply.vocabulary.transactions import TransactionKind
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClientsNotServed(Violation):
+    """A run ends before all clients are served."""
+
+    served: int
+    wanted: int
+
+    def __str__(self) -> str:
+        return f"only {self.served} of the clients' {self.wanted} transactions were ever begun"
+
+
+def several_servers(history: History) -> bool:
+    """A controlled group, or replicas that name their source, have a stated workload."""
+    is_group = any(event.members for event in history.events_of(EventKind.VIEW_INSTALLED))
+    return controlled_workload(history) and (is_group or named_sources(history))
+
+
+def _has_no_clients(history: History) -> bool:
+    return history.header.options.get("sessions") == 0
+
+
+def _waits_for_members(history: History) -> bool:
+    return "acknowledgements" in history.header.options
+
+
+def _clients_fail(history: History) -> bool:
+    return "failures" in history.header.options and not certification(history)
+
+
+@always(
+    of=several_servers,
+    source="MySQL manual, group replication: online members take writes; facts on MariaDB 1.6",
+    witness=lambda history: history.is_complete,
+    exemptions=(
+        Exemption(applies=_has_no_clients, because="members without sessions only follow"),
+        Exemption(
+            applies=_waits_for_members,
+            because="a session may wait for a member that is gone, which its semi-sync needs",
+        ),
+        Exemption(applies=_clients_fail, because="transactions that fail leave no trace"),
+        Exemption(
+            applies=log_goes_back,
+            because="an operator who compares numbers that fall may wait for ever",
+        ),
+    ),
+)
+def clients_are_served_to_the_end(history: History) -> tuple[ClientsNotServed, ...]:
+    """When nothing more can happen, some server has taken each transaction of the workload.
+
+    After a loss, the survivors elect one that takes writes.
+    """
+    wanted = int(history.header.options["transactions"])
+    served = sum(one.kind is not TransactionKind.VIEW_CHANGE for one in history.transactions)
+    if served >= wanted or not history.is_complete:
+        return ()
+    return (ClientsNotServed(served=served, wanted=wanted),)

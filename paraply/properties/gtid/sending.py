@@ -1,0 +1,99 @@
+"""What a source with domains sends: the groups after the position that is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from paraply.properties.gtid.histories import domain_of, entries_of, has_domains
+from paraply.properties.registry import Exemption, Violation, always
+from paraply.properties.vocabularies import log_goes_back, named_sources
+from paraply.vocabulary.events import Event, EventKind
+from paraply.vocabulary.history import EvidenceTier, History
+from paraply.vocabulary.transactions import TransactionId
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CoveredSent(Violation):
+    """A source sends what the position covers that a replica asked for."""
+
+    member: str
+    source: str
+    transaction: TransactionId
+    position: str
+
+    def __str__(self) -> str:
+        return (
+            f"{self.source} sent T{self.transaction} to {self.member}, which had started at "
+            f"{self.position} after it"
+        )
+
+
+def sent_groups(history: History) -> bool:
+    """A controlled run records the sources of replicas, and what they receive."""
+    return (
+        history.header.tier is EvidenceTier.CONTROLLED_RUN
+        and EventKind.DELIVERED in history.kinds
+        and named_sources(history)
+    )
+
+
+def _sent(history: History) -> Iterator[tuple[Event, Event, bool]]:
+    """Yield starts, what the replica receives then, and whether its position covers that.
+
+    Replicas of several sources are left out: what they receive does not tell its source.
+    """
+    sources: dict[str, set[str]] = {}
+    for event in history.events_of(EventKind.STARTED) if has_domains(history) else ():
+        sources.setdefault(event.member, set()).update(event.members)
+    logs: dict[str, list[tuple[TransactionId, str]]] = {}
+    starts: dict[str, tuple[Event, frozenset[TransactionId]]] = {}
+    for event in history.events:
+        member, one = event.member, event.transaction
+        if event.kind is EventKind.FLUSHED and one is not None:
+            logs.setdefault(member, []).append((one, event.gtid))
+        elif event.kind is EventKind.STARTED and len(sources.get(member, ())) == 1:
+            if event.note or not event.members:
+                starts.pop(member, None)
+            else:
+                log = logs.get(event.members[0], [])
+                starts[member] = event, frozenset(_covered(log, event.gtid_set))
+        elif event.kind is EventKind.DELIVERED and member in starts and one is not None:
+            start, covered = starts[member]
+            if start.gtid_set:
+                yield start, event, one in covered
+
+
+def _covered(log: list[tuple[TransactionId, str]], position: str) -> Iterator[TransactionId]:
+    """Yield what a log has of each domain up to the position's GTID, if it has that once."""
+    for gtid in entries_of(position):
+        of_domain = [(one, name) for one, name in log if domain_of(name) == domain_of(gtid)]
+        places = [place for place, (_, name) in enumerate(of_domain) if name == gtid]
+        if len(places) == 1:
+            yield from (one for one, _ in of_domain[: places[0] + 1])
+
+
+@always(
+    of=sent_groups,
+    source="On CHANGE MASTER TO: the dump thread skips up to the position, in each domain",
+    witness=lambda history: sum(1 for _ in _sent(history)),
+    exemptions=(
+        Exemption(
+            applies=log_goes_back,
+            because="the dump thread compares numbers, which fall without strict mode",
+        ),
+    ),
+    is_safety=False,
+)
+def sources_send_what_follows_the_position(history: History) -> tuple[CoveredSent, ...]:
+    """A source sends nothing that the position covers at which its replica started."""
+    return tuple(
+        CoveredSent(
+            member=event.member,
+            source=start.members[0],
+            transaction=event.transaction,
+            position=start.gtid_set,
+        )
+        for start, event, is_covered in _sent(history)
+        if is_covered and event.transaction is not None
+    )

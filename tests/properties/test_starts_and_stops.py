@@ -1,0 +1,95 @@
+"""Servers stop and recover once, and clients are served: holds, breaks, and edges."""
+
+from __future__ import annotations
+
+import pytest
+
+from paraply.properties.apply.starts_and_stops import (
+    servers_recover_once_after_a_crash,
+    stopped_servers_are_silent,
+)
+from paraply.properties.group.served_clients import clients_are_served_to_the_end
+from paraply.properties.registry import registered_properties, verdict_of
+from paraply.vocabulary.verdict import Verdict
+from tests.properties.histories import history_of, verdict
+
+LOG = "| T1{a} | T2{b} | "
+
+
+@pytest.mark.parametrize(
+    "events",
+    [
+        "begun T1@w1 ; stopped",
+        "stopped @r1 ; started @r1 ; begun T1@w1 ; stopped @r1",
+        "stopped @r1 ; read @r1 session=s",
+        "stopped @r1 ; crashed @r1 note=lost ; stopped @r1 note=refused",
+        "stopped @r1 ; begun T1@w1@r2",
+    ],
+)
+def test_stopped_server_that_does_nothing_until_it_starts_holds(events):
+    assert verdict(history_of(LOG + events), stopped_servers_are_silent) is Verdict.HOLDS
+
+
+@pytest.mark.parametrize("after", ["begun T1 worker=1", "stopped @r1", "flushed T1@r1"])
+def test_stopped_server_that_acts_is_reported(after):
+    (breach,) = stopped_servers_are_silent(history_of(f"{LOG}stopped @r1 ; {after}"))
+    assert (breach.member, breach.kind.value) == ("r1", after.split()[0])
+    assert "r1 had stopped" in str(breach)
+
+
+def test_stops_of_observed_servers_are_not_judged():
+    observed = history_of(f"tier=T2 {LOG}stopped @r1 ; begun T1 worker=1")
+    assert verdict(observed, stopped_servers_are_silent) is Verdict.VIOLATED
+    (prop,) = [one for one in registered_properties() if one.name == "stopped_servers_are_silent"]
+    assert not prop.applies_to(observed)
+
+
+def test_recovery_after_each_crash_holds():
+    run = history_of(f"{LOG}crashed @r1 ; recovered @r1 ; crashed @r1 ; recovered @r1")
+    assert verdict(run, servers_recover_once_after_a_crash) is Verdict.HOLDS
+
+
+@pytest.mark.parametrize(
+    "events",
+    ["crashed @r1 ; recovered @r1 ; recovered @r1", "crashed @r2 ; recovered @r1"],
+)
+def test_recovery_without_a_crash_is_reported(events):
+    (breach,) = servers_recover_once_after_a_crash(history_of(LOG + events))
+    assert breach.member == "r1"
+    assert "had not crashed" in str(breach)
+
+
+GROUP = 'options={{"transactions":{wanted},"sessions":{sessions}}} {log}' + (
+    "started @r1 ; view_installed @r1 view=1 members=r1 ; submitted T1@r1 ; stopped @r1"
+)
+
+
+def of_group(wanted, sessions=1):
+    (prop,) = [one for one in registered_properties() if one.name.startswith("clients_are_served")]
+    return verdict_of(history_of(GROUP.format(wanted=wanted, sessions=sessions, log=LOG)), prop)
+
+
+def test_clients_that_all_write_are_served():
+    assert of_group(2) is Verdict.HOLDS
+
+
+def test_clients_that_wait_for_ever_are_reported():
+    assert of_group(3) is Verdict.VIOLATED
+    run = history_of(GROUP.format(wanted=3, sessions=1, log=LOG))
+    (breach,) = clients_are_served_to_the_end(run)
+    assert (breach.served, breach.wanted) == (2, 3)
+    assert "only 2 of the clients' 3" in str(breach)
+
+
+def test_group_without_sessions_has_no_clients():
+    assert of_group(3, sessions=0) is Verdict.UNKNOWN
+
+
+def test_logged_view_change_is_no_clients_transaction():
+    text = GROUP.format(wanted=2, sessions=1, log="| T1{a} | T2:view_change | ")
+    assert len(clients_are_served_to_the_end(history_of(text))) == 1
+
+
+def test_run_that_was_cut_is_not_judged():
+    text = "complete=false " + GROUP.format(wanted=3, sessions=1, log=LOG)
+    assert verdict(history_of(text), clients_are_served_to_the_end) is Verdict.UNKNOWN
