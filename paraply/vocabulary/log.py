@@ -41,6 +41,7 @@ WHOLE_ROW = "ROW"
 """The index of rows named by all columns."""
 RELEASED = "deleted or moved parent rows"
 TAKEN = "new values of unique keys"
+FREED = "freed values of unique keys"
 SEARCHED = "rows without a key that are searched for"
 
 

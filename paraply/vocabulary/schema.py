@@ -35,7 +35,9 @@ class Column:
     visible: bool = True
     auto_increment: bool = False
     omitted_is_null: bool = False
-    """An insert that gives no value leaves NULL."""
+    """An insert that gives no value leaves NULL, or what the type has for it."""
+    omitted_value: int | None = field(default=None, compare=False)
+    """The number that it leaves, if known: servers write a default in more than one way."""
     charset: str = ""
     """May be known without a collation."""
 

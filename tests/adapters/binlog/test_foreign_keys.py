@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from paraply.vocabulary.log import ABSENT, table_of
+from paraply.vocabulary.log import ABSENT, Operation, table_of
 from paraply.vocabulary.schema import Column, KeyPart, TableSchema, UniqueKey
 from tests.builders.key_cases import (
     conflict,
@@ -341,13 +341,32 @@ GONE, COMES = {("d.parent", "REFERENCES(id)")}, {("d.parent", "NEW REFERENCES(id
         (update("parent", (7, "x"), (8, "x")), delete("child", 1, 7), GONE),
     ],
 )
-def test_tie_of_an_unchecked_change_is_uncertain(rule, parent, child, tie):
-    pairs = [(parent, child), (unchecked(parent), child), (parent, unchecked(child))]
-    for one, two in (both(family(rule), *pair) for pair in pairs):
-        assert conflict(one, two) == tie
-        certain = (one.keys - one.uncertain_keys) & (two.shared_keys - two.uncertain_keys)
-        is_checked = not any(row.unchecked for txn in (one, two) for row in txn.rows)
-        assert {(key.table, key.index) for key in certain} == (tie if is_checked else set())
+def test_unchecked_change_meets_only_a_checked_one_that_looks_at_it(rule, parent, child, tie):
+    is_found_by_child = tie and child.operation is Operation.INSERT
+    for pair, expected in (
+        ((parent, child), tie),
+        ((unchecked(parent), child), COMES if is_found_by_child else set()),
+        ((parent, unchecked(child)), tie if tie == GONE else set()),
+        ((unchecked(parent), unchecked(child)), set()),
+    ):
+        one, two = both(family(rule), *pair)
+        assert conflict(one, two) == expected
+        # An unchecked parent that is replaced was there all the time for a child.
+        doubted = {"NEW REFERENCES(id)"} if pair[0].unchecked else set()
+        assert {key.index for key in one.uncertain_keys} == doubted
+        assert not two.uncertain_keys
+
+
+def test_hidden_value_of_a_child_that_keeps_its_parent_meets_only_parents_that_go():
+    child = delete("child", 1, ABSENT)
+    for parent, meets in (
+        (delete("parent", 7, "x"), True),
+        (update("parent", (7, "x"), (8, "x")), True),
+        (insert("parent", 7, "x"), False),
+        (update("parent", (7, "x"), (7, "y")), False),
+    ):
+        one, two = both(family(""), child, parent)
+        assert bool(may_conflict(one, two)) is meets
 
 
 def test_child_that_follows_its_parent_to_a_new_value_meets_the_update():

@@ -10,7 +10,7 @@ from paraply.adapters.binlog.keys.builder import KeyBuilder, follow
 from paraply.adapters.binlog.partial_json import PartialJson
 from paraply.adapters.binlog.schema.registry import SchemaRegistry
 from paraply.vocabulary.keys import ConflictKey
-from paraply.vocabulary.log import ABSENT, UNKNOWN, LoggedKind
+from paraply.vocabulary.log import ABSENT, UNKNOWN, LoggedKind, table_of
 from paraply.vocabulary.schema import Column, KeyPart, SchemaSource, TableSchema, UniqueKey
 from tests.builders.key_cases import (
     conflict,
@@ -155,13 +155,86 @@ def test_minimal_update_that_leaves_the_unique_column_alone_is_fully_keyed():
 def test_minimal_update_of_the_unique_column_hides_the_value_it_releases():
     txn = keyed(registry_of(EMAILS), update("t", (1, ABSENT, ABSENT), (ABSENT, 7, ABSENT)))
     assert {(key.index, key.shown) for key in txn.keys} == {("PRIMARY", "1"), ("u", "7")}
-    assert txn.partly_keyed_tables == {"d.t"}
+    takes = keyed(registry_of(EMAILS), insert("t", 2, 8, 0))
+    assert may_conflict(txn, takes) == {"d.t"}
 
 
-def test_update_of_the_unique_column_to_a_value_not_shown_is_partly_keyed():
+def test_hidden_values_of_a_unique_key_meet_only_what_may_take_or_release_them():
+    registry = registry_of(EMAILS)
+    frees, another, takes, moves, hides, other, null = both(
+        registry,
+        delete("t", 1, ABSENT, ABSENT),
+        delete("t", 2, ABSENT, ABSENT),
+        insert("t", 3, 7, 0),
+        update("t", (4, ABSENT, ABSENT), (ABSENT, 8, ABSENT)),
+        update("t", (5, 6, 0), (5, UNKNOWN, 0)),
+        update("t", (6, ABSENT, ABSENT), (ABSENT, ABSENT, 5)),
+        insert("t", 9, None, 0),
+    )
+    # Of two that release one value, one does so after another has taken it.
+    assert not may_conflict(frees, another)
+    assert not may_conflict(takes, null)
+    assert not may_conflict(frees, null)
+    for one, two in (
+        (frees, takes),
+        (frees, moves),
+        (frees, hides),
+        (hides, takes),
+        (hides, hides),
+    ):
+        assert may_conflict(one, two) == may_conflict(two, one) == {"d.t"}
+    for one in (frees, takes, moves, hides):
+        assert not may_conflict(one, other)
+
+
+@pytest.mark.parametrize(
+    ("keys", "is_implied"),
+    [
+        ("PRIMARY KEY (a), UNIQUE (a, b)", True),
+        ("PRIMARY KEY (a), UNIQUE (b)", False),
+        ("PRIMARY KEY (a), UNIQUE (b), UNIQUE (c, b)", False),
+        ("PRIMARY KEY (a), UNIQUE u (b, a), UNIQUE v (a, b)", True),
+        # 'ß' is 'ss', and does not begin as 'ss' does.
+        ("PRIMARY KEY (d(1)), UNIQUE (d, b)", False),
+    ],
+)
+def test_a_key_that_contains_another_needs_no_value(keys, is_implied):
+    registry = registry_of(f"CREATE TABLE t (a int, b int, c int, d varchar(9), {keys})")
+    frees, takes = both(registry, delete("t", 1, ABSENT, ABSENT, "x"), insert("t", 2, 7, 8, "y"))
+    assert (not may_conflict(frees, takes)) is is_implied
+
+
+@pytest.mark.parametrize(
+    ("column", "value"),
+    [
+        ("int NOT NULL", 0), ("int DEFAULT 3", 3), ("int DEFAULT -3", -3), ("int DEFAULT '3'", 3),
+        ("int DEFAULT 3 NOT NULL", 3), ("bigint unsigned NOT NULL DEFAULT +4", 4),
+        ("int DEFAULT (1 + 2)", None), ("int DEFAULT 1.5", None), ("int DEFAULT b'1'", None),
+        ("int DEFAULT NULL", None), ("int", None), ("varchar(3) DEFAULT 3", None),
+        ("varchar(3) NOT NULL", None), ("int AUTO_INCREMENT", None), ("int AS (id) STORED", None),
+    ],
+)  # fmt: skip
+def test_omitted_whole_number_is_its_default(column, value):
+    registry = registry_of(f"CREATE TABLE t (id int PRIMARY KEY, a {column}, UNIQUE u (a))")
+    txn = keyed(registry, insert("t", 1, ABSENT))
+    found = [key.values for key in txn.keys if key.index == "u"]
+    assert found == ([] if value is None else [(value,)])
+
+
+def test_altered_default_is_followed():
+    registry = registry_of(
+        "CREATE TABLE t (id int PRIMARY KEY, a int DEFAULT 3, UNIQUE u (a))",
+        "ALTER TABLE t ALTER a SET DEFAULT 4",
+    )
+    assert ("u", "4") in {(k.index, k.shown) for k in keyed(registry, insert("t", 1, ABSENT)).keys}
+    registry.observe_statement("ALTER TABLE d.t ALTER a DROP DEFAULT")
+    assert {key.index for key in keyed(registry, insert("t", 1, ABSENT)).keys} == {"PRIMARY"}
+
+
+def test_update_of_the_unique_column_to_a_value_not_shown_releases_the_old_one():
     txn = keyed(registry_of(EMAILS), update("t", (1, 6, 0), (1, UNKNOWN, 0)))
     assert {(key.index, key.shown) for key in txn.keys} == {("PRIMARY", "1"), ("u", "6")}
-    assert txn.partly_keyed_tables == {"d.t"}
+    assert not txn.partly_keyed_tables
     assert not txn.unkeyed_tables
 
 
@@ -198,7 +271,7 @@ def test_update_that_leaves_out_a_generated_column_hides_its_keys():
         txn = transaction(row)
         txn.domain = domain
         KeyBuilder(registry_of(table)).complete_transaction(txn)
-        assert txn.partly_keyed_tables == hidden
+        assert {table_of(name) for name in txn.reached_tables} == hidden
 
 
 def test_statements_and_rows_are_followed_in_log_order():
@@ -278,7 +351,7 @@ def undecided(one, two):
 
 
 def test_insert_that_omits_columns_may_leave_any_row_that_another_searches_for():
-    registry = registry_of("CREATE TABLE t (a int DEFAULT 7, b int)")
+    registry = registry_of("CREATE TABLE t (a int DEFAULT (7), b int)")
     omitting, deleting, another = both(
         registry, insert("t", ABSENT, 3), delete("t", None, 3), insert("t", ABSENT, 3)
     )

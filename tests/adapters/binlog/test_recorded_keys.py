@@ -140,7 +140,9 @@ def whole_columns(monkeypatch):
 def after_images_only(monkeypatch):
     real = keys._take_key
     monkeypatch.setattr(
-        keys, "_take_key", lambda key, row, old, new, to: real(key, row, NoKey.NULL, new, to)
+        keys,
+        "_take_key",
+        lambda key, row, old, new, to, **more: real(key, row, NoKey.NULL, new, to, **more),
     )
 
 

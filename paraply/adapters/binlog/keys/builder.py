@@ -8,36 +8,37 @@ UPDATE neither sets nor records its columns. Others conflict over its constant v
 or releasing it. Releasing changes this row: both share its PRIMARY key. Taking follows a release,
 with which both are ordered.
 
-Exceptions make a table *partly keyed*: a DELETE without its unique value, an UPDATE without the old
-unique value, an INSERT with a default. A row without key is *unkeyed*, and
-named by all its columns: replicas search for one that is equal in each.
+So a DELETE without its unique value, or an UPDATE without the old one, may meet only what takes a
+value of this key (two that release it have one between them that takes it), and an INSERT with an
+unknown default what takes or releases one. A key that contains another needs no value: equal ones
+are equal in both. Without its primary key a row is *partly keyed*. A row without key is *unkeyed*,
+and named by all its columns: replicas search for one that is equal in each.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from paraply.adapters.binlog.keys.foreign import (
-    MOVED,
-    NEW,
     PRIMARY,
     ChildTie,
     ParentTie,
     child_ties,
-    of_kind,
     parent_ties,
 )
-from paraply.adapters.binlog.keys.parts import BuiltKey, KeyPlan, NoKey, key_plan, whole_row
+from paraply.adapters.binlog.keys.parts import BuiltKey, KeyPlan, NoKey, key_plan
+from paraply.adapters.binlog.keys.ties import take_child_tie, take_parent_tie
+from paraply.adapters.binlog.keys.transaction_keys import TransactionKeys
+from paraply.adapters.binlog.keys.values import INTEGER_BITS
 from paraply.adapters.binlog.schema.registry import SchemaRegistry
 from paraply.vocabulary.keys import ConflictKey
 from paraply.vocabulary.log import (
     ABSENT,
     ANY_ROWS,
     DDL_CHARACTERS_MAX,
-    RELEASED,
-    SEARCHED,
+    FREED,
     TAKEN,
     LoggedTransaction,
     Operation,
@@ -45,7 +46,7 @@ from paraply.vocabulary.log import (
     RowImage,
     aspect,
 )
-from paraply.vocabulary.schema import TableSchema
+from paraply.vocabulary.schema import Column, TableSchema
 
 _BREAKS_OFF = " `"
 """Ends a cut statement inside a name, so parsing fails."""
@@ -67,71 +68,8 @@ class TablePlan:
     """What an insert leaves in each column that it omits."""
 
 
+_UNKNOWN_VALUES = frozenset({NoKey.ABSENT, NoKey.INCOMPARABLE})
 _UNKNOWN = TablePlan((), False, False, False, (), ())
-
-
-@dataclass(slots=True)
-class TransactionKeys:
-    """Collects one transaction's keys, row by row."""
-
-    written: dict[ConflictKey, bool] = field(default_factory=dict)
-    """Each key's certainty; one certain finding suffices, unless it is ``doubted``."""
-    doubted: set[ConflictKey] = field(default_factory=set)
-    shared: dict[ConflictKey, bool] = field(default_factory=dict)
-    unkeyed: set[str] = field(default_factory=set)
-    searched: set[ConflictKey] = field(default_factory=set)
-    left: set[ConflictKey] = field(default_factory=set)
-    unidentified: set[str] = field(default_factory=set)
-    partly_keyed: set[str] = field(default_factory=set)
-    locked: set[ConflictKey] = field(default_factory=set)
-    reached: set[str] = field(default_factory=set)
-    aspects: set[str] = field(default_factory=set)
-
-    def write(self, built: BuiltKey) -> None:
-        """Add a taken, released or identifying key."""
-        self.written[built.key] = self.written.get(built.key, False) or built.certain
-
-    def share(self, built: BuiltKey) -> None:
-        """Add a key required unchanged."""
-        self.shared[built.key] = self.shared.get(built.key, False) or built.certain
-
-    def search_for(self, table: str, image: RowImage) -> None:
-        """Add a row that is found by all of its columns."""
-        self.aspects.add(aspect(table, SEARCHED))
-        if not self._take_unkeyed(table, image, self.searched):
-            self.reached.add(table)
-
-    def leave(self, table: str, image: RowImage) -> None:
-        """Add a new row without a key."""
-        # A minimal image omits defaults, so the row may be any that another searches for.
-        if not self._take_unkeyed(table, image, self.left):
-            self.reached.add(aspect(table, SEARCHED))
-
-    def _take_unkeyed(self, table: str, image: RowImage, rows: set[ConflictKey]) -> bool:
-        """Add a row without a key to ``rows``; return whether it is known."""
-        self.unkeyed.add(table)
-        row = whole_row(table, image)
-        if row is None:
-            self.unidentified.add(table)
-        else:
-            rows.add(row)
-        return row is not None
-
-    def store(self, txn: LoggedTransaction) -> None:
-        """Store the collected keys in the transaction."""
-        txn.keys = frozenset(self.written)
-        txn.shared_keys = frozenset(self.shared.keys() - self.written.keys())
-        uncertain = {key for key, certain in self.written.items() if not certain} | self.doubted
-        uncertain |= {key for key in txn.shared_keys if not self.shared[key]}
-        txn.uncertain_keys = frozenset(uncertain)
-        txn.unkeyed_tables = frozenset(self.unkeyed)
-        txn.searched_rows = frozenset(self.searched)
-        txn.left_rows = frozenset(self.left)
-        txn.unidentified_tables = frozenset(self.unidentified)
-        txn.partly_keyed_tables = frozenset(self.partly_keyed)
-        txn.locked_keys = frozenset(self.locked - self.written.keys() - self.shared.keys())
-        txn.reached_tables = frozenset(self.reached)
-        txn.aspects = frozenset(self.aspects)
 
 
 class KeyBuilder:
@@ -249,8 +187,8 @@ class KeyBuilder:
             old, new = _build_both(key, before, after)
             if plan.taken and new is not old and new is not NoKey.NULL:
                 keys.aspects.add(plan.taken)
-            if _take_key(key, row, old, new, keys) or _may_be_hidden(key, plan.keys[0], row):
-                keys.partly_keyed.add(row.table)
+            is_hidden = _may_be_hidden(key, plan.keys[0], row)
+            _take_key(key, row, old, new, keys, is_hidden=is_hidden)
             # Where there is a PRIMARY key, it alone identifies a row.
             if not (plan.has_primary and place):
                 identifies_before |= isinstance(old, BuiltKey)
@@ -260,9 +198,9 @@ class KeyBuilder:
         if after is not None and not identifies_after:
             keys.leave(row.table, after)
         for child_tie in plan.as_child:
-            _take_child_tie(child_tie, row, before, after, keys, has_primary=plan.has_primary)
+            take_child_tie(child_tie, row, before, after, keys, has_primary=plan.has_primary)
         for parent_tie in plan.as_parent:
-            _take_parent_tie(parent_tie, row, before, after, keys)
+            take_parent_tie(parent_tie, row, before, after, keys)
 
 
 def follow(
@@ -288,6 +226,15 @@ def plan_of(registry: SchemaRegistry, table: str) -> TablePlan:
         for unique in schema.unique_keys
     )
     as_child = child_ties(registry, schema)
+    parts = [frozenset(unique.parts) for unique in schema.unique_keys]
+    keys = tuple(
+        replace(
+            key,
+            is_implied=any(other < own for other in parts) or own in parts[:place],
+            changes=tuple(aspect(table, f"{what}: {key.index}") for what in (FREED, TAKEN)),
+        )
+        for place, (key, own) in enumerate(zip(keys, parts, strict=True))
+    )
     return TablePlan(
         keys,
         bool(keys) and keys[0].index == PRIMARY,
@@ -296,11 +243,19 @@ def plan_of(registry: SchemaRegistry, table: str) -> TablePlan:
         as_child,
         parent_ties(registry, schema),
         aspect(table, TAKEN) if any(tie.may_be_changed_below for tie in as_child) else "",
-        tuple(
-            None if column.omitted_is_null and column.nullable else ABSENT
-            for column in schema.columns
-        ),
+        tuple(map(_omitted, schema.columns)),
     )
+
+
+def _omitted(column: Column) -> object:
+    """Return what an insert that omits a column leaves there, ABSENT where that is unknown."""
+    if column.omitted_is_null and column.nullable:
+        return None
+    if column.type_name.partition(" ")[0] not in INTEGER_BITS:
+        return ABSENT
+    # Without strict mode, a number without a default becomes 0.
+    value = 0 if column.omitted_is_null else column.omitted_value
+    return ABSENT if value is None else value
 
 
 def _whole_after(row: RowChange) -> RowImage | None:
@@ -332,19 +287,36 @@ def _take_key(
     old: BuiltKey | NoKey,
     new: BuiltKey | NoKey,
     keys: TransactionKeys,
-) -> bool:
+    *,
+    is_hidden: bool,
+) -> None:
     for built in (old, new):
         if isinstance(built, BuiltKey):
             keys.write(built)
-    if NoKey.INCOMPARABLE in (old, new):
-        return True
-    if NoKey.ABSENT not in (old, new):
-        return False
+    if key.is_implied:
+        return
     # The claim in the module's docstring covers an update that does not set the key.
     is_untouched = (
-        row.operation is Operation.UPDATE and row.after is not None and not key.is_set_by(row.after)
+        NoKey.ABSENT in (old, new)
+        and NoKey.INCOMPARABLE not in (old, new)
+        and row.operation is Operation.UPDATE
+        and row.after is not None
+        and not key.is_set_by(row.after)
     )
-    return not is_untouched
+    unknown = [is_hidden or (built in _UNKNOWN_VALUES and not is_untouched) for built in (old, new)]
+    if key.index == PRIMARY:
+        if any(unknown):
+            keys.partly_keyed.add(row.table)
+        return
+    freed, taken = key.changes
+    for built, other, own, is_unknown, met in (
+        (old, new, freed, unknown[0], (taken,)),
+        (new, old, taken, unknown[1], (taken, freed)),
+    ):
+        if is_unknown or (isinstance(built, BuiltKey) and built is not other):
+            keys.aspects.add(own)
+        if is_unknown:
+            keys.reached.update(met)
 
 
 def _may_be_hidden(key: KeyPlan, first: KeyPlan, row: RowChange) -> bool:
@@ -359,139 +331,3 @@ def _may_be_hidden(key: KeyPlan, first: KeyPlan, row: RowChange) -> bool:
     return key.is_computed or not (
         recorded.issuperset(key.columns) or recorded.issubset(first.columns)
     )
-
-
-def _take_child_tie(
-    tie: ChildTie,
-    row: RowChange,
-    before: RowImage | None,
-    after: RowImage | None,
-    keys: TransactionKeys,
-    *,
-    has_primary: bool,
-) -> None:
-    is_found_delete = has_primary and row.operation is Operation.DELETE and tie.keeps_deletes
-    if tie.loses_value and before is not None and _may_be_null(tie, before) and not is_found_delete:
-        keys.aspects.add(tie.null_aspect)
-    if tie.existence is None:
-        if _refers(tie, before) or _refers(tie, after):
-            keys.reached.add(tie.parent)
-        return
-    old = tie.existence.build(before) if before is not None else NoKey.NULL
-    new = tie.existence.build(after) if after is not None else NoKey.NULL
-    # A delete or update finds its row by the primary key, also after SET NULL.
-    if is_found_delete and tie.always_keeps:
-        return
-    is_update = row.operation is Operation.UPDATE
-    is_unchanged = is_update and _same(old, new, tie.existence, row)
-    is_checked_again = is_unchanged and not row.unchecked and _changes(tie.index_columns, row)
-    if is_unchanged and not (tie.may_be_changed_below or is_checked_again):
-        return
-    is_found = is_found_delete or (is_update and has_primary and tie.keeps_deletes)
-    needs_parent = not is_unchanged or tie.may_be_changed_below
-    for built, certain, appears in (
-        (old, needs_parent and not is_found, False),
-        (new, needs_parent, not is_unchanged or is_checked_again),
-    ):
-        if isinstance(built, BuiltKey):
-            checked = _as_checked(built, row, certain=certain)
-            keys.share(checked)
-            if appears:
-                is_sure = not is_unchanged or tie.is_surely_checked_again
-                keys.share(_of_kind(NEW, _as_checked(built, row, certain=certain and is_sure)))
-            if built is new and tie.may_follow:
-                keys.share(_of_kind(MOVED, checked))
-        elif built is not NoKey.NULL:
-            keys.reached.add(tie.parent)
-    if after is not None and not is_unchanged and not row.unchecked and tie.primary is not None:
-        primary = tie.primary.build(after)
-        if isinstance(primary, BuiltKey):
-            keys.locked.add(primary.key)
-
-
-def _take_parent_tie(
-    tie: ParentTie,
-    row: RowChange,
-    before: RowImage | None,
-    after: RowImage | None,
-    keys: TransactionKeys,
-) -> None:
-    old = tie.existence.build(before) if before is not None else NoKey.NULL
-    new = tie.existence.build(after) if after is not None else NoKey.NULL
-    is_unchanged = row.operation is Operation.UPDATE and _same(old, new, tie.existence, row)
-    # Another spelling of an equal value ('a', 'A') cascades all the same.
-    if is_unchanged and not _is_respelled(tie.existence, before, after):
-        return
-    is_followed = row.operation is Operation.UPDATE and tie.is_followed
-    for built, appears in ((old, False), (new, not is_unchanged)):
-        if isinstance(built, BuiltKey):
-            checked = _as_checked(built, row)
-            # Where parents may share a value, a new one may also allow the delete of another.
-            is_new = appears and tie.is_unique and not is_followed
-            keys.write(_of_kind(NEW, checked) if is_new else checked)
-            if is_followed:
-                keys.doubted.add(built.key)
-                keys.write(_of_kind(MOVED, checked))
-        elif built is not NoKey.NULL:
-            keys.reached |= tie.children
-    if row.unchecked:
-        return
-    if row.operation is not Operation.INSERT:
-        cascade = tie.of_delete if row.operation is Operation.DELETE else tie.of_update
-        keys.reached |= cascade.reached
-        keys.aspects |= {aspect(row.table, RELEASED), *cascade.aspects}
-
-
-def _is_respelled(plan: KeyPlan, before: RowImage | None, after: RowImage | None) -> bool:
-    if before is None or after is None:
-        return False
-    return any(
-        column < len(before)
-        and column < len(after)
-        and ABSENT not in (before[column], after[column])
-        and before[column] != after[column]
-        for column in plan.columns
-    )
-
-
-def _as_checked(built: BuiltKey, row: RowChange, *, certain: bool = True) -> BuiltKey:
-    """Unchecked changes conflict only with checked ones that look at them: deleted parents at
-    children, new children at parents.
-    """
-    return BuiltKey(built.key, certain and built.certain and not row.unchecked)
-
-
-def _of_kind(kind: str, built: BuiltKey) -> BuiltKey:
-    return BuiltKey(of_kind(kind, built.key), built.certain)
-
-
-def _changes(columns: Iterable[int], row: RowChange) -> bool:
-    """Return whether an update may change one of the columns."""
-    before, after = row.before, row.after
-    assert before is not None
-    assert after is not None
-    return any(
-        column < len(after)
-        and after[column] is not ABSENT
-        and (column >= len(before) or after[column] != before[column])
-        for column in columns
-    )
-
-
-def _may_be_null(tie: ChildTie, image: RowImage) -> bool:
-    return any(column >= len(image) or image[column] in (None, ABSENT) for column in tie.columns)
-
-
-def _refers(tie: ChildTie, image: RowImage | None) -> bool:
-    return image is not None and not any(
-        column < len(image) and image[column] is None for column in tie.columns
-    )
-
-
-def _same(old: BuiltKey | NoKey, new: BuiltKey | NoKey, plan: KeyPlan, row: RowChange) -> bool:
-    if isinstance(old, BuiltKey) and isinstance(new, BuiltKey):
-        # Uncertain equality does not count: the values may differ.
-        return old.key == new.key and old.certain and new.certain
-    if old is NoKey.NULL and new is NoKey.NULL:
-        return True
-    return row.after is not None and not plan.is_set_by(row.after)

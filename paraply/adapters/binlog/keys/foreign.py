@@ -15,7 +15,8 @@
   further down and aspects. Aspects are unique values of deleted child rows, rows that SET NULL
   changed, and deletes from a third table that lost its reference; these may be of a cascade, too.
 
-NO_FOREIGN_KEY_CHECKS makes ties uncertain, without cascades.
+NO_FOREIGN_KEY_CHECKS: a child does not look at parents, so it does not read ``NEW REFERENCES``; a
+parent does not look at children, and writes nothing else. There are no cascades.
 """
 
 from __future__ import annotations
@@ -71,6 +72,8 @@ class ChildTie:
     """Whether child rows also outlive a changed parent key."""
     may_follow: bool = False
     """Whether this or another child follows the parent's update."""
+    is_unique: bool = False
+    """Whether no two parents share a value."""
     index_columns: tuple[int, ...] = ()
     """Whose change repeats the check."""
     is_surely_checked_again: bool = False
@@ -155,11 +158,18 @@ def child_ties(registry: SchemaRegistry, child: TableSchema) -> tuple[ChildTie, 
                     other.on_update in CHANGES_CHILD
                     for _, other in registry.referencing(parent.name)
                 ),
+                is_unique=_is_unique(parent, positions),
                 index_columns=key.index_columns,
                 is_surely_checked_again=registry.is_mariadb,
             )
         )
     return tuple(ties)
+
+
+def _is_unique(parent: TableSchema, positions: tuple[int, ...]) -> bool:
+    return any(
+        {part.column for part in unique.parts} == set(positions) for unique in parent.unique_keys
+    )
 
 
 def _primary_plan(
@@ -195,10 +205,7 @@ def parent_ties(registry: SchemaRegistry, parent: TableSchema) -> tuple[ParentTi
     ties = []
     for positions, keys in referring.items():
         names = tuple(parent.columns[position].name for position in positions)
-        is_unique = any(
-            {part.column for part in unique.parts} == set(positions)
-            for unique in parent.unique_keys
-        )
+        is_unique = _is_unique(parent, positions)
         existence = KeyPlan(
             parent.name,
             existence_index(names),

@@ -42,6 +42,10 @@ class KeyPlan:
     certain: bool = True
     is_computed: bool = False
     """Has a generated column that an update of MariaDB may leave out."""
+    is_implied: bool = False
+    """Contains another key, so that rows with an equal value share that one, too."""
+    changes: tuple[str, ...] = ()
+    """The aspects of releasing and of taking a value, both known or not."""
 
     def build(self, image: RowImage, *, by_bytes: bool = False) -> BuiltKey | NoKey:
         """Return the key, or why none exists; NULL prevails.

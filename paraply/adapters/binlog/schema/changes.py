@@ -181,7 +181,7 @@ def alter(
     for default, target in defaults:
         found = target if target in draft.columns else draft.find(default.name)
         if found is not None:
-            found.column = replace(found.column, omitted_is_null=default.is_null)
+            found.column = _with_default(found.column, default)
         elif not default.if_exists:
             raise Contradiction(f"there is no column {default.name}")
     for old_name, name in renamed.items():
@@ -208,6 +208,10 @@ def alter(
     ):
         raise Contradiction("a new foreign key names the table as it was called before")
     return renamed, new_name
+
+
+def _with_default(column: Column, change: ChangeDefault) -> Column:
+    return replace(column, omitted_is_null=change.is_null, omitted_value=change.value)
 
 
 def undone(draft: TableDraft, statement: AlterTable) -> TableDraft | None:
@@ -284,7 +288,7 @@ def _is_done(draft: TableDraft, action: AlterAction, actions: Sequence[AlterActi
     if isinstance(action, ChangeDefault):
         found = None if renames else draft.find(action.name)
         if found is not None:
-            found.column = replace(found.column, omitted_is_null=action.is_null)
+            found.column = _with_default(found.column, action)
         return True
     adds_keys = any(isinstance(a, AddKey | AddColumn | ChangeColumn | RenameKey) for a in actions)
     if isinstance(action, AddKey):
@@ -355,7 +359,7 @@ def _undo(draft: TableDraft, action: AlterAction) -> bool:
         if action.if_exists and draft.find(action.name) is None:
             return True
         column = draft.require(action.name)
-        column.column = replace(column.column, omitted_is_null=False)
+        column.column = replace(column.column, omitted_is_null=False, omitted_value=None)
         return True
     if isinstance(action, ChangeColumn):
         column = draft.require(action.column.name)

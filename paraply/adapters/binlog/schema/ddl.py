@@ -41,6 +41,8 @@ class ColumnDefinition:
     auto_increment: bool = False
     omitted_is_null: bool = True
     """The default is NULL."""
+    omitted_value: int | None = None
+    """The default, if it is a whole number."""
     versioning: bool = False
     references: ForeignKeyDefinition | None = None
 
@@ -132,6 +134,8 @@ class ChangeDefault:
     name: str
     is_null: bool
     """Also if it is dropped: a column that may be NULL is NULL then (MySQL 9.7, MariaDB 10.11)."""
+    value: int | None = None
+    """The default, if it is a whole number."""
     if_exists: bool = False
 
 

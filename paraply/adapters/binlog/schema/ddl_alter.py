@@ -26,10 +26,10 @@ from paraply.adapters.binlog.schema.ddl_elements import (
     charset_clause,
     collate_clause,
     column_definition,
+    default_clause,
     foreign_key_definition,
     key_definition,
     merged,
-    null_default,
     table_name,
 )
 from paraply.adapters.binlog.schema.sql_tokens import TokenCursor
@@ -107,8 +107,10 @@ def _changed_default(cursor: TokenCursor) -> list[AlterAction]:
         if_exists = cursor.accept("IF", "EXISTS")
         name = cursor.name()
         if cursor.accept("SET", "DEFAULT"):
-            is_null = null_default(cursor)
-            found.append(ChangeDefault(name=name, is_null=is_null, if_exists=if_exists))
+            is_null, value = default_clause(cursor)
+            found.append(
+                ChangeDefault(name=name, is_null=is_null, value=value, if_exists=if_exists)
+            )
         elif cursor.accept("DROP", "DEFAULT"):
             found.append(ChangeDefault(name=name, is_null=True, if_exists=if_exists))
     # Visibility of an index, a check or a column moves no key.

@@ -5,6 +5,8 @@ The parser skips defaults, comments, checks and storage, and refuses unlisted at
 
 from __future__ import annotations
 
+import re
+
 from paraply.adapters.binlog.schema.ddl import (
     CharacterOptions,
     ColumnDefinition,
@@ -35,6 +37,7 @@ SPATIAL_TYPES = frozenset(
 BYTE_STRINGS = {"char": "binary", "varchar": "varbinary"} | {
     f"{size}text": f"{size}blob" for size in ("tiny", "", "medium", "long")
 }
+_WHOLE_NUMBER = re.compile(r"[+-]?[0-9]{1,20}")
 _NATIONAL = frozenset({"NATIONAL", "NCHAR", "NVARCHAR"})
 _FLAGS_WITHOUT_MEANING = (
     "SIGNED", "VIRTUAL", "STORED", "PERSISTENT", "ENFORCED", "COMPRESSED",
@@ -94,6 +97,7 @@ class _ColumnBuilder:
         self.binary_collation = self.unsigned = self.generated = self.virtual = False
         self.is_primary = self.is_unique = self.versioning = self.auto_increment = False
         self.has_default = False
+        self.default_value: int | None = None
         self.references: ForeignKeyDefinition | None = None
 
     def finished(self) -> ColumnDefinition:
@@ -116,6 +120,7 @@ class _ColumnBuilder:
             is_unique=self.is_unique,
             auto_increment=self.auto_increment,
             omitted_is_null=not (self.has_default or self._has_own_value()),
+            omitted_value=self.default_value,
             versioning=self.versioning,
             references=self.references,
         )
@@ -175,7 +180,8 @@ class _ColumnBuilder:
         elif cursor.accept("AUTO_INCREMENT"):
             self.nullable, self.auto_increment = False, True
         elif cursor.accept("DEFAULT"):
-            self.has_default = not null_default(cursor)
+            is_null, self.default_value = default_clause(cursor)
+            self.has_default = not is_null
         elif cursor.accept("UNIQUE"):
             cursor.accept_any("KEY", "INDEX")
             self.is_unique = True
@@ -206,7 +212,7 @@ class _ColumnBuilder:
 
 def _skip_attribute(cursor: TokenCursor) -> bool:
     if cursor.accept("ON", "UPDATE"):
-        _skip_default(cursor)
+        default_clause(cursor)
     elif cursor.accept_any(*_OPTIONS_WITH_VALUE):
         cursor.accept_symbol("=")
         cursor.take()
@@ -227,29 +233,33 @@ def _skip_attribute(cursor: TokenCursor) -> bool:
     return True
 
 
-def null_default(cursor: TokenCursor) -> bool:
-    """Read what follows DEFAULT; return whether it is NULL."""
-    if cursor.accept("NULL"):
-        return True
-    _skip_default(cursor)
-    return False
+def default_clause(cursor: TokenCursor) -> tuple[bool, int | None]:
+    """Read what follows DEFAULT; return whether it is NULL, and its value if a whole number."""
+    return (True, None) if cursor.accept("NULL") else (False, _default_value(cursor))
 
 
-def _skip_default(cursor: TokenCursor) -> None:
+def _default_value(cursor: TokenCursor) -> int | None:
     if cursor.accept("NEXT", "VALUE", "FOR"):
         table_name(cursor)
-        return
+        return None
+    value = None
+    sign = ""
     while cursor.is_symbol("+-"):
-        cursor.take()
+        sign += cursor.take().text
     if not cursor.is_symbol("("):
         first = cursor.take()
+        text = (sign if len(sign) < 2 else "") + first.text
+        if first.kind in (TokenKind.NUMBER, TokenKind.STRING) and _WHOLE_NUMBER.fullmatch(text):
+            value = int(text)
         if cursor.is_symbol(".") and first.kind is not TokenKind.STRING:
+            value = None
             cursor.take()
             cursor.take()
         elif first.kind is TokenKind.WORD and cursor.token.kind is TokenKind.STRING:
             cursor.take()  # _utf8mb4'text', x'00', b'0', DATE'2020-01-01'
     if cursor.is_symbol("("):
         cursor.skip_parenthesised()
+    return value
 
 
 def column_definition(cursor: TokenCursor, name: str) -> ColumnDefinition:

@@ -194,6 +194,7 @@ class TableDraft:
             visible=definition.visible,
             auto_increment=definition.auto_increment,
             omitted_is_null=definition.omitted_is_null,
+            omitted_value=definition.omitted_value,
         )
 
     def redefine(

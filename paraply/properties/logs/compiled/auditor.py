@@ -133,8 +133,7 @@ class CompiledAuditor(Auditor):
         if left:
             self._uses += sum(len(touches.uses) for touches in left)
             self._state = self._order.add_names(self._state, batch, left)
-        # A change uses its table, the schema, and at most three aspects.
-        self._uses += len(batch.tables) * 4 + count
+        self._uses += len(batch.tables) * batch.uses_max + count
         placed = self._judge(batch, first_ordinal)
         if self._left_rows:
             chosen = [part.index for part in batch.left]

@@ -48,6 +48,11 @@ class JudgedBatch:
     roles: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
     """How (``columns.MET`` and so on)."""
 
+    @property
+    def uses_max(self) -> int:
+        """Return how many names a change of a table uses at most: it, three aspects, two by key."""
+        return 4 + 2 * max(map(len, self.key_names), default=0)
+
 
 class LeftPart(Protocol):
     """A transaction's rows that the readable code judges."""

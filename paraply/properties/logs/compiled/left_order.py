@@ -74,8 +74,7 @@ class LeftOrder:
         ``refs`` name the transactions with left rows, ``placed`` has ``columns.D_*`` for all.
         """
         tables = np.diff(batch.columns[:, C.B_TABLE_END], prepend=0)
-        # A change uses its table, its schema, and at most three aspects.
-        self._touches_max = max(self._touches_max, 1 + 5 * int(tables.max()))
+        self._touches_max = max(self._touches_max, 1 + (1 + batch.uses_max) * int(tables.max()))
         for part, ref, touches in zip(batch.left, refs, left, strict=True):
             self._touches_max = max(self._touches_max, len(touches.uses), len(touches.blurred))
             self._note(part.transaction, ref, touches, placed[part.index])
