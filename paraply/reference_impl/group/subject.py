@@ -148,8 +148,8 @@ class GroupSubject(Subject):
             where="single_primary=true, preemptive_rows_threshold>0, waits_for_backlog=false",
             applies=_new_primary_may_write_forgotten_rows,
             breaks=_FORGOTTEN_TOO_EARLY | {"gtids_are_unique", "members_decide_alike"},
-            because="members forget on their own timers what a new primary has not applied, and then "
-            "decide and number otherwise",
+            because="members forget on their own timers what a new primary has not applied, and "
+            "decide and number otherwise then",
         ),
         KnownBreaches(
             where="waits_for_backlog=false",
