@@ -186,6 +186,15 @@ def test_dump_is_believed_if_rows_before_a_modify_without_effect_show_the_column
     assert log.audited(tmp_path, T + ";").verdict is Verdict.HOLDS
 
 
+@pytest.mark.parametrize("default", ["2", "(1 + 1)"])
+def test_rows_between_two_alters_show_nothing_of_those_before(tmp_path, default):
+    # The dropped column may have been the first one.
+    log = overlapping(Log()).ddl("ALTER TABLE t DROP COLUMN a, ADD COLUMN a int")
+    log.insert("t", 9, 9).ddl(f"ALTER TABLE t ALTER a SET DEFAULT {default}")
+    now = f"CREATE TABLE t (id int NOT NULL, a int DEFAULT {default}, PRIMARY KEY (id));"
+    assert log.audited(tmp_path, now).verdict is Verdict.UNKNOWN
+
+
 def test_tables_of_a_newer_dump_that_no_statement_changes_are_believed(tmp_path):
     now = f"{T}; CREATE TABLE u (id int PRIMARY KEY);"
     log = overlapping(Log()).ddl("ALTER TABLE u ADD PRIMARY KEY (id)")

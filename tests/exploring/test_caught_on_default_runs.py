@@ -97,6 +97,7 @@ FAULTS = [
 ]
 
 
+@pytest.mark.long(each=4)
 @pytest.mark.parametrize(("name", "where", "module", "change"), FAULTS)
 def test_property_catches_the_fault_on_default_runs(name, where, module, change):
     campaign = ReferenceCampaign(each=HEALTHY, seed=2, where=where)

@@ -26,6 +26,7 @@ from paraply.verifying.pipeline import VerifyRequest, verify
 from paraply.vocabulary.errors import ParaplyError
 from paraply.vocabulary.log import ABSENT, LoggedTransaction
 from paraply.vocabulary.verdict import Verdict
+from tests.builders.key_cases import may_conflict
 from tests.live.runs import installed
 
 pytestmark = pytest.mark.live
@@ -105,7 +106,7 @@ def test_large_transaction_that_becomes_a_file_is_read_whole(source):
     assert not [one for one in result.unknown_because if "read" in one.reason]
 
 
-def test_generated_columns_that_updates_leave_out_make_keys_incomplete(source):
+def test_generated_columns_that_updates_leave_out_may_meet_who_takes_the_value(source):
     generated = "v INT AS (b + 1) STORED, b INT, UNIQUE (v)"
     logs = new_log(
         source,
@@ -118,11 +119,11 @@ def test_generated_columns_that_updates_leave_out_make_keys_incomplete(source):
         "INSERT INTO t (id, b) VALUES (3, 7)",
         "SET SESSION binlog_row_image = FULL",
     )
-    *_, full, _, minimal, _ = keyed(logs, SchemaRegistry())
+    *_, full, taker_of_old, minimal, taker_of_new = keyed(logs, SchemaRegistry())
     assert full.rows[0].after is not None
     assert full.rows[0].after[1] is ABSENT
-    for update in (full, minimal):
-        assert update.partly_keyed_tables == {"live.t"}
+    for update, taker in ((full, taker_of_old), (minimal, taker_of_new)):
+        assert may_conflict(update, taker) == {"live.t"}
     assert not audit(AuditRequest(files=tuple(map(str, logs)))).replay.findings
 
 

@@ -323,6 +323,7 @@ class SchemaRegistry:
             # The next table map repeats this metadata.
             self._keep(key, TableDraft(name=key, unknown_because=known.unknown_because))
             return
+        is_first = self._dumped_name(key) not in self.doubts.changed
         if source is SchemaSource.LOGGED_DDL and SchemaSource.DUMP in known.sources:
             self.doubts.changed.add(self._dumped_name(key))
         changed = known.copy()
@@ -338,7 +339,8 @@ class SchemaRegistry:
             return
         if source is SchemaSource.LOGGED_DDL and SchemaSource.DUMP in known.sources:
             dumped = self._as_dumped(key, known)
-            if may_result(dumped, statement) and not self._is_shown(key, dumped, statement):
+            is_shown = is_first and self._is_shown(key, dumped, statement)
+            if may_result(dumped, statement) and not is_shown:
                 self.doubts.wrong.add(self._dumped_name(key))
         self._drafts[key] = changed
         self._changed(key)
@@ -359,17 +361,18 @@ class SchemaRegistry:
     def _is_shown(self, key: str, dumped: TableDraft, statement: AlterTable) -> bool:
         """Return whether the dump is true of before an ALTER that may have made it, too.
 
-        Rows before show columns as dumped, and a default other than NULL is taken for any value.
+        Rows before show columns as dumped, and no default is used. Rows before an earlier ALTER
+        show nothing of it.
         """
         seen = self._seen_maps.get(key)
         columns = zip(dumped.freeze().columns, seen.columns if seen else (), strict=False)
         shown = {
             ours.name.lower()
             for ours, theirs in columns
-            if shows(ours, theirs) and not (ours.nullable and ours.omitted_is_null)
+            if shows(ours, theirs) and not ours.omitted_is_null and ours.omitted_value is None
         }
         return all(
-            not one.is_null
+            not one.is_null and one.value is None
             if isinstance(one, ChangeDefault)
             else isinstance(one, ChangeColumn)
             and one.after is None
