@@ -15,7 +15,6 @@ import types
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 _IMPORTED = re.compile(r"^\s*from (\S+) import ", re.MULTILINE)
@@ -152,13 +151,13 @@ class ChangedCopy:
             file = _file(name)
             copied = f"{name} in {self.name}"
             module = types.ModuleType(copied)
-            module.__file__ = str(file)
+            module.__file__ = file
             module.__dict__["__builtins__"] = {**vars(builtins), "__import__": self._import}
             self._loaded[name] = sys.modules[copied] = module  # Dataclasses look it up.
             exec(self._code(name, file), module.__dict__)
         return self._loaded[name]
 
-    def _code(self, name: str, file: Path) -> types.CodeType:
+    def _code(self, name: str, file: str) -> types.CodeType:
         if name in self._sources:
             changed = f"{file}, changed by {self.name}"
             return compile(self._sources[name], changed, "exec", dont_inherit=True)
@@ -177,19 +176,23 @@ class ChangedCopy:
         return __import__(name, names, local, wanted, level)
 
 
-def _file(name: str) -> Path:
+def _file(name: str) -> str:
     spec = importlib.util.find_spec(name)
     assert spec is not None
-    return Path(str(spec.origin))
+    return str(spec.origin)
 
 
 @cache
 def _source(name: str) -> str | None:
-    """Return a module's source, None if it does not exist."""
+    """Return a module's source, also out of an archive; None if it does not exist."""
     try:
-        return _file(name).read_text(encoding="utf-8")
-    except (ModuleNotFoundError, AssertionError):
+        spec = importlib.util.find_spec(name)
+    except ModuleNotFoundError:
         return None
+    if spec is None or spec.origin is None:
+        return None
+    data: bytes = spec.loader.get_data(spec.origin)  # type: ignore[union-attr]
+    return data.decode("utf-8")
 
 
 @cache

@@ -13,7 +13,7 @@ import types
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
-from pathlib import Path
+from importlib.resources import files
 from typing import Any
 
 from paraply.mutating.copies import Change, ChangedCopy, ChangeError
@@ -32,7 +32,8 @@ UNKNOWN_MUTANT = register(
     "`paraply list mutants` has their names",
 )
 _PACKAGE = "paraply.reference_impl"
-_FILES = Path(__file__).parent / "mutations"
+_FILES = files(_PACKAGE) / "mutations"
+"""Spark's workers have them in an archive."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,7 +85,10 @@ class Mutant:
 @cache
 def registered_mutants() -> tuple[Mutant, ...]:
     """Return mutants by family and name."""
-    read = [one for path in sorted(_FILES.glob("*.toml")) for one in _read(path)]
+    texts = [
+        file.read_text(encoding="utf-8") for file in _FILES.iterdir() if file.name.endswith(".toml")
+    ]
+    read = [one for text in texts for one in _read(text)]
     return tuple(sorted(read, key=lambda mutant: (mutant.family, mutant.name)))
 
 
@@ -100,8 +104,8 @@ def _by_name() -> Mapping[str, Mutant]:
     return {mutant.name: mutant for mutant in registered_mutants()}
 
 
-def _read(path: Path) -> Iterator[Mutant]:
-    for family, values in tomllib.loads(path.read_text(encoding="utf-8")).items():
+def _read(text: str) -> Iterator[Mutant]:
+    for family, values in tomllib.loads(text).items():
         shared = {key: value for key, value in values.items() if not _is_mutant(value)}
         for name, value in values.items():
             if _is_mutant(value):
