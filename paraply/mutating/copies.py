@@ -12,14 +12,12 @@ import importlib.util
 import re
 import sys
 import types
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 _IMPORTED = re.compile(r"^\s*from (\S+) import ", re.MULTILINE)
-
-Loading = Callable[[str], types.ModuleType]
 
 
 class ChangeError(Exception):

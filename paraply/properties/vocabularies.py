@@ -5,6 +5,8 @@ A property applies to every history with its vocabulary.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from paraply.properties.apply.stream import apply_streams
 from paraply.properties.gtid.histories import (
     POSITION_ITEM,
@@ -295,16 +297,23 @@ BETWEEN_DOMAINS = Exemption(
 )
 
 
+def _falls(numbers: Iterable[tuple[object, int]]) -> bool:
+    """Return whether a number is not above the one before with its key."""
+    last: dict[object, int] = {}
+    for key, number in numbers:
+        if number <= last.get(key, 0):
+            return True
+        last[key] = number
+    return False
+
+
 def replicated_log_goes_back(history: History) -> bool:
     """Replicas apply a log in which a domain's numbers fall."""
-    greatest: dict[int, int] = {}
-    for one in history.transactions if replicas_only(history) else ():
-        if one.domain is not None:
-            number = sequence_of(one.gtid)
-            if number <= greatest.get(one.domain, 0):
-                return True
-            greatest[one.domain] = number
-    return False
+    return replicas_only(history) and _falls(
+        (one.domain, sequence_of(one.gtid))
+        for one in history.transactions
+        if one.domain is not None
+    )
 
 
 LOG_GOES_BACK = Exemption(
@@ -315,14 +324,11 @@ LOG_GOES_BACK = Exemption(
 
 def log_goes_back(history: History) -> bool:
     """A server logs a number that is not above the last of its domain."""
-    last: dict[tuple[str, int | None], int] = {}
-    for event in history.events_of(EventKind.FLUSHED):
-        key = event.member, domain_of(event.gtid)
-        number = sequence_of(event.gtid)
-        if key[1] is not None and number <= last.get(key, 0):
-            return True
-        last[key] = number
-    return False
+    return _falls(
+        ((event.member, domain_of(event.gtid)), sequence_of(event.gtid))
+        for event in history.events_of(EventKind.FLUSHED)
+        if domain_of(event.gtid) is not None
+    )
 
 
 def controlled_workload(history: History) -> bool:

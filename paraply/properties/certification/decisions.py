@@ -55,7 +55,7 @@ class RefusedWithoutConflict(Violation):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnusedGtidRefused(Violation):
-    """A transaction is rejected whose GTID nobody had."""
+    """A transaction is rejected though its GTID is unused."""
 
     member: str
     transaction: TransactionId
