@@ -113,6 +113,7 @@ mutation-score-models: $(READY) ## 40 generated mutants of each transition syste
 nightly: $(READY) ## the long versions of what `.ci/run` checks briefly (hours)
 	@ci/servers --only clouds
 	@$(MAKE) long-tests
+	@$(MAKE) cluster-test
 	@$(PYTEST) -m nightly
 	@$(MAKE) stability
 	@$(BIN)/python -m paraply.proving.readings
