@@ -155,8 +155,8 @@ docs: $(READY) ## build the documents as a site in build/site, links checked
 pages: $(READY) ## write the generated pages again
 	@$(BIN)/python -m ci.check --write
 
-wheel: $(READY) ## build the wheel into dist/, with the same bytes for the same commit
-	@$(BIN)/python -m ci.wheel
+wheel: $(READY) ## build the wheel into dist/, the same bytes for the same commit (ARGS=--kernels: another with kernels)
+	@$(BIN)/python -m ci.wheel $(ARGS)
 
 lock: $(READY) ## resolve requirements.lock again
 	$(BIN)/uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url \

@@ -1,7 +1,7 @@
 """Where numba finds the kernels of a shipped archive (``NUMBA_CACHE_LOCATOR_CLASSES``).
 
-Kernels are valid for one processor, numba and Python, and for sources of the same content. A worker
-that differs compiles, once for all processes beside the archive.
+Kernels are valid for one architecture, numba and Python, and for sources of the same content. A
+worker that differs compiles, once for all processes beside the archive.
 """
 
 from __future__ import annotations

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 
 from paraply.mining.compiled import scope_kernel as K
-from paraply.vocabulary.kernel_cache import drop_stale_kernels
 from paraply.vocabulary.verdict import Verdict
-
-drop_stale_kernels(Path(K.__file__).parent)
 
 FAULTS = {
     "": K.RIGHT,

@@ -1,43 +1,67 @@
-"""Invalidation of compiled kernels on disk.
+"""Compiled kernels on disk: for any processor of an architecture, and dropped when they are stale.
 
-numba ignores changes of imported constants and functions, so a newer module drops all kernels of
-its folder. numba does not sync them either, and fails on one that a failure of the machine cut.
+numba ignores changes of imported constants and functions, so a digest of all modules stands beside
+the kernels of a folder, and another digest drops them. numba does not sync kernels either, and
+fails on one that a failure of the machine cut.
 """
 
 from __future__ import annotations
 
+import hashlib
 import os
 from pathlib import Path
 
-KERNELS = (".nbi", ".nbc")
-"""Suffixes of numba's indexes and of its code."""
-_INDEX, _CODE = (f"*{suffix}" for suffix in KERNELS)
+from paraply.vocabulary.whole_files import appearing, sync_folder
+
+# numba reads these when it is imported first. Kernels for one processor are no faster
+# (docs/decisions/0011), and a wheel or an archive could not bring them along.
+os.environ.setdefault("NUMBA_CPU_NAME", "generic")
+os.environ.setdefault("NUMBA_CPU_FEATURES", "")
+
+KERNELS = (".nbi", ".nbc", ".sources")
+"""Suffixes of numba's indexes, of its code, and of the digest."""
+_INDEX, _CODE = (f"*{suffix}" for suffix in KERNELS[:2])
+_DIGEST = f"kernels{KERNELS[2]}"
 
 
 def drop_stale_kernels(folder: Path, *used: Path) -> int:
     """Delete stale or torn kernels; return the number of files.
 
+    The digest is then that of what newer kernels are made of.
+
     ``used`` are other folders whose functions the kernels contain. A read-only folder stays: numba
     stores its kernels elsewhere.
     """
     kept = folder / "__pycache__"
-    indexes = [path.stat().st_mtime_ns for path in kept.glob(_INDEX)]
-    modules = [path for each in (folder, *used) for path in each.glob("*.py")]
-    newest = max((path.stat().st_mtime_ns for path in modules), default=0)
-    if not indexes:
-        return 0
     kernels = [path for pattern in (_INDEX, _CODE) for path in kept.glob(pattern)]
-    if min(indexes) > newest and not any(map(_is_torn, kernels)):
-        return 0
+    noted = kept / _DIGEST
     dropped = 0
     try:
+        digest = _digest((folder, *used))
+        if _text(noted) == digest and not any(map(_is_torn, kernels)):
+            return 0
         # Indexes first: without them the code is never looked at.
         for path in kernels:
             path.unlink(missing_ok=True)
             dropped += 1
+        if dropped:
+            sync_folder(kept)
+        with appearing(noted) as part:
+            part.write_text(digest)
     except OSError:
         return dropped
     return dropped
+
+
+def _digest(folders: tuple[Path, ...]) -> str:
+    found = hashlib.sha256()
+    for path in (path for folder in folders for path in sorted(folder.glob("*.py"))):
+        found.update(f"{path.name}\n".encode() + hashlib.sha256(path.read_bytes()).digest())
+    return found.hexdigest()
+
+
+def _text(path: Path) -> str:
+    return path.read_text(errors="replace") if path.exists() else ""
 
 
 def _is_torn(kernel: Path) -> bool:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,11 +25,8 @@ from paraply.reference_impl.certification.dialects import (
     open_window_at_next,
     wait_for_the_window,
 )
-from paraply.vocabulary.kernel_cache import drop_stale_kernels
 
 Ints = NDArray[np.int64]
-
-drop_stale_kernels(Path(__file__).parent)
 
 _OFF = ("view_changes", "extra_locks", "sleeps", "crashes", "checkpoints")
 _COLLECTION_RULES: dict[Callable[[Window], Window], int] = {
