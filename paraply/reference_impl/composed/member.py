@@ -34,10 +34,14 @@ class Execution:
 
     kind: TransactionKind
     read: dict[Item, object]
+    deleted: frozenset[Item] = frozenset()
 
     def changes(self, writer: TransactionId) -> tuple[RowWrite, ...]:
         """Return the row changes."""
-        return tuple(row_write(row, value, writer) for row, value in self.read.items())
+        return tuple(
+            row_write(row, value, None if row in self.deleted else writer)
+            for row, value in self.read.items()
+        )
 
 
 class ComposedMember(Member):
@@ -68,14 +72,18 @@ class ComposedMember(Member):
 
     # Clients.
 
-    def execute(self, kind: TransactionKind, rows: tuple[Item, ...]) -> None:
+    def execute(
+        self, kind: TransactionKind, rows: tuple[Item, ...], deleted: frozenset[Item] = frozenset()
+    ) -> None:
         """Lock and read a new transaction's rows."""
         self.clients += 1
         client = TransactionId(-self.clients)
         for row in rows:
             self.table.lock(client, row)
         self.executing[client] = Execution(
-            kind=kind, read={row: self.table.committed(row).value for row in rows}
+            kind=kind,
+            read={row: self.table.committed(row).value for row in rows},
+            deleted=deleted,
         )
 
     def break_off(self, client: TransactionId) -> None:

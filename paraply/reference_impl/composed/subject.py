@@ -66,6 +66,11 @@ class ComposedSubject(Subject):
             default=True,
             meaning="a member's own transactions, too, commit as certified",
         ),
+        Option(
+            name="deletes",
+            default=True,
+            meaning="transactions also delete rows, and insert them again",
+        ),
         Option(name="reads", default=4, small=0, meaning="snapshots that readers take"),
     )
     breaks = BROKEN_BY_TIMESTAMPS
@@ -112,6 +117,7 @@ class ComposedSubject(Subject):
             sessions=int(options["sessions"]),
             barriers=bool(options["barriers"]),
             reads=int(options["reads"]),
+            deletes=bool(options["deletes"]),
         )
         ComposedRun(group, schedule, budget, workload.row_names).run()
         return names
