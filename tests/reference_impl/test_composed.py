@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -23,6 +24,7 @@ from paraply.vocabulary.log import Operation
 from paraply.vocabulary.schedule import Exploration, SeededSchedule
 from paraply.vocabulary.transactions import TransactionId
 
+WAIT = "own_commits_wait_for_other_members"
 MUTANTS = [mutant.name for mutant in registered_mutants() if mutant.of == COMPOSED.name]
 RUNS = 250
 RUNS_OF_A_MUTANT = 3_000
@@ -40,9 +42,10 @@ SITUATIONS = {
     "members_commit_as_flushed",
     "members_end_in_one_state",
     "members_show_only_what_they_committed",
+    "members_answer_when_others_have_it",
     "members_start_as_they_stamped",
     "own_and_remote_transactions_commit_in_turn",
-    "own_commits_wait_for_other_members",
+    WAIT,
     "rows_stay_locked_until_the_end",
     "something_happens_after_a_crash",
     "what_a_group_confirmed_survives",
@@ -106,6 +109,22 @@ def test_readers_find_in_a_row_who_wrote_it():
     assert [one.writer for one in table.seen()] == [3]
 
 
+@pytest.mark.parametrize("after_commit", [False, True])
+def test_only_after_commit_breaks_the_wait_of_commits(after_commit):
+    """The exception of the property is needed there, and hides nothing elsewhere."""
+    (prop,) = (one for one in properties_of(COMPOSED) if one.name == WAIT)
+    without = replace(prop, exemptions=())
+    workload = Workload(options={"after_commit": after_commit})
+    histories = [COMPOSED.run(SeededSchedule(seed), workload) for seed in range(60)]
+    assert any(without.violations(one) for one in histories) is after_commit
+    assert [prop.applies_to(one) for one in histories] == [
+        not after_commit and without.applies_to(one) for one in histories
+    ]
+    answers = property_named("members_answer_when_others_have_it")
+    assert any(answers.witness(one) for one in histories)
+    assert not any(answers.violations(one) for one in histories)
+
+
 def test_stamps_of_the_applier_are_the_certifiers():
     history = COMPOSED.run(SeededSchedule(3), Workload(transactions=6))
     begun = {(event.member, event.transaction) for event in history.events_of(EventKind.BEGUN)}
@@ -132,8 +151,14 @@ def test_stamps_of_the_applier_are_the_certifiers():
             ),
             3_799,
         ),
+        (
+            Workload(
+                transactions=1, rows=1, options={**QUIET, "sessions": 1, "after_commit": True}
+            ),
+            80,
+        ),
     ],
-    ids=["one", "two at a primary, which update or delete"],
+    ids=["one", "two at a primary, which update or delete", "one after commit"],
 )
 def test_every_order_of_a_small_scope_breaks_nothing(workload, runs):
     judged = [one for one in properties_of(COMPOSED) if one.expectation is Expectation.ALWAYS]

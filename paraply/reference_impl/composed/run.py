@@ -61,6 +61,8 @@ class ComposedRun(GroupRun):
         for client in one.executing:
             act = partial(self.send, one, client)
             offer(f"sends client {-client}'s", act, Reach.ORDER)
+        for transaction in one.answerable():
+            offer(f"answers T{transaction}", partial(one.answer, transaction))
         if one.flushable():
             offer("flushes", one.flush)
         if not one.applier.has_failed:

@@ -43,6 +43,11 @@ class ComposedSubject(Subject):
             meaning="other members that must have received a transaction before it is committed",
         ),
         Option(
+            name="after_commit",
+            default=False,
+            meaning="before its client is answered, but after the commit (AFTER_COMMIT)",
+        ),
+        Option(
             name="broadcasts", default=4, small=0, meaning="executed sets that members broadcast"
         ),
         Option(name="joins", default=1, small=0, meaning="how often a server joins or rejoins"),
@@ -105,6 +110,7 @@ class ComposedSubject(Subject):
             rows=workload.row_names,
             workers=int(options["workers"]),
             acknowledgements=int(options["acknowledgements"]),
+            after_commit=bool(options["after_commit"]),
             one_commit_order=bool(options["one_commit_order"]),
         )
         group = ComposedGroup(names, dialect_named(dialect), composition, recorder)
