@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from paraply.properties.group.row_changes import (
+    members_answer_when_others_have_it,
     members_commit_as_flushed,
     members_start_as_they_stamped,
     own_commits_wait_for_other_members,
@@ -81,6 +82,17 @@ def test_own_commit_without_an_acknowledgement_is_reported():
 def test_acknowledgement_of_a_crashed_member_does_not_count_and_is_not_needed():
     run = waiting("acknowledged T1@r2", "crashed @r2", "engine_committed T1@r1")
     assert verdict(run, own_commits_wait_for_other_members) is Verdict.UNKNOWN
+
+
+def test_answer_after_an_acknowledgement_holds_though_the_commit_was_before():
+    run = waiting("engine_committed T1@r1", "acknowledged T1@r2", "client_acknowledged T1@r1")
+    assert verdict(run, members_answer_when_others_have_it) is Verdict.HOLDS
+
+
+def test_answer_without_an_acknowledgement_is_reported():
+    run = waiting("engine_committed T1@r1", "client_acknowledged T1@r1")
+    (breach,) = members_answer_when_others_have_it(run)
+    assert str(breach) == "r1 answered the client of T1 when no other member had it; 1 must"
 
 
 def test_commits_in_the_order_of_the_binary_log_hold():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,17 +14,23 @@ from paraply.properties.campaign import run_campaign
 from paraply.properties.registry import Expectation
 from paraply.properties.search import random_schedules, search
 from paraply.reference_impl import composed
+from paraply.reference_impl.applier.row_store import Version
+from paraply.reference_impl.composed.rows import Table
 from paraply.reference_impl.composed.subject import COMPOSED
 from paraply.reference_impl.subject import Workload
 from paraply.registries import mutant_named, property_named, registered_mutants
 from paraply.vocabulary.events import EventKind, Outcome
+from paraply.vocabulary.log import Operation
 from paraply.vocabulary.schedule import Exploration, SeededSchedule
+from paraply.vocabulary.transactions import TransactionId
 
+WAIT = "own_commits_wait_for_other_members"
 MUTANTS = [mutant.name for mutant in registered_mutants() if mutant.of == COMPOSED.name]
 RUNS = 250
 RUNS_OF_A_MUTANT = 3_000
 SITUATIONS = {
     "a_certified_row_is_read_and_changed",
+    "a_deleted_row_is_inserted_again",
     "a_joiner_certifies",
     "a_member_recovers_from_a_donor",
     "a_members_workers_overlap",
@@ -35,9 +42,10 @@ SITUATIONS = {
     "members_commit_as_flushed",
     "members_end_in_one_state",
     "members_show_only_what_they_committed",
+    "members_answer_when_others_have_it",
     "members_start_as_they_stamped",
     "own_and_remote_transactions_commit_in_turn",
-    "own_commits_wait_for_other_members",
+    WAIT,
     "rows_stay_locked_until_the_end",
     "something_happens_after_a_crash",
     "what_a_group_confirmed_survives",
@@ -77,6 +85,46 @@ def test_semi_sync_transactions_wait_with_their_locks_and_an_applier_waits_for_t
     assert first.items <= holder.write_set
 
 
+def test_a_deleted_row_is_absent_until_a_client_inserts_it_again():
+    """The images of a row's changes are a chain, with an insert after each delete."""
+    left, operations = {}, set()
+    workload = Workload(transactions=12, rows=1, members=1, options={"barriers": False})
+    for row in [
+        row for one in COMPOSED.run(SeededSchedule(1), workload).transactions for row in one.rows
+    ]:
+        assert row.before == left.get(row.table)
+        assert (row.operation is Operation.INSERT) == (row.before is None)
+        assert (row.operation is Operation.DELETE) == (row.after is None)
+        left[row.table] = row.after
+        operations.add(row.operation)
+    assert operations == {Operation.INSERT, Operation.UPDATE, Operation.DELETE}
+
+
+def test_readers_find_in_a_row_who_wrote_it():
+    """A version that keeps the old value shows the old writer, so that a lost delete is seen."""
+    table = Table(["a"])
+    table.versions["a"] = [Version(TransactionId(1), 1), Version(TransactionId(2), 1)]
+    assert [one.writer for one in table.seen()] == [1]
+    table.versions["a"].append(Version(TransactionId(3), None))
+    assert [one.writer for one in table.seen()] == [3]
+
+
+@pytest.mark.parametrize("after_commit", [False, True])
+def test_only_after_commit_breaks_the_wait_of_commits(after_commit):
+    """The exception of the property is needed there, and hides nothing elsewhere."""
+    (prop,) = (one for one in properties_of(COMPOSED) if one.name == WAIT)
+    without = replace(prop, exemptions=())
+    workload = Workload(options={"after_commit": after_commit})
+    histories = [COMPOSED.run(SeededSchedule(seed), workload) for seed in range(60)]
+    assert any(without.violations(one) for one in histories) is after_commit
+    assert [prop.applies_to(one) for one in histories] == [
+        not after_commit and without.applies_to(one) for one in histories
+    ]
+    answers = property_named("members_answer_when_others_have_it")
+    assert any(answers.witness(one) for one in histories)
+    assert not any(answers.violations(one) for one in histories)
+
+
 def test_stamps_of_the_applier_are_the_certifiers():
     history = COMPOSED.run(SeededSchedule(3), Workload(transactions=6))
     begun = {(event.member, event.transaction) for event in history.events_of(EventKind.BEGUN)}
@@ -101,10 +149,16 @@ def test_stamps_of_the_applier_are_the_certifiers():
                 rows=1,
                 options={**QUIET, "sessions": 1, "workers": 1, "single_primary": True},
             ),
-            1_909,
+            3_799,
+        ),
+        (
+            Workload(
+                transactions=1, rows=1, options={**QUIET, "sessions": 1, "after_commit": True}
+            ),
+            80,
         ),
     ],
-    ids=["one", "two at a primary"],
+    ids=["one", "two at a primary, which update or delete", "one after commit"],
 )
 def test_every_order_of_a_small_scope_breaks_nothing(workload, runs):
     judged = [one for one in properties_of(COMPOSED) if one.expectation is Expectation.ALWAYS]
@@ -118,7 +172,7 @@ def test_every_order_of_a_small_scope_breaks_nothing(workload, runs):
 
 
 def test_there_are_mutants_between_the_pieces():
-    assert len(MUTANTS) >= 35
+    assert len(MUTANTS) >= 45
 
 
 @pytest.mark.long

@@ -15,7 +15,7 @@ from paraply.properties.registry import Violation, always, sometimes
 from paraply.properties.vocabularies import certification
 from paraply.vocabulary.events import EventKind, Outcome
 from paraply.vocabulary.history import History
-from paraply.vocabulary.log import RowImage
+from paraply.vocabulary.log import Operation, RowImage
 from paraply.vocabulary.transactions import INITIAL_STATE, RowWrite, Transaction, TransactionId
 from paraply.vocabulary.write_set import Item, format_item
 
@@ -147,6 +147,14 @@ def _chains(
 def a_certified_row_is_read_and_changed(history: History) -> bool:
     """Two certified transactions change one row one after the other."""
     return next(_chains(history), None) is not None
+
+
+@sometimes(of=certified_rows, source="certification keeps the key of a row that is gone")
+def a_deleted_row_is_inserted_again(history: History) -> bool:
+    """A certified transaction inserts a row that the certified one before it had deleted."""
+    return any(
+        image is None and row.operation is Operation.INSERT for _, _, row, image in _chains(history)
+    )
 
 
 @always(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from paraply.properties.registry import Violation, always, sometimes
+from paraply.properties.registry import Exemption, Violation, always, sometimes
 from paraply.properties.start_rule import must_wait
 from paraply.properties.vocabularies import recorded
 from paraply.vocabulary.events import Event, EventKind, Outcome
@@ -16,6 +16,7 @@ from paraply.vocabulary.write_set import Item, format_item
 
 _ENDS = frozenset({EventKind.ENGINE_COMMITTED, EventKind.ROLLED_BACK, EventKind.FAILED})
 _DOWN = frozenset({EventKind.CRASHED, EventKind.STOPPED})
+_WAITING = frozenset({EventKind.ENGINE_COMMITTED, EventKind.CLIENT_ACKNOWLEDGED})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,6 +64,18 @@ class CommittedUnacknowledged(Violation):
         heard = ", ".join(self.heard) or "no other member"
         return (
             f"{self.member} committed T{self.transaction} of its own when {heard} had it; "
+            f"{self.needed} must"
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnsweredUnacknowledged(CommittedUnacknowledged):
+    """A member answers its client too early."""
+
+    def __str__(self) -> str:
+        heard = ", ".join(self.heard) or "no other member"
+        return (
+            f"{self.member} answered the client of T{self.transaction} when {heard} had it; "
             f"{self.needed} must"
         )
 
@@ -236,7 +249,7 @@ class _Waits:
     heard: dict[TransactionId, set[str]] = field(default_factory=dict)
 
     def follow(self, event: Event) -> tuple[set[str], set[str]] | None:
-        """Return receivers and those that have it, at an own commit."""
+        """Return receivers and those that have it, at a commit or answer."""
         member, one = event.member, event.transaction
         if event.kind is EventKind.STARTED:
             self.up.add(member)
@@ -257,7 +270,7 @@ class _Waits:
             self.decided_in[member, one] = self.view[member]
         elif event.kind is EventKind.ACKNOWLEDGED:
             self.heard.setdefault(one, set()).add(member)
-        elif event.kind is EventKind.ENGINE_COMMITTED and (member, one) in self.decided_in:
+        elif event.kind in _WAITING and (member, one) in self.decided_in:
             number, members = self.decided_in[member, one]
             receivers = {
                 other
@@ -268,24 +281,35 @@ class _Waits:
         return None
 
 
-def _own_commits(history: History) -> Iterator[tuple[Event, set[str], int]]:
+def _own(history: History, kind: EventKind) -> Iterator[tuple[Event, set[str], int]]:
     origin = {one.id: one.origin for one in history.transactions}
     waits = _Waits(needed=int(history.header.options.get("acknowledgements", 0)))
     for event in history.events:
         found = waits.follow(event)
-        if found is not None and origin.get(event.transaction or INITIAL_STATE) == event.member:
+        is_own = origin.get(event.transaction or INITIAL_STATE) == event.member
+        if found is not None and is_own and event.kind is kind:
             receivers, heard = found
             yield event, heard, min(waits.needed, len(receivers))
 
 
 def _a_commit_needs_another(history: History) -> bool:
-    return any(needed for _, _, needed in _own_commits(history))
+    return any(needed for _, _, needed in _own(history, EventKind.ENGINE_COMMITTED))
+
+
+def _an_answer_needs_another(history: History) -> bool:
+    return any(needed for _, _, needed in _own(history, EventKind.CLIENT_ACKNOWLEDGED))
 
 
 @always(
     of=waits_of_members,
     source="MDEV-162; rpl_semi_sync_source_wait_point=AFTER_SYNC",
     witness=_a_commit_needs_another,
+    exemptions=(
+        Exemption(
+            applies=lambda history: bool(history.header.options.get("after_commit")),
+            because="AFTER_COMMIT: the client waits, and the commit does not",
+        ),
+    ),
 )
 def own_commits_wait_for_other_members(history: History) -> list[CommittedUnacknowledged]:
     """A member commits its own transaction once enough others have it in their relay logs.
@@ -299,7 +323,29 @@ def own_commits_wait_for_other_members(history: History) -> list[CommittedUnackn
             heard=tuple(sorted(heard)),
             needed=needed,
         )
-        for event, heard, needed in _own_commits(history)
+        for event, heard, needed in _own(history, EventKind.ENGINE_COMMITTED)
+        if len(heard) < needed and event.transaction is not None
+    ]
+
+
+@always(
+    of=waits_of_members,
+    source="MDEV-162; AFTER_COMMIT promises this much",
+    witness=_an_answer_needs_another,
+)
+def members_answer_when_others_have_it(history: History) -> list[AnsweredUnacknowledged]:
+    """A member answers its client once enough others have the transaction in their relay logs.
+
+    Members that crashed, or joined after the transaction, do not count.
+    """
+    return [
+        AnsweredUnacknowledged(
+            member=event.member,
+            transaction=event.transaction,
+            heard=tuple(sorted(heard)),
+            needed=needed,
+        )
+        for event, heard, needed in _own(history, EventKind.CLIENT_ACKNOWLEDGED)
         if len(heard) < needed and event.transaction is not None
     ]
 

@@ -34,10 +34,14 @@ class Execution:
 
     kind: TransactionKind
     read: dict[Item, object]
+    deleted: frozenset[Item] = frozenset()
 
     def changes(self, writer: TransactionId) -> tuple[RowWrite, ...]:
         """Return the row changes."""
-        return tuple(row_write(row, value, writer) for row, value in self.read.items())
+        return tuple(
+            row_write(row, value, None if row in self.deleted else writer)
+            for row, value in self.read.items()
+        )
 
 
 class ComposedMember(Member):
@@ -64,18 +68,23 @@ class ComposedMember(Member):
         self.gtids: dict[TransactionId, Gtid] = {}
         self.executing: dict[TransactionId, Execution] = {}
         self.acknowledged: dict[TransactionId, set[str]] = {}
+        self.unanswered: list[TransactionId] = []
         self.applier = Applier(self)
 
     # Clients.
 
-    def execute(self, kind: TransactionKind, rows: tuple[Item, ...]) -> None:
+    def execute(
+        self, kind: TransactionKind, rows: tuple[Item, ...], deleted: frozenset[Item] = frozenset()
+    ) -> None:
         """Lock and read a new transaction's rows."""
         self.clients += 1
         client = TransactionId(-self.clients)
         for row in rows:
             self.table.lock(client, row)
         self.executing[client] = Execution(
-            kind=kind, read={row: self.table.committed(row).value for row in rows}
+            kind=kind,
+            read={row: self.table.committed(row).value for row in rows},
+            deleted=deleted,
         )
 
     def break_off(self, client: TransactionId) -> None:
@@ -111,7 +120,7 @@ class ComposedMember(Member):
 
     def open_transactions(self) -> int:
         """Return the number of clients with a transaction."""
-        return len(self.sessions) + len(self.executing)
+        return len(self.sessions) + len(self.executing) + len(self.unanswered)
 
     # Group commit of own transactions.
 
@@ -152,11 +161,12 @@ class ComposedMember(Member):
         return any(one < transaction for one, _ in self.certified_sessions())
 
     def committing(self) -> list[tuple[TransactionId, Gtid]]:
-        """Return flushed and acknowledged own transactions whose turn it is."""
+        """Return flushed own transactions whose turn it is; AFTER_SYNC, acknowledged ones."""
         return [
             (transaction, gtid)
             for transaction, gtid in self.flushed
-            if self.is_turn_of(transaction) and self.group.is_acknowledged(self, transaction)
+            if self.is_turn_of(transaction)
+            and (self.composition.after_commit or self.group.is_acknowledged(self, transaction))
         ]
 
     def is_turn_of(self, transaction: TransactionId) -> bool:
@@ -166,12 +176,23 @@ class ComposedMember(Member):
         return self.flushed[0][0] == transaction
 
     def commit_session(self, transaction: TransactionId, gtid: Gtid) -> None:
-        """Commit in the engine, free the rows, and answer the client."""
+        """Commit in the engine, free the rows; AFTER_SYNC, answer the client."""
         self.table.engine_commit(transaction)
         self.flushed.remove((transaction, gtid))
         super().commit_session(transaction, gtid)
         if self.composition.one_commit_order:
             self.applier.commit_order.on_engine_commit(transaction)
+        self.unanswered.append(transaction)
+        if not self.composition.after_commit:
+            self.answer(transaction)
+
+    def answerable(self) -> list[TransactionId]:
+        """Return committed and acknowledged own transactions whose clients wait."""
+        return [one for one in self.unanswered if self.group.is_acknowledged(self, one)]
+
+    def answer(self, transaction: TransactionId) -> None:
+        """Confirm the commit to the client."""
+        self.unanswered.remove(transaction)
         self.recorder.record(
             EventKind.CLIENT_ACKNOWLEDGED, member=self.name, transaction=transaction
         )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 from paraply.reference_impl.applier.row_store import RowStore
 from paraply.reference_impl.certification.write_set_items import ItemComposer
 from paraply.vocabulary.events import Observation
@@ -24,13 +26,17 @@ TABLE = TableSchema(
 _COMPOSER = ItemComposer()
 
 
-def row_write(row: Item, read: object, writer: TransactionId) -> RowWrite:
-    """Return a change of the row that was read with this value; None inserts it."""
+def row_write(row: Item, read: object, writer: TransactionId | None) -> RowWrite:
+    """Return a change of the row that was read with this value; None inserts it.
+
+    Without a writer it is a delete.
+    """
+    operation = Operation.UPDATE if writer is not None else Operation.DELETE
     return RowWrite(
         table=TABLE.name,
-        operation=Operation.INSERT if read is None else Operation.UPDATE,
+        operation=Operation.INSERT if read is None else operation,
         before=None if read is None else (row, read),
-        after=(row, int(writer)),
+        after=None if writer is None else (row, int(writer)),
     )
 
 
@@ -60,7 +66,14 @@ class Table(RowStore):
         return self.holders.keys().isdisjoint(rows)
 
     def seen(self) -> tuple[Observation, ...]:
-        """Return a snapshot with the items of write sets."""
+        """Return a snapshot with the items of write sets.
+
+        A row states its writer in its value; of a row that is absent, the version does.
+        """
         return tuple(
-            Observation(item_of_row(row), version.writer) for row, version in self.newest()
+            Observation(
+                item_of_row(row),
+                version.writer if version.value is None else cast("TransactionId", version.value),
+            )
+            for row, version in self.newest()
         )

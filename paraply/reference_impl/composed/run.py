@@ -12,8 +12,10 @@ from paraply.reference_impl.composed.member import ComposedMember
 from paraply.reference_impl.group.member import Member, Status
 from paraply.reference_impl.group.run import Action, Budget, GroupRun, Reach
 from paraply.vocabulary.events import EventKind
+from paraply.vocabulary.log import Operation
 from paraply.vocabulary.schedule import ExhaustiveSchedule
-from paraply.vocabulary.transactions import TransactionId
+from paraply.vocabulary.transactions import TransactionId, TransactionKind
+from paraply.vocabulary.write_set import Item
 
 READER, AUDITOR = "reader", "auditor"
 OPTIONAL = frozenset({"joins", "broadcasts", "crashes", "leaves", "is read"})
@@ -26,6 +28,8 @@ class ComposedBudget(Budget):
     """Remaining optional actions."""
 
     reads: int = 0
+    deletes: bool = False
+    """Whether transactions may delete rows, and insert them again."""
 
 
 class ComposedRun(GroupRun):
@@ -57,6 +61,8 @@ class ComposedRun(GroupRun):
         for client in one.executing:
             act = partial(self.send, one, client)
             offer(f"sends client {-client}'s", act, Reach.ORDER)
+        for transaction in one.answerable():
+            offer(f"answers T{transaction}", partial(one.answer, transaction))
         if one.flushable():
             offer("flushes", one.flush)
         if not one.applier.has_failed:
@@ -76,15 +82,28 @@ class ComposedRun(GroupRun):
             # It would wait for the lock; it tries later.
             return
         self.budget.transactions -= 1
-        one.execute(kind, items)
+        present = [row for row in items if one.table.committed(row).value is not None]
+        may_delete = self.budget.deletes and kind is TransactionKind.ROWS
+        one.execute(
+            kind, items, frozenset(filter(self.deletes, present)) if may_delete else frozenset()
+        )
+
+    def deletes(self, row: Item) -> bool:
+        """Choose whether a transaction deletes a row, or updates it."""
+        del row
+        return (
+            self.schedule.choose([Operation.UPDATE, Operation.DELETE], "operation")
+            is Operation.DELETE
+        )
 
     def send(self, member: ComposedMember, client: TransactionId) -> None:
         """Send an executed transaction."""
         transaction = self.group.recorder.next_id()
-        rows = member.executing[client].read
+        execution = member.executing[client]
         self.group.send_executed(member, client)
-        for row in rows:
-            self.writers[str(row)] += (transaction,)
+        for row in execution.read:
+            # A deleted row is no longer like a written one.
+            self.writers[str(row)] += (-transaction if row in execution.deleted else transaction,)
 
     def read(self, member: ComposedMember) -> None:
         """Let a reader take a snapshot."""

@@ -43,6 +43,11 @@ class ComposedSubject(Subject):
             meaning="other members that must have received a transaction before it is committed",
         ),
         Option(
+            name="after_commit",
+            default=False,
+            meaning="before its client is answered, but after the commit (AFTER_COMMIT)",
+        ),
+        Option(
             name="broadcasts", default=4, small=0, meaning="executed sets that members broadcast"
         ),
         Option(name="joins", default=1, small=0, meaning="how often a server joins or rejoins"),
@@ -65,6 +70,11 @@ class ComposedSubject(Subject):
             name="one_commit_order",
             default=True,
             meaning="a member's own transactions, too, commit as certified",
+        ),
+        Option(
+            name="deletes",
+            default=True,
+            meaning="transactions also delete rows, and insert them again",
         ),
         Option(name="reads", default=4, small=0, meaning="snapshots that readers take"),
     )
@@ -100,6 +110,7 @@ class ComposedSubject(Subject):
             rows=workload.row_names,
             workers=int(options["workers"]),
             acknowledgements=int(options["acknowledgements"]),
+            after_commit=bool(options["after_commit"]),
             one_commit_order=bool(options["one_commit_order"]),
         )
         group = ComposedGroup(names, dialect_named(dialect), composition, recorder)
@@ -112,6 +123,7 @@ class ComposedSubject(Subject):
             sessions=int(options["sessions"]),
             barriers=bool(options["barriers"]),
             reads=int(options["reads"]),
+            deletes=bool(options["deletes"]),
         )
         ComposedRun(group, schedule, budget, workload.row_names).run()
         return names
