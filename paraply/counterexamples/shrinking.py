@@ -43,7 +43,7 @@ class Minimality:
     """Known minimality of a counterexample.
 
     Attributes:
-        is_one_minimal: no single removed or lowered choice gives a smaller breaking run.
+        is_one_minimal: no single cut, or lower choice that is tried, gives a smaller breaking run.
         runs_below: enumerated runs of one transaction less.
         is_exhausted: those are all, and none breaks the property.
     """

@@ -76,7 +76,7 @@ def renewed(
     names = dict.fromkeys(part.system for part in parts)
     spent = {name: {**old["systems"], **new["systems"]}[name] for name in names}
     before = len(parts) - new["obligations"]
-    asked = before * (old["asked"] // old["obligations"]) + new["asked"]
+    asked = before * old["asked"] // old["obligations"] + new["asked"]
     failed = [one for one in old["failed"] if one["system"] not in new["systems"]]
     return {
         **new,

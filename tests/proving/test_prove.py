@@ -259,7 +259,7 @@ def test_stability_of_one_system_is_measured_again_and_that_of_others_kept(tmp_p
         again = row["obligations"] - sum(
             len(obligations(system)) for system in systems() if system.name != "members"
         )
-        before = (row["obligations"] - again) * (old[judge]["asked"] // old[judge]["obligations"])
+        before = (row["obligations"] - again) * old[judge]["asked"] // old[judge]["obligations"]
         assert row["asked"] == before + again * (2 if row["version"] else 1)
         assert row["failed"] == []
 

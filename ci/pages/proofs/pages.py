@@ -79,7 +79,7 @@ def theorem_page(entry: Theorem, prose: dict[str, str], assumptions: dict[str, A
         *([prose["lemma"], ""] if "lemma" in prose else []),
         "## In plain words", "", prose["plain"], "",
         "## Why it matters", "", prose["why"], "",
-        "## Model and its distance from real servers", "", prose["distance"], "",
+        "## Distance from servers", "", prose["distance"], "",
         f"Source: {entry.source}. Actions:", "",
         "| action | what happens |", "| --- | --- |",
         *(f"| `{action.name}` | {action.meaning or 'time passes'} |" for action in first.actions),
@@ -94,14 +94,14 @@ def theorem_page(entry: Theorem, prose: dict[str, str], assumptions: dict[str, A
         "| invariant | meaning |", "| --- | --- |",
         *(f"| `{s.name}` | {s.meaning} |" for s in first.invariants), "",
         *(line for response in progress for line in response_section(first, response)),
-        "## What was checked by machine", "",
+        "## Checked by machine", "",
         f"{obligation_count(entry)} obligations over {counted(len(systems), 'system')} "
         f"({', '.join(s.name for s in systems)}){rule}, by [three judges](README.md#three-judges). "
         f"Runs reach every action, and {_reached(first)}. The proof would notice "
         + ", ".join(f"[{c}]({c}.md)" for c in entry.delimited_by) + ".", "",
         *(["## A small example", "", prose["example"], ""] if "example" in prose else []),
         "## What is not claimed", "", prose["not_claimed"], "",
-        "## How to re-run", "", "```", f"paraply prove {entry.id} --matrix", "```", "",
+        "## Re-run", "", "```", f"paraply prove {entry.id} --matrix", "```", "",
         "## History", "", *_history(entry), "",
     ]  # fmt: skip
     return "\n".join(lines)
@@ -162,7 +162,7 @@ def counterexample_page(entry: Counterexample, data: dict[str, Any]) -> str:
         "## Smallest run", "", "```", *(line[5:] for line in run_lines(run)), "```", "",
         *(_fairness(system, entry) if is_lasso else ()),
         *reference_section(entry),
-        "## How to re-run", "", "```", f"paraply prove {entry.id}", "```", "",
+        "## Re-run", "", "```", f"paraply prove {entry.id}", "```", "",
     ])  # fmt: skip
 
 
@@ -177,8 +177,8 @@ def _fairness(system: System, entry: Counterexample) -> list[str]:
 
 def _no_shorter_run(entry: Counterexample) -> list[str]:
     return [
-        f"The solver finds no shorter run with integers from {entry.scope.low} to "
-        f"{entry.scope.high} and {counted(entry.scope.size, 'element')} of each other sort.",
+        f"The solver finds no shorter run with integers {entry.scope.low} to "
+        f"{entry.scope.high} and {counted(entry.scope.size, 'element')} per other sort.",
     ]
 
 

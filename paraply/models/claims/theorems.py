@@ -59,7 +59,7 @@ ROWS_END_TO_END = variant_of_end_to_end(
 )
 """The same without A12 and tables."""
 
-THEOREMS = (
+_STATED: tuple[Theorem, ...] = (
     Theorem(
         id="P01",
         claim="No conflicting parallel apply: of two transactions that write one row, the later "
@@ -306,6 +306,8 @@ THEOREMS = (
     *THEOREMS_OF_THE_GROUP,
     *THEOREMS_OF_EXACTLY_ONCE,
 )
+
+THEOREMS = tuple(sorted(_STATED, key=lambda entry: int(entry.id[1:])))
 
 
 def theorem(identifier: str) -> Theorem | Counterexample | None:

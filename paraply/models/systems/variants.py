@@ -22,6 +22,7 @@ from paraply.models.systems import (
     member_in_applier,
     members,
     merged_parts,
+    minimiser,
     one_copy,
     prefix_test,
     quorum,
@@ -139,6 +140,11 @@ def variant_of_linear_audit(**switches: object) -> Build:
 def variant_of_merged_parts(**switches: object) -> Build:
     """Return a log in parts that are merged."""
     return lambda: merged_parts.merged_parts(merged_parts.Rules(**switches))  # type: ignore[arg-type]
+
+
+def variant_of_minimiser(**switches: object) -> Build:
+    """Return the minimiser of counterexamples."""
+    return lambda: minimiser.minimiser(minimiser.Rules(**switches))  # type: ignore[arg-type]
 
 
 def variant_of_prefix_test(**switches: object) -> Build:

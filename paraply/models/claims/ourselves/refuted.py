@@ -7,12 +7,15 @@ from paraply.models.language.concrete import Scope
 from paraply.models.systems.variants import (
     variant_of_linear_audit,
     variant_of_merged_parts,
+    variant_of_minimiser,
     variant_of_prefix_test,
 )
 
 LOG = Scope(low=-1, high=3, size=1)
 NUMBERS = Scope(low=0, high=2, size=1)
 STATES = Scope(low=0, high=2, size=2)
+TWO_RUNS = Scope(low=0, high=1, size=2)
+THREE_RUNS = Scope(low=0, high=2, size=3)
 
 _ALL_PAIRS = (
     "`tests/properties/test_safety_against_all_pairs.py` puts faults into the audit, and the "
@@ -25,6 +28,10 @@ _SUMMARIES = (
 _BRUTE_FORCE = (
     "`tests/properties/two_logs/test_broken_rules.py` breaks the rule, and a search of all "
     "explanations disagrees."
+)
+_FOLLOWED = (
+    "`tests/counterexamples/test_minimiser_follows_the_model.py` puts this fault into the "
+    "minimiser, and the model refuses its steps."
 )
 
 REFUTED_ABOUT_OURSELVES = (
@@ -83,5 +90,35 @@ REFUTED_ABOUT_OURSELVES = (
         system=variant_of_prefix_test(name="collides", prints_differ=False),
         statement="what_is_shown_is_a_prefix", scope=STATES, steps=1, elsewhere=_BRUTE_FORCE,
         source="assumption A19; fingerprints are sums of 64-bit hashes",
+    ),
+    Counterexample(
+        id="C107", title="a minimiser that takes a run whose verdict is unknown",
+        system=variant_of_minimiser(name="takes_unknown", wants_a_breach=False),
+        statement="the_verdict_is_kept", scope=TWO_RUNS, steps=1, elsewhere=_FOLLOWED,
+        source="a run that was cut short, or a judge that gave up",
+    ),
+    Counterexample(
+        id="C108", title="a minimiser that takes any breach",
+        system=variant_of_minimiser(name="takes_any_breach", wants_the_same=False),
+        statement="the_verdict_is_kept", scope=TWO_RUNS, steps=1, elsewhere=_FOLLOWED,
+        source="slippage of test-case reducers: another bug of the same program",
+    ),
+    Counterexample(
+        id="C109", title="a minimiser that takes runs that are not smaller",
+        system=variant_of_minimiser(name="takes_any_size", wants_smaller=False),
+        statement="it_never_grows", scope=TWO_RUNS, steps=1, elsewhere=_FOLLOWED,
+        source="random runs of another workload, whose choices mean something else",
+    ),
+    Counterexample(
+        id="C110", title="a minimiser that does not begin again after a change",
+        system=variant_of_minimiser(name="one_round", begins_again=False),
+        statement="minimal_is_one_minimal", scope=THREE_RUNS, steps=3, elsewhere=_FOLLOWED,
+        source="one round of delta debugging is not one-minimal",
+    ),
+    Counterexample(
+        id="C111", title="a minimiser that calls a run minimal where its budget ended",
+        system=variant_of_minimiser(name="spent", admits_limits=False),
+        statement="minimal_is_one_minimal", scope=TWO_RUNS, steps=1, elsewhere=_FOLLOWED,
+        source="CHECK_RUNS_MAX and CHECK_CHOICES_MAX",
     ),
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Theorems about the audit, merged parts and the comparison of two logs."""
+"""Theorems about the audit, merged parts, the comparison of two logs and the minimiser."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from paraply.models.systems import merged_parts
 from paraply.models.systems.variants import (
     variant_of_linear_audit,
     variant_of_merged_parts,
+    variant_of_minimiser,
     variant_of_prefix_test,
 )
 
@@ -48,5 +49,16 @@ THEOREMS_ABOUT_OURSELVES = (
         assumes=("A19",),
         delimited_by=("C85", "C86", "C87"),
         source="paraply/properties/two_logs/rule.py",
+    ),
+    Theorem(
+        id="P52",
+        claim="The minimiser keeps the verdict: the run that it returns breaks the property that "
+        "the first run broke and is not larger; if it is called minimal, no tried simplification "
+        "of it is a smaller run that breaks it.",
+        systems=(variant_of_minimiser(name="minimiser"),),
+        statements=("the_verdict_is_kept", "it_never_grows", "minimal_is_one_minimal"),
+        assumes=(),
+        delimited_by=("C107", "C108", "C109", "C110", "C111"),
+        source="paraply/properties/shrinking.py; paraply/counterexamples/shrinking.py",
     ),
 )
