@@ -13,7 +13,7 @@ from paraply.adapters.binlog.report import LogReport
 from paraply.adapters.binlog.transaction_stream import LogFile
 from paraply.auditing.engines import COMPILED, MakeEngine, Step
 from paraply.properties.logs.audit import AuditOptions
-from paraply.properties.logs.compiled.auditor import CompiledAuditor, require_compilable
+from paraply.properties.logs.compiled.auditor import CompiledAuditor
 from paraply.properties.logs.compiled.replay import CompiledReplay, CompiledRowFollower
 from paraply.vocabulary.log import LoggedTransaction
 
@@ -72,8 +72,7 @@ class CompiledEngine:
                 yield Step(item.file, *item.gtids())
             else:
                 self._keys.complete_transaction(item)
-                if self._stream.is_survey:
-                    require_compilable(item)
-                else:
-                    self._judge.observe(item)
+                rows = self._stream.digested(item)
+                if not self._stream.is_survey:
+                    self._judge.observe(item, rows)
                 yield Step(item.start.file, item.gtid, item.gtid)

@@ -37,13 +37,21 @@ def test_auto_takes_the_compiled_engine_where_the_log_repays_it(
     assert audit(AuditRequest(files=(log,))).engine == engine
 
 
+MIXED = ("mysql-9.7.4", "mariadb-10.11.19")
+
+
+def mixed(repository):
+    """Return files that no compiled engine judges together."""
+    folder = repository / "tests" / "fixtures" / "binlogs"
+    return tuple(str(folder / name / "xa" / "bin.000001") for name in MIXED)
+
+
 def test_auto_falls_back_where_the_log_is_not_for_the_compiled_engine(repository, monkeypatch):
     monkeypatch.setattr(line_of_work, "COMPILED_BYTES_MIN", 0)
     monkeypatch.setattr(line_of_work, "COMPILING_BYTES_MIN", 0)
-    prepared = "tests/fixtures/binlogs/mysql-9.7.4/xa/bin.000001"
-    result = audit(AuditRequest(files=(str(repository / prepared),)))
+    result = audit(AuditRequest(files=mixed(repository)))
     assert result.engine == "readable"
-    assert "rows outside of a plain transaction" in result.engine_because
+    assert "logs of MySQL and of MariaDB" in result.engine_because
     assert result.row_changes > 0
 
 
@@ -67,9 +75,8 @@ def test_report_names_the_share_and_the_tables_of_the_readable_code(repository, 
 
 
 def test_compiled_engine_by_name_says_why_it_cannot(repository):
-    prepared = "tests/fixtures/binlogs/mysql-9.7.4/xa/bin.000001"
-    request = AuditRequest(files=(str(repository / prepared),), engine="compiled")
-    with pytest.raises(ParaplyError, match=r"P308 .*rows outside of a plain transaction"):
+    request = AuditRequest(files=mixed(repository), engine="compiled")
+    with pytest.raises(ParaplyError, match=r"P308 .*logs of MySQL and of MariaDB"):
         audit(request)
 
 

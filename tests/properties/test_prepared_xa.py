@@ -24,7 +24,7 @@ def test_states_that_differ_are_described_differently():
     states = [kept(), kept(1), kept(2), kept(1, 2), kept(2, 1), kept(1, 2, transactions_max=1)]
     assert len({one.described() for one in states}) == len(states)
     ended = kept(1)
-    assert ended.end(prepared(1).xa_id) == prepared(1)
+    assert ended.end(prepared(1).xa_id).transaction == prepared(1)
     assert ended.described() == kept().described()
 
 
@@ -32,7 +32,7 @@ def test_oldest_is_forgotten_at_the_bound_and_that_is_remembered():
     waiting = kept(1, 2, 3, transactions_max=2)
     assert waiting.forgotten
     assert waiting.end(prepared(1).xa_id) is None
-    assert waiting.end(prepared(2).xa_id) == prepared(2)
+    assert waiting.end(prepared(2).xa_id).transaction == prepared(2)
     assert not kept(1, 2, transactions_max=2).forgotten
 
 

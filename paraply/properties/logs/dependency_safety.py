@@ -48,12 +48,11 @@ from paraply.properties.logs.transaction_facts import (
     shorten,
 )
 from paraply.vocabulary.audit_result import Reason, SafetyViolation
-from paraply.vocabulary.keys import ConflictKey
+from paraply.vocabulary.keys import ConflictKey, xa_key
 from paraply.vocabulary.log import LoggedKind, LoggedTransaction, table_of
 
 CONFLICTING_TRANSACTIONS_ARE_ORDERED = "conflicting_transactions_are_ordered"
 DEFINITIONS_CHANGE_ALONE = "definitions_change_alone"
-XA_INDEX = "XA"
 
 VIOLATIONS_MAX = 1_000
 
@@ -89,7 +88,7 @@ def get_touches(txn: LoggedTransaction) -> Touches:
     writes = {key: key not in uncertain for key in txn.keys}
     writes |= dict.fromkeys(txn.searched_rows, False)
     if txn.kind is LoggedKind.XA and txn.xa_id:
-        writes[ConflictKey(table="", index=XA_INDEX, values=(txn.xa_id,), shown=txn.xa_id)] = True
+        writes[xa_key(txn.xa_id)] = True
     tables = get_changed_tables(txn)
     names = get_definitions_changed(txn)
     redefined = {*names.tables, *(f"{schema}.*" for schema in names.schemas)}

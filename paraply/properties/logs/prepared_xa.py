@@ -5,7 +5,8 @@ Their rows stay locked and count from XA COMMIT.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 from paraply.vocabulary.log import LoggedTransaction
 
@@ -13,6 +14,15 @@ PREPARED_MAX = 10_000
 BYTES_MAX = 64 << 20
 """Estimated bytes of kept row images."""
 _COLUMN_BYTES = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A prepared transaction; ``digested`` are its rows for kernels."""
+
+    transaction: LoggedTransaction
+    size: int
+    digested: Any = field(default=None, repr=False)
 
 
 class PreparedXa:
@@ -24,27 +34,31 @@ class PreparedXa:
         self._transactions_max = transactions_max
         self._bytes_max = bytes_max
         self._bytes = 0
-        self._waiting: dict[str, tuple[LoggedTransaction, int]] = {}
+        self._waiting: dict[str, Prepared] = {}
         self._missed: dict[str, None] = {}
         """Unmatched ends, bounded."""
 
-    def prepare(self, txn: LoggedTransaction) -> None:
+    def prepare(self, txn: LoggedTransaction, digested: Any = None) -> None:
         """Keep a prepared transaction."""
-        self._bytes -= self._waiting.pop(txn.xa_id, (None, 0))[1]
+        self._take(txn.xa_id)
         size = _estimate_bytes(txn)
-        self._waiting[txn.xa_id] = (txn, size)
+        self._waiting[txn.xa_id] = Prepared(txn, size, digested)
         self._bytes += size
         while len(self._waiting) > self._transactions_max or self._bytes > self._bytes_max:
             self.end(next(iter(self._waiting)))
             self.forgotten = True
 
-    def end(self, xa_id: str) -> LoggedTransaction | None:
+    def end(self, xa_id: str) -> Prepared | None:
         """Remove and return the transaction ``xa_id``."""
-        txn, size = self._waiting.pop(xa_id, (None, 0))
-        self._bytes -= size
-        if txn is None and len(self._missed) < self._transactions_max:
+        found = self._take(xa_id)
+        if found is None and len(self._missed) < self._transactions_max:
             self._missed[xa_id] = None
-        return txn
+        return found
+
+    def _take(self, xa_id: str) -> Prepared | None:
+        found = self._waiting.pop(xa_id, None)
+        self._bytes -= found.size if found is not None else 0
+        return found
 
     def begin(self) -> None:
         """Start to note unmatched ends."""
@@ -53,8 +67,10 @@ class PreparedXa:
     def move(self, by: int) -> None:
         """Add ``by`` to the ordinals."""
         self._waiting = {
-            xa_id: (replace(txn, ordinal=txn.ordinal + by), size)
-            for xa_id, (txn, size) in self._waiting.items()
+            xa_id: replace(
+                each, transaction=replace(each.transaction, ordinal=each.transaction.ordinal + by)
+            )
+            for xa_id, each in self._waiting.items()
         }
 
     def go_on(self, later: PreparedXa, transactions: int) -> None:
@@ -62,8 +78,8 @@ class PreparedXa:
         for xa_id in later._missed:
             self.end(xa_id)
         self.move(-transactions)
-        for txn, _ in later._waiting.values():
-            self.prepare(txn)
+        for each in later._waiting.values():
+            self.prepare(each.transaction, each.digested)
         self.forgotten |= later.forgotten
 
     def described(self) -> str:

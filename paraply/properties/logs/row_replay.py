@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from paraply.properties.logs.cascades import Cascades
-from paraply.properties.logs.prepared_xa import PreparedXa
+from paraply.properties.logs.prepared_xa import Prepared, PreparedXa
 from paraply.properties.logs.replay_borders import ReplayBorder
 from paraply.properties.logs.replay_state import (
     ROWS_MAX,
@@ -264,16 +264,26 @@ class RowReplay:
 
     def _follow_xa(self, txn: LoggedTransaction) -> None:
         if txn.rows or txn.undecoded_tables:
-            self._prepared.prepare(txn)
+            self._prepared.prepare(txn, self._digested())
             return
         prepared = self._prepared.end(txn.xa_id)
         if not any(text.lstrip().upper().startswith("XA COMMIT") for text in txn.statements):
             return
         if prepared is not None:
-            self._txn = prepared
-            self._apply_rows(prepared)
+            self._apply_prepared(prepared)
         elif self._prepared.forgotten:
-            self._state.reset_all()
+            self._lose_all()
+
+    def _lose_all(self) -> None:
+        self._state.reset_all()
+
+    def _digested(self) -> Any:
+        """Return what prepared rows are to be kept with."""
+        return None
+
+    def _apply_prepared(self, prepared: Prepared) -> None:
+        self._txn = prepared.transaction
+        self._apply_rows(prepared.transaction)
 
     def _apply_row(self, txn: LoggedTransaction, row: RowChange) -> None:
         self._apply_identified(txn, row, self._identified(row))

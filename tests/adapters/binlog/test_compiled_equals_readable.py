@@ -142,7 +142,7 @@ def test_chunks_and_batches_of_any_size_change_nothing(small_logs, dialect, seed
 
 
 def test_transaction_longer_than_the_largest_buffer_goes_to_the_readable_decoder(small_logs):
-    with pytest.raises(NotCompilable, match="rows outside of a plain transaction"):
+    with pytest.raises(NotCompilable, match="rows that kernels cannot read"):
         audit_by_compiled((str(small_logs["mysql"]),), chunk_bytes=500, bytes_max=1_000)
 
 

@@ -119,9 +119,9 @@ def test_recorded_files(folder, tmp_path):
 @pytest.mark.long
 def test_file_that_the_compiled_engine_refuses_is_read_from_the_first_on(logs, tmp_path):
     files = rotated(ForgedLog.read(logs["mysql"]), tmp_path / "logs", 3, 0)
-    xa = RECORDINGS / "mysql-9.7.4" / "xa" / "bin.000001"
+    minimal = RECORDINGS / "mysql-9.7.4" / "load-minimal-image" / "bin.000001"
     files.append(tmp_path / "logs" / "binlog.000004")
-    files[-1].write_bytes(xa.read_bytes())
+    files[-1].write_bytes(minimal.read_bytes())
     follower = follow(files, tmp_path / "out", 0, "auto")
     assert_equal(follower.result(), files, "auto")
     assert [row["engine"] for row in follower.files()] == [*["compiled"] * 3, "readable"]

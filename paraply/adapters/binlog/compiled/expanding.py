@@ -142,10 +142,8 @@ def _transaction(
             return
         if code in _ROWS:
             hidden[code] += 1
-            head = rows_head_bytes(code, body)
-            code = _ROWS[EventType(code)]
+            code, body = as_plain_rows(code, body)
             hidden[code] -= 1
-            body = body[:head] + (inflate(body[head:]) if head < len(body) else b"")
         plain = HEADER.pack(
             event.timestamp_s, code, event.server_id, HEADER_BYTES + len(body),
             event.end_position, event.flags,
@@ -160,6 +158,15 @@ def _transaction(
             event.type_code != EventType.TRANSACTION_PAYLOAD
         ):
             raise _OddError  # Plain: the scanner reads it as it is.
+
+
+def as_plain_rows(code: int, body: bytes) -> tuple[int, bytes]:
+    """Return an event's type and body with MariaDB's compressed rows unpacked."""
+    if code not in _ROWS:
+        return code, body
+    head = rows_head_bytes(code, body)
+    rows = inflate(body[head:]) if head < len(body) else b""
+    return _ROWS[EventType(code)], body[:head] + rows
 
 
 def _unpacked(raw: RawEvent) -> bytes:

@@ -152,8 +152,13 @@ def touched_keys(txn: LoggedTransaction) -> Iterator[tuple[ConflictKey, int, boo
     yield from ((key, LOCKED, True) for key in txn.locked_keys)
 
 
-def left_keys(changes: Iterable[LeftChanges], count: int) -> LeftKeys:
-    """Return the left rows' keys of a batch of ``count`` transactions."""
+def left_keys(
+    changes: Iterable[LeftChanges], count: int, more: Iterable[ConflictKey] = ()
+) -> LeftKeys:
+    """Return the left rows' keys of a batch of ``count`` transactions.
+
+    The last transaction also writes the keys ``more``.
+    """
     ends = np.zeros(count, np.int64)
     digests: list[int] = []
     kinds: list[int] = []
@@ -166,6 +171,11 @@ def left_keys(changes: Iterable[LeftChanges], count: int) -> LeftKeys:
             is_primary = kind == WRITTEN and key.index == PRIMARY
             marks.append(L.PRIMARY_KEY * is_primary + L.UNCERTAIN_KEY * (not certain))
         ends[each.index] = len(digests) - before
+    for key in more:
+        digests.append(key_digest(key))
+        kinds.append(WRITTEN)
+        marks.append(0)
+        ends[-1] += 1
     return LeftKeys(
         np.cumsum(ends), np.array(digests, np.uint64), np.array(kinds, np.int64),
         np.array(marks, np.uint8),

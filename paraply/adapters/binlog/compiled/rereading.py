@@ -9,7 +9,7 @@ from paraply.adapters.binlog.compiled import layout as L
 from paraply.adapters.binlog.compiled.batch import Arrays
 from paraply.adapters.binlog.compiled.collect_kernel import derived
 from paraply.adapters.binlog.compiled.descriptors import Descriptors, KeyLine, ScanPlan, scan_plan
-from paraply.adapters.binlog.compiled.expanding import expand
+from paraply.adapters.binlog.compiled.framing_rows import Framed, KeepingDecoder
 from paraply.adapters.binlog.compiled.hashing import crc32_tables
 from paraply.adapters.binlog.compiled.left_rows import key_digest, keyed, only_left, touched_keys
 from paraply.adapters.binlog.compiled.left_tables import LeftTables
@@ -24,13 +24,12 @@ from paraply.adapters.binlog.framing import HEADER, EventHeader, RawEvent
 from paraply.adapters.binlog.keys.builder import KeyBuilder
 from paraply.adapters.binlog.keys.foreign import NEW, of_kind
 from paraply.adapters.binlog.keys.parts import BuiltKey
-from paraply.adapters.binlog.reading import EventDecoder
 from paraply.adapters.binlog.report import FileReport, LogReport
 from paraply.adapters.binlog.table_map import TableMap, parse_table_map
 from paraply.adapters.binlog.transaction_stream import TransactionStream
 from paraply.adapters.remote_files import open_range
-from paraply.vocabulary.keys import ConflictKey
-from paraply.vocabulary.log import LoggedTransaction, RowImage
+from paraply.vocabulary.keys import ConflictKey, xa_key
+from paraply.vocabulary.log import LoggedKind, LoggedTransaction, RowImage
 from paraply.vocabulary.not_compilable import NotCompilable
 
 OFFSET_BITS = 44
@@ -50,7 +49,7 @@ class Rereader:
         self._words = np.zeros((2, 6), np.uint8)
         self._words[0, :5] = list(b"BEGIN")
         self._words[1] = list(b"COMMIT")
-        self._last: tuple[int, LoggedTransaction] | None = None
+        self._last: tuple[int, LoggedTransaction, Framed] | None = None
 
     def add_file(self, file: str) -> None:
         """Start a new current file."""
@@ -68,17 +67,20 @@ class Rereader:
 
     def reread(self, ordinal: int, at: int) -> LoggedTransaction:
         """Return the transaction at place ``at``, without keys."""
-        if self._last is None or self._last[0] != at:
-            self._last = at, self._read(at)
-        txn = self._last[1]
+        txn, _ = self._read_once(at)
         txn.ordinal = ordinal
         return txn
 
-    def _read(self, place: int) -> LoggedTransaction:
+    def _read_once(self, at: int) -> tuple[LoggedTransaction, Framed]:
+        if self._last is None or self._last[0] != at:
+            self._last = at, *self._read(at)
+        return self._last[1:]
+
+    def _read(self, place: int) -> tuple[LoggedTransaction, Framed]:
         file, offset, description = self._find(place)
         stream = TransactionStream(report=LogReport(), on_table_map=None, on_rows=None)
         stream.file = FileReport(file=file)
-        decoder = EventDecoder()
+        decoder = KeepingDecoder()
         trailer = CHECKSUM_BYTES if description.checksum else 0
         with open_range(file, offset, buffer_bytes=_BUFFER_BYTES) as log:
             while True:
@@ -94,12 +96,14 @@ class Rereader:
                 raw = RawEvent(header, body[: len(body) - trailer])
                 for event in decoder.decode(raw, description):
                     for txn in stream.on_event(event):
-                        return txn
+                        framed = decoder.framed(txn.domain)
+                        assert framed is not None
+                        return txn, framed
 
     def keys_with(self, ordinal: int, at: int, digests: frozenset[int]) -> dict[int, ConflictKey]:
         """Return, by digest, the transaction's first such key, in the key builder's order."""
         txn = self.reread(ordinal, at)
-        arrays, known, plans = self._rescan(txn, at)
+        arrays, known, plans = self._rescan(at)
         found = self._left_keys_with(txn, digests)
         names = self._left.reasons
         read = [change for change in txn.rows if change.table.lower() not in names]
@@ -128,10 +132,10 @@ class Rereader:
         self, txn: LoggedTransaction, digests: frozenset[int]
     ) -> dict[int, ConflictKey]:
         rows = only_left(txn, self._left.reasons)
-        if not rows.rows:
-            return {}
-        keys = touched_keys(keyed(rows, self._keys))
-        return {digest: key for key, *_ in keys if (digest := key_digest(key)) in digests}
+        keys = [key for key, *_ in touched_keys(keyed(rows, self._keys))] if rows.rows else []
+        if txn.kind is LoggedKind.XA and txn.xa_id:
+            keys.append(xa_key(txn.xa_id))
+        return {digest: key for key in keys if (digest := key_digest(key)) in digests}
 
     def _find(self, place: int) -> tuple[str, int, FormatDescription]:
         offset = place & ((1 << OFFSET_BITS) - 1)
@@ -139,26 +143,18 @@ class Rereader:
         description = next(found for first, found in reversed(formats) if first <= offset)
         return file, offset, description
 
-    def _rescan(
-        self, txn: LoggedTransaction, place: int
-    ) -> tuple[Arrays, Descriptors, list[ScanPlan | None]]:
-        file, offset, description = self._find(place)
-        with open_range(file, offset, buffer_bytes=_BUFFER_BYTES) as log:
-            # Writable: read-only data would compile the kernels again.
-            data = np.frombuffer(log.read(txn.end_offset - offset), np.uint8).copy()
-        trailer = CHECKSUM_BYTES if description.checksum else 0
-        run = expand(data, offset, checked=bool(trailer))
-        if run is not None and run.hidden:
-            data, trailer = run.data, 0
+    def _rescan(self, place: int) -> tuple[Arrays, Descriptors, list[ScanPlan | None]]:
+        txn, (data, description) = self._read_once(place)
+        file = txn.start.file
         arrays = Arrays.of(1, max(1, len(txn.rows)))
         arrays.keys = np.zeros((max(1, len(txn.rows)) * L.KEYS_OF_TABLE_MAX, 2), np.uint64)
         known, plans = Descriptors(), list[ScanPlan | None]()
         scratch = np.zeros((4096, 2), np.int64)
-        tables = self._tables_of(data, trailer, description)
+        tables = self._tables_of(data, description)
         while True:
             with np.errstate(over="ignore"):
                 scan(
-                    data, len(data), offset, trailer,
+                    data, len(data), 0, 0,
                     description.post_header_length(EventType.QUERY, 13), description.is_mariadb,
                     self._crc, self._words, known.hashes, known.slots, known.tables,
                     known.columns, known.keys, known.seeds, known.parts, known.weights,
@@ -178,14 +174,14 @@ class Rereader:
             known.add(digest, table, plans[-1], is_left=is_left)
 
     def _tables_of(
-        self, data: NDArray[np.uint8], trailer: int, description: FormatDescription
+        self, data: NDArray[np.uint8], description: FormatDescription
     ) -> dict[int, tuple[int, TableMap]]:
         found = {}
         at = 0
         while at + HEADER_BYTES <= len(data):
             length = int.from_bytes(data[at + 9 : at + 13].tobytes(), "little")
             if data[at + 4] == EventType.TABLE_MAP:
-                start, end = at + HEADER_BYTES, at + length - trailer
+                start, end = at + HEADER_BYTES, at + length
                 with np.errstate(over="ignore"):
                     digest = int(table_map_digest(data, start, end))
                 body = data[start + 8 : end].tobytes()

@@ -22,6 +22,7 @@ from paraply.adapters.binlog.compiled.descriptors import (
     scan_plan,
 )
 from paraply.adapters.binlog.compiled.expanding import Run, expand
+from paraply.adapters.binlog.compiled.framing_rows import KeepingDecoder
 from paraply.adapters.binlog.compiled.hashing import crc32_tables
 from paraply.adapters.binlog.compiled.left_rows import (
     LeftEvent,
@@ -55,7 +56,8 @@ from paraply.adapters.binlog.report import LogReport
 from paraply.adapters.binlog.rows_events import table_id_bytes
 from paraply.adapters.binlog.table_map import TableMap, parse_table_map
 from paraply.adapters.binlog.transaction_stream import LogFile, TransactionStream
-from paraply.vocabulary.log import LoggedTransaction
+from paraply.vocabulary.keys import ConflictKey, xa_key
+from paraply.vocabulary.log import LoggedKind, LoggedTransaction
 from paraply.vocabulary.not_compilable import NotCompilable
 
 TRANSACTIONS_MAX = 8192
@@ -68,6 +70,11 @@ _FIXED_HEADER_BYTES = 8  # Table id and flags of a table map.
 
 _Shape = tuple[tuple[int, int, str, ColumnType, int, int], ...]
 """How each part of a key compares, and its type."""
+
+
+def has_keys(txn: LoggedTransaction) -> bool:
+    """Return whether a single transaction has rows, or an XID that others share."""
+    return bool(txn.rows) or (txn.kind is LoggedKind.XA and bool(txn.xa_id))
 
 
 class CompiledStream(TransactionStream):
@@ -91,6 +98,7 @@ class CompiledStream(TransactionStream):
             on_table_map=self._on_table_map,
             on_rows=None,
         )
+        self.decoder: KeepingDecoder = KeepingDecoder(bytes_max)
         self.keys = keys
         self.descriptors = Descriptors()
         self.left = left
@@ -138,8 +146,44 @@ class CompiledStream(TransactionStream):
                 if event is None:
                     break
                 yield from self.take(event, source, reader)
+                if self.open is None:
+                    self.decoder.forget()
         self._run = None
         yield from self.finish_file()
+
+    # Single transactions
+
+    def digested(self, txn: LoggedTransaction) -> Batch | None:
+        """Return the rows and keys of the decoded transaction that was yielded last.
+
+        None without any, or if kernels cannot read them.
+        """
+        if not txn.complete or txn.undecoded_tables or txn.start.file != self.file.file:
+            return None
+        framed = self.decoder.framed(txn.domain) if has_keys(txn) else None
+        if framed is None or table_id_bytes(framed.description) != 6:
+            return None
+        data, description = framed
+        arrays = self._arrays
+        if self._version != self.keys.registry.version:
+            self._forget_tables()
+        while not arrays.progress[L.TRANSACTIONS]:
+            status = self._run_kernel(data, 0, len(data), 0, 0, description)
+            if status == L.NEED_TABLE:
+                self._meet_table(data, 0, description)
+            elif status != L.BATCH_FULL or not self._grow():
+                break
+            arrays = self._arrays
+        count = int(arrays.progress[L.TRANSACTIONS])
+        found = None
+        if count and not self.is_survey:
+            arrays.transactions[0, [L.T_START, L.T_END]] = txn.start.offset, txn.end_offset
+            left = self._read_left(txn.ordinal)
+            arrays = arrays.with_left(left)
+            named = (xa_key(txn.xa_id),) if txn.kind is LoggedKind.XA and txn.xa_id else ()
+            found = self._batch(arrays, txn.ordinal, txn.clock, left, named)
+        self._forget_scanned()
+        return found
 
     # The scanned part
 
@@ -265,18 +309,28 @@ class CompiledStream(TransactionStream):
             self.file.transactions += count
             self.file.rows += int(arrays.progress[L.ROWS])
             self.ordinal += count
-            yield Batch(
-                file=self.file.file,
-                first_ordinal=first,
-                clock=self._clock_run(count),
-                arrays=arrays,
-                descriptors=self.descriptors,
-                touched=self._touched(arrays, left_keys(left.changes, count)),
-                first_place=self.rereader.place_of(0),
-                left=left.changes,
-            )
-        arrays.counts[:] = 0
-        progress[[L.TRANSACTIONS, L.ROWS, L.KEYS, L.LEFT_EVENTS]] = 0
+            yield self._batch(arrays, first, self._clock_run(count), left)
+        self._forget_scanned()
+
+    def _batch(
+        self, arrays: Arrays, first: int, clock: int, left: LeftRows,
+        named: tuple[ConflictKey, ...] = (),
+    ) -> Batch:  # fmt: skip
+        keys = left_keys(left.changes, int(arrays.progress[L.TRANSACTIONS]), named)
+        return Batch(
+            file=self.file.file,
+            first_ordinal=first,
+            clock=clock,
+            arrays=arrays,
+            descriptors=self.descriptors,
+            touched=self._touched(arrays, keys),
+            first_place=self.rereader.place_of(0),
+            left=left.changes,
+        )
+
+    def _forget_scanned(self) -> None:
+        self._arrays.counts[:] = 0
+        self._arrays.progress[[L.TRANSACTIONS, L.ROWS, L.KEYS, L.LEFT_EVENTS]] = 0
         self._left_events.clear()
 
     def _touched(self, arrays: Arrays, left: LeftKeys) -> Touched:

@@ -20,7 +20,9 @@ from paraply.properties.logs.compiled.batches import (
     Ints,
     JudgedBatch,
     batch_of_one,
+    digested_one,
     judged_batch,
+    require_compilable,
 )
 from paraply.properties.logs.compiled.judge_kernel import judge
 from paraply.properties.logs.compiled.left_order import LeftOrder
@@ -98,9 +100,7 @@ class CompiledAuditor(Auditor):
         self._order = LeftOrder(self._safety, self._appliers)
         self._path.tables = self._order.table_of
         if left is not None:
-            self._compiled_replay.leave_to(
-                LeftReplay(row_keys, options.replay_findings_max, source)
-            )
+            self._compiled_replay.leave_to(LeftReplay(row_keys, options.replay_findings_max))
         self._lanes: dict[int, int] = {}
         self._table_names: list[str] = []
         self._schema_numbers: dict[str, int] = {}
@@ -125,15 +125,21 @@ class CompiledAuditor(Auditor):
             if number:
                 self._kinds[kind] += number
         self._note_metadata(columns)
+        self._note_domains(batch)
+        self._judge_rows(batch, parts)
+        self._compiled_replay.observe_batch(batch, first_ordinal, self._source)
+
+    def _judge_rows(self, batch: JudgedBatch, parts: BatchParts) -> Ints:
+        """Judge a batch's keys; return ``columns.D_*``."""
+        columns, first_ordinal = batch.columns, parts.first_ordinal
         self._take_census(batch)
         left = [self._take_left(part.transaction) for part in batch.left]
-        self._note_domains(batch)
         self._number_lanes(columns)
         self._add_tables(batch.table_names)
         if left:
             self._uses += sum(len(touches.uses) for touches in left)
             self._state = self._order.add_names(self._state, batch, left)
-        self._uses += len(batch.tables) * batch.uses_max + count
+        self._uses += len(batch.tables) * batch.uses_max + len(columns)
         placed = self._judge(batch, first_ordinal)
         if self._left_rows:
             chosen = [part.index for part in batch.left]
@@ -141,7 +147,7 @@ class CompiledAuditor(Auditor):
             self._order.note_undecided(batch, refs, left, placed)
         if len(self._lanes) > 1 and self._state.scalars[C.S_CHAINS + 3 * C.READS + C.NEXT]:
             raise NotCompilable("foreign keys, or tables without keys, in several domains")
-        self._compiled_replay.observe_batch(batch, first_ordinal, self._source)
+        return placed
 
     def _note_metadata(self, columns: Ints) -> None:
         stamped = columns[:, C.B_SEQUENCE_NUMBER] > 0
@@ -309,9 +315,9 @@ class CompiledAuditor(Auditor):
 
     # Other transactions
 
-    def observe(self, txn: LoggedTransaction) -> None:
-        """Judge a transaction from the readable decoder."""
-        require_compilable(txn)
+    def observe(self, txn: LoggedTransaction, rows: BatchParts | None = None) -> None:
+        """Judge a transaction from the readable decoder, whose ``rows`` kernels read."""
+        require_compilable(txn, has_rows=rows is not None)
         self._transactions += 1
         self._kinds[txn.kind.value] += 1
         self._has[LOGICAL_CLOCK] |= bool(txn.sequence_number)
@@ -320,9 +326,10 @@ class CompiledAuditor(Auditor):
             raise NotCompilable("logs of MySQL and of MariaDB in one stream")
         self._lint.observe(txn)
         self._path.odd[txn.ordinal] = get_reference(txn)
-        statement = shorten(txn.statements[0]) if txn.statements else ""
-        kind = txn.kind.value if txn.kind.value in ("ddl", "statement") else "metadata"
-        self._path.barriers[txn.ordinal] = (kind, statement or txn.kind.value)
+        if txn.is_barrier:
+            statement = shorten(txn.statements[0]) if txn.statements else ""
+            kind = txn.kind.value if txn.kind.value in ("ddl", "statement") else "metadata"
+            self._path.barriers[txn.ordinal] = (kind, statement or txn.kind.value)
         self._path.forget_before(txn.ordinal - RING_MAX)
         if not txn.complete:
             if txn.ordinal > RING_MAX:
@@ -331,15 +338,22 @@ class CompiledAuditor(Auditor):
             self._incomplete += 1
             self._judge(batch_of_one(txn, C.SKIPPED), txn.ordinal)
             return
-        batch = batch_of_one(txn, _KINDS[txn.kind])
-        self._number_lanes(batch.columns)
+        self._row_changes += len(txn.rows)
         self._note_distance(txn)
-        placed = self._judge(batch, txn.ordinal)
+        used_before = self._state.last_use.copy()
+        if rows is None:
+            batch = batch_of_one(txn, _KINDS[txn.kind])
+            self._number_lanes(batch.columns)
+            placed = self._judge(batch, txn.ordinal)
+        else:
+            batch = digested_one(txn, _KINDS[txn.kind], rows)
+            placed = self._judge_rows(batch, rows)
         touches, domains = get_touches(txn), self._domains()
         if domains is not None and (txn.domain is not None or txn.commit_id is not None):
             note_domains(domains, txn.domain or 0, touches)
-        self._follow_definitions(txn, touches, placed[0])
-        self._replay.observe(txn)
+        if rows is None or txn.is_ddl:
+            self._follow_definitions(txn, touches, placed[0], used_before)
+        self._compiled_replay.observe(txn, batch)
 
     def _note_distance(self, txn: LoggedTransaction) -> None:
         if txn.sequence_number is None or txn.last_committed is None:
@@ -350,7 +364,9 @@ class CompiledAuditor(Auditor):
             histogram = self._parallelism.clock_distance
             histogram[bucket] = histogram.get(bucket, 0) + 1
 
-    def _follow_definitions(self, txn: LoggedTransaction, touches: Touches, placed: Ints) -> None:
+    def _follow_definitions(
+        self, txn: LoggedTransaction, touches: Touches, placed: Ints, used_before: Ints
+    ) -> None:
         redefined, uses = touches.redefinitions, touches.uses
         if not redefined and not uses:
             return
@@ -365,10 +381,10 @@ class CompiledAuditor(Auditor):
                 self._require_apart(known.get(name), run, floor)
         for name in uses:
             self._require_apart(self._redefined.get(name), run, floor)
-        for number, table in enumerate(self._table_names):
+        for number, table in enumerate(self._table_names[: len(used_before)]):
             folded = table.lower()
             if folded in redefined or f"{get_schema(folded)}.*" in redefined:
-                used = int(self._state.last_use[number])
+                used = int(used_before[number])
                 if used > txn.ordinal - len(self._state.ranks) and used:
                     rank = self._state.ranks[used % len(self._state.ranks)]
                     self._require_apart((int(rank[C.R_RUN]), int(rank[C.R_RANK])), run, floor)
@@ -446,22 +462,6 @@ class CompiledAuditor(Auditor):
         width.rounds, width.slice_rounds = scalars[[C.S_ROUNDS, C.S_SLICE_SIZE]].tolist()
         width.counts = state.slices[: -(-width.rounds // width.slice_rounds)].tolist()
         self._path.state = state
-
-
-def require_compilable(txn: LoggedTransaction) -> None:
-    """Raise ``NotCompilable`` for a single transaction that kernels cannot place."""
-    if txn.complete and (
-        txn.rows
-        or txn.keys
-        or txn.shared_keys
-        or txn.undecoded_tables
-        or txn.kind is LoggedKind.XA
-        or (txn.last_committed or 0) < 0
-        or (txn.sequence_number or 0) < 0
-    ):
-        raise NotCompilable(f"rows outside of a plain transaction, or XA, at {txn.start}")
-    if txn.commit_id is not None and txn.is_ddl:
-        raise NotCompilable(f"DDL in a commit group at {txn.start}")
 
 
 def _bit_length(numbers: Ints) -> Ints:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 import numpy as np
@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from paraply.properties.logs.compiled import columns as C
 from paraply.vocabulary.keys import ConflictKey
-from paraply.vocabulary.log import LoggedTransaction
+from paraply.vocabulary.log import LoggedKind, LoggedTransaction
+from paraply.vocabulary.not_compilable import NotCompilable
 
 Ints = NDArray[np.int64]
 Words = NDArray[np.uint64]
@@ -243,6 +244,29 @@ def batch_of_one(txn: LoggedTransaction, kind: int) -> JudgedBatch:
         row_tables=none, row_keys_start=none, row_images=np.zeros((0, 2), np.uint64),
         row_keys=np.zeros((0, 2), np.uint64),
     )  # fmt: skip
+
+
+def digested_one(txn: LoggedTransaction, kind: int, parts: BatchParts) -> JudgedBatch:
+    """Return a transaction as a batch, of which ``parts`` has rows and keys."""
+    batch, head = judged_batch(parts), batch_of_one(txn, kind).columns
+    head[:, C.B_KEY_START : C.B_TABLE_END + 1] = batch.columns[:, C.B_KEY_START : C.B_TABLE_END + 1]
+    head[:, C.B_AT] = batch.columns[:, C.B_AT]
+    # The stream's next rows may have other keys.
+    return replace(batch, columns=head, key_names=list(batch.key_names))
+
+
+def require_compilable(txn: LoggedTransaction, *, has_rows: bool) -> None:
+    """Raise ``NotCompilable`` for a single transaction that kernels cannot place."""
+    has_keys = txn.rows or (txn.kind is LoggedKind.XA and txn.xa_id)
+    if txn.complete and (
+        (has_keys and not has_rows)
+        or txn.undecoded_tables
+        or (txn.last_committed or 0) < 0
+        or (txn.sequence_number or 0) < 0
+    ):
+        raise NotCompilable(f"rows that kernels cannot read at {txn.start}")
+    if txn.commit_id is not None and txn.is_ddl:
+        raise NotCompilable(f"DDL in a commit group at {txn.start}")
 
 
 class BatchSource(Protocol):

@@ -192,10 +192,14 @@ def judge(
         past[C.H_AT] = txn[C.B_AT]
         past[C.H_MARK] = 0
         listed = scalars[C.S_LISTED]
+        in_groups = bool(txn[C.B_HAS_DOMAIN]) or txn[C.B_COMMIT_ID] >= 0
         for rule in order:
             # Commit ids judge commit groups; last_committed groups serve timing only.
             if rule == C.CLOCK or (rule == C.GROUP and txn[C.B_SEQUENCE_NUMBER] < 0):
                 place = clock if rule == C.CLOCK else group
+                if rule == C.GROUP and not in_groups:
+                    observe_barriers(evidence, barriers, rule, kind, place)
+                    continue
                 evidence[rule, C.E_ALLOWED] += allowed if rule == C.CLOCK else allowed_group
                 listed = judge_safety(
                     evidence,
@@ -260,7 +264,6 @@ def judge(
             scalars, prefix_ranks, prefix_times, clock_begin, line, limits, clock, work, times[0]
         )
         is_barrier = kind not in (C.ROWS, C.EMPTY)
-        in_groups = bool(txn[C.B_HAS_DOMAIN]) or txn[C.B_COMMIT_ID] >= 0
         commit = 1 if in_groups and not is_barrier else 0
         place_in_group(
             lane_ready, lane_end, lane_floor, line, limits, group, work, commit, times[1]

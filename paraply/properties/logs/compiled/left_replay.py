@@ -7,6 +7,7 @@ in one order of writes.
 from __future__ import annotations
 
 from collections import deque
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +29,37 @@ from paraply.vocabulary.log import LoggedTransaction, RowChange
 Words = NDArray[np.uint64]
 Place = tuple[int, int]
 """Ordinal and row of a finding."""
+
+
+class Known(Protocol):
+    """Where the transactions of a batch are known from."""
+
+    def get(self, index: int, at: int) -> tuple[int, LoggedTransaction]:
+        """Return the ordinal at which a transaction's rows count, and the whole transaction."""
+        ...
+
+
+class Reread(NamedTuple):
+    """A batch of the log."""
+
+    first_ordinal: int
+    source: BatchSource
+
+    def get(self, index: int, at: int) -> tuple[int, LoggedTransaction]:
+        """Read a transaction again."""
+        ordinal = self.first_ordinal + index
+        return ordinal, self.source.reread(ordinal, at)
+
+
+class Told(NamedTuple):
+    """One decoded transaction; rows that were prepared count later."""
+
+    applied_at: int
+    transaction: LoggedTransaction
+
+    def get(self, index: int, at: int) -> tuple[int, LoggedTransaction]:
+        """Return the transaction."""
+        return self
 
 
 def _digest_of(identity: Fingerprint) -> int:
@@ -72,12 +104,13 @@ class LeftState(ReplayState):
 class LeftReplay(RowReplay):
     """Replays left rows; ``places`` has the place of each finding."""
 
-    def __init__(self, row_keys: RowKeys, findings_max: int, source: BatchSource) -> None:
+    def __init__(self, row_keys: RowKeys, findings_max: int) -> None:
         super().__init__(row_keys, findings_max=findings_max)
         self._state = self._left_state = LeftState()
-        self._source = source
+        self._known: Known
         self._at = 0
         self._row = 0
+        self._index = 0
         self.places: list[Place] = []
         self._identified_rows: list[list[IdentifiedRow]] = []
 
@@ -100,8 +133,15 @@ class LeftReplay(RowReplay):
                     without.add(at)
         return without
 
-    def observe_left(self, batch: JudgedBatch, losses: list[tuple[int, int]]) -> None:
+    def _apply_rows(self, txn: LoggedTransaction) -> None:
+        """Rows come with their batch."""
+
+    def _follow_xa(self, txn: LoggedTransaction) -> None:
+        """Prepared rows come with their batch."""
+
+    def observe_left(self, batch: JudgedBatch, losses: list[tuple[int, int]], known: Known) -> None:
         """Apply the batch's left rows, which :meth:`prepare` identified."""
+        self._known = known
         state = self._left_state
         state.puts, state.losses = 0, deque(losses)
         state.forget_lost()
@@ -112,6 +152,7 @@ class LeftReplay(RowReplay):
 
     def _observe_part(self, batch: JudgedBatch, part: LeftPart, found: list[IdentifiedRow]) -> None:
         txn = self._txn = part.transaction
+        self._index = part.index
         first = int(batch.row_ends[part.index - 1]) if part.index else 0
         self._at = int(batch.columns[part.index, -1])
         for at, row, identified in zip(part.rows, txn.rows, found, strict=True):
@@ -125,10 +166,9 @@ class LeftReplay(RowReplay):
         before = len(findings)
         told = super()._contradict(name, row, key, message, in_doubt)
         if len(findings) > before:
-            assert self._txn is not None
-            ordinal = self._txn.ordinal
-            findings[-1] = self._placed(findings[-1], self._source.reread(ordinal, self._at))
-            self.places.append((ordinal, self._row))
+            applied_at, txn = self._known.get(self._index, self._at)
+            findings[-1] = self._placed(findings[-1], txn)
+            self.places.append((applied_at, self._row))
         return told
 
     def _placed(self, finding: ReplayFinding, txn: LoggedTransaction) -> ReplayFinding:

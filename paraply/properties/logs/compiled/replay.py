@@ -2,22 +2,33 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from paraply.properties.logs.compiled import columns as C
 from paraply.properties.logs.compiled import replay_state as R
 from paraply.properties.logs.compiled.batches import (
     BatchParts,
     BatchSource,
     JudgedBatch,
+    digested_one,
     judged_batch,
+    require_compilable,
 )
 from paraply.properties.logs.compiled.keyed_rows import CompiledReplayState
-from paraply.properties.logs.compiled.left_replay import LeftReplay, Place, losses_of
+from paraply.properties.logs.compiled.left_replay import (
+    Known,
+    LeftReplay,
+    Place,
+    Reread,
+    Told,
+    losses_of,
+)
 from paraply.properties.logs.compiled.replay_borders import CompactRows
 from paraply.properties.logs.compiled.replay_kernel import replay_rows
 from paraply.properties.logs.compiled.replay_state import with_room
+from paraply.properties.logs.prepared_xa import Prepared
 from paraply.properties.logs.replay_borders import ReplayBorder
 from paraply.properties.logs.replayed_part import RowFollower
 from paraply.properties.logs.row_replay import (
@@ -30,6 +41,8 @@ from paraply.properties.logs.transaction_facts import get_reference
 from paraply.vocabulary.audit_result import ReplayFinding, ReplayResult
 from paraply.vocabulary.keys import RowKeys
 from paraply.vocabulary.log import LoggedTransaction
+from paraply.vocabulary.not_compilable import NotCompilable
+from paraply.vocabulary.schema import TableSchema
 from paraply.vocabulary.verdict import Verdict
 
 _PROPERTIES = {
@@ -43,6 +56,13 @@ _PROPERTIES = {
 }
 
 
+class _Digested(NamedTuple):
+    """Prepared rows, with the definitions of their tables."""
+
+    batch: JudgedBatch
+    schemas: dict[str, TableSchema | None]
+
+
 class CompiledReplay(RowReplay):
     """The readable replay with rows in arrays."""
 
@@ -51,6 +71,9 @@ class CompiledReplay(RowReplay):
         self.rows = CompiledReplayState(rows_max, findings_max)
         self._state = self.rows
         self._left: LeftReplay | None = None
+        self._batch: JudgedBatch | None = None
+        """Rows of the transaction that is observed."""
+        self._applied_at = 0
         self._found: list[ReplayFinding] = []
         """By kernels; ``_places`` has the place of each."""
         self._places: list[Place] = []
@@ -60,14 +83,50 @@ class CompiledReplay(RowReplay):
         """Let another replay judge left rows."""
         self._left = left
 
-    def observe(self, txn: LoggedTransaction) -> None:
-        """Apply the next transaction, which has no rows."""
-        super().observe(txn)
+    def observe(self, txn: LoggedTransaction, batch: JudgedBatch | None = None) -> None:
+        """Apply the next transaction, whose rows ``batch`` has."""
+        self._batch, self._applied_at = batch, txn.ordinal
         if self._left is not None:
             self._left.observe(txn)
+        super().observe(txn)
+        self._batch = None
+
+    def _apply_rows(self, txn: LoggedTransaction) -> None:
+        if self._batch is not None:
+            self._apply_batch(self._batch, Told(self._applied_at, txn))
+        self._lose_sight(txn)
+
+    def _lose_sight(self, txn: LoggedTransaction) -> None:
+        super()._lose_sight(txn)
+        if self._left is not None:
+            self._left._lose_sight(txn)
+
+    def _lose_all(self) -> None:
+        super()._lose_all()
+        if self._left is not None:
+            self._left._lose_all()
+
+    def _digested(self) -> _Digested:
+        assert self._batch is not None
+        return _Digested(self._batch, self._schemas_of(self._batch))
+
+    def _schemas_of(self, batch: JudgedBatch) -> dict[str, TableSchema | None]:
+        names = [batch.table_names[number] for number in np.unique(batch.row_tables).tolist()]
+        return {name: self._row_keys.schema_of(name) for name in names}
+
+    def _apply_prepared(self, prepared: Prepared) -> None:
+        found = prepared.digested
+        assert isinstance(found, _Digested)
+        if self._schemas_of(found.batch) != found.schemas:
+            raise NotCompilable(f"tables change while {prepared.transaction.xa_id} is prepared")
+        self._batch = found.batch
+        super()._apply_prepared(prepared)
 
     def observe_batch(self, batch: JudgedBatch, first_ordinal: int, source: BatchSource) -> None:
         """Apply a batch's rows."""
+        self._apply_batch(batch, Reread(first_ordinal, source))
+
+    def _apply_batch(self, batch: JudgedBatch, known: Known) -> None:
         count = len(batch.row_operations)
         if not count:
             return
@@ -97,22 +156,19 @@ class CompiledReplay(RowReplay):
                 batch.row_images, batch.row_keys, 0, count,
             )  # fmt: skip
         if self._left is not None:
-            self._left.observe_left(batch, losses_of(state))
+            self._left.observe_left(batch, losses_of(state), known)
         for table in np.flatnonzero(batch.census[:, 3]).tolist():
             self._keyless[batch.table_names[table]] = None
             self._result.rows_without_key += int(batch.census[table, 3])
         for line in state.findings[: int(state.counts[R.N_FINDINGS])].tolist():
-            self._tell(batch, line, first_ordinal, source)
+            self._tell(batch, line, known)
         self.copy_counts()
 
-    def _tell(
-        self, batch: JudgedBatch, finding: list[int], first_ordinal: int, source: BatchSource
-    ) -> None:
+    def _tell(self, batch: JudgedBatch, finding: list[int], known: Known) -> None:
         row, code, key_number = finding
         index = int(np.searchsorted(batch.row_ends, row, side="right"))
         row_of_transaction = row - (int(batch.row_ends[index - 1]) if index else 0)
-        ordinal = first_ordinal + index
-        txn = source.reread(ordinal, int(batch.columns[index, -1]))
+        applied_at, txn = known.get(index, int(batch.columns[index, -1]))
         change = txn.rows[row_of_transaction]
         image = change.after if code == R.TAKEN else change.before
         assert image is not None
@@ -123,7 +179,7 @@ class CompiledReplay(RowReplay):
             name = batch.key_names[int(batch.row_tables[row])][key_number]
             key = next(each for each in keys if each.index == name)
         fact, message = _PROPERTIES[code]
-        self._places.append((ordinal, row_of_transaction))
+        self._places.append((applied_at, row_of_transaction))
         self._found.append(
             ReplayFinding(
                 property=fact,
@@ -195,6 +251,14 @@ class CompiledRowFollower(RowFollower):
         super().__init__(replay)
         self._compiled_replay = replay
         self._source = source
+
+    def observe(self, txn: LoggedTransaction, rows: BatchParts | None = None) -> None:
+        """Replay the next transaction, whose ``rows`` kernels read."""
+        self.transactions += 1
+        require_compilable(txn, has_rows=rows is not None)
+        if txn.complete:
+            batch = None if rows is None else digested_one(txn, C.ROWS, rows)
+            self._compiled_replay.observe(txn, batch)
 
     def observe_batch(self, parts: BatchParts) -> None:
         """Replay a batch's plain transactions."""
