@@ -241,12 +241,13 @@ class CompiledAuditor(Auditor):
             raise NotCompilable("ordinals leave a gap")
         placed = np.zeros((len(batch.columns), C.PLACED_COLUMNS), np.int64)
         heads = np.zeros((len(batch.keys), 2), np.int64)
+        name_keys = batch.names.astype(np.uint64)
         at = 0
         while at < len(batch.columns):
             with np.errstate(over="ignore"):
                 status, at, needed = judge(
                     self._state, batch.columns, batch.keys, batch.marks, batch.tables,
-                    batch.names, batch.roles, heads, placed, at,
+                    batch.names, name_keys, batch.roles, heads, placed, at,
                 )  # fmt: skip
             if status == C.BEYOND:
                 raise NotCompilable("a bound or a conflict with DDL")

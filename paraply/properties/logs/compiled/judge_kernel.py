@@ -10,6 +10,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from paraply.properties.logs.compiled import columns as C
+from paraply.properties.logs.compiled.borrowing import BORROWED, borrowing
 from paraply.properties.logs.compiled.model_kernel import (
     count_apart,
     follow_keys,
@@ -39,7 +40,7 @@ TIME_MAX = (1 << 31) - 1
 """Finish times have 32 bits."""
 
 
-@njit(cache=True)
+@borrowing
 def _missing_room(
     scalars: Ints,
     limits: Ints,
@@ -77,15 +78,16 @@ def _missing_room(
     return C.DONE
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True, **BORROWED)
 def judge(
-    state: State, batch: Ints, keys: Words, marks: Marks, tables: Ints, names: Ints, roles: Ints,
-    heads: Ints, placed: Ints, first: int,
+    state: State, batch: Ints, keys: Words, marks: Marks, tables: Ints, names: Ints,
+    name_keys: Words, roles: Ints, heads: Ints, placed: Ints, first: int,
 ) -> tuple[int, int, int]:  # fmt: skip
     """Judge ``batch[first:]`` in order until a stop status.
 
     Returns (status, next transaction, what one without room needs). ``placed`` receives
-    ``columns.D_*``. ``heads`` is scratch: each key's newest writer and reader.
+    ``columns.D_*``. ``heads`` is scratch: each key's newest writer and reader. ``name_keys`` are
+    ``names`` as keys.
     """
     scalars = state.scalars
     limits = state.limits
@@ -97,8 +99,7 @@ def judge(
     readers = state.readers
     lockers = state.lockers
     unkeyed = state.unkeyed
-    no_roles, no_names = np.zeros(0, np.int64), np.zeros(0, np.uint64)
-    no_marks = np.zeros(0, np.uint8)
+    no_roles, no_marks = roles[:0], marks[:0]
     order_epoch = state.order_epoch
     order_last = state.order_last
     order_finish = state.order_finish
@@ -128,8 +129,8 @@ def judge(
     order = state.order
     redefined = state.redefined
     last_use = state.last_use
-    clock, group = np.zeros(C.PLACE_COLUMNS, np.int64), np.zeros(C.PLACE_COLUMNS, np.int64)
-    times = np.zeros((2, line.end.shape[1]), np.int64)
+    clock, group = state.places[C.CLOCK], state.places[C.GROUP]
+    times = ready_times[6:8]
     for index in range(first, len(batch)):
         txn = batch[index]
         key_start, written_end = txn[C.B_KEY_START], txn[C.B_KEY_END]
@@ -140,6 +141,7 @@ def judge(
         name_start = batch[index - 1, C.B_NAME_END] if index else 0
         my_names = names[name_start : txn[C.B_NAME_END]]
         my_roles = roles[name_start : txn[C.B_NAME_END]]
+        my_name_keys = name_keys[name_start : txn[C.B_NAME_END]]
         room = _missing_room(
             scalars, limits, all_past, len(touches.keys), prefix_ranks, ties, past_tables,
             max(key_end - key_start, len(my_names)), len(my_tables),
@@ -252,7 +254,7 @@ def judge(
                         all_ranks,
                         rule,
                         place,
-                        my_names.astype(np.uint64),
+                        my_name_keys,
                         my_roles,
                         listed < limits[C.L_VIOLATIONS],
                         ordinal,
@@ -383,16 +385,12 @@ def judge(
                 chain,
                 my_writes if chain == C.WRITES else my_reads if chain == C.READS else my_locks,
                 marks[read_end if chain == C.LOCKS else start : key_end],
+                no_roles,
                 ordinal,
             )
-        unkeyed_names, unkeyed_marks = no_names, no_marks
-        if len(my_names):
-            chosen = my_roles & C.UNKEYED_ROWS != 0
-            unkeyed_names = my_names[chosen].astype(np.uint64)
-            unkeyed_marks = (my_roles[chosen] & C.SEARCHED).astype(np.uint8)
         remember(
-            scalars, limits, all_past, unkeyed, all_ranks, forgotten, C.UNKEYED, unkeyed_names,
-            unkeyed_marks, ordinal,
+            scalars, limits, all_past, unkeyed, all_ranks, forgotten, C.UNKEYED, my_name_keys,
+            no_marks, my_roles, ordinal,
         )  # fmt: skip
         if scalars[C.S_FINDINGS]:
             status |= C.FINDING

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from paraply.properties.logs.compiled import columns as C
+from paraply.properties.logs.compiled.borrowing import borrowing
 from paraply.properties.logs.compiled.rule_kernel import may_overlap
 from paraply.properties.logs.compiled.safety_kernel import APART, stamp_of
 from paraply.properties.logs.compiled.state import Timeline, Touches
-from paraply.properties.logs.compiled.timeline_kernel import schedule, take_later
+from paraply.properties.logs.compiled.timeline_kernel import schedule, set_time, take_later
 from paraply.properties.logs.compiled.touch_kernel import touches_of
 
 Ints = NDArray[np.int64]
@@ -22,7 +22,7 @@ WORK_SHIFT = 8
 """Offset of work in H_META."""
 
 
-@njit(cache=True)
+@borrowing
 def place_partitions(
     limits: Ints,
     barrier_finish: Times,
@@ -44,10 +44,10 @@ def place_partitions(
     barrier = barrier_finish[model]
     if is_barrier:
         schedule(line, model, levels_max, line.end[model], work, finish)
-        barrier[:] = finish
+        set_time(barrier, finish)
         return
     ready = ready_times[0]
-    ready[:] = barrier
+    set_time(ready, barrier)
     epoch = scalars[C.S_BARRIER_EPOCH]
     for number in numbers:
         part = number if model == C.M_TABLE else table_schema[number]
@@ -57,10 +57,10 @@ def place_partitions(
     for number in numbers:
         part = number if model == C.M_TABLE else table_schema[number]
         part_epoch[side, part] = epoch
-        part_times[side, part] = finish
+        set_time(part_times[side, part], finish)
 
 
-@njit(cache=True)
+@borrowing
 def run_alone(
     scalars: Ints,
     ready_times: Times,
@@ -77,25 +77,25 @@ def run_alone(
     levels_max = limits[C.L_LEVELS]
     schedule(line, C.M_ROWS, levels_max, line.end[C.M_ROWS], work, rows)
     schedule(line, C.M_KEY, levels_max, line.end[C.M_KEY], work, keys)
-    barrier_finish[C.M_ROWS] = rows
-    barrier_finish[C.M_KEY] = keys
+    set_time(barrier_finish[C.M_ROWS], rows)
+    set_time(barrier_finish[C.M_KEY], keys)
     if scalars[C.S_SPLIT]:
         with_keys = ready_times[4]
         schedule(line, C.M_WITH, levels_max, line.end[C.M_WITH], work, with_keys)
-        barrier_finish[C.M_WITH] = with_keys
+        set_time(barrier_finish[C.M_WITH], with_keys)
     past[C.H_WAITS_FOR] = scalars[C.S_LATEST]
     cause = C.CAUSE_SELF if scalars[C.S_LATEST] else C.CAUSE_START
     past[C.H_META] = kind | cause << 4 | work << WORK_SHIFT
     scalars[C.S_BARRIER] = ordinal
 
 
-@njit(cache=True)
+@borrowing
 def _tie(scalars: Ints, ties: Words, key: np.uint64) -> None:
     ties[scalars[C.S_TIE_NEXT] % len(ties)] = key
     scalars[C.S_TIE_NEXT] += 1
 
 
-@njit(cache=True)
+@borrowing
 def _reader_before(readers: Touches, oldest: int, touch: int, since: int) -> tuple[int, int]:
     """Return the next reader since the last write, and the touch before it; 0 for none."""
     if touch < oldest:
@@ -108,7 +108,7 @@ def _reader_before(readers: Touches, oldest: int, touch: int, since: int) -> tup
     return owner, (touch - distance if distance else np.int64(-1))
 
 
-@njit(cache=True)
+@borrowing
 def _waits_for(roles: int, what: int) -> bool:
     """Return whether a change follows those of a table that ``order_*`` remembers as ``what``."""
     if what == C.O_CHANGED:
@@ -120,7 +120,7 @@ def _waits_for(roles: int, what: int) -> bool:
     return (roles & C.MET) != 0
 
 
-@njit(cache=True)
+@borrowing
 def _waits_with_keys(roles: int, what: int) -> bool:
     """Return the same if every row had a key but those with an unknown column."""
     if what in (C.O_UNKEYED, C.O_SEARCHED):
@@ -128,7 +128,7 @@ def _waits_with_keys(roles: int, what: int) -> bool:
     return _waits_for(roles, what)
 
 
-@njit(cache=True)
+@borrowing
 def _extend_order(
     order_epoch: Ints, order_last: Ints, order_finish: Times, epoch: int, name: int, roles: int,
     ordinal: int, rows: Times, keys: Times, with_keys: Times,
@@ -149,19 +149,17 @@ def _extend_order(
         take_later(finish[2], with_keys)
 
 
-@njit(cache=True)
+@borrowing
 def split_models(scalars: Ints, line: Timeline, barrier_finish: Times) -> None:
     """Begin to schedule M_WITH apart from M_ROWS, with the same past."""
-    line.free[C.M_WITH] = line.free[C.M_ROWS]
-    line.end[C.M_WITH] = line.end[C.M_ROWS]
-    line.levels[C.M_WITH] = line.levels[C.M_ROWS]
+    for times in (line.free, line.end, line.levels, barrier_finish):
+        set_time(times[C.M_WITH], times[C.M_ROWS])
     line.width_max[C.M_WITH] = line.width_max[C.M_ROWS]
-    line.totals[C.M_WITH] = line.totals[C.M_ROWS]
-    barrier_finish[C.M_WITH] = barrier_finish[C.M_ROWS]
+    set_time(line.totals[C.M_WITH], line.totals[C.M_ROWS])
     scalars[C.S_SPLIT] = 1
 
 
-@njit(cache=True)
+@borrowing
 def follow_keys(
     scalars: Ints,
     touches: Touches,
@@ -197,9 +195,9 @@ def follow_keys(
     reads_old = scalars[C.S_CHAINS + 3 * C.READS + C.OLD]
     row_ready, key_ready, with_ready = ready_times[0], ready_times[3], ready_times[5]
     levels_max = limits[C.L_LEVELS]
-    row_ready[:] = barrier_finish[C.M_ROWS]
-    key_ready[:] = barrier_finish[C.M_KEY]
-    with_ready[:] = barrier_finish[C.M_WITH if scalars[C.S_SPLIT] else C.M_ROWS]
+    set_time(row_ready, barrier_finish[C.M_ROWS])
+    set_time(key_ready, barrier_finish[C.M_KEY])
+    set_time(with_ready, barrier_finish[C.M_WITH if scalars[C.S_SPLIT] else C.M_ROWS])
     barrier = scalars[C.S_BARRIER]
     best, before = row_ready[C.UNBOUNDED], barrier
     for index in range(len(keys)):
@@ -251,7 +249,7 @@ def follow_keys(
     if scalars[C.S_SPLIT]:
         schedule(line, C.M_WITH, levels_max, with_ready, work, with_finish)
     else:
-        with_finish[:] = rows_finish
+        set_time(with_finish, rows_finish)
     for index in range(len(names)):
         _extend_order(
             order_epoch, order_last, order_finish, epoch, names[index], roles[index], ordinal,
@@ -281,7 +279,7 @@ def follow_keys(
             _tie(scalars, ties, keys[index])
 
 
-@njit(cache=True)
+@borrowing
 def _shares_primary(
     touches: Touches, all_past: Ints, scalars: Ints, keys: Words, marks: Marks, earlier: int
 ) -> bool:
@@ -296,7 +294,7 @@ def _shares_primary(
     return False
 
 
-@njit(cache=True)
+@borrowing
 def _shares_tables(
     all_past: Ints, scalars: Ints, past_tables: Ints, tables: Ints, table_schema: Ints,
     earlier: int,
@@ -315,7 +313,7 @@ def _shares_tables(
     return False, shares_schema
 
 
-@njit(cache=True)
+@borrowing
 def count_apart(
     touches: Touches,
     readers: Touches,
@@ -367,7 +365,7 @@ def count_apart(
                 break
 
 
-@njit(cache=True)
+@borrowing
 def note_path(scalars: Ints, limits: Ints, ordinal: int, finish: int) -> int:
     """Extend the longest chain; return TRACE or DONE."""
     if finish > scalars[C.S_PATH_TIME]:

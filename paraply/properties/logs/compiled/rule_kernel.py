@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from paraply.properties.logs.compiled import columns as C
+from paraply.properties.logs.compiled.borrowing import borrowing
 
 Ints = NDArray[np.int64]
 
@@ -14,7 +14,7 @@ GAP, ZERO = 1, 2
 """Scheduler drains: number gap, last_committed=0."""
 
 
-@njit(cache=True)
+@borrowing
 def _begin_run(scalars: Ints) -> None:
     scalars[C.S_RUN] += 1
     scalars[C.S_LAST] = 0
@@ -24,7 +24,7 @@ def _begin_run(scalars: Ints) -> None:
     scalars[C.S_BREAK_KIND] = 0
 
 
-@njit(cache=True)
+@borrowing
 def _numbers_above(
     scalars: Ints, stretch_starts: Ints, stretch_counts: Ints, last_committed: int
 ) -> int:
@@ -48,7 +48,7 @@ def _numbers_above(
     return count - min(covered, end)
 
 
-@njit(cache=True)
+@borrowing
 def place_by_clock(
     scalars: Ints, limits: Ints, stretch_starts: Ints, stretch_counts: Ints, txn: Ints, place: Ints
 ) -> int:
@@ -90,7 +90,7 @@ def place_by_clock(
 _KNOWN, _GROUP_CLOCK, _GROUP_ID, _RANK, _FLOOR = range(5)
 
 
-@njit(cache=True)
+@borrowing
 def place_by_group(lanes: Ints, txn: Ints, ordinal: int, place: Ints) -> int:
     """Set the group place; return overlapping predecessors."""
     lane = lanes[txn[C.B_LANE]]
@@ -114,7 +114,7 @@ def place_by_group(lanes: Ints, txn: Ints, ordinal: int, place: Ints) -> int:
     return lane[_RANK] - 1 - lane[_FLOOR]
 
 
-@njit(cache=True)
+@borrowing
 def may_overlap(rule: int, later: Ints, earlier: Ints) -> bool:
     """Return whether ``later`` may start before ``earlier``."""
     if rule == C.CLOCK:
@@ -122,7 +122,7 @@ def may_overlap(rule: int, later: Ints, earlier: Ints) -> bool:
     return bool(earlier[C.R_LANE] == later[C.P_LANE] and earlier[C.R_GROUP_RANK] > later[C.P_FLOOR])
 
 
-@njit(cache=True)
+@borrowing
 def same_run(rule: int, later: Ints, earlier: Ints) -> bool:
     """Return whether both share lane and run."""
     if rule == C.CLOCK:
@@ -130,7 +130,7 @@ def same_run(rule: int, later: Ints, earlier: Ints) -> bool:
     return bool(earlier[C.R_LANE] == later[C.P_LANE])
 
 
-@njit(cache=True)
+@borrowing
 def mark_may_overlap(place: Ints, mark: Ints) -> bool:
     """Return whether ``place`` may overlap the mark."""
     return bool(mark[0] and mark[1] == place[C.P_RUN] and mark[2] > place[C.P_FLOOR])

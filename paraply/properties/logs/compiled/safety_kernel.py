@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from paraply.properties.logs.compiled import columns as C
+from paraply.properties.logs.compiled.borrowing import borrowing
 from paraply.properties.logs.compiled.rule_kernel import mark_may_overlap, may_overlap, same_run
 from paraply.properties.logs.compiled.state import Touches
 from paraply.properties.logs.compiled.touch_kernel import find_newest
@@ -25,13 +25,13 @@ APART = 10
 _STATEMENTS, _ROWS, _DDL = 0, 1, 2
 
 
-@njit(cache=True)
+@borrowing
 def stamp_of(ordinal: int, kind: int) -> int:
     """Return what marks an earlier transaction as met by ``ordinal``."""
     return ordinal * _STAMPS + kind
 
 
-@njit(cache=True)
+@borrowing
 def _add_finding(
     scalars: Ints, findings: Ints, finding_keys: Words, rule: int, earlier: int, reads: bool,
     uncertain: bool, key: np.uint64,
@@ -46,7 +46,7 @@ def _add_finding(
     return True
 
 
-@njit(cache=True)
+@borrowing
 def _meet(
     counts: Ints,
     touches: Touches,
@@ -104,7 +104,7 @@ def _meet(
     return met
 
 
-@njit(cache=True)
+@borrowing
 def _settle(
     counts: Ints, touches: Touches, all_past: Ints, all_ranks: Ints, rule: int, place: Ints,
     marks: Marks, heads: Ints, lost: bool, stamp: int,
@@ -130,7 +130,7 @@ def _settle(
     return True
 
 
-@njit(cache=True)
+@borrowing
 def judge_safety(
     evidence: Ints,
     limits: Ints,
@@ -186,7 +186,7 @@ def judge_safety(
     return listed + (met if listing else 0)
 
 
-@njit(cache=True)
+@borrowing
 def count_waits(
     counts: Ints, touches: Touches, oldest: int, next_touch: int, all_past: Ints,
     all_ranks: Ints, rule: int, place: Ints, keys: Words, roles: Ints, listing: bool,
@@ -226,7 +226,7 @@ def count_waits(
             touch -= distance
 
 
-@njit(cache=True)
+@borrowing
 def observe_barriers(evidence: Ints, barriers: Ints, rule: int, kind: int, place: Ints) -> None:
     """Count overlaps with barriers, as ``SafetyEvidence.observe_barriers``."""
     counts = evidence[rule]

@@ -102,6 +102,8 @@ class State(NamedTuple):
     slices: Ints
     ready: Times
     """Scratch: time vectors."""
+    places: Ints
+    """Scratch: ``columns.P_*`` by rule."""
     findings: Ints
     """``columns.F_*`` of the last transaction."""
     finding_keys: Words
@@ -167,7 +169,8 @@ def new_state(
         last_use=zeros(64),
         apart=zeros(C.MODELS),
         slices=zeros(limits[C.L_SLICES]),
-        ready=zeros(6, width),
+        ready=zeros(8, width),
+        places=zeros(2, C.PLACE_COLUMNS),
         findings=zeros(FINDINGS_MAX, C.FINDING_COLUMNS),
         finding_keys=np.zeros(FINDINGS_MAX, np.uint64),
         ties=np.zeros(small, np.uint64),

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from paraply.properties.logs.compiled import columns as C
+from paraply.properties.logs.compiled.borrowing import borrowing
 from paraply.properties.logs.compiled.state import LEVELS, Timeline
 
 Ints = NDArray[np.int64]
 Times = NDArray[np.int64]
 
 
-@njit(cache=True)
+@borrowing
 def _replace_first(free: Times, first: int, count: int, time: int) -> None:
     at = 0
     while True:
@@ -29,7 +29,7 @@ def _replace_first(free: Times, first: int, count: int, time: int) -> None:
     free[first + at] = time
 
 
-@njit(cache=True)
+@borrowing
 def schedule(
     line: Timeline, model: int, levels_max: int, ready: Times, work: int, finish: Times
 ) -> None:
@@ -56,14 +56,21 @@ def schedule(
         end[column] = max(end[column], finish[column])
 
 
-@njit(cache=True)
+@borrowing
+def set_time(time: Times, other: Times) -> None:
+    """Set ``time`` to ``other``; an assignment would make room for a copy."""
+    for column in range(len(time)):
+        time[column] = other[column]
+
+
+@borrowing
 def take_later(time: Times, other: Times) -> None:
     """Raise ``time`` to ``other`` where later."""
     for column in range(len(time)):
         time[column] = max(time[column], other[column])
 
 
-@njit(cache=True)
+@borrowing
 def place_on_clock(
     scalars: Ints,
     prefix_ranks: Ints,
@@ -79,7 +86,7 @@ def place_on_clock(
     ranks, times = prefix_ranks, prefix_times
     if place[C.P_RUN] != scalars[C.S_MODEL_RUN]:
         scalars[C.S_MODEL_RUN] = place[C.P_RUN]
-        clock_begin[:] = line.end[C.M_CLOCK]
+        set_time(clock_begin, line.end[C.M_CLOCK])
         scalars[C.S_PREFIXES] = 0
     known = scalars[C.S_PREFIXES]
     low, high = 0, known
@@ -105,13 +112,13 @@ def place_on_clock(
         if known > 2 * window:
             for at in range(known - window):
                 ranks[at] = ranks[at + window]
-                times[at] = times[at + window]
+                set_time(times[at], times[at + window])
             known -= window
-            clock_begin[:] = times[0]
+            set_time(clock_begin, times[0])
         scalars[C.S_PREFIXES] = known
 
 
-@njit(cache=True)
+@borrowing
 def place_in_group(
     lane_ready: Times,
     lane_end: Times,
@@ -128,14 +135,14 @@ def place_in_group(
     ready, end = lane_ready[lane], lane_end[lane]
     if place[C.P_FLOOR] != lane_floor[lane]:
         lane_floor[lane] = place[C.P_FLOOR]
-        ready[:] = end
+        set_time(ready, end)
     schedule(line, C.M_GROUP, limits[C.L_LEVELS], ready, work, finish)
     end[C.ROUND] = max(end[C.ROUND], finish[C.ROUND])
     for column in range(C.UNBOUNDED, len(finish)):
         end[column] = max(end[column], finish[column] - commit)
 
 
-@njit(cache=True)
+@borrowing
 def observe_width(scalars: Ints, slices: Ints, level: int) -> None:
     """Count a round: the twin of ``WidthOverTime``."""
     scalars[C.S_ROUNDS] = max(scalars[C.S_ROUNDS], level)

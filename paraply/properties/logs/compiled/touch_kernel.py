@@ -10,6 +10,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from paraply.properties.logs.compiled import columns as C
+from paraply.properties.logs.compiled.borrowing import borrowing
 from paraply.properties.logs.compiled.state import Touches
 
 Ints = NDArray[np.int64]
@@ -21,7 +22,7 @@ def _touch_at(slot: int, next_touch: int, ring: int) -> int:
     return last - (last - slot) % ring
 
 
-@njit(cache=True)
+@borrowing
 def find_newest(
     newest: NDArray[np.int32], keys: NDArray[np.uint64], next_touch: int, key: np.uint64
 ) -> int:
@@ -36,7 +37,7 @@ def find_newest(
     return -1
 
 
-@njit(cache=True)
+@borrowing
 def add_touch(touches: Touches, touch: int, key: np.uint64, owner: int, marks: int) -> None:
     """Record a touch; the ring has room."""
     newest, keys = touches.newest, touches.keys
@@ -58,7 +59,7 @@ def add_touch(touches: Touches, touch: int, key: np.uint64, owner: int, marks: i
     touches.marks[slot] = marks
 
 
-@njit(cache=True)
+@borrowing
 def _remove(newest: NDArray[np.int32], keys: NDArray[np.uint64], at: int) -> None:
     mask = np.int64(len(newest) - 1)
     hole = at
@@ -75,7 +76,7 @@ def _remove(newest: NDArray[np.int32], keys: NDArray[np.uint64], at: int) -> Non
     newest[hole] = 0
 
 
-@njit(cache=True)
+@borrowing
 def touches_of(all_past: Ints, scalars: Ints, chain: int, ordinal: int) -> tuple[int, int]:
     """Return a remembered transaction's range of touches in a chain."""
     size, column = len(all_past), C.H_TOUCH_START + chain
@@ -85,7 +86,7 @@ def touches_of(all_past: Ints, scalars: Ints, chain: int, ordinal: int) -> tuple
     return start, all_past[(ordinal + 1) % size, column]
 
 
-@njit(cache=True)
+@borrowing
 def _forget(
     touches: Touches, chain: int, all_ranks: Ints, forgotten: Ints, first: int, last: int,
     ordinal: int,
@@ -113,16 +114,22 @@ def _forget(
         group[0], group[1], group[2] = 1, 0, ranks[C.R_GROUP_RANK]
 
 
-@njit(cache=True)
+@borrowing
 def remember(
     scalars: Ints, limits: Ints, all_past: Ints, touches: Touches, all_ranks: Ints,
     forgotten: Ints, chain: int, keys: NDArray[np.uint64], marks: NDArray[np.uint8],
-    ordinal: int,
+    roles: Ints, ordinal: int,
 ) -> None:  # fmt: skip
-    """Record a transaction's touches in a chain, and forget those beyond the horizon."""
+    """Record a transaction's touches in a chain, and forget those beyond the horizon.
+
+    With ``roles`` instead of ``marks``, the keys are tables, and those with unkeyed rows count.
+    """
     base = C.S_CHAINS + 3 * chain
     for at in range(len(keys)):
-        add_touch(touches, scalars[base + C.NEXT], keys[at], ordinal, marks[at])
+        if len(roles) and not roles[at] & C.UNKEYED_ROWS:
+            continue
+        mark = roles[at] & C.SEARCHED if len(roles) else np.int64(marks[at])
+        add_touch(touches, scalars[base + C.NEXT], keys[at], ordinal, mark)
         scalars[base + C.NEXT] += 1
     while True:
         remembered = scalars[base + C.NEXT] - scalars[base + C.OLD]
