@@ -17,6 +17,7 @@ from paraply.judging.checking import (
     check_objects,
 )
 from paraply.judging.history_files import FileKind, clients_history, kind_of, own_histories
+from paraply.models.recorded.monitors import MONITORS
 from paraply.properties.isolation.judging import load_search_for
 from paraply.properties.isolation.phenomena import LEVELS
 from paraply.reporting.check_text import check_json, check_junit, check_text
@@ -30,6 +31,7 @@ _EXAMPLE = """\
 examples:
   paraply check counterexample.jsonl            a history of paraply, every property that applies
   paraply check runs/                           the same of a folder of Parquet files
+  paraply check run.jsonl --monitor P07         is it a run of the system of theorem P07?
   paraply check history.edn                     a history of Jepsen: list-append, rw-register,
                                                 bank, long-fork, set or counter
   paraply check history.json --level snapshot-isolation
@@ -59,6 +61,15 @@ def configure(parser: argparse.ArgumentParser) -> None:
         default=[],
         metavar="P",
         help="of a history of paraply: judge only these (see paraply list properties)",
+    )
+    parser.add_argument(
+        "--monitor",
+        action="extend",
+        nargs="+",
+        default=[],
+        metavar="P",
+        help="of a history of paraply: follow it as a run of these theorems' systems: "
+        + ", ".join(MONITORS),
     )
     parser.add_argument(
         "--level",
@@ -108,9 +119,13 @@ def check(arguments: argparse.Namespace) -> Checked:
     if kind in (FileKind.OURS, FileKind.PARQUET):
         _refuse_options(arguments, ("level", "log", "total"), "a history of paraply")
         return check_histories(
-            name, own_histories(name, kind), arguments.property, is_strict=arguments.strict
+            name,
+            own_histories(name, kind),
+            arguments.property,
+            monitors=arguments.monitor,
+            is_strict=arguments.strict,
         )
-    _refuse_options(arguments, ("property", "strict"), "a history of clients")
+    _refuse_options(arguments, ("property", "monitor", "strict"), "a history of clients")
     history = clients_history(name, kind, arguments.log)
     if isinstance(history, ClientHistory):
         _refuse_options(arguments, ("total",), "a history without accounts")

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from paraply.adapters.elle.histories import BankHistory
 from paraply.judging.live_histories import live_properties_of
 from paraply.mining.judges import properties_about
+from paraply.models.recorded.monitors import Monitor, monitor_named, theorem_of
 from paraply.properties.isolation.bank import judge_bank
 from paraply.properties.isolation.counters import LOST_INCREMENT
 from paraply.properties.isolation.freshness import STALE_READ
@@ -31,7 +32,7 @@ class Row:
     """One judged property, phenomenon or level."""
 
     group: str
-    """``property``, ``situation``, ``phenomenon`` or ``level``."""
+    """``property``, ``situation``, ``monitor``, ``phenomenon`` or ``level``."""
     name: str
     label: str = ""
     """Name in the literature."""
@@ -116,16 +117,58 @@ class _Tally:
         )
 
 
-def check_histories(
-    name: str, histories: Iterable[History], names: Sequence[str], *, is_strict: bool = False
-) -> Checked:
-    """Judge our own histories by named or all properties.
+@dataclass(slots=True)
+class _Monitoring:
+    monitor: Monitor
+    verdicts: list[Verdict] = field(default_factory=list)
+    unknown: str = ""
+    breaches: list[str] = field(default_factory=list)
 
-    A broken property of precision or speed counts if ``is_strict``.
+    def take(self, number: int, history: History, *, is_only: bool) -> None:
+        found = self.monitor.judge(history)
+        where = "" if is_only else f"history {number}: "
+        self.verdicts.append(found.verdict)
+        if found.verdict is Verdict.VIOLATED:
+            self.breaches.append(where + found.reason)
+        elif found.verdict is Verdict.UNKNOWN:
+            self.unknown = self.unknown or where + found.reason
+
+    @property
+    def row(self) -> Row:
+        verdict = combine(self.verdicts)
+        decided = sum(one is not Verdict.UNKNOWN for one in self.verdicts)
+        evidence = Evidence(relevant=len(self.verdicts), decided=decided, missing=self.unknown)
+        theorem = theorem_of(self.monitor.theorem)
+        return Row(
+            group="monitor",
+            name=theorem.id,
+            label=self.monitor.prop,
+            meaning=theorem.claim,
+            verdict=verdict,
+            reason=self.unknown if verdict is Verdict.UNKNOWN else "",
+            broken=len(self.breaches),
+            breaches=tuple(self.breaches[:BREACHES_KEPT_MAX]),
+            evidence=evidence,
+        )
+
+
+def check_histories(
+    name: str,
+    histories: Iterable[History],
+    names: Sequence[str],
+    *,
+    monitors: Sequence[str] = (),
+    is_strict: bool = False,
+) -> Checked:
+    """Judge our own histories by named or all properties, or by the monitors of theorems.
+
+    A broken property of precision or speed counts if ``is_strict``. With ``monitors``, only named
+    properties count.
 
     Without names, only areas with evidence count; others are ``silent``.
     """
     tallies: dict[str, _Tally] = {}
+    monitoring = [_Monitoring(monitor_named(one)) for one in dict.fromkeys(monitors)]
     count, transactions, events, broken_off = 0, 0, 0, 0
     subjects: dict[str, None] = {}
     ahead = iter(histories)
@@ -137,9 +180,13 @@ def check_histories(
         events += len(history.events)
         broken_off += not history.is_complete
         subjects[" ".join(filter(None, (history.header.subject, history.header.dialect)))] = None
-        for prop in properties_of_history(history, names):
+        is_only = count == 1 and following is None
+        for one in monitoring:
+            one.take(count, history, is_only=is_only)
+        judged = properties_of_history(history, names) if names or not monitors else ()
+        for prop in judged:
             tally = tallies.setdefault(prop.name, _Tally(prop, is_strict=is_strict))
-            tally.take(count, history, is_only=count == 1 and following is None)
+            tally.take(count, history, is_only=is_only)
         history = following
     speaking = {tally.prop.area for tally in tallies.values() if tally.is_reached}
     rows = [
@@ -147,6 +194,7 @@ def check_histories(
         for tally in tallies.values()
         if names or (tally.applied and tally.prop.area in speaking)
     ]
+    rows += [one.row for one in monitoring]
     title = f"{count:,} histor{'y' if count == 1 else 'ies'}"
     if any(subjects):
         title += f" of {', '.join(filter(None, subjects))}"

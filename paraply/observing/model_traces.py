@@ -11,15 +11,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
 from itertools import pairwise
 from operator import itemgetter
 
-from paraply.models.language.compiled_reading import CompiledReading
 from paraply.models.recorded import replicas
 from paraply.models.recorded.following import Recorded, TooManyWorldsError, follow
-from paraply.models.systems.commit_order import commit_order
-from paraply.models.systems.trackers import Rules, tracker
+from paraply.models.recorded.monitors import proved, why_broken
 from paraply.vocabulary.events import Event, EventKind
 from paraply.vocabulary.history import History
 from paraply.vocabulary.timestamps import LogicalTimestamp, waits_for
@@ -31,8 +28,10 @@ NAMES = {
 }
 """The property of each model."""
 MEANINGS = {
-    "commit_order": "Engine commits of each replica or member follow the model of commit order.",
-    "last_committed": "Starts of each replica or member follow the model of last_committed.",
+    "commit_order": "Engine commits of each replica or member follow the model of commit order"
+    " (theorem P07).",
+    "last_committed": "Starts of each replica or member follow the model of last_committed"
+    " (theorem P16).",
 }
 SEGMENT = 5
 """Transactions that are followed together."""
@@ -61,25 +60,24 @@ def follow_live(history: History) -> Mapping[str, Traced]:
     too_many: Counter[tuple[str, str]] = Counter()
     for member in history.header.members:
         for segment in _segments(history, member):
-            for name, compiled, recorded in _readings(segment):
+            for name, theorem, recorded in _readings(segment):
                 traced = told[name]
                 if too_many[member, name] == UNDECIDED_MAX:
                     traced.undecided += 1
                     continue
                 try:
-                    followed = follow(compiled, recorded)
+                    compiled, statements = proved(theorem)
+                    followed = follow(compiled, recorded, *statements)
                 except TooManyWorldsError:
                     too_many[member, name] += 1
                     traced.undecided += 1
                     continue
                 traced.segments += 1
                 traced.steps += followed.steps
-                if followed.refused is not None:
+                broken = why_broken(compiled, followed)
+                if broken:
                     names = ", ".join(f"T{one.id}" for one in segment.transactions)
-                    traced.refused.append(
-                        f"{member}: {name} does not allow step {followed.steps + 1} of {names}:"
-                        f" {followed.refused}"
-                    )
+                    traced.refused.append(f"{member}, {names}: {broken}")
     return told
 
 
@@ -127,22 +125,12 @@ def _projected(part: Sequence[Transaction]) -> tuple[Transaction, ...]:
     )
 
 
-def _readings(segment: History) -> Iterator[tuple[str, CompiledReading, Recorded]]:
+def _readings(segment: History) -> Iterator[tuple[str, str, Recorded]]:
     if len({one.domain for one in segment.transactions}) == 1:  # Domains have orders of their own.
         order = replicas.commit_order(segment)
         commits = tuple(step for step in order.steps if step.actions != ("start",))
         # A worker's first look at the clock may come after that of the next worker.
         hidden = frozenset({"start", "lock_row"})
-        yield "commit_order", _commit_order(), replace(order, steps=commits, hidden=hidden)
+        yield "commit_order", "P07", replace(order, steps=commits, hidden=hidden)
     if all(one.timestamp is not None for one in segment.transactions):
-        yield "last_committed", _bounds(), replicas.bounds_on_replica(segment)
-
-
-@cache
-def _commit_order() -> CompiledReading:
-    return CompiledReading(commit_order())
-
-
-@cache
-def _bounds() -> CompiledReading:
-    return CompiledReading(tracker(Rules(name="last_committed", lowers_to_commit_order=False)))
+        yield "last_committed", "P16", replicas.bounds_on_replica(segment)

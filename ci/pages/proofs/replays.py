@@ -128,9 +128,9 @@ def shown(entry: ReferenceRun, counter: Counterexample, history: History) -> Sho
             continue
         for build in theorem.systems:
             proved = build()
-            same = next((s for s in proved.safety if s.name == counter.statement), None)
+            same = [s for s in proved.safety if s.name == counter.statement]
             try:
-                sound[proved.name] = follow(CompiledReading(proved), recorded, same)
+                sound[proved.name] = follow(CompiledReading(proved), recorded, *same)
             except ValueError as error:
                 assumes[proved.name] = str(error)
     return Shown(

@@ -6,8 +6,9 @@ fitting world. So a refusal excludes every run of the specification.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import product
 
 from paraply.models.language.compiled_reading import CompiledReading
@@ -67,23 +68,27 @@ class Followed:
         steps: number of allowed steps.
         refused: the first step not allowed.
         broken_after: number of steps before the first breach.
+        broken: the statement that it breaks.
         broken_for: the breach's values of the statement's variables.
+        worlds: those that fit before the refused step, or after the last.
     """
 
     steps: int
     refused: RecordedStep | None
     broken_after: int | None = None
+    broken: str = ""
     broken_for: Mapping[str, Value] = field(default_factory=dict)
+    worlds: tuple[World, ...] = ()
 
 
 WORLDS_MAX = 20_000
 """More simultaneous worlds raise ``ValueError``."""
+UNRECORDED_MAX = 1_000
+"""The same for worlds with steps that are not recorded."""
 
 
-def follow(
-    reading: CompiledReading, recorded: Recorded, statement: Statement | None = None
-) -> Followed:
-    """Follow a run, and find the first breach of ``statement``.
+def follow(reading: CompiledReading, recorded: Recorded, *statements: Statement) -> Followed:
+    """Follow a run, and find the first breach of ``statements``.
 
     Raises ``ValueError`` for a wrong initial state or too many worlds.
     """
@@ -92,40 +97,83 @@ def follow(
     for given in (*system.initially, *system.axioms):
         if not reading.holds(given.closed, start):
             raise ValueError(f"{system.name}: {given.name} does not hold at the start")
-    ignored = recorded.ghosts if statement is None else frozenset[str]()
+    ignored = frozenset[str]() if statements else recorded.ghosts
     telling = [f.name for f in system.functions if not f.rigid and f.name not in ignored]
     hidden = [action for action in system.actions if action.name in recorded.hidden]
     worlds = _closed(reading, [start], hidden, telling)
-    broken = _breach(reading, statement, worlds)
-    after = 0 if broken is not None else None
-    for number, step in enumerate(recorded.steps):
-        worlds = _closed(reading, _stepped(reading, worlds, step), hidden, telling)
-        if not worlds:
-            return Followed(steps=number, refused=step, broken_after=after, broken_for=broken or {})
-        if broken is None:
-            broken = _breach(reading, statement, worlds)
-            after = number + 1 if broken is not None else None
-    if broken is None and recorded.possible_afterwards:
+    followed = _judged(reading, statements, Followed(steps=0, refused=None), worlds)
+    for number, step in enumerate(recorded.steps, start=1):
+        after = _closed(reading, _stepped(reading, worlds, step), hidden, telling)
+        if not after:
+            return replace(followed, refused=step, worlds=tuple(worlds))
+        worlds = after
+        followed = _judged(reading, statements, replace(followed, steps=number), worlds)
+    if recorded.possible_afterwards:
         allowed = recorded.hidden | recorded.possible_afterwards
         later = [action for action in system.actions if action.name in allowed]
-        broken = _breach(reading, statement, _closed(reading, worlds, later, telling))
-        after = len(recorded.steps) if broken is not None else None
-    return Followed(
-        steps=len(recorded.steps), refused=None, broken_after=after, broken_for=broken or {}
+        followed = _judged(reading, statements, followed, _closed(reading, worlds, later, telling))
+    return replace(followed, worlds=tuple(worlds))
+
+
+def unrecorded(
+    reading: CompiledReading, recorded: Recorded, followed: Followed
+) -> tuple[RecordedStep, ...]:
+    """Return the fewest steps that no record shows and that would allow the refused step, or none.
+
+    Raises ``ValueError`` for too many worlds.
+    """
+    if followed.refused is None:
+        return ()
+    names = [f.name for f in reading.system.functions if not f.rigid]
+    pending = deque((world, tuple[RecordedStep, ...]()) for world in followed.worlds)
+    found: set[object] = set()
+    while pending:
+        world, taken = pending.popleft()
+        if any(True for _ in _stepped(reading, [world], followed.refused)):
+            return taken
+        for action in reading.system.actions:
+            for bound in () if action.havoc else reading.enabled(action.name, world, {}):
+                after = reading.step(action.name, world, bound)
+                key = _key(after, names)
+                if key in found or _is_recorded(reading, recorded, action, bound, after):
+                    continue
+                if len(found) >= UNRECORDED_MAX:
+                    raise TooManyWorldsError(
+                        f"{followed.refused} is not allowed, unless unrecorded steps explain it"
+                    )
+                found.add(key)
+                step = RecordedStep(actions=(action.name,), parameters=bound)
+                pending.append((after, (*taken, step)))
+    return ()
+
+
+def _is_recorded(
+    reading: CompiledReading, recorded: Recorded, action: Action,
+    bound: Mapping[str, Value], after: World,
+) -> bool:  # fmt: skip
+    return any(
+        action.name in step.actions
+        and all(bound.get(name, value) == value for name, value in step.parameters.items())
+        and _fits(reading, step, after)
+        for step in recorded.steps
     )
 
 
 def _stepped(
     reading: CompiledReading, worlds: Iterable[World], step: RecordedStep
 ) -> Iterator[World]:
-    functions = {function.name: function for function in reading.system.functions}
     actions = [action for action in reading.system.actions if action.name in step.actions]
     for before in worlds:
         world = choosing(before, step.chosen)
         for action in actions:
             for after in _taken(reading, world, action, step.parameters):
-                if all(after.lookup(functions[f], at) == value for f, at, value in step.seen):
+                if _fits(reading, step, after):
                     yield after
+
+
+def _fits(reading: CompiledReading, step: RecordedStep, after: World) -> bool:
+    functions = {function.name: function for function in reading.system.functions}
+    return all(after.lookup(functions[f], at) == value for f, at, value in step.seen)
 
 
 def _taken(
@@ -164,16 +212,23 @@ def _key(world: World, telling: list[str]) -> object:
     )
 
 
-def _breach(
-    reading: CompiledReading, statement: Statement | None, worlds: Iterable[World]
-) -> dict[str, Value] | None:
-    if statement is None:
-        return None
-    for world in worlds:
+def _judged(
+    reading: CompiledReading,
+    statements: Iterable[Statement],
+    followed: Followed,
+    worlds: Iterable[World],
+) -> Followed:
+    if followed.broken_after is not None:
+        return followed
+    for statement, world in product(statements, worlds):
         if reading.holds(statement.closed, world):
             continue
         for values in product(*(world.scope.values(v.sort) for v in statement.variables)):
             bound = dict(zip(statement.variables, values, strict=True))
             if not evaluate(statement.body, world, bound):
-                return {variable.name: value for variable, value in bound.items()}
-    return None
+                named = {variable.name: value for variable, value in bound.items()}
+                after = followed.steps
+                return replace(
+                    followed, broken_after=after, broken=statement.name, broken_for=named
+                )
+    return followed

@@ -10,7 +10,7 @@ from paraply.models.language.terms import INT
 from paraply.models.recorded.following import Recorded, RecordedStep
 from paraply.models.recorded.naming import AL1_GHOSTS, BY_RECOVERY, Rows, places_of, scope_of
 from paraply.models.systems.commit_order import ROW
-from paraply.vocabulary.events import EventKind, Outcome
+from paraply.vocabulary.events import Event, EventKind, Outcome
 from paraply.vocabulary.history import History
 from paraply.vocabulary.transactions import TransactionKind
 
@@ -32,7 +32,7 @@ def commit_order(history: History) -> Recorded:
     held: dict[Value, Value] = {}
     for event in history.events:
         if event.kind is EventKind.READ:
-            steps.append(RecordedStep(actions=("take_snapshot",)))
+            steps.append(RecordedStep(actions=("take_snapshot",), seen=_shown(event, history)))
         if event.transaction is None:
             continue
         if event.kind is EventKind.ROLLED_BACK:
@@ -54,6 +54,16 @@ def commit_order(history: History) -> Recorded:
     scope = scope_of(places, rows)
     nobody: Table = {(row,): -1 for row in scope.values(ROW)}
     return Recorded(scope=scope, start={"ws": wanted, "holder": nobody}, steps=tuple(steps))
+
+
+def _shown(event: Event, history: History) -> tuple[tuple[str, tuple[Value, ...], Value], ...]:
+    """Return which writers of the observed rows a snapshot shows, and which not."""
+    return tuple(
+        ("read", (place,), one.id == seen.writer)
+        for seen in event.observed
+        for place, one in enumerate(history.transactions)
+        if seen.item in one.write_set and one.id >= seen.writer
+    )
 
 
 def lock_queue(history: History) -> Recorded:

@@ -1,0 +1,294 @@
+"""Monitors: follow a history as a run of a theorem's system.
+
+A history that the system allows, step by step, is a run of it, so the theorem's statements hold in
+each state that the run reaches. The statements and invariants are evaluated there as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+
+from paraply.models.claims.claim import Theorem
+from paraply.models.claims.theorems import THEOREMS
+from paraply.models.language.compiled_reading import CompiledReading
+from paraply.models.language.concrete import Scope, World, choosing, evaluate
+from paraply.models.language.smtlib import text
+from paraply.models.language.system import Statement
+from paraply.models.language.terms import Quantified, Term, conjuncts, parts_of
+from paraply.models.recorded import members, replicas
+from paraply.models.recorded.following import Followed, Recorded, RecordedStep, follow, unrecorded
+from paraply.vocabulary.errors import ParaplyError, register
+from paraply.vocabulary.events import EventKind
+from paraply.vocabulary.history import History
+from paraply.vocabulary.transactions import TransactionKind
+from paraply.vocabulary.verdict import Verdict, combine
+
+UNKNOWN_MONITOR = register(
+    "P521",
+    "there is no monitor of '{name}'",
+    "name one of {names}",
+)
+TRANSACTIONS_MAX = 200
+"""Longer histories are not followed."""
+VALUES_MAX = 500_000
+"""Of all variables in all steps; beyond, statements are not evaluated: the guards imply them."""
+
+Reading = Callable[[History, str], Recorded]
+Gap = Callable[[History], Iterator[str]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Monitor:
+    """A theorem, and how a member's history is read as a run of its systems.
+
+    Attributes:
+        prop: the property of histories with the same meaning.
+        needs: events without which nothing can be followed.
+        ends: events that the systems do not have.
+        gap: yields what else a history lacks.
+    """
+
+    theorem: str
+    prop: str
+    reading: Reading
+    needs: frozenset[EventKind]
+    ends: frozenset[EventKind] = frozenset()
+    gap: Gap = lambda _: iter(())
+
+    def judge(self, history: History) -> Monitored:
+        """Return whether the history is a run of a system of the theorem.
+
+        HOLDS is the silence that implies the theorem's statements. VIOLATED names the first event
+        up to which the history is no run.
+        """
+        found = self._judge(history)
+        if found.verdict is not Verdict.VIOLATED:
+            return found
+        low, high = 0, len(history.events)
+        while high - low > 1:
+            middle = (low + high) // 2
+            part = replace(history, events=history.events[:middle])
+            is_broken = self._judge(part).verdict is Verdict.VIOLATED
+            low, high = (low, middle) if is_broken else (middle, high)
+        event = history.events[high - 1]
+        about = "" if event.transaction is None else f" of T{event.transaction}"
+        return replace(found, reason=f"event {high}, {event.kind.value}{about}: {found.reason}")
+
+    def _judge(self, history: History) -> Monitored:
+        lacking = next(self._lacking(history), "")
+        if lacking:
+            return Monitored(verdict=Verdict.UNKNOWN, reason=lacking)
+        end = next((n for n, one in enumerate(history.events) if one.kind in self.ends), None)
+        read = replace(history, events=history.events[:end])
+        each = [
+            _best(self.theorem, self.reading(read, member))
+            for member in dict.fromkeys(e.member for e in read.events if e.kind in self.needs)
+        ]
+        verdict = combine(one.verdict for one in each)
+        worst = next((one for one in each if one.verdict is verdict), NOTHING)
+        if verdict is Verdict.HOLDS and end is not None:
+            kind = history.events[end].kind.value
+            reason = f"event {end + 1}: the model has no {kind}; before it, {worst.reason}"
+            return Monitored(verdict=Verdict.UNKNOWN, reason=reason)
+        return replace(worst, steps=sum(one.steps for one in each))
+
+    def _lacking(self, history: History) -> Iterator[str]:
+        for kind in sorted(self.needs - history.kinds, key=lambda kind: kind.value):
+            yield f"no {kind.value} events"
+        if len(history.transactions) > TRANSACTIONS_MAX:
+            yield f"more than {TRANSACTIONS_MAX} transactions"
+        if len({one.domain for one in history.transactions}) > 1:
+            yield "several domains, each with an order of its own"
+        yield from self.gap(history)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Monitored:
+    """What a monitor says of a history."""
+
+    verdict: Verdict
+    reason: str
+    steps: int = 0
+
+
+NOTHING = Monitored(verdict=Verdict.UNKNOWN, reason="no step was recorded")
+
+
+@cache
+def theorem_of(identifier: str) -> Theorem:
+    """Return a theorem by its identifier."""
+    return next(theorem for theorem in THEOREMS if theorem.id == identifier)
+
+
+@cache
+def proved(identifier: str, number: int = 0) -> tuple[CompiledReading, tuple[Statement, ...]]:
+    """Return one system of a theorem, and its invariants and the theorem's statements."""
+    theorem = theorem_of(identifier)
+    system = theorem.systems[number]()
+    claimed = (one for one in system.safety if one.name in theorem.statements)
+    return CompiledReading(system), (*system.invariants, *claimed)
+
+
+def _best(identifier: str, recorded: Recorded) -> Monitored:
+    """Return the answer of the first system that follows, else the mildest."""
+    found: list[Monitored] = []
+    for number in range(len(theorem_of(identifier).systems)):
+        found.append(_followed(identifier, number, recorded))
+        if found[-1].verdict is Verdict.HOLDS:
+            return found[-1]
+    return min(found, key=lambda one: one.verdict)
+
+
+def _values_of(statement: Statement, scope: Scope) -> int:
+    """Return how many values an evaluation may try."""
+
+    def count(node: Term) -> int:
+        inner = max(map(count, parts_of(node)), default=1)
+        return (
+            inner * len(scope.values(node.variable.sort)) if isinstance(node, Quantified) else inner
+        )
+
+    return count(statement.closed)
+
+
+def _followed(identifier: str, number: int, recorded: Recorded) -> Monitored:
+    if not recorded.steps:
+        return NOTHING
+    reading, statements = proved(identifier, number)
+    name = reading.system.name
+    values = len(recorded.steps) * sum(_values_of(one, recorded.scope) for one in statements)
+    is_evaluated = values <= VALUES_MAX
+    try:
+        followed = follow(reading, recorded, *(statements if is_evaluated else ()))
+        missing = unrecorded(reading, recorded, followed)
+    except ValueError as error:
+        return Monitored(verdict=Verdict.UNKNOWN, reason=str(error))
+    if followed.broken_after is None and missing:
+        needed = ", ".join(map(str, missing))
+        reason = f"{followed.refused} needs {needed} before, which is not recorded"
+        return Monitored(verdict=Verdict.UNKNOWN, reason=reason, steps=followed.steps)
+    broken = why_broken(reading, followed)
+    if broken:
+        return Monitored(verdict=Verdict.VIOLATED, reason=broken, steps=followed.steps)
+    also = "" if is_evaluated else "; too many values to evaluate its invariants as well"
+    reason = f"a run of {name}, {followed.steps} steps{also}"
+    return Monitored(verdict=Verdict.HOLDS, reason=reason, steps=followed.steps)
+
+
+def why_broken(reading: CompiledReading, followed: Followed) -> str:
+    """Return the statement or the part of a guard that a run breaks, or empty."""
+    name = reading.system.name
+    if followed.broken_after is not None:
+        given = ", ".join(f"{one}={value}" for one, value in followed.broken_for.items())
+        return f"{followed.broken}({given}) of {name} is false after step {followed.broken_after}"
+    if followed.refused is None:
+        return ""
+    false = _false_guard(reading, followed.worlds, followed.refused)
+    because = f" requires {false}" if false else " leads to another state"
+    return f"{name} does not allow step {followed.steps + 1}: {followed.refused}{because}"
+
+
+def _false_guard(reading: CompiledReading, worlds: Sequence[World], step: RecordedStep) -> str:
+    for action in reading.system.actions:
+        if action.name not in step.actions:
+            continue
+        known = {p: step.parameters[p.name] for p in action.parameters if p.name in step.parameters}
+        world = choosing(worlds[0], step.chosen)
+        for part in conjuncts(action.guard):
+            if part.free <= known.keys() and not evaluate(part, world, known):
+                return text(part)
+    return ""
+
+
+def _stamps(history: History) -> Iterator[str]:
+    yield from (f"T{one.id} has no timestamp" for one in history.transactions if not one.timestamp)
+
+
+def _applier(*, is_stamped: bool, barriers: frozenset[TransactionKind]) -> Gap:
+    """Return the gap of an applier: a transaction's first event is its start.
+
+    A stamped model knows ``barriers`` only, and others by their write sets.
+    """
+
+    def gap(history: History) -> Iterator[str]:
+        if len({event.member for event in history.events if event.kind in _APPLIED}) > 1:
+            yield "events of several replicas"
+        begun: set[object] = set()
+        for event in history.events:
+            if event.kind is EventKind.SCHEDULED:
+                begun.add(event.transaction)
+            elif event.kind in _APPLIED and event.transaction not in begun:
+                yield f"{event.kind.value} of T{event.transaction} before it is scheduled"
+        if is_stamped:
+            yield from _stamps(history)
+            for one in history.transactions:
+                if one.is_barrier and one.kind not in barriers:
+                    yield f"T{one.id} has no write set, and the model no such barrier"
+
+    return gap
+
+
+def _snapshots(history: History) -> Iterator[str]:
+    sent = {event.transaction for event in history.events_of(EventKind.SUBMITTED)}
+    for event in history.events_of(EventKind.CERTIFIED):
+        one = None if event.transaction is None else history.transaction(event.transaction)
+        if one and one.id not in sent and one.kind is not TransactionKind.VIEW_CHANGE:
+            yield f"T{one.id} is not submitted"
+
+
+def _of_all(reading: Callable[[History], Recorded]) -> Reading:
+    return lambda history, _: reading(history)
+
+
+_APPLIED = frozenset({EventKind.BEGUN, EventKind.ROW_APPLIED, EventKind.ENGINE_COMMITTED})
+_APPLIER = frozenset({EventKind.SCHEDULED, EventKind.ENGINE_COMMITTED})
+_RESTARTED = frozenset({EventKind.ROLLED_BACK, EventKind.CRASHED, EventKind.SKIPPED})
+_ONE_FILE = _RESTARTED | {EventKind.RELAY_ROTATED}
+
+
+def _of_applier(
+    theorem: str,
+    prop: str,
+    reading: Callable[[History], Recorded],
+    ends: frozenset[EventKind],
+    *,
+    is_stamped: bool,
+    barriers: frozenset[TransactionKind] = frozenset(),
+) -> Monitor:
+    return Monitor(
+        theorem=theorem, prop=prop, reading=_of_all(reading), needs=_APPLIER, ends=ends,
+        gap=_applier(is_stamped=is_stamped, barriers=barriers),
+    )  # fmt: skip
+
+
+_IN_ORDER = _of_applier(
+    "P07", "engine_commits_follow_the_log", replicas.commit_order, _RESTARTED, is_stamped=False
+)
+_CERTIFIER = Monitor(
+    theorem="P05", prop="first_certified_wins", reading=members.certification,
+    needs=frozenset({EventKind.CERTIFIED}), gap=_snapshots,
+)  # fmt: skip
+MONITORS = {
+    one.theorem: one
+    for one in (
+        _CERTIFIER,
+        replace(_CERTIFIER, theorem="P06", prop="refusals_are_deserved"),
+        _IN_ORDER,
+        replace(_IN_ORDER, theorem="P08", prop="readers_see_prefixes",
+                needs=_APPLIER | {EventKind.READ}),
+        _of_applier("P16", "no_conflicting_parallel_apply", replicas.bounds_on_replica, _ONE_FILE,
+                    is_stamped=True),
+        _of_applier("P22", "starts_respect_last_committed", replicas.low_water_mark,
+                    _RESTARTED, is_stamped=True, barriers=frozenset(TransactionKind)),
+    )
+}  # fmt: skip
+"""By the theorem's identifier."""
+
+
+def monitor_named(name: str) -> Monitor:
+    """Return a theorem's monitor; raises ``ParaplyError`` P521."""
+    if name.upper() not in MONITORS:
+        raise ParaplyError(UNKNOWN_MONITOR, name=name, names=", ".join(MONITORS))
+    return MONITORS[name.upper()]

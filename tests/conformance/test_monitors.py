@@ -1,0 +1,127 @@
+"""A silent monitor implies the property; a breach of the property makes the monitor speak."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from random import Random
+
+import pytest
+
+from ci.pages.proofs.reference_runs import RUNS
+from paraply.models.recorded.monitors import MONITORS, monitor_named, theorem_of
+from paraply.properties.search import random_schedules
+from paraply.reference_impl.mutants import registered_mutants
+from paraply.reference_impl.subject import subject_named
+from paraply.registries import property_named
+from paraply.vocabulary.errors import ParaplyError
+from paraply.vocabulary.verdict import Verdict
+from tests.conformance.pairs import PAIRS
+
+PAIR_OF = {
+    "P05": "certification in a group", "P06": "certification in a group",
+    "P07": "commit order", "P08": "commit order", "P16": "bounds on a replica",
+    "P22": "low-water mark",
+}  # fmt: skip
+"""The followed subject of each monitor."""
+
+
+def breaches(theorem, history):
+    return property_named(MONITORS[theorem].prop).violations(history)
+
+
+def healthy(theorem, runs, seed=0):
+    pair = PAIRS[PAIR_OF[theorem]]
+    for schedule in random_schedules(seed, runs):
+        yield subject_named(pair.subject).run(schedule, pair.workload)
+
+
+def mutated(theorem, runs):
+    pair = PAIRS[PAIR_OF[theorem]]
+    for mutant in registered_mutants():
+        if mutant.of == pair.subject:
+            for schedule in random_schedules(0, runs):
+                for workload in (pair.workload, mutant.workload):
+                    yield mutant.subject.run(schedule, workload)
+
+
+def damaged(history, random):
+    """Return the history with one event dropped, repeated or exchanged with another."""
+    events = list(history.events)
+    at, other = (random.randrange(len(events)) for _ in range(2))
+    match random.choice(("drop", "repeat", "exchange")):
+        case "drop":
+            del events[at]
+        case "repeat":
+            events.insert(max(at, other), events[min(at, other)])
+        case "exchange":
+            events[at], events[other] = events[other], events[at]
+    return replace(history, events=tuple(one._replace(time=now) for now, one in enumerate(events)))
+
+
+def test_every_monitor_is_tested():
+    assert PAIR_OF.keys() == MONITORS.keys()
+
+
+@pytest.mark.parametrize("theorem", MONITORS)
+def test_healthy_runs_are_silent(theorem):
+    verdicts = Counter(MONITORS[theorem].judge(history).verdict for history in healthy(theorem, 8))
+    assert verdicts[Verdict.HOLDS] == 8
+
+
+@pytest.mark.parametrize("theorem", MONITORS)
+def test_silence_implies_the_property_on_damaged_runs(theorem):
+    random, verdicts = Random(theorem), Counter()
+    for history in healthy(theorem, 8, seed=7):
+        for _ in range(3):
+            changed = damaged(history, random)
+            found = MONITORS[theorem].judge(changed)
+            verdicts[found.verdict] += 1
+            assert not (found.verdict is Verdict.HOLDS and breaches(theorem, changed))
+    assert verdicts[Verdict.HOLDS]
+    assert verdicts[Verdict.UNKNOWN] + verdicts[Verdict.VIOLATED]
+
+
+@pytest.mark.long(each=30)
+@pytest.mark.parametrize("theorem", MONITORS)
+def test_mutants_that_break_the_property_make_the_monitor_speak(theorem):
+    broken = [history for history in mutated(theorem, 2) if breaches(theorem, history)]
+    assert broken
+    for history in broken:
+        assert MONITORS[theorem].judge(history).verdict is not Verdict.HOLDS
+
+
+@pytest.mark.parametrize("theorem", MONITORS)
+def test_counterexamples_of_the_theorem_make_the_monitor_speak(theorem):
+    spoken = [
+        MONITORS[theorem].judge(RUNS[counter].run()).verdict
+        for counter in theorem_of(theorem).delimited_by
+        if counter in RUNS and RUNS[counter].reading is not None
+    ]
+    assert spoken
+    assert Verdict.HOLDS not in spoken
+
+
+def test_breach_names_its_event_and_the_guard():
+    history = RUNS["C11"].run()
+    found = monitor_named("p07").judge(history)
+    assert found.verdict is Verdict.VIOLATED
+    assert "requires (= p head)" in found.reason
+    number = int(found.reason.split(",")[0].removeprefix("event "))
+    before = replace(history, events=history.events[: number - 1])
+    assert monitor_named("P07").judge(before).verdict is not Verdict.VIOLATED
+
+
+def test_missing_commit_is_named():
+    history = next(healthy("P07", 1))
+    first = next(e for e in history.events if e.kind.value == "engine_committed")
+    kept = tuple(event for event in history.events if event is not first)
+    found = MONITORS["P07"].judge(replace(history, events=kept))
+    assert found.verdict is Verdict.UNKNOWN
+    assert "engine_commit(p=0)" in found.reason
+    assert "not recorded" in found.reason
+
+
+def test_theorem_without_monitor_is_an_error():
+    with pytest.raises(ParaplyError, match="P25"):
+        monitor_named("P25")
