@@ -87,6 +87,11 @@ def failure_of_a_replica(history: History) -> bool:
     return EventKind.FAILED in history.kinds and relay_log(history)
 
 
+def failure_in_a_domain(history: History) -> bool:
+    """An applying replica rejects a transaction of a replication domain."""
+    return failure_of_a_replica(history) and has_domains(history)
+
+
 def saved_sets(history: History) -> bool:
     """Appliers save positions as sets of transactions."""
     return applied(history) and any(

@@ -10,7 +10,7 @@ import heapq
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Generic, TypeVar
 
-from paraply.reference_impl.recorder import Recorder
+from paraply.reference_impl.recorder import STEPS_MAX, Recorder
 from paraply.reference_impl.step import Step
 
 MomentT = TypeVar("MomentT")
@@ -51,7 +51,7 @@ def take_steps(
     end: Callable[[Step, int], int],
     choose: Callable[[Sequence[Step]], Step] = _first,
 ) -> None:
-    """Take a machine's steps when they end, until it offers none.
+    """Take a machine's steps when they end, until it offers none or repeats itself.
 
     A step begins when the machine first offers its label. It begins again after it was taken or
     withdrawn.
@@ -64,6 +64,7 @@ def take_steps(
     clock: Clock[list[Step]] = Clock(list)
     clock.at(recorder.now)
     begun: dict[str, int] = {}
+    taken = 0
     for _ in clock.moments():
         while True:
             ready = []
@@ -81,3 +82,6 @@ def take_steps(
             recorder.now = clock.now
             step.act()
             begun.pop(step.label, None)
+            taken += 1
+            if taken >= STEPS_MAX * (len(recorder.transactions) + 1):
+                return

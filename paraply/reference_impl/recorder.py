@@ -14,8 +14,8 @@ from paraply.vocabulary.transactions import Transaction, TransactionId
 FROM_OUTSIDE = "from outside"
 """Note of an error outside the log."""
 LOCK_WAIT_TIMEOUT = "lock wait timeout"
-STEPS_MAX = 1_000
-"""For each transaction; a run beyond them asks for the same again and again."""
+STEPS_MAX = 200
+"""For each transaction, five times what runs take; one beyond them repeats itself."""
 
 
 class Recorder:

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from paraply.properties.apply.logged_numbers import logged_numbers_rise_above_last_committed
+from paraply.properties.apply.logged_numbers import (
+    logged_numbers_rise_above_last_committed,
+    numbers_begin_again_in_each_file,
+)
 from paraply.vocabulary.verdict import Verdict
 from tests.properties.histories import history_of, verdict
 
@@ -31,3 +34,22 @@ def test_number_that_does_not_rise_above_both_is_reported(second):
 def test_log_without_numbers_is_unknown():
     run = history("", "")
     assert verdict(run, logged_numbers_rise_above_last_committed) is Verdict.UNKNOWN
+
+
+@pytest.mark.parametrize(
+    ("numbers", "expected"),
+    [
+        (("2<1", "3<1", "2<1 clock=1"), Verdict.HOLDS),
+        (("0<0", "3<1", "0<0 clock=1"), Verdict.HOLDS),
+        (("2<1", "3<1"), Verdict.UNKNOWN),
+        (("", ""), Verdict.UNKNOWN),
+    ],
+)
+def test_numbers_begin_again_in_the_next_file(numbers, expected):
+    assert verdict(history(*numbers), numbers_begin_again_in_each_file) is expected
+
+
+@pytest.mark.parametrize("second", ["3<1", "2<0", "0<0"])
+def test_file_that_begins_with_other_numbers_is_reported(second):
+    (breach,) = numbers_begin_again_in_each_file(history("2<1", f"{second} clock=1"))
+    assert str(breach) == f"T2 begins a file of the log with {second}; the log began with 2<1"

@@ -8,6 +8,7 @@ from paraply.properties.apply.mariadb.retries import (
     attempt_is_killed_for_an_earlier_one,
     commit_start_is_revoked,
     error_meets_later_transactions,
+    errors_undo_only_what_follows,
     nothing_after_an_error_is_applied,
     only_later_transactions_are_killed,
     replica_never_stalls,
@@ -209,3 +210,34 @@ def test_time_outs_excuse_an_error_only_when_they_used_up_the_retries(attempt, n
         ; failed T2@w2 attempt={attempt} note="row error" """
     )
     assert bool(sound_log_never_fails(run)) is not is_excused
+
+
+def after_an_error(events):
+    log = LOG.replace("domain=0", "domain=0 gtid=0-1-1")
+    return history_of(f"{log}{given(1)} ; {events}")
+
+
+@pytest.mark.parametrize(
+    "events",
+    [
+        "rolled_back T3@w3 ; failed T2@w2 ; rolled_back T2@w2 ; stopped",
+        "failed T2@w2 ; rolled_back T1@w1 ; retried T1@w1 attempt=2 ; stopped",
+        "rolled_back T1@w1 ; started ; failed T2@w2 ; stopped",
+        "failed T4@w4 ; rolled_back T1@w1 ; engine_committed T1@w1 attempt=2 ; stopped",
+    ],
+)
+def test_error_undoes_what_follows_in_its_domain(events):
+    assert verdict(after_an_error(events), errors_undo_only_what_follows) is Verdict.HOLDS
+
+
+@pytest.mark.parametrize(("failed", "undone"), [(2, 1), (1, 4), (4, 3)])
+def test_transaction_that_an_error_elsewhere_undoes_is_reported(failed, undone):
+    run = after_an_error(f"failed T{failed}@w1 ; rolled_back T{undone}@w2 ; stopped")
+    (breach,) = errors_undo_only_what_follows(run)
+    assert str(breach).startswith(f"r1: T{undone} was rolled back and not tried again")
+
+
+@pytest.mark.parametrize("end", ["", " ; crashed ; recovered ; stopped"])
+def test_errors_are_judged_at_the_stop_after_them(end):
+    run = after_an_error(f"failed T2@w2 ; rolled_back T1@w1{end}")
+    assert verdict(run, errors_undo_only_what_follows) is Verdict.UNKNOWN

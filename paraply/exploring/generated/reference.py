@@ -58,6 +58,8 @@ SWAPS = Swaps(
 ENVIRONMENT = frozenset(
     {
         "Network.domain_of",
+        "GroupRun.submit",
+        "_Channel.submit",
         "SourceRun.__init__",
         "is_broadcasting",
         "is_following",
@@ -110,7 +112,7 @@ def _is_system(name: str) -> bool:
 
 def _is_of_system(mutant: Mutant) -> bool:
     place = mutant.mutation.place
-    is_environment = bool({place, place.rpartition(".")[2]} & ENVIRONMENT)
+    is_environment = bool({place, place.rpartition(".")[2]} & (ENVIRONMENT | RECORDING))
     line = linecache.getline(str(mutant.module.__file__), mutant.mutation.line)
     changed = f"{mutant.mutation.what} {line}"
     return not is_environment and not any(one in changed for one in BUDGETS)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from paraply.properties.registry import Violation, always
 from paraply.properties.vocabularies import logged_numbers
 from paraply.vocabulary.history import EvidenceTier, History
+from paraply.vocabulary.timestamps import LogicalTimestamp
 from paraply.vocabulary.transactions import TransactionId
 
 
@@ -22,6 +23,21 @@ class LoggedNumberWrong(Violation):
         return (
             f"the log has T{self.transaction} with last_committed {self.numbers[0]} and "
             f"sequence_number {self.numbers[1]}, after sequence_number {self.last}"
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileNumberedOn(Violation):
+    """A file's numbers begin unlike those of the log."""
+
+    transaction: TransactionId
+    numbers: LogicalTimestamp
+    expected: LogicalTimestamp
+
+    def __str__(self) -> str:
+        return (
+            f"T{self.transaction} begins a file of the log with {self.numbers}; the log began with "
+            f"{self.expected}"
         )
 
 
@@ -61,3 +77,27 @@ def logged_numbers_rise_above_last_committed(history: History) -> tuple[LoggedNu
             )
         last[one.clock] = now
     return tuple(found)
+
+
+def _first_numbers(history: History) -> list[tuple[TransactionId, LogicalTimestamp]]:
+    """Return the first transaction of each file, and its numbers."""
+    first: dict[int, tuple[TransactionId, LogicalTimestamp]] = {}
+    for one in history.transactions:
+        if one.timestamp is not None:
+            first.setdefault(one.clock, (one.id, one.timestamp))
+    return list(first.values())
+
+
+@always(
+    of=numbers_of_a_whole_log,
+    source="WL#7165: sequence_number begins again in each binary log file",
+    witness=lambda history: len(_first_numbers(history)) - 1,
+)
+def numbers_begin_again_in_each_file(history: History) -> tuple[FileNumberedOn, ...]:
+    """The first transaction of each file of a log has the numbers of the log's first."""
+    first = _first_numbers(history)
+    return tuple(
+        FileNumberedOn(transaction=one, numbers=numbers, expected=first[0][1])
+        for one, numbers in first[1:]
+        if numbers != first[0][1]
+    )

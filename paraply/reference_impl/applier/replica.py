@@ -86,7 +86,7 @@ class Replica:
             self.recorder.next_step()
             step.act()
         self.recorder.next_step()
-        if self.has_finished:
+        if self.has_finished and self.recorder.has_steps_left:
             self.read(AUDITOR)
             self.record(EventKind.STOPPED)
 

@@ -68,7 +68,8 @@ class ParallelReplica(LockingDriver):
 
     def on_end(self) -> None:
         """Read everything and stop, if complete."""
-        if self.is_idle and not self.rest and not self.has_failed:
+        is_over = self.is_idle and not self.rest and not self.has_failed
+        if is_over and self.recorder.has_steps_left:
             self.read(AUDITOR)
             self.on_stopped()
 

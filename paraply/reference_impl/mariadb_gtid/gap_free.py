@@ -100,10 +100,12 @@ class GapFreeServers:
     # The run.
 
     def run(self, schedule: Schedule) -> None:
-        """Run and record executed sets."""
+        """Run and record executed sets, unless it does not end."""
         for server in self.servers:
             self.recorder.record(EventKind.STARTED, member=server.name)
         while progress := list(self.progress_steps(schedule)):
+            if not self.recorder.has_steps_left:
+                return
             step = schedule.choose([*progress, *self.other_steps()], "step")
             self.recorder.next_step()
             step.act()

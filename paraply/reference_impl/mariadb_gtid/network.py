@@ -62,10 +62,12 @@ class Network:
     # The run.
 
     def run(self, schedule: Schedule) -> None:
-        """Run and record all positions."""
+        """Run and record all positions, unless it does not end."""
         for server in self.servers:
             self.recorder.record(EventKind.STARTED, member=server.name)
         while not self.is_circling and (progress := list(self.progress_steps(schedule))):
+            if not self.recorder.has_steps_left:
+                return
             step = schedule.choose([*progress, *self.other_steps(schedule)], "step")
             self.recorder.next_step()
             step.act()

@@ -26,6 +26,8 @@ class PositionReplica(ApplyingReplica):
         """Apply the log and stop cleanly."""
         self.on_start()
         while progress := list(self.progress_steps()):
+            if not self.recorder.has_steps_left:
+                return
             step = schedule.choose([*progress, *self.other_steps()], "step")
             self.recorder.next_step()
             if step.label == "crash":

@@ -45,6 +45,8 @@ class Cluster(Faults):
     def on_end(self) -> None:
         """Record the end, unless stalled."""
         self.recorder.next_step()
+        if not self.recorder.has_steps_left:
+            return
         if self.promoted is not None:
             self.recorder.record(EventKind.STOPPED, member=self.promoted.name, note="promoted")
         elif self.is_at_rest and not self.is_lost:

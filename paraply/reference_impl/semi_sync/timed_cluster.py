@@ -62,7 +62,8 @@ class TimedCluster(Cluster):
             self.end,
             lambda steps: schedule.choose(steps, "at once"),
         )
-        self.recorder.record(EventKind.STOPPED, member=SOURCE, note="at rest")
+        if self.is_at_rest:
+            self.recorder.record(EventKind.STOPPED, member=SOURCE, note="at rest")
 
     def replica_steps(self) -> Iterator[Step]:
         """Yield replica steps except applies."""

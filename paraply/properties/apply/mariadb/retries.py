@@ -14,6 +14,7 @@ from paraply.properties.apply.parallel_apply import RowApplyFailed, rows_are_app
 from paraply.properties.apply.stream import apply_streams, own_failures
 from paraply.properties.registry import Violation, always, fields, sometimes
 from paraply.properties.vocabularies import (
+    failure_in_a_domain,
     failure_of_a_replica,
     parallel_flags,
     relay_log,
@@ -51,6 +52,20 @@ class AppliedPastError(Violation):
 
     def __str__(self) -> str:
         return f"{self.member}: T{self.applied} committed although T{self.failed} had failed"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UndoneWithoutError(Violation):
+    """An error elsewhere undoes a transaction."""
+
+    member: str
+    transaction: TransactionId
+
+    def __str__(self) -> str:
+        return (
+            f"{self.member}: T{self.transaction} was rolled back and not tried again, although "
+            "neither it nor one before it in its domain had failed"
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -236,6 +251,45 @@ def nothing_after_an_error_is_applied(history: History) -> tuple[AppliedPastErro
                     AppliedPastError(member=stream.member, failed=failed, applied=event.transaction)
                 )
     return tuple(found)
+
+
+def _stops_after_errors(history: History) -> Iterator[tuple[str, list[TransactionId]]]:
+    """Yield each stop after an error, and what was undone for good that no error concerns."""
+    for stream in apply_streams(history):
+        undone: dict[TransactionId, None] = {}
+        failed: dict[int | None, TransactionId] = {}
+        for _, event in stream.events:
+            one = event.transaction
+            if event.kind in (EventKind.STARTED, EventKind.CRASHED):
+                undone.clear()
+                failed.clear()
+            elif event.kind is EventKind.STOPPED and failed:
+                first = {one: failed.get(history.transaction(one).domain) for one in undone}
+                yield stream.member, [one for one in undone if one < (first[one] or one + 1)]
+            elif one is None:
+                continue
+            elif event.kind is EventKind.ROLLED_BACK:
+                undone[one] = None
+            elif event.kind in (EventKind.RETRIED, EventKind.ENGINE_COMMITTED):
+                undone.pop(one, None)
+            elif event.kind is EventKind.FAILED:
+                domain = history.transaction(one).domain
+                failed[domain] = min(one, failed.get(domain, one))
+
+
+@always(
+    of=failure_in_a_domain,
+    source="facts on MariaDB 1.7: the groups before the failed one complete; MDEV-20645",
+    witness=lambda history: sum(1 for _ in _stops_after_errors(history)),
+    is_safety=False,
+)
+def errors_undo_only_what_follows(history: History) -> tuple[UndoneWithoutError, ...]:
+    """At a stop after an error, only the failed and later ones of its domain stay rolled back."""
+    return tuple(
+        UndoneWithoutError(member=member, transaction=one)
+        for member, undone in _stops_after_errors(history)
+        for one in undone
+    )
 
 
 _ENDS = frozenset({EventKind.STOPPED, EventKind.FAILED, EventKind.CRASHED})
