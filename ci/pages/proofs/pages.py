@@ -154,7 +154,7 @@ def counterexample_page(entry: Counterexample, data: dict[str, Any]) -> str:
     refuted = "by a fair run without end, of" if is_lasso else "after"
     return "\n".join([
         f"# {entry.id}: {entry.title}", "",
-        "## Result", "", f"Refuted, as expected, {refuted} {len(run.steps)} steps"
+        "## Result", "", f"Refuted {refuted} {len(run.steps)} steps"
         f"{f', {entry.loop} of them its loop' if entry.loop else ''}.",
         *(_no_shorter_lasso(entry) if is_lasso else _no_shorter_run(entry)), "",
         "## Property", "", f"`{entry.statement}`: {statement.meaning}.",
@@ -190,8 +190,7 @@ def _no_shorter_lasso(entry: Counterexample) -> list[str]:
             f"{counted(entry.scope.size, 'row')} without common writes"
         )
     return [
-        f"The search visits every state {sought}. It counts the steps of stem and loop. No solver "
-        "is used.",
+        f"The search visits every state {sought}. Steps are those of stem and loop.",
     ]
 
 

@@ -30,7 +30,7 @@ def command(entry: ReferenceRun) -> str:
 def reference_section(counter: Counterexample) -> list[str]:
     """Return a counterexample's section."""
     if counter.elsewhere:
-        return ["## Outside of the model", "", counter.elsewhere, ""]
+        return ["## Outside the model", "", counter.elsewhere, ""]
     entry, found = RUNS[counter.id], _shown(counter.id)
     lines = ["## On the reference implementation", "", "```", command(entry), "```", ""]
     lines += [f"Breaks `{entry.breaks}`: {found.violations[0]}.", ""]
