@@ -14,6 +14,7 @@ import pytest
 from paraply.commands.mine import compile_kernels
 from paraply.mining.compiled.applier import run_many, settings_of
 from paraply.mining.shipping import ARCHIVE, packed_source
+from paraply.vocabulary.kernel_cache import KERNELS
 from tests.mining.campaigns import small_plan
 
 PLAN = small_plan(subjects=("applier:logical_clock",), mutants=(), is_fast=True)
@@ -67,4 +68,4 @@ def test_worker_uses_the_kernels_of_the_archive(archive, tmp_path):
 def test_archive_has_no_code_of_python(archive):
     with zipfile.ZipFile(archive) as packed:
         names = packed.namelist()
-    assert {Path(name).suffix for name in names if "__pycache__" in name} == {".nbi", ".nbc"}
+    assert {Path(name).suffix for name in names if "__pycache__" in name} == set(KERNELS)

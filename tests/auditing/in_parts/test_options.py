@@ -28,7 +28,7 @@ def test_standard_input_is_refused_with_the_way_out():
 
 
 def test_log_that_the_engine_asked_for_cannot_audit_is_refused():
-    files = (str(RECORDINGS / "mysql-9.7.4" / "xa" / "bin.000001"),)
+    files = (str(RECORDINGS / "mysql-9.7.4" / "load-minimal-image" / "bin.000001"),)
     with pytest.raises(ParaplyError, match="P308"):
         audit_in_parts(AuditRequest(files=files, engine="compiled"))
 
