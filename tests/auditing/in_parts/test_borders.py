@@ -42,7 +42,8 @@ def test_recorded_log_in_parts_is_audited_as_in_one_piece(folder):
 
 @pytest.mark.long
 def test_part_that_needs_the_readable_engine_takes_the_others_along(logs):
-    files = [str(logs["mysql"]), str(RECORDINGS / "mysql-9.7.4" / "load-minimal-image" / "bin.000001")]
+    readable = RECORDINGS / "mysql-9.7.4" / "load-minimal-image" / "bin.000001"
+    files = [str(logs["mysql"]), str(readable)]
     request = AuditRequest(files=tuple(files), engine="auto")
     parts = audit_in_parts(request, sizes=PartSizes(part_blocks=1, approach_blocks=0))
     assert parts.result.engine == "readable"
