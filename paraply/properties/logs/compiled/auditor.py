@@ -7,7 +7,7 @@ and words named findings.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
 
 import numpy as np
@@ -59,6 +59,8 @@ from paraply.vocabulary.audit_result import AuditResult, SafetyViolation
 from paraply.vocabulary.keys import ConflictKey, RowKeys
 from paraply.vocabulary.log import LoggedKind, LoggedTransaction
 from paraply.vocabulary.not_compilable import NotCompilable
+
+Headers = Callable[[Sequence[int]], Iterable[LoggedTransaction]]
 
 _RULES = {LOGICAL_CLOCK: C.CLOCK, COMMIT_GROUP: C.GROUP}
 _KINDS = {kind: number for number, kind in enumerate(LoggedKind)}
@@ -126,12 +128,12 @@ class CompiledAuditor(Auditor):
                 self._kinds[kind] += number
         self._note_metadata(columns)
         self._note_domains(batch)
-        self._judge_rows(batch, parts)
+        self._judge_rows(batch, first_ordinal, parts.headers)
         self._compiled_replay.observe_batch(batch, first_ordinal, self._source)
 
-    def _judge_rows(self, batch: JudgedBatch, parts: BatchParts) -> Ints:
-        """Judge a batch's keys; return ``columns.D_*``."""
-        columns, first_ordinal = batch.columns, parts.first_ordinal
+    def _judge_rows(self, batch: JudgedBatch, first_ordinal: int, headers: Headers) -> Ints:
+        """Judge a batch's keys; return ``columns.D_*``. ``headers`` names chosen transactions."""
+        columns = batch.columns
         self._take_census(batch)
         left = [self._take_left(part.transaction) for part in batch.left]
         self._number_lanes(columns)
@@ -143,7 +145,7 @@ class CompiledAuditor(Auditor):
         placed = self._judge(batch, first_ordinal)
         if self._left_rows:
             chosen = [part.index for part in batch.left]
-            refs = [get_reference(txn) for txn in parts.headers(chosen)]
+            refs = [get_reference(txn) for txn in headers(chosen)]
             self._order.note_undecided(batch, refs, left, placed)
         if len(self._lanes) > 1 and self._state.scalars[C.S_CHAINS + 3 * C.READS + C.NEXT]:
             raise NotCompilable("foreign keys, or tables without keys, in several domains")
@@ -348,7 +350,7 @@ class CompiledAuditor(Auditor):
             placed = self._judge(batch, txn.ordinal)
         else:
             batch = digested_one(txn, _KINDS[txn.kind], rows)
-            placed = self._judge_rows(batch, rows)
+            placed = self._judge_rows(batch, txn.ordinal, lambda chosen: [txn] * len(chosen))
         touches, domains = get_touches(txn), self._domains()
         if domains is not None and (txn.domain is not None or txn.commit_id is not None):
             note_domains(domains, txn.domain or 0, touches)
