@@ -34,11 +34,6 @@ class ConflictKey:
         return hash((self.table, self.index, self.values))
 
 
-def xa_key(xa_id: str) -> ConflictKey:
-    """Return the key that the transactions of one XID share."""
-    return ConflictKey(table="", index="XA", values=(xa_id,), shown=xa_id)
-
-
 class RowKeys(Protocol):
     """The key builder at the current transaction."""
 

@@ -205,6 +205,13 @@ class LoggedTransaction:
         return self.statements
 
     @property
+    def xa_keys(self) -> tuple[ConflictKey, ...]:
+        """Return the key that the transactions of one XID share, if this is one."""
+        if self.kind is not LoggedKind.XA or not self.xa_id:
+            return ()
+        return (ConflictKey(table="", index="XA", values=(self.xa_id,), shown=self.xa_id),)
+
+    @property
     def is_barrier(self) -> bool:
         """Return whether it must run alone, without keys to decide."""
         return self.kind not in (LoggedKind.ROWS, LoggedKind.EMPTY)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 from paraply.properties.registry import Exemption, Violation, always, sometimes
 from paraply.properties.start_rule import must_wait
@@ -62,22 +63,23 @@ class CommittedUnacknowledged(Violation):
 
     def __str__(self) -> str:
         heard = ", ".join(self.heard) or "no other member"
-        return (
-            f"{self.member} committed T{self.transaction} of its own when {heard} had it; "
-            f"{self.needed} must"
-        )
+        return f"{self.member} {self._done} when {heard} had it; {self.needed} must"
+
+    @property
+    def _done(self) -> str:
+        return f"committed T{self.transaction} of its own"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnsweredUnacknowledged(CommittedUnacknowledged):
     """A member answers its client too early."""
 
-    def __str__(self) -> str:
-        heard = ", ".join(self.heard) or "no other member"
-        return (
-            f"{self.member} answered the client of T{self.transaction} when {heard} had it; "
-            f"{self.needed} must"
-        )
+    @property
+    def _done(self) -> str:
+        return f"answered the client of T{self.transaction}"
+
+
+Early = TypeVar("Early", bound=CommittedUnacknowledged)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -292,6 +294,19 @@ def _own(history: History, kind: EventKind) -> Iterator[tuple[Event, set[str], i
             yield event, heard, min(waits.needed, len(receivers))
 
 
+def _too_early(history: History, kind: EventKind, breach: type[Early]) -> list[Early]:
+    return [
+        breach(
+            member=event.member,
+            transaction=event.transaction,
+            heard=tuple(sorted(heard)),
+            needed=needed,
+        )
+        for event, heard, needed in _own(history, kind)
+        if len(heard) < needed and event.transaction is not None
+    ]
+
+
 def _a_commit_needs_another(history: History) -> bool:
     return any(needed for _, _, needed in _own(history, EventKind.ENGINE_COMMITTED))
 
@@ -316,16 +331,7 @@ def own_commits_wait_for_other_members(history: History) -> list[CommittedUnackn
 
     Members that crashed, or joined after the transaction, do not count.
     """
-    return [
-        CommittedUnacknowledged(
-            member=event.member,
-            transaction=event.transaction,
-            heard=tuple(sorted(heard)),
-            needed=needed,
-        )
-        for event, heard, needed in _own(history, EventKind.ENGINE_COMMITTED)
-        if len(heard) < needed and event.transaction is not None
-    ]
+    return _too_early(history, EventKind.ENGINE_COMMITTED, CommittedUnacknowledged)
 
 
 @always(
@@ -338,16 +344,7 @@ def members_answer_when_others_have_it(history: History) -> list[AnsweredUnackno
 
     Members that crashed, or joined after the transaction, do not count.
     """
-    return [
-        AnsweredUnacknowledged(
-            member=event.member,
-            transaction=event.transaction,
-            heard=tuple(sorted(heard)),
-            needed=needed,
-        )
-        for event, heard, needed in _own(history, EventKind.CLIENT_ACKNOWLEDGED)
-        if len(heard) < needed and event.transaction is not None
-    ]
+    return _too_early(history, EventKind.CLIENT_ACKNOWLEDGED, AnsweredUnacknowledged)
 
 
 def _flushed_first(history: History) -> Iterator[tuple[Event, TransactionId | None]]:

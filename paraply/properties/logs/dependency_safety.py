@@ -48,8 +48,8 @@ from paraply.properties.logs.transaction_facts import (
     shorten,
 )
 from paraply.vocabulary.audit_result import Reason, SafetyViolation
-from paraply.vocabulary.keys import ConflictKey, xa_key
-from paraply.vocabulary.log import LoggedKind, LoggedTransaction, table_of
+from paraply.vocabulary.keys import ConflictKey
+from paraply.vocabulary.log import LoggedTransaction, table_of
 
 CONFLICTING_TRANSACTIONS_ARE_ORDERED = "conflicting_transactions_are_ordered"
 DEFINITIONS_CHANGE_ALONE = "definitions_change_alone"
@@ -87,8 +87,7 @@ def get_touches(txn: LoggedTransaction) -> Touches:
     uncertain = txn.uncertain_keys
     writes = {key: key not in uncertain for key in txn.keys}
     writes |= dict.fromkeys(txn.searched_rows, False)
-    if txn.kind is LoggedKind.XA and txn.xa_id:
-        writes[xa_key(txn.xa_id)] = True
+    writes |= dict.fromkeys(txn.xa_keys, True)
     tables = get_changed_tables(txn)
     names = get_definitions_changed(txn)
     redefined = {*names.tables, *(f"{schema}.*" for schema in names.schemas)}

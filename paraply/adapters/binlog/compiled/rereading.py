@@ -28,8 +28,8 @@ from paraply.adapters.binlog.report import FileReport, LogReport
 from paraply.adapters.binlog.table_map import TableMap, parse_table_map
 from paraply.adapters.binlog.transaction_stream import TransactionStream
 from paraply.adapters.remote_files import open_range
-from paraply.vocabulary.keys import ConflictKey, xa_key
-from paraply.vocabulary.log import LoggedKind, LoggedTransaction, RowImage
+from paraply.vocabulary.keys import ConflictKey
+from paraply.vocabulary.log import LoggedTransaction, RowImage
 from paraply.vocabulary.not_compilable import NotCompilable
 
 OFFSET_BITS = 44
@@ -133,8 +133,7 @@ class Rereader:
     ) -> dict[int, ConflictKey]:
         rows = only_left(txn, self._left.reasons)
         keys = [key for key, *_ in touched_keys(keyed(rows, self._keys))] if rows.rows else []
-        if txn.kind is LoggedKind.XA and txn.xa_id:
-            keys.append(xa_key(txn.xa_id))
+        keys += txn.xa_keys
         return {digest: key for key in keys if (digest := key_digest(key)) in digests}
 
     def _find(self, place: int) -> tuple[str, int, FormatDescription]:

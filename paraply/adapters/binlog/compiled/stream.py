@@ -56,8 +56,8 @@ from paraply.adapters.binlog.report import LogReport
 from paraply.adapters.binlog.rows_events import table_id_bytes
 from paraply.adapters.binlog.table_map import TableMap, parse_table_map
 from paraply.adapters.binlog.transaction_stream import LogFile, TransactionStream
-from paraply.vocabulary.keys import ConflictKey, xa_key
-from paraply.vocabulary.log import LoggedKind, LoggedTransaction
+from paraply.vocabulary.keys import ConflictKey
+from paraply.vocabulary.log import LoggedTransaction
 from paraply.vocabulary.not_compilable import NotCompilable
 
 TRANSACTIONS_MAX = 8192
@@ -70,11 +70,6 @@ _FIXED_HEADER_BYTES = 8  # Table id and flags of a table map.
 
 _Shape = tuple[tuple[int, int, str, ColumnType, int, int], ...]
 """How each part of a key compares, and its type."""
-
-
-def has_keys(txn: LoggedTransaction) -> bool:
-    """Return whether a single transaction has rows, or an XID that others share."""
-    return bool(txn.rows) or (txn.kind is LoggedKind.XA and bool(txn.xa_id))
 
 
 class CompiledStream(TransactionStream):
@@ -160,7 +155,7 @@ class CompiledStream(TransactionStream):
         """
         if not txn.complete or txn.undecoded_tables or txn.start.file != self.file.file:
             return None
-        framed = self.decoder.framed(txn.domain) if has_keys(txn) else None
+        framed = self.decoder.framed(txn.domain) if txn.rows or txn.xa_keys else None
         if framed is None or table_id_bytes(framed.description) != 6:
             return None
         data, description = framed
@@ -180,8 +175,7 @@ class CompiledStream(TransactionStream):
             arrays.transactions[0, [L.T_START, L.T_END]] = txn.start.offset, txn.end_offset
             left = self._read_left(txn.ordinal)
             arrays = arrays.with_left(left)
-            named = (xa_key(txn.xa_id),) if txn.kind is LoggedKind.XA and txn.xa_id else ()
-            found = self._batch(arrays, txn.ordinal, txn.clock, left, named)
+            found = self._batch(arrays, txn.ordinal, txn.clock, left, txn.xa_keys)
         self._forget_scanned()
         return found
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from paraply.properties.logs.compiled import columns as C
 from paraply.vocabulary.keys import ConflictKey
-from paraply.vocabulary.log import LoggedKind, LoggedTransaction
+from paraply.vocabulary.log import LoggedTransaction
 from paraply.vocabulary.not_compilable import NotCompilable
 
 Ints = NDArray[np.int64]
@@ -257,9 +257,8 @@ def digested_one(txn: LoggedTransaction, kind: int, parts: BatchParts) -> Judged
 
 def require_compilable(txn: LoggedTransaction, *, has_rows: bool) -> None:
     """Raise ``NotCompilable`` for a single transaction that kernels cannot place."""
-    has_keys = txn.rows or (txn.kind is LoggedKind.XA and txn.xa_id)
     if txn.complete and (
-        (has_keys and not has_rows)
+        ((txn.rows or txn.xa_keys) and not has_rows)
         or txn.undecoded_tables
         or (txn.last_committed or 0) < 0
         or (txn.sequence_number or 0) < 0
