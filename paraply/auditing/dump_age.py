@@ -10,7 +10,7 @@ since the log ended.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from paraply.adapters.binlog.schema.changes import alter, may_result, undone
 from paraply.adapters.binlog.schema.ddl import (
@@ -129,12 +129,20 @@ def _run(dumped: TableDraft, past: _Past, before: int) -> _Run | None:
 def _agreed(runs: Sequence[_Run]) -> tuple[TableDraft | None, ...]:
     states = []
     for choices in zip(*runs, strict=True):
-        first = choices[0]
-        agree = first is not None and all(
-            each is not None and same_keys(first, each) for each in choices
-        )
-        states.append(first if agree else None)
+        drafts = [draft for draft in choices if draft is not None]
+        agree = len(drafts) == len(choices) and all(same_keys(drafts[0], one) for one in drafts)
+        states.append(_with_common_defaults(drafts) if agree else None)
     return tuple(states)
+
+
+def _with_common_defaults(drafts: Sequence[TableDraft]) -> TableDraft:
+    """Return the first of drafts with the same keys, with the defaults that all of them have."""
+    found = drafts[0].copy()
+    for column, *others in zip(found.columns, *(each.columns for each in drafts[1:]), strict=True):
+        default = (column.column.omitted_is_null, column.column.omitted_value)
+        if any((o.column.omitted_is_null, o.column.omitted_value) != default for o in others):
+            column.column = replace(column.column, omitted_is_null=False, omitted_value=None)
+    return found
 
 
 def _pasts(dump: SchemaRegistry, lessons: Sequence[Lesson]) -> tuple[dict[str, _Past], int]:

@@ -20,7 +20,8 @@ from paraply.auditing.dump_age import date_tables
 from paraply.vocabulary.schema import Column, SchemaSource, TableSchema
 
 NAMES = "abcde"
-TYPES = ("int", "bigint", "int NOT NULL", "bigint DEFAULT 1",
+TYPES = ("int", "bigint", "int NOT NULL", "int NOT NULL DEFAULT 2", "bigint DEFAULT 1",
+         "bigint DEFAULT 2",
          "varchar(9) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin",
          "varchar(9) CHARACTER SET latin1 COLLATE latin1_swedish_ci")  # fmt: skip
 name, type_name = st.sampled_from(NAMES), st.sampled_from(TYPES)
@@ -42,7 +43,7 @@ actions = st.one_of(
     st.builds("CONVERT TO CHARACTER SET utf8mb4 COLLATE utf8mb4_bin".format),
     st.just("DEFAULT CHARACTER SET latin1"),
     st.just("COMMENT 'x'"),
-    st.builds("ALTER {} SET DEFAULT {}".format, name, st.sampled_from(("1", "NULL"))),
+    st.builds("ALTER {} SET DEFAULT {}".format, name, st.sampled_from(("1", "2", "NULL"))),
     st.builds("ALTER {} DROP DEFAULT".format, name),
 )
 tables = st.builds(
@@ -56,12 +57,12 @@ stories = st.tuples(
         st.tuples(st.sampled_from("tu"), st.lists(actions, min_size=1, max_size=2).map(", ".join)),
         max_size=5,
     ),
-    st.integers(0, 5), st.sets(st.integers(0, 5)), st.booleans(),
+    st.integers(0, 5), st.sets(st.integers(0, 5)),
 )  # fmt: skip
 
 
-def dumped(draft, *, with_defaults):
-    """Return the definition as a server prints it, of NOT NULL columns with a default or none."""
+def dumped(draft):
+    """Return the definition as a server prints it."""
     lines = []
     for each in draft.columns:
         column = each.column
@@ -69,10 +70,11 @@ def dumped(draft, *, with_defaults):
         text = f"`{column.name}` {column.type_name}{size}"
         if column.charset:
             text += f" CHARACTER SET {column.charset} COLLATE {column.collation}"
-        if column.nullable:
-            text += " DEFAULT NULL" if column.omitted_is_null else " DEFAULT 1"
-        else:
-            text += " NOT NULL DEFAULT 1" if with_defaults else " NOT NULL"
+        text += "" if column.nullable else " NOT NULL"
+        if not column.omitted_is_null:
+            text += f" DEFAULT {column.omitted_value}"
+        elif column.nullable:
+            text += " DEFAULT NULL"
         lines.append(text)
     # Servers print unique keys first.
     for key in sorted(draft.keys, key=lambda key: (key.name != "PRIMARY", not key.is_unique)):
@@ -103,12 +105,10 @@ def table_map(draft):
 
 def told(story):
     """Return the dump, the lessons of the log, and the true definitions by table; None if void."""
-    first, second, alters, moment, silent, with_defaults = story
+    first, second, alters, moment, silent = story
 
     def both():
-        return "\n".join(
-            dumped(registry.draft(each), with_defaults=with_defaults) for each in names
-        )
+        return "\n".join(dumped(registry.draft(each)) for each in names)
 
     registry = SchemaRegistry()
     for table, sql in (("t", first), ("u", second)):
@@ -151,6 +151,14 @@ def with_doubts(truth, told):
     return truth
 
 
+def told_numbers_are_true(told, truth):
+    """Return whether each number that an insert is told to leave is the one that it leaves."""
+    return all(
+        one.column.omitted_value in (None, other.column.omitted_value)
+        for one, other in zip(told.columns, truth.columns, strict=True)
+    )
+
+
 def mistakes(story, reached=None):
     """Return tables and times at which a definition is told that was another."""
     dump, lessons, truth = told(story)
@@ -165,7 +173,9 @@ def mistakes(story, reached=None):
         for time, (state, then) in enumerate(zip(states, truth[table.name], strict=False)):
             if reached is not None:
                 reached["known" if state is not None else "unknown"] += 1
-            if state is not None and not same_keys(state, with_doubts(then, state)):
+            if state is not None and not (
+                same_keys(state, with_doubts(then, state)) and told_numbers_are_true(state, then)
+            ):
                 found.append((table.name, time))
     return found
 
@@ -188,6 +198,7 @@ CARELESS = {
     "what was dropped was nothing": lambda draft, statement: draft.copy(),
     "a column lies outside of keys": None,
     "one moment refutes nothing": None,
+    "a default is as today's": None,
 }
 
 
@@ -198,6 +209,8 @@ def test_careless_dating_is_caught(what, monkeypatch):
     elif what == "one moment refutes nothing":
         monkeypatch.setattr(dump_age, "mismatch", lambda *_: "")
         monkeypatch.setattr(dump_age, "_agreed", lambda runs: tuple(runs[0]))
+    elif what == "a default is as today's":
+        monkeypatch.setattr(dump_age, "_with_common_defaults", lambda drafts: drafts[0])
     else:
         monkeypatch.setattr(dump_age, "undone", CARELESS[what])
     limits = settings(
