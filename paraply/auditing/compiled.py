@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 
 from paraply.adapters.binlog.compiled.batch import Batch
@@ -14,6 +14,7 @@ from paraply.adapters.binlog.transaction_stream import LogFile
 from paraply.auditing.engines import COMPILED, MakeEngine, Step
 from paraply.properties.logs.audit import AuditOptions
 from paraply.properties.logs.compiled.auditor import CompiledAuditor
+from paraply.properties.logs.compiled.left_replay import LeftReplay
 from paraply.properties.logs.compiled.replay import CompiledReplay, CompiledRowFollower
 from paraply.vocabulary.log import LoggedTransaction
 
@@ -37,9 +38,14 @@ class CompiledEngine:
         self._judge: CompiledAuditor | CompiledRowFollower
 
     @classmethod
-    def leaving_tables(cls) -> MakeEngine:
+    def leaving_tables(cls, left: LeftTables | None) -> MakeEngine:
         """Return what makes engines that leave odd tables, each those of the ones before."""
-        return partial(cls, left=LeftTables())
+        return partial(cls, left=LeftTables() if left is None else left)
+
+    @property
+    def left(self) -> Mapping[str, str]:
+        """Return the tables whose rows the readable code judges, with reasons."""
+        return {} if self._left is None else self._left.reasons
 
     def auditor(self, options: AuditOptions) -> CompiledAuditor:
         """Return a full judge to feed."""
@@ -52,6 +58,8 @@ class CompiledEngine:
     def follower(self, options: AuditOptions) -> CompiledRowFollower:
         """Return a replay-only judge to feed."""
         replay = CompiledReplay(self._keys, options.replay_rows_max, options.replay_findings_max)
+        if self._left is not None:
+            replay.leave_to(LeftReplay(self._keys, options.replay_findings_max))
         self._judge = follower = CompiledRowFollower(replay, self._stream.rereader)
         return follower
 

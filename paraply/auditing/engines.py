@@ -6,8 +6,9 @@ rows across parts run it with either engine.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import NamedTuple, Protocol
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
+from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
 
 from paraply.adapters.binlog.keys.builder import KeyBuilder
 from paraply.adapters.binlog.report import LogReport
@@ -23,6 +24,10 @@ from paraply.properties.logs.row_replay import RowReplay
 from paraply.tools import EXTRAS
 from paraply.vocabulary.errors import ParaplyError
 from paraply.vocabulary.log import LoggedTransaction
+from paraply.vocabulary.not_compilable import BeginAgain, NotCompilable
+
+if TYPE_CHECKING:
+    from paraply.adapters.binlog.compiled.left_tables import LeftTables
 
 READABLE, COMPILED = "readable", "compiled"
 ENGINES = ("auto", READABLE, COMPILED)
@@ -44,6 +49,11 @@ class Engine(Protocol):
     """Steps between two reports of progress."""
     report: LogReport
 
+    @property
+    def left(self) -> Mapping[str, str]:
+        """Return the tables of which another engine judges the rows, with reasons."""
+        ...
+
     def auditor(self, options: AuditOptions) -> Auditor:
         """Return a full judge to feed."""
         ...
@@ -62,6 +72,7 @@ class Engine(Protocol):
 
 
 MakeEngine = Callable[[KeyBuilder], Engine]
+T = TypeVar("T")
 
 
 class Judge(Protocol):
@@ -76,6 +87,7 @@ class ReadableEngine:
 
     name = READABLE
     steps_per_news = 256
+    left: Mapping[str, str] = MappingProxyType({})
 
     def __init__(
         self, keys: KeyBuilder, *, is_text: bool = False, selector: Selector | None = None
@@ -132,12 +144,31 @@ class ReadableEngine:
             yield Step(txn.start.file, txn.gtid, txn.gtid)
 
 
+def judged_by(engines: Iterable[MakeEngine], judge: Callable[[MakeEngine], T]) -> tuple[T, str]:
+    """Return what ``judge`` makes of the first engine that can, and why the one before could not.
+
+    Raises P308 if none can.
+    """
+    refused = ""
+    for make_engine in engines:
+        while True:
+            try:
+                return judge(make_engine), refused
+            except BeginAgain:
+                continue
+            except NotCompilable as reason:
+                refused = str(reason)
+                break
+    raise no_compiled_engine(refused)
+
+
 def engines_for(
-    name: str, readable: MakeEngine = ReadableEngine, *, leaves_tables: bool = False
+    name: str, readable: MakeEngine = ReadableEngine, left: LeftTables | None = None
 ) -> tuple[MakeEngine, ...]:
     """Return the engines to try: each is for what the one before refused (``NotCompilable``).
 
-    With ``leaves_tables``, the compiled one may ask to be made once more (``BeginAgain``).
+    The compiled one leaves the ``left`` tables to readable code, and may ask to be made once more
+    (``BeginAgain``) for others.
 
     Raises P308 for ``compiled`` where it cannot be loaded, P314 where its libraries are missing.
     """
@@ -150,7 +181,7 @@ def engines_for(
         if name == COMPILED:
             raise no_compiled_engine(fault) from None
         return (readable,)
-    compiled = CompiledEngine.leaving_tables() if leaves_tables else CompiledEngine
+    compiled = CompiledEngine.leaving_tables(left)
     return (compiled,) if name == COMPILED else (compiled, readable)
 
 

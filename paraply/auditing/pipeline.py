@@ -22,6 +22,7 @@ from paraply.auditing.engines import (
     MakeEngine,
     ReadableEngine,
     engines_for,
+    judged_by,
     no_compiled_engine,
 )
 from paraply.auditing.selection import GtidsByFile, Selection, Selector, note_gtids
@@ -32,7 +33,6 @@ from paraply.properties.logs.overlap_rules import RULES
 from paraply.vocabulary.audit_result import AuditResult, FileSummary, Reason
 from paraply.vocabulary.errors import ParaplyError
 from paraply.vocabulary.kernel_cache import has_kernels
-from paraply.vocabulary.not_compilable import BeginAgain, NotCompilable
 from paraply.vocabulary.verdict import Verdict, combine
 
 APPLIERS = tuple(RULES)
@@ -164,20 +164,9 @@ def _audit_once(request: AuditRequest, advance: Callable[[float], None]) -> Told
         return result, registry.doubts, registry.take_lessons()
 
     readable = partial(ReadableEngine, is_text=inputs.is_text, selector=selector)
-    refused = ""
-    engines = list(engines_for(name, readable, leaves_tables=True))
-    while engines:
-        try:
-            told = judged(engines[0])
-        except BeginAgain:
-            continue
-        except NotCompilable as reason:
-            refused = str(reason)
-            del engines[0]
-        else:
-            told[0].engine_because = refused
-            return told
-    raise no_compiled_engine(refused)
+    told, refused = judged_by(engines_for(name, readable), judged)
+    told[0].engine_because = refused
+    return told
 
 
 def _engine_name(request: AuditRequest, inputs: InputFiles) -> str:

@@ -8,4 +8,14 @@ class NotCompilable(Exception):  # noqa: N818 - it asks for the readable engine
 
 
 class BeginAgain(NotCompilable):
-    """The engine learnt what it must know from the beginning: the same one shall read again."""
+    """The engine learnt what it must know from the beginning: the same one shall read again.
+
+    ``learnt`` is that.
+    """
+
+    def __init__(self, reason: str, learnt: object) -> None:
+        super().__init__(reason, learnt)
+        self.learnt = learnt
+
+    def __str__(self) -> str:
+        return str(self.args[0])

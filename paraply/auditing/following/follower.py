@@ -16,7 +16,7 @@ from paraply.mining.audit_tables import FILES, STATES, AuditTables
 from paraply.mining.store import store_at
 from paraply.vocabulary.audit_result import AuditResult
 from paraply.vocabulary.errors import ParaplyError
-from paraply.vocabulary.not_compilable import NotCompilable
+from paraply.vocabulary.not_compilable import BeginAgain, NotCompilable
 
 Judged = JudgedFile | NotCompilable
 Map = Callable[[Callable[[FileTask], Judged], Iterable[FileTask]], Iterable[Judged]]
@@ -56,9 +56,9 @@ class Follower:
             place=self.place, file=file, number=number, request=self._request, state=state
         )
         judged = self._judge(task)
-        if isinstance(judged, NotCompilable):
-            judged = self._judge(self._caught_up(task, judged))
-            assert isinstance(judged, JudgedFile)
+        while isinstance(judged, NotCompilable):
+            task = self._for_another_engine(task, judged)
+            judged = self._judged_from_the_first(task, judged)
         self.tables.commit(number, judged.tables)
         # Readers may use the state before: drop the one before that.
         if self._older:
@@ -70,29 +70,32 @@ class Follower:
         (judged,) = self._map(judge_file, [task])
         return judged
 
-    def _caught_up(self, task: FileTask, refusal: NotCompilable) -> FileTask:
-        """Let the readable engine read the files before; their rows are the same."""
+    def _for_another_engine(self, task: FileTask, refusal: NotCompilable) -> FileTask:
+        if isinstance(refusal, BeginAgain):
+            return replace(task, left=refusal.learnt)
         if self._request.engine == COMPILED:
             raise no_compiled_engine(refusal)
-        request = replace(self._request, engine=READABLE)
+        return replace(task, request=replace(self._request, engine=READABLE))
+
+    def _judged_from_the_first(self, task: FileTask, refusal: NotCompilable) -> Judged:
+        """Let another engine read the files before, too; their rows are the same."""
         state = ""
         for row in self.files():
             file, number = row["file"], row["number"]
             try:
                 size_of(file)
             except OSError:
-                reason = f"only the readable engine can read {task.file} ({refusal}), and {file} "
-                reason += "is gone, from which it needs to begin"
+                reason = f"{task.file} needs an engine that begins with {file} ({refusal}), which "
+                reason += "is gone"
                 raise ParaplyError(STATE_REFUSED, reason=reason) from None
-            before = replace(
-                task, file=file, number=number, request=request, state=state, is_told=False
-            )
+            before = replace(task, file=file, number=number, state=state, is_told=False)
             judged = self._judge(before)
-            assert isinstance(judged, JudgedFile)
             if state:
                 self._store.delete(f"{STATES}/{state}")
+            if isinstance(judged, NotCompilable):
+                return judged
             state = judged.state
-        return replace(task, request=request, state=state)
+        return self._judge(replace(task, state=state))
 
     def files(self, after: int = 0) -> list[dict[str, Any]]:
         """Return the rows of the files after a number."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from paraply.adapters.binlog.errors import UNREADABLE_FILE
 from paraply.adapters.binlog.keys.builder import KeyBuilder
@@ -14,7 +14,7 @@ from paraply.adapters.binlog.schema.lessons import with_dump
 from paraply.adapters.binlog.schema.registry import SchemaRegistry
 from paraply.adapters.filesystems import STORAGE_FAILED
 from paraply.adapters.violations_parquet import violation_row
-from paraply.auditing.engines import MakeEngine, engines_for, no_compiled_engine
+from paraply.auditing.engines import MakeEngine, engines_for, judged_by
 from paraply.auditing.following.state import STATE_REFUSED, LogState, load_state, packed
 from paraply.auditing.pipeline import AuditRequest, lowered, with_files
 from paraply.auditing.selection import GtidsByFile, note_gtids
@@ -33,6 +33,9 @@ from paraply.vocabulary.audit_result import AuditResult, FileSummary, LintFindin
 from paraply.vocabulary.errors import ParaplyError, register
 from paraply.vocabulary.not_compilable import NotCompilable
 from paraply.vocabulary.verdict import Verdict
+
+if TYPE_CHECKING:
+    from paraply.adapters.binlog.compiled.left_tables import LeftTables
 
 RELAY_LOG = register(
     "P747",
@@ -63,7 +66,9 @@ class FileTask:
     state: str = ""
     """Name of the state before; empty at the start."""
     is_told: bool = True
-    """Whether rows are written; not while the readable engine catches up."""
+    """Whether rows are written; not while another engine catches up."""
+    left: LeftTables | None = None
+    """Tables that a compiled engine leaves to readable code."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,7 +82,10 @@ class JudgedFile:
 
 
 def judge_file(task: FileTask) -> JudgedFile | NotCompilable:
-    """Judge a file from the state before it; a compiled state may refuse it."""
+    """Judge a file from the state before it; a compiled state may refuse it.
+
+    ``BeginAgain`` asks for the same engine from the first file on, with what it learnt.
+    """
     store = store_at(task.place)
     if task.state:
         data = store.read(f"{STATES}/{task.state}")
@@ -87,12 +95,11 @@ def judge_file(task: FileTask) -> JudgedFile | NotCompilable:
             return _judged(task, store, load_state(data))
         except NotCompilable as reason:
             return reason
-    for make_engine in engines_for(task.request.engine):
-        try:
-            return _judged(task, store, _new_state(task.request, make_engine))
-        except NotCompilable as reason:
-            refused = str(reason)
-    raise no_compiled_engine(refused)
+    judged, _ = judged_by(
+        engines_for(task.request.engine, left=task.left),
+        lambda make_engine: _judged(task, store, _new_state(task.request, make_engine)),
+    )
+    return judged
 
 
 def options_of(request: AuditRequest) -> str:

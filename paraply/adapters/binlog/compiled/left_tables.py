@@ -53,7 +53,7 @@ class LeftTables:
     def begin_again(self) -> NoReturn:
         """Raise ``BeginAgain``, since tables to be left were already judged by kernels."""
         self.restarts += 1
-        raise BeginAgain(self.described())
+        raise BeginAgain(self.described(), self)
 
     def described(self) -> str:
         """Return the tables and reasons in a sentence's part."""
