@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
+from typing import TYPE_CHECKING
 
 from paraply.adapters.binlog.blocks import BLOCK_BYTES, Block, cut_file
 from paraply.adapters.binlog.input_files import open_inputs
@@ -33,6 +34,9 @@ from paraply.properties.logs.parts import total
 from paraply.vocabulary.audit_result import AuditResult, SafetyViolation
 from paraply.vocabulary.errors import ParaplyError
 from paraply.vocabulary.not_compilable import NotCompilable
+
+if TYPE_CHECKING:
+    from paraply.adapters.binlog.compiled.left_tables import LeftTables
 
 PART_BLOCKS = 32
 """A gigabyte, ten seconds of the compiled engine."""
@@ -96,7 +100,9 @@ def audit_in_parts(
         raise ParaplyError(NOT_IN_PARTS, reason="only binary logs in files can be cut")
     if request.selection:
         return _in_one_piece(request)
-    options = options or AuditOptions(appliers=request.appliers, workers=request.workers)
+    options = options or AuditOptions(
+        appliers=request.appliers, workers=request.workers, violations_max=request.violations_max
+    )
     found: list[ScaledAudit] = []
 
     def run(request: AuditRequest) -> Told:
@@ -133,6 +139,7 @@ class _AuditInParts:
         self._folder = folder
         self._engine = request.engine
         self._advance = advance
+        self._left: LeftTables | None = None
         self._whole: set[str] = set()
         self._judged: dict[_Key, JudgedPart] = {}
         self._again: Counter[str] = Counter()
@@ -153,19 +160,23 @@ class _AuditInParts:
                 self._whole |= torn
                 self._again["a file could not be read to its end"] += 1
                 continue
-            if len({part.engine for part in parts}) == 1:
+            wanted = COMPILED if self._engine == COMPILED else parts[0].engine
+            if {part.engine for part in parts} == {wanted}:
                 rows = RowsAcrossParts(self._folder, self._map, self._advance)
                 try:
                     rows.follow(parts, self._lessons_before(parts))
                 except NotCompilable as reason:
-                    if self._engine == COMPILED:
-                        raise no_compiled_engine(reason) from None
+                    refused = str(reason)
                 else:
                     return self._summed_up(parts, rows, len(blocks))
-            self._read_by_the_readable_engine()
+            else:
+                refused = next(part.refused for part in parts if part.engine == READABLE)
+            self._read_by_the_readable_engine(refused)
 
-    def _read_by_the_readable_engine(self) -> None:
+    def _read_by_the_readable_engine(self, refused: str) -> None:
         """Rows do not pass between engines."""
+        if self._engine == COMPILED:
+            raise no_compiled_engine(refused)
         self._engine = READABLE
         others = [key for key, part in self._judged.items() if part.engine != READABLE]
         for key in others:
@@ -198,8 +209,27 @@ class _AuditInParts:
                 )
             ]
             parts = self._judge(tasks)
+            if self._leave_more(parts):
+                continue
             if _torn_files(parts) or not self._plan_again(parts, approaches, lessons):
                 return parts
+
+    def _leave_more(self, parts: Sequence[JudgedPart]) -> bool:
+        """Return whether some part leaves tables that others did not: all shall leave the same."""
+        for part in parts:
+            if part.left is not None:
+                self._left = (
+                    part.left if self._left is None else self._left.with_those_of(part.left)
+                )
+        others = [part.task for part in parts if not self._leaves_all(part)]
+        if others:
+            self._again["tables that other parts leave to the readable code"] += len(others)
+        return bool(others)
+
+    def _leaves_all(self, part: JudgedPart) -> bool:
+        if part.left is None or self._left is None:
+            return True
+        return part.left.reasons.keys() == self._left.reasons.keys()
 
     def _task(
         self, number: int, blocks: list[Block], approach: int, lessons: tuple[Lesson, ...]
@@ -215,6 +245,7 @@ class _AuditInParts:
             options=self._options,
             engine=self._engine,
             border_file=f"{self._folder}/part-{number}-{self._engine}",
+            left=self._left,
         )
 
     def _judge(self, tasks: Sequence[PartTask]) -> list[JudgedPart]:
@@ -230,7 +261,7 @@ class _AuditInParts:
 
     def _is_judged(self, task: PartTask) -> bool:
         known = self._judged.get(_key(task))
-        return known is not None and known.task.lessons == task.lessons
+        return known is not None and known.task.lessons == task.lessons and self._leaves_all(known)
 
     def _plan_again(
         self,
@@ -272,6 +303,11 @@ class _AuditInParts:
         )
         if all(part.engine == COMPILED for part in parts):
             result.engine = COMPILED
+            left_rows = sum((part.part.left_rows for part in parts), Counter[str]())
+            if left_rows and self._left is not None:
+                result.left_rows = left_rows.total()
+                reasons = self._left.reasons
+                result.left_tables = {name: reasons[name.lower()] for name in sorted(left_rows)}
         gtids: GtidsByFile = {}
         dumped = taught((), self._request.schema, self._request.distrusted)
         assumed = dict.fromkeys(dumped.assumptions)

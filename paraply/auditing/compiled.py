@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 
 from paraply.adapters.binlog.compiled.batch import Batch
@@ -33,23 +33,21 @@ class CompiledEngine:
     def __init__(self, keys: KeyBuilder, left: LeftTables | None = None, **sizes: int) -> None:
         self.report = LogReport()
         self._keys = keys
-        self._left = left
+        self.left = left
         self._stream = CompiledStream(keys, self.report, left=left, **sizes)
         self._judge: CompiledAuditor | CompiledRowFollower
 
     @classmethod
     def leaving_tables(cls, left: LeftTables | None) -> MakeEngine:
-        """Return what makes engines that leave odd tables, each those of the ones before."""
-        return partial(cls, left=LeftTables() if left is None else left)
+        """Return what makes engines that leave odd tables, each those of the ones before.
 
-    @property
-    def left(self) -> Mapping[str, str]:
-        """Return the tables whose rows the readable code judges, with reasons."""
-        return {} if self._left is None else self._left.reasons
+        The first leaves those of ``left``, which stays as it is.
+        """
+        return partial(cls, left=LeftTables().with_those_of(left))
 
     def auditor(self, options: AuditOptions) -> CompiledAuditor:
         """Return a full judge to feed."""
-        left = None if self._left is None else self._left.reasons
+        left = None if self.left is None else self.left.reasons
         self._judge = auditor = CompiledAuditor(
             self._keys, self._stream.rereader, options, left=left
         )
@@ -58,7 +56,7 @@ class CompiledEngine:
     def follower(self, options: AuditOptions) -> CompiledRowFollower:
         """Return a replay-only judge to feed."""
         replay = CompiledReplay(self._keys, options.replay_rows_max, options.replay_findings_max)
-        if self._left is not None:
+        if self.left is not None:
             replay.leave_to(LeftReplay(self._keys, options.replay_findings_max))
         self._judge = follower = CompiledRowFollower(replay, self._stream.rereader)
         return follower

@@ -6,8 +6,7 @@ rows across parts run it with either engine.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from types import MappingProxyType
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
 
 from paraply.adapters.binlog.keys.builder import KeyBuilder
@@ -48,11 +47,8 @@ class Engine(Protocol):
     steps_per_news: int
     """Steps between two reports of progress."""
     report: LogReport
-
-    @property
-    def left(self) -> Mapping[str, str]:
-        """Return the tables of which another engine judges the rows, with reasons."""
-        ...
+    left: LeftTables | None
+    """Tables that it leaves to readable code."""
 
     def auditor(self, options: AuditOptions) -> Auditor:
         """Return a full judge to feed."""
@@ -87,7 +83,7 @@ class ReadableEngine:
 
     name = READABLE
     steps_per_news = 256
-    left: Mapping[str, str] = MappingProxyType({})
+    left: LeftTables | None = None
 
     def __init__(
         self, keys: KeyBuilder, *, is_text: bool = False, selector: Selector | None = None

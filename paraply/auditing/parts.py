@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import pickle
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from paraply.adapters.binlog.blocks import Block
 from paraply.adapters.binlog.keys.builder import KeyBuilder
@@ -16,13 +17,22 @@ from paraply.adapters.binlog.report import FileReport
 from paraply.adapters.binlog.schema.lessons import Lesson, taught
 from paraply.adapters.binlog.schema.registry import SchemaDoubts
 from paraply.adapters.binlog.schema.tables import DatedTable
-from paraply.auditing.engines import MakeEngine, engines_for, no_compiled_engine
+from paraply.auditing.engines import (
+    COMPILED,
+    MakeEngine,
+    ReadableEngine,
+    engines_for,
+    judged_by,
+)
 from paraply.mining.part_files import read, write
 from paraply.properties.logs.audit import AuditOptions
 from paraply.properties.logs.parts import Part, PartAudit
 from paraply.properties.logs.replay_borders import ReplayBorder
 from paraply.properties.logs.replayed_part import ReplayedPart
 from paraply.vocabulary.not_compilable import NotCompilable
+
+if TYPE_CHECKING:
+    from paraply.adapters.binlog.compiled.left_tables import LeftTables
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,9 +48,11 @@ class PartTask:
     distrusted: tuple[DatedTable, ...]
     options: AuditOptions
     engine: str
-    """``readable``, ``compiled``, or ``auto``: compiled if possible."""
+    """``readable``, or ``compiled`` or ``auto``: compiled if possible."""
     border_file: str
     """Receives the replay's end state."""
+    left: LeftTables | None = None
+    """Tables that a compiled engine leaves to readable code."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -50,6 +62,10 @@ class JudgedPart:
     task: PartTask
     part: Part
     engine: str
+    refused: str
+    """Why it is not the compiled one."""
+    left: LeftTables | None
+    """The task's left tables, and others that turned out to need it."""
     reports: list[FileReport]
     gtids: list[tuple[str, str]]
     """First and last, per block."""
@@ -82,13 +98,14 @@ class FollowedRows:
 
 
 def judge_part(task: PartTask) -> JudgedPart:
-    """Judge one part; raises P308 if a required compiled engine refuses."""
-    for make_engine in engines_for(task.engine):
-        try:
-            return _judged(task, make_engine)
-        except NotCompilable as reason:
-            refused = str(reason)
-    raise no_compiled_engine(refused)
+    """Judge one part; raises P308 if a required compiled engine is not there."""
+    engines = engines_for(task.engine, left=task.left)
+    if task.engine == COMPILED:
+        # Without the table facts of earlier parts it may refuse what it can read later.
+        engines += (ReadableEngine,)
+    judged, refused = judged_by(engines, partial(_judged, task))
+    judged.refused = refused
+    return judged
 
 
 def _judged(task: PartTask, make_engine: MakeEngine) -> JudgedPart:
@@ -119,6 +136,8 @@ def _judged(task: PartTask, make_engine: MakeEngine) -> JudgedPart:
         task=task,
         part=part,
         engine=engine.name,
+        refused="",
+        left=engine.left,
         reports=reports,
         gtids=gtids,
         lessons=lessons,
@@ -130,7 +149,7 @@ def _judged(task: PartTask, make_engine: MakeEngine) -> JudgedPart:
 def follow_rows(task: RowsTask) -> FollowedRows | NotCompilable:
     """Replay a part from the state before, by the engine that judged it."""
     part = task.part
-    (make_engine,) = engines_for(part.engine)
+    (make_engine,) = engines_for(part.engine, left=part.left)
     engine = make_engine(KeyBuilder(taught(part.lessons, part.schema, part.distrusted)))
     follower = engine.follower(part.options)
     follower.begin_at(read_border(task.begin_file))

@@ -117,6 +117,7 @@ class RowsAcrossParts:
                 approach=(),
                 lessons=lessons,
                 engine=part.engine,
+                left=part.left,
                 border_file=f"{self._folder}/end-{name}",
             ),
             begin_file=begin_file,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 
 class NotCompilable(Exception):  # noqa: N818 - it asks for the readable engine
     """Log content, or a change while reading, that requires the readable engine."""
@@ -13,7 +15,7 @@ class BeginAgain(NotCompilable):
     ``learnt`` is that.
     """
 
-    def __init__(self, reason: str, learnt: object) -> None:
+    def __init__(self, reason: str, learnt: Any) -> None:
         super().__init__(reason, learnt)
         self.learnt = learnt
 

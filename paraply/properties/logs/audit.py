@@ -101,6 +101,10 @@ class Auditor:
         """Return whether a remembered transaction requires a key unchanged."""
         return bool(len(self._index.reads))
 
+    def left_rows(self) -> Counter[str]:
+        """Return by table the changed rows that a compiled engine left to readable code."""
+        return Counter()
+
     def forget_counts(self) -> None:
         """Drop counts unknown to :mod:`paraply.properties.logs.parts`."""
 

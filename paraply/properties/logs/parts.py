@@ -78,6 +78,8 @@ class Part:
     half: LintFinding | None = None
     """The finding if the log ends here, inside a transaction."""
     borders: PartBorders = field(init=False)
+    left_rows: Counter[str] = field(default_factory=Counter)
+    """Changed rows that a compiled engine left to readable code, by table."""
     open_group: int = 0
     """Members of a possibly continuing commit group."""
 
@@ -118,6 +120,7 @@ class PartAudit:
         """Return the findings since :meth:`begin`, and give up the replay's state."""
         auditor, lint = self._auditor, self._lint
         part = _end_part(auditor, self._reached)
+        part.left_rows = auditor.left_rows()
         transactions = part.counts["transactions",]
         part.replayed, border = end_replayed(auditor._replay, self._before + transactions)
         part.borders = PartBorders(

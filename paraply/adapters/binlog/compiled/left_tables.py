@@ -50,6 +50,12 @@ class LeftTables:
             self.reasons[name] = reason if name == odd else f"foreign keys with {odd}"
         return new
 
+    def with_those_of(self, other: LeftTables | None) -> LeftTables:
+        """Return these and another's tables; the reasons are those of these first."""
+        if other is None:
+            return self
+        return LeftTables(other.reasons | self.reasons, max(self.restarts, other.restarts))
+
     def begin_again(self) -> NoReturn:
         """Raise ``BeginAgain``, since tables to be left were already judged by kernels."""
         self.restarts += 1

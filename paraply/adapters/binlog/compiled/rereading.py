@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections import deque
+from dataclasses import dataclass, replace
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -21,10 +25,11 @@ from paraply.adapters.binlog.format_description import (
     FormatDescription,
 )
 from paraply.adapters.binlog.framing import HEADER, EventHeader, RawEvent
-from paraply.adapters.binlog.keys.builder import KeyBuilder
+from paraply.adapters.binlog.keys.builder import KeyBuilder, TablePlan
 from paraply.adapters.binlog.keys.foreign import NEW, of_kind
 from paraply.adapters.binlog.keys.parts import BuiltKey
 from paraply.adapters.binlog.report import FileReport, LogReport
+from paraply.adapters.binlog.schema.registry import SchemaRegistry
 from paraply.adapters.binlog.table_map import TableMap, parse_table_map
 from paraply.adapters.binlog.transaction_stream import TransactionStream
 from paraply.adapters.remote_files import open_range
@@ -34,8 +39,34 @@ from paraply.vocabulary.not_compilable import NotCompilable
 
 OFFSET_BITS = 44
 """A place is file number and offset (up to 16 TiB)."""
+CHANGES_MAX = 1_000
+"""What is older is read with later definitions, and refused if it does not fit them."""
 _BUFFER_BYTES = 1 << 16
 """Few transactions are longer, and buckets charge by the byte."""
+
+Plans = dict[int, ScanPlan | None]
+"""By the digest of a table map."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Definitions:
+    """What was true of tables before a change."""
+
+    until: int
+    """The place of the change."""
+    plans: Plans
+    left: dict[str, TablePlan]
+
+
+class _PastKeys(KeyBuilder):
+    """Builds keys as they were."""
+
+    def __init__(self, registry: SchemaRegistry, plans: dict[str, TablePlan]) -> None:
+        super().__init__(registry)
+        self._past = plans
+
+    def _plan(self, table: str) -> TablePlan:
+        return self._past.get(table) or super()._plan(table)
 
 
 class Rereader:
@@ -45,6 +76,7 @@ class Rereader:
         self._keys = keys
         self._left = left or LeftTables()
         self._formats: list[tuple[str, list[tuple[int, FormatDescription]]]] = []
+        self._definitions = deque[_Definitions](maxlen=CHANGES_MAX)
         self._crc = crc32_tables()
         self._words = np.zeros((2, 6), np.uint8)
         self._words[0, :5] = list(b"BEGIN")
@@ -60,6 +92,23 @@ class Rereader:
         formats = self._formats[-1][1]
         if not formats or formats[-1][1] is not description:
             formats.append((offset, description))
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Plans of left tables are functions.
+        definitions = deque((replace(each, left={}) for each in self._definitions), CHANGES_MAX)
+        return {**self.__dict__, "_definitions": definitions}
+
+    def note_change(self, offset: int, plans: Plans, left: dict[str, TablePlan]) -> None:
+        """Note that tables change at ``offset``; before it, ``plans`` were true.
+
+        ``left`` are those of left tables, by name.
+        """
+        if plans:
+            self._definitions.append(_Definitions(self.place_of(offset), plans, left))
+
+    def _then(self, place: int) -> _Definitions | None:
+        """Return the definitions at an earlier place, None if they are today's."""
+        return next((each for each in self._definitions if place < each.until), None)
 
     def place_of(self, offset: int) -> int:
         """Return an offset's place in the current file."""
@@ -104,7 +153,9 @@ class Rereader:
         """Return, by digest, the transaction's first such key, in the key builder's order."""
         txn = self.reread(ordinal, at)
         arrays, known, plans = self._rescan(at)
-        found = self._left_keys_with(txn, digests)
+        then = self._then(at)
+        keys = self._keys if then is None else _PastKeys(self._keys.registry, then.left)
+        found = self._left_keys_with(txn, digests, keys)
         names = self._left.reasons
         read = [change for change in txn.rows if change.table.lower() not in names]
         for row, change in enumerate(read):
@@ -129,10 +180,10 @@ class Rereader:
         return found
 
     def _left_keys_with(
-        self, txn: LoggedTransaction, digests: frozenset[int]
+        self, txn: LoggedTransaction, digests: frozenset[int], builder: KeyBuilder
     ) -> dict[int, ConflictKey]:
         rows = only_left(txn, self._left.reasons)
-        keys = [key for key, *_ in touched_keys(keyed(rows, self._keys))] if rows.rows else []
+        keys = [key for key, *_ in touched_keys(keyed(rows, builder))] if rows.rows else []
         keys += txn.xa_keys
         return {digest: key for key in keys if (digest := key_digest(key)) in digests}
 
@@ -148,6 +199,7 @@ class Rereader:
         arrays = Arrays.of(1, max(1, len(txn.rows)))
         arrays.keys = np.zeros((max(1, len(txn.rows)) * L.KEYS_OF_TABLE_MAX, 2), np.uint64)
         known, plans = Descriptors(), list[ScanPlan | None]()
+        then = self._then(place)
         scratch = np.zeros((4096, 2), np.int64)
         tables = self._tables_of(data, description)
         while True:
@@ -169,7 +221,11 @@ class Rereader:
             if table is None:
                 raise NotCompilable(f"{file} changed since the scan")
             is_left = table.name.lower() in self._left.reasons
-            plans.append(None if is_left else scan_plan(self._keys.registry, table))
+            if then is not None and digest in then.plans:
+                plan = then.plans[digest]
+            else:
+                plan = scan_plan(self._keys.registry, table)
+            plans.append(None if is_left else plan)
             known.add(digest, table, plans[-1], is_left=is_left)
 
     def _tables_of(

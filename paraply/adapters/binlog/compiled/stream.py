@@ -50,7 +50,7 @@ from paraply.adapters.binlog.format_description import (
     FormatDescription,
 )
 from paraply.adapters.binlog.framing import BinlogReader
-from paraply.adapters.binlog.keys.builder import KeyBuilder
+from paraply.adapters.binlog.keys.builder import KeyBuilder, TablePlan
 from paraply.adapters.binlog.reading import read_events
 from paraply.adapters.binlog.report import LogReport
 from paraply.adapters.binlog.rows_events import table_id_bytes
@@ -101,6 +101,11 @@ class CompiledStream(TransactionStream):
         self.is_survey = False
         """Whether a judged table is to be left: from there on only further ones are looked for."""
         self.rereader = Rereader(keys, left)
+        self._plans: dict[int, ScanPlan | None] = {}
+        """By table map, since tables changed last."""
+        self._left_plans: dict[str, TablePlan] = {}
+        self._assumed: dict[int, list[str]] = {}
+        """What keys assume, by the slots of tables without rows so far."""
         self._left_events: list[LeftEvent] = []
         self._digested: set[str] = set()
         self._toucher = Toucher()
@@ -161,11 +166,12 @@ class CompiledStream(TransactionStream):
         data, description = framed
         arrays = self._arrays
         if self._version != self.keys.registry.version:
-            self._forget_tables()
+            self._forget_tables(txn.start.offset)
         while not arrays.progress[L.TRANSACTIONS]:
             status = self._run_kernel(data, 0, len(data), 0, 0, description)
             if status == L.NEED_TABLE:
-                self._meet_table(data, 0, description)
+                # The decoder announced it, before a statement that may have redefined it.
+                self._meet_table(data, 0, description, announces=False)
             elif status != L.BATCH_FULL or not self._grow():
                 break
             arrays = self._arrays
@@ -190,7 +196,7 @@ class CompiledStream(TransactionStream):
         self.rereader.note_format(source.offset, description)
         while True:
             if self._version != self.keys.registry.version:
-                self._forget_tables()
+                self._forget_tables(source.offset)
             if self._run is not None and self._run.seek(source.offset):
                 status = self._scan_run(source, self._run, description)
                 if status == L.NEED_MORE:
@@ -297,6 +303,7 @@ class CompiledStream(TransactionStream):
             for code in np.flatnonzero(arrays.counts).tolist():
                 self.file.events[event_name(code)] += int(arrays.counts[code])
             first = self.ordinal + 1
+            self._assume(arrays)
             left = self._read_left(first)
             if left.changes:
                 arrays = arrays.with_left(left)
@@ -321,6 +328,13 @@ class CompiledStream(TransactionStream):
             first_place=self.rereader.place_of(0),
             left=left.changes,
         )
+
+    def _assume(self, arrays: Arrays) -> None:
+        """Note what the keys of scanned rows assume."""
+        slots = arrays.rows[: int(arrays.progress[L.ROWS]), L.R_TABLE] if self._assumed else ()
+        for slot in [each for each in self._assumed if each in slots]:
+            for text in self._assumed.pop(slot):
+                self.keys.registry.assume(text)
 
     def _forget_scanned(self) -> None:
         self._arrays.counts[:] = 0
@@ -358,10 +372,13 @@ class CompiledStream(TransactionStream):
         domains = np.where(
             lines[:, L.T_TYPE] == EventType.MARIADB_GTID, lines[:, L.T_SOURCE], L.ABSENT
         )
-        return left_rows(
+        found = left_rows(
             self._left_events, file=self.file.file, first_ordinal=first_ordinal,
             domains=domains.tolist(), keys=self.keys,
         )  # fmt: skip
+        assert self.left is not None
+        self._left_plans |= self.keys.plans_of(self.left.reasons)
+        return found
 
     def require_judged(self) -> None:
         """Raise ``NotCompilable`` if the log is to be read again, or by another engine."""
@@ -409,13 +426,16 @@ class CompiledStream(TransactionStream):
 
     # Tables
 
-    def _forget_tables(self) -> None:
+    def _forget_tables(self, offset: int) -> None:
+        self.rereader.note_change(offset, self._plans, self._left_plans)
+        self._plans, self._left_plans, self._assumed = {}, {}, {}
         self.descriptors.forget_maps()
         self._version = self.keys.registry.version
 
     def _meet_table(
-        self, data: NDArray[np.uint8], trailer: int, description: FormatDescription
-    ) -> None:
+        self, data: NDArray[np.uint8], trailer: int, description: FormatDescription, *,
+        announces: bool = True,
+    ) -> None:  # fmt: skip
         is_mariadb = description.is_mariadb
         at = int(self._arrays.progress[L.DETAIL])
         length = int.from_bytes(data[at + 9 : at + 13].tobytes(), "little")
@@ -428,13 +448,17 @@ class CompiledStream(TransactionStream):
             return
         if is_mariadb:
             self.keys.registry.note_mariadb()
-        self.announce(table)
+        if announces:
+            self.announce(table)
         # A table map affects only its own table's keys.
         self._version = self.keys.registry.version
-        # The rows' keys note what they assume, if any rows follow.
-        with self.keys.registry.assuming_nothing():
+        with self.keys.registry.assuming_nothing() as assumed:
             plan = self._plan(table)
             is_left = self._is_left(table, plan)
+        # The readable code notes what keys of left rows assume.
+        if assumed and plan is not None and not is_left:
+            self._assumed[len(self.descriptors.maps)] = assumed
+        self._plans[digest] = plan
         self.descriptors.add(digest, table, plan, is_left=is_left)
 
     def _table_of(self, body: bytes, is_mariadb: bool) -> TableMap | None:

@@ -17,7 +17,7 @@ and named by all its columns: replicas search for one that is equal in each.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -113,6 +113,10 @@ class KeyBuilder:
     def is_referenced(self, table: str) -> bool:
         """Return whether known foreign keys reference the table."""
         return bool(self._plan(table).as_parent)
+
+    def plans_of(self, names: Container[str]) -> dict[str, TablePlan]:
+        """Return by table how keys were built last, of tables with these lower-case names."""
+        return {name: plan for name, plan in self._plans.items() if name.lower() in names}
 
     # Transactions
 

@@ -141,10 +141,12 @@ class SchemaRegistry:
         self._assumptions[text] = None
 
     @contextmanager
-    def assuming_nothing(self) -> Iterator[None]:
-        """Look at tables without noting assumptions for the report."""
-        noted = dict(self._assumptions)
-        yield
+    def assuming_nothing(self) -> Iterator[list[str]]:
+        """Look at tables without noting assumptions for the report; they are listed at the end."""
+        noted, self._assumptions = self._assumptions, {}
+        found: list[str] = []
+        yield found
+        found += self._assumptions
         self._assumptions = noted
 
     # Log observations

@@ -99,6 +99,7 @@ class CompiledAuditor(Auditor):
         self._replay = self._compiled_replay
         self._left_reasons = left
         self._left_rows: Counter[str] = Counter()
+        self._has_left = False
         self._order = LeftOrder(self._safety, self._appliers)
         self._path.tables = self._order.table_of
         if left is not None:
@@ -143,7 +144,7 @@ class CompiledAuditor(Auditor):
             self._state = self._order.add_names(self._state, batch, left)
         self._uses += len(batch.tables) * batch.uses_max + len(columns)
         placed = self._judge(batch, first_ordinal)
-        if self._left_rows:
+        if self._has_left:
             chosen = [part.index for part in batch.left]
             refs = [get_reference(txn) for txn in headers(chosen)]
             self._order.note_undecided(batch, refs, left, placed)
@@ -200,6 +201,7 @@ class CompiledAuditor(Auditor):
     def _take_left(self, txn: LoggedTransaction) -> Touches:
         """Note what the readable code read of a transaction's rows, and return it."""
         self._left_rows.update(row.table for row in txn.rows)
+        self._has_left |= bool(txn.rows)
         touches, judged = get_touches(txn), self._parallelism
         self._uncertain_keys += len(txn.uncertain_keys)
         judged._keys_uncertain |= bool(txn.uncertain_keys)
@@ -418,9 +420,14 @@ class CompiledAuditor(Auditor):
         """Return whether a transaction required a key unchanged."""
         return bool(self._state.scalars[C.S_CHAINS + 3 * C.READS + C.NEXT])
 
+    def left_rows(self) -> Counter[str]:
+        """Return by table the changed rows that readable code judged."""
+        return self._left_rows.copy()
+
     def forget_counts(self) -> None:
-        """Drop the kernels' counts, not their memory."""
+        """Drop the counts of kernels and of left rows, not their memory."""
         drop_counts(self._state)
+        self._left_rows.clear()
 
     def result(self) -> AuditResult:
         """Return the readable auditor's result."""

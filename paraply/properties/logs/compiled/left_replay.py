@@ -7,7 +7,8 @@ in one order of writes.
 from __future__ import annotations
 
 from collections import deque
-from typing import NamedTuple, Protocol
+from collections.abc import Container
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -93,12 +94,28 @@ class LeftState(ReplayState):
     def forget_lost(self) -> None:
         """Forget what is lost so far."""
         while self.losses and self.losses[0][0] <= self.puts:
-            identity = self._identities.pop(self.losses.popleft()[1])
-            row = self._rows.pop(identity, None)
-            if row is not None:
-                self._drop_owned(identity, row)
-                if self._tables.get(row.table.name.lower()) is row.table:
-                    row.table.born = False
+            self._forget(self.losses.popleft()[1])
+
+    def _forget(self, digest: int) -> None:
+        # A guessed state may lack the row (``properties.logs.replay_borders``).
+        identity = self._identities.pop(digest, None)
+        row = None if identity is None else self._rows.pop(identity, None)
+        if identity is not None and row is not None:
+            self._drop_owned(identity, row)
+            if self._tables.get(row.table.name.lower()) is row.table:
+                row.table.born = False
+
+    def keep(self, digests: Container[int]) -> None:
+        """Forget the rows that have no place among ``digests``."""
+        for digest in [each for each in self._identities if each not in digests]:
+            self._forget(digest)
+
+    def drop_stale(self) -> None:
+        """Drop the rows of reset tables, whose places may go without a notice."""
+        for digest, identity in [*self._identities.items()]:
+            row = self._rows.get(identity)
+            if row is None or self._tables.get(row.table.name.lower()) is not row.table:
+                self._forget(digest)
 
 
 class LeftReplay(RowReplay):
@@ -113,6 +130,15 @@ class LeftReplay(RowReplay):
         self._index = 0
         self.places: list[Place] = []
         self._identified_rows: list[list[IdentifiedRow]] = []
+
+    def _rows_from(self, rows: Any, ordinal: int) -> Any:
+        self.places = []
+        self._left_state = super()._rows_from(rows, ordinal)
+        return self._left_state
+
+    def _rows_left(self, ordinal: int) -> Any:
+        self._left_state.drop_stale()
+        return super()._rows_left(ordinal)
 
     def prepare(self, batch: JudgedBatch) -> set[int]:
         """Write the identities of left rows to their keys; return the rows that name no row.

@@ -20,12 +20,13 @@ from paraply.properties.logs.compiled.keyed_rows import CompiledReplayState
 from paraply.properties.logs.compiled.left_replay import (
     Known,
     LeftReplay,
+    LeftState,
     Place,
     Reread,
     Told,
     losses_of,
 )
-from paraply.properties.logs.compiled.replay_borders import CompactRows
+from paraply.properties.logs.compiled.replay_borders import CompactRows, RowsOfBoth
 from paraply.properties.logs.compiled.replay_kernel import replay_rows
 from paraply.properties.logs.compiled.replay_state import with_room
 from paraply.properties.logs.prepared_xa import Prepared
@@ -193,15 +194,26 @@ class CompiledReplay(RowReplay):
 
     def nothing(self) -> ReplayBorder[Any]:
         """Return the state at a log's beginning."""
-        return ReplayBorder(rows=CompactRows.of(CompiledReplayState(self._rows_max, 0)))
+        rows = CompactRows.of(CompiledReplayState(self._rows_max, 0))
+        return ReplayBorder(rows=rows if self._left is None else RowsOfBoth(rows, LeftState()))
+
+    def begin_at(self, border: ReplayBorder[Any], ordinal: int) -> None:
+        """Continue from ``border`` (taken over) after ``ordinal``."""
+        super().begin_at(border, ordinal)
+        self._left_without_key = 0
+        if self._left is not None:
+            left = ReplayBorder(rows=border.rows.left, cascades=border.cascades)
+            self._left.begin_at(left, ordinal)
 
     def _rows_from(self, rows: Any, ordinal: int) -> Any:
         self._found, self._places = [], []
-        self.rows = rows.to_state(self._findings_max)
+        compact = rows if self._left is None else rows.compact
+        self.rows = compact.to_state(self._findings_max)
         return self.rows
 
     def _rows_left(self, ordinal: int) -> Any:
-        return CompactRows.of(self.rows)
+        rows = CompactRows.of(self.rows)
+        return rows if self._left is None else RowsOfBoth(rows, self._left.end_at(ordinal).rows)
 
     def result(self) -> ReplayResult:
         """Return counts, findings and rows per table."""

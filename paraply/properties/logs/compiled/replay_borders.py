@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from paraply.properties.logs.compiled import replay_state as R
 from paraply.properties.logs.compiled.keyed_rows import CompiledReplayState
+from paraply.properties.logs.compiled.left_replay import LeftState
 from paraply.properties.logs.compiled.probing import probed_places
 from paraply.properties.logs.compiled.replay_kernel import put_rows, rows_in_order
 from paraply.properties.logs.compiled.replay_state import with_room
@@ -37,6 +38,8 @@ class CompactRows:
     owner_rows: Words
     names: list[str]
     born: list[bool]
+    followed: list[bool]
+    """Whether another replay judges a table's rows."""
 
     @classmethod
     def of(cls, state: CompiledReplayState) -> Self:
@@ -58,16 +61,22 @@ class CompactRows:
             owner_rows=arrays.owner_rows[owned],
             names=list(current),
             born=[bool(arrays.tables[number, R.T_BORN]) for number in current.values()],
+            followed=[
+                bool(arrays.tables[number, R.T_KEYS] == R.FOLLOWED) for number in current.values()
+            ],
         )
 
     def to_state(self, listed_max: int = 0) -> CompiledReplayState:
         """Return a state with these rows."""
         state = CompiledReplayState(self.rows_max, listed_max)
-        numbers = np.array([state.number_of(name) for name in self.names] + [state.gone()])
+        known = [
+            state.number_of(name, R.FOLLOWED if is_followed else 1)
+            for name, is_followed in zip(self.names, self.followed, strict=True)
+        ]
+        numbers = np.array([*known, state.gone()])
         state.arrays = with_room(state.arrays, len(self.keys), self.others.shape[1])
         put_rows(state.arrays, self.keys, self.images, self.others, numbers[self.table_of])
-        for name, born in zip(self.names, self.born, strict=True):
-            state.arrays.tables[state.number_of(name), R.T_BORN] = born
+        state.arrays.tables[known, R.T_BORN] = self.born
         arrays = state.arrays
         # The owner of a shared key need not be the last-written row.
         arrays.owner_keys[:] = 0
@@ -100,21 +109,22 @@ class CompactRows:
         self.owner_keys, self.owner_rows = self.owner_keys[order], self.owner_rows[order]
 
     def _merge_tables(self, later: Self, resets: Resets) -> tuple[Numbers, Numbers]:
-        names, born = self.names, self.born
-        self.names, self.born = [], []
         known: dict[str, int] = {}
 
-        def number(name: str, is_born: bool) -> int:
+        def number(name: str, is_born: bool, is_followed: bool) -> int:
             at = known.setdefault(name.lower(), len(known))
             if at == len(self.names):
                 self.names.append(name)
                 self.born.append(is_born)
+                self.followed.append(is_followed)
             return at
 
-        stay = [not resets.cover(name.lower()) for name in names]
-        pairs = zip(names, born, stay, strict=True)
-        mine = [number(name, each) if stays else GONE for name, each, stays in pairs]
-        theirs = [number(*each) for each in zip(later.names, later.born, strict=True)]
+        tables = [*zip(self.names, self.born, self.followed, strict=True)]
+        self.names, self.born, self.followed = [], [], []
+        mine = [GONE if resets.cover(each[0].lower()) else number(*each) for each in tables]
+        theirs = [
+            number(*each) for each in zip(later.names, later.born, later.followed, strict=True)
+        ]
         return np.array([*mine, GONE], np.int32), np.array([*theirs, GONE], np.int32)
 
     def _forget(self, count: int) -> None:
@@ -129,20 +139,44 @@ class CompactRows:
             setattr(self, name, getattr(self, name)[count:])
 
     def take_doubts(self, followed: Self, transactions: int) -> None:
-        """Do nothing: foreign keys require the readable replay."""
+        """Do nothing: kernels leave tables with cascades to the readable replay."""
 
     def describe(self, digest: blake2b) -> None:
         """Feed all replay-relevant state into ``digest``."""
         order = sorted(range(len(self.names)), key=lambda table: self.names[table].lower())
         ranks = np.array([*np.argsort(order), GONE], np.int32)
         for table in order:
-            digest.update(repr((self.names[table].lower(), self.born[table])).encode())
+            what = self.names[table].lower(), self.born[table], self.followed[table]
+            digest.update(repr(what).encode())
         width = int(np.flatnonzero(self.others.any(axis=0))[-1]) + 1 if self.others.any() else 0
         for array in (
             self.keys, self.images, self.others[:, :width], ranks[self.table_of],
             self.owner_keys, self.owner_rows,
         ):  # fmt: skip
             digest.update(np.ascontiguousarray(array).tobytes())
+
+
+@dataclass(slots=True)
+class RowsOfBoth:
+    """The rows of kernels, which have a place for each left row, and the left rows."""
+
+    compact: CompactRows
+    left: LeftState
+
+    def go_on(self, later: Self, resets: Resets, transactions: int) -> None:
+        """Estimate the state after a part that left ``later`` from nothing."""
+        self.compact.go_on(later.compact, resets, transactions)
+        self.left.go_on(later.left, resets, transactions)
+        self.left.keep(set(self.compact.keys.tolist()))
+
+    def take_doubts(self, followed: Self, transactions: int) -> None:
+        """Add doubts of another start."""
+        self.left.take_doubts(followed.left, transactions)
+
+    def describe(self, digest: blake2b) -> None:
+        """Feed all replay-relevant state into ``digest``."""
+        self.compact.describe(digest)
+        self.left.describe(digest)
 
 
 def _are_in(values: Words, ascending: Words) -> NDArray[np.bool_]:
