@@ -7,7 +7,7 @@ rows across parts run it with either engine.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from paraply.adapters.binlog.keys.builder import KeyBuilder
 from paraply.adapters.binlog.report import LogReport
@@ -68,7 +68,6 @@ class Engine(Protocol):
 
 
 MakeEngine = Callable[[KeyBuilder], Engine]
-T = TypeVar("T")
 
 
 class Judge(Protocol):
@@ -140,22 +139,27 @@ class ReadableEngine:
             yield Step(txn.start.file, txn.gtid, txn.gtid)
 
 
-def judged_by(engines: Iterable[MakeEngine], judge: Callable[[MakeEngine], T]) -> tuple[T, str]:
-    """Return what ``judge`` makes of the first engine that can, and why the one before could not.
+class Attempts:
+    """Engines to try: each is for what the one before refused."""
 
-    Raises P308 if none can.
-    """
-    refused = ""
-    for make_engine in engines:
-        while True:
-            try:
-                return judge(make_engine), refused
-            except BeginAgain:
-                continue
-            except NotCompilable as reason:
-                refused = str(reason)
-                break
-    raise no_compiled_engine(refused)
+    def __init__(self, engines: Iterable[MakeEngine]) -> None:
+        self._engines = [*engines]
+        self.refused = ""
+        """Why the engine before could not."""
+
+    @property
+    def engine(self) -> MakeEngine:
+        """Return what makes the next engine."""
+        return self._engines[0]
+
+    def note(self, refusal: NotCompilable) -> None:
+        """Go on to the next engine, or to the same once more; raises P308 after the last."""
+        if isinstance(refusal, BeginAgain):
+            return
+        self.refused = str(refusal)
+        del self._engines[0]
+        if not self._engines:
+            raise no_compiled_engine(refusal) from None
 
 
 def engines_for(

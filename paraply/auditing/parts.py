@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import pickle
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from paraply.adapters.binlog.blocks import Block
@@ -19,10 +18,10 @@ from paraply.adapters.binlog.schema.registry import SchemaDoubts
 from paraply.adapters.binlog.schema.tables import DatedTable
 from paraply.auditing.engines import (
     COMPILED,
+    Attempts,
     MakeEngine,
     ReadableEngine,
     engines_for,
-    judged_by,
 )
 from paraply.mining.part_files import read, write
 from paraply.properties.logs.audit import AuditOptions
@@ -103,9 +102,15 @@ def judge_part(task: PartTask) -> JudgedPart:
     if task.engine == COMPILED:
         # Without the table facts of earlier parts it may refuse what it can read later.
         engines += (ReadableEngine,)
-    judged, refused = judged_by(engines, partial(_judged, task))
-    judged.refused = refused
-    return judged
+    attempts = Attempts(engines)
+    while True:
+        try:
+            judged = _judged(task, attempts.engine)
+        except NotCompilable as refusal:
+            attempts.note(refusal)
+        else:
+            judged.refused = attempts.refused
+            return judged
 
 
 def _judged(task: PartTask, make_engine: MakeEngine) -> JudgedPart:

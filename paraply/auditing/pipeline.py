@@ -19,10 +19,10 @@ from paraply.auditing.dump_age import date_tables
 from paraply.auditing.engines import (
     COMPILED,
     READABLE,
+    Attempts,
     MakeEngine,
     ReadableEngine,
     engines_for,
-    judged_by,
     no_compiled_engine,
 )
 from paraply.auditing.selection import GtidsByFile, Selection, Selector, note_gtids
@@ -33,6 +33,7 @@ from paraply.properties.logs.overlap_rules import RULES
 from paraply.vocabulary.audit_result import AuditResult, FileSummary, Reason
 from paraply.vocabulary.errors import ParaplyError
 from paraply.vocabulary.kernel_cache import has_kernels
+from paraply.vocabulary.not_compilable import NotCompilable
 from paraply.vocabulary.verdict import Verdict, combine
 
 APPLIERS = tuple(RULES)
@@ -164,9 +165,15 @@ def _audit_once(request: AuditRequest, advance: Callable[[float], None]) -> Told
         return result, registry.doubts, registry.take_lessons()
 
     readable = partial(ReadableEngine, is_text=inputs.is_text, selector=selector)
-    told, refused = judged_by(engines_for(name, readable), judged)
-    told[0].engine_because = refused
-    return told
+    attempts = Attempts(engines_for(name, readable))
+    while True:
+        try:
+            told = judged(attempts.engine)
+        except NotCompilable as refusal:
+            attempts.note(refusal)
+        else:
+            told[0].engine_because = attempts.refused
+            return told
 
 
 def _engine_name(request: AuditRequest, inputs: InputFiles) -> str:

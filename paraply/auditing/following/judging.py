@@ -14,7 +14,7 @@ from paraply.adapters.binlog.schema.lessons import with_dump
 from paraply.adapters.binlog.schema.registry import SchemaRegistry
 from paraply.adapters.filesystems import STORAGE_FAILED
 from paraply.adapters.violations_parquet import violation_row
-from paraply.auditing.engines import MakeEngine, engines_for, judged_by
+from paraply.auditing.engines import Attempts, MakeEngine, engines_for
 from paraply.auditing.following.state import STATE_REFUSED, LogState, load_state, packed
 from paraply.auditing.pipeline import AuditRequest, lowered, with_files
 from paraply.auditing.selection import GtidsByFile, note_gtids
@@ -95,11 +95,12 @@ def judge_file(task: FileTask) -> JudgedFile | NotCompilable:
             return _judged(task, store, load_state(data))
         except NotCompilable as reason:
             return reason
-    judged, _ = judged_by(
-        engines_for(task.request.engine, left=task.left),
-        lambda make_engine: _judged(task, store, _new_state(task.request, make_engine)),
-    )
-    return judged
+    attempts = Attempts(engines_for(task.request.engine, left=task.left))
+    while True:
+        try:
+            return _judged(task, store, _new_state(task.request, attempts.engine))
+        except NotCompilable as refusal:
+            attempts.note(refusal)
 
 
 def options_of(request: AuditRequest) -> str:

@@ -28,7 +28,8 @@ def test_standard_input_is_refused_with_the_way_out():
 
 
 def test_log_that_the_engine_asked_for_cannot_audit_is_refused():
-    files = (str(RECORDINGS / "mysql-9.7.4" / "load-minimal-image" / "bin.000001"),)
+    folders = (RECORDINGS / "mysql-9.7.4" / "xa", RECORDINGS / "mariadb-10.11.19" / "xa")
+    files = tuple(str(folder / "bin.000001") for folder in folders)
     with pytest.raises(ParaplyError, match="P308"):
         audit_in_parts(AuditRequest(files=files, engine="compiled"))
 

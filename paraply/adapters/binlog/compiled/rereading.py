@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -44,18 +44,17 @@ CHANGES_MAX = 1_000
 _BUFFER_BYTES = 1 << 16
 """Few transactions are longer, and buckets charge by the byte."""
 
-Plans = dict[int, ScanPlan | None]
-"""By the digest of a table map."""
 
-
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Definitions:
-    """What was true of tables before a change."""
+    """What is true of tables until a change."""
 
-    until: int
+    until: int = 0
     """The place of the change."""
-    plans: Plans
-    left: dict[str, TablePlan]
+    plans: dict[int, ScanPlan | None] = field(default_factory=dict)
+    """By the digest of a table map."""
+    left: dict[str, TablePlan] = field(default_factory=dict)
+    """Of left tables, by name."""
 
 
 class _PastKeys(KeyBuilder):
@@ -76,7 +75,8 @@ class Rereader:
         self._keys = keys
         self._left = left or LeftTables()
         self._formats: list[tuple[str, list[tuple[int, FormatDescription]]]] = []
-        self._definitions = deque[_Definitions](maxlen=CHANGES_MAX)
+        self._today = _Definitions()
+        self._before = deque[_Definitions](maxlen=CHANGES_MAX)
         self._crc = crc32_tables()
         self._words = np.zeros((2, 6), np.uint8)
         self._words[0, :5] = list(b"BEGIN")
@@ -94,21 +94,28 @@ class Rereader:
             formats.append((offset, description))
 
     def __getstate__(self) -> dict[str, Any]:
-        # Plans of left tables are functions.
-        definitions = deque((replace(each, left={}) for each in self._definitions), CHANGES_MAX)
-        return {**self.__dict__, "_definitions": definitions}
+        # Plans are functions.
+        nothing = {"_today": _Definitions(), "_before": deque[_Definitions](maxlen=CHANGES_MAX)}
+        return {**self.__dict__, **nothing}
 
-    def note_change(self, offset: int, plans: Plans, left: dict[str, TablePlan]) -> None:
-        """Note that tables change at ``offset``; before it, ``plans`` were true.
+    def note_plan(self, digest: int, plan: ScanPlan | None) -> None:
+        """Note how kernels read rows of a table map."""
+        self._today.plans[digest] = plan
 
-        ``left`` are those of left tables, by name.
-        """
-        if plans:
-            self._definitions.append(_Definitions(self.place_of(offset), plans, left))
+    def note_left(self, plans: dict[str, TablePlan]) -> None:
+        """Note how the keys of left tables are built."""
+        self._today.left |= plans
 
-    def _then(self, place: int) -> _Definitions | None:
-        """Return the definitions at an earlier place, None if they are today's."""
-        return next((each for each in self._definitions if place < each.until), None)
+    def note_change(self, offset: int) -> None:
+        """Note that tables change at ``offset``."""
+        if self._today.plans:
+            self._today.until = self.place_of(offset)
+            self._before.append(self._today)
+            self._today = _Definitions()
+
+    def _then(self, place: int) -> _Definitions:
+        """Return what was true of tables at a place."""
+        return next((each for each in self._before if place < each.until), self._today)
 
     def place_of(self, offset: int) -> int:
         """Return an offset's place in the current file."""
@@ -153,9 +160,8 @@ class Rereader:
         """Return, by digest, the transaction's first such key, in the key builder's order."""
         txn = self.reread(ordinal, at)
         arrays, known, plans = self._rescan(at)
-        then = self._then(at)
-        keys = self._keys if then is None else _PastKeys(self._keys.registry, then.left)
-        found = self._left_keys_with(txn, digests, keys)
+        builder = _PastKeys(self._keys.registry, self._then(at).left)
+        found = self._left_keys_with(txn, digests, builder)
         names = self._left.reasons
         read = [change for change in txn.rows if change.table.lower() not in names]
         for row, change in enumerate(read):
@@ -221,10 +227,8 @@ class Rereader:
             if table is None:
                 raise NotCompilable(f"{file} changed since the scan")
             is_left = table.name.lower() in self._left.reasons
-            if then is not None and digest in then.plans:
-                plan = then.plans[digest]
-            else:
-                plan = scan_plan(self._keys.registry, table)
+            plan = then.plans.get(digest)
+            plan = scan_plan(self._keys.registry, table) if plan is None else plan
             plans.append(None if is_left else plan)
             known.add(digest, table, plans[-1], is_left=is_left)
 

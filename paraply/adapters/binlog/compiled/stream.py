@@ -50,7 +50,7 @@ from paraply.adapters.binlog.format_description import (
     FormatDescription,
 )
 from paraply.adapters.binlog.framing import BinlogReader
-from paraply.adapters.binlog.keys.builder import KeyBuilder, TablePlan
+from paraply.adapters.binlog.keys.builder import KeyBuilder
 from paraply.adapters.binlog.reading import read_events
 from paraply.adapters.binlog.report import LogReport
 from paraply.adapters.binlog.rows_events import table_id_bytes
@@ -101,9 +101,6 @@ class CompiledStream(TransactionStream):
         self.is_survey = False
         """Whether a judged table is to be left: from there on only further ones are looked for."""
         self.rereader = Rereader(keys, left)
-        self._plans: dict[int, ScanPlan | None] = {}
-        """By table map, since tables changed last."""
-        self._left_plans: dict[str, TablePlan] = {}
         self._assumed: dict[int, list[str]] = {}
         """What keys assume, by the slots of tables without rows so far."""
         self._left_events: list[LeftEvent] = []
@@ -377,7 +374,7 @@ class CompiledStream(TransactionStream):
             domains=domains.tolist(), keys=self.keys,
         )  # fmt: skip
         assert self.left is not None
-        self._left_plans |= self.keys.plans_of(self.left.reasons)
+        self.rereader.note_left(self.keys.plans_of(self.left.reasons))
         return found
 
     def require_judged(self) -> None:
@@ -427,8 +424,8 @@ class CompiledStream(TransactionStream):
     # Tables
 
     def _forget_tables(self, offset: int) -> None:
-        self.rereader.note_change(offset, self._plans, self._left_plans)
-        self._plans, self._left_plans, self._assumed = {}, {}, {}
+        self.rereader.note_change(offset)
+        self._assumed = {}
         self.descriptors.forget_maps()
         self._version = self.keys.registry.version
 
@@ -458,7 +455,7 @@ class CompiledStream(TransactionStream):
         # The readable code notes what keys of left rows assume.
         if assumed and plan is not None and not is_left:
             self._assumed[len(self.descriptors.maps)] = assumed
-        self._plans[digest] = plan
+        self.rereader.note_plan(digest, plan)
         self.descriptors.add(digest, table, plan, is_left=is_left)
 
     def _table_of(self, body: bytes, is_mariadb: bool) -> TableMap | None:
