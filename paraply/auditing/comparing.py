@@ -135,14 +135,16 @@ class Source:
                 task.stamp = stamp
         return applier.run(self.log, workers, advance)
 
-    def rests_on_unknown(self, applier: ComparedApplier, workers: int, found: Measured) -> bool:
+    def rests_on_unknown(
+        self, applier: ComparedApplier, workers: int, makespan: int | None
+    ) -> bool:
         """Return whether other keys in the unknown tables could give another time."""
         if not self.unknown_tables:
             return False
-        if self.freest is None or found.makespan is None:
+        if self.freest is None or makespan is None:
             return True
-        free = self.freest.run(applier, workers).makespan
-        return free is None or abs(free - found.makespan) > SAME_WITHIN * found.makespan
+        free = self.freest.moments(applier, workers)
+        return not free.has_finished or abs(free.makespan - makespan) > SAME_WITHIN * makespan
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -246,7 +248,7 @@ def _line(
     return Compared(
         applier=applier,
         measured=found,
-        rests_on_unknown=source.rests_on_unknown(applier, workers, found),
+        rests_on_unknown=source.rests_on_unknown(applier, workers, found.makespan),
     )
 
 
