@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import difflib
-import gc
 import multiprocessing
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -44,6 +42,7 @@ from paraply.reference_impl.workloads.stamps import (
 from paraply.reference_impl.workloads.streams import STREAMS, TRANSACTIONS_MAX, transactions_of
 from paraply.reference_impl.workloads.zipfian import THETA_DEFAULT
 from paraply.sandbox.child import is_locked
+from paraply.vocabulary.collector import without_collector
 from paraply.vocabulary.errors import ParaplyError, register
 from paraply.vocabulary.timestamps import LogicalTimestamp
 
@@ -181,7 +180,7 @@ def compare(
     """
     check(request)
     chosen = appliers_named(request.appliers)
-    with _without_collector():
+    with without_collector():  # A million small objects form no cycle.
         source = source_of(request)
         log = source.log
         bounds = bounds_of(log, request.workers)
@@ -407,15 +406,3 @@ def _logged(
         unknown_tables=tuple(sorted(tasks.unknown_tables)),
         is_contradicted=bool(registry.doubts.distrusted),
     )
-
-
-@contextmanager
-def _without_collector() -> Iterator[None]:
-    """A million small objects form no cycle."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()

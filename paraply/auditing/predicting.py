@@ -18,6 +18,7 @@ from paraply.reference_impl.comparison.runs import Run
 from paraply.reporting.audit.advice import LEVERS
 from paraply.reporting.words import current_prediction
 from paraply.vocabulary.audit_result import AuditResult, Prediction
+from paraply.vocabulary.collector import without_collector
 from paraply.vocabulary.verdict import Verdict
 
 EXTENT = Extent(transactions_max=2_000, rows_max=20_000)
@@ -46,6 +47,11 @@ def predict(request: AuditRequest, result: AuditResult) -> None:
         return
     if request.schema is not None and not Path(request.schema).is_file():
         return
+    with without_collector():
+        _predict(request, result)
+
+
+def _predict(request: AuditRequest, result: AuditResult) -> None:
     source = logged_source(request.files, request.schema, EXTENT)
     if source.is_contradicted:
         return
