@@ -111,6 +111,8 @@ class Source:
     freest: Source | None = None
     """The same log if unknown keys conflict with nothing; absent if all is known or the input
     cannot be read again."""
+    makespans: dict[tuple[str, int], int] = field(default_factory=dict, init=False)
+    """Ticks by applier and number of workers, as far as they were predicted."""
 
     def run(
         self,

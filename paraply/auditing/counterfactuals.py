@@ -248,7 +248,10 @@ class _Found:
         if len(set(times)) < LAG_POINTS:
             return
         span = times[-1] - times[0]
-        step = span / now.source.moments(APPLIERS[now.applier], now.workers).makespan
+        makespan = now.source.makespans.get((now.applier, now.workers))
+        if makespan is None:
+            makespan = now.source.moments(APPLIERS[now.applier], now.workers).makespan
+        step = span / makespan
         both = zip(self.lags(now, step, span), self.lags(then, step, span), strict=True)
         for place, (before, after) in enumerate(both, start=1):
             yield LagPoint(

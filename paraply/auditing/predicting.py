@@ -153,6 +153,7 @@ def prediction(source: Source, name: str, workers: Sequence[int]) -> Prediction:
         makespan = run.makespan if run.has_finished else None
         unknown |= source.rests_on_unknown(applier, count, makespan)
         if makespan is not None:
+            source.makespans[name, count] = makespan
             speedup[count] = round(work / makespan, 4) if makespan else 1.0
     if unknown:
         verdict = Verdict.UNKNOWN

@@ -87,6 +87,7 @@ def without_table(log: TaskLog, table: str) -> TaskLog:
 
 def _without(log: TaskLog, read: set[int], written: Callable[[RowEvent], set[int]]) -> TaskLog:
     builder = _builder_like(log)
+    builder.may_meet = log.met
 
     def instead(keys: Iterable[int], gone: set[int], number: int) -> Iterator[int]:
         for key in keys:
@@ -98,9 +99,11 @@ def _without(log: TaskLog, read: set[int], written: Callable[[RowEvent], set[int
     for task in log.tasks[1:]:
         rows, has_met = [], False
         for row in task.rows:
-            writes = tuple(instead(row.writes, written(row), task.number))
-            reads = tuple(instead(row.reads, read, task.number))
-            has_met |= (writes, reads) != (row.writes, row.reads)
+            writes, reads, gone = row.writes, row.reads, written(row)
+            if not (gone.isdisjoint(writes) and read.isdisjoint(reads)):
+                writes = tuple(instead(writes, gone, task.number))
+                reads = tuple(instead(reads, read, task.number))
+                has_met = True
             rows.append(RowEvent(table=row.table, writes=writes, reads=reads))
         added = builder.add_changed(task, rows)
         # The log does not say for which lock.
