@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Protocol
 
-from paraply.auditing.comparing import Source
+from paraply.auditing.logged_source import Source
 from paraply.reference_impl.certification.trackers import CommitOrderTracker, WritesetTracker
 from paraply.reference_impl.comparison.appliers import APPLIERS, AS_LOGGED, WRITESET
 from paraply.reference_impl.comparison.changed import (

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from paraply.auditing.comparing import Extent, Source, logged_source
 from paraply.auditing.counterfactuals import TRACKED, Setting, Ways, counterfactuals
+from paraply.auditing.logged_source import Extent, Source, logged_source
 from paraply.auditing.pipeline import AuditRequest
 from paraply.reference_impl.comparison.appliers import APPLIERS, AS_LOGGED, WRITESET
 from paraply.reference_impl.comparison.measures import is_as_serial

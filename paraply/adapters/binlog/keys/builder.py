@@ -128,30 +128,26 @@ class KeyBuilder:
                 sql, txn.default_schema, where=f"{txn.start.file}:{txn.start.offset}"
             )
         txn.rows = [self._with_defaults(row) for row in txn.rows]
-        keys = self._keys_of(txn)
-        for row in txn.rows:
-            self._take_row(row, keys)
-        keys.unkeyed |= txn.undecoded_tables
-        keys.unidentified |= txn.undecoded_tables
-        keys.partly_keyed |= txn.undecoded_tables
+        self.take_rows(txn, txn.rows)
+        assert self._open is not None
+        self._open[1].unkeyed |= txn.undecoded_tables
+        self._open[1].unidentified |= txn.undecoded_tables
+        self._open[1].partly_keyed |= txn.undecoded_tables
         if txn.undecoded_tables:
-            keys.reached.add(ANY_ROWS)
-            keys.aspects.add(ANY_ROWS)
-        keys.store(txn)
+            self._open[1].reached.add(ANY_ROWS)
+            self._open[1].aspects.add(ANY_ROWS)
+        self._open[1].store(txn)
         self._open = None
 
     def take_rows(self, txn: LoggedTransaction, rows: Iterable[RowChange]) -> None:
         """Collect keys before the transaction completes (``on_rows``)."""
-        keys = self._keys_of(txn)
-        for row in rows:
-            self._take_row(self._with_defaults(row), keys)
-
-    def _keys_of(self, txn: LoggedTransaction) -> TransactionKeys:
         if txn.domain is not None:
             self.registry.note_mariadb()
         if self._open is None or self._open[0] != txn.ordinal:
             self._open = (txn.ordinal, TransactionKeys())
-        return self._open[1]
+        keys = self._open[1]
+        for row in rows:
+            self._take_row(self._with_defaults(row), keys)
 
     def _with_defaults(self, row: RowChange) -> RowChange:
         """Fill in the NULLs that a minimal image of an insert omits; text leaves out its end."""
