@@ -144,7 +144,7 @@ class _Found:
                 best = then.speed
 
     def try_history(self) -> None:
-        if len(self.source.log.subjects) <= HISTORY_DEFAULT:
+        if len(self.source.log.numbers) <= HISTORY_DEFAULT:
             return  # It holds all of them.
         before = self.tried(self.source, TRACKED)
         for size in HISTORY_SIZES:

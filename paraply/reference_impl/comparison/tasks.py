@@ -138,8 +138,8 @@ class TaskLog:
     """A log's tasks; ``tasks[0]`` is the initial state."""
 
     tasks: list[Task]
-    keys: list[str]
-    """Key names by number."""
+    numbers: dict[object, int]
+    """What each key names -> the key's number."""
     last_writers: dict[int, int]
     """Key -> last writer."""
     conflicts: int = 0
@@ -147,8 +147,6 @@ class TaskLog:
     keys_of_table: dict[str, int] = field(default_factory=dict)
     """Table -> number of PRIMARY and UNIQUE keys."""
     costs: Costs = field(default_factory=Costs)
-    subjects: list[object] = field(default_factory=list)
-    """What each key names, by number."""
     met: set[int] = field(default_factory=set)
     """The keys over which tasks conflict."""
     _meetings: Meetings | None = field(default=None, init=False, repr=False, compare=False)
@@ -165,6 +163,11 @@ class TaskLog:
                 alone={key: last for key, last in self.last_writers.items() if key not in self.met},
             )
         return self._meetings
+
+    @property
+    def subjects(self) -> list[object]:
+        """Return what each key names, by number."""
+        return list(self.numbers)
 
     @property
     def count(self) -> int:
@@ -187,7 +190,6 @@ class LogBuilder:
     """Adds transactions in log order."""
 
     numbers: dict[object, int] = field(default_factory=dict)
-    names: list[str] = field(default_factory=list)
     tasks: list[Task] = field(default_factory=lambda: [Task(number=NOBODY, rows=())])
     writers: dict[int, int] = field(default_factory=dict)
     readers: dict[int, list[int]] = field(default_factory=dict)
@@ -201,11 +203,7 @@ class LogBuilder:
 
     def key(self, key: object) -> int:
         """Return the number of a key."""
-        number = self.numbers.get(key)
-        if number is None:
-            number = self.numbers[key] = len(self.names)
-            self.names.append(str(key))
-        return number
+        return self.numbers.setdefault(key, len(self.numbers))
 
     def add(self, rows: Iterable[RowEvent], *, is_barrier: bool = False) -> Task:
         """Add a transaction without its other fields."""
@@ -257,18 +255,18 @@ class LogBuilder:
 
     def log(self) -> TaskLog:
         """Return the tasks."""
-        return TaskLog(
-            self.tasks, self.names, self.writers, self.conflicts, subjects=list(self.numbers),
-            met=self.met,
-        )  # fmt: skip
+        return TaskLog(self.tasks, self.numbers, self.writers, self.conflicts, met=self.met)
+
+
+_UNMET = RowEvent(table="", writes=())
 
 
 def _meeting(row: RowEvent, met: set[int]) -> RowEvent:
+    if met.isdisjoint(row.writes) and met.isdisjoint(row.reads):
+        return _UNMET
     keys = (*row.writes, *row.reads)
     if met.issuperset(keys):
         return row
-    if met.isdisjoint(keys):
-        return RowEvent(table=row.table, writes=())
     return RowEvent(
         table=row.table,
         writes=tuple(key for key in row.writes if key in met),
