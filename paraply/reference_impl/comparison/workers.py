@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import heapq
 from collections import deque
-from dataclasses import dataclass, field
 from typing import ClassVar
 
 from paraply.reference_impl.clock import Clock
@@ -17,18 +16,20 @@ from paraply.reference_impl.comparison.runs import NEVER, NEWS_EVERY, Advance, R
 from paraply.reference_impl.comparison.tasks import NOBODY, RowEvent, Task, TaskLog
 
 
-@dataclass(slots=True)
 class Moment:
     """One moment's actions, by worker."""
 
-    ended: list[int] = field(default_factory=list)
-    undone: list[int] = field(default_factory=list)
-    ready: list[int] = field(default_factory=list)
-    queued: list[int] = field(default_factory=list)
-    """Transactions that waited for the previous sync."""
-    moving: list[int] = field(default_factory=list)
-    is_awaited: bool = False
-    """Forces another coordinator step."""
+    __slots__ = ("ended", "is_awaited", "moving", "queued", "ready", "undone")
+
+    def __init__(self) -> None:
+        self.ended: list[int] = []
+        self.undone: list[int] = []
+        self.ready: list[int] = []
+        self.queued: list[int] = []
+        """Transactions that waited for the previous sync."""
+        self.moving: list[int] = []
+        self.is_awaited = False
+        """Forces another coordinator step."""
 
 
 class Workers(Clock[Moment]):
@@ -43,6 +44,7 @@ class Workers(Clock[Moment]):
         super().__init__(Moment)
         count = log.count + 1
         self.log, self.tasks, self.costs, self.meetings = log, log.tasks, log.costs, log.meetings
+        self.stops = self.meetings.stops
         self.workers = max(1, workers)
         self.advance = advance
         self.queues: list[deque[int]] = [deque() for _ in range(self.workers + 1)]
@@ -200,7 +202,7 @@ class Workers(Clock[Moment]):
     def go_on(self, worker: int, number: int, since: int) -> None:
         """Apply row events, from a moment on, up to one that another task may meet."""
         position = self.position[worker]
-        stops = self.meetings.stops[number]
+        stops = self.stops[number]
         stop = stops[position]
         if stop > position:
             cost = self.costs.row
@@ -215,7 +217,7 @@ class Workers(Clock[Moment]):
         """Apply a row event, or wait."""
         number = self.queues[worker][0]
         position = self.position[worker]
-        if self.meetings.stops[number][position] > position:
+        if self.stops[number][position] > position:
             self.go_on(worker, number, self.now)
             return
         row = self.meetings.rows[number][position]
