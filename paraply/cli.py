@@ -44,6 +44,7 @@ from paraply.sandbox.child import Work, run_locked
 from paraply.sandbox.plan import Plan, plan_of
 from paraply.tools import EXTRAS
 from paraply.version import VERSION
+from paraply.vocabulary.collector import without_collector
 from paraply.vocabulary.errors import ParaplyError
 from paraply.vocabulary.history import FORMAT_VERSION
 from paraply.vocabulary.secrets import without_secrets
@@ -143,7 +144,8 @@ class _Run:
         _escape_what_the_output_cannot_encode(sys.stdout)
         _escape_what_the_output_cannot_encode(sys.stderr)
         use_page(page_for(sys.stdout))
-        parser = build_parser(self._words)
+        with without_collector(is_kept=self._is_own_process):
+            parser = build_parser(self._words)
         try:
             parsed = parser.parse_args(self._words)
         except SystemExit as done:  # --help and --version print and leave; errors raise above.

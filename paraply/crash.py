@@ -19,9 +19,9 @@ import threading
 import traceback
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from html import escape
 from pathlib import Path
 from typing import TextIO
-from xml.sax.saxutils import quoteattr
 
 from paraply.reporting.escape import visible
 from paraply.reporting.files import discard, drop_held, release, write_report
@@ -234,13 +234,18 @@ def _sarif(what: str) -> str:
     )
 
 
+def _quoted(text: str) -> str:
+    # xml.sax.saxutils imports an HTTP client.
+    return '"' + escape(text).replace("\n", "&#10;") + '"'
+
+
 def _junit(command: str, kind: str, what: str) -> str:
     counts = 'tests="1" failures="0" errors="1" skipped="0"'
     return (
         '<?xml version="1.0" encoding="UTF-8"?>\n'
-        f"<testsuites name={quoteattr(f'paraply {command}')} {counts}>\n"
-        f"  <testsuite name={quoteattr(f'paraply {command}')} {counts}>\n"
-        f'    <testcase classname={quoteattr(f"paraply.{command}")} name="the run ends">\n'
-        f"      <error type={quoteattr(kind)} message={quoteattr(what)} />\n"
+        f"<testsuites name={_quoted(f'paraply {command}')} {counts}>\n"
+        f"  <testsuite name={_quoted(f'paraply {command}')} {counts}>\n"
+        f'    <testcase classname={_quoted(f"paraply.{command}")} name="the run ends">\n'
+        f"      <error type={_quoted(kind)} message={_quoted(what)} />\n"
         "    </testcase>\n  </testsuite>\n</testsuites>\n"
     )

@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
 DELAY_S = 2.0
 
@@ -32,6 +31,9 @@ def progress(
     if not drawn_on.is_terminal:
         yield lambda _: None
         return
+    # Imported late: most runs draw no bar.
+    from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
+
     bar = Progress(
         TextColumn("{task.description}"),
         BarColumn(),

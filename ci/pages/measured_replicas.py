@@ -11,7 +11,7 @@ from statistics import median
 
 from ci.pages.stored_results import Result, read_results
 from ci.pages.writing import ROOT, filled, pages_main, table
-from paraply.auditing.comparing import Extent, Source, logged_source
+from paraply.auditing.logged_source import Extent, Source, logged_source
 from paraply.reference_impl.comparison.appliers import APPLIERS
 from paraply.reference_impl.comparison.tasks import Costs
 

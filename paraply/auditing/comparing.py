@@ -3,49 +3,29 @@
 from __future__ import annotations
 
 import difflib
-import gc
 import multiprocessing
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import contextmanager
-from dataclasses import dataclass, field
-from pathlib import Path
+from dataclasses import dataclass
 
-from paraply.adapters.binlog.input_files import open_inputs
-from paraply.adapters.binlog.keys.builder import KeyBuilder
-from paraply.adapters.binlog.report import LogReport
-from paraply.adapters.binlog.schema.dump import load_schema_file
-from paraply.adapters.binlog.schema.registry import SchemaRegistry
-from paraply.adapters.binlog.table_map import TableMap
-from paraply.adapters.binlog.text.dump import read_text_transactions
-from paraply.adapters.binlog.transactions import read_transactions
 from paraply.auditing.compared_rules import RULES
-from paraply.errors import NOTHING_READ, UNKNOWN_APPLIER
-from paraply.reference_impl.certification.trackers import CommitOrderTracker, WritesetTracker
+from paraply.auditing.logged_source import Extent, Source, logged_source, tracked_stamps
+from paraply.errors import UNKNOWN_APPLIER
 from paraply.reference_impl.comparison.appliers import (
     APPLIERS,
-    AS_LOGGED,
-    COMMIT_ORDER,
-    WRITESET,
     ComparedApplier,
 )
-from paraply.reference_impl.comparison.logged import LoggedTasks
-from paraply.reference_impl.comparison.measures import Bounds, Measured, bounds_of, measured
-from paraply.reference_impl.comparison.runs import Run
-from paraply.reference_impl.comparison.tasks import TaskLog, task_log
+from paraply.reference_impl.comparison.measures import Bounds, Measured, bounds_of
+from paraply.reference_impl.comparison.tasks import task_log
 from paraply.reference_impl.workloads.stamps import (
     commit_groups,
-    commit_parents,
-    restamped,
-    timestamps,
-    tracked_tasks,
 )
 from paraply.reference_impl.workloads.streams import STREAMS, TRANSACTIONS_MAX, transactions_of
 from paraply.reference_impl.workloads.zipfian import THETA_DEFAULT
 from paraply.sandbox.child import is_locked
+from paraply.vocabulary.collector import without_collector
 from paraply.vocabulary.errors import ParaplyError, register
-from paraply.vocabulary.timestamps import LogicalTimestamp
 
 BINLOG = "binlog"
 """The workload of a user's log."""
@@ -56,8 +36,6 @@ FORKS_FROM = 20_000
 """Minimum transactions for several processes."""
 PROCESSES_MAX = 4
 """Each copies some hundreds of megabytes per 100,000 transactions."""
-SAME_WITHIN = 0.01
-"""Times that differ by this share at most are one prediction."""
 ALL = {**APPLIERS, **RULES}
 
 UNKNOWN_WORKLOAD = register(
@@ -96,55 +74,6 @@ class CompareRequest:
     schema: str | None = None
 
 
-@dataclass(slots=True, kw_only=True)
-class Source:
-    """A log with its source's metadata."""
-
-    log: TaskLog
-    stamps: dict[str, Sequence[LogicalTimestamp | None]]
-    """One stamp per transaction, by applier."""
-    has_commit_ids: bool
-    remarks: list[str] = field(default_factory=list)
-    unknown_tables: tuple[str, ...] = ()
-    """Tables of which keys or rows are unknown; they conflict as a whole."""
-    is_contradicted: bool = False
-    """Whether the log contradicts the schema dump."""
-    freest: Source | None = None
-    """The same log if unknown keys conflict with nothing; absent if all is known or the input
-    cannot be read again."""
-
-    def run(
-        self,
-        applier: ComparedApplier,
-        workers: int,
-        advance: Callable[[float], None] = lambda _: None,
-    ) -> Measured:
-        """Measure the log as applied with the applier's own stamps."""
-        return measured(self.log, self.moments(applier, workers, advance))
-
-    def moments(
-        self,
-        applier: ComparedApplier,
-        workers: int,
-        advance: Callable[[float], None] = lambda _: None,
-    ) -> Run:
-        """Apply the log with the applier's own stamps."""
-        stamps = self.stamps.get(applier.stamps)
-        if stamps is not None:
-            for task, stamp in zip(self.log.tasks[1:], stamps, strict=True):
-                task.stamp = stamp
-        return applier.run(self.log, workers, advance)
-
-    def rests_on_unknown(self, applier: ComparedApplier, workers: int, found: Measured) -> bool:
-        """Return whether other keys in the unknown tables could give another time."""
-        if not self.unknown_tables:
-            return False
-        if self.freest is None or found.makespan is None:
-            return True
-        free = self.freest.run(applier, workers).makespan
-        return free is None or abs(free - found.makespan) > SAME_WITHIN * found.makespan
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compared:
     """One applier's line."""
@@ -179,7 +108,7 @@ def compare(
     """
     check(request)
     chosen = appliers_named(request.appliers)
-    with _without_collector():
+    with without_collector():  # A million small objects form no cycle.
         source = source_of(request)
         log = source.log
         bounds = bounds_of(log, request.workers)
@@ -246,7 +175,7 @@ def _line(
     return Compared(
         applier=applier,
         measured=found,
-        rests_on_unknown=source.rests_on_unknown(applier, workers, found),
+        rests_on_unknown=source.rests_on_unknown(applier, workers, found.makespan),
     )
 
 
@@ -311,109 +240,4 @@ def source_of(request: CompareRequest) -> Source:
     )  # fmt: skip
     groups = commit_groups(transactions, seed=request.seed)
     log = task_log(transactions, groups=groups)
-    return Source(log=log, stamps=_stamps(log), has_commit_ids=True)
-
-
-def _stamps(log: TaskLog) -> dict[str, Sequence[LogicalTimestamp | None]]:
-    groups = [task.group for task in log.tasks[1:]]
-    return {
-        stamps: timestamps(tracked_tasks(log), groups, tracker)
-        for stamps, tracker in (
-            (COMMIT_ORDER, CommitOrderTracker()), (WRITESET, WritesetTracker()),
-        )
-    }  # fmt: skip
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Extent:
-    """How much of a log to take; 0 is all."""
-
-    transactions_max: int = 0
-    rows_max: int = 0
-
-    def ends_before(self, transactions: int, rows: int) -> bool:
-        """Return whether that many transactions and rows are enough."""
-        return bool(
-            (self.transactions_max and transactions >= self.transactions_max)
-            or (self.rows_max and rows >= self.rows_max)
-        )
-
-
-def logged_source(files: Sequence[str], schema: str | None, extent: Extent) -> Source:
-    """Return the beginning of a log as tasks, with the stamps that its source could have written.
-
-    Raises ``ParaplyError`` for unreadable files.
-    """
-    source = _logged(files, schema, extent)
-    if not source.unknown_tables:
-        return source
-    source.remarks.append(
-        "keys or rows of these tables are unknown: a time that rests on them is not shown: "
-        + ", ".join(source.unknown_tables)
-    )
-    if all(Path(file).is_file() for file in files):
-        source.freest = _logged(files, schema, extent, unknown_is_free=True)
-    return source
-
-
-def _logged(
-    files: Sequence[str], schema: str | None, extent: Extent, *, unknown_is_free: bool = False
-) -> Source:
-    registry = SchemaRegistry()
-    if schema is not None:
-        load_schema_file(registry, schema)
-    keys = KeyBuilder(registry)
-    tasks = LoggedTasks(keys, unknown_is_free=unknown_is_free)
-    inputs, report = open_inputs(files), LogReport()
-
-    def on_table_map(table: TableMap) -> None:
-        registry.observe_table_map(table.table_schema())
-
-    transactions = (
-        read_text_transactions(inputs.sources, report=report)
-        if inputs.is_text
-        else read_transactions(inputs.sources, report=report, on_table_map=on_table_map)
-    )
-    remarks: list[str] = []
-    count = rows = 0
-    for txn in transactions:
-        if extent.ends_before(count, rows):
-            remarks.append(f"the first {count:,} transactions of the log only")
-            break
-        keys.complete_transaction(txn)
-        tasks.add(txn)
-        count, rows = count + 1, rows + len(txn.rows)
-    faults = list(report.diagnostics())
-    if not count and faults:
-        raise ParaplyError(NOTHING_READ, reason=faults[0].text, remedy=faults[0].remedy)
-    remarks += [f"not all could be read: {fault.text}" for fault in faults]
-    log = tasks.log()
-    stamps: dict[str, Sequence[LogicalTimestamp | None]] = {}
-    if tasks.has_stamps:
-        stamps[AS_LOGGED] = [task.stamp for task in log.tasks[1:]]
-    if tasks.has_stamps:
-        parents = commit_parents(log, stamps[AS_LOGGED])
-        stamps[WRITESET] = restamped(log, parents, WritesetTracker())
-    else:
-        # What COMMIT_ORDER would have written is known from commit groups only.
-        stamps = _stamps(log)
-    return Source(
-        log=log,
-        stamps=stamps,
-        has_commit_ids=tasks.has_commit_ids,
-        remarks=remarks,
-        unknown_tables=tuple(sorted(tasks.unknown_tables)),
-        is_contradicted=bool(registry.doubts.distrusted),
-    )
-
-
-@contextmanager
-def _without_collector() -> Iterator[None]:
-    """A million small objects form no cycle."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
+    return Source(log=log, stamps=tracked_stamps(log), has_commit_ids=True)

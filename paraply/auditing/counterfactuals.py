@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Protocol
 
-from paraply.auditing.comparing import Source
+from paraply.auditing.logged_source import Source
 from paraply.reference_impl.certification.trackers import CommitOrderTracker, WritesetTracker
 from paraply.reference_impl.comparison.appliers import APPLIERS, AS_LOGGED, WRITESET
 from paraply.reference_impl.comparison.changed import (
@@ -144,7 +144,7 @@ class _Found:
                 best = then.speed
 
     def try_history(self) -> None:
-        if len(self.source.log.subjects) <= HISTORY_DEFAULT:
+        if len(self.source.log.numbers) <= HISTORY_DEFAULT:
             return  # It holds all of them.
         before = self.tried(self.source, TRACKED)
         for size in HISTORY_SIZES:
@@ -248,7 +248,10 @@ class _Found:
         if len(set(times)) < LAG_POINTS:
             return
         span = times[-1] - times[0]
-        step = span / now.source.moments(APPLIERS[now.applier], now.workers).makespan
+        makespan = now.source.makespans.get((now.applier, now.workers))
+        if makespan is None:
+            makespan = now.source.moments(APPLIERS[now.applier], now.workers).makespan
+        step = span / makespan
         both = zip(self.lags(now, step, span), self.lags(then, step, span), strict=True)
         for place, (before, after) in enumerate(both, start=1):
             yield LagPoint(

@@ -6,16 +6,19 @@ The clock is held to measured replicas (``docs/measured-replicas.md``).
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
-from paraply.auditing.comparing import Extent, Source, logged_source
 from paraply.auditing.counterfactuals import TRACKED, Setting, Ways, counterfactuals
+from paraply.auditing.logged_source import Extent, Source, logged_source
 from paraply.auditing.pipeline import AuditRequest
-from paraply.reference_impl.comparison.appliers import APPLIERS
-from paraply.reference_impl.comparison.measures import Measured
+from paraply.reference_impl.comparison.appliers import APPLIERS, AS_LOGGED, WRITESET
+from paraply.reference_impl.comparison.measures import is_as_serial
+from paraply.reference_impl.comparison.runs import Run
 from paraply.reporting.audit.advice import LEVERS
 from paraply.reporting.words import current_prediction
 from paraply.vocabulary.audit_result import AuditResult, Prediction
+from paraply.vocabulary.collector import without_collector
 from paraply.vocabulary.verdict import Verdict
 
 EXTENT = Extent(transactions_max=2_000, rows_max=20_000)
@@ -44,15 +47,43 @@ def predict(request: AuditRequest, result: AuditResult) -> None:
         return
     if request.schema is not None and not Path(request.schema).is_file():
         return
+    with without_collector():
+        _predict(request, result)
+
+
+def _predict(request: AuditRequest, result: AuditResult) -> None:
     source = logged_source(request.files, request.schema, EXTENT)
     if source.is_contradicted:
         return
     workers = [count for count in request.workers if count <= WORKERS_MAX]
     result.predicted_transactions = source.log.count
-    result.predictions = [prediction(source, name, workers) for name in _names(result, source)]
+    result.predictions = _predictions(source, _names(result, source), workers)
     ways = _ways(result, workers)
     if ways is not None:
         result.counterfactuals = counterfactuals(source, ways, result.predictions, prediction)
+
+
+def _predictions(source: Source, names: Sequence[str], workers: Sequence[int]) -> list[Prediction]:
+    found: dict[str, Prediction] = {}
+    for name in names:
+        twin = found.get(_twin(source, name))
+        found[name] = (
+            replace(twin, applier=name, setting=APPLIERS[name].meaning)
+            if twin is not None
+            else prediction(source, name, workers)
+        )
+    return list(found.values())
+
+
+def _twin(source: Source, name: str) -> str:
+    """Return an applier that does the same on this log."""
+    is_tracked = source.stamps.get(AS_LOGGED) == source.stamps.get(WRITESET)
+    if name == "mysql-writeset" and is_tracked:
+        return "mysql-as-logged"
+    marked = (task for task in source.log.tasks if task.is_marked and not task.is_barrier)
+    if name == "mariadb-aggressive" and all(task.is_irreversible for task in marked):
+        return "mariadb-optimistic"
+    return name
 
 
 def _ways(result: AuditResult, workers: Sequence[int]) -> Ways | None:
@@ -107,18 +138,23 @@ def _names(result: AuditResult, source: Source) -> list[str]:
 def prediction(source: Source, name: str, workers: Sequence[int]) -> Prediction:
     """Return an applier's prediction for some numbers of workers."""
     applier = APPLIERS[name]
+    work = source.log.work
     speedup: dict[int, float] = {}
     verdict, unknown = Verdict.HOLDS, False
-    found: Measured | None = None
+    run: Run | None = None
     for count in sorted(workers):
-        if found is None or not found.has_spare_workers:
-            found = source.run(applier, count)
-        unknown |= source.rests_on_unknown(applier, count, found)
-        if not found.ends_as_serial or found.misapplied or found.overlaps:
-            verdict = Verdict.VIOLATED
-        ratio = found.speedup(source.log.work)
-        if ratio is not None:
-            speedup[count] = round(ratio, 4)
+        if count == 1:
+            speedup[count] = 1.0  # One worker applies a log serially.
+            continue
+        if run is None or not run.has_spare_workers:
+            run = source.moments(applier, count)
+            if not is_as_serial(source.log, run):
+                verdict = Verdict.VIOLATED
+        makespan = run.makespan if run.has_finished else None
+        unknown |= source.rests_on_unknown(applier, count, makespan)
+        if makespan is not None:
+            source.makespans[name, count] = makespan
+            speedup[count] = round(work / makespan, 4) if makespan else 1.0
     if unknown:
         verdict = Verdict.UNKNOWN
     return Prediction(

@@ -31,11 +31,7 @@ from paraply.file_arguments import (
 )
 from paraply.number_arguments import positive, positive_seconds
 from paraply.progress import progress
-from paraply.reporting.audit.json_form import render_json
-from paraply.reporting.audit.sarif import render_sarif
 from paraply.reporting.files import STANDARD_OUTPUT, make_folder, require_writable, write_report
-from paraply.reporting.html import render_html
-from paraply.reporting.junit import render_junit
 from paraply.reporting.terminal import render_terminal
 from paraply.sandbox.plan import add_sandbox_argument
 from paraply.vocabulary.audit_result import AuditResult
@@ -262,12 +258,6 @@ def _run(arguments: argparse.Namespace, assumptions: Sequence[str]) -> int:
 
     predict(request, result)
     result.assumptions += assumptions
-    renderers = {
-        "json": lambda: render_json(result),
-        "html": lambda: render_html(result),
-        "junit": lambda: render_junit(result, strict=arguments.strict),
-        "sarif": lambda: render_sarif(result),
-    }
     if STANDARD_OUTPUT not in outputs.values():
         write_report(
             STANDARD_OUTPUT,
@@ -280,8 +270,27 @@ def _run(arguments: argparse.Namespace, assumptions: Sequence[str]) -> int:
             ),
         )
     for option, name in outputs.items():
-        write_report(name, renderers[option]())
+        write_report(name, _rendered(option, result, strict=arguments.strict))
     return exit_code(result, strict=arguments.strict)
+
+
+def _rendered(option: str, result: AuditResult, *, strict: bool) -> str:
+    # Imported late: most audits print to a terminal alone.
+    if option == "json":
+        from paraply.reporting.audit.json_form import render_json
+
+        return render_json(result)
+    if option == "html":
+        from paraply.reporting.html import render_html
+
+        return render_html(result)
+    if option == "junit":
+        from paraply.reporting.junit import render_junit
+
+        return render_junit(result, strict=strict)
+    from paraply.reporting.audit.sarif import render_sarif
+
+    return render_sarif(result)
 
 
 def _selection(arguments: argparse.Namespace) -> Selection:

@@ -25,6 +25,7 @@ from typing import Any, BinaryIO, NoReturn
 
 from paraply.sandbox.kernel import confine_files, filter_calls, limit
 from paraply.vocabulary.child_failure import ChildFailure
+from paraply.vocabulary.collector import without_collector
 from paraply.vocabulary.errors import ErrorCode, ParaplyError
 
 MEMORY_OF_PYTHON = 1 << 30
@@ -138,7 +139,8 @@ def _interrupt(*_: object) -> NoReturn:
 
 def _message_of(work: Work, story: BinaryIO, temporary: str) -> dict[str, Any]:
     try:
-        work.prepare()
+        with without_collector(is_kept=True):
+            work.prepare()
         tempfile.tempdir = temporary
         _lock([*_readable_code(), *work.readable], temporary, _memory_limit(work.memory))
         faulthandler.enable(story)

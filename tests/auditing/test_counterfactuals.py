@@ -12,8 +12,8 @@ from hypothesis import HealthCheck, Phase, assume, find, given, settings
 from hypothesis import strategies as st
 
 from paraply.auditing import counterfactuals as module
-from paraply.auditing.comparing import Extent, Source, logged_source
 from paraply.auditing.counterfactuals import Setting, Ways, counterfactuals
+from paraply.auditing.logged_source import Extent, Source, logged_source
 from paraply.auditing.pipeline import AuditRequest, audit
 from paraply.auditing.predicting import predict, prediction
 from paraply.reference_impl.certification.trackers import (

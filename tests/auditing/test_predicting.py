@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, Phase, find, given, settings
 
-from paraply.auditing.comparing import BINLOG, CompareRequest, Source, compare
+from paraply.auditing.comparing import BINLOG, CompareRequest, compare
+from paraply.auditing.logged_source import Source
 from paraply.auditing.pipeline import AuditRequest, audit
 from paraply.auditing.predicting import MARIADB, predict, prediction
 from paraply.properties.logs.audit import AuditOptions, Auditor

@@ -66,7 +66,7 @@ def test_clock_that_lets_inserts_without_a_key_wait_is_caught():
     stored = {(one.mode, one.workers): one for one in cells() if one.log.startswith("journal")}
     measured = stored["optimistic", 8]
     assert abs(measured.error) <= ERROR_MAX
-    builder = LogBuilder(names=list(source.log.keys))
+    builder = LogBuilder(numbers=dict(source.log.numbers))
     for task in source.log.tasks[1:]:
         builder.add(
             (RowEvent(table=row.table, writes=row.writes + row.reads) for row in task.rows),
@@ -130,7 +130,7 @@ def test_clock_without_the_stamps_of_mysql_is_caught():
     assert abs(measured.error) <= ERROR_MAX
     source = source_of(measured.log, measured_replicas.MYSQL.costs)
     rows = [[replace(row, writes=(), reads=()) for row in task.rows] for task in source.log.tasks]
-    builder = LogBuilder(names=list(source.log.keys))
+    builder = LogBuilder(numbers=dict(source.log.numbers))
     for task, own in zip(source.log.tasks[1:], rows[1:], strict=True):
         free = LogicalTimestamp.of(0, task.number)
         builder.add(own, is_barrier=task.is_barrier).stamp = free

@@ -38,9 +38,9 @@ def hot_spots(log: TaskLog) -> HotSpots:
     """Return the rows and tables that order most transactions."""
     rows: list[ConflictKey] = []
     tables: Counter[str] = Counter()
-    waits = _waits(log)
+    waits, subjects = _waits(log), log.subjects
     for key in sorted(waits, key=lambda key: (-waits[key], key)):
-        subject = log.subjects[key]
+        subject = subjects[key]
         assert isinstance(subject, ConflictKey | WholeTable)
         tables[subject.table] += waits[key]
         if isinstance(subject, ConflictKey):
@@ -60,7 +60,7 @@ def _waits(log: TaskLog) -> Counter[int]:
 
 def without_row(log: TaskLog, row: ConflictKey) -> TaskLog:
     """Return the log if each change of a row had a row of its own."""
-    gone = {number for number, subject in enumerate(log.subjects) if subject == row}
+    gone = {log.numbers[row]} if row in log.numbers else set()
     of_table = {
         number
         for number, subject in enumerate(log.subjects)
@@ -86,21 +86,24 @@ def without_table(log: TaskLog, table: str) -> TaskLog:
 
 
 def _without(log: TaskLog, read: set[int], written: Callable[[RowEvent], set[int]]) -> TaskLog:
-    builder = _builder_like(log)
+    builder, subjects = _builder_like(log), log.subjects
+    builder.may_meet = log.met
 
     def instead(keys: Iterable[int], gone: set[int], number: int) -> Iterator[int]:
         for key in keys:
             if key not in gone:
                 yield key
-            elif not isinstance(log.subjects[key], WholeTable):
-                yield builder.key((log.subjects[key], "of", number))
+            elif not isinstance(subjects[key], WholeTable):
+                yield builder.key((subjects[key], "of", number))
 
     for task in log.tasks[1:]:
         rows, has_met = [], False
         for row in task.rows:
-            writes = tuple(instead(row.writes, written(row), task.number))
-            reads = tuple(instead(row.reads, read, task.number))
-            has_met |= (writes, reads) != (row.writes, row.reads)
+            writes, reads, gone = row.writes, row.reads, written(row)
+            if not (gone.isdisjoint(writes) and read.isdisjoint(reads)):
+                writes = tuple(instead(writes, gone, task.number))
+                reads = tuple(instead(reads, read, task.number))
+                has_met = True
             rows.append(RowEvent(table=row.table, writes=writes, reads=reads))
         added = builder.add_changed(task, rows)
         # The log does not say for which lock.
@@ -114,7 +117,7 @@ def cut(log: TaskLog, parents: Parents, rows_max: int) -> tuple[TaskLog, list[in
     One session commits the pieces, each in a commit group of its own but for the neighbours of the
     first and the last. Each piece locks the foreign key parents that the whole transaction does.
     """
-    builder = _builder_like(log)
+    builder, subjects = _builder_like(log), log.subjects
     found: list[int | None] = [None]
     last = [NOBODY] * len(log.tasks)
     """Task -> its last piece."""
@@ -123,7 +126,7 @@ def cut(log: TaskLog, parents: Parents, rows_max: int) -> tuple[TaskLog, list[in
     before_last_piece = NOBODY
     for task in log.tasks[1:]:
         parent = parents[task.number]
-        for number, rows in enumerate(_pieces(task, log.subjects, rows_max)):
+        for number, rows in enumerate(_pieces(task, subjects, rows_max)):
             piece = builder.add_changed(task, rows)
             if number or task.group not in groups:
                 latest += 1
@@ -154,10 +157,7 @@ def _pieces(task: Task, subjects: Sequence[object], rows_max: int) -> Iterator[l
 
 
 def _builder_like(log: TaskLog) -> LogBuilder:
-    return LogBuilder(
-        numbers={subject: number for number, subject in enumerate(log.subjects)},
-        names=list(log.keys),
-    )
+    return LogBuilder(numbers=dict(log.numbers))
 
 
 def _finished(builder: LogBuilder, log: TaskLog) -> TaskLog:

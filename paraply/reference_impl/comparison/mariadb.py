@@ -6,10 +6,10 @@
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 
-from paraply.reference_impl.comparison.runs import NEVER, Advance, no_news
+from paraply.reference_impl.comparison.runs import NEVER, Advance, Run, no_news
 from paraply.reference_impl.comparison.tasks import NOBODY, RowEvent, Task, TaskLog
 from paraply.reference_impl.comparison.workers import Workers
 from paraply.reference_impl.mariadb.modes import Mode
@@ -29,6 +29,8 @@ class Lane:
     queued: int = 0
     committing: int = 0
     """Unrevoked commit starts."""
+    reached: list[int] = field(default_factory=lambda: [0])
+    """Commit starts -> the moment when there were so many, if none was revoked."""
     waits_for: int = NEVER
     """Commit starts before the open batch."""
     is_mixed: bool = False
@@ -47,6 +49,7 @@ class ParallelMode(Workers):
         super().__init__(log, workers if mode else 1, advance)
         count = log.count + 1
         self.lane_of: dict[int, Lane] = {}
+        self.lane_by_number = [Lane([]), *map(self.lane, self.tasks[1:])]
         self.wait_count = [0] * count
         self.may_fail, self.must_wait = bytearray(count), bytearray(count)
         self.slot_of: dict[int, tuple[int, int]] = {}
@@ -73,6 +76,36 @@ class ParallelMode(Workers):
             self.lane_of[domain] = Lane([0] * self.workers)
         return self.lane_of[domain]
 
+    def run(self) -> Run:
+        """Apply the log."""
+        run = super().run()
+        run.has_spare_workers = self.needs_no_more()
+        return run
+
+    def needs_no_more(self) -> bool:
+        """Return whether each transaction began as soon as its mode allowed.
+
+        It is then the same with more workers: a lane's commits are in order, so the slots that more
+        workers add become free earlier. Lanes share workers, and waits for rows depend on numbers
+        of workers; both count as a need.
+        """
+        if len(self.lane_of) != 1 or self.has_waited or self.retries or NEVER in self.done:
+            return False
+        reached = self.lane_by_number[1].reached
+        dealt = latest = 0
+        for task in self.tasks[1:]:
+            number = task.number
+            if task.clock != self.tasks[number - 1].clock:
+                dealt = max(dealt, latest)
+            dealt = max(dealt, task.arrival)
+            due = max(dealt, reached[self.wait_count[number]])
+            if self.must_wait[number]:
+                due = max(due, self.done[self.before[number]])
+            if self.begun[number] != due:
+                return False
+            latest = max(latest, self.done[number])
+        return True
+
     def place(self, number: int) -> int:
         """Return the slot's or an idle worker."""
         task = self.tasks[number]
@@ -80,7 +113,7 @@ class ParallelMode(Workers):
             not self.mode or task.clock != self.tasks[number - 1].clock
         ):
             return 0
-        lane = self.lane(task)
+        lane = self.lane_by_number[number]
         worker = lane.slots[lane.next_slot]
         if worker:
             return worker if len(self.queues[worker]) < QUEUED_MAX else 0
@@ -89,7 +122,7 @@ class ParallelMode(Workers):
     def assign(self, worker: int, number: int) -> None:
         """Decide the batch, then queue."""
         task = self.tasks[number]
-        lane = self.lane(task)
+        lane = self.lane_by_number[number]
         self.decide(lane, task)
         lane.queued += 1
         lane.last = number
@@ -121,22 +154,26 @@ class ParallelMode(Workers):
 
     def may_begin(self, number: int) -> bool:
         """Wait for the batch barrier, or all commits."""
-        lane = self.lane(self.tasks[number])
-        if lane.committing < self.wait_count[number]:
+        if self.lane_by_number[number].committing < self.wait_count[number]:
             return False
         return not self.must_wait[number] or self.done[self.before[number]] != NEVER
 
     def on_rows_done(self, worker: int) -> None:
         """Open the next batch, except for a DDL."""
-        task = self.tasks[self.queues[worker][0]]
-        if not task.is_barrier:
-            self.lane(task).committing += 1
+        number = self.queues[worker][0]
+        if not self.tasks[number].is_barrier:
+            self.start_commit(self.lane_by_number[number])
         super().on_rows_done(worker)
+
+    def start_commit(self, lane: Lane) -> None:
+        """Count a commit start."""
+        lane.committing += 1
+        lane.reached.append(self.now)
 
     def on_done(self, task: Task) -> None:
         """Count a DDL; free the worker."""
-        lane = self.lane(task)
-        lane.committing += task.is_barrier
+        if task.is_barrier:
+            self.start_commit(self.lane_by_number[task.number])
         worker = self.worker_of[task.number]
         if not self.queues[worker]:
             domain, slot = self.slot_of.pop(worker)
@@ -168,7 +205,7 @@ class ParallelMode(Workers):
 
     def next_row(self, worker: int) -> RowEvent:
         """Return a worker's next row event."""
-        return self.tasks[self.queues[worker][0]].rows[self.position[worker]]
+        return self.meetings.rows[self.queues[worker][0]][self.position[worker]]
 
     def heir_of(self, queue: deque[int]) -> int:
         """Return the first waiter that blocks none; undo others."""
@@ -189,7 +226,7 @@ class ParallelMode(Workers):
         """Undo the attempt; end its speculation."""
         number = self.queues[worker][0]
         if self.is_ready[number]:
-            self.lane(self.tasks[number]).committing -= 1
+            self.lane_by_number[number].committing -= 1
         self.may_fail[number] = False
         super().undo(worker)
 

@@ -103,8 +103,7 @@ def measured(log: TaskLog, run: Run) -> Measured:
         overlaps=sum(1 for _ in _overlaps(log, run)),
         misapplied=run.misapplied,
         partly_visible=_partly_visible(log, run),
-        ends_as_serial=run.has_finished
-        and all(run.versions.get(key) == last for key, last in log.last_writers.items()),
+        ends_as_serial=_ends_as_serial(log, run),
         gap_max=gap_max,
         gap_ticks=gap_ticks,
         domain_gap_max=max((
@@ -115,6 +114,17 @@ def measured(log: TaskLog, run: Run) -> Measured:
         syncs=run.syncs,
         has_spare_workers=run.has_spare_workers,
     )  # fmt: skip
+
+
+def is_as_serial(log: TaskLog, run: Run) -> bool:
+    """Return whether all row events meet what they do serially, and leave the same rows."""
+    return (
+        not run.misapplied and _ends_as_serial(log, run) and next(_overlaps(log, run), None) is None
+    )
+
+
+def _ends_as_serial(log: TaskLog, run: Run) -> bool:
+    return run.has_finished and run.versions == log.last_writers
 
 
 def _out_of_order(run: Run) -> int:
@@ -141,12 +151,18 @@ def _overlaps(log: TaskLog, run: Run) -> Iterator[tuple[int, int]]:
             barrier = task.barrier_before
             if barrier and not _has_ended(run.done[barrier], run.touched[number][0]):
                 yield barrier, number
-            for row, touched in zip(task.rows, run.touched[number], strict=False):
+            stops = log.meetings.stops[number]
+            place = stops[0]
+            while place < len(run.touched[number]):
+                row = task.rows[place]
                 for other in row.follows:
                     if jobs and jobs[other] == jobs[number]:
                         continue
-                    if not _has_ended(_settled(log.tasks[other], row, run), touched):
+                    if not _has_ended(
+                        _settled(log.tasks[other], row, run), run.touched[number][place]
+                    ):
                         yield other, number
+                place = stops[place + 1]
         done = run.done[number]
         if done == NEVER or done > latest:
             latest, latest_number = (1 << 62 if done == NEVER else done), number

@@ -114,7 +114,8 @@ class ByRow(Parts):
 
     def __init__(self, log: TaskLog, workers: int, advance: Advance = no_news) -> None:
         super().__init__(log, workers, advance)
-        order = sorted(range(len(log.keys)), key=log.keys.__getitem__)
+        names = list(map(str, log.numbers))
+        order = sorted(range(len(names)), key=names.__getitem__)
         self.worker_by_key = [0] * len(order)
         for place, key in enumerate(order):
             self.worker_by_key[key] = place % self.workers

@@ -117,12 +117,29 @@ class WholeTable:
 
 
 @dataclass(slots=True)
+class Meetings:
+    """What of a log can make a task wait or fail: the keys over which tasks conflict.
+
+    Attributes:
+        rows: each task's row events, with those keys alone.
+        stops: task -> by place of a row event, the first from there on with such a key.
+        writes: task -> such keys that it writes.
+        alone: any other written key -> its only writer.
+    """
+
+    rows: list[tuple[RowEvent, ...]]
+    stops: list[list[int]]
+    writes: list[list[int]]
+    alone: dict[int, int]
+
+
+@dataclass(slots=True)
 class TaskLog:
     """A log's tasks; ``tasks[0]`` is the initial state."""
 
     tasks: list[Task]
-    keys: list[str]
-    """Key names by number."""
+    numbers: dict[object, int]
+    """What each key names -> the key's number."""
     last_writers: dict[int, int]
     """Key -> last writer."""
     conflicts: int = 0
@@ -130,8 +147,27 @@ class TaskLog:
     keys_of_table: dict[str, int] = field(default_factory=dict)
     """Table -> number of PRIMARY and UNIQUE keys."""
     costs: Costs = field(default_factory=Costs)
-    subjects: list[object] = field(default_factory=list)
-    """What each key names, by number."""
+    met: set[int] = field(default_factory=set)
+    """The keys over which tasks conflict."""
+    _meetings: Meetings | None = field(default=None, init=False, repr=False, compare=False)
+
+    @property
+    def meetings(self) -> Meetings:
+        """Return the row events as far as tasks conflict over them."""
+        if self._meetings is None:
+            rows = [tuple(_meeting(row, self.met) for row in task.rows) for task in self.tasks]
+            self._meetings = Meetings(
+                rows=rows,
+                stops=list(map(_stops, rows)),
+                writes=[[key for row in of_task for key in row.writes] for of_task in rows],
+                alone={key: last for key, last in self.last_writers.items() if key not in self.met},
+            )
+        return self._meetings
+
+    @property
+    def subjects(self) -> list[object]:
+        """Return what each key names, by number."""
+        return list(self.numbers)
 
     @property
     def count(self) -> int:
@@ -154,21 +190,20 @@ class LogBuilder:
     """Adds transactions in log order."""
 
     numbers: dict[object, int] = field(default_factory=dict)
-    names: list[str] = field(default_factory=list)
     tasks: list[Task] = field(default_factory=lambda: [Task(number=NOBODY, rows=())])
     writers: dict[int, int] = field(default_factory=dict)
     readers: dict[int, list[int]] = field(default_factory=dict)
     """Key -> recent readers."""
     barrier: int = NOBODY
     conflicts: int = 0
+    met: set[int] = field(default_factory=set)
+    """Keys over which two tasks conflict."""
+    may_meet: set[int] | None = None
+    """Keys over which tasks may conflict, if known."""
 
     def key(self, key: object) -> int:
         """Return the number of a key."""
-        number = self.numbers.get(key)
-        if number is None:
-            number = self.numbers[key] = len(self.names)
-            self.names.append(str(key))
-        return number
+        return self.numbers.setdefault(key, len(self.numbers))
 
     def add(self, rows: Iterable[RowEvent], *, is_barrier: bool = False) -> Task:
         """Add a transaction without its other fields."""
@@ -191,30 +226,62 @@ class LogBuilder:
         return self.tasks[-1]
 
     def _follow(self, number: int, row: RowEvent) -> None:
-        found = set()
+        if self.may_meet is not None and self.may_meet.isdisjoint((*row.writes, *row.reads)):
+            self.writers.update(dict.fromkeys(row.writes, number))
+            row.expected = (NOBODY,) * (len(row.writes) + len(row.reads))
+            return
+        found: set[int] = set()
         expected = []
+        mine = {NOBODY, number}
         for key in row.writes:
             writer = self.writers.get(key, NOBODY)
             expected.append(writer)
-            found.add(writer)
-            if key in self.readers:
-                found.update(self.readers.pop(key))
+            before = {writer, *self.readers.pop(key, ())} if key in self.readers else {writer}
+            if not before <= mine:
+                self.met.add(key)
+                found |= before
             self.writers[key] = number
         for key in row.reads:
             writer = self.writers.get(key, NOBODY)
             expected.append(writer)
-            found.add(writer)
+            if writer not in mine:
+                self.met.add(key)
+                found.add(writer)
             self.readers.setdefault(key, []).append(number)
-        found -= {NOBODY, number}
+        found -= mine
         row.expected = tuple(expected)
         row.follows = tuple(sorted(found)) if len(found) > 1 else tuple(found)
         self.conflicts += len(found)
 
     def log(self) -> TaskLog:
         """Return the tasks."""
-        return TaskLog(
-            self.tasks, self.names, self.writers, self.conflicts, subjects=list(self.numbers)
-        )
+        return TaskLog(self.tasks, self.numbers, self.writers, self.conflicts, met=self.met)
+
+
+_UNMET = RowEvent(table="", writes=())
+
+
+def _meeting(row: RowEvent, met: set[int]) -> RowEvent:
+    if met.isdisjoint(row.writes) and met.isdisjoint(row.reads):
+        return _UNMET
+    keys = (*row.writes, *row.reads)
+    if met.issuperset(keys):
+        return row
+    return RowEvent(
+        table=row.table,
+        writes=tuple(key for key in row.writes if key in met),
+        reads=tuple(key for key in row.reads if key in met),
+        expected=tuple(one for key, one in zip(keys, row.expected, strict=True) if key in met),
+        follows=row.follows,
+    )
+
+
+def _stops(rows: Sequence[RowEvent]) -> list[int]:
+    found = [len(rows)] * (len(rows) + 1)
+    for place in reversed(range(len(rows))):
+        row = rows[place]
+        found[place] = place if row.writes or row.reads else found[place + 1]
+    return found
 
 
 def task_log(

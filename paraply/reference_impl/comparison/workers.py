@@ -1,14 +1,14 @@
 """Workers, row locks and commits of an applier on the simulated clock, moment by moment.
 
 Order within a moment: commits end, attempts are undone, commits start, the coordinator deals, each
-worker applies one row event. A subclass defines dispatch (:meth:`Workers.place`) and commit order.
+worker applies one row event. Row events that no other task can meet are applied at once, with their
+moments. A subclass defines dispatch (:meth:`Workers.place`) and commit order.
 """
 
 from __future__ import annotations
 
 import heapq
 from collections import deque
-from dataclasses import dataclass, field
 from typing import ClassVar
 
 from paraply.reference_impl.clock import Clock
@@ -16,18 +16,20 @@ from paraply.reference_impl.comparison.runs import NEVER, NEWS_EVERY, Advance, R
 from paraply.reference_impl.comparison.tasks import NOBODY, RowEvent, Task, TaskLog
 
 
-@dataclass(slots=True)
 class Moment:
     """One moment's actions, by worker."""
 
-    ended: list[int] = field(default_factory=list)
-    undone: list[int] = field(default_factory=list)
-    ready: list[int] = field(default_factory=list)
-    queued: list[int] = field(default_factory=list)
-    """Transactions that waited for the previous sync."""
-    moving: list[int] = field(default_factory=list)
-    is_awaited: bool = False
-    """Forces another coordinator step."""
+    __slots__ = ("ended", "is_awaited", "moving", "queued", "ready", "undone")
+
+    def __init__(self) -> None:
+        self.ended: list[int] = []
+        self.undone: list[int] = []
+        self.ready: list[int] = []
+        self.queued: list[int] = []
+        """Transactions that waited for the previous sync."""
+        self.moving: list[int] = []
+        self.is_awaited = False
+        """Forces another coordinator step."""
 
 
 class Workers(Clock[Moment]):
@@ -41,7 +43,8 @@ class Workers(Clock[Moment]):
     def __init__(self, log: TaskLog, workers: int, advance: Advance = no_news) -> None:
         super().__init__(Moment)
         count = log.count + 1
-        self.log, self.tasks, self.costs = log, log.tasks, log.costs
+        self.log, self.tasks, self.costs, self.meetings = log, log.tasks, log.costs, log.meetings
+        self.stops = self.meetings.stops
         self.workers = max(1, workers)
         self.advance = advance
         self.queues: list[deque[int]] = [deque() for _ in range(self.workers + 1)]
@@ -70,7 +73,7 @@ class Workers(Clock[Moment]):
         """Task -> waiting workers."""
         self.versions: dict[int, int] = {}
         self.misapplied = self.retries = self.syncs = 0
-        self.has_spare_workers = False
+        self.has_spare_workers = self.has_waited = False
         self.synced_at = self.sync_ends = NEVER
 
     # Overridable.
@@ -118,6 +121,7 @@ class Workers(Clock[Moment]):
                 self.on_commit_ended(worker)
             for worker in moment.undone:
                 self.on_undone(worker)
+            moment.ready.sort(key=self.order_of)
             for worker in moment.ready:
                 self.on_rows_done(worker)
             for number in moment.queued:
@@ -127,6 +131,12 @@ class Workers(Clock[Moment]):
             moment.moving.sort(key=self.order_of)
             for worker in moment.moving:
                 self.on_row(worker)
+        if NEVER not in self.done:
+            self.versions |= self.meetings.alone
+        else:
+            self.versions |= {
+                key: one for key, one in self.meetings.alone.items() if self.done[one] != NEVER
+            }
         return Run(
             workers=self.workers, begun=self.begun, done=self.done, touched=self.touched,
             misapplied=self.misapplied, retries=self.retries, syncs=self.syncs,
@@ -183,25 +193,41 @@ class Workers(Clock[Moment]):
         self.begun[number] = self.now
         self.position[worker] = 0
         if self.tasks[number].rows:
-            self.at(self.now).moving.append(worker)
+            self.go_on(worker, number, self.now)
         else:
             self.on_rows_done(worker)
 
     # Rows.
 
+    def go_on(self, worker: int, number: int, since: int) -> None:
+        """Apply row events, from a moment on, up to one that another task may meet."""
+        position = self.position[worker]
+        stops = self.stops[number]
+        stop = stops[position]
+        if stop > position:
+            cost = self.costs.row
+            then = since + (stop - position) * cost
+            self.touched[number].extend(range(since, then, cost))
+            self.position[worker] = stop
+            since = then
+        after = self.at(since)
+        (after.ready if stop == len(stops) - 1 else after.moving).append(worker)
+
     def on_row(self, worker: int) -> None:
         """Apply a row event, or wait."""
         number = self.queues[worker][0]
-        rows = self.tasks[number].rows
-        row = rows[self.position[worker]]
+        position = self.position[worker]
+        if self.stops[number][position] > position:
+            self.go_on(worker, number, self.now)
+            return
+        row = self.meetings.rows[number][position]
         if not self.may_apply(worker, number, row) or not self.lock(worker, number, row):
             return
         self.touched[number].append(self.now)
         if self.is_misapplied(number, row) and not self.on_misapplied(worker, number):
             return
         self.position[worker] += 1
-        after = self.at(self.now + self.costs.row)
-        (after.ready if self.position[worker] == len(rows) else after.moving).append(worker)
+        self.go_on(worker, number, self.now + self.costs.row)
 
     def lock(self, worker: int, number: int, row: RowEvent) -> bool:
         """Lock a row event's keys, or queue."""
@@ -226,6 +252,7 @@ class Workers(Clock[Moment]):
 
     def wait(self, worker: int, key: int) -> bool:
         """Queue for a key; return False."""
+        self.has_waited = True
         self.waiters.setdefault(key, deque()).append(worker)
         self.blocked[worker] = key
         self.on_wait(worker)
@@ -304,9 +331,8 @@ class Workers(Clock[Moment]):
         self.completed += 1
         if self.completed % NEWS_EVERY == 0:
             self.advance(self.completed)
-        for row in task.rows:
-            for key in row.writes:
-                self.keep(key, number)
+        for key in self.meetings.writes[number]:
+            self.keep(key, number)
         self.release(number)
         for waiting in self.awaiting.pop(number, ()):
             self.at(self.now).moving.append(waiting)

@@ -69,17 +69,16 @@ def tracked_tasks(log: TaskLog) -> list[TrackedTransaction]:
 
     A table as a whole is an item only if a task writes it so, because its keys are unknown.
     """
-    locked = {key for task in log.tasks for row in task.rows for key in row.writes}
     never = {
         key
-        for key, subject in enumerate(log.subjects)
-        if isinstance(subject, WholeTable) and key not in locked
+        for subject, key in log.numbers.items()
+        if isinstance(subject, WholeTable) and key not in log.last_writers
     }
     return [_tracked(task, never) for task in log.tasks[1:]]
 
 
 def _tracked(task: Task, never: set[int]) -> TrackedTransaction:
-    keys = frozenset(key for row in task.rows for key in (*row.writes, *row.reads))
+    keys = frozenset().union(*(row.writes for row in task.rows), *(row.reads for row in task.rows))
     return TrackedTransaction(
         items=keys - never,
         is_empty=not task.rows and not task.is_barrier,

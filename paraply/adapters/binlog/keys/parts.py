@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, is_dataclass
+from dataclasses import dataclass, field, is_dataclass
 from enum import Enum
 from hashlib import blake2b
 
@@ -13,6 +13,10 @@ from paraply.vocabulary.log import ABSENT, UNKNOWN, WHOLE_ROW, RowImage
 from paraply.vocabulary.schema import Column, KeyPart
 
 _SHOWN_CHARACTERS_MAX = 64
+_PLAIN = frozenset({int, str, bytes})
+"""Types whose equal values are the same."""
+_REMEMBERED_MAX = 128
+"""Values per key. The images of one change, and what asks for their keys, share most of them."""
 
 
 class NoKey(Enum):
@@ -46,6 +50,9 @@ class KeyPlan:
     """Contains another key, so that rows with an equal value share that one, too."""
     changes: tuple[str, ...] = ()
     """The aspects of releasing and of taking a value, both known or not."""
+    _remembered: dict[tuple[object, ...], BuiltKey | NoKey] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
 
     def build(self, image: RowImage, *, by_bytes: bool = False) -> BuiltKey | NoKey:
         """Return the key, or why none exists; NULL prevails.
@@ -62,6 +69,17 @@ class KeyPlan:
             raw.append(value)
         if missing:
             return NoKey.ABSENT
+        values = tuple(raw)
+        if by_bytes or not _PLAIN.issuperset(map(type, values)):
+            return self._folded(values, by_bytes=by_bytes)
+        found = self._remembered.get(values)
+        if found is None:
+            if len(self._remembered) >= _REMEMBERED_MAX:
+                self._remembered.clear()
+            found = self._remembered[values] = self._folded(values)
+        return found
+
+    def _folded(self, raw: tuple[object, ...], *, by_bytes: bool = False) -> BuiltKey | NoKey:
         certain = self.certain
         values: list[object] = []
         for value, fold in zip(raw, self.folders, strict=True):
