@@ -371,8 +371,12 @@ def forge_metadata(log, dialect, rng):
                 log.set_timestamp(ordinal, last_committed=ordinal + rng.randrange(3))
         else:
             commit_id = rng.choice((None, 5, ordinal))
+            starts = [*log.starts(), len(log.events)]
             for member in range(ordinal, min(len(log), ordinal + rng.randint(1, 8)) + 1):
-                log.set_commit_id(member, commit_id)
+                # Servers put no DDL into a commit group, and kernels judge none there.
+                events = log.events[starts[member - 1] : starts[member]]
+                if any(event.code in ROWS_CODES for event in events):
+                    log.set_commit_id(member, commit_id)
 
 
 def forge_rows(log, rng):
@@ -492,7 +496,14 @@ def test_compressed_transactions_with_faults_give_the_same_result(
     path = compress(log, rng).save(tmp_path_factory.mktemp("packed") / "log.000001")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(expanding, "RUN_BYTES", rng.choice((1, 3_000, 1 << 20)))
-        assert_alike(path, chunk_bytes=drawn["chunk"], transactions_max=rng.choice((1, 50, 8192)))
+        try:
+            assert_alike(
+                path, chunk_bytes=drawn["chunk"], transactions_max=rng.choice((1, 50, 8192))
+            )
+        except NotCompilable as refusal:
+            # Forged stamps may let rows overlap the log's DDL.
+            if not (with_parents and "DDL" in str(refusal)):
+                raise
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
