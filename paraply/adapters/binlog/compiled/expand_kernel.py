@@ -235,8 +235,10 @@ def put_together(
             head, size = parts[part, P_HEAD_END] - at, parts[part, P_SIZE]
             if head == 0 and not _is_one_transaction(unpacked, taken, taken + size):
                 return parts[part, P_TRANSACTION]
-        plain[to : to + head] = data[at : at + head]
-        plain[to + head : to + head + size] = unpacked[taken : taken + size]
+        for index in range(head):  # Slices would take seconds to compile.
+            plain[to + index] = data[at + index]
+        for index in range(size):
+            plain[to + head + index] = unpacked[taken + index]
         if head:
             for index in range(4):
                 plain[to + 9 + index] = head + size >> 8 * index & 0xFF
