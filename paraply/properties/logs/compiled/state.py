@@ -1,6 +1,6 @@
 """The compiled judges' memory: bounded arrays.
 
-Rings index a running number modulo length. They grow by half up to the horizon.
+Rings index a running number modulo length. They grow up to the horizon.
 """
 
 from __future__ import annotations
@@ -226,12 +226,12 @@ def _regrown_ring(
 
 def grown(state: State, status: int, needed: int) -> State:
     """Return the state with room for ``status``."""
-    scalars = state.scalars
+    scalars, limits = state.scalars, state.limits.tolist()
     ordinal = int(scalars[C.S_ORDINAL])
     if status == C.GROW_TOUCHES:
         chains = scalars[C.S_CHAINS :].reshape(C.CHAINS, 3).tolist()
-        ring, ring_max = len(state.touches.keys), int(state.limits[C.L_KEYS]) + KEYS_OF_ONE
-        size = max(ring + needed, min(2 * ring, ring_max))
+        ring, ring_max = len(state.touches.keys), limits[C.L_KEYS] + KEYS_OF_ONE
+        size = max(ring + needed, min(4 * ring, ring_max))
         longer = [
             _more_touches(touches, first, next_, size)
             for touches, (first, next_, _) in zip(
@@ -242,7 +242,9 @@ def grown(state: State, status: int, needed: int) -> State:
             touches=longer[0], readers=longer[1], lockers=longer[2], unkeyed=longer[3]
         )
     if status == C.GROW_PAST:
-        size = len(state.past) * 3 // 2
+        # At once to the last length: pages are only taken when they are first written.
+        most = max(limits[C.L_TRANSACTIONS], limits[C.L_LINKS]) + 3
+        size = max(len(state.past) * 3 // 2, most)
         first = max(1, ordinal + 1 - len(state.past))
         return state._replace(
             ranks=_regrown_ring(state.ranks, first, ordinal + 1, size),
@@ -260,7 +262,7 @@ def grown(state: State, status: int, needed: int) -> State:
         first = max(0, next_ - len(state.past_tables))
         return state._replace(past_tables=_regrown_ring(state.past_tables, first, next_, size))
     assert status == C.GROW_PREFIXES, status
-    size = len(state.prefix_ranks) * 2
+    size = max(len(state.prefix_ranks) * 2, 2 * limits[C.L_WINDOW] + 3)
     return state._replace(
         prefix_ranks=lengthened(state.prefix_ranks, size),
         prefix_times=lengthened(state.prefix_times, size),
