@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from paraply.adapters.binlog.source import Source
 
-CHUNK_BYTES = 4 << 20
+CHUNK_BYTES = 2 << 20
 BUFFER_BYTES_MAX = 32 << 20
 """The decoder reads longer transactions piecewise."""
 

@@ -204,7 +204,7 @@ class CompiledStream(TransactionStream):
                 if status == L.ODD:
                     rest = source.data[source.begin : source.end]
                     self._run = expand(rest, source.offset, checked=checked)
-                    if self._run is not None and self._run.hidden:
+                    if self._run:
                         continue
                     status = L.ODD if self._run is None else L.NEED_MORE
             if status == L.NEED_MORE and not source.at_end:
@@ -248,9 +248,8 @@ class CompiledStream(TransactionStream):
         if (run.ends[at] != bounds).any():
             raise NotCompilable(f"transactions do not end with their payloads at {run.place}")
         scanned[:, [L.T_START, L.T_END]] = run.places[at]
-        for number in at[:, 0].tolist():
-            for code, count in run.hidden[number].items():
-                arrays.counts[code] += count
+        if len(at):
+            arrays.counts += run.hidden(at[0, 0], at[-1, 1])
         run.position = int(arrays.progress[L.POSITION])
         if status == L.NEED_MORE and run.position < len(run.data):
             status = L.ODD

@@ -134,7 +134,6 @@ def weight_table(name: str) -> WeightTable:
     return WeightTable(document["runs"], document["contractions"], base)
 
 
-@cache
 def _family(file: str) -> dict[str, Any]:
     document: dict[str, Any] = json.loads(lzma.decompress((DATA / f"{file}.json.xz").read_bytes()))
     return document

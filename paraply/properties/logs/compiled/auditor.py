@@ -256,7 +256,7 @@ class CompiledAuditor(Auditor):
             if status == C.BEYOND:
                 raise NotCompilable("a bound or a conflict with DDL")
             if C.GROW_TOUCHES <= status < C.BEYOND:
-                self._state = grown(self._state, status, needed)
+                self._state = self._path.state = grown(self._state, status, needed)
                 continue
             self._path.state = self._state
             if status & C.FINDING:

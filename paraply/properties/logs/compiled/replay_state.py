@@ -114,7 +114,8 @@ def with_room(replay: Replay, rows: int, keys: int) -> Replay:
     counts = replay.counts
     needed = int(min(counts[N_USED] + rows, counts[N_ROWS_MAX] + 1))
     if needed > len(replay.keys):
-        size = max(needed, min(len(replay.keys) * 3 // 2, int(counts[N_ROWS_MAX]) + 1))
+        # Long steps: pages are only taken when they are first written.
+        size = max(needed, min(16 * len(replay.keys), int(counts[N_ROWS_MAX]) + 1))
         replay = replay._replace(
             keys=lengthened(replay.keys, size),
             images=lengthened(replay.images, size),
@@ -123,7 +124,7 @@ def with_room(replay: Replay, rows: int, keys: int) -> Replay:
             older=lengthened(replay.older, size),
             newer=lengthened(replay.newer, size),
         )
-    slots = _power_of_two(3 * len(replay.keys) // 2)
+    slots = _power_of_two(3 * needed // 2)
     if slots > len(replay.index):
         replay = replay._replace(index=_rehashed_rows(replay, slots))
     if keys > replay.others.shape[1]:

@@ -1,6 +1,6 @@
 """The compiled judges' memory: bounded arrays.
 
-Rings index a running number modulo length. They grow by half up to the horizon.
+Rings index a running number modulo length. They grow up to the horizon.
 """
 
 from __future__ import annotations
@@ -23,6 +23,8 @@ FINDINGS_MAX = 1 << 16
 """Pairs of one transaction; beyond, the readable judge runs."""
 KEYS_OF_ONE = 1 << 14
 """Initial room per transaction."""
+KEYS_MIN = 1 << 16
+"""Initial room for the keys of all transactions."""
 LEVELS = 1 << 16
 """More than ``worker_timeline.LEVELS_MAX``."""
 
@@ -182,8 +184,7 @@ def new_state(
 
 
 def _no_touches(keys_max: int) -> Touches:
-    # Pages of a ring are only taken when they are first written, so it may have its full length.
-    ring = keys_max + KEYS_OF_ONE
+    ring = min(KEYS_MIN, keys_max) + KEYS_OF_ONE
     return Touches(
         keys=np.zeros(ring, np.uint64),
         owner=np.zeros(ring, np.int32),
@@ -214,20 +215,25 @@ def _no_time(workers: tuple[int, ...]) -> Timeline:
 def _regrown_ring(
     ring: NDArray[np.generic], first: int, next_: int, size: int
 ) -> NDArray[np.generic]:
-    numbers = np.arange(first, next_)
     longer = np.zeros((size, *ring.shape[1:]), ring.dtype)
-    longer[numbers % size] = ring[numbers % len(ring)]
+    while first < next_:  # Both rings in pieces without their ends.
+        here, there = first % len(ring), first % size
+        count = min(next_ - first, len(ring) - here, size - there)
+        longer[there : there + count] = ring[here : here + count]
+        first += count
     return longer
 
 
 def grown(state: State, status: int, needed: int) -> State:
     """Return the state with room for ``status``."""
-    scalars = state.scalars
+    scalars, limits = state.scalars, state.limits.tolist()
     ordinal = int(scalars[C.S_ORDINAL])
     if status == C.GROW_TOUCHES:
         chains = scalars[C.S_CHAINS :].reshape(C.CHAINS, 3).tolist()
+        ring, ring_max = len(state.touches.keys), limits[C.L_KEYS] + KEYS_OF_ONE
+        size = max(ring + needed, min(4 * ring, ring_max))
         longer = [
-            _more_touches(touches, first, next_, needed)
+            _more_touches(touches, first, next_, size)
             for touches, (first, next_, _) in zip(
                 (state.touches, state.readers, state.lockers, state.unkeyed), chains, strict=True
             )
@@ -236,7 +242,9 @@ def grown(state: State, status: int, needed: int) -> State:
             touches=longer[0], readers=longer[1], lockers=longer[2], unkeyed=longer[3]
         )
     if status == C.GROW_PAST:
-        size = len(state.past) * 3 // 2
+        # At once to the last length: pages are only taken when they are first written.
+        most = max(limits[C.L_TRANSACTIONS], limits[C.L_LINKS]) + 3
+        size = max(len(state.past) * 3 // 2, most)
         first = max(1, ordinal + 1 - len(state.past))
         return state._replace(
             ranks=_regrown_ring(state.ranks, first, ordinal + 1, size),
@@ -254,15 +262,14 @@ def grown(state: State, status: int, needed: int) -> State:
         first = max(0, next_ - len(state.past_tables))
         return state._replace(past_tables=_regrown_ring(state.past_tables, first, next_, size))
     assert status == C.GROW_PREFIXES, status
-    size = len(state.prefix_ranks) * 2
+    size = max(len(state.prefix_ranks) * 2, 2 * limits[C.L_WINDOW] + 3)
     return state._replace(
         prefix_ranks=lengthened(state.prefix_ranks, size),
         prefix_times=lengthened(state.prefix_times, size),
     )
 
 
-def _more_touches(touches: Touches, first: int, next_: int, needed: int) -> Touches:
-    size = len(touches.keys) + needed
+def _more_touches(touches: Touches, first: int, next_: int, size: int) -> Touches:
     old = len(touches.keys)
     # From a slot to the running number of its touch, and on to the slot in the longer ring.
     entries = touches.newest[touches.newest != 0].astype(np.int64) - 1
