@@ -538,9 +538,13 @@ Definition inv_versions_last_until_the_next_writer (st : state) : Prop :=
 Definition inv_versions_are_earlier (st : state) : Prop :=
   (forall p : Z, (forall r : Row, ((negb ((0 <=? p) && (p <=? (n st)))) || (((-1) <=? (version st p r)) && ((version st p r) <? p))) = true)).
 
-(* each position writes its transaction's rows, if it was certified *)
-Definition inv_versions_follow_deliveries (st : state) : Prop :=
-  (forall p : Z, (forall r : Row, ((negb ((0 <=? p) && (p <? (n st)))) || (Z.eqb (version st (p + 1) r) (if ((certified st (txn_at st p)) && (ws (txn_at st p) r)) then p else (version st p r)))) = true)).
+(* a version is a certified writer, or none *)
+Definition inv_versions_are_certified_writers (st : state) : Prop :=
+  (forall p : Z, (forall r : Row, ((negb ((0 <=? p) && ((p <=? (n st)) && (0 <=? (version st p r))))) || ((certified st (txn_at st (version st p r))) && (ws (txn_at st (version st p r)) r))) = true)).
+
+(* no certified writer before a position is later than its version *)
+Definition inv_no_later_writer_is_missed (st : state) : Prop :=
+  (forall p : Z, (forall q : Z, (forall r : Row, ((negb ((0 <=? p) && ((p <? q) && ((q <=? (n st)) && ((certified st (txn_at st p)) && (ws (txn_at st p) r)))))) || (p <=? (version st q r))) = true))).
 
 (* each position is of a delivered transaction *)
 Definition inv_positions_are_of_delivered (st : state) : Prop :=

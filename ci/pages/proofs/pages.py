@@ -63,7 +63,7 @@ def _systems(entry: Theorem) -> list[System]:
 def _reached(system: System) -> str:
     runs = stored_witnesses()[system.name]
     lengths = ((s.name, len(runs[s.name]["steps"])) for s in system.covers)
-    return ", ".join(f"`{name}` after {counted(steps, 'step')}" for name, steps in lengths)
+    return ", ".join(f"`{name}` ({steps})" for name, steps in lengths) + " (steps)"
 
 
 def theorem_page(entry: Theorem, prose: dict[str, str], assumptions: dict[str, Any]) -> str:
@@ -94,13 +94,13 @@ def theorem_page(entry: Theorem, prose: dict[str, str], assumptions: dict[str, A
         "| invariant | meaning |", "| --- | --- |",
         *(f"| `{s.name}` | {s.meaning} |" for s in first.invariants), "",
         *(line for response in progress for line in response_section(first, response)),
-        "## Checked by machine", "",
+        "## Checked", "",
         f"{obligation_count(entry)} obligations over {counted(len(systems), 'system')} "
         f"({', '.join(s.name for s in systems)}){rule}, by [three judges](README.md#three-judges). "
-        f"Runs reach every action, and {_reached(first)}. The proof would notice "
+        f"Runs reach all actions; {_reached(first)}. It would notice "
         + ", ".join(f"[{c}]({c}.md)" for c in entry.delimited_by) + ".", "",
-        *(["## A small example", "", prose["example"], ""] if "example" in prose else []),
-        "## What is not claimed", "", prose["not_claimed"], "",
+        *(["## Example", "", prose["example"], ""] if "example" in prose else []),
+        "## Not claimed", "", prose["not_claimed"], "",
         "## Re-run", "", "```", f"paraply prove {entry.id} --matrix", "```", "",
         "## History", "", *_history(entry), "",
     ]  # fmt: skip
@@ -177,8 +177,8 @@ def _fairness(system: System, entry: Counterexample) -> list[str]:
 
 def _no_shorter_run(entry: Counterexample) -> list[str]:
     return [
-        f"The solver finds no shorter run with integers {entry.scope.low} to "
-        f"{entry.scope.high} and {counted(entry.scope.size, 'element')} per other sort.",
+        f"Shortest for integers {entry.scope.low} to {entry.scope.high}, "
+        f"{counted(entry.scope.size, 'element')} per sort.",
     ]
 
 

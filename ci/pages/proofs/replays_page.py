@@ -30,7 +30,7 @@ def command(entry: ReferenceRun) -> str:
 def reference_section(counter: Counterexample) -> list[str]:
     """Return a counterexample's section."""
     if counter.elsewhere:
-        return ["## Outside the model", "", counter.elsewhere, ""]
+        return ["## Elsewhere", "", counter.elsewhere, ""]
     entry, found = RUNS[counter.id], _shown(counter.id)
     lines = ["## On the reference implementation", "", "```", command(entry), "```", ""]
     lines += [f"Breaks `{entry.breaks}`: {found.violations[0]}.", ""]
@@ -44,11 +44,11 @@ def _held_against(counter: Counterexample, found: Shown) -> list[str]:
         return [f"Not read as steps of the specification: {RUNS[counter.id].unread}.", ""]
     values = ", ".join(f"{name}={value}" for name, value in found.followed.broken_for.items())
     sentences = [
-        f"Read as steps of `{counter.system().name}`, the run makes `{counter.statement}` false "
+        f"As steps of `{counter.system().name}`, it makes `{counter.statement}` false "
         f"for {values} after {counted(found.followed.broken_after or 0, 'observed step')}."
     ]
     sentences += [
-        f"`{name}` follows the run to its end, where a step is possible."
+        f"`{name}` follows it to its end."
         if followed.refused is None
         else f"`{name}` does not allow step {followed.steps + 1}, `{followed.refused}`."
         for name, followed in found.sound.items()

@@ -98,6 +98,10 @@ class Group:
         waits = conj(self.sent(t), ~self.delivered(t), self.arrived(home) <= self.number(t))
         return conj(waits, self.in_group(home)) if self.rules.views_flush else waits
 
+    def writes(self, p: Term, r: Term) -> Term:
+        """Return that the transaction at ``p`` is certified and writes ``r``."""
+        return conj(self.certified(self.txn_at(p)), self.ws(self.txn_at(p), r))
+
     def holds(self, t: Term, m: Term) -> Term:
         """Return that ``t`` is a session of ``m`` that was not certified so far."""
         return conj(self.live(t), eq(self.home(t), m), ~self.delivered(t))
@@ -105,6 +109,11 @@ class Group:
 
 def group(rules: Rules = Rules()) -> System:
     """Return the system of one group."""
+    return built(rules).system
+
+
+def built(rules: Rules) -> Group:
+    """Return the group's functions with its whole system, which layers extend."""
     made = Group(rules)
     _beginning(made)
     _sessions(made)
@@ -112,7 +121,7 @@ def group(rules: Rules = Rules()) -> System:
     _collection(made)
     _members(made)
     _statements(made)
-    return made.system
+    return made
 
 
 def _beginning(g: Group) -> None:
@@ -338,12 +347,13 @@ def _statements(g: Group) -> None:
     system.invariant("versions_are_earlier", (P, R), implies(conj(P >= 0, P <= g.n()),
         conj(version(P, R) >= NOBODY, version(P, R) < P)),
         "a version was written before")  # fmt: skip
-    inside = conj(P >= 0, P < g.n())
-    writer = conj(g.certified(g.txn_at(P)), g.ws(g.txn_at(P), R))
-    system.invariant("versions_follow_deliveries", (P, R), implies(inside, eq(
-        version(P + 1, R), ite(writer, P, version(P, R)))),
-        "each position writes its transaction's rows, if it was certified")  # fmt: skip
-    system.invariant("positions_are_of_delivered", (P,), implies(inside,
+    system.invariant("versions_are_certified_writers", (P, R), implies(
+        conj(P >= 0, P <= g.n(), version(P, R) >= 0), g.writes(version(P, R), R)),
+        "a version is a certified writer, or none")  # fmt: skip
+    system.invariant("no_later_writer_is_missed", (P, Q, R), implies(
+        conj(P >= 0, P < Q, Q <= g.n(), g.writes(P, R)), P <= version(Q, R)),
+        "no certified writer before a position is later than its version")  # fmt: skip
+    system.invariant("positions_are_of_delivered", (P,), implies(conj(P >= 0, P < g.n()),
         g.delivered(g.txn_at(P))), "each position is of a delivered transaction")  # fmt: skip
     system.cover("two_members_apart", (T, U), conj(g.certified(T), g.certified(U),
         g.snap(U) <= g.place(T), negate(eq(g.home(T), g.home(U))),

@@ -24,6 +24,7 @@ from paraply.models.systems import (
     merged_parts,
     minimiser,
     one_copy,
+    parallel_group,
     prefix_test,
     quorum,
     restart,
@@ -155,6 +156,11 @@ def variant_of_prefix_test(**switches: object) -> Build:
 def variant_of_group(**switches: object) -> Build:
     """Return a group with sessions, collection, joiners and crashes."""
     return lambda: group.group(group.Rules(**switches))  # type: ignore[arg-type]
+
+
+def variant_of_parallel_group(**switches: object) -> Build:
+    """Return a group whose members number transactions and apply them in parallel."""
+    return lambda: parallel_group.parallel_group(parallel_group.Rules(**switches))  # type: ignore[arg-type]
 
 
 def variant_of_auto_position(**switches: object) -> Build:

@@ -8,10 +8,12 @@ from paraply.models.systems.variants import (
     variant_of_group,
     variant_of_members,
     variant_of_one_copy,
+    variant_of_parallel_group,
     variant_of_tracker,
 )
 
 GROUP = Scope(low=-1, high=3, size=2)
+TWO_POSITIONS = Scope(low=0, high=2, size=2)
 
 REFUTED_OF_THE_GROUP = (
     Counterexample(
@@ -91,5 +93,61 @@ REFUTED_OF_THE_GROUP = (
         statement="changes_are_made_on_the_last_version", scope=GROUP, steps=7,
         source="row locks are held until the engine commit",
         elsewhere="The mutant `composed_unlocks_when_certified` of the reference.",
+    ),
+    Counterexample(
+        id="C112", title="in a group, a worker that starts before its LC allows",
+        system=variant_of_parallel_group(name="parallel_group[no waits]", waits_for_lc=False),
+        statement="conflicting_rows_are_ordered", scope=TWO_POSITIONS, steps=11,
+        source="Mts_submode_logical_clock::schedule_next_event",
+        elsewhere="The mutant `worker_ignores_last_committed` of the reference (C51).",
+    ),
+    Counterexample(
+        id="C113", title="in a group, LC lacks the numbers of its rows' items",
+        system=variant_of_parallel_group(name="parallel_group[items ignored]", covers_items=False),
+        statement="last_committed_covers_conflicts", scope=TWO_POSITIONS, steps=10,
+        source="WL#8440 AL1 step 3a",
+        elsewhere="The mutant `last_committed_is_one_parent` of the reference (C04).",
+    ),
+    Counterexample(
+        id="C114", title="in a group, a member purges what is not stable",
+        system=variant_of_parallel_group(name="parallel_group[purges]", purges_stable_only=False),
+        statement="last_committed_covers_conflicts", scope=TWO_POSITIONS, steps=11,
+        source="assumption A11; WL#8440 garbage collection",
+        elsewhere="The mutant `stable_set_is_a_union` of the reference (C48).",
+    ),
+    Counterexample(
+        id="C115", title="in a group, LC of a transaction without write set is only the window",
+        system=variant_of_parallel_group(name="parallel_group[no fence]", fences=False),
+        statement="without_write_set_is_alone", scope=TWO_POSITIONS, steps=9,
+        source="WL#8440 AL1 step 1 and EX4",
+        elsewhere="The stamps `wl8440_literal` of the reference (C01).",
+    ),
+    Counterexample(
+        id="C116", title="a joiner whose first transaction has numbers, not (0, 0)",
+        system=variant_of_parallel_group(name="parallel_group[no mark]", marks_first=False),
+        statement="without_write_set_is_alone", scope=TWO_POSITIONS, steps=9,
+        source="WL#8440 EX7; MySQL from 8.3 on: the first remote transaction after a start",
+        elsewhere="The mutant `first_remote_is_not_marked` of the reference.",
+    ),
+    Counterexample(
+        id="C117", title="a worker that changes a row which a session of its member has locked",
+        system=variant_of_parallel_group(name="parallel_group[workers rush]", workers_wait=False),
+        statement="rows_of_a_session_are_its_own", scope=TWO_POSITIONS, steps=7,
+        source="row locks of the server",
+        elsewhere="The mutant `composed_applier_robs_sent_clients` of the reference.",
+    ),
+    Counterexample(
+        id="C118", title="a session that changes a row which a worker of its member has locked",
+        system=variant_of_parallel_group(name="parallel_group[sessions rush]", sessions_wait=False),
+        statement="rows_of_a_session_are_its_own", scope=TWO_POSITIONS, steps=7,
+        source="row locks of the server",
+        elsewhere="The mutant `composed_client_reads_without_lock` of the reference.",
+    ),
+    Counterexample(
+        id="C119", title="a member that commits before earlier transactions of the group",
+        system=variant_of_parallel_group(name="parallel_group[any order]", commits_in_order=False),
+        statement="members_show_prefixes", scope=TWO_POSITIONS, steps=9,
+        source="replica_preserve_commit_order=OFF",
+        elsewhere="The mutant `composed_commit_order_binds_nobody` of the reference.",
     ),
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Theorems about one copy, joiners and hashes of write sets."""
+"""Theorems about one copy, joiners, hashes of write sets and members that apply in parallel."""
 
 from __future__ import annotations
 
@@ -7,8 +7,12 @@ from paraply.models.systems.variants import (
     variant_of_group,
     variant_of_members,
     variant_of_one_copy,
+    variant_of_parallel_group,
     variant_of_tracker,
 )
+
+IN_PARALLEL = variant_of_parallel_group(name="parallel_group")
+"""The group with the numbers, workers and row locks of each member."""
 
 THEOREMS_OF_THE_GROUP = (
     Theorem(
@@ -64,7 +68,7 @@ THEOREMS_OF_THE_GROUP = (
         claim="In one model of a group, with sessions, collection, joiners and crashes, A2 and A11 "
         "hold, and each certified change was made on the version that the certified writer before "
         "it left.",
-        systems=(variant_of_group(name="group"),),
+        systems=(variant_of_group(name="group"), IN_PARALLEL),
         statements=(
             "changes_are_made_on_the_last_version",
             "stable_is_in_every_snapshot",
@@ -74,5 +78,37 @@ THEOREMS_OF_THE_GROUP = (
         assumes=(),
         delimited_by=("C94", "C95", "C96", "C97", "C98"),
         source="WL#8440; Certifier::certify, Certifier::garbage_collect; virtual synchrony",
+    ),
+    Theorem(
+        id="P53",
+        claim="No conflicting parallel apply on any member of a group: each numbers transactions "
+        "by its own certification info, and its workers start what LC allows.",
+        systems=(IN_PARALLEL,),
+        statements=(
+            "conflicting_rows_are_ordered",
+            "without_write_set_is_alone",
+            "last_committed_covers_conflicts",
+            "last_committed_is_below",
+            "sessions_follow_earlier_writers",
+        ),
+        assumes=(),
+        delimited_by=("C112", "C113", "C114", "C115", "C116"),
+        source="WL#8440 AL1, EX3, EX4, EX7; Certifier::certify; Mts_submode_logical_clock",
+    ),
+    Theorem(
+        id="P54",
+        claim="Each member of a group commits in the group's order, though workers and sessions "
+        "change rows in parallel, and each change lands on the version that the certified writer "
+        "before it left.",
+        systems=(IN_PARALLEL,),
+        statements=(
+            "members_show_prefixes",
+            "changes_land_as_certified",
+            "rows_of_a_session_are_its_own",
+            "commits_are_steps_of_the_group",
+        ),
+        assumes=(),
+        delimited_by=("C117", "C118", "C119"),
+        source="WL#8440 session commit order; row locks of the server",
     ),
 )
