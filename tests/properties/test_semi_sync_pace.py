@@ -77,6 +77,18 @@ def test_sync_and_engine_commit_last_as_long_as_is_stated(synced, committed, fou
     assert verdict_of(run, prop) is (Verdict.VIOLATED if found else Verdict.HOLDS)
 
 
+@pytest.mark.parametrize(
+    ("heard", "committed", "is_early"),
+    [("100", 105, False), ("100", 104, True), ("100 101", 105, False), ("200", 15, False)],
+)
+def test_engine_commit_begins_when_the_wait_is_over(heard, committed, is_early):
+    slow = CLOCK.replace('"engine_commit_us":0', '"engine_commit_us":5')
+    events = ["flushed T1@source time=0", "synced T1@source time=10"]
+    events += [f"acknowledged T1@r1 time={at}" for at in heard.split() if int(at) < committed]
+    run = history(*events, f"engine_committed T1@source time={committed}", options=slow)
+    assert bool(syncs_and_commits_take_their_time(run)) is is_early
+
+
 def test_breach_tells_how_short_a_step_was():
     (breach,) = syncs_and_commits_take_their_time(history(STEPS.format(9, 9)))
     assert str(breach) == "T1 was synced after 9 us; it takes 10 us"

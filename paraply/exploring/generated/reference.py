@@ -59,10 +59,15 @@ SWAPS = Swaps(
 )
 ENVIRONMENT = frozenset(
     {
+        "CertifierRun.__init__",
         "Network.domain_of",
         "GroupRun.submit",
         "_Channel.submit",
+        "SemiSyncSubject.start",
         "SourceRun.__init__",
+        "choose_gtid",
+        "lose",
+        "next_steps",
         "is_broadcasting",
         "is_following",
         "lock_beside",
@@ -94,7 +99,8 @@ ENVIRONMENT = frozenset(
         "extra_locks",
     }
 )
-"""Functions that draw or group a workload, choose a topology, draw faults, end a run, or record."""
+"""Functions that draw or group a workload, choose a topology, draw faults, number the views that a
+certifier is given, offer or end a run's steps, or record."""
 BUDGETS = ("_left", "budget")
 """Parts of names of limits on what the environment does."""
 

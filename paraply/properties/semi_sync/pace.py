@@ -5,6 +5,7 @@ A commit waits for its own group's round trip and the rest of the previous one's
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -120,16 +121,25 @@ def stated_durations(history: History) -> bool:
 
 
 def _steps(history: History) -> Iterator[StepTooShort]:
-    """Yield the duration of each sync and engine commit, from the step before it."""
+    """Yield the duration of each sync and engine commit, from the step before it.
+
+    The wait for the replicas is over with the last acknowledgement that it needs.
+    """
+    needed = _number(history, "acknowledgements") or 1
+    heard: Counter[TransactionId] = Counter()
     least = {
         EventKind.SYNCED: _number(history, "sync_us"),
         EventKind.ENGINE_COMMITTED: _number(history, "engine_commit_us"),
     }
     since: dict[TransactionId, int] = {}
-    for event in history.events_of(EventKind.FLUSHED, *least):
+    for event in history.events_of(EventKind.FLUSHED, EventKind.ACKNOWLEDGED, *least):
         if event.transaction is None:
             continue
-        if event.kind in least and event.transaction in since:
+        if event.kind is EventKind.ACKNOWLEDGED:
+            heard[event.transaction] += 1
+            if heard[event.transaction] != needed:
+                continue
+        elif event.kind in least and event.transaction in since:
             yield StepTooShort(
                 transaction=event.transaction,
                 step=event.kind.value,
