@@ -15,6 +15,9 @@ from paraply.vocabulary.events import EventKind
 from paraply.vocabulary.history import History
 from paraply.vocabulary.transactions import TransactionId
 
+MYSQL = "mysql_"
+"""Prefix of dialects whose groups queue for each stage."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CommitWaitedForOthers(Violation):
@@ -157,6 +160,57 @@ def _steps(history: History) -> Iterator[StepTooShort]:
 def syncs_and_commits_take_their_time(history: History) -> tuple[StepTooShort, ...]:
     """A sync, and an engine commit, last at least as long as is stated."""
     return tuple(one for one in _steps(history) if one.took_us < one.least_us)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeftInQueue(Violation):
+    """A transaction that is queued for a sync waits for the next one."""
+
+    transaction: TransactionId
+    flushed_us: int
+    begun_us: int
+
+    def __str__(self) -> str:
+        return (
+            f"T{self.transaction}, flushed at {self.flushed_us:,} us, was left out of the sync "
+            f"that began at {self.begun_us:,} us"
+        )
+
+
+def syncs_of_queues(history: History) -> bool:
+    """MySQL's source on a simulated clock: a sync takes all groups that are queued for it."""
+    return stated_durations(history) and history.header.dialect.startswith(MYSQL)
+
+
+def _queued_at_syncs(history: History) -> Iterator[tuple[LeftInQueue, bool]]:
+    """Yield each transaction that was queued when a sync began, and whether that sync has it."""
+    queued: dict[TransactionId, int] = {}
+    for event in history.events_of(EventKind.FLUSHED):
+        if event.transaction is not None:
+            queued[event.transaction] = event.time
+    synced: dict[int, set[TransactionId]] = {}
+    for event in history.events_of(EventKind.SYNCED):
+        if event.transaction is not None:
+            synced.setdefault(event.time, set()).add(event.transaction)
+    for end, taken in synced.items():
+        begun = end - _number(history, "sync_us")
+        for one, flushed in queued.items():
+            if flushed < begun:
+                left = LeftInQueue(transaction=one, flushed_us=flushed, begun_us=begun)
+                yield left, one in taken
+        for one in taken:
+            queued.pop(one, None)
+
+
+@always(
+    of=syncs_of_queues,
+    source="MYSQL_BIN_LOG::ordered_commit: fetch_queue_for, the leader takes the whole queue",
+    witness=lambda history: sum(1 for _ in _queued_at_syncs(history)),
+    is_safety=False,
+)
+def syncs_take_the_whole_queue(history: History) -> tuple[LeftInQueue, ...]:
+    """MySQL syncs, with the leader's group, all groups that were flushed before the sync began."""
+    return tuple(left for left, is_taken in _queued_at_syncs(history) if not is_taken)
 
 
 def commits_per_second(history: History) -> float:
