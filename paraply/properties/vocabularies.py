@@ -243,6 +243,16 @@ def hashed_items(history: History) -> bool:
     )
 
 
+def prefix_keys(history: History) -> bool:
+    """Write sets are a server's hashes of rows of tables with keys of prefixes."""
+    return hashed_items(history) and any(
+        part.prefix_length
+        for table in history.header.schema
+        for key in table.unique_keys
+        for part in key.parts
+    )
+
+
 def session_writes(history: History) -> bool:
     """Named sessions submit transactions and receive confirmations."""
     needed = {EventKind.SUBMITTED, EventKind.CLIENT_ACKNOWLEDGED}

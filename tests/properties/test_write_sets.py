@@ -12,7 +12,7 @@ from paraply.properties.certification.write_sets import (
     items_are_shared_for_a_reason,
     whole_values_have_items_of_their_own,
 )
-from paraply.properties.vocabularies import hashed_items
+from paraply.properties.vocabularies import hashed_items, prefix_keys
 from paraply.reference_impl.write_set_subject import CHILDREN, TABLES, WORDS
 from paraply.vocabulary.verdict import Verdict
 from tests.properties.histories import history_of, verdict
@@ -58,6 +58,13 @@ WHOLE = 'T1{{1 2}} -test.pairs[1,"abc",1] | T2{{{}}} +test.pairs[2,"{}",1]'
 def test_equal_whole_values_share_an_item_beside_that_of_the_prefix(items, word, expected):
     history = story(WHOLE.format(items, word))
     assert verdict(history, whole_values_have_items_of_their_own) is expected
+
+
+def test_tables_without_a_key_of_prefixes_have_one_item_for_each_value():
+    assert prefix_keys(story(WHOLE.format("1 2", "abc")))
+    whole = story('T1{1} -test.words[1,"c"] | T2{1} +test.words[2,"c"]')
+    words = replace(whole, header=replace(whole.header, schema=(WORDS,)))
+    assert not prefix_keys(words)
 
 
 def test_value_that_is_its_own_prefix_has_one_item():

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from paraply.properties.registry import Violation, always, sometimes
-from paraply.properties.vocabularies import hashed_items, keyed_rows
+from paraply.properties.vocabularies import hashed_items, keyed_rows, prefix_keys
 from paraply.vocabulary.history import History
 from paraply.vocabulary.log import ABSENT, RowImage
 from paraply.vocabulary.schema import Column, TableSchema, UniqueKey
@@ -164,7 +164,7 @@ def equal_keys_share_an_item(history: History) -> list[MeetingUnseen]:
 
 
 @always(
-    of=hashed_items,
+    of=prefix_keys,
     source="bug 111027: versions before its fix compose whole columns",
     witness=lambda history: sum(1 for _ in _whole_meetings(history)),
     gaps=(_rows_of_another_shape,),
