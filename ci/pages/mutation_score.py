@@ -25,7 +25,8 @@ MEANINGS = {
     "survived": "a history differs, and nothing objects",
     "legal": "histories differ, and unchanged code gives each of them on another schedule",
     "same": "no run differs: equivalent, or no drawn run shows it",
-    "crashed": "it raises an exception or does not end; not counted as caught",
+    "crashed": "runs raise an exception or do not end, which is no verdict, and no other run shows "
+    "anything; not counted as caught",
 }
 
 

@@ -162,9 +162,22 @@ def numbered_logs(history: History) -> bool:
     )
 
 
+def listed_files(history: History) -> bool:
+    """Servers of a controlled run log MariaDB GTIDs, and begin files of their logs."""
+    is_exact = history.header.tier is EvidenceTier.CONTROLLED_RUN
+    return is_exact and EventKind.RELAY_ROTATED in history.kinds and numbered_logs(history)
+
+
 def numbered_logs_of_sources(history: History) -> bool:
     """Servers log MariaDB GTIDs, some for own clients."""
     return numbered_logs(history) and members_write(history)
+
+
+def followed_sources(history: History) -> bool:
+    """Replicas of a controlled run name their source where they start."""
+    return history.header.tier is EvidenceTier.CONTROLLED_RUN and any(
+        event.members for event in history.events_of(EventKind.STARTED)
+    )
 
 
 def named_sources(history: History) -> bool:
@@ -227,6 +240,16 @@ def hashed_items(history: History) -> bool:
     """Write sets are a server's hashes of known row changes."""
     return keyed_rows(history) and all(
         isinstance(item, int) for one in history.transactions for item in one.write_set
+    )
+
+
+def prefix_keys(history: History) -> bool:
+    """Write sets are a server's hashes of rows of tables with keys of prefixes."""
+    return hashed_items(history) and any(
+        part.prefix_length
+        for table in history.header.schema
+        for key in table.unique_keys
+        for part in key.parts
     )
 
 

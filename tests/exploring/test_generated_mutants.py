@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import permutations
 from random import Random
 
 import pytest
@@ -10,9 +11,11 @@ import pytest
 from ci.pages.mutation_score import records
 from paraply.counterexamples.hunt import system_of
 from paraply.exploring.generated.fates import Fate, Store, judged
+from paraply.exploring.generated.forking import TimeOutError
 from paraply.exploring.generated.possible import Possible, is_possible
-from paraply.exploring.generated.reference import ReferenceCampaign
+from paraply.exploring.generated.reference import ReferenceCampaign, _Trial
 from paraply.exploring.generated.runs import USUAL_MIN, left_unknown
+from paraply.mining.drawing import drawn_schedule
 from paraply.properties.campaign import content_digest
 from paraply.properties.registry import Evidence
 from paraply.properties.search import random_schedules, search
@@ -36,6 +39,25 @@ def mutants(campaign):
     return campaign.mutants([MODULE])
 
 
+class Told:
+    """A run that raises an exception, or whose history differs and breaks a property or none."""
+
+    digest = 0
+    where = "applier"
+    subject = subject_named("applier")
+
+    def __init__(self, end):
+        self.end = end
+
+    def again(self):
+        if isinstance(self.end, BaseException):
+            raise self.end
+        return self.subject.run(SeededSchedule(0), Workload(transactions=1)), []
+
+    def breach(self, history, judges):
+        return self.end
+
+
 def fate_of(campaign, mutants, what):
     chosen = [one for one in mutants if what in one.mutation.what]
     (found,) = campaign.judged(chosen[:1])
@@ -56,6 +78,20 @@ def test_exception_is_no_catch(campaign, mutants):
     )
     assert found.fate is Fate.CRASHED
     assert found.by == "UnboundLocalError"
+
+
+def test_runs_without_a_history_hide_no_other_run(campaign):
+    """Every order of runs that crash, differ and break a property has the same fate."""
+    crash, differ, breach = ZeroDivisionError("no history"), "", "a_property"
+    for seen, fate in [
+        ((crash, differ), Fate.SURVIVED),
+        ((crash, differ, breach), Fate.CAUGHT),
+        ((crash, TimeOutError()), Fate.CRASHED),
+    ]:
+        for order in permutations(seen):
+            trial = _Trial([Told(one) for one in order], {"applier": []})
+            trial.run()
+            assert trial.fate is fate
 
 
 def test_mutants_of_functions_that_no_run_reaches_are_left_out(campaign):
@@ -84,6 +120,45 @@ def test_history_is_possible_for_its_own_subject_and_not_when_changed():
     shorter = replace(history, events=history.events[:-2])
     assert is_possible(subject, workload, shorter, tries_max=5_000) is Possible.NO
     assert is_possible(subject, workload, history, tries_max=1) is Possible.UNKNOWN
+
+
+DRAWN = [
+    ("applier", 3),
+    ("certifier", 4),
+    ("group", 3),
+    ("gtid_positions", 3),
+    ("mariadb_parallel", 3),
+    ("semi_sync", 3),
+    ("source", 3),
+]
+
+
+@pytest.mark.parametrize(("name", "transactions"), DRAWN)
+@pytest.mark.parametrize("seed", [1, 2])
+def test_history_of_a_drawn_schedule_is_found_again_in_as_many_runs(
+    name, transactions, seed, monkeypatch
+):
+    subject, workload = subject_named(name), Workload(transactions=transactions)
+    history = subject.run(drawn_schedule(seed), workload)
+    simulate, runs = subject.simulate, []
+
+    def counted(*arguments):
+        runs[-1] += 1
+        return simulate(*arguments)
+
+    monkeypatch.setattr(subject, "simulate", counted, raising=False)
+    for _ in range(2):
+        runs.append(0)
+        assert is_possible(subject, workload, history) is Possible.YES
+    assert runs[0] == runs[1]
+
+
+def test_choice_that_shows_long_after_it_was_made_is_found():
+    """Without its extra locks, which are drawn before the run, a group waits less."""
+    module = "paraply.reference_impl.mariadb.replica"
+    campaign = ReferenceCampaign(each=8, seed=1, where="mariadb_parallel optimistic")
+    what = "`if not self.lock_beside(group):     return` → `if False"
+    assert fate_of(campaign, campaign.mutants([module]), what).fate is Fate.LEGAL
 
 
 def test_history_of_a_fault_is_impossible_for_the_subject_without_it():

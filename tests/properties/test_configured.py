@@ -90,7 +90,8 @@ def test_new_attempt_may_change_the_row(between):
 
 
 @pytest.mark.parametrize(
-    ("groups", "found"), [((1, 1, 2), 0), ((1, 3), 1), ((2,), 1), ((1, 2, 1), 1)]
+    ("groups", "found"),
+    [((1, 1, 2), 0), ((1, 3), 1), ((2,), 1), ((1, 2, 1), 1), ((0, 1), 1)],
 )
 def test_groups_are_counted_one_by_one(groups, found):
     events = " ; ".join(f"flushed T1 group={one}" for one in groups)

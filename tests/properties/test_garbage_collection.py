@@ -10,6 +10,7 @@ from paraply.properties.certification.garbage_collection import (
     certification_info_is_bounded,
     collection_never_changes_a_decision,
     nothing_needed_is_purged,
+    only_stored_items_are_purged,
     only_superseded_versions_are_purged,
     stable_set_is_executed_everywhere,
     window_covers_what_was_purged,
@@ -38,6 +39,38 @@ def story(purged="a", snapshot="transactions=1,2", decision="positive gtid=g:3 4
 
 def test_collection_changes_no_decision_on_those_that_saw_the_purged_writer():
     assert verdict(story(), collection_never_changes_a_decision) is Verdict.HOLDS
+
+
+@pytest.mark.parametrize("purged", ["a", "a b"])
+def test_stored_items_are_purged(purged):
+    assert verdict(story(purged), only_stored_items_are_purged) is Verdict.HOLDS
+
+
+def test_item_that_no_transaction_stored_is_reported():
+    (breach,) = only_stored_items_are_purged(story("a c"))
+    assert str(breach) == "r1 purged c, which no transaction had stored there"
+
+
+def test_item_is_purged_once():
+    history = story("a")
+    twice = (*history.events, history.events[4])
+    assert len(only_stored_items_are_purged(replace(history, events=twice))) == 0
+    without_third = tuple(one for one in twice if one.transaction != 3)
+    assert len(only_stored_items_are_purged(replace(history, events=without_third))) == 1
+
+
+def test_items_of_a_transaction_that_is_too_large_are_not_stored():
+    history = story("a")
+    options = {"single_primary": True, "preemptive_rows_threshold": 1}
+    large = replace(history, header=replace(history.header, options=options))
+    assert len(only_stored_items_are_purged(large)) == 1
+
+
+def test_items_of_a_joiner_may_come_from_its_donor():
+    history = story("c")
+    joined = history_of("| T1{c} | recovered @r1 ; garbage_collected @r1 {c}")
+    assert len(only_stored_items_are_purged(history)) == 1
+    assert verdict(joined, only_stored_items_are_purged) is Verdict.UNKNOWN
 
 
 def test_transaction_certified_for_want_of_a_purged_version_is_reported():

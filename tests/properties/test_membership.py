@@ -7,6 +7,7 @@ import pytest
 from paraply.properties.group.membership import (
     a_joiner_becomes_online,
     joiners_catch_up_before_they_are_online,
+    joiners_recover_from_online_donors,
     members_agree_on_views,
     members_agree_on_who_is_online,
     members_learn_in_a_view_who_is_online,
@@ -97,3 +98,30 @@ def test_breach_names_what_waits():
     history = run("recovered @r2 ; ", QUEUED, view(2, "r2"), view(2), online("r1", "r1,r2"))
     (breach,) = joiners_catch_up_before_they_are_online(history)
     assert str(breach) == ("r1 learned r2 as online, which still had to apply T1 all the time")
+
+
+RECOVERY = "recovered @r2 ; " + view(2, "r2")
+
+
+@pytest.mark.parametrize(
+    ("before", "is_late"),
+    [
+        (online("r1", "r1") + view(2), True),
+        (online("r1", "r1") + view(3), True),
+        (online("r1", "r1") + view(1), False),
+        (online("r1", "r2") + view(2), False),
+        (online("r2", "r2") + view(2), False),
+        (online("r1", "r1") + view(2) + "started @r1 ; " + view(2), False),
+        (online("r1", "r1") + view(2) + "crashed @r1 ; ", False),
+    ],
+)
+def test_joiner_recovers_once_an_online_member_has_its_view(before, is_late):
+    found = joiners_recover_from_online_donors(run(before, RECOVERY, view(2)))
+    assert [str(one) for one in found] == (
+        [] if is_late else ["r2 ended recovery before any online member had installed its view 2"]
+    )
+
+
+def test_recovery_without_a_view_after_it_is_not_judged():
+    history = run(online("r1", "r1"), "recovered @r2 ; started @r2 ; ", view(3, "r2"))
+    assert verdict(history, joiners_recover_from_online_donors) is Verdict.UNKNOWN

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from paraply.properties.gtid.replication_state import (
@@ -10,6 +12,7 @@ from paraply.properties.gtid.replication_state import (
     executed_sets_close_their_holes,
     has_hole,
     nothing_is_sent_again,
+    replicas_come_to_rest,
     state_has_one_entry_per_domain,
 )
 from paraply.vocabulary.verdict import Verdict
@@ -93,3 +96,22 @@ def test_source_that_purged_what_everyone_has_serves():
 def test_refusal_by_a_mariadb_source_is_another_matter():
     run = history_of(f'{MARIADB} started @r1 members=s1 gtid_set=0-1-1 note="1236: no"')
     assert not auto_position_finds_what_it_asks(run)
+
+
+CONNECTED = f"{MYSQL} started @s1 ; started @r1 members=s1"
+
+
+@pytest.mark.parametrize("end", ["stopped @r1", "crashed @r1", "failed T1@r1"])
+def test_replica_that_follows_a_source_ends(end):
+    assert verdict(history_of(f"{CONNECTED} ; {end}"), replicas_come_to_rest) is Verdict.HOLDS
+
+
+@pytest.mark.parametrize("after", ["", " ; stopped @s1", " ; stopped @r1 ; started @r1 members=s1"])
+def test_replica_without_an_end_is_reported(after):
+    (breach,) = replicas_come_to_rest(history_of(CONNECTED + after))
+    assert str(breach) == "r1 started after s1 and never came to rest"
+
+
+def test_replica_of_a_run_that_was_broken_off_needs_no_end():
+    run = replace(history_of(CONNECTED), is_complete=False)
+    assert replicas_come_to_rest(run) == ()

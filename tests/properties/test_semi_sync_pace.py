@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from paraply.properties.registry import property_named, verdict_of
@@ -8,6 +10,8 @@ from paraply.properties.semi_sync.pace import (
     commits_wait_for_two_round_trips,
     round_trips_overlap,
     syncs_and_commits_take_their_time,
+    syncs_of_queues,
+    syncs_take_the_whole_queue,
 )
 from paraply.vocabulary.notation_parser import parse_history
 from paraply.vocabulary.verdict import Verdict
@@ -77,6 +81,46 @@ def test_sync_and_engine_commit_last_as_long_as_is_stated(synced, committed, fou
     assert verdict_of(run, prop) is (Verdict.VIOLATED if found else Verdict.HOLDS)
 
 
+@pytest.mark.parametrize(
+    ("heard", "committed", "is_early"),
+    [("100", 105, False), ("100", 104, True), ("100 101", 105, False), ("200", 15, False)],
+)
+def test_engine_commit_begins_when_the_wait_is_over(heard, committed, is_early):
+    slow = CLOCK.replace('"engine_commit_us":0', '"engine_commit_us":5')
+    events = ["flushed T1@source time=0", "synced T1@source time=10"]
+    events += [f"acknowledged T1@r1 time={at}" for at in heard.split() if int(at) < committed]
+    run = history(*events, f"engine_committed T1@source time={committed}", options=slow)
+    assert bool(syncs_and_commits_take_their_time(run)) is is_early
+
+
 def test_breach_tells_how_short_a_step_was():
     (breach,) = syncs_and_commits_take_their_time(history(STEPS.format(9, 9)))
     assert str(breach) == "T1 was synced after 9 us; it takes 10 us"
+
+
+def queue(flushed, synced, dialect="mysql_ordered"):
+    """Return a run whose second sync begins at 10, with T3 flushed and synced at those times."""
+    times = [("flushed", 1, 0), ("flushed", 2, 5), ("flushed", 3, flushed)]
+    times += [("synced", 1, 10), ("synced", 2, 20), ("synced", 3, synced)]
+    times.sort(key=lambda one: one[2])
+    run = history(*(f"{kind} T{one}@source time={at}" for kind, one, at in times))
+    return replace(run, header=replace(run.header, dialect=dialect))
+
+
+@pytest.mark.parametrize(
+    ("flushed", "synced", "is_left"),
+    [(9, 20, False), (9, 30, True), (10, 30, False), (11, 30, False)],
+)
+def test_sync_takes_what_was_flushed_before_it_began(flushed, synced, is_left):
+    run = queue(flushed, synced)
+    assert verdict_of(run, property_named("syncs_take_the_whole_queue")) is (
+        Verdict.VIOLATED if is_left else Verdict.HOLDS
+    )
+    assert [str(one) for one in syncs_take_the_whole_queue(run)] == is_left * [
+        "T3, flushed at 9 us, was left out of the sync that began at 10 us"
+    ]
+
+
+@pytest.mark.parametrize(("dialect", "is_judged"), [("mysql_unordered", True), ("chained", False)])
+def test_only_groups_of_mysql_queue_for_a_sync(dialect, is_judged):
+    assert syncs_of_queues(queue(9, 30, dialect)) is is_judged

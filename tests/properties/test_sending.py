@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from paraply.properties.gtid.sending import sources_send_what_follows_the_position
+from paraply.properties.gtid.sending import (
+    crashed_replicas_ask_again,
+    sources_send_what_follows_the_position,
+)
 from paraply.properties.registry import registered_properties
 from paraply.vocabulary.verdict import Verdict
 from tests.properties.histories import history_of, verdict
@@ -55,3 +58,21 @@ def test_log_whose_numbers_fall_is_exempt():
     run = history_of(f"{LOG}{falls}{START.format('0-1-1')}delivered T1@s2")
     assert not prop.applies_to(run)
     assert prop.applies_to(history_of(f"{LOG}{SOURCE}{START.format('0-1-1')}delivered T1@s2"))
+
+
+AGAIN = "delivered T1@s2 ; crashed @s2 ; recovered @s2 ; "
+
+
+@pytest.mark.parametrize("then", ["begun T1@s2", "delivered T2@s2"])
+def test_crashed_replica_goes_on_once_it_asked_again(then):
+    asked = history_of(f"{LOG}{START.format('0-1-1')}{AGAIN}{START.format('0-1-1')}{then}")
+    assert verdict(asked, crashed_replicas_ask_again) is Verdict.HOLDS
+    (breach,) = crashed_replicas_ask_again(
+        history_of(f"{LOG}{START.format('0-1-1')}{AGAIN}started @s2 ; {then}")
+    )
+    assert str(breach).startswith("s2 crashed, and received or began T")
+
+
+def test_what_comes_before_the_crash_or_to_others_is_not_judged():
+    run = history_of(f"{LOG}{START.format('0-1-1')}{AGAIN}delivered T1@s1")
+    assert verdict(run, crashed_replicas_ask_again) is Verdict.UNKNOWN

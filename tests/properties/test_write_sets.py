@@ -10,8 +10,9 @@ from paraply.properties.certification.write_sets import (
     children_share_an_item_with_their_parents,
     equal_keys_share_an_item,
     items_are_shared_for_a_reason,
+    whole_values_have_items_of_their_own,
 )
-from paraply.properties.vocabularies import hashed_items
+from paraply.properties.vocabularies import hashed_items, prefix_keys
 from paraply.reference_impl.write_set_subject import CHILDREN, TABLES, WORDS
 from paraply.vocabulary.verdict import Verdict
 from tests.properties.histories import history_of, verdict
@@ -39,6 +40,41 @@ def test_bug_111027_rows_equal_in_the_prefix_without_a_common_item_are_reported(
         story('T1{1} -test.pairs[1,"abc",1] | T2{2} +test.pairs[2,"abd",1]')
     )
     assert breach.index == "uk_pair"
+
+
+WHOLE = 'T1{{1 2}} -test.pairs[1,"abc",1] | T2{{{}}} +test.pairs[2,"{}",1]'
+
+
+@pytest.mark.parametrize(
+    ("items", "word", "expected"),
+    [
+        ("1 2", "abc", Verdict.HOLDS),
+        ("1 2", "ABC", Verdict.HOLDS),
+        ("1 3", "abd", Verdict.UNKNOWN),
+        ("1 3", "abc", Verdict.VIOLATED),
+        ("1 3", "ABC", Verdict.VIOLATED),
+    ],
+)
+def test_equal_whole_values_share_an_item_beside_that_of_the_prefix(items, word, expected):
+    history = story(WHOLE.format(items, word))
+    assert verdict(history, whole_values_have_items_of_their_own) is expected
+
+
+def test_tables_without_a_key_of_prefixes_have_one_item_for_each_value():
+    assert prefix_keys(story(WHOLE.format("1 2", "abc")))
+    whole = story('T1{1} -test.words[1,"c"] | T2{1} +test.words[2,"c"]')
+    words = replace(whole, header=replace(whole.header, schema=(WORDS,)))
+    assert not prefix_keys(words)
+
+
+def test_value_that_is_its_own_prefix_has_one_item():
+    history = story('T1{1} -test.pairs[1,"ab",1] | T2{1} +test.pairs[2,"ab",1]')
+    assert verdict(history, whole_values_have_items_of_their_own) is Verdict.UNKNOWN
+
+
+def test_prefix_without_an_item_is_no_breach_of_the_whole_value():
+    history = story('T1{1} -test.pairs[1,"abc",1] | T2{2} +test.pairs[2,"abc",1]')
+    assert whole_values_have_items_of_their_own(history) == []
 
 
 def test_nulls_do_not_meet():

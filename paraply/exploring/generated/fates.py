@@ -32,7 +32,7 @@ class Fate(Enum):
     SAME = "same"
     """Nothing differs."""
     CRASHED = "crashed"
-    """It raises an exception or does not end, and breaks nothing before."""
+    """Runs raise an exception or do not end, and no other run shows anything."""
     INVALID = "invalid"
     """Python rejects it."""
 

@@ -1,15 +1,18 @@
 """Is a recorded history one that a subject can produce?
 
-A depth-first search over schedules, cut where the recorded events leave the given ones. It first
-tries the answers of a similar run, in their order.
+A best-first search over schedules. The first run follows the answers of a similar one, and each
+ends where its record leaves the given history. The next run deviates once more from one of them: in
+turn from the one whose record agreed longest, and from the one with the fewest deviations, because
+a choice may show long after it was made.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from enum import Enum
+from heapq import heappop, heappush
 from typing import NamedTuple, TypeVar, overload
 
 from paraply.reference_impl.recorder import Recorder
@@ -80,30 +83,32 @@ class _DeadEndError(Exception):
 class _Comparison:
     """A record beside a given history.
 
+    ``agreed`` counts its leading events, and ``agreed_transactions`` its leading transactions, that
+    are those of the given history.
+
     Steps without events pass unseen, so only the order of logical times counts. Of hashed items
     only equality counts.
     """
 
     def __init__(self, given: History) -> None:
         self.recorder = Recorder()
+        self.agreed = self.agreed_transactions = 0
         self._given = given
-        self._agreed = 0
         self._is_timed = "round_trip_us" in given.header.options
 
     def agrees(self) -> bool:
         """Return whether the record so far is a prefix of the given history."""
-        events, transactions = self.recorder.events, self.recorder.transactions
-        given = self._given.events
-        start, self._agreed = self._agreed, len(events)
-        return (
-            len(events) <= len(given)
-            and all(
-                self._seen(events, at) == self._seen(given, at) for at in range(start, len(events))
-            )
-            and len(transactions) <= len(self._given.transactions)
-            and list(map(_without_hashes, transactions))
-            == list(map(_without_hashes, self._given.transactions[: len(transactions)]))
-        )
+        events, given = self.recorder.events, self._given.events
+        for at in range(self.agreed, min(len(events), len(given))):
+            if self._seen(events, at) != self._seen(given, at):
+                break
+            self.agreed += 1
+        made, wanted = self.recorder.transactions, self._given.transactions
+        for at in range(self.agreed_transactions, min(len(made), len(wanted))):
+            if _without_hashes(made[at]) != _without_hashes(wanted[at]):
+                break
+            self.agreed_transactions += 1
+        return self.agreed == len(events) and self.agreed_transactions == len(made)
 
     def is_whole(self) -> bool:
         """Return whether the record is the given history."""
@@ -220,8 +225,11 @@ def is_possible(
     ``hint`` are answers to try first.
     """
     dialect, options = subject.dialect_of(workload), subject.options_of(workload)
-    numbers: list[int] = []
-    for _ in range(tries_max):
+    queues: tuple[_Queue, _Queue] = [], []
+    numbers: list[int] | None = []
+    for tried in range(tries_max):
+        if numbers is None:
+            return Possible.NO
         comparison = _Comparison(history)
         schedule = _GuidedSchedule(numbers, hint, comparison.agrees)
         try:
@@ -230,11 +238,31 @@ def is_possible(
                 return Possible.YES
         except _DeadEndError:
             pass
-        numbers += [0] * (len(schedule.counts) - len(numbers))
-        del numbers[len(schedule.counts) :]
-        while numbers and numbers[-1] + 1 >= schedule.counts[len(numbers) - 1]:
-            numbers.pop()
-        if not numbers:
-            return Possible.NO
-        numbers[-1] += 1
+        others = _deviating(numbers, schedule.counts)
+        missing = -comparison.agreed - comparison.agreed_transactions
+        deviations = sum(map(bool, numbers))
+        heappush(queues[0], (missing, deviations, tried, others))
+        heappush(queues[1], (deviations, missing, tried, others))
+        numbers = _next_in(queues[tried % 2])
     return Possible.UNKNOWN
+
+
+_Queue = list[tuple[int, int, int, Iterator[list[int]]]]
+"""Order, a number that decides ties, and deviations that are left to try."""
+
+
+def _deviating(numbers: list[int], counts: list[int]) -> Iterator[list[int]]:
+    """Yield runs that deviate once after those numbers, the latest choice first."""
+    for at in range(len(counts) - 1, len(numbers) - 1, -1):
+        for number in range(1, counts[at]):
+            yield [*numbers, *[0] * (at - len(numbers)), number]
+
+
+def _next_in(queue: _Queue) -> list[int] | None:
+    """Return the first deviation, or None where none is left."""
+    while queue:
+        numbers = next(queue[0][-1], None)
+        if numbers is not None:
+            return numbers
+        heappop(queue)
+    return None

@@ -6,6 +6,7 @@ Only runs that reach the changed function are repeated, and only histories that 
 from __future__ import annotations
 
 import linecache
+import time
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain, zip_longest
@@ -36,7 +37,8 @@ RUNS_MAX = 400
 """Repeated for one mutant."""
 SECONDS = 12.0
 """Of CPU time for the runs, and again for the search of equal ones."""
-CRASHES_MAX = 5
+RUN_SECONDS = 3.0
+"""Of CPU time for one run; healthy ones take a tenth of a second."""
 COMPARED_MAX = 3
 """Differing histories that are sought among those of the unchanged code, the shortest first."""
 CUT_SHORT = "search for an equal run was cut short"
@@ -57,10 +59,15 @@ SWAPS = Swaps(
 )
 ENVIRONMENT = frozenset(
     {
+        "CertifierRun.__init__",
         "Network.domain_of",
         "GroupRun.submit",
         "_Channel.submit",
+        "SemiSyncSubject.start",
         "SourceRun.__init__",
+        "choose_gtid",
+        "lose",
+        "next_steps",
         "is_broadcasting",
         "is_following",
         "lock_beside",
@@ -92,7 +99,8 @@ ENVIRONMENT = frozenset(
         "extra_locks",
     }
 )
-"""Functions that draw or group a workload, choose a topology, draw faults, end a run, or record."""
+"""Functions that draw or group a workload, choose a topology, draw faults, number the views that a
+certifier is given, offer or end a run's steps, or record."""
 BUDGETS = ("_left", "budget")
 """Parts of names of limits on what the environment does."""
 
@@ -128,22 +136,32 @@ class _Trial:
         self.by = ""
         self.where = ""
         self.runs = 0
-        self.crashes = 0
+        self.crash = ""
+        """The first run that ends in an exception."""
         self.differing: list[tuple[DefaultRun, History, list[Answer]]] = []
         self.equal: list[DefaultRun] = []
 
     def run(self) -> None:
-        """Make every run, until a property is broken."""
+        """Make every run for which there is time, until a property is broken."""
+        end = time.process_time() + SECONDS
         for run in self.chosen:
             self.runs += 1
             try:
+                limit_time(RUN_SECONDS)
                 self._make(run)
+            except TimeOutError:
+                self._on_crash("it does not end")
             except Exception as error:
-                self.crashes += 1
-                if self.fate is not Fate.SURVIVED:
-                    self.fate, self.by = Fate.CRASHED, type(error).__name__
-            if self.fate is Fate.CAUGHT or self.crashes >= CRASHES_MAX:
-                return
+                self._on_crash(type(error).__name__)
+            if self.fate is Fate.CAUGHT or time.process_time() >= end:
+                break
+        limit_time(0)
+
+    def _on_crash(self, what: str) -> None:
+        """Note a run without a history, and so without a verdict: every other run outranks it."""
+        self.crash = self.crash or what
+        if self.fate is Fate.SAME:
+            self.fate, self.by = Fate.CRASHED, self.crash
 
     def _make(self, run: DefaultRun) -> None:
         history, answers = run.again()
@@ -155,8 +173,7 @@ class _Trial:
             self.fate, self.by, self.where = Fate.CAUGHT, broken, run.where
             return
         self.differing.append((run, history, answers))
-        if self.fate is Fate.SAME:
-            self.fate = Fate.SURVIVED
+        self.fate, self.by = Fate.SURVIVED, ""
 
     def compare_with_the_unchanged(self) -> None:
         """Refine a survivor, with the unchanged code loaded."""
@@ -170,10 +187,13 @@ class _Trial:
             if found is not Possible.YES:
                 self.by = "" if found is Possible.NO else CUT_SHORT
                 return
-        self.fate, self.by = Fate.LEGAL, ""
+        self.fate, self.by = (Fate.CRASHED, self.crash) if self.crash else (Fate.LEGAL, "")
 
     def _unknown(self) -> tuple[str, str] | None:
-        """Return a property that is unknown now, and the dialect or subject without it."""
+        """Return a property that is unknown now, and the dialect or subject without it.
+
+        Runs without a history count on neither side.
+        """
         before: dict[str, list[Mapping[str, Evidence]]] = defaultdict(list)
         after: dict[str, list[Mapping[str, Evidence]]] = defaultdict(list)
         found = {
@@ -181,9 +201,9 @@ class _Trial:
             for run, history, _ in self.differing
         } | {id(run): run.evidence for run in self.equal}
         for run in self.chosen[: self.runs]:
-            for where in (run.where, run.subject.name):
+            for where in (run.where, run.subject.name) if id(run) in found else ():
                 before[where].append(run.evidence)
-                after[where] += [found[id(run)]] if id(run) in found else []
+                after[where].append(found[id(run)])
         for where, runs in after.items():
             for name in left_unknown(before[where], runs):
                 return name, where
@@ -235,12 +255,7 @@ class ReferenceCampaign:
         except PatchError as error:
             return judged(mutant, Fate.INVALID, str(error))
         trial = _Trial(self._chosen(key, mutant.name), self._judges)
-        try:
-            limit_time(SECONDS)
-            trial.run()
-        except TimeOutError:
-            if trial.fate is not Fate.SURVIVED:
-                trial.fate, trial.by = Fate.CRASHED, "it does not end"
+        trial.run()
         if trial.fate is Fate.SURVIVED:
             self._functions.restore()
             try:
@@ -248,7 +263,7 @@ class ReferenceCampaign:
                 trial.compare_with_the_unchanged()
             except TimeOutError:
                 trial.by = CUT_SHORT
-        limit_time(0)
+            limit_time(0)
         return judged(mutant, trial.fate, trial.by, trial.runs, where=trial.where)
 
     def _chosen(self, key: CodeKey, name: str) -> list[DefaultRun]:

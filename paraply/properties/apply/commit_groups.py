@@ -26,7 +26,7 @@ class GroupPassedOver(Violation):
 
 def counted_groups(history: History) -> bool:
     """Servers count the commit groups of their binary log."""
-    return any(event.group for event in history.events_of(EventKind.FLUSHED))
+    return any(event.group is not None for event in history.events_of(EventKind.FLUSHED))
 
 
 def _following(history: History) -> Iterator[tuple[str, int, int]]:
@@ -39,7 +39,7 @@ def _following(history: History) -> Iterator[tuple[str, int, int]]:
     for event in history.events:
         if event.kind in _RESTARTS and last.get(event.member):
             del last[event.member]
-        elif event.kind is EventKind.FLUSHED and event.group:
+        elif event.kind is EventKind.FLUSHED and event.group is not None:
             if event.member in last:
                 yield event.member, event.group, last[event.member]
             last[event.member] = event.group
@@ -58,5 +58,5 @@ def commit_groups_are_counted_one_by_one(history: History) -> list[GroupPassedOv
     return [
         GroupPassedOver(member=member, group=group, before=before)
         for member, group, before in _following(history)
-        if group not in (before, before + 1)
+        if group < 1 or group not in (before, before + 1)
     ]

@@ -109,6 +109,17 @@ class NewestVersionPurged(Violation):
         return f"{self.member} purged {self.item} of T{self.writer}, which is not older than stable"
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnstoredItemPurged(Violation):
+    """A collection purges an item that was not stored."""
+
+    member: str
+    item: str
+
+    def __str__(self) -> str:
+        return f"{self.member} purged {self.item}, which no transaction had stored there"
+
+
 PREEMPTIVE = "preemptive"
 """Note of a single-primary collection of large certification info."""
 
@@ -355,6 +366,31 @@ def only_superseded_versions_are_purged(history: History) -> list[NewestVersionP
         )
         for collection, item, writer, is_older in _stored_at_collections(history)
         if not is_older and item in collection.event.items and collection.event.note != PREEMPTIVE
+    ]
+
+
+def _purged_where_all_is_known(history: History) -> Iterator[tuple[_Collection, Item]]:
+    """Yield items that a member purged; a joiner's donor may have stored some."""
+    joined = {event.member for event in history.events_of(EventKind.RECOVERED)}
+    for collection in _collections(history):
+        if collection.stream.member not in joined:
+            for item in sorted_items(collection.event.items):
+                yield collection, item
+
+
+@always(
+    needs=(EventKind.CERTIFIED,),
+    of=certification,
+    source="Certifier::add_item: items of a transaction that is too large are not stored",
+    witness=lambda history: sum(1 for _ in _purged_where_all_is_known(history)),
+    gaps=(write_sets,),
+)
+def only_stored_items_are_purged(history: History) -> list[UnstoredItemPurged]:
+    """A collection purges only items of transactions that stored theirs, each item once."""
+    return [
+        UnstoredItemPurged(member=collection.stream.member, item=format_item(item))
+        for collection, item in _purged_where_all_is_known(history)
+        if item not in collection.writers
     ]
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from paraply.properties.registry import Violation, always, sometimes
-from paraply.properties.vocabularies import hashed_items, keyed_rows
+from paraply.properties.vocabularies import hashed_items, keyed_rows, prefix_keys
 from paraply.vocabulary.history import History
 from paraply.vocabulary.log import ABSENT, RowImage
 from paraply.vocabulary.schema import Column, TableSchema, UniqueKey
@@ -43,6 +43,18 @@ class ParentUnseen(MeetingUnseen):
     """A child row and changed parent share no item."""
 
     __slots__ = ()
+
+
+class WholeValueUnseen(MeetingUnseen):
+    """Transactions with a common value of a prefix key share too few items."""
+
+    __slots__ = ()
+
+    def __str__(self) -> str:
+        return (
+            f"T{self.earlier} and T{self.later} have one value of {self.table}.{self.index}, and "
+            "no common item of the whole value, only of its prefix"
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,6 +164,21 @@ def equal_keys_share_an_item(history: History) -> list[MeetingUnseen]:
 
 
 @always(
+    of=prefix_keys,
+    source="bug 111027: versions before its fix compose whole columns",
+    witness=lambda history: sum(1 for _ in _whole_meetings(history)),
+    gaps=(_rows_of_another_shape,),
+)
+def whole_values_have_items_of_their_own(history: History) -> list[MeetingUnseen]:
+    """Transactions with an equal value of a prefix key share an item of all of it, too."""
+    return [
+        WholeValueUnseen(earlier=earlier.id, later=later.id, table=table, index=index)
+        for earlier, later, (table, index, _), least in _whole_meetings(history)
+        if 0 < len(earlier.write_set & later.write_set) < least
+    ]
+
+
+@always(
     of=keyed_rows,
     source="bug 110071; sql/rpl_write_set_handler.cc: foreign keys",
     witness=a_child_meets_its_parent,
@@ -177,6 +204,18 @@ def _meetings(history: History) -> Iterator[Meeting]:
             yield earlier, later, common
 
 
+def _whole_meetings(history: History) -> Iterator[tuple[Transaction, Transaction, KeyValue, int]]:
+    """Yield two transactions, a common value that has more than its prefix, and the least number
+    of items that they share: one for each value and each prefix."""
+    prefixes = {one.id: _keys_of(one, history) for one in history.transactions}
+    wholes = {one.id: _keys_of(one, history, is_whole=True) for one in history.transactions}
+    for earlier, later in combinations(history.transactions, 2):
+        common = prefixes[earlier.id] & prefixes[later.id]
+        longer = wholes[earlier.id] & wholes[later.id] - common
+        for one in sorted(longer, key=repr):
+            yield earlier, later, one, len(common | longer)
+
+
 def _family_meetings(history: History) -> Iterator[Meeting]:
     keys = {one.id: _keys_of(one, history) for one in history.transactions}
     parents = {one.id: _parent_keys_of(one, history) for one in history.transactions}
@@ -197,13 +236,16 @@ def _strangers(history: History) -> Iterator[tuple[Transaction, Transaction]]:
             yield earlier, later
 
 
-def _keys_of(transaction: Transaction, history: History) -> frozenset[KeyValue]:
+def _keys_of(
+    transaction: Transaction, history: History, *, is_whole: bool = False
+) -> frozenset[KeyValue]:
+    """Return the key values, cut to the indexed prefixes unless whole."""
     found: set[KeyValue] = set()
     for table, image in _images(transaction, history):
         for key in table.unique_keys:
             values = [image[part.column] for part in key.parts]
             if None not in values and ABSENT not in values:
-                found.add((table.name, key.name, _fold_key(table, key, image)))
+                found.add((table.name, key.name, _fold_key(table, key, image, is_whole)))
     return frozenset(found)
 
 
@@ -227,9 +269,11 @@ def _parent_keys_of(transaction: Transaction, history: History) -> frozenset[Key
     return frozenset(found)
 
 
-def _fold_key(table: TableSchema, key: UniqueKey, image: RowImage) -> tuple[object, ...]:
+def _fold_key(
+    table: TableSchema, key: UniqueKey, image: RowImage, is_whole: bool
+) -> tuple[object, ...]:
     return tuple(
-        _fold(table.columns[part.column], image[part.column], part.prefix_length)
+        _fold(table.columns[part.column], image[part.column], 0 if is_whole else part.prefix_length)
         for part in key.parts
     )
 

@@ -76,6 +76,20 @@ class OnlineTooEarly(Violation):
         return f"{self.told} learned {self.joiner} as online, which {why} all the time"
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DonorNotOnline(Violation):
+    """A joiner recovers before an online member can be its donor."""
+
+    joiner: str
+    view: int
+
+    def __str__(self) -> str:
+        return (
+            f"{self.joiner} ended recovery before any online member had installed its view "
+            f"{self.view}"
+        )
+
+
 def _in_words(sets: tuple[Names, ...]) -> str:
     return " then ".join(f"({', '.join(names)})" for names in sets) or "nobody new"
 
@@ -278,4 +292,42 @@ def joiners_catch_up_before_they_are_online(history: History) -> list[OnlineTooE
         OnlineTooEarly(joiner=joiner, told=told, waiting=tuple(sorted(state.waiting)))
         for joiner, told, state in _joiners_online(history)
         if not state.has_caught_up
+    ]
+
+
+def _recoveries(history: History) -> Iterator[tuple[str, int, bool]]:
+    """Yield a joiner, its first view, and whether an online member had installed it.
+
+    A member is online from its own ONLINE event with its name on.
+    """
+    views: dict[str, int] = {}
+    online: set[str] = set()
+    recovered: dict[str, int] = {}
+    for event in history.events:
+        member = event.member
+        if event.kind in (EventKind.STARTED, EventKind.STOPPED, EventKind.CRASHED):
+            views.pop(member, None)
+            recovered.pop(member, None)
+            online.discard(member)
+        elif event.kind is EventKind.ONLINE and member in event.members:
+            online.add(member)
+        elif event.kind is EventKind.RECOVERED:
+            recovered[member] = max((views.get(one, 0) for one in online), default=0)
+        elif event.kind is EventKind.VIEW_INSTALLED and event.view:
+            if member in recovered:
+                yield member, event.view, recovered.pop(member) >= event.view
+            views[member] = event.view
+
+
+@always(
+    of=recorded(EventKind.RECOVERED, EventKind.ONLINE, EventKind.VIEW_INSTALLED),
+    source="MySQL manual, distributed recovery: the donor is a member that is ONLINE",
+    witness=lambda history: sum(1 for _ in _recoveries(history)),
+)
+def joiners_recover_from_online_donors(history: History) -> list[DonorNotOnline]:
+    """A joiner ends recovery only after an online member installed the joiner's view."""
+    return [
+        DonorNotOnline(joiner=joiner, view=view)
+        for joiner, view, is_due in _recoveries(history)
+        if not is_due
     ]

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from paraply.properties.gtid.histories import domain_of, entries_of
 from paraply.properties.registry import Violation, always, sometimes
-from paraply.properties.vocabularies import executed_sets, states_of_writers
+from paraply.properties.vocabularies import executed_sets, followed_sources, states_of_writers
 from paraply.vocabulary.events import Event, EventKind
 from paraply.vocabulary.history import History
 from paraply.vocabulary.transactions import TransactionId
@@ -63,6 +63,17 @@ class RequestedPurged(Violation):
 
     def __str__(self) -> str:
         return f"{self.source} has purged what {self.member} lacks, having executed {self.executed}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReplicaRestless(Violation):
+    """A replica has started and does not come to rest."""
+
+    member: str
+    source: str
+
+    def __str__(self) -> str:
+        return f"{self.member} started after {self.source} and never came to rest"
 
 
 def _states(history: History) -> Iterator[Event]:
@@ -183,4 +194,32 @@ def auto_position_finds_what_it_asks(history: History) -> tuple[RequestedPurged,
         for event in history.events_of(EventKind.STARTED)
         for source in event.members
         if event.note.startswith(REQUESTED_PURGED) and is_executed_set(event.gtid_set)
+    )
+
+
+def _followers(history: History) -> dict[str, tuple[str, bool]]:
+    """Return each replica's last source, and whether the replica ends after its start."""
+    found: dict[str, tuple[str, bool]] = {}
+    for event in history.events:
+        if event.kind is EventKind.STARTED and event.members:
+            found[event.member] = event.members[0], False
+        elif event.kind in _ENDS and event.member in found:
+            found[event.member] = found[event.member][0], True
+    return found
+
+
+_ENDS = (EventKind.STOPPED, EventKind.FAILED, EventKind.CRASHED)
+
+
+@always(
+    of=followed_sources,
+    source="MySQL manual, GTID auto-positioning: a replica asks once, and then receives",
+    witness=lambda history: len(_followers(history)),
+)
+def replicas_come_to_rest(history: History) -> tuple[ReplicaRestless, ...]:
+    """A replica that follows a source is at rest in the end, or fails or crashes."""
+    return tuple(
+        ReplicaRestless(member=member, source=source)
+        for member, (source, is_over) in _followers(history).items()
+        if history.is_complete and not is_over
     )

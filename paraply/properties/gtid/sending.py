@@ -29,6 +29,20 @@ class CoveredSent(Violation):
         )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeptAcrossCrash(Violation):
+    """A replica goes on after a crash with what it had received before."""
+
+    member: str
+    transaction: TransactionId
+
+    def __str__(self) -> str:
+        return (
+            f"{self.member} crashed, and received or began T{self.transaction} before it asked a "
+            "source again"
+        )
+
+
 def sent_groups(history: History) -> bool:
     """A controlled run records the sources of replicas, and what they receive."""
     return (
@@ -96,4 +110,32 @@ def sources_send_what_follows_the_position(history: History) -> tuple[CoveredSen
         )
         for start, event, is_covered in _sent(history)
         if is_covered and event.transaction is not None
+    )
+
+
+def _after_crashes(history: History) -> Iterator[tuple[Event, bool]]:
+    """Yield what replicas receive or begin after a crash, and whether they had asked again."""
+    has_asked: dict[str, bool] = {}
+    for event in history.events:
+        if event.kind is EventKind.CRASHED:
+            has_asked[event.member] = False
+        elif event.member not in has_asked:
+            continue
+        elif event.kind is EventKind.STARTED and event.members:
+            has_asked[event.member] = True
+        elif event.kind in (EventKind.DELIVERED, EventKind.BEGUN):
+            yield event, has_asked[event.member]
+
+
+@always(
+    of=sent_groups,
+    source="MDEV-4698: a restarted replica discards its relay log",
+    witness=lambda history: sum(1 for _ in _after_crashes(history)),
+)
+def crashed_replicas_ask_again(history: History) -> tuple[KeptAcrossCrash, ...]:
+    """After a crash a replica receives and begins nothing before it asks a source again."""
+    return tuple(
+        KeptAcrossCrash(member=event.member, transaction=event.transaction)
+        for event, has_asked in _after_crashes(history)
+        if not has_asked and event.transaction is not None
     )

@@ -5,6 +5,7 @@ A commit waits for its own group's round trip and the rest of the previous one's
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -13,6 +14,9 @@ from paraply.properties.vocabularies import timed_stages
 from paraply.vocabulary.events import EventKind
 from paraply.vocabulary.history import History
 from paraply.vocabulary.transactions import TransactionId
+
+MYSQL = "mysql_"
+"""Prefix of dialects whose groups queue for each stage."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,16 +124,25 @@ def stated_durations(history: History) -> bool:
 
 
 def _steps(history: History) -> Iterator[StepTooShort]:
-    """Yield the duration of each sync and engine commit, from the step before it."""
+    """Yield the duration of each sync and engine commit, from the step before it.
+
+    The wait for the replicas is over with the last acknowledgement that it needs.
+    """
+    needed = _number(history, "acknowledgements") or 1
+    heard: Counter[TransactionId] = Counter()
     least = {
         EventKind.SYNCED: _number(history, "sync_us"),
         EventKind.ENGINE_COMMITTED: _number(history, "engine_commit_us"),
     }
     since: dict[TransactionId, int] = {}
-    for event in history.events_of(EventKind.FLUSHED, *least):
+    for event in history.events_of(EventKind.FLUSHED, EventKind.ACKNOWLEDGED, *least):
         if event.transaction is None:
             continue
-        if event.kind in least and event.transaction in since:
+        if event.kind is EventKind.ACKNOWLEDGED:
+            heard[event.transaction] += 1
+            if heard[event.transaction] != needed:
+                continue
+        elif event.kind in least and event.transaction in since:
             yield StepTooShort(
                 transaction=event.transaction,
                 step=event.kind.value,
@@ -147,6 +160,57 @@ def _steps(history: History) -> Iterator[StepTooShort]:
 def syncs_and_commits_take_their_time(history: History) -> tuple[StepTooShort, ...]:
     """A sync, and an engine commit, last at least as long as is stated."""
     return tuple(one for one in _steps(history) if one.took_us < one.least_us)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeftInQueue(Violation):
+    """A transaction that is queued for a sync waits for the next one."""
+
+    transaction: TransactionId
+    flushed_us: int
+    begun_us: int
+
+    def __str__(self) -> str:
+        return (
+            f"T{self.transaction}, flushed at {self.flushed_us:,} us, was left out of the sync "
+            f"that began at {self.begun_us:,} us"
+        )
+
+
+def syncs_of_queues(history: History) -> bool:
+    """MySQL's source on a simulated clock: a sync takes all groups that are queued for it."""
+    return stated_durations(history) and history.header.dialect.startswith(MYSQL)
+
+
+def _queued_at_syncs(history: History) -> Iterator[tuple[LeftInQueue, bool]]:
+    """Yield each transaction that was queued when a sync began, and whether that sync has it."""
+    queued: dict[TransactionId, int] = {}
+    for event in history.events_of(EventKind.FLUSHED):
+        if event.transaction is not None:
+            queued[event.transaction] = event.time
+    synced: dict[int, set[TransactionId]] = {}
+    for event in history.events_of(EventKind.SYNCED):
+        if event.transaction is not None:
+            synced.setdefault(event.time, set()).add(event.transaction)
+    for end, taken in synced.items():
+        begun = end - _number(history, "sync_us")
+        for one, flushed in queued.items():
+            if flushed < begun:
+                left = LeftInQueue(transaction=one, flushed_us=flushed, begun_us=begun)
+                yield left, one in taken
+        for one in taken:
+            queued.pop(one, None)
+
+
+@always(
+    of=syncs_of_queues,
+    source="MYSQL_BIN_LOG::ordered_commit: fetch_queue_for, the leader takes the whole queue",
+    witness=lambda history: sum(1 for _ in _queued_at_syncs(history)),
+    is_safety=False,
+)
+def syncs_take_the_whole_queue(history: History) -> tuple[LeftInQueue, ...]:
+    """MySQL syncs, with the leader's group, all groups that were flushed before the sync began."""
+    return tuple(left for left, is_taken in _queued_at_syncs(history) if not is_taken)
 
 
 def commits_per_second(history: History) -> float:

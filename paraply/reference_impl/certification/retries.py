@@ -62,6 +62,7 @@ class CertifierRetriesSubject(Subject):
                 "nothing_needed_is_purged",
                 "window_covers_what_was_purged",
                 "certification_info_is_bounded",
+                "only_stored_items_are_purged",
                 "only_superseded_versions_are_purged",
                 "members_commit_in_different_orders",
                 "remote_transactions_commit_as_certified",

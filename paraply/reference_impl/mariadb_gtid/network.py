@@ -309,7 +309,10 @@ class Network:
         """FLUSH BINARY LOGS."""
         self.budget.rotations -= 1
         server.binlog.rotate(server.state)
-        self.recorder.record(EventKind.RELAY_ROTATED, member=server.name)
+        self.recorder.record(
+            EventKind.RELAY_ROTATED, member=server.name,
+            gtid_set=str(server.binlog.files[-1].listed),
+        )  # fmt: skip
 
     def lose(self, server: Server) -> None:
         """Remove a server for good."""

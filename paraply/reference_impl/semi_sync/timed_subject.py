@@ -72,6 +72,7 @@ class SemiSyncClockSubject(Subject):
                 "what_was_seen_survives",
                 "what_was_confirmed_survives",
                 "waits_are_abandoned_only_for_cause",
+                "lost_clients_get_no_answer",
                 "readers_at_the_source_see_prefixes",
                 "snapshots_know_their_place",
                 "recovery_decides_by_the_binlog",
