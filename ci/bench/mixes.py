@@ -390,8 +390,11 @@ MARIADB_COMPRESSED = {23: 166, 24: 167, 25: 168}
 _UPDATE_ROWS = 24
 
 
-def compressed(data: bytes, dialect: str) -> Iterator[bytes]:
-    """Yield a log with its transactions (MySQL) or rows events (MariaDB) compressed."""
+def compressed(data: bytes, dialect: str, *, first: int = 0) -> Iterator[bytes]:
+    """Yield a log with its transactions (MySQL) or rows events (MariaDB) compressed.
+
+    Events before the offset ``first`` stay as they are.
+    """
     yield MAGIC
     position = at = len(MAGIC)
     packer = zstandard.ZstdCompressor(level=3)
@@ -400,7 +403,7 @@ def compressed(data: bytes, dialect: str) -> Iterator[bytes]:
         length = int.from_bytes(data[at + 9 : at + 13], "little")
         event, at = data[at : at + length], at + length
         code, body = event[4], event[19:-4]
-        if code == FORMAT:
+        if code == FORMAT or at <= first:
             made = event
         elif dialect == "mysql" and (inner or (code == QUERY and body.endswith(b"\0BEGIN"))):
             inner += event[:9] + struct.pack("<II", length - 4, 0) + event[17:-4]

@@ -6,14 +6,14 @@ import lzma
 import tempfile
 from pathlib import Path
 
-from ci.bench import generate_log, workload
+from ci.bench import generate_log, mixes, workload
 from paraply.auditing.loading import SAMPLE
 
 SIZE_BYTES = 200_000
 
 
 def sample() -> bytes:
-    """Return the log: the mix of the benchmarks on small tables."""
+    """Return the log: the mix of the benchmarks on small tables, its second half compressed."""
     workload.SBTEST_ROWS = workload.ACCOUNTS = 40
     workload.TEXTS = 16
     workload.HISTORY_SIZE = 100
@@ -22,7 +22,8 @@ def sample() -> bytes:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "sample"
         generate_log.generate(path, dialect="mariadb", size_bytes=SIZE_BYTES)
-        return path.read_bytes()
+        plain = path.read_bytes()
+    return b"".join(mixes.compressed(plain, "mariadb", first=len(plain) // 2))
 
 
 if __name__ == "__main__":
