@@ -30,6 +30,8 @@ USER, PASSWORD = "watcher", "a-watchers-word"
 SECONDS_MAX = 60
 CRASH_SAFE = ("--sync-binlog=1", "--innodb-flush-log-at-trx-commit=1")
 """Otherwise a killed replica's log is ahead of its tables."""
+IN_GROUPS = ("--binlog-commit-wait-count=2", "--binlog-commit-wait-usec=20000")
+"""MariaDB's clients may otherwise commit one by one, so that nothing may overlap."""
 TURNS = 60
 """Transactions of each client and mode."""
 LOAD = Task(folder=Path(), seed=1, transactions=TURNS * CLIENTS)
@@ -98,7 +100,8 @@ class Watching:
         deadline = time.monotonic() + SECONDS_MAX
         while True:
             seen = self.metrics()
-            if seen["transactions_total"] >= count and not seen["behind_transactions"]:
+            both = seen["transactions_total"], seen.get("source_transactions_total", 0)
+            if min(both) >= count and not seen["behind_transactions"]:
                 return
             assert time.monotonic() < deadline, seen
             time.sleep(0.3)
@@ -120,7 +123,8 @@ class Watching:
 def watched_pair(find, replica_options, folder, *options) -> Iterator[tuple]:
     installation = installed(find)
     with ServerRoom() as room:
-        source = room.start(installation, options=COMMON)
+        groups = IN_GROUPS if find is find_mariadb else ()
+        source = room.start(installation, options=(*COMMON, *groups))
         replica = room.start(installation, options=replica_options)
         replicate(source, replica)
         create(source)
