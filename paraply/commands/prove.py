@@ -70,7 +70,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
                         help="and with the assertions in K other orders (0)")  # fmt: skip
     parser.add_argument("--timeout", type=within(float, *TIMEOUTS_S), metavar="S",
                         help="seconds that a solver has for each obligation (10), and for "
-                        "each length of a run (60); the kernel has a fixed budget")  # fmt: skip
+                        "each length of a run (300); the kernel has a fixed budget")  # fmt: skip
     parser.add_argument("--matrix", action="store_true", help="print invariant x action")
     parser.add_argument("--lint", action="store_true",
                         help="warn of quantifiers that solvers stumble over")  # fmt: skip

@@ -13,7 +13,7 @@ from paraply.models.claims.claim import Counterexample, Theorem
 from paraply.models.judging.bounded import Run, breach_of
 from paraply.models.judging.judges import JUDGES
 from paraply.models.judging.lassos import replay_lasso, search_lasso
-from paraply.models.judging.solver import Answer, Judgment, shortest_run
+from paraply.models.judging.solver import RUN_SECONDS_MAX, Answer, Judgment, shortest_run
 from paraply.models.judging.traces import replay
 from paraply.models.language.concrete import Scope
 from paraply.models.language.response import Response
@@ -161,7 +161,7 @@ def replayed(counterexample: Counterexample, data: dict[str, Any]) -> Run:
     return replay(system, breach_of(claim), data)
 
 
-def refute(counterexample: Counterexample, *, timeout_s: float = 60.0) -> Refutation:
+def refute(counterexample: Counterexample, *, timeout_s: float = RUN_SECONDS_MAX) -> Refutation:
     """Search the shortest breach or lasso; ``timeout_s`` applies per depth of the solver."""
     system = counterexample.system()
     claim = claim_named(system, counterexample.statement)
@@ -191,7 +191,12 @@ def _lasso(counterexample: Counterexample, system: System, response: Response) -
 
 
 def reach(
-    system: System, situation: Statement, scope: Scope, steps_max: int, *, timeout_s: float = 60.0
+    system: System,
+    situation: Statement,
+    scope: Scope,
+    steps_max: int,
+    *,
+    timeout_s: float = RUN_SECONDS_MAX,
 ) -> Run | None:
     """Return a shortest run, or None within the bound."""
     return shortest_run(

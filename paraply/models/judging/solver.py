@@ -27,6 +27,9 @@ NO_SOLVER = register(
 
 PACKAGES = {"z3": "z3-solver", "cvc5": "cvc5"}
 
+RUN_SECONDS_MAX = 300.0
+"""By the clock, and for one length: the longest search takes a tenth of it on a core of its own."""
+
 
 def installed(solver: str) -> Any:
     """Return a solver's module. Raises ``ParaplyError`` P710."""
@@ -205,7 +208,7 @@ def shortest_run(
     *,
     capacity: Function | None = None,
     steps_max: int = 12,
-    timeout_s: float = 60.0,
+    timeout_s: float = RUN_SECONDS_MAX,
 ) -> Run | None:
     """Return a replayed shortest run to ``situation``, or None.
 
