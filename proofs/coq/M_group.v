@@ -530,10 +530,6 @@ Definition inv_snapshots_are_prefixes (st : state) : Prop :=
 Definition inv_places_are_positions (st : state) : Prop :=
   (forall t : Txn, (((negb (delivered st t)) || ((sent st t) && ((0 <=? (place st t)) && ((place st t) <? (n st))))) && (((negb (certified st t)) || (delivered st t)) && (((negb (sent st t)) || (begun st t)) && ((negb (live st t)) || ((begun st t) && (in_group st (home st t))))))) = true).
 
-(* without a writer between two positions, they have one version *)
-Definition inv_versions_last_until_the_next_writer (st : state) : Prop :=
-  (forall p : Z, (forall q : Z, (forall r : Row, ((negb ((0 <=? p) && ((p <=? q) && (q <=? (n st))))) || ((p <=? (version st q r)) || (Z.eqb (version st p r) (version st q r)))) = true))).
-
 (* a version was written before *)
 Definition inv_versions_are_earlier (st : state) : Prop :=
   (forall p : Z, (forall r : Row, ((negb ((0 <=? p) && (p <=? (n st)))) || (((-1) <=? (version st p r)) && ((version st p r) <? p))) = true)).

@@ -807,7 +807,7 @@ Definition act_start (st : state) (m : Member) (q : Z) : state :=
 
 (* a worker changes a row, and holds its lock until the engine commit *)
 Definition guard_change_row (st : state) (m : Member) (q : Z) (r : Row) : Prop :=
-  (((in_group st m) = true) /\ ((((upto st m) <=? q) = true) /\ (((q <? (received st m)) = true) /\ (((certified st (txn_at st q)) = true) /\ (((negb ((live st (txn_at st q)) && (eqb_Member (home st (txn_at st q)) m))) = true) /\ (((started st m q) = true) /\ (((certified st (txn_at st q)) = true) /\ (((ws (txn_at st q) r) = true) /\ (((Z.eqb (row_lock st m r) (-1)) = true) /\ ((forall t : Txn, (negb ((live st t) && ((eqb_Member (home st t) m) && (ws t r)))) = true))))))))))).
+  (((in_group st m) = true) /\ ((((upto st m) <=? q) = true) /\ (((q <? (received st m)) = true) /\ (((certified st (txn_at st q)) = true) /\ (((negb ((live st (txn_at st q)) && (eqb_Member (home st (txn_at st q)) m))) = true) /\ (((started st m q) = true) /\ (((ws (txn_at st q) r) = true) /\ (((Z.eqb (row_lock st m r) (-1)) = true) /\ ((forall t : Txn, (negb ((live st t) && ((eqb_Member (home st t) m) && (ws t r)))) = true)))))))))).
 Definition act_change_row (st : state) (m : Member) (q : Z) (r : Row) : state :=
   {|
      n := n st;
@@ -949,10 +949,6 @@ Definition inv_snapshots_are_prefixes (st : state) : Prop :=
 Definition inv_places_are_positions (st : state) : Prop :=
   (forall t : Txn, (((negb (delivered st t)) || ((sent st t) && ((0 <=? (place st t)) && ((place st t) <? (n st))))) && (((negb (certified st t)) || (delivered st t)) && (((negb (sent st t)) || (begun st t)) && ((negb (live st t)) || ((begun st t) && (in_group st (home st t))))))) = true).
 
-(* without a writer between two positions, they have one version *)
-Definition inv_versions_last_until_the_next_writer (st : state) : Prop :=
-  (forall p : Z, (forall q : Z, (forall r : Row, ((negb ((0 <=? p) && ((p <=? q) && (q <=? (n st))))) || ((p <=? (version st q r)) || (Z.eqb (version st p r) (version st q r)))) = true))).
-
 (* a version was written before *)
 Definition inv_versions_are_earlier (st : state) : Prop :=
   (forall p : Z, (forall r : Row, ((negb ((0 <=? p) && (p <=? (n st)))) || (((-1) <=? (version st p r)) && ((version st p r) <? p))) = true)).
@@ -1040,10 +1036,6 @@ Definition inv_what_is_written_is_current (st : state) : Prop :=
 (* each position is its transaction's place *)
 Definition inv_positions_are_places (st : state) : Prop :=
   (forall p : Z, ((negb ((0 <=? p) && (p <? (n st)))) || (Z.eqb (place st (txn_at st p)) p)) = true).
-
-(* and each place its transaction's position *)
-Definition inv_places_have_their_transaction (st : state) : Prop :=
-  (forall t : Txn, ((negb (delivered st t)) || (eqb_Txn (txn_at st (place st t)) t)) = true).
 
 (* whatever was certified changed, at its member, the version that the certified writer before it had left: no update is lost *)
 Definition safe_changes_are_made_on_the_last_version (st : state) : Prop :=

@@ -340,10 +340,6 @@ def _statements(g: Group) -> None:
         implies(g.certified(T), g.delivered(T)), implies(g.sent(T), g.begun(T)),
         implies(g.live(T), conj(g.begun(T), g.in_group(home)))),
         "a transaction is executed, sent, delivered, certified, in this order")  # fmt: skip
-    system.invariant("versions_last_until_the_next_writer", (P, Q, R), implies(
-        conj(P >= 0, P <= Q, Q <= g.n()), disj(version(Q, R) >= P,
-                                               eq(version(P, R), version(Q, R)))),
-        "without a writer between two positions, they have one version")  # fmt: skip
     system.invariant("versions_are_earlier", (P, R), implies(conj(P >= 0, P <= g.n()),
         conj(version(P, R) >= NOBODY, version(P, R) < P)),
         "a version was written before")  # fmt: skip

@@ -228,8 +228,8 @@ def _workers(x: Layer) -> None:
     unlocked = forall(T, negate(conj(g.live(T), eq(g.home(T), M), g.ws(T, R))))
     system.action(
         "change_row", (M, Q, R),
-        guard=conj(x.waits(M, Q), x.started(M, Q), g.writes(Q, R), eq(x.row_lock(M, R), NONE),
-                   unlocked if rules.workers_wait else TRUE),
+        guard=conj(x.waits(M, Q), x.started(M, Q), g.ws(g.txn_at(Q), R),
+                   eq(x.row_lock(M, R), NONE), unlocked if rules.workers_wait else TRUE),
         updates={x.row_lock: lambda m, r: ite(conj(eq(m, M), eq(r, R)), Q, x.row_lock(m, r))},
         meaning="a worker changes a row, and holds its lock until the engine commit",
     )  # fmt: skip
@@ -369,8 +369,6 @@ def _invariants(x: Layer) -> None:
         "at its position, no row that it writes is newer than its snapshot")  # fmt: skip
     system.invariant("positions_are_places", (P,), implies(conj(P >= 0, P < g.n()),
         eq(g.place(g.txn_at(P)), P)), "each position is its transaction's place")  # fmt: skip
-    system.invariant("places_have_their_transaction", (T,), implies(g.delivered(T),
-        eq(g.txn_at(g.place(T)), T)), "and each place its transaction's position")  # fmt: skip
 
     system.cover("two_run_at_once", (M, P, Q), conj(f.both, x.started(M, P), x.started(M, Q)))
     system.cover("worker_beside_a_session", (M, P, Q), conj(x.waits(M, Q), x.started(M, Q),
