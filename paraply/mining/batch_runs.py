@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence, Set
@@ -15,7 +14,7 @@ from paraply.mining.coverage import course_of, features_of
 from paraply.mining.plan import Batch, Plan
 from paraply.mining.signatures import shape_signature
 from paraply.mining.sketches import as_bytes, estimated, from_bytes, seen
-from paraply.mining.systems import System, is_situation
+from paraply.mining.systems import System, as_settings, is_situation
 from paraply.properties.campaign import steps_of
 from paraply.properties.registry import Property
 from paraply.vocabulary.events import Event
@@ -29,7 +28,10 @@ from paraply.vocabulary.verdict import Verdict
 UNEXPLAINED = " (without its documented cause)"
 """End of the signature of a breach that the dialect is known for, but not by this cause."""
 NOVEL_MAX = 64
-"""Novel programs per batch."""
+"""Programs with new features, per batch."""
+
+GivenRun = tuple[int, Schedule, str]
+"""A run's number, its schedule, and its settings as JSON; empty where its number decides them."""
 
 _WORDS = pa.list_(pa.string())
 
@@ -70,18 +72,21 @@ known of options that only this run has. ``situations``: reached ones.
 class Specimen:
     """A cluster's best example, and their number.
 
-    The total order (transactions, events, choices, run) makes merging commutative.
+    The total order (transactions, events, choices, run) makes merging commutative. ``settings``
+    are those of a varied run; empty where the run's number decides.
     """
 
     count: int
     size: tuple[int, int, int]
     run: int
     program: bytes
+    settings: str = ""
 
     def take(self, other: Specimen) -> None:
         """Merge another specimen of the cluster."""
         if (other.size, other.run) < (self.size, self.run):
-            self.size, self.run, self.program = other.size, other.run, other.program
+            self.size, self.run = other.size, other.run
+            self.program, self.settings = other.program, other.settings
         self.count += other.count
 
     def as_json(self) -> dict[str, Any]:
@@ -97,7 +102,20 @@ def specimen_from_json(value: Mapping[str, Any]) -> Specimen:
         size=(transactions, events, choices),
         run=value["run"],
         program=bytes.fromhex(value["program"]),
+        settings=value["settings"],
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A program with new features, and its run's drawn settings as JSON; empty: none are drawn."""
+
+    program: bytes
+    settings: str = ""
+
+    def as_json(self) -> dict[str, str]:
+        """Return plain values."""
+        return {"program": self.program.hex(), "settings": self.settings}
 
 
 @dataclass(slots=True, kw_only=True)
@@ -116,7 +134,7 @@ class Counts:
         features: numbers (``paraply.mining.coverage``).
         courses: sketch of different courses (``paraply.mining.sketches``).
         clusters: shape signature -> specimen.
-        novel: programs with new features.
+        kept: programs with new features, to vary.
     """
 
     histories: int = 0
@@ -132,7 +150,7 @@ class Counts:
     features: set[int] = field(default_factory=set)
     courses: int = 0
     clusters: dict[str, Specimen] = field(default_factory=dict)
-    novel: list[bytes] = field(default_factory=list)
+    kept: list[Kept] = field(default_factory=list)
 
     @property
     def different(self) -> int:
@@ -187,7 +205,7 @@ class Counts:
             "features": sorted(self.features),
             "courses": as_bytes(self.courses).hex() if self.courses else "",
             "clusters": {text: one.as_json() for text, one in self.clusters.items()},
-            "novel": [program.hex() for program in self.novel],
+            "kept": [one.as_json() for one in self.kept],
         }
 
 
@@ -205,15 +223,17 @@ _COUNTS_SHAPE = {
     "actions": _COUNTED,
     "features": [int],
     "courses": str,
-    "clusters": {str: {"count": int, "size": [int], "run": int, "program": str}},
-    "novel": [str],
+    "clusters": {str: {"count": int, "size": [int], "run": int, "program": str, "settings": str}},
+    "kept": [{"program": str, "settings": str}],
 }
 
 
 def counts_from_json(value: Mapping[str, Any]) -> Counts:
     """Read :meth:`Counts.as_json`; ``ValueError`` for another shape."""
     # States of earlier versions lack these.
-    value = {"courses": "", "expected": {}, "unexplained": {}, **value}
+    value = {"courses": "", "expected": {}, "unexplained": {}, "kept": [], **value}
+    require_shape(value, {"clusters": {str: dict}}, "counts")
+    value["clusters"] = {text: {"settings": "", **one} for text, one in value["clusters"].items()}
     require_shape(value, _COUNTS_SHAPE, "counts")
     return Counts(
         histories=value["histories"],
@@ -229,7 +249,7 @@ def counts_from_json(value: Mapping[str, Any]) -> Counts:
         features=set(value["features"]),
         courses=from_bytes(bytes.fromhex(value["courses"])) if value["courses"] else 0,
         clusters={text: specimen_from_json(one) for text, one in value["clusters"].items()},
-        novel=[bytes.fromhex(program) for program in value["novel"]],
+        kept=[Kept(bytes.fromhex(one["program"]), one["settings"]) for one in value["kept"]],
     )
 
 
@@ -246,39 +266,44 @@ class BatchRun:
 def run_batch(
     plan: Plan,
     batch: Batch,
-    schedules: Iterable[tuple[int, Schedule]] | None = None,
+    runs: Iterable[GivenRun] | None = None,
     *,
     known: Set[int] | None = None,
 ) -> BatchRun:
-    """Run a batch on its seeds or ``schedules``.
+    """Run a batch on its seeds or ``runs``.
 
-    ``known`` features are not novel; None disables novelty.
+    Programs with features beyond ``known`` are kept; None keeps none.
     """
     started = time.perf_counter()
     system = plan.systems[batch.system]
     judges = system.properties
-    if schedules is None:
-        schedules = seeded(plan, batch)
+    if runs is None:
+        runs = seeded(plan, batch)
     counts = Counts()
     rows = []
     named = named_columns(system)
     with system.opened() as make_history:
-        for run, schedule in schedules:
-            history = make_history(schedule, run)
+        for run, schedule, settings in runs:
+            if settings:
+                history = system.runner.run(schedule, system.with_settings(settings).workload)
+            else:
+                history = make_history(schedule, run)
+            options = settings or options_column(system, run)
             features = features_of(history)
             program = encode_program(schedule.choices)
             if known is not None and features - known - counts.features:
-                counts.novel = [*counts.novel, program][:NOVEL_MAX]
+                kept = Kept(program, "" if system.draws is None else options)
+                counts.kept = [*counts.kept, kept][:NOVEL_MAX]
             counts.features |= features
             rows.append(
                 {
                     **named,
-                    "options": options_column(system, run),
+                    "options": options,
                     "run": run,
                     "seed": history.header.seed,
                     "program": program,
                     "features": len(features),
-                    **judged(history, run, program, judges, counts, system),
+                    **judged(history, run, program, judges, counts, system, settings),
                 }
             )
     table = pa.Table.from_pylist(rows, schema=SCHEMA)
@@ -297,13 +322,13 @@ def named_columns(system: System) -> dict[str, str]:
 
 def options_column(system: System, run: int) -> str:
     """Return a run's options, sorted, as JSON."""
-    return json.dumps(dict(sorted(system.options_at(run).items())))
+    return as_settings(system.options_at(run))
 
 
-def seeded(plan: Plan, batch: Batch) -> Iterable[tuple[int, Schedule]]:
+def seeded(plan: Plan, batch: Batch) -> Iterable[GivenRun]:
     """Yield a batch's runs with random schedules."""
     for run in range(batch.first, batch.first + batch.count):
-        yield run, plan.systems[batch.system].schedule_at(run, plan.seed_of(run))
+        yield run, plan.systems[batch.system].schedule_at(run, plan.seed_of(run)), ""
 
 
 def action_of(event: Event) -> str:
@@ -320,6 +345,7 @@ def judged(
     judges: Sequence[Property],
     counts: Counts,
     system: System,
+    settings: str = "",
 ) -> dict[str, Any]:
     """Judge and count a history; return its columns."""
     size = (len(history.transactions), len(history.events), len(program))
@@ -346,7 +372,7 @@ def judged(
             signatures.append(signature)
             counts.violated[name] = counts.violated.get(name, 0) + 1
             counts.first_violated.setdefault(name, run)
-            counts.meet(signature, Specimen(1, size, run, program))
+            counts.meet(signature, Specimen(1, size, run, program, settings))
         elif (evidence := prop.evidence(history)).verdict is Verdict.HOLDS or (
             evidence.relevant and is_situation(prop)
         ):

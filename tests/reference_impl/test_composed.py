@@ -22,7 +22,7 @@ from paraply.registries import mutant_named, property_named, registered_mutants
 from paraply.vocabulary.events import EventKind, Outcome
 from paraply.vocabulary.log import Operation
 from paraply.vocabulary.schedule import Exploration, SeededSchedule
-from paraply.vocabulary.transactions import TransactionId
+from paraply.vocabulary.transactions import TransactionId, TransactionKind
 
 WAIT = "own_commits_wait_for_other_members"
 MUTANTS = [mutant.name for mutant in registered_mutants() if mutant.of == COMPOSED.name]
@@ -30,6 +30,7 @@ RUNS = 250
 RUNS_OF_A_MUTANT = 3_000
 SITUATIONS = {
     "a_certified_row_is_read_and_changed",
+    "definitions_are_as_certified",
     "a_deleted_row_is_inserted_again",
     "a_joiner_certifies",
     "a_member_recovers_from_a_donor",
@@ -50,7 +51,14 @@ SITUATIONS = {
     "something_happens_after_a_crash",
     "what_a_group_confirmed_survives",
 }
-QUIET = {"joins": 0, "departures": 0, "broadcasts": 0, "barriers": False, "reads": 0}
+QUIET = {
+    "joins": 0,
+    "departures": 0,
+    "broadcasts": 0,
+    "barriers": False,
+    "reads": 0,
+    "alterations": 0,
+}
 
 
 @pytest.mark.long
@@ -123,6 +131,42 @@ def test_only_after_commit_breaks_the_wait_of_commits(after_commit):
     answers = property_named("members_answer_when_others_have_it")
     assert any(answers.witness(one) for one in histories)
     assert not any(answers.violations(one) for one in histories)
+
+
+def test_no_row_of_the_table_is_changed_while_a_ddl_runs_at_any_member():
+    """From its client's submission to each member's commit, only earlier ones' rows are applied."""
+    used_after = 0
+    for seed in range(300):
+        history = COMPOSED.run(SeededSchedule(seed), Workload(transactions=6))
+        for ddl in [one.id for one in history.transactions if one.kind is TransactionKind.DDL]:
+            running = set()
+            for event in history.events:
+                if event.transaction == ddl and event.kind in (
+                    EventKind.SUBMITTED,
+                    EventKind.BEGUN,
+                ):
+                    running.add(event.member)
+                elif event.kind in (EventKind.CRASHED, EventKind.STOPPED) or (
+                    event.transaction == ddl and event.kind is EventKind.ENGINE_COMMITTED
+                ):
+                    running.discard(event.member)
+                elif event.kind is EventKind.ROW_APPLIED:
+                    assert event.member not in running, (seed, event)
+                    used_after += event.transaction > ddl
+    assert used_after > 20
+
+
+def test_workers_apply_a_ddl_behind_the_barrier_of_its_stamp():
+    stamps = {
+        (event.timestamp.last_committed, event.timestamp.sequence_number)
+        for seed in range(100)
+        for history in [COMPOSED.run(SeededSchedule(seed), Workload())]
+        for event in history.events_of(EventKind.CERTIFIED)
+        if event.timestamp is not None
+        and history.transaction(event.transaction).kind is TransactionKind.DDL
+    }
+    assert len(stamps) > 1
+    assert {number - last for last, number in stamps} == {1}
 
 
 def test_stamps_of_the_applier_are_the_certifiers():

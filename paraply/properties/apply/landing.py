@@ -1,7 +1,7 @@
 """A transaction changes the version that it was certified against.
 
 So only certification order decides the data. A session changes rows before sending; an applier, at
-commit.
+commit. It uses a table from its first recorded row on.
 """
 
 from __future__ import annotations
@@ -139,14 +139,20 @@ class _Change(NamedTuple):
 
 
 Names = Callable[[Transaction], Iterable[str]]
+Moments = dict[tuple[str, TransactionId | None], int]
+"""Member and transaction -> index of an event."""
 
 
 def _row_changes(history: History) -> Iterator[_Change]:
-    return _changes(history, _rows, _rows)
+    return _changes(history, _rows, _rows, {})
 
 
 def _table_uses(history: History) -> Iterator[_Change]:
-    return _changes(history, _used_tables, _altered_tables)
+    first: Moments = {}
+    for index, event in enumerate(history.events):
+        if event.kind is EventKind.ROW_APPLIED:
+            first.setdefault((event.member, event.transaction), index)
+    return _changes(history, _used_tables, _altered_tables, first)
 
 
 def _rows(transaction: Transaction) -> list[str]:
@@ -154,7 +160,8 @@ def _rows(transaction: Transaction) -> list[str]:
 
 
 def _used_tables(transaction: Transaction) -> list[str]:
-    return sorted({_table(item) for item in transaction.write_set} - {""})
+    written = {row.table.lower() for row in transaction.rows}
+    return sorted(written | {_table(item) for item in transaction.write_set} - {""})
 
 
 def _table(item: Item) -> str:
@@ -167,7 +174,7 @@ def _altered_tables(transaction: Transaction) -> Iterable[str]:
     return get_statement_tables(transaction.statement, "").tables
 
 
-def _changes(history: History, needs: Names, leaves: Names) -> Iterator[_Change]:
+def _changes(history: History, needs: Names, leaves: Names, applied: Moments) -> Iterator[_Change]:
     sent = {
         (event.member, event.transaction): index
         for index, event in enumerate(history.events)
@@ -176,7 +183,7 @@ def _changes(history: History, needs: Names, leaves: Names) -> Iterator[_Change]
     for stream in member_streams(history):
         before = _certified_before(stream, needs, leaves)
         stored: dict[str, TransactionId] = {}
-        for _, is_commit, one in _in_time(stream, sent):
+        for _, is_commit, one in _in_time(stream, sent, applied):
             if is_commit:
                 stored.update(dict.fromkeys(leaves(one), one.id))
                 continue
@@ -219,7 +226,7 @@ def _certified_before(
 
 
 def _in_time(
-    stream: MemberStream, sent: dict[tuple[str, TransactionId | None], int]
+    stream: MemberStream, sent: Moments, applied: Moments
 ) -> list[tuple[int, bool, Transaction]]:
     moments: list[tuple[int, bool, Transaction]] = []
     for one in _positive(stream):
@@ -230,6 +237,7 @@ def _in_time(
             at = sent.get((stream.member, one.transaction.id))
         else:
             at = stream.committed_at.get(one.transaction.id)
+            at = applied.get((stream.member, one.transaction.id), at)
         if at is not None and one.is_positive:
             moments.append((at, False, one.transaction))
     return sorted(moments, key=lambda moment: (moment[0], moment[1], moment[2].id))

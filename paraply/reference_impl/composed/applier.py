@@ -92,7 +92,13 @@ class Applier(Replica):
         """Keep the place from certification."""
 
     def step_of(self, worker: Worker) -> Callable[[], None] | None:
-        """Return the worker's next step; a view change commits after certified own ones."""
+        """Return the worker's next step.
+
+        It begins when no client's metadata lock excludes it. A view change commits after certified
+        own ones.
+        """
+        if worker.stage is Stage.ASSIGNED and self.member.excludes(worker.job_id):
+            return None
         is_last = worker.stage is Stage.FINISHED and worker.job.kind is TransactionKind.VIEW_CHANGE
         if is_last and self.member.has_certified_before(worker.job_id):
             return None

@@ -45,7 +45,9 @@ class ComposedGroup(Group):
         rows = execution.changes(self.recorder.next_id())
         items = items_of(rows)
         self.positions[self.recorder.next_id()] = len(self.total_order)
-        transaction = self.submit(member, items, kind=execution.kind, rows=rows)
+        transaction = self.submit(
+            member, items, kind=execution.kind, rows=rows, alters=execution.alters
+        )
         member.table.hand_over(client, transaction)
         member.apply_rows(transaction)
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, cast
 from paraply.reference_impl.certification.dialects import Dialect
 from paraply.reference_impl.certification.gtids import Gtid
 from paraply.reference_impl.composed.applier import Applier
-from paraply.reference_impl.composed.rows import Table, item_of_row, row_write
+from paraply.reference_impl.composed.rows import TABLE, Table, item_of_row, row_write
 from paraply.reference_impl.composed.settings import Composition
 from paraply.reference_impl.group.member import Member
 from paraply.reference_impl.group.messages import DonorState, RelayEntry
@@ -35,6 +35,16 @@ class Execution:
     kind: TransactionKind
     read: dict[Item, object]
     deleted: frozenset[Item] = frozenset()
+
+    @property
+    def alters(self) -> str:
+        """Return the table that it alters; empty for none."""
+        return TABLE.name if self.kind is TransactionKind.DDL else ""
+
+    @property
+    def uses_table(self) -> bool:
+        """Return whether it holds the table's metadata lock, shared or exclusive."""
+        return bool(self.read or self.alters)
 
     def changes(self, writer: TransactionId) -> tuple[RowWrite, ...]:
         """Return the row changes."""
@@ -215,6 +225,16 @@ class ComposedMember(Member):
         self.leave_relay_log(transaction)
         self.executed |= {gtid}
         self.binlog.append((transaction, gtid))
+
+    def excludes(self, transaction: TransactionId) -> bool:
+        """Return whether a client's metadata lock keeps an applier's transaction from beginning."""
+        known = self.recorder.transactions
+        users = {
+            one: known[one - 1].kind is TransactionKind.DDL
+            for one in (transaction, *self.sessions)
+            if known[one - 1].rows or known[one - 1].kind is TransactionKind.DDL
+        }
+        return transaction in users and len(users) > 1 and any(users.values())
 
     def applicable(self) -> list[RelayEntry]:
         """Return nothing: the applier has steps of its own."""

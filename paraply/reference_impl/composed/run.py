@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 
 from paraply.reference_impl.choices import choose_writes
 from paraply.reference_impl.composed.group import ComposedGroup
-from paraply.reference_impl.composed.member import ComposedMember
+from paraply.reference_impl.composed.member import ComposedMember, Execution
 from paraply.reference_impl.group.member import Member, Status
 from paraply.reference_impl.group.run import Action, Budget, GroupRun, Reach
 from paraply.vocabulary.events import EventKind
@@ -72,6 +72,21 @@ class ComposedRun(GroupRun):
             offer("is read", lambda: self.read(one))
         return found
 
+    def may_use_table(self, member: Member) -> bool:
+        """Return whether a shared lock is free; a DDL may not run beside it on any member."""
+        return super().may_use_table(member) and not any(one.alters for one in self.executions())
+
+    def may_alter_table(self, member: Member) -> bool:
+        """Return whether an exclusive lock is free, and no member's client uses the table."""
+        is_used = any(one.uses_table for one in self.executions())
+        return super().may_alter_table(member) and not is_used
+
+    def executions(self) -> Iterator[Execution]:
+        """Yield what clients of all running members execute."""
+        for member in self.group.members.values():
+            if member.status is not Status.OFFLINE:
+                yield from member.executing.values()
+
     def submit(self, member: Member, *, rows: bool, ddl: bool) -> None:
         """Execute a chosen transaction; it is sent later."""
         kind, items = choose_writes(
@@ -82,6 +97,7 @@ class ComposedRun(GroupRun):
             # It would wait for the lock; it tries later.
             return
         self.budget.transactions -= 1
+        self.budget.alterations -= kind is TransactionKind.DDL
         present = [row for row in items if one.table.committed(row).value is not None]
         may_delete = self.budget.deletes and kind is TransactionKind.ROWS
         one.execute(

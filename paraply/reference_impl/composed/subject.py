@@ -76,6 +76,12 @@ class ComposedSubject(Subject):
             default=True,
             meaning="transactions also delete rows, and insert them again",
         ),
+        Option(
+            name="alterations",
+            default=1,
+            small=0,
+            meaning="ALTER TABLE of the table of all rows, beside no user of it on other members",
+        ),
         Option(name="reads", default=4, small=0, meaning="snapshots that readers take"),
     )
     breaks = BROKEN_BY_TIMESTAMPS
@@ -122,6 +128,7 @@ class ComposedSubject(Subject):
             departures=int(options["departures"]),
             sessions=int(options["sessions"]),
             barriers=bool(options["barriers"]),
+            alterations=int(options["alterations"]),
             reads=int(options["reads"]),
             deletes=bool(options["deletes"]),
         )
