@@ -128,7 +128,7 @@ def _clients(history: History) -> Iterator[tuple[Event, int]]:
 )
 def members_serve_the_configured_clients(history: History) -> tuple[TooManyClients, ...]:
     """A member has at most as many open transactions as it has clients."""
-    greatest = int(history.header.options["sessions"])
+    greatest = int(history.header.options.get("sessions", len(history.transactions)))
     return tuple(
         TooManyClients(
             member=event.member,

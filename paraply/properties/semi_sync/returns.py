@@ -65,6 +65,8 @@ def _stated(option: str, kind: EventKind, *, of_source: bool = False) -> Vocabul
 
 def _restarts(history: History) -> Iterator[RelayLogDiffers]:
     """Yield what replicas have after a restart, and what they should have."""
+    if KEEPS not in history.header.options:
+        return
     received: dict[str, list[TransactionId]] = {name: [] for name in history.members[1:]}
     applied = dict.fromkeys(received, 0)
     for event in history.events:
@@ -112,7 +114,8 @@ def _returns_of_replicas(history: History) -> Iterator[str]:
             down[event.member] = event.note != LOST
         elif event.kind is EventKind.RECOVERED:
             down[event.member] = False
-    for name in history.members[1:] if _last_stop(history) else ():
+    replicas = history.members[1:] if history.header.options.get(REPLICAS) else ()
+    for name in replicas if _last_stop(history) else ():
         if name in down:
             yield name if down[name] else ""
 
@@ -147,7 +150,7 @@ def lost_sources(history: History) -> bool:
 )
 def lost_sources_come_back_as_stated(history: History) -> tuple[ReturnDiffers, ...]:
     """After a fail-over the old source rejoins or is refused if it returns, as stated."""
-    if not _is_after_promotion(history):
+    if SOURCE not in history.header.options or not _is_after_promotion(history):
         return ()
     source = Watch.of(history).source
     ends = history.events_of(EventKind.RECOVERED, EventKind.STOPPED, member=source)
