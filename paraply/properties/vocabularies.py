@@ -142,6 +142,13 @@ def given_numbers(history: History) -> bool:
     return any(event.timestamp is not None for event in history.events)
 
 
+def numbering_sources(history: History) -> bool:
+    """Sources of a controlled run number what they log."""
+    return history.header.tier is EvidenceTier.CONTROLLED_RUN and any(
+        event.timestamp is not None for event in history.events_of(EventKind.FLUSHED)
+    )
+
+
 def given_numbers_in_sessions(history: History) -> bool:
     """A source numbers transactions of named sessions."""
     return given_numbers(history) and any(one.session for one in history.transactions)

@@ -148,8 +148,8 @@ class SourceRun:
         self.schedule = schedule
         self.recorder = recorder
         self.rows = workload.row_names
-        self.transactions = workload.transactions
-        self.rotations = int(options["rotations"])
+        self.transactions_left = workload.transactions
+        self.rotations_left = int(options["rotations"])
         self.statements_max = int(options["statements"])
         self.flavours = list(Flavour) if options["flavours"] else [Flavour.PLAIN]
         self.sessions = range(1, int(options["sessions"]) + 1)
@@ -177,17 +177,19 @@ class SourceRun:
                 if one.depends_on:
                     found.append(lambda one=one: self.flush(one))  # type: ignore[misc]
         busy = {one.session for one in self.running}
-        if self.transactions:
+        if self.transactions_left:
             for session in self.sessions:
                 if session not in busy:
                     found.append(lambda s=session: self.begin(s))  # type: ignore[misc]
-        if self.rotations and not flushed and self.recorder.transactions and self.transactions:
+        # A rotation waits until all transactions in the file have committed.
+        may_rotate = not flushed and bool(self.recorder.transactions)
+        if self.rotations_left and self.transactions_left and may_rotate:
             found.append(self.rotate)
         return found
 
     def begin(self, session: int) -> None:
         """Begin a chosen transaction."""
-        self.transactions -= 1
+        self.transactions_left -= 1
         flavour = self.schedule.choose(self.flavours, "flavour")
         statements = 1
         if flavour is Flavour.PLAIN and self.statements_max > 1:
@@ -285,7 +287,7 @@ class SourceRun:
 
     def rotate(self) -> None:
         """Begin a new binary log."""
-        self.rotations -= 1
+        self.rotations_left -= 1
         self.clock += 1
         self.tracker.on_rotation()
         self.recorder.record(EventKind.RELAY_ROTATED, member=SOURCE)

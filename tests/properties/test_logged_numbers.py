@@ -53,3 +53,12 @@ def test_numbers_begin_again_in_the_next_file(numbers, expected):
 def test_file_that_begins_with_other_numbers_is_reported(second):
     (breach,) = numbers_begin_again_in_each_file(history("2<1", f"{second} clock=1"))
     assert str(breach) == f"T2 begins a file of the log with {second}; the log began with 2<1"
+
+
+@pytest.mark.parametrize(("clock", "is_wrong"), [(1, False), (0, True)])
+def test_numbers_of_a_source_rise_in_each_of_its_files(clock, is_wrong):
+    log = f"T1{{a}} 1<0 | T2{{b}} 1<0 clock={clock}" if clock else "T1{a} 1<0 | T2{b} 1<0"
+    run = history_of(f"{log} | flushed T1 1<0 ; relay_rotated ; flushed T2 1<0")
+    assert verdict(run, logged_numbers_rise_above_last_committed) is (
+        Verdict.VIOLATED if is_wrong else Verdict.HOLDS
+    )

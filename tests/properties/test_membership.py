@@ -7,9 +7,11 @@ import pytest
 from paraply.properties.group.membership import (
     a_joiner_becomes_online,
     joiners_catch_up_before_they_are_online,
+    joiners_give_up_for_want_of_donors,
     joiners_recover_from_online_donors,
     members_agree_on_views,
     members_agree_on_who_is_online,
+    members_are_announced_online_once,
     members_learn_in_a_view_who_is_online,
     views_follow_one_another,
 )
@@ -125,3 +127,45 @@ def test_joiner_recovers_once_an_online_member_has_its_view(before, is_late):
 def test_recovery_without_a_view_after_it_is_not_judged():
     history = run(online("r1", "r1"), "recovered @r2 ; started @r2 ; ", view(3, "r2"))
     assert verdict(history, joiners_recover_from_online_donors) is Verdict.UNKNOWN
+
+
+@pytest.mark.parametrize(("first", "is_wrong"), [(1, False), (2, True)])
+def test_first_view_of_members_has_number_one(first, is_wrong):
+    history = run(view(first), online("r1", "r1"), view(first + 1))
+    assert [str(one) for one in views_follow_one_another(history)] == is_wrong * [
+        "r1 installed view 2 after view 0"
+    ]
+
+
+def test_member_is_announced_once():
+    good = run(online("r1", "r1"), online("r1", "r1,r2"), "started @r1 ; ", online("r1", "r1,r2"))
+    assert verdict(good, members_are_announced_online_once) is Verdict.HOLDS
+    (breach,) = members_are_announced_online_once(run(online("r1", "r1,r2"), online("r1", "r2,r1")))
+    assert str(breach) == "r1 learned (r2, r1) as online, which it knew"
+
+
+GAVE_UP = 'stopped @r2 note="no donor" ; '
+
+
+@pytest.mark.parametrize(
+    ("before", "is_early"),
+    [
+        ("started @r1 ; " + online("r1", "r1") + "started @r2 ; ", True),
+        ("started @r1 ; started @r2 ; ", False),
+        ("started @r2 ; started @r1 ; " + online("r1", "r1"), False),
+        ("started @r1 ; " + online("r1", "r1") + "started @r2 ; crashed @r1 ; ", False),
+    ],
+)
+def test_joiner_gives_up_without_an_earlier_online_member(before, is_early):
+    history = run(before, view(1), GAVE_UP)
+    assert [str(one) for one in joiners_give_up_for_want_of_donors(history)] == is_early * [
+        "r2 gave up its recovery, though r1 was online and had been in the group before it"
+    ]
+
+
+def test_joiner_that_leaves_for_another_reason_is_not_judged():
+    history = run("started @r1 ; ", online("r1", "r1"), "started @r2 ; ", view(1), "stopped @r2")
+    assert verdict(history, joiners_give_up_for_want_of_donors) is Verdict.UNKNOWN
+    assert verdict(run("recovered @r2 ; ", view(1)), joiners_give_up_for_want_of_donors) is (
+        Verdict.HOLDS
+    )

@@ -6,7 +6,10 @@ import pytest
 
 from paraply.properties.registry import property_named, verdict_of
 from paraply.properties.semi_sync.pace import (
+    clients_are_answered_at_once,
+    clients_begin_as_stated,
     commits_per_second,
+    commits_take_the_whole_queue,
     commits_wait_for_two_round_trips,
     round_trips_overlap,
     syncs_and_commits_take_their_time,
@@ -117,10 +120,79 @@ def test_sync_takes_what_was_flushed_before_it_began(flushed, synced, is_left):
         Verdict.VIOLATED if is_left else Verdict.HOLDS
     )
     assert [str(one) for one in syncs_take_the_whole_queue(run)] == is_left * [
-        "T3, flushed at 9 us, was left out of the sync that began at 10 us"
+        "T3, queued at 9 us, was left out of the stage that began at 10 us"
     ]
 
 
 @pytest.mark.parametrize(("dialect", "is_judged"), [("mysql_unordered", True), ("chained", False)])
 def test_only_groups_of_mysql_queue_for_a_sync(dialect, is_judged):
     assert syncs_of_queues(queue(9, 30, dialect)) is is_judged
+
+
+@pytest.mark.parametrize(
+    ("dialect", "second", "is_early"),
+    [("chained", 20, False), ("chained", 19, True), ("mysql_unordered", 15, False)],
+)
+def test_transactions_of_a_group_commit_one_after_another(dialect, second, is_early):
+    slow = CLOCK.replace('"engine_commit_us":0', '"engine_commit_us":5')
+    events = [f"flushed T{one}@source time=0 group=1" for one in (1, 2)]
+    events += [f"synced T{one}@source time=10 group=1" for one in (1, 2)]
+    events += ["engine_committed T1@source time=15 group=1"]
+    run = history(*events, f"engine_committed T2@source time={second} group=1", options=slow)
+    run = replace(run, header=replace(run.header, dialect=dialect))
+    assert bool(syncs_and_commits_take_their_time(run)) is is_early
+
+
+def led(synced, group, dialect="mysql_ordered"):
+    """Return a run whose second group leads the commit stage at 30; T3 may be of it."""
+    times = [("synced", 1, 10, 1), ("synced", 2, 20, 2), ("synced", 3, synced, 3)]
+    times += [("engine_committed", 1, 30, 1), ("engine_committed", 2, 40, 2)]
+    times += [("engine_committed", 3, 50, group)]
+    times.sort(key=lambda one: one[2])
+    run = history(
+        *(f"{kind} T{one}@source time={at} group={group}" for kind, one, at, group in times)
+    )
+    return replace(run, header=replace(run.header, dialect=dialect))
+
+
+@pytest.mark.parametrize(
+    ("synced", "group", "is_left"), [(29, 2, False), (29, 3, True), (30, 3, False), (31, 3, False)]
+)
+def test_commit_takes_what_was_synced_before_the_stage_was_free(synced, group, is_left):
+    run = led(synced, group)
+    assert verdict_of(run, property_named("commits_take_the_whole_queue")) is (
+        Verdict.VIOLATED if is_left else Verdict.HOLDS
+    )
+    assert [str(one) for one in commits_take_the_whole_queue(run)] == is_left * [
+        "T3, queued at 29 us, was left out of the stage that began at 30 us"
+    ]
+
+
+@pytest.mark.parametrize(("answered", "is_late"), [(20, False), (21, True)])
+def test_client_is_answered_when_its_group_has_committed(answered, is_late):
+    run = history(
+        "engine_committed T1@source time=10 group=1",
+        "engine_committed T2@source time=20 group=1",
+        f"client_acknowledged T1@source time={answered} group=1",
+    )
+    assert [str(one) for one in clients_are_answered_at_once(run)] == is_late * [
+        "T1 is answered at 21 us, not at 20 us"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("times", "found"),
+    [
+        ((0, 7, 30), []),
+        ((0, 8, 30), ["T2 is prepared at 8 us, not at 7 us"]),
+        ((0, 7, 31), ["T3 is prepared at 31 us, not at an answer"]),
+    ],
+)
+def test_clients_begin_staggered_and_then_with_an_answer(times, found):
+    options = CLOCK.replace('"clients":4', '"clients":2,"stagger_us":7')
+    events = [f"prepared T{one}@source time={at}" for one, at in enumerate(times, start=1)]
+    events.insert(2, "client_acknowledged T1@source time=30")
+    run = history(*events, options=options)
+    assert [str(one) for one in clients_begin_as_stated(run)] == found
+    prop = property_named("clients_begin_as_stated")
+    assert verdict_of(run, prop) is (Verdict.VIOLATED if found else Verdict.HOLDS)

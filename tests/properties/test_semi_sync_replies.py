@@ -10,6 +10,7 @@ from paraply.properties.semi_sync.acknowledgements import (
     acknowledgements_take_a_round_trip,
     barred_sources_take_no_clients,
     nothing_waits_while_semi_sync_is_off,
+    receipts_are_heard,
 )
 from paraply.vocabulary.verdict import Verdict
 from tests.properties.histories import history_of, verdict
@@ -104,3 +105,27 @@ def test_wait_that_ends_later_by_a_time_out_had_begun_while_off():
 )
 def test_wait_in_the_same_step_or_when_on_again_or_that_never_began_holds(events):
     assert not nothing_waits_while_semi_sync_is_off(history(T1, events))
+
+
+REST = 'stopped @source note="at rest"'
+
+
+def test_source_at_rest_has_heard_of_all_receipts():
+    assert verdict(history(T1, HEARD, REST), receipts_are_heard) is Verdict.HOLDS
+    (breach,) = receipts_are_heard(history(T1, "acknowledged T2@r1 ; ", REST))
+    assert str(breach) == "the source is at rest and has not heard that r1 received T1"
+
+
+def test_second_receipt_is_heard_again():
+    lost = T1 + HEARD + "crashed @r1 ; recovered @r1 ; delivered T1@r1 ; "
+    assert verdict(history(lost, HEARD, REST), receipts_are_heard) is Verdict.HOLDS
+    assert len(receipts_are_heard(history(lost, REST))) == 1
+
+
+@pytest.mark.parametrize(
+    "ending",
+    ["", "stopped @source note=shutdown", f"crashed @r1 ; {REST}", f"delivered T2@r1 ; {REST}"],
+)
+def test_receipt_of_a_busy_source_or_of_a_replica_without_connection_need_not_be_heard(ending):
+    run = history(T1, "acknowledged T2@r1 ; ", ending)
+    assert verdict(run, receipts_are_heard) is Verdict.UNKNOWN

@@ -12,7 +12,6 @@ from tests.properties.smallest_examples import occurs_in, smaller, smallest, sto
 
 EXAMPLES = stored()
 WITHOUT = {
-    "apply/row_changes",
     "apply/whole_transactions",
     "group/clients",
     "group/galera",

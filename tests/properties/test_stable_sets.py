@@ -7,7 +7,9 @@ import pytest
 from paraply.properties.certification.stable_sets import (
     a_preemptive_collection_follows_certified_transactions,
     collections_follow_a_grown_stable_set,
+    joiners_do_not_collect_at_their_own_view,
     preemptive_collections_count_all_as_stable,
+    preemptive_collections_wait_for_the_threshold,
     stable_sets_are_what_reports_have_in_common,
     stable_sets_only_grow,
 )
@@ -123,3 +125,34 @@ def test_online_members_report_with_the_view_that_adds_a_server():
         at_join = collected(*stable).replace(" ; ", " time=99 ; ")
         history = run(ROUND, joins, at_join, view)
         assert len(stable_sets_are_what_reports_have_in_common(history)) == expected
+
+
+@pytest.mark.parametrize(("items", "is_early"), [("a b", False), ("a", True)])
+def test_preemptive_collection_begins_at_the_threshold(items, is_early):
+    head = 'options={"single_primary":true,"preemptive_rows_threshold":2} members=r1,r2,r3 '
+    history = run(f"garbage_collected @r1 {{{items}}} note=preemptive", head=head)
+    assert verdict(history, preemptive_collections_wait_for_the_threshold) is (
+        Verdict.VIOLATED if is_early else Verdict.HOLDS
+    )
+    assert [
+        str(one) for one in preemptive_collections_wait_for_the_threshold(history)
+    ] == is_early * ["r1 purged all certification info preemptively at 1 items; the threshold is 2"]
+
+
+VIEW = "view_installed @r1 view=1 members=r2,r1 time=9 ; "
+
+
+def test_joiner_does_not_collect_in_the_step_of_its_view():
+    good = run("recovered @r1 time=8 ; ", VIEW, collected(1))
+    assert verdict(good, joiners_do_not_collect_at_their_own_view) is Verdict.HOLDS
+    early = collected(1).replace("@r1", "@r1 time=9")
+    (breach,) = joiners_do_not_collect_at_their_own_view(
+        run("recovered @r1 time=8 ; ", early, VIEW)
+    )
+    assert str(breach) == "r1 collected in the step in which it joined r2, r1"
+
+
+def test_member_that_does_not_join_may_collect_at_a_view():
+    early = collected(1).replace("@r1", "@r1 time=9")
+    history = run(early, VIEW)
+    assert verdict(history, joiners_do_not_collect_at_their_own_view) is Verdict.UNKNOWN

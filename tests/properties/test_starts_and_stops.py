@@ -8,7 +8,10 @@ from paraply.properties.apply.starts_and_stops import (
     servers_recover_once_after_a_crash,
     stopped_servers_are_silent,
 )
-from paraply.properties.group.served_clients import clients_are_served_to_the_end
+from paraply.properties.group.served_clients import (
+    clients_are_served_to_the_end,
+    members_serve_the_configured_clients,
+)
 from paraply.properties.registry import registered_properties, verdict_of
 from paraply.vocabulary.verdict import Verdict
 from tests.properties.histories import history_of, verdict
@@ -93,3 +96,30 @@ def test_logged_view_change_is_no_clients_transaction():
 def test_run_that_was_cut_is_not_judged():
     text = "complete=false " + GROUP.format(wanted=3, sessions=1, log=LOG)
     assert verdict(history_of(text), clients_are_served_to_the_end) is Verdict.UNKNOWN
+
+
+def serving(*events, answers=False):
+    """Return a run of a member with two clients."""
+    log = 'options={"transactions":3,"sessions":2} members=r1 | T1{a} | T2{b} | T3{c} | '
+    head = "view_installed @r1 view=1 members=r1 ; certified T1@r1 positive gtid=g:1 ; "
+    end = " ; client_acknowledged T1@r1" if answers else ""
+    return history_of(f"{log}{head}{' ; '.join(events)}{end}")
+
+
+TAKEN = ("submitted T1@r1", "submitted T2@r1")
+
+
+@pytest.mark.parametrize("end", ["engine_committed T1@r1", "rolled_back T2@r1", "started @r1"])
+def test_member_takes_the_next_transaction_when_one_has_ended(end):
+    run = serving(*TAKEN, end, "submitted T3@r1")
+    assert verdict(run, members_serve_the_configured_clients) is Verdict.HOLDS
+
+
+def test_member_that_takes_too_many_transactions_is_reported():
+    (breach,) = members_serve_the_configured_clients(serving(*TAKEN, "submitted T3@r1"))
+    assert str(breach) == ("r1 took T3 as the transaction of client 3; at most 2 are configured")
+
+
+def test_transaction_is_open_until_its_client_is_answered():
+    run = serving(*TAKEN, "engine_committed T1@r1", "submitted T3@r1", answers=True)
+    assert len(members_serve_the_configured_clients(run)) == 1

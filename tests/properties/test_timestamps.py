@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
+
 from paraply.properties.certification.timestamps import (
     a_local_writer_comes_between,
     barriers_are_ordered_with_all,
+    collections_skip_at_most_one_number,
     conflicting_transactions_are_ordered,
     independent_transactions_may_overlap,
     last_committed_is_below_sequence_number,
@@ -176,3 +179,23 @@ def test_session_whose_transactions_may_overlap_is_reported():
 def test_sessions_are_unknown_with_one_transaction_each():
     history = history_of("| T1{a} session=s1 | T2{b} session=s2 | flushed T1 1<0 ; flushed T2 2<1")
     assert verdict(history, timestamps_keep_session_order) is Verdict.UNKNOWN
+
+
+@pytest.mark.parametrize(
+    ("numbers", "is_wrong"),
+    [(("2<1", "3<1"), False), (("2<1", "4<3"), False), (("2<1", "5<3"), True)],
+)
+def test_collection_skips_at_most_one_number(numbers, is_wrong):
+    first, second = numbers
+    run = certified(f"a {first}", "collect:a", f"b {second}")
+    assert [str(one) for one in collections_skip_at_most_one_number(run)] == is_wrong * [
+        "r1 numbers T2 5 after 2, with 1 collections between"
+    ]
+    assert verdict(run, collections_skip_at_most_one_number) is (
+        Verdict.VIOLATED if is_wrong else Verdict.HOLDS
+    )
+
+
+def test_gap_without_a_collection_between_is_reported():
+    run = certified("a 2<1", "collect:a", "b 3<2", "c 5<2")
+    assert len(collections_skip_at_most_one_number(run)) == 1

@@ -137,8 +137,9 @@ def test_preemptive_collection_forgets_everything_and_calls_it_stable():
     )
     run = CertifierRun(certifier)
     run.deliver(["a"])
-    assert certifier.on_preemptive_collection() is None
+    assert not certifier.must_collect_preemptively()
     run.deliver(["b"])
+    assert certifier.must_collect_preemptively()
     assert certifier.on_preemptive_collection() == {"a", "b"}
     assert certifier.stable_set == certifier.group_gtid_executed
     run.deliver(["a"])

@@ -28,6 +28,7 @@ from paraply.mutating.operators import Swaps
 from paraply.mutating.patches import CodeKey, LoadedFunctions, PatchError
 from paraply.properties.campaign import content_digest
 from paraply.properties.registry import Evidence, Property
+from paraply.reference_impl.subject import Subject
 from paraply.vocabulary.history import History
 
 FOLDER = Path(paraply.reference_impl.__file__).parent
@@ -46,6 +47,8 @@ NO_SYSTEM = ("comparison/", "mutants.py", "subject.py", "subjects.py", "recorder
 """Named mutants, the clocks of ``compare``, and what registers and records."""
 RECORDING = frozenset({"record", "record_row", "next_step", "break_off"})
 """A change there falsifies the evidence, not the system."""
+RECORDS = "record"
+"""Prefix of functions that only record."""
 SWAPS = Swaps(
     attributes={
         "last_committed": "sequence_number",
@@ -63,8 +66,8 @@ ENVIRONMENT = frozenset(
         "Network.domain_of",
         "GroupRun.submit",
         "_Channel.submit",
-        "SemiSyncSubject.start",
         "SourceRun.__init__",
+        "choose",
         "choose_gtid",
         "lose",
         "next_steps",
@@ -74,8 +77,10 @@ ENVIRONMENT = frozenset(
         "operation_of",
         "replica_crash_steps",
         "abandoning",
-        "network",
         "state_positions",
+        "_one",
+        "_pair_key",
+        "_write",
         "_write_one",
         "_next_gtid",
         "choose_kind",
@@ -100,7 +105,7 @@ ENVIRONMENT = frozenset(
     }
 )
 """Functions that draw or group a workload, choose a topology, draw faults, number the views that a
-certifier is given, offer or end a run's steps, or record."""
+certifier is given, offer or end a run's steps, or record. Methods of a ``Subject`` set a run up."""
 BUDGETS = ("_left", "budget")
 """Parts of names of limits on what the environment does."""
 
@@ -120,7 +125,12 @@ def _is_system(name: str) -> bool:
 
 def _is_of_system(mutant: Mutant) -> bool:
     place = mutant.mutation.place
-    is_environment = bool({place, place.rpartition(".")[2]} & (ENVIRONMENT | RECORDING))
+    owner, _, function = place.rpartition(".")
+    is_environment = (
+        bool({place, function} & (ENVIRONMENT | RECORDING))
+        or function.startswith(RECORDS)
+        or issubclass(getattr(mutant.module, owner, object), Subject)
+    )
     line = linecache.getline(str(mutant.module.__file__), mutant.mutation.line)
     changed = f"{mutant.mutation.what} {line}"
     return not is_environment and not any(one in changed for one in BUDGETS)

@@ -1,11 +1,11 @@
-"""The numbers of a log that replicas apply."""
+"""The numbers of a log."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 from paraply.properties.registry import Violation, always
-from paraply.properties.vocabularies import logged_numbers
+from paraply.properties.vocabularies import logged_numbers, numbering_sources
 from paraply.vocabulary.history import EvidenceTier, History
 from paraply.vocabulary.timestamps import LogicalTimestamp
 from paraply.vocabulary.transactions import TransactionId
@@ -50,8 +50,13 @@ def numbers_of_a_whole_log(history: History) -> bool:
     )
 
 
+def numbers_of_a_log(history: History) -> bool:
+    """A source writes, or replicas apply, a log with last_committed and sequence_number."""
+    return numbering_sources(history) or numbers_of_a_whole_log(history)
+
+
 @always(
-    of=numbers_of_a_whole_log,
+    of=numbers_of_a_log,
     source="WL#7165: sequence_number, last_committed",
     witness=lambda history: sum(one.timestamp is not None for one in history.transactions),
 )

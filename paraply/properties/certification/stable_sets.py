@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from paraply.properties.certification.garbage_collection import PREEMPTIVE
-from paraply.properties.group.stream import MemberStream, member_streams
+from paraply.properties.group.stream import MemberStream, items_not_stored, member_streams
 from paraply.properties.registry import Violation, always, sometimes
 from paraply.properties.vocabularies import recorded
 from paraply.vocabulary.events import Event, EventKind, Outcome
@@ -71,6 +71,32 @@ class NothingBecameStable(Violation):
 
     def __str__(self) -> str:
         return f"{self.member} collected again with the stable set {self.stable or 'of nothing'}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CollectedBelowThreshold(Violation):
+    """A preemptive collection purges fewer items than start it."""
+
+    member: str
+    items: int
+    threshold: int
+
+    def __str__(self) -> str:
+        return (
+            f"{self.member} purged all certification info preemptively at {self.items} items; the "
+            f"threshold is {self.threshold}"
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CollectedAtOwnView(Violation):
+    """A joiner collects where it joins."""
+
+    member: str
+    view: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return f"{self.member} collected in the step in which it joined {', '.join(self.view)}"
 
 
 def _names(transactions: tuple[TransactionId, ...]) -> str:
@@ -210,6 +236,65 @@ def preemptive_collections_count_all_as_stable(history: History) -> list[Certifi
         )
         for one in _collections(history)
         if one.is_preemptive and not one.certified <= one.after
+    ]
+
+
+@always(
+    of=lambda history: collects_preemptively(history) and items_not_stored(history) < 2**63,
+    source="group_replication_preemptive_garbage_collection_rows_threshold",
+    witness=lambda history: sum(one.is_preemptive for one in _collections(history)),
+    is_safety=False,
+)
+def preemptive_collections_wait_for_the_threshold(
+    history: History,
+) -> list[CollectedBelowThreshold]:
+    """A preemptive collection purges at least as many items as the threshold states.
+
+    Each collection makes later transactions wait for all before it.
+    """
+    threshold = items_not_stored(history)
+    return [
+        CollectedBelowThreshold(
+            member=one.stream.member, items=len(one.event.items), threshold=threshold
+        )
+        for one in _collections(history)
+        if one.is_preemptive and len(one.event.items) < threshold
+    ]
+
+
+def _joins(history: History) -> Iterator[tuple[MemberStream, Event, bool]]:
+    """Yield first views of members that recovered, and whether they collect in that step."""
+    collected = {
+        (one.stream.member, one.event.time)
+        for one in _collections(history)
+        if not one.view and one.joined
+    }
+    for stream in member_streams(history):
+        has_recovered = False
+        for _, event in stream.events:
+            if event.kind is EventKind.RECOVERED:
+                has_recovered = True
+            elif event.kind is EventKind.VIEW_INSTALLED:
+                if has_recovered:
+                    yield stream, event, (stream.member, event.time) in collected
+                has_recovered = False
+
+
+@always(
+    of=recorded(EventKind.RECOVERED, EventKind.VIEW_INSTALLED, EventKind.CERTIFIED),
+    source="WL#8440, view change on a joiner: its donor has collected, and sends what is left",
+    witness=lambda history: sum(1 for _ in _joins(history)),
+    is_safety=False,
+)
+def joiners_do_not_collect_at_their_own_view(history: History) -> list[CollectedAtOwnView]:
+    """A member that joins does not collect at its own view, as the others do.
+
+    It has what they kept, so nothing is left to purge, and later transactions would wait.
+    """
+    return [
+        CollectedAtOwnView(member=stream.member, view=event.members)
+        for stream, event, has_collected in _joins(history)
+        if has_collected
     ]
 
 

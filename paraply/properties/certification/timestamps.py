@@ -17,6 +17,7 @@ from paraply.properties.group.stream import (
 from paraply.properties.registry import Violation, always, sometimes, write_sets
 from paraply.properties.start_rule import must_wait
 from paraply.properties.vocabularies import given_numbers, given_numbers_in_sessions
+from paraply.vocabulary.events import EventKind
 from paraply.vocabulary.history import EvidenceTier, History
 from paraply.vocabulary.timestamps import LogicalTimestamp
 from paraply.vocabulary.transactions import TransactionId
@@ -260,6 +261,52 @@ def sequence_numbers_are_contiguous(history: History) -> list[SequenceNumberSkip
         SequenceNumberSkipped(member=stream.member, transaction=one.transaction.id, numbers=numbers)
         for stream, one, numbers in (*_later_numbers(history), *_first_numbers(history))
         if numbers[1] > numbers[0] + 1
+    ]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SkippedBesideCollections(SequenceNumberSkipped):
+    """More numbers are skipped than collections occur."""
+
+    collections: int
+
+    def __str__(self) -> str:
+        return f"{SequenceNumberSkipped.__str__(self)}, with {self.collections} collections between"
+
+
+def _numbers_beside_collections(history: History) -> Iterator[SkippedBesideCollections]:
+    """Yield neighbouring numbers of members that collect, and the collections between."""
+    for stream, earlier, later, numbers in _neighbours(history):
+        yield SkippedBesideCollections(
+            member=stream.member,
+            transaction=later.transaction.id,
+            numbers=numbers,
+            collections=sum(
+                event.kind is EventKind.GARBAGE_COLLECTED
+                for index, event in stream.events
+                if earlier.event_index < index < later.event_index
+            ),
+        )
+
+
+def collecting_members(history: History) -> bool:
+    """Members of a controlled run give numbers, and collect garbage."""
+    is_exact = history.header.tier is EvidenceTier.CONTROLLED_RUN
+    return is_exact and given_numbers(history) and EventKind.GARBAGE_COLLECTED in history.kinds
+
+
+@always(
+    of=collecting_members,
+    source="certifier.cc until 8.3: a collection increments parallel_applier_sequence_number once",
+    witness=_timestamps_are_given,
+    is_safety=False,
+)
+def collections_skip_at_most_one_number(history: History) -> list[SkippedBesideCollections]:
+    """Sequence numbers leave at most one gap of one number for each collection between."""
+    return [
+        one
+        for one in _numbers_beside_collections(history)
+        if one.numbers[1] > one.numbers[0] + 1 + one.collections
     ]
 
 

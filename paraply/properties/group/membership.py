@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import islice, pairwise
 
 from paraply.properties.group.stream import MemberStream, is_rest, member_streams
 from paraply.properties.registry import Violation, always, sometimes
 from paraply.properties.vocabularies import recorded, several_views, views_with_members
 from paraply.vocabulary.events import Event, EventKind, Outcome
-from paraply.vocabulary.history import History
+from paraply.vocabulary.history import EvidenceTier, History
 from paraply.vocabulary.transactions import TransactionId
 
 Names = tuple[str, ...]
+NO_DONOR = "no donor"
+"""Note of STOPPED where a joiner gives up its recovery."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,13 +112,25 @@ def _views(stay: list[Event]) -> list[Event]:
     return [event for event in stay if event.kind is EventKind.VIEW_INSTALLED and event.view]
 
 
+def controlled_members(history: History) -> bool:
+    """Members of a controlled run learn who is online."""
+    is_exact = history.header.tier is EvidenceTier.CONTROLLED_RUN
+    return is_exact and EventKind.ONLINE in history.kinds
+
+
 def _passings(history: History) -> Iterator[tuple[str, int, int]]:
-    """Yield a member, and the numbers of two views that it installs one after the other."""
+    """Yield a member, the number of a view that it installs, and that of the view before.
+
+    A controlled run of members begins with the group, and so with the first view.
+    """
+    if controlled_members(history):
+        for event in islice(history.events_of(EventKind.VIEW_INSTALLED), 1):
+            yield event.member, event.view or 0, 0
     for stream in member_streams(history):
         for stay in _stays(stream):
             numbers = [event.view or 0 for event in _views(stay)]
             for before, after in pairwise(numbers):
-                yield stream.member, before, after
+                yield stream.member, after, before
 
 
 @always(
@@ -125,10 +139,13 @@ def _passings(history: History) -> Iterator[tuple[str, int, int]]:
     witness=lambda history: sum(1 for _ in _passings(history)),
 )
 def views_follow_one_another(history: History) -> list[ViewPassedOver]:
-    """A member installs every view of the group while it is in it, each numbered one higher."""
+    """A member installs every view of the group while it is in it, each numbered one higher.
+
+    The first one has number 1.
+    """
     return [
         ViewPassedOver(member=member, view=after, before=before)
-        for member, before, after in _passings(history)
+        for member, after, before in _passings(history)
         if after != before + 1
     ]
 
@@ -330,4 +347,103 @@ def joiners_recover_from_online_donors(history: History) -> list[DonorNotOnline]
         DonorNotOnline(joiner=joiner, view=view)
         for joiner, view, is_due in _recoveries(history)
         if not is_due
+    ]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnnouncedAgain(Violation):
+    """A member learns that an online member is online."""
+
+    member: str
+    online: Names
+
+    def __str__(self) -> str:
+        return f"{self.member} learned ({', '.join(self.online)}) as online, which it knew"
+
+
+def _learned(history: History) -> Iterator[tuple[str, Names, Names]]:
+    """Yield a member, the online members that it learns, and those that it knew."""
+    for stream in member_streams(history):
+        for stay in _stays(stream):
+            known: Names = ()
+            for event in stay:
+                if event.kind is EventKind.ONLINE:
+                    yield stream.member, event.members, known
+                    known = event.members
+
+
+def news_of_online_members(history: History) -> bool:
+    """A member of a controlled run learns again who is online."""
+    learned = [event.member for event in history.events_of(EventKind.ONLINE)]
+    return controlled_members(history) and len(learned) > len(set(learned))
+
+
+@always(
+    of=news_of_online_members,
+    source="recovery.cc: a joiner sends RECOVERY_END_MESSAGE once, when its recovery is over",
+    witness=lambda history: sum(bool(known) for _, _, known in _learned(history)),
+)
+def members_are_announced_online_once(history: History) -> list[AnnouncedAgain]:
+    """What a member learns of who is online is new to it: nobody online is announced again."""
+    return [
+        AnnouncedAgain(member=member, online=online)
+        for member, online, known in _learned(history)
+        if set(online) == set(known)
+    ]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GaveUpBesideDonor(Violation):
+    """A joiner gives up although a member can be its donor."""
+
+    joiner: str
+    donor: str
+
+    def __str__(self) -> str:
+        return (
+            f"{self.joiner} gave up its recovery, though {self.donor} was online and had been in "
+            "the group before it"
+        )
+
+
+def joining_members(history: History) -> bool:
+    """A member of a controlled run recovers, or gives up."""
+    return controlled_members(history) and (
+        EventKind.RECOVERED in history.kinds
+        or any(event.note == NO_DONOR for event in history.events_of(EventKind.STOPPED))
+    )
+
+
+def _ends(history: History) -> Iterator[tuple[str, list[str]]]:
+    """Yield joiners that recover, or that give up beside online members of an earlier stay."""
+    stays: dict[str, int] = {}
+    online: set[str] = set()
+    for place, event in enumerate(history.events):
+        member = event.member
+        if event.kind is EventKind.RECOVERED:
+            yield member, []
+        elif event.kind is EventKind.STOPPED and event.note == NO_DONOR:
+            before = stays.get(member, -1)
+            yield member, sorted(one for one in online if stays.get(one, -1) < before)
+        if event.kind in (EventKind.STARTED, EventKind.STOPPED, EventKind.CRASHED):
+            online.discard(member)
+            stays[member] = place
+        elif event.kind is EventKind.ONLINE and member in event.members:
+            online.add(member)
+
+
+@always(
+    of=joining_members,
+    source="MySQL manual, distributed recovery: a joiner that finds no donor leaves the group",
+    witness=lambda history: sum(1 for _ in _ends(history)),
+)
+def joiners_give_up_for_want_of_donors(history: History) -> list[GaveUpBesideDonor]:
+    """A joiner recovers, or gives up if no online member was in the group before it.
+
+    Such a member has installed the joiner's view, or will.
+    """
+    return [
+        GaveUpBesideDonor(joiner=joiner, donor=donors[0])
+        for joiner, donors in _ends(history)
+        if donors
     ]

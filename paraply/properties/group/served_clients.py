@@ -1,7 +1,8 @@
-"""Clients of several servers are served as long as one may take writes."""
+"""Clients of several servers are served as long as one may take writes, and not too many."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from paraply.properties.registry import Exemption, Violation, always
@@ -11,9 +12,9 @@ from paraply.properties.vocabularies import (
     log_goes_back,
     named_sources,
 )
-from paraply.vocabulary.events import EventKind
+from paraply.vocabulary.events import Event, EventKind
 from paraply.vocabulary.history import History
-from paraply.vocabulary.transactions import TransactionKind
+from paraply.vocabulary.transactions import TransactionId, TransactionKind
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,3 +73,69 @@ def clients_are_served_to_the_end(history: History) -> tuple[ClientsNotServed, .
     if served >= wanted or not history.is_complete:
         return ()
     return (ClientsNotServed(served=served, wanted=wanted),)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TooManyClients(Violation):
+    """A member serves more clients than it is configured for."""
+
+    member: str
+    transaction: TransactionId
+    clients: int
+    greatest: int
+
+    def __str__(self) -> str:
+        return (
+            f"{self.member} took T{self.transaction} as the transaction of client {self.clients}; "
+            f"at most {self.greatest} are configured"
+        )
+
+
+def configured_clients(history: History) -> bool:
+    """Members of a controlled group state how many clients they serve at a time."""
+    return (
+        several_servers(history)
+        and certification(history)
+        and type(history.header.options.get("sessions")) is int
+        and EventKind.SUBMITTED in history.kinds
+    )
+
+
+def _clients(history: History) -> Iterator[tuple[Event, int]]:
+    """Yield submissions, and how many transactions of clients are open at the member then.
+
+    One is open until its client is answered or, where no answers are recorded, until it commits.
+    """
+    kinds = history.kinds
+    answered = EventKind.CLIENT_ACKNOWLEDGED
+    ends = {answered if answered in kinds else EventKind.ENGINE_COMMITTED, EventKind.ROLLED_BACK}
+    clients: dict[str, set[TransactionId]] = {}
+    for event in history.events:
+        left = clients.setdefault(event.member, set())
+        if event.kind in (EventKind.STARTED, EventKind.CRASHED, EventKind.STOPPED):
+            left.clear()
+        elif event.kind is EventKind.SUBMITTED and event.transaction is not None:
+            left.add(event.transaction)
+            yield event, len(left)
+        elif event.kind in ends and event.transaction is not None:
+            left.discard(event.transaction)
+
+
+@always(
+    of=configured_clients,
+    source="MySQL manual, max_connections: a client has one transaction at a time",
+    witness=lambda history: sum(1 for _ in _clients(history)),
+)
+def members_serve_the_configured_clients(history: History) -> tuple[TooManyClients, ...]:
+    """A member has at most as many open transactions as it has clients."""
+    greatest = int(history.header.options.get("sessions", len(history.transactions)))
+    return tuple(
+        TooManyClients(
+            member=event.member,
+            transaction=event.transaction,
+            clients=clients,
+            greatest=greatest,
+        )
+        for event, clients in _clients(history)
+        if clients > greatest and event.transaction is not None
+    )

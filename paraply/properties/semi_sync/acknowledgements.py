@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from paraply.properties.group.stream import is_rest
 from paraply.properties.registry import Violation, always, sometimes
 from paraply.properties.semi_sync.watch import REJOINS, Watch
 from paraply.properties.vocabularies import commit_stages, timed_stages
@@ -141,6 +142,52 @@ def acknowledgements_follow_receipt(history: History) -> tuple[HeardWithoutRecei
                 )
         servers.follow(event)
     return tuple(found)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReceiptUnheard(Violation):
+    """A source at rest has not heard of a receipt."""
+
+    member: str
+    transaction: TransactionId
+
+    def __str__(self) -> str:
+        return (
+            f"the source is at rest and has not heard that {self.member} received "
+            f"T{self.transaction}"
+        )
+
+
+def _receipts_at_rest(history: History) -> Iterator[tuple[ReceiptUnheard, bool]]:
+    """Yield the last receipts of connected replicas, and whether the source heard of each."""
+    servers = _Servers(_source(history))
+    heard: dict[tuple[str, TransactionId | None], bool] = {}
+    for event in history.events:
+        if event.kind in (EventKind.DELIVERED, EventKind.ACKNOWLEDGED):
+            heard[event.member, event.transaction] = event.kind is EventKind.ACKNOWLEDGED
+        if is_rest(event) and event.member == servers.source:
+            for (member, one), is_heard in heard.items():
+                having = servers.having.get(member, set())
+                if one in having and member not in servers.down and having <= servers.log:
+                    assert one is not None
+                    yield ReceiptUnheard(member=member, transaction=one), is_heard
+        servers.follow(event)
+
+
+def heard_receipts_at_rest(history: History) -> bool:
+    """A controlled source records receipts and replies, and comes to rest."""
+    return heard_receipts(history) and any(map(is_rest, history.events_of(EventKind.STOPPED)))
+
+
+@always(
+    of=heard_receipts_at_rest,
+    source="ReplSemiSyncSlave::slaveReply; MDEV-4698: what is sent again is acknowledged again",
+    witness=lambda history: sum(1 for _ in _receipts_at_rest(history)),
+    is_safety=False,
+)
+def receipts_are_heard(history: History) -> tuple[ReceiptUnheard, ...]:
+    """A source at rest has heard of every receipt of a connected replica, also of a second one."""
+    return tuple(unheard for unheard, is_heard in _receipts_at_rest(history) if not is_heard)
 
 
 def barred_recoveries(history: History) -> bool:

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from paraply.properties.registry import Violation, always, sometimes
+from paraply.properties.semi_sync.watch import Watch
 from paraply.properties.vocabularies import timed_stages
 from paraply.vocabulary.events import EventKind
 from paraply.vocabulary.history import History
@@ -17,6 +18,8 @@ from paraply.vocabulary.transactions import TransactionId
 
 MYSQL = "mysql_"
 """Prefix of dialects whose groups queue for each stage."""
+ORDERED, UNORDERED = "mysql_ordered", "mysql_unordered"
+"""Dialects with binlog_order_commits ON and OFF."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,7 +129,8 @@ def stated_durations(history: History) -> bool:
 def _steps(history: History) -> Iterator[StepTooShort]:
     """Yield the duration of each sync and engine commit, from the step before it.
 
-    The wait for the replicas is over with the last acknowledgement that it needs.
+    The wait for the replicas is over with the last acknowledgement that it needs. A group's
+    transactions commit one after another.
     """
     needed = _number(history, "acknowledgements") or 1
     heard: Counter[TransactionId] = Counter()
@@ -135,9 +139,14 @@ def _steps(history: History) -> Iterator[StepTooShort]:
         EventKind.ENGINE_COMMITTED: _number(history, "engine_commit_us"),
     }
     since: dict[TransactionId, int] = {}
+    of_group: dict[int | None, int] = {}
     for event in history.events_of(EventKind.FLUSHED, EventKind.ACKNOWLEDGED, *least):
         if event.transaction is None:
             continue
+        if event.kind is EventKind.ENGINE_COMMITTED and history.header.dialect != UNORDERED:
+            before = since.get(event.transaction, 0)
+            since[event.transaction] = max(before, of_group.get(event.group, 0))
+            of_group[event.group] = event.time
         if event.kind is EventKind.ACKNOWLEDGED:
             heard[event.transaction] += 1
             if heard[event.transaction] != needed:
@@ -164,16 +173,16 @@ def syncs_and_commits_take_their_time(history: History) -> tuple[StepTooShort, .
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LeftInQueue(Violation):
-    """A transaction that is queued for a sync waits for the next one."""
+    """A transaction that is queued for a stage waits for the next leader."""
 
     transaction: TransactionId
-    flushed_us: int
+    since_us: int
     begun_us: int
 
     def __str__(self) -> str:
         return (
-            f"T{self.transaction}, flushed at {self.flushed_us:,} us, was left out of the sync "
-            f"that began at {self.begun_us:,} us"
+            f"T{self.transaction}, queued at {self.since_us:,} us, was left out of the stage that "
+            f"began at {self.begun_us:,} us"
         )
 
 
@@ -196,7 +205,7 @@ def _queued_at_syncs(history: History) -> Iterator[tuple[LeftInQueue, bool]]:
         begun = end - _number(history, "sync_us")
         for one, flushed in queued.items():
             if flushed < begun:
-                left = LeftInQueue(transaction=one, flushed_us=flushed, begun_us=begun)
+                left = LeftInQueue(transaction=one, since_us=flushed, begun_us=begun)
                 yield left, one in taken
         for one in taken:
             queued.pop(one, None)
@@ -211,6 +220,116 @@ def _queued_at_syncs(history: History) -> Iterator[tuple[LeftInQueue, bool]]:
 def syncs_take_the_whole_queue(history: History) -> tuple[LeftInQueue, ...]:
     """MySQL syncs, with the leader's group, all groups that were flushed before the sync began."""
     return tuple(left for left, is_taken in _queued_at_syncs(history) if not is_taken)
+
+
+def ordered_commits_on_a_clock(history: History) -> bool:
+    """MySQL's source on a simulated clock, with binlog_order_commits."""
+    return stated_durations(history) and history.header.dialect == ORDERED
+
+
+def _times(history: History, kind: EventKind) -> dict[TransactionId, int]:
+    events = history.events_of(kind, member=Watch.of(history).source)
+    return {one.transaction: one.time for one in events if one.transaction is not None}
+
+
+def _queued_at_commits(history: History) -> Iterator[tuple[LeftInQueue, bool]]:
+    """Yield what was synced when a leader took LOCK_commit, and whether its group has it."""
+    synced = _times(history, EventKind.SYNCED)
+    groups: dict[int | None, list[tuple[TransactionId, int]]] = {}
+    for event in history.events_of(EventKind.ENGINE_COMMITTED, member=Watch.of(history).source):
+        if event.transaction in synced:
+            groups.setdefault(event.group, []).append((event.transaction, event.time))
+    left, free = dict(synced), 0
+    for group in groups.values():
+        led = max(free, min(synced[one] for one, _ in group))
+        free = group[-1][1]
+        taken = {one for one, _ in group}
+        for one, time in left.items():
+            if time < led:
+                yield LeftInQueue(transaction=one, since_us=time, begun_us=led), one in taken
+        for one in taken:
+            del left[one]
+
+
+@always(
+    needs=(EventKind.SYNCED, EventKind.ENGINE_COMMITTED),
+    of=ordered_commits_on_a_clock,
+    source="MYSQL_BIN_LOG::ordered_commit: the leader of the commit stage takes the whole queue",
+    witness=lambda history: sum(1 for _ in _queued_at_commits(history)),
+    is_safety=False,
+)
+def commits_take_the_whole_queue(history: History) -> tuple[LeftInQueue, ...]:
+    """MySQL commits, with the leader's group, all that were synced when the stage became free."""
+    return tuple(left for left, is_taken in _queued_at_commits(history) if not is_taken)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClientOutOfTime(Violation):
+    """A client begins or is answered at another time than stated."""
+
+    transaction: TransactionId
+    step: str
+    at_us: int
+    expected_us: int | None
+
+    def __str__(self) -> str:
+        expected = "an answer" if self.expected_us is None else f"{self.expected_us:,} us"
+        return f"T{self.transaction} is {self.step} at {self.at_us:,} us, not at {expected}"
+
+
+def _answers(history: History) -> Iterator[ClientOutOfTime]:
+    """Yield answers; each is due when the last transaction of its group has committed."""
+    last: dict[int | None, int] = {}
+    for event in history.events_of(EventKind.ENGINE_COMMITTED, EventKind.CLIENT_ACKNOWLEDGED):
+        if event.kind is EventKind.ENGINE_COMMITTED:
+            last[event.group] = event.time
+        elif event.transaction is not None:
+            yield ClientOutOfTime(
+                transaction=event.transaction,
+                step="answered",
+                at_us=event.time,
+                expected_us=last.get(event.group),
+            )
+
+
+@always(
+    of=stated_durations,
+    source="MDEV-162, stage 4: the transaction returns to its client",
+    witness=lambda history: sum(1 for _ in _answers(history)),
+    is_safety=False,
+)
+def clients_are_answered_at_once(history: History) -> tuple[ClientOutOfTime, ...]:
+    """Clients are answered when the last transaction of their group has committed."""
+    return tuple(one for one in _answers(history) if one.at_us != one.expected_us)
+
+
+def staggered_clients(history: History) -> bool:
+    """Clients on a simulated clock begin one after another, as is stated."""
+    return stated_durations(history) and {"clients", "stagger_us"} <= history.header.options.keys()
+
+
+def _beginnings(history: History) -> Iterator[ClientOutOfTime]:
+    """Yield first and further transactions of clients; a further one is due with an answer."""
+    stagger, clients = _number(history, "stagger_us"), _number(history, "clients")
+    places = {one.id: place for place, one in enumerate(history.transactions)}
+    for one, time in _times(history, EventKind.PREPARED).items():
+        due = places[one] * stagger if places[one] < clients else None
+        yield ClientOutOfTime(transaction=one, step="prepared", at_us=time, expected_us=due)
+
+
+@always(
+    of=staggered_clients,
+    source="MDEV-162: clients that commit at once; options clients and stagger_us",
+    witness=lambda history: sum(1 for _ in _beginnings(history)),
+)
+def clients_begin_as_stated(history: History) -> tuple[ClientOutOfTime, ...]:
+    """Clients begin one after another as stated, and again as soon as a client is answered."""
+    answered = {event.time for event in history.events_of(EventKind.CLIENT_ACKNOWLEDGED)}
+    return tuple(
+        one
+        for one in _beginnings(history)
+        if (one.at_us not in answered if one.expected_us is None else one.at_us != one.expected_us)
+    )
 
 
 def commits_per_second(history: History) -> float:

@@ -1,4 +1,4 @@
-"""A shutdown that waits for the replicas."""
+"""Shutdowns of a source, which wait for the replicas or end waits."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from paraply.properties.registry import Violation, always
 from paraply.properties.semi_sync.watch import Watch
 from paraply.properties.vocabularies import commit_stages
-from paraply.vocabulary.events import EventKind
+from paraply.vocabulary.events import Event, EventKind
 from paraply.vocabulary.history import EvidenceTier, History
 from paraply.vocabulary.transactions import TransactionId
 
@@ -68,3 +68,57 @@ def waiting_shutdowns_send_everything(history: History) -> tuple[StoppedBeforeRe
         for member, one, has_it in _at_stops(history)
         if not has_it
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EndedWithoutShutdown(Violation):
+    """A wait ends by a shutdown that does not take place, or that waits."""
+
+    transaction: TransactionId
+    step: str
+
+    def __str__(self) -> str:
+        return f"a shutdown ended the wait of T{self.transaction}, and then {self.step}"
+
+
+_AFTER = (EventKind.PREPARED, EventKind.FLUSHED, EventKind.STOPPED, EventKind.CRASHED)
+
+
+def _ended_by_shutdown(history: History) -> Iterator[tuple[TransactionId, Event | None]]:
+    """Yield transactions whose wait a shutdown ended, and what the source does next."""
+    source = Watch.of(history).source
+    events = list(history.events_of(EventKind.WAIT_ABANDONED, *_AFTER, member=source))
+    following: Event | None = None
+    for event in reversed(events):
+        if event.kind is not EventKind.WAIT_ABANDONED:
+            following = event
+        elif event.note == SHUTDOWN and event.transaction is not None:
+            yield event.transaction, following
+
+
+def ended_waits(history: History) -> bool:
+    """A shutdown of a source of a controlled run ends waits."""
+    is_exact = history.header.tier is EvidenceTier.CONTROLLED_RUN
+    return is_exact and commit_stages(history) and any(_ended_by_shutdown(history))
+
+
+@always(
+    of=ended_waits,
+    source="ReplSemiSyncMaster::commitTrx: abort_loop; SHUTDOWN WAIT FOR ALL SLAVES",
+    witness=lambda history: sum(1 for _ in _ended_by_shutdown(history)),
+)
+def shutdowns_that_end_waits_take_place(history: History) -> tuple[EndedWithoutShutdown, ...]:
+    """A shutdown that ends a wait takes no further client, and stops, unless the source crashes.
+
+    SHUTDOWN WAIT FOR ALL SLAVES ends no wait.
+    """
+    found = []
+    for one, following in _ended_by_shutdown(history):
+        if history.header.options.get(WAITS) is True:
+            found.append(EndedWithoutShutdown(transaction=one, step="waits for the replicas"))
+        elif following is None and history.is_complete:
+            found.append(EndedWithoutShutdown(transaction=one, step="the source goes on"))
+        elif following and following.kind in (EventKind.PREPARED, EventKind.FLUSHED):
+            step = f"T{following.transaction} was {following.kind.value}"
+            found.append(EndedWithoutShutdown(transaction=one, step=step))
+    return tuple(found)

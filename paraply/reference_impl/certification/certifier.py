@@ -215,15 +215,13 @@ class Certifier:
         self.indexes.on_garbage_collected()
         return purged
 
-    def on_preemptive_collection(self) -> frozenset[Item] | None:
-        """Purge everything at the threshold (8.4, off by default).
+    def must_collect_preemptively(self) -> bool:
+        """Return whether certification info is at the threshold (8.4, off by default)."""
+        is_large = len(self.certification_info) >= self.preemptive.rows_threshold
+        return self.preemptive.is_on and is_large
 
-        The stable set then includes unapplied transactions. None below the threshold.
-        """
-        if not self.preemptive.is_on or (
-            len(self.certification_info) < self.preemptive.rows_threshold
-        ):
-            return None
+    def on_preemptive_collection(self) -> frozenset[Item]:
+        """Purge everything; the stable set then includes unapplied transactions."""
         purged = frozenset(self.certification_info)
         self.certification_info.clear()
         self.indexes.on_garbage_collected()

@@ -147,19 +147,19 @@ class _Stream:
         self.run = run
         self.schedule = schedule
         self.options = options
-        self.transactions = workload.transactions
-        self.collections = int(options["collections"])
-        self.views = int(options["views"])
+        self.transactions_left = workload.transactions
+        self.collections_left = int(options["collections"])
+        self.views_left = int(options["views"])
         self.writers: dict[str, tuple[int, ...]] = dict.fromkeys(workload.row_names, ())
 
     def feed(self) -> None:
-        while self.transactions:
+        while self.transactions_left:
             happenings = [self.deliver_remote]
             if self.options["locals"]:
                 happenings.append(self.deliver_local)
-            if self.collections and len(self.run.certified) > self.run.stable:
+            if self.collections_left and len(self.run.certified) > self.run.stable:
                 happenings.append(self.collect)
-            if self.views:
+            if self.views_left:
                 happenings.append(self.change_view)
             self.schedule.choose(happenings, "what happens next")()
 
@@ -173,7 +173,7 @@ class _Stream:
         self.deliver(HERE, len(self.run.certified))
 
     def deliver(self, origin: str, snapshot: int) -> None:
-        self.transactions -= 1
+        self.transactions_left -= 1
         kind, items = choose_writes(
             self.schedule, self.writers, barriers=bool(self.options["barriers"])
         )
@@ -191,12 +191,12 @@ class _Stream:
         return Gtid(GROUP_NAME, number) if number else None
 
     def collect(self) -> None:
-        self.collections -= 1
+        self.collections_left -= 1
         longer = len(self.run.certified) - self.run.stable
         self.run.collect(len(self.run.certified) - self.schedule.choose(longer, "not yet stable"))
 
     def change_view(self) -> None:
-        self.views -= 1
+        self.views_left -= 1
         self.run.change_view()
 
 

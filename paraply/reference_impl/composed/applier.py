@@ -123,10 +123,9 @@ class Applier(Replica):
         self.member.on_applied(transaction)
 
     def on_lock_wait(self, worker: Worker, item: Item, holder: TransactionId) -> None:
-        """Wait for a client's certification or commit, or break off its execution."""
+        """Wait for a client's certification or commit, or break off its execution and try again."""
         if holder in self.member.executing:
             self.member.break_off(holder)
-            self.on_row(worker)
         elif any(other.job_id == holder for other in self.busy_workers):
             super().on_lock_wait(worker, item, holder)
         else:

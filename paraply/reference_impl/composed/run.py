@@ -56,8 +56,6 @@ class ComposedRun(GroupRun):
         def offer(what: str, act: Callable[[], None], reach: Reach = Reach.GROUP) -> None:
             found.append(Action(f"{member.name} {what}", act, owner, reach))
 
-        if one.status is Status.RECOVERING:
-            return found
         for client in one.executing:
             act = partial(self.send, one, client)
             offer(f"sends client {-client}'s", act, Reach.ORDER)
@@ -128,6 +126,7 @@ class ComposedRun(GroupRun):
 
     def rest(self) -> None:
         """Read what members at rest have, and record who is at rest."""
+        self.group.recorder.next_step()
         for member in self.group.members.values():
             is_idle = not (member.relay_log or member.open_transactions())
             if member.status is Status.ONLINE and is_idle:

@@ -196,9 +196,9 @@ class Group:
         self.view_of_joiner[member.name] = self.views + 1
         self.change_view((*self.view_members, member.name), joined=member.name)
 
-    def leave(self, member: Member) -> None:
+    def leave(self, member: Member, why: str = "") -> None:
         """Remove a member that leaves."""
-        self.recorder.record(EventKind.STOPPED, member=member.name)
+        self.recorder.record(EventKind.STOPPED, member=member.name, note=why)
         self.remove(member)
 
     def crash(self, member: Member) -> None:

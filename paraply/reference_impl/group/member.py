@@ -162,7 +162,7 @@ class Member:
             member=self.name,
             items=purged,
             gtid_set=format_gtid_set(stable),
-            transactions=self.transactions_in(stable),
+            transactions=self.recorded_transactions(stable),
             note=note,
         )
 
@@ -331,9 +331,8 @@ class Member:
 
     def collect_preemptively(self) -> None:
         """Purge on a timer."""
-        purged = self.certifier.on_preemptive_collection()
-        if purged is not None:
-            self.record_collection(purged, note="preemptive")
+        if self.certifier.must_collect_preemptively():
+            self.record_collection(self.certifier.on_preemptive_collection(), note="preemptive")
 
     # Recovery of a joiner.
 
@@ -378,11 +377,11 @@ class Member:
             EventKind.RECOVERED,
             member=self.name,
             gtid_set=format_gtid_set(self.executed),
-            transactions=self.transactions_in(self.executed),
+            transactions=self.recorded_transactions(self.executed),
         )
         self.learn_online(state.online)
 
-    def transactions_in(self, gtids: GtidSet) -> tuple[TransactionId, ...]:
-        """Return the GTIDs' known transactions."""
+    def recorded_transactions(self, gtids: GtidSet) -> tuple[TransactionId, ...]:
+        """Return the GTIDs' known transactions, for the record."""
         known = (self.transaction_of.get(gtid) for gtid in gtids)
         return tuple(sorted({transaction for transaction in known if transaction is not None}))

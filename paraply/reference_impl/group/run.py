@@ -94,6 +94,7 @@ class GroupRun:
 
     def rest(self) -> None:
         """Record who is at rest."""
+        self.group.recorder.next_step()
         for member in self.group.members.values():
             if member.status is Status.ONLINE and not member.relay_log:
                 self.group.recorder.record(EventKind.STOPPED, member=member.name, note="at rest")
@@ -154,7 +155,7 @@ class GroupRun:
             if group.may_step_recovery(member):
                 offer("recovers", lambda: group.step_recovery(member))
             elif group.has_lost_its_donors(member):
-                offer("gives up", lambda: group.leave(member))
+                offer("gives up", lambda: group.leave(member, "no donor"))
         if member.status is Status.CATCHING_UP and self.may_declare_online(member):
             offer("is online", lambda: self.declare_online(member))
         if not member.is_backlog_announced and member.has_applied_backlog():

@@ -11,6 +11,9 @@ from paraply.reference_impl.semi_sync.staging import Staging
 from paraply.reference_impl.step import Step
 from paraply.vocabulary.events import EventKind
 
+UNNOTICED = "without a word"
+"""Note of a crash: the connection stays open."""
+
 
 @dataclass
 class Replication(Staging):
@@ -60,7 +63,7 @@ class Replication(Staging):
         """Crash, detected or not."""
         self.budget.replica_crashes -= 1
         replica.is_connected, replica.is_missed = False, is_noticed
-        note = "" if is_noticed else "without a word"
+        note = "" if is_noticed else UNNOTICED
         self.recorder.record(EventKind.CRASHED, member=replica.name, note=note)
 
     def on_restarted(self, replica: ReplicaState) -> None:

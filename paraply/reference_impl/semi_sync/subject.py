@@ -9,6 +9,7 @@ from paraply.reference_impl.causes import CRASH
 from paraply.reference_impl.recorder import Recorder
 from paraply.reference_impl.semi_sync.binlog import ReplicaState
 from paraply.reference_impl.semi_sync.cluster import Cluster
+from paraply.reference_impl.semi_sync.replication import UNNOTICED
 from paraply.reference_impl.semi_sync.settings import (
     BY_HAND,
     Recovery,
@@ -18,13 +19,15 @@ from paraply.reference_impl.semi_sync.settings import (
 )
 from paraply.reference_impl.semi_sync.state import SOURCE
 from paraply.reference_impl.subject import (
+    Cause,
     KnownBreaches,
     Option,
     Subject,
     Workload,
     register_subject,
 )
-from paraply.vocabulary.history import OptionValue
+from paraply.vocabulary.events import EventKind
+from paraply.vocabulary.history import History, OptionValue
 from paraply.vocabulary.schedule import Schedule
 from paraply.vocabulary.transactions import Transaction, TransactionId
 
@@ -40,6 +43,21 @@ DIALECTS: dict[str, tuple[WaitPoint, Recovery, Staging]] = {
     "mysql_unordered": (WaitPoint.AFTER_SYNC, Recovery.WAITS, Staging.MYSQL_UNORDERED),
 }
 """Each differs from the first once."""
+
+
+def _is_replica_awaited(history: History) -> bool:
+    crashes = history.events_of(EventKind.CRASHED)
+    return (
+        history.header.options.get("waits_without_replicas") is not False
+        or any(event.note == UNNOTICED for event in crashes)
+        or any(history.events_of(EventKind.RECOVERED, member=SOURCE))
+    )
+
+
+REPLICA_AWAITED = Cause(
+    "wait_no_slave, a replica that crashed without a word, or recovered transactions that wait",
+    _is_replica_awaited,
+)
 
 
 class SemiSyncSubject(Subject):
@@ -119,6 +137,7 @@ class SemiSyncSubject(Subject):
             applies=lambda options: int(options["acknowledgements"]) >= int(options["members"]),
             breaks=frozenset({"commits_reach_their_end"}),
             because="more replicas must acknowledge than there are",
+            cause=REPLICA_AWAITED,
         ),
         KnownBreaches(
             where="replicas_return=false, replica_crashes>0",
@@ -127,6 +146,7 @@ class SemiSyncSubject(Subject):
             ),
             breaks=frozenset({"commits_reach_their_end"}),
             because="a wait for a replica that is gone for good ends by a time-out only",
+            cause=REPLICA_AWAITED,
         ),
         KnownBreaches(
             where="keeps_relay_log=false, replica_crashes>0",
