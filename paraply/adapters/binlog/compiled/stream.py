@@ -19,6 +19,7 @@ from paraply.adapters.binlog.compiled.descriptors import (
     Descriptors,
     ScanPlan,
     is_steppable,
+    roles_of_rows,
     scan_plan,
 )
 from paraply.adapters.binlog.compiled.expanding import Run, expand
@@ -116,7 +117,7 @@ class CompiledStream(TransactionStream):
         self._words[1] = list(b"COMMIT")
         self._scratch = np.zeros((4096, 2), np.int64)
         self._version = -1
-        self._shapes: dict[tuple[str, str, str, int], _Shape] = {}
+        self._shapes: dict[tuple[str, str, str, int], _Shape | int] = {}
 
     def _on_table_map(self, table: TableMap) -> None:
         self.keys.registry.observe_table_map(table.table_schema())
@@ -451,11 +452,12 @@ class CompiledStream(TransactionStream):
         with self.keys.registry.assuming_nothing() as assumed:
             plan = self._plan(table)
             is_left = self._is_left(table, plan)
+            roles = roles_of_rows(self.keys.registry, table)
         # The readable code notes what keys of left rows assume.
         if assumed and plan is not None and not is_left:
             self._assumed[len(self.descriptors.maps)] = assumed
         self.rereader.note_plan(digest, plan)
-        self.descriptors.add(digest, table, plan, is_left=is_left)
+        self.descriptors.add(digest, table, plan, is_left=is_left, roles=roles)
 
     def _table_of(self, body: bytes, is_mariadb: bool) -> TableMap | None:
         """None for a malformed map, which the decoder reports."""
@@ -482,12 +484,17 @@ class CompiledStream(TransactionStream):
                 (part.rule, part.length_max, part.collation, wire.kind, wire.size, wire.scale)
                 for part, wire in zip(line.parts, wires, strict=True)
             )
-            if line.role == L.CHECKED:
-                continue
             name = (table.name, line.table, line.name, line.role)
-            if self._shapes.setdefault(name, shape) != shape:
-                # Digests from before and after do not compare.
-                if self.left is not None:
-                    return None
-                raise NotCompilable(f"the keys of {table.name} change midway")
-        return plan
+            if line.role != L.CHECKED and self._changes(name, shape):
+                return None
+        # Kernels name no earlier changes of a table whose keys are unknown from here on.
+        is_blurred = roles_of_rows(self.keys.registry, table) & L.BLURRED
+        return None if self._changes((table.name, "", "", 0), is_blurred) else plan
+
+    def _changes(self, name: tuple[str, str, str, int], shape: _Shape | int) -> bool:
+        """Return whether kernels read rows otherwise before, so that digests do not compare."""
+        if self._shapes.setdefault(name, shape) == shape:
+            return False
+        if self.left is None:
+            raise NotCompilable(f"the keys of {name[0]} change midway")
+        return True
