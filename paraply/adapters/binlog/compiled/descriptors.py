@@ -212,6 +212,29 @@ def roles_of_rows(registry: SchemaRegistry, table: TableMap) -> int:
     return (0 if plan.complete else L.BLURRED) | (0 if plan.foreign_keys_known else L.BLURS_ALL)
 
 
+def shapes(
+    registry: SchemaRegistry, table: TableMap, plan: ScanPlan
+) -> Iterator[tuple[tuple[object, ...], object]]:
+    """Yield by name what must not change while digests are compared."""
+    for line in plan:
+        if line.role != L.CHECKED:
+            wires = (table.columns[part.column] for part in line.parts)
+            yield (
+                (line.table, line.name, line.role),
+                tuple(
+                    (part.rule, part.length_max, part.collation, wire.kind, wire.size, wire.scale)
+                    for part, wire in zip(line.parts, wires, strict=True)
+                ),
+            )
+    # Kernels name no earlier changes of a table whose keys are unknown from here on.
+    yield ("blurred",), roles_of_rows(registry, table) & L.BLURRED
+    if not any(line.role == L.UNIQUE for line in plan):
+        # Equal rows of other types differ in bytes. Those with more columns are never equal.
+        shown = {"name": "", "nullable": True, "visible": None}
+        columns = tuple(replace(column, **shown) for column in table.columns)
+        yield (WHOLE_ROW, len(columns)), columns
+
+
 class _UnsupportedError(Exception):
     """A key that the scanner cannot read."""
 

@@ -11,7 +11,6 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from paraply.adapters.binlog.column_types import ColumnType
 from paraply.adapters.binlog.compiled import layout as L
 from paraply.adapters.binlog.compiled.batch import Arrays, Batch, Touched, Toucher
 from paraply.adapters.binlog.compiled.chunk_source import BUFFER_BYTES_MAX, CHUNK_BYTES, ChunkSource
@@ -21,6 +20,7 @@ from paraply.adapters.binlog.compiled.descriptors import (
     is_steppable,
     roles_of_rows,
     scan_plan,
+    shapes,
 )
 from paraply.adapters.binlog.compiled.expanding import Run, expand
 from paraply.adapters.binlog.compiled.framing_rows import KeepingDecoder
@@ -69,10 +69,6 @@ EARLY_TRANSACTIONS = 10_000
 _FIXED_HEADER_BYTES = 8  # Table id and flags of a table map.
 
 
-_Shape = tuple[tuple[int, int, str, ColumnType, int, int], ...]
-"""How each part of a key compares, and its type."""
-
-
 class CompiledStream(TransactionStream):
     """Yields batches of plain transactions, and single others."""
 
@@ -117,7 +113,7 @@ class CompiledStream(TransactionStream):
         self._words[1] = list(b"COMMIT")
         self._scratch = np.zeros((4096, 2), np.int64)
         self._version = -1
-        self._shapes: dict[tuple[str, str, str, int], _Shape | int] = {}
+        self._shapes: dict[tuple[object, ...], object] = {}
 
     def _on_table_map(self, table: TableMap) -> None:
         self.keys.registry.observe_table_map(table.table_schema())
@@ -478,23 +474,10 @@ class CompiledStream(TransactionStream):
         plan = scan_plan(self.keys.registry, table)
         if plan is None:
             return None
-        for line in plan:
-            wires = (table.columns[part.column] for part in line.parts)
-            shape = tuple(
-                (part.rule, part.length_max, part.collation, wire.kind, wire.size, wire.scale)
-                for part, wire in zip(line.parts, wires, strict=True)
-            )
-            name = (table.name, line.table, line.name, line.role)
-            if line.role != L.CHECKED and self._changes(name, shape):
-                return None
-        # Kernels name no earlier changes of a table whose keys are unknown from here on.
-        is_blurred = roles_of_rows(self.keys.registry, table) & L.BLURRED
-        return None if self._changes((table.name, "", "", 0), is_blurred) else plan
-
-    def _changes(self, name: tuple[str, str, str, int], shape: _Shape | int) -> bool:
-        """Return whether kernels read rows otherwise before, so that digests do not compare."""
-        if self._shapes.setdefault(name, shape) == shape:
-            return False
-        if self.left is None:
-            raise NotCompilable(f"the keys of {name[0]} change midway")
-        return True
+        for name, shape in shapes(self.keys.registry, table, plan):
+            if self._shapes.setdefault((table.name, *name), shape) != shape:
+                # Digests from before and after do not compare.
+                if self.left is not None:
+                    return None
+                raise NotCompilable(f"the keys of {table.name} change midway")
+        return plan

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from paraply.properties.logs.compiled import columns as C
 from paraply.properties.logs.compiled.batches import BatchSource, JudgedBatch
-from paraply.properties.logs.compiled.state import State, lengthened, with_names
+from paraply.properties.logs.compiled.probing import lengthened
+from paraply.properties.logs.compiled.state import State, with_names
 from paraply.properties.logs.compiled.undecided_kernel import SEEN_COLUMNS, note_undecided
 from paraply.properties.logs.dependency_safety import DependencySafety, Touches
 from paraply.properties.logs.overlap_rules import COMMIT_GROUP
@@ -131,7 +132,9 @@ class NamedTables:
             columns, batch.names, batch.roles, blurs_all, placed, self._rules, self._places,
             self._blurred, self._used, first_ordinal, self._numbers[ANY_ROWS], found,
         )  # fmt: skip
-        for rule, number in np.argwhere(found[:, :, 0]).tolist():
+        at = np.argwhere(found[:, :, 0])
+        # Of several names of a table, the first pair is told.
+        for rule, number in at[np.argsort(found[at[:, 0], at[:, 1], 3])].tolist():
             self._note(rule, number, found[rule, number].tolist(), first_ordinal, headers)
         if self._has_blurred and len(np.unique(columns[:, C.B_LANE])) > 1:
             raise NotCompilable("unknown keys in several domains")
