@@ -231,7 +231,9 @@ def shapes(
     if not any(line.role == L.UNIQUE for line in plan):
         # Equal rows of other types differ in bytes. Those with more columns are never equal.
         shown = {"name": "", "nullable": True, "visible": None}
-        columns = tuple(replace(column, **shown) for column in table.columns)
+        columns = tuple(
+            replace(column, name="", nullable=True, visible=None) for column in table.columns
+        )
         yield (WHOLE_ROW, len(columns)), columns
 
 
