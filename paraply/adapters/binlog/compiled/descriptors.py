@@ -230,7 +230,6 @@ def shapes(
     yield ("blurred",), roles_of_rows(registry, table) & L.BLURRED
     if not any(line.role == L.UNIQUE for line in plan):
         # Equal rows of other types differ in bytes. Those with more columns are never equal.
-        shown = {"name": "", "nullable": True, "visible": None}
         columns = tuple(
             replace(column, name="", nullable=True, visible=None) for column in table.columns
         )
