@@ -223,3 +223,23 @@ def odd_log(path: Path, *, dialect: str, seed: int, oddities: tuple[str, ...]) -
     for name in oddities:
         ODDITIES[name][1](log, rng)
     return log
+
+
+def begin_late(log: ForgedLog, rng: random.Random, first: int) -> None:
+    """Drop all before some transaction from ``first`` on, so that no definition is in the log."""
+    starts = log.starts()
+    begin = starts[rng.randrange(first, max(first + 1, len(starts) // 2))]
+    del log.events[starts[0] : begin]
+
+
+def with_minimal_metadata(log: ForgedLog) -> None:
+    """Drop what binlog_row_metadata=FULL adds to table maps."""
+    for event in log.events:
+        if event.code == TABLE_MAP:
+            at = 8
+            for _ in range(2):  # The names of the schema and of the table.
+                at += event.body[at] + 2
+            columns = event.body[at]
+            at += 1 + columns
+            at += 1 + event.body[at]
+            del event.body[at + (columns + 7) // 8 :]

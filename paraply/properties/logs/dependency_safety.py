@@ -314,7 +314,7 @@ class DependencySafety:
         ]
         for chain, tables in chains:
             lost = chain.may_have_forgotten(rule, place)
-            for table in tables:
+            for table in sorted(tables):
                 head = chain.newest(table.lower() if chain is index.uses else table)
                 if head is None:
                     evidence.keys_forgotten += lost

@@ -72,7 +72,7 @@ class RowStream(CompiledStream):
         none, numbers = np.zeros(0, np.uint64), np.zeros(0, np.int64)
         return Touched(
             key_ends=numbers, keys=none, marks=np.zeros(0, np.uint8), table_ends=numbers,
-            tables=numbers, census=np.zeros((0, 4), np.int64),
+            tables=numbers, roles=numbers, census=np.zeros((0, 4), np.int64),
         )  # fmt: skip
 
     def _plan(self, table: TableMap) -> ScanPlan | None:

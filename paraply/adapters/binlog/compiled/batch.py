@@ -96,6 +96,8 @@ class Touched:
     marks: NDArray[np.uint8]
     table_ends: Ints
     tables: Ints
+    roles: Ints
+    """Of each table, beside keys (``layout.BLURRED`` and so on); 0 for left ones."""
     census: Ints
 
 
@@ -106,27 +108,28 @@ class Toucher:
         self._stamp = 0
         self._seen_keys: Words = np.zeros(0, np.uint64)
         self._seen_at: Ints = np.zeros(0, np.int64)
-        self._table_seen: Ints = np.zeros(0, np.int64)
+        self._table_seen: Ints = np.zeros((0, 2), np.int64)
 
     def touched(self, arrays: Arrays, descriptors: Descriptors, left: LeftKeys) -> Touched:
         """Return the scanned transactions' keys and tables."""
         count = int(arrays.progress[L.TRANSACTIONS])
         rows = int(arrays.progress[L.ROWS])
-        # A line of a foreign key gives up to three keys, a row without a key one.
-        keys = 3 * int(arrays.progress[L.KEYS]) + rows + len(left.keys)
+        # A line of a foreign key gives up to three keys, a row without a key two.
+        keys = 3 * int(arrays.progress[L.KEYS]) + 2 * rows + len(left.keys)
         if len(self._seen_keys) < 2 * keys:
             slots = 1 << (2 * keys).bit_length()
             self._seen_keys = np.zeros(slots, np.uint64)
             self._seen_at = np.zeros(slots, np.int64)
         tables = len(descriptors.numbers)
         if len(self._table_seen) < tables:
-            self._table_seen = np.zeros(2 * tables, np.int64)
+            self._table_seen = np.zeros((2 * tables, 2), np.int64)
         found = Touched(
             key_ends=np.zeros((count, 3), np.int64),
             keys=np.zeros(keys, np.uint64),
             marks=np.zeros(keys, np.uint8),
             table_ends=np.zeros(count, np.int64),
             tables=np.zeros(rows, np.int64),
+            roles=np.zeros(rows, np.int64),
             census=np.zeros((tables, 4), np.int64),
         )
         self._stamp = collect(
@@ -135,7 +138,7 @@ class Toucher:
             left.ends, left.keys, left.kinds, left.marks,
             self._seen_keys, self._seen_at, self._table_seen, self._stamp,
             found.key_ends, found.keys, found.marks, found.table_ends, found.tables,
-            found.census,
+            found.roles, found.census,
         )  # fmt: skip
         return found
 

@@ -23,6 +23,12 @@ def derived(key: np.uint64, word: int) -> np.uint64:
 
 
 @njit(cache=True)
+def whole_row(image: np.uint64, seed: int) -> np.uint64:
+    """Return the key of a row that all its columns name, by its image's digest."""
+    return derived(mix(image, np.uint64(seed)), L.WHOLE_ROW)
+
+
+@njit(cache=True)
 def _add(
     key: np.uint64, mark: int, stamp: int, seen_keys: Words, seen_at: Ints,
     distinct: Words, marks: Marks, count: int,
@@ -42,15 +48,16 @@ def _add(
 
 @njit(cache=True)
 def row_keys(
-    operation: int, keys: Words, start: int, count: int, key_table: Ints, first: int,
-    has_primary: bool, image: np.uint64, kind: int, found: Words, lines: Ints,
+    operation: int, keys: Words, start: int, count: int, key_table: Ints, table: Ints,
+    images: Words, kind: int, found: Words, lines: Ints,
 ) -> tuple[int, bool]:  # fmt: skip
     """List a row's keys of a kind, with their lines; return their number, and if it has an own key.
 
-    ``image`` is the digest of an inserted row. Twin of ``KeyBuilder._take_row``.
+    Without one it is named by all its columns, on line -1. Twin of ``KeyBuilder._take_row``.
     """
     number = 0
-    identified = operation != L.INSERT
+    first, has_primary = table[L.D_KEY_START], table[L.D_PRIMARY] != 0
+    identified = operation != L.INSERT and table[L.D_KEYED] != 0
     same = False
     for index in range(count):
         role = key_table[first + index, L.K_ROLE]
@@ -85,8 +92,10 @@ def row_keys(
                     number += 1
                 found[number], lines[number] = derived(after, L.NEW_ROW), index
                 number += 1
-    if not identified and kind == READ:
-        found[number], lines[number] = derived(image, L.WHOLE_ROW), -1
+    # What is searched for is written, and what is left behind is read.
+    side = 1 if kind == READ else 0
+    if not identified and kind != LOCKED and operation != (L.DELETE if side else L.INSERT):
+        found[number], lines[number] = whole_row(images[side], table[L.D_SEED]), -1
         number += 1
     return number, identified
 
@@ -96,15 +105,16 @@ def collect(
     transactions: Ints, count: int, rows: Ints, keys: Words, digests: Words, tables: Ints,
     key_table: Ints, left_ends: Ints, left_keys: Words, left_kinds: Ints, left_marks: Marks,
     seen_keys: Words, seen_at: Ints, table_seen: Ints, stamp: int,
-    key_ends: Ints, distinct: Words, marks: Marks, table_ends: Ints, numbers: Ints,
+    key_ends: Ints, distinct: Words, marks: Marks, table_ends: Ints, numbers: Ints, roles: Ints,
     census: Ints,
 ) -> int:  # fmt: skip
     """List each transaction's distinct keys and tables; return the next stamp.
 
     Written keys come first, then those only read, then those only locked. ``seen_keys`` and
     ``seen_at`` form a scratch hash table twice the key count; ``stamp`` separates transactions.
-    ``table_seen`` has stamps; ``census`` counts operations per table, and rows without a key.
-    Rows of left tables have their keys in ``left_*``, of which ``left_ends`` may be empty.
+    ``table_seen`` has stamps, and places in ``numbers`` and ``roles``; ``census`` counts operations
+    per table, and rows without a key. Rows of left tables have their keys in ``left_*``, of which
+    ``left_ends`` may be empty, and their roles elsewhere.
     """
     found = np.zeros(4 * L.KEYS_OF_TABLE_MAX + 1, np.uint64)
     lines = np.zeros(4 * L.KEYS_OF_TABLE_MAX + 1, np.int64)
@@ -122,24 +132,29 @@ def collect(
                 if table[L.D_SUPPORTED] != L.LEFT:
                     number, identified = row_keys(
                         rows[row, L.R_OPERATION], keys, rows[row, L.R_KEY_START],
-                        table[L.D_KEY_END] - table[L.D_KEY_START], key_table,
-                        table[L.D_KEY_START], has_primary,
-                        mix(digests[row, 1], np.uint64(table[L.D_NUMBER])), kind, found, lines,
+                        table[L.D_KEY_END] - table[L.D_KEY_START], key_table, table,
+                        digests[row], kind, found, lines,
                     )  # fmt: skip
                 for at in range(number):
+                    mark = L.PRIMARY_KEY if has_primary and lines[at] == 0 else 0
                     key_count = _add(
-                        found[at], L.PRIMARY_KEY if has_primary and lines[at] == 0 else 0, stamp,
+                        found[at], mark if lines[at] >= 0 else L.UNCERTAIN_KEY, stamp,
                         seen_keys, seen_at, distinct, marks, key_count,
                     )  # fmt: skip
                 if kind == WRITTEN:
-                    named = table[L.D_NUMBER]
-                    census[named, rows[row, L.R_OPERATION]] += 1
+                    named, operation = table[L.D_NUMBER], rows[row, L.R_OPERATION]
+                    census[named, operation] += 1
                     census[named, 3] += not identified
                     tied |= table[L.D_TIED] != 0 or not identified
-                    if table_seen[named] != stamp:
-                        table_seen[named] = stamp
-                        numbers[table_count] = named
+                    if table_seen[named, 0] != stamp:
+                        table_seen[named, 0], table_seen[named, 1] = stamp, table_count
+                        numbers[table_count], roles[table_count] = named, 0
                         table_count += 1
+                    role = table[L.D_ROLES]
+                    if not identified:
+                        role |= L.UNKEYED_ROWS
+                        role |= 0 if operation == L.INSERT else L.SEARCHED_ROWS
+                    roles[table_seen[named, 1]] |= role
             if index < len(left_ends):
                 for at in range(left_ends[index - 1] if index else 0, left_ends[index]):
                     if left_kinds[at] == kind:

@@ -1,7 +1,7 @@
 """Table descriptors for the scanner.
 
-A *supported* table has known keys, foreign keys without cascades, and key parts that compare by
-bytes or by one weight per ASCII character. The decoder reads other tables' transactions.
+A *supported* table has foreign keys without cascades, and key parts that compare by bytes or by one
+weight per ASCII character. The decoder reads other tables' transactions.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from paraply.adapters.binlog.keys.values import INTEGER_BITS, is_padded_to_lengt
 from paraply.adapters.binlog.schema.registry import SchemaRegistry
 from paraply.adapters.binlog.table_map import TableMap
 from paraply.adapters.binlog.temporal import fraction_bytes
+from paraply.vocabulary.log import WHOLE_ROW
 from paraply.vocabulary.schema import Column, KeyPart, TableSchema
 
 _FIXED_BYTES = {
@@ -186,7 +187,7 @@ def scan_plan(registry: SchemaRegistry, table: TableMap) -> ScanPlan | None:
     """Return the keys of a table's rows, if supported."""
     schema = registry.table(table.name)
     plan = plan_of(registry, table.name)
-    if schema is None or not schema.keys_known or not plan.complete or not plan.foreign_keys_known:
+    if schema is None:
         return None
     if len(schema.columns) != len(table.columns):
         return None
@@ -203,6 +204,36 @@ def scan_plan(registry: SchemaRegistry, table: TableMap) -> ScanPlan | None:
     except _UnsupportedError:
         return None
     return tuple(lines) if len(lines) <= L.KEYS_OF_TABLE_MAX else None
+
+
+def roles_of_rows(registry: SchemaRegistry, table: TableMap) -> int:
+    """Return how each row of a table may touch others than its keys name."""
+    plan = plan_of(registry, table.name)
+    return (0 if plan.complete else L.BLURRED) | (0 if plan.foreign_keys_known else L.BLURS_ALL)
+
+
+def shapes(
+    registry: SchemaRegistry, table: TableMap, plan: ScanPlan
+) -> Iterator[tuple[tuple[object, ...], object]]:
+    """Yield by name what must not change while digests are compared."""
+    for line in plan:
+        if line.role != L.CHECKED:
+            wires = (table.columns[part.column] for part in line.parts)
+            yield (
+                (line.table, line.name, line.role),
+                tuple(
+                    (part.rule, part.length_max, part.collation, wire.kind, wire.size, wire.scale)
+                    for part, wire in zip(line.parts, wires, strict=True)
+                ),
+            )
+    # Kernels name no earlier changes of a table whose keys are unknown from here on.
+    yield ("blurred",), roles_of_rows(registry, table) & L.BLURRED
+    if not any(line.role == L.UNIQUE for line in plan):
+        # Equal rows of other types differ in bytes. Those with more columns are never equal.
+        columns = tuple(
+            replace(column, name="", nullable=True, visible=None) for column in table.columns
+        )
+        yield (WHOLE_ROW, len(columns)), columns
 
 
 class _UnsupportedError(Exception):
@@ -341,9 +372,10 @@ class Descriptors:
                 self.tables[slot, L.D_SUPPORTED] = L.LEFT
 
     def add(
-        self, digest: int, table: TableMap, plan: ScanPlan | None, *, is_left: bool = False
-    ) -> None:
-        """Add a table map by its body's digest."""
+        self, digest: int, table: TableMap, plan: ScanPlan | None, *, is_left: bool = False,
+        roles: int = 0,
+    ) -> None:  # fmt: skip
+        """Add a table map by its body's digest; ``roles`` are those of each row."""
         slot, first_column, first_key, first_part = self._used
         self.maps.append(table)
         steps = [column_step(column) or (L.FIXED, 0) for column in table.columns]
@@ -360,6 +392,8 @@ class Descriptors:
         self.tables[slot] = (
             L.LEFT if is_left else supported, first_column, first_column + len(steps), first_key,
             first_key + len(keys), number, unique[:1] == (PRIMARY,), len(unique) < len(keys),
+            bool(unique), 0 if is_left else roles,
+            np.uint64(_seed(table.name, WHOLE_ROW, self.secret)).astype(np.int64),
         )  # fmt: skip
         if supported:
             self.key_names[number] = unique

@@ -67,11 +67,15 @@ INSERT, UPDATE, DELETE = 0, 1, 2
     D_NUMBER,
     D_PRIMARY,
     D_TIED,
-) = range(8)
+    D_KEYED,
+    D_ROLES,
+    D_SEED,
+) = range(11)
 """Descriptors may share a table number, D_NUMBER. D_PRIMARY marks a first key that is primary,
-D_TIED a table with foreign keys or with tables that refer to it.
+D_TIED a table with foreign keys or with tables that refer to it, D_KEYED one with a unique key.
+D_ROLES are those of each row, D_SEED that of the keys of whole rows.
 """
-TABLE_COLUMNS = 8
+TABLE_COLUMNS = 11
 
 MALFORMED = -1
 """D_SUPPORTED of an undecodable table map."""
@@ -116,6 +120,11 @@ WHOLE_ROW = 0x27_22_0A_95
 
 PRIMARY_KEY, UNCERTAIN_KEY = 1, 2
 """Marks of a key."""
+
+UNKEYED_ROWS, SEARCHED_ROWS, BLURRED, BLURS_ALL = 2, 4, 8, 32
+"""How a transaction touches a table beside its keys: it changes rows without one, it searches for
+them, some keys are unknown, or foreign keys are, so that it may touch any table.
+"""
 KEYS_OF_TABLE_MAX = 64
 """The servers' limit of unique keys."""
 UNCHECKED = 2

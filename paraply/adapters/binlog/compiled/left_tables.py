@@ -90,13 +90,12 @@ def why_unplanned(registry: SchemaRegistry, table: TableMap) -> str:
 
 
 def may_be_left(registry: SchemaRegistry, table: TableMap) -> bool:
-    """Return whether the readable code knows all keys of a table's rows."""
-    schema, plan = registry.table(table.name), plan_of(registry, table.name)
+    """Return whether the readable code reads a table's rows by its definition."""
+    schema = registry.table(table.name)
     return (
         schema is not None
         and not table.undecodable
-        and schema.keys_known
-        and plan.complete
-        and plan.foreign_keys_known
+        # A change may cascade into rows that kernels follow.
+        and (schema.foreign_keys_known or not schema.unique_keys)
         and len(schema.columns) == len(table.columns)
     )

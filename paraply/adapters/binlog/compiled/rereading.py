@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from paraply.adapters.binlog.compiled import layout as L
 from paraply.adapters.binlog.compiled.batch import Arrays
 from paraply.adapters.binlog.compiled.collect_kernel import derived
+from paraply.adapters.binlog.compiled.collect_kernel import whole_row as whole_row_digest
 from paraply.adapters.binlog.compiled.descriptors import Descriptors, KeyLine, ScanPlan, scan_plan
 from paraply.adapters.binlog.compiled.framing_rows import Framed, KeepingDecoder
 from paraply.adapters.binlog.compiled.hashing import crc32_tables
@@ -27,7 +28,7 @@ from paraply.adapters.binlog.format_description import (
 from paraply.adapters.binlog.framing import HEADER, EventHeader, RawEvent
 from paraply.adapters.binlog.keys.builder import KeyBuilder, TablePlan
 from paraply.adapters.binlog.keys.foreign import NEW, of_kind
-from paraply.adapters.binlog.keys.parts import BuiltKey
+from paraply.adapters.binlog.keys.parts import BuiltKey, whole_row
 from paraply.adapters.binlog.report import FileReport, LogReport
 from paraply.adapters.binlog.schema.registry import SchemaRegistry
 from paraply.adapters.binlog.table_map import TableMap, parse_table_map
@@ -181,6 +182,13 @@ class Rereader:
                         found[digest] = _key_of(line, image)
                     elif line.role in (L.CHILD, L.PARENT) and new in digests and new not in found:
                         found[new] = of_kind(NEW, _key_of(line, image))
+            for side, image in enumerate((change.before, change.after)):
+                with np.errstate(over="ignore"):
+                    seed = int(known.tables[slot, L.D_SEED])
+                    named = int(whole_row_digest(arrays.digests[row, side], seed))
+                key = None if image is None else whole_row(change.table, image)
+                if named in digests and key is not None:
+                    found.setdefault(named, key)
         if found.keys() != digests:
             raise NotCompilable(f"{txn.start}: keys changed since the scan")
         return found

@@ -218,7 +218,8 @@ def scan_rows(
     here = columns_at(data, at, end, is_v2, count)
     if here < 0:
         return L.ODD
-    if tables[slot, L.D_TIED] and data[body + 6] & L.UNCHECKED:
+    may_cascade = tables[slot, L.D_KEYED] and tables[slot, L.D_ROLES] & L.BLURS_ALL
+    if (tables[slot, L.D_TIED] or may_cascade) and data[body + 6] & L.UNCHECKED:
         progress[L.REASON] = L.UNCHECKED_ROWS
         return L.ODD_ROWS
     for _ in range(2 if operation == L.UPDATE else 1):
@@ -275,8 +276,8 @@ def scan_rows(
                 # A primary key identifies a row, or else any key without a NULL part does.
                 if role == L.UNIQUE and (index == 0 or not tables[slot, L.D_PRIMARY]):
                     has_key |= digest != 0
-            # A row that is found by all its columns waits for others: the readable judges do that.
-            if not has_key and (is_wide or operation != L.INSERT):
+            # Without its key, a row of a table that has one may be hidden: the readable code knows.
+            if not has_key and (is_wide or (operation != L.INSERT and tables[slot, L.D_KEYED])):
                 progress[L.REASON] = L.SEARCHED
                 return L.ODD_ROWS
             here = image_end

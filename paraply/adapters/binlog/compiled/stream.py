@@ -11,7 +11,6 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from paraply.adapters.binlog.column_types import ColumnType
 from paraply.adapters.binlog.compiled import layout as L
 from paraply.adapters.binlog.compiled.batch import Arrays, Batch, Touched, Toucher
 from paraply.adapters.binlog.compiled.chunk_source import BUFFER_BYTES_MAX, CHUNK_BYTES, ChunkSource
@@ -19,7 +18,9 @@ from paraply.adapters.binlog.compiled.descriptors import (
     Descriptors,
     ScanPlan,
     is_steppable,
+    roles_of_rows,
     scan_plan,
+    shapes,
 )
 from paraply.adapters.binlog.compiled.expanding import Run, expand
 from paraply.adapters.binlog.compiled.framing_rows import KeepingDecoder
@@ -68,10 +69,6 @@ EARLY_TRANSACTIONS = 10_000
 _FIXED_HEADER_BYTES = 8  # Table id and flags of a table map.
 
 
-_Shape = tuple[tuple[int, int, str, ColumnType, int, int], ...]
-"""How each part of a key compares, and its type."""
-
-
 class CompiledStream(TransactionStream):
     """Yields batches of plain transactions, and single others."""
 
@@ -116,7 +113,7 @@ class CompiledStream(TransactionStream):
         self._words[1] = list(b"COMMIT")
         self._scratch = np.zeros((4096, 2), np.int64)
         self._version = -1
-        self._shapes: dict[tuple[str, str, str, int], _Shape] = {}
+        self._shapes: dict[tuple[object, ...], object] = {}
 
     def _on_table_map(self, table: TableMap) -> None:
         self.keys.registry.observe_table_map(table.table_schema())
@@ -451,11 +448,12 @@ class CompiledStream(TransactionStream):
         with self.keys.registry.assuming_nothing() as assumed:
             plan = self._plan(table)
             is_left = self._is_left(table, plan)
+            roles = roles_of_rows(self.keys.registry, table)
         # The readable code notes what keys of left rows assume.
         if assumed and plan is not None and not is_left:
             self._assumed[len(self.descriptors.maps)] = assumed
         self.rereader.note_plan(digest, plan)
-        self.descriptors.add(digest, table, plan, is_left=is_left)
+        self.descriptors.add(digest, table, plan, is_left=is_left, roles=roles)
 
     def _table_of(self, body: bytes, is_mariadb: bool) -> TableMap | None:
         """None for a malformed map, which the decoder reports."""
@@ -476,16 +474,8 @@ class CompiledStream(TransactionStream):
         plan = scan_plan(self.keys.registry, table)
         if plan is None:
             return None
-        for line in plan:
-            wires = (table.columns[part.column] for part in line.parts)
-            shape = tuple(
-                (part.rule, part.length_max, part.collation, wire.kind, wire.size, wire.scale)
-                for part, wire in zip(line.parts, wires, strict=True)
-            )
-            if line.role == L.CHECKED:
-                continue
-            name = (table.name, line.table, line.name, line.role)
-            if self._shapes.setdefault(name, shape) != shape:
+        for name, shape in shapes(self.keys.registry, table, plan):
+            if self._shapes.setdefault((table.name, *name), shape) != shape:
                 # Digests from before and after do not compare.
                 if self.left is not None:
                     return None

@@ -7,7 +7,7 @@ and words named findings.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from copy import copy
 
 import numpy as np
@@ -25,9 +25,9 @@ from paraply.properties.logs.compiled.batches import (
     require_compilable,
 )
 from paraply.properties.logs.compiled.judge_kernel import judge
-from paraply.properties.logs.compiled.left_order import LeftOrder
 from paraply.properties.logs.compiled.left_replay import LeftReplay
 from paraply.properties.logs.compiled.lint import lint_batch
+from paraply.properties.logs.compiled.named_tables import Headers, NamedTables
 from paraply.properties.logs.compiled.path import CompiledPath
 from paraply.properties.logs.compiled.replay import CompiledReplay
 from paraply.properties.logs.compiled.rule_kernel import GAP
@@ -57,10 +57,8 @@ from paraply.properties.logs.width_over_time import SLICES_MAX
 from paraply.properties.logs.worker_timeline import LEVELS_MAX
 from paraply.vocabulary.audit_result import AuditResult, SafetyViolation
 from paraply.vocabulary.keys import ConflictKey, RowKeys
-from paraply.vocabulary.log import LoggedKind, LoggedTransaction
+from paraply.vocabulary.log import ANY_ROWS, LoggedKind, LoggedTransaction
 from paraply.vocabulary.not_compilable import NotCompilable
-
-Headers = Callable[[Sequence[int]], Iterable[LoggedTransaction]]
 
 _RULES = {LOGICAL_CLOCK: C.CLOCK, COMMIT_GROUP: C.GROUP}
 _KINDS = {kind: number for number, kind in enumerate(LoggedKind)}
@@ -99,9 +97,8 @@ class CompiledAuditor(Auditor):
         self._replay = self._compiled_replay
         self._left_reasons = left
         self._left_rows: Counter[str] = Counter()
-        self._has_left = False
-        self._order = LeftOrder(self._safety, self._appliers)
-        self._path.tables = self._order.table_of
+        self._named = NamedTables(self._safety, self._appliers, source)
+        self._path.tables = self._named.table_of
         if left is not None:
             self._compiled_replay.leave_to(LeftReplay(row_keys, options.replay_findings_max))
         self._lanes: dict[int, int] = {}
@@ -141,13 +138,11 @@ class CompiledAuditor(Auditor):
         self._add_tables(batch.table_names)
         if left:
             self._uses += sum(len(touches.uses) for touches in left)
-            self._state = self._order.add_names(self._state, batch, left)
+        if left or batch.table_roles.any():
+            self._state = self._named.add_names(self._state, batch, left)
         self._uses += len(batch.tables) * batch.uses_max + len(columns)
         placed = self._judge(batch, first_ordinal)
-        if self._has_left:
-            chosen = [part.index for part in batch.left]
-            refs = [get_reference(txn) for txn in headers(chosen)]
-            self._order.note_undecided(batch, refs, left, placed)
+        self._named.note_undecided(batch, first_ordinal, headers, left, placed)
         if len(self._lanes) > 1 and self._state.scalars[C.S_CHAINS + 3 * C.READS + C.NEXT]:
             raise NotCompilable("foreign keys, or tables without keys, in several domains")
         return placed
@@ -175,9 +170,14 @@ class CompiledAuditor(Auditor):
         tables = np.diff(columns[:, C.B_TABLE_END], prepend=0)
         grouped = np.repeat(in_groups, tables)
         used, numbers = np.repeat(columns[:, C.B_LANE], tables)[grouped], batch.tables[grouped]
-        for domain, number in set(zip(used.tolist(), numbers.tolist(), strict=True)):
+        roles = batch.table_roles[grouped]
+        for domain, number, role in set(
+            zip(used.tolist(), numbers.tolist(), roles.tolist(), strict=True)
+        ):
             name = batch.table_names[number].lower()
-            domains.note(domain, How.USES, (name, f"{get_schema(name)}.*"))
+            domains.note(domain, How.USES, (name, f"{get_schema(name)}.*", ANY_ROWS))
+            blurred = ((C.BLURRED, name), (C.BLURS_ALL, ANY_ROWS))
+            domains.note(domain, How.BLURRED, (each for bit, each in blurred if role & bit))
 
     def _domains(self) -> DomainsOfTables | None:
         """Return the domains of tables, if commit groups are judged."""
@@ -193,15 +193,15 @@ class CompiledAuditor(Auditor):
             for operation, number in enumerate(batch.census[table, :3].tolist()):
                 known[operation] += number
             self._tables._schemas[name] = self._row_keys.schema_of(name)
-        if batch.census[:, 3].any():
-            self._parallelism._keyless_seen = self._parallelism._keys_unknown = True
+        judged = self._parallelism
+        judged._keyless_seen |= bool(batch.census[:, 3].any())
+        judged._keys_unknown |= judged._keyless_seen or bool(batch.table_roles.any())
         if len(counts) > TABLES_MAX:
             raise NotCompilable("more tables than are summarised")
 
     def _take_left(self, txn: LoggedTransaction) -> Touches:
         """Note what the readable code read of a transaction's rows, and return it."""
         self._left_rows.update(row.table for row in txn.rows)
-        self._has_left |= bool(txn.rows)
         touches, judged = get_touches(txn), self._parallelism
         self._uncertain_keys += len(txn.uncertain_keys)
         judged._keys_uncertain |= bool(txn.uncertain_keys)

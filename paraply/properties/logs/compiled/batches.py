@@ -33,6 +33,8 @@ class JudgedBatch:
     marks: NDArray[np.uint8]
     """``columns.PRIMARY`` and UNCERTAIN, per key."""
     tables: Ints
+    table_roles: Ints
+    """How the transaction touches each table beside keys (``columns.BLURRED`` and so on)."""
     table_names: list[str]
     key_names: list[tuple[str, ...]]
     """By table number, in digest order."""
@@ -45,7 +47,7 @@ class JudgedBatch:
     row_keys: Words
     left: Sequence[LeftPart] = ()
     names: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
-    """Numbers of tables and aspects that left rows touch, by transaction up to B_NAME_END."""
+    """Numbers of tables and aspects touched beside keys, by transaction up to B_NAME_END."""
     roles: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
     """How (``columns.MET`` and so on)."""
 
@@ -83,6 +85,7 @@ class TouchedParts(Protocol):
     marks: NDArray[np.uint8]
     table_ends: Ints
     tables: Ints
+    roles: Ints
     census: Ints
 
 
@@ -207,6 +210,7 @@ def judged_batch(parts: BatchParts) -> JudgedBatch:
         keys=touched.keys[:keys],
         marks=touched.marks[:keys],
         tables=touched.tables[:tables],
+        table_roles=touched.roles[:tables],
         table_names=parts.table_names,
         key_names=parts.key_names,
         census=touched.census,
@@ -239,10 +243,10 @@ def batch_of_one(txn: LoggedTransaction, kind: int) -> JudgedBatch:
     none: Ints = np.zeros(0, np.int64)
     words: Words = np.zeros(0, np.uint64)
     return JudgedBatch(
-        columns=columns, keys=words, marks=np.zeros(0, np.uint8), tables=none, table_names=[],
-        key_names=[], census=np.zeros((0, 4), np.int64), row_ends=none, row_operations=none,
-        row_tables=none, row_keys_start=none, row_images=np.zeros((0, 2), np.uint64),
-        row_keys=np.zeros((0, 2), np.uint64),
+        columns=columns, keys=words, marks=np.zeros(0, np.uint8), tables=none, table_roles=none,
+        table_names=[], key_names=[], census=np.zeros((0, 4), np.int64), row_ends=none,
+        row_operations=none, row_tables=none, row_keys_start=none,
+        row_images=np.zeros((0, 2), np.uint64), row_keys=np.zeros((0, 2), np.uint64),
     )  # fmt: skip
 
 

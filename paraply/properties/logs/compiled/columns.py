@@ -30,8 +30,10 @@ NONE = -1
 PRIMARY, UNCERTAIN = 1, 2
 """Marks of a key."""
 
-MET, UNKEYED_ROWS, SEARCHED, BLURRED, UNIDENTIFIED = 1, 2, 4, 8, 16
-"""How a transaction touches a named table or aspect (``dependency_safety.Touches``)."""
+MET, UNKEYED_ROWS, SEARCHED, BLURRED, UNIDENTIFIED, BLURS_ALL = 1, 2, 4, 8, 16, 32
+"""How a transaction touches a named table or aspect (``dependency_safety.Touches``); BLURS_ALL:
+any table by unknown foreign keys.
+"""
 O_CHANGED, O_UNKEYED, O_SEARCHED, O_BLURRED = range(4)
 """What the order of a table's changes remembers (``scheduling_models.TableOrder``)."""
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from paraply.properties.logs.compiled import replay_state as R
 from paraply.properties.logs.compiled.replay_state import new_replay, with_tables
 from paraply.properties.logs.replay_state import Resets
@@ -23,6 +25,8 @@ class CompiledReplayState:
     def __init__(self, rows_max: int, listed_max: int) -> None:
         self.arrays = new_replay(rows_max, listed_max)
         self.resets: Resets | None = None
+        self.unknown: set[str] = set()
+        """Touched tables with unknown foreign keys, by lower-case name."""
         self._numbers: dict[str, int] = {}
         self._names: list[str] = []
 
@@ -59,7 +63,15 @@ class CompiledReplayState:
         number = self._numbers[name.lower()] = len(self._names)
         self._names.append(name)
         self.arrays = with_tables(self.arrays, number + 1)
+        self.arrays.counts[R.N_TABLES] = number + 1
+        if name.lower() in self.unknown:
+            self.arrays.tables[number, R.T_UNKNOWN] = R.TOUCHED
         return number
+
+    def names_with(self, column: int, mark: int = 1) -> list[str]:
+        """Return the tables, also reset ones, with a mark (``replay_state.T_CASCADED``)."""
+        marked = np.flatnonzero(self.arrays.tables[: len(self._names), column] == mark)
+        return [self._names[number] for number in marked.tolist()]
 
     def tables(self) -> list[TableRows]:
         """Return tables in order of first touch."""
@@ -94,5 +106,6 @@ class CompiledReplayState:
         self.arrays = new_replay(rows_max, listed_max)
         for kept in range(R.N_FOUND, R.COUNTS):
             self.arrays.counts[kept] = counts[kept]
+        self.arrays.counts[R.N_TABLES] = 0
         self._numbers.clear()
         self._names.clear()

@@ -79,6 +79,7 @@ class CompiledReplay(RowReplay):
         """By kernels; ``_places`` has the place of each."""
         self._places: list[Place] = []
         self._left_without_key = 0
+        self._in_parts = False
 
     def leave_to(self, left: LeftReplay) -> None:
         """Let another replay judge left rows."""
@@ -94,7 +95,7 @@ class CompiledReplay(RowReplay):
 
     def _apply_rows(self, txn: LoggedTransaction) -> None:
         if self._batch is not None:
-            self._apply_batch(self._batch, Told(self._applied_at, txn))
+            self._apply_batch(self._batch, Told(self._applied_at, txn), txn.ordinal)
         self._lose_sight(txn)
 
     def _lose_sight(self, txn: LoggedTransaction) -> None:
@@ -125,9 +126,9 @@ class CompiledReplay(RowReplay):
 
     def observe_batch(self, batch: JudgedBatch, first_ordinal: int, source: BatchSource) -> None:
         """Apply a batch's rows."""
-        self._apply_batch(batch, Reread(first_ordinal, source))
+        self._apply_batch(batch, Reread(first_ordinal, source), first_ordinal)
 
-    def _apply_batch(self, batch: JudgedBatch, known: Known) -> None:
+    def _apply_batch(self, batch: JudgedBatch, known: Known, first_ordinal: int) -> None:
         count = len(batch.row_operations)
         if not count:
             return
@@ -147,6 +148,9 @@ class CompiledReplay(RowReplay):
             keys = R.FOLLOWED if table in followed else len(batch.key_names[table])
             numbers[table] = self.rows.number_of(batch.table_names[table], keys)
             keys_max = max(keys_max, keys)
+            if keys > 0:
+                self._relate(batch.table_names[table], int(numbers[table]))
+        self._require_known_ties(batch)
         state = self.rows.arrays = with_room(self.rows.arrays, 2 * count, keys_max)
         if self._left is not None and len(state.losses) < 2 * count:
             losses = np.zeros((4 * count, 2), np.uint64)
@@ -154,16 +158,60 @@ class CompiledReplay(RowReplay):
         with np.errstate(over="ignore"):
             replay_rows(
                 state, operations, numbers[batch.row_tables], batch.row_keys_start,
-                batch.row_images, batch.row_keys, 0, count,
+                batch.row_images, batch.row_keys,
+                first_ordinal + np.repeat(
+                    np.arange(len(batch.row_ends)), np.diff(batch.row_ends, prepend=0)
+                ),
             )  # fmt: skip
+        if state.counts[R.N_DATED]:
+            self._note_doubts()
         if self._left is not None:
             self._left.observe_left(batch, losses_of(state), known)
         for table in np.flatnonzero(batch.census[:, 3]).tolist():
-            self._keyless[batch.table_names[table]] = None
+            name = batch.table_names[table]
+            keyless = bool(batch.key_names[table]) or self._has_no_keys(name, None)
+            (self._keyless if keyless else self._unknown_tables)[name] = None
             self._result.rows_without_key += int(batch.census[table, 3])
         for line in state.findings[: int(state.counts[R.N_FINDINGS])].tolist():
             self._tell(batch, line, known)
         self.copy_counts()
+
+    def _relate(self, name: str, number: int) -> None:
+        """Note a table's foreign keys, unless those of before still count."""
+        schema, tables = self._row_keys.schema_of(name), self.rows.arrays.tables
+        refers = schema is not None and any(
+            key.parent.lower() == name.lower() for key in schema.foreign_keys
+        )
+        if schema is not None and schema.foreign_keys_known and self._in_parts:
+            tables[number, R.T_REFERS_TO_ITSELF] = refers
+            return
+        if not self._cascades.knows(name):
+            self._cascades.relate(name, schema)
+        if not self._cascades.is_unknown(name):
+            tables[number, R.T_UNKNOWN] = 0
+            self.rows.unknown.discard(name.lower())
+        elif self._in_parts:
+            raise NotCompilable("unknown foreign keys in parts of a log")
+        elif not tables[number, R.T_UNKNOWN]:
+            tables[number, R.T_UNKNOWN] = R.UNTOUCHED
+        tables[number, R.T_REFERS_TO_ITSELF] = refers
+        if refers or tables[number, R.T_UNKNOWN]:
+            self.rows.arrays.counts[R.N_DATED] = 1
+
+    def _require_known_ties(self, batch: JudgedBatch) -> None:
+        """Refuse changes of left rows that may cascade into rows of kernels."""
+        if self.rows.arrays.tables[:, R.T_UNKNOWN].any():
+            for name in {row.table for part in batch.left for row in part.transaction.rows}:
+                schema = self._row_keys.schema_of(name)
+                if schema is None or schema.unique_keys:
+                    raise NotCompilable("unknown foreign keys beside left tables")
+
+    def _note_doubts(self) -> None:
+        rows = self.rows
+        touched = rows.names_with(R.T_UNKNOWN, R.TOUCHED)
+        rows.unknown.update(map(str.lower, touched))
+        self._cascaded.update(dict.fromkeys(rows.names_with(R.T_CASCADED)))
+        self._unexplained.update(dict.fromkeys(rows.names_with(R.T_UNEXPLAINED)))
 
     def _tell(self, batch: JudgedBatch, finding: list[int], known: Known) -> None:
         row, code, key_number = finding
@@ -200,7 +248,7 @@ class CompiledReplay(RowReplay):
     def begin_at(self, border: ReplayBorder[Any], ordinal: int) -> None:
         """Continue from ``border`` (taken over) after ``ordinal``."""
         super().begin_at(border, ordinal)
-        self._left_without_key = 0
+        self._left_without_key, self._in_parts = 0, True
         if self._left is not None:
             left = ReplayBorder(rows=border.rows.left, cascades=border.cascades)
             self._left.begin_at(left, ordinal)
@@ -233,6 +281,7 @@ class CompiledReplay(RowReplay):
         result.before_images_unknown = int(counts[R.N_UNKNOWN])
         result.duplicate_keys = int(counts[R.N_DUPLICATE])
         result.findings_dropped = int(counts[R.N_DROPPED])
+        result.rows_in_doubt = int(counts[R.N_IN_DOUBT])
         self._rows_checked = int(counts[R.N_CHECKED])
         result.findings = self._found
         if self._left is not None:
@@ -241,9 +290,8 @@ class CompiledReplay(RowReplay):
     def _add_left(self, left: LeftReplay) -> None:
         result, other = self._result, left._result
         for name in ("before_images_found", "before_images_missing", "before_images_unknown",
-                     "duplicate_keys", "findings_dropped"):  # fmt: skip
+                     "duplicate_keys", "findings_dropped", "rows_in_doubt"):  # fmt: skip
             setattr(result, name, getattr(result, name) + getattr(other, name))
-        result.rows_in_doubt = other.rows_in_doubt
         result.rows_without_key += other.rows_without_key - self._left_without_key
         self._left_without_key = other.rows_without_key
         self._rows_checked += left._rows_checked

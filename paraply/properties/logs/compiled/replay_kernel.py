@@ -1,6 +1,6 @@
 """Full row images on keyed rows: the twin of ``row_replay``.
 
-Foreign keys (cascades) require the readable replay.
+Known cascades require the readable replay. Where foreign keys are unknown, any change may cascade.
 """
 
 from __future__ import annotations
@@ -131,7 +131,7 @@ def _forget_oldest(replay: Replay) -> None:
 
 
 @njit(cache=True)
-def _put(replay: Replay, identity: np.uint64, table: int, image: np.uint64) -> int:
+def _put(replay: Replay, identity: np.uint64, table: int, image: np.uint64, ordinal: int) -> int:
     counts = replay.counts
     slot = _slot_of_row(replay, identity)
     if replay.index[slot] != 0:
@@ -152,6 +152,8 @@ def _put(replay: Replay, identity: np.uint64, table: int, image: np.uint64) -> i
     replay.keys[row] = identity
     replay.images[row] = image
     replay.table_of[row] = table
+    if counts[R.N_DATED]:
+        replay.written[row] = ordinal
     _link_newest(replay, row)
     if image != _NONE:
         replay.tables[table, R.T_ROWS] += 1
@@ -159,8 +161,44 @@ def _put(replay: Replay, identity: np.uint64, table: int, image: np.uint64) -> i
 
 
 @njit(cache=True)
-def _contradict(replay: Replay, row: int, code: int, key: int) -> None:
+def _in_doubt(replay: Replay, known: int) -> bool:
+    """Return whether a known row may have changed without a record."""
+    if not replay.counts[R.N_DATED]:
+        return False
+    doubted = replay.tables[replay.table_of[known], R.T_DOUBTED]
+    return bool(doubted and replay.written[known] <= doubted)
+
+
+@njit(cache=True)
+def _may_be_own_cascade(replay: Replay, known: int, ordinal: int) -> bool:
+    table = replay.tables[replay.table_of[known]]
+    refers = table[R.T_UNKNOWN] or table[R.T_REFERS_TO_ITSELF]
+    return bool(refers and replay.written[known] == ordinal)
+
+
+@njit(cache=True)
+def _doubt(replay: Replay, table: int, operation: int, ordinal: int) -> None:
+    """Note that a change may cascade into every table with unknown foreign keys."""
+    for number in range(replay.counts[R.N_TABLES]):
+        child = replay.tables[number]
+        if child[R.T_UNKNOWN] != R.TOUCHED or child[R.T_STALE]:
+            continue
+        # InnoDB refuses an update that cascades into the table that it updates.
+        if number != table or operation == _DELETE:
+            child[R.T_DOUBTED], child[R.T_BORN] = ordinal, 0
+            child[R.T_CASCADED] |= operation == _DELETE
+
+
+@njit(cache=True)
+def _contradict(
+    replay: Replay, row: int, table: int, code: int, key: int, in_doubt: bool
+) -> None:  # fmt: skip
     counts = replay.counts
+    if in_doubt:
+        counts[R.N_IN_DOUBT] += 1
+        counts[R.N_UNKNOWN] += code != R.TAKEN
+        replay.tables[table, R.T_UNEXPLAINED] |= replay.tables[table, R.T_UNKNOWN] != 0
+        return
     if code == R.TAKEN:
         counts[R.N_DUPLICATE] += 1
     else:
@@ -193,20 +231,23 @@ def _first_key(keys: Words, start: int, count: int, side: int) -> int:
 
 
 @njit(cache=True)
-def _take_out(replay: Replay, row: int, table: int, key: np.uint64, image: np.uint64) -> None:
+def _take_out(
+    replay: Replay, row: int, table: int, key: np.uint64, image: np.uint64, ordinal: int
+) -> None:  # fmt: skip
     counts = replay.counts
     known = _find(replay, table, key)
     if known < 0 and not replay.tables[table, R.T_BORN]:
         counts[R.N_UNKNOWN] += 1
     elif known < 0:
-        _contradict(replay, row, R.NEVER, 0)
+        _contradict(replay, row, table, R.NEVER, 0, False)
     elif replay.images[known] == _NONE:
-        _contradict(replay, row, R.GONE, 0)
+        _contradict(replay, row, table, R.GONE, 0, _in_doubt(replay, known))
     elif replay.images[known] != image:
-        _contradict(replay, row, R.DIFFERENT, 0)
+        in_doubt = _in_doubt(replay, known) or _may_be_own_cascade(replay, known, ordinal)
+        _contradict(replay, row, table, R.DIFFERENT, 0, in_doubt)
     else:
         counts[R.N_FOUND] += 1
-    _put(replay, key, table, _NONE)
+    _put(replay, key, table, _NONE, ordinal)
     if counts[R.N_ROWS] > counts[R.N_ROWS_MAX]:
         _forget_oldest(replay)
 
@@ -214,12 +255,12 @@ def _take_out(replay: Replay, row: int, table: int, key: np.uint64, image: np.ui
 @njit(cache=True)
 def _put_in(
     replay: Replay, row: int, table: int, keys: Words, start: int, count: int, first: int,
-    image: np.uint64,
+    image: np.uint64, ordinal: int,
 ) -> None:  # fmt: skip
     identity = keys[start + first, 1]
     taken = _find(replay, table, identity)
     if taken >= 0 and replay.images[taken] != _NONE:
-        _contradict(replay, row, R.TAKEN, first)
+        _contradict(replay, row, table, R.TAKEN, first, _in_doubt(replay, taken))
     for index in range(first + 1, count):
         key = keys[start + index, 1]
         if key == _NONE:
@@ -229,8 +270,8 @@ def _put_in(
             continue
         owner = _find(replay, table, replay.owner_rows[at])
         if owner >= 0 and replay.images[owner] != _NONE and replay.others[owner, index] == key:
-            _contradict(replay, row, R.TAKEN, index)
-    at_row = _put(replay, identity, table, image)
+            _contradict(replay, row, table, R.TAKEN, index, _in_doubt(replay, owner))
+    at_row = _put(replay, identity, table, image, ordinal)
     for index in range(first + 1, count):
         _own(replay, at_row, index, keys[start + index, 1])
     if replay.counts[R.N_ROWS] > replay.counts[R.N_ROWS_MAX]:
@@ -259,7 +300,7 @@ def _own(replay: Replay, row: int, index: int, key: np.uint64) -> None:
 def put_rows(replay: Replay, keys: Words, images: Words, others: Words, tables: Ints) -> None:
     """Write rows and graves in order, unchecked."""
     for at in range(len(keys)):
-        row = _put(replay, keys[at], tables[at], images[at])
+        row = _put(replay, keys[at], tables[at], images[at], 0)
         for index in range(others.shape[1]):
             _own(replay, row, index, others[at, index])
         if replay.counts[R.N_ROWS] > replay.counts[R.N_ROWS_MAX]:
@@ -272,7 +313,7 @@ def _follow(replay: Replay, table: int, keys: Words, start: int) -> None:
     counts = replay.counts
     for side in range(2):
         if keys[start, side] != _NONE:
-            _put(replay, keys[start, side], table, np.uint64(side))
+            _put(replay, keys[start, side], table, np.uint64(side), 0)
             counts[R.N_PUTS] += 1
             if counts[R.N_ROWS] > counts[R.N_ROWS_MAX]:
                 _forget_oldest(replay)
@@ -281,15 +322,16 @@ def _follow(replay: Replay, table: int, keys: Words, start: int) -> None:
 @njit(cache=True, nogil=True)
 def replay_rows(
     replay: Replay, operations: Ints, tables: Ints, starts: Ints, images: Words, keys: Words,
-    first: int, last: int,
+    ordinals: Ints,
 ) -> None:  # fmt: skip
-    """Apply batch rows ``first`` to ``last``; the state has room.
+    """Apply a batch's rows; the state has room.
 
-    ``starts`` are each row's first key; ``images`` and ``keys`` are (before, after). A followed
-    row's keys are its identities.
+    ``starts`` are each row's first key; ``images`` and ``keys`` are (before, after); ``ordinals``
+    those of the transactions. A followed row's keys are its identities.
     """
     replay.counts[R.N_FINDINGS] = replay.counts[R.N_PUTS] = replay.counts[R.N_LOSSES] = 0
-    for row in range(first, last):
+    is_dated = replay.counts[R.N_DATED] != 0
+    for row in range(len(operations)):
         table, start = tables[row], starts[row]
         count = replay.tables[table, R.T_KEYS]
         operation = operations[row]
@@ -306,7 +348,12 @@ def replay_rows(
         if before < 0 and after < 0:
             continue
         replay.counts[R.N_CHECKED] += 1
+        ordinal = ordinals[row]
+        if is_dated and replay.tables[table, R.T_UNKNOWN]:
+            replay.tables[table, R.T_UNKNOWN] = R.TOUCHED
         if before >= 0:
-            _take_out(replay, row, table, keys[start + before, 0], images[row, 0])
+            _take_out(replay, row, table, keys[start + before, 0], images[row, 0], ordinal)
         if after >= 0:
-            _put_in(replay, row, table, keys, start, count, after, images[row, 1])
+            _put_in(replay, row, table, keys, start, count, after, images[row, 1], ordinal)
+        if is_dated and operation != _INSERT:
+            _doubt(replay, table, operation, ordinal)

@@ -38,15 +38,34 @@ Words = NDArray[np.uint64]
     N_LISTED_MAX,
     N_PUTS,
     N_LOSSES,
-) = range(19)
-"""N_PUTS and N_LOSSES count within a batch (``Losses``)."""
-COUNTS = 19
+    N_IN_DOUBT,
+    N_TABLES,
+    N_DATED,
+) = range(22)
+"""N_PUTS and N_LOSSES count within a batch (``Losses``). N_DATED: whether each row has the ordinal
+of its last change, since a cascade without a record may follow.
+"""
+COUNTS = 22
 NOWHERE = -1
 
 # Columns of a table of the replay.
-T_BORN, T_ROWS, T_STALE, T_KEYS = range(4)
-TABLE_COLUMNS = 4
-"""T_STALE: replaced by a reset; T_KEYS: key count, or FOLLOWED."""
+(
+    T_BORN,
+    T_ROWS,
+    T_STALE,
+    T_KEYS,
+    T_UNKNOWN,
+    T_REFERS_TO_ITSELF,
+    T_DOUBTED,
+    T_CASCADED,
+    T_UNEXPLAINED,
+) = range(9)
+TABLE_COLUMNS = 9
+"""T_STALE: replaced by a reset; T_KEYS: key count, or FOLLOWED. T_UNKNOWN: foreign keys are not
+known, UNTOUCHED before the first row. T_DOUBTED is the ordinal of the last change that may cascade
+into the table, by a delete if T_CASCADED; T_UNEXPLAINED: rows do not fit.
+"""
+UNTOUCHED, TOUCHED = 1, 2
 FOLLOWED = -1
 """Another replay judges the table's rows; here they only take their places in write order."""
 NOTHING = 3
@@ -71,6 +90,8 @@ class Replay(NamedTuple):
     table_of: Indexes
     older: Indexes
     newer: Indexes
+    written: Ints
+    """Ordinal of the last change, from N_DATED on."""
     index: Indexes
     """Open addressing: row plus one."""
     owner_keys: Words
@@ -96,6 +117,7 @@ def new_replay(rows_max: int, listed_max: int, small: int = 1 << 12) -> Replay:
         table_of=np.zeros(small, np.int32),
         older=np.zeros(small, np.int32),
         newer=np.zeros(small, np.int32),
+        written=np.zeros(small, np.int64),
         index=np.zeros(2 * small, np.int32),
         owner_keys=np.zeros(small, np.uint64),
         owner_rows=np.zeros(small, np.uint64),
@@ -123,6 +145,7 @@ def with_room(replay: Replay, rows: int, keys: int) -> Replay:
             table_of=lengthened(replay.table_of, size),
             older=lengthened(replay.older, size),
             newer=lengthened(replay.newer, size),
+            written=lengthened(replay.written, size),
         )
     slots = _power_of_two(3 * needed // 2)
     if slots > len(replay.index):
