@@ -61,6 +61,8 @@ ENVIRONMENT = frozenset(
     {
         "CertifierRun.__init__",
         "Network.domain_of",
+        "GroupCommitSource.__init__",
+        "GroupCommitSource.write",
         "GroupRun.submit",
         "_Channel.submit",
         "SemiSyncSubject.start",
@@ -91,6 +93,7 @@ ENVIRONMENT = frozenset(
         "possible_changes",
         "choose_writes",
         "loss_steps",
+        "domain_of_schema",
         "draft",
         "flush",
         "choose_operation",
