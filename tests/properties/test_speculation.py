@@ -166,18 +166,3 @@ def test_begin_is_judged_where_nothing_delays_it(head):
     ]
     assert not prop.applies_to(replica(*LATE, head=head))
     assert prop.applies_to(eager(*LATE))
-
-
-@pytest.mark.parametrize(
-    ("head", "again"),
-    [
-        ("dialect=conservative ", ""),
-        ("dialect=optimistic ", "begun T2@w2 attempt=2"),
-    ],
-)
-def test_what_does_not_speculate_yields_to_no_other_domain(head, again):
-    waits = (row(2, "a"), row(4, "a", "lock_wait", 2))
-    undone = "rolled_back T2@w2" + (" attempt=2" if again else "")
-    events = [one for one in (begun(4, 2), again, *waits, undone) if one]
-    assert rollbacks_have_a_reason(replica(*events, head=head))
-    assert not rollbacks_have_a_reason(replica(*events[:-1], f"{undone} note=deadlock", head=head))

@@ -30,8 +30,6 @@ AGGRESSIVE = "aggressive"
 ONE_ORDER = ("minimal", "none")
 """Prefixes of dialects in which all domains have one order."""
 _OUTSIDE = frozenset({FROM_OUTSIDE, LOCK_WAIT_TIMEOUT})
-DEADLOCK = "deadlock"
-"""Note of a ROLLED_BACK event: the latest of some that wait for each other's rows."""
 _NOT_AS_LOGGED = frozenset(
     {Outcome.MISSING_BEFORE_IMAGE, Outcome.DUPLICATE_KEY, Outcome.MISSING_PARENT}
 )
@@ -86,15 +84,11 @@ class _Attempts:
     """Attempts that found a row otherwise, or that a waiting transaction asks to yield."""
     failed: dict[int | None, TransactionId] = field(default_factory=dict)
     """Order -> first transaction that failed since the start."""
-    speculating: set[TransactionId] = field(default_factory=set)
-    """First attempts that may run ahead."""
 
     def follow(self, event: Event, transaction: Transaction, order: int | None) -> None:
         """Apply a transaction's event."""
         one = transaction.id
         self.orders[one] = order
-        if event.kind is EventKind.BEGUN and event.attempt > 1:
-            self.speculating.discard(one)
         if event.kind in (EventKind.BEGUN, EventKind.ROLLED_BACK, EventKind.ENGINE_COMMITTED):
             self.items[one] = set()
             self.waits.pop(one, None)
@@ -105,7 +99,7 @@ class _Attempts:
         elif event.kind is EventKind.ROW_APPLIED:
             self.waits.pop(one, None)
             self.items.setdefault(one, set()).update(event.items)
-            if event.outcome in _NOT_AS_LOGGED and one in self.speculating:
+            if event.outcome in _NOT_AS_LOGGED:
                 self.disturbed.add(one)
             elif event.outcome is Outcome.LOCK_WAIT:
                 self.waits[one] = event
@@ -120,25 +114,14 @@ class _Attempts:
             )
 
     def must_yield(self, holder: TransactionId, waiter: TransactionId) -> bool:
-        """Return whether a waiting transaction may end the attempt of the row's holder.
-
-        Domains have no common order, so only a speculating holder of another one yields.
-        """
-        if self.orders.get(holder) == self.orders[waiter]:
-            return waiter < holder
-        return holder in self.speculating
-
-    def is_waited_for(self, holder: TransactionId) -> bool:
-        """Return whether a transaction waits for a row of this one."""
-        mine = self.items.get(holder, set())
-        return any(not mine.isdisjoint(wait.items) for wait in self.waits.values())
+        """Return whether a waiting transaction may end the attempt of the row's holder."""
+        return waiter < holder or self.orders.get(holder) != self.orders[waiter]
 
     def has_reason(self, event: Event, transaction: Transaction, order: int | None) -> bool:
         """Return whether an attempt may be rolled back now."""
         failed = self.failed.get(order)
         return (
             event.note in _OUTSIDE
-            or (event.note == DEADLOCK and self.is_waited_for(transaction.id))
             or transaction.id in self.disturbed
             or (failed is not None and failed < transaction.id)
         )
@@ -147,7 +130,6 @@ class _Attempts:
 def _rollbacks(history: History) -> Iterator[RolledBackNeedlessly | None]:
     """Yield each rollback's breach, or None."""
     has_one_order = history.header.dialect.startswith(ONE_ORDER)
-    is_speculative = history.header.dialect.startswith(SPECULATIVE)
     for stream in apply_streams(history):
         attempts = _Attempts()
         for _, event in stream.events:
@@ -157,12 +139,6 @@ def _rollbacks(history: History) -> Iterator[RolledBackNeedlessly | None]:
                 continue
             transaction = history.transaction(event.transaction)
             order = None if has_one_order else transaction.domain
-            if (
-                event.kind is EventKind.BEGUN
-                and is_speculative
-                and _may_run_ahead(transaction, history.header.dialect)
-            ):
-                attempts.speculating.add(transaction.id)
             if event.kind is EventKind.ROLLED_BACK:
                 has_reason = attempts.has_reason(event, transaction, order)
                 yield (
