@@ -174,9 +174,9 @@ _SHARED = (
 )
 _UNORDERED = (
     Scope(3, _CALM | {"topology": "failover"}, random_runs=600),
-    Scope(4, _CALM | {"topology": "multi_source"}, random_runs=200),
+    Scope(4, _CALM | {"topology": "multi_source"}, random_runs=900),
 )
-_BACK = (Scope(5, {"topology": "switch_over", "crashes": 2, "rotations": 2}, random_runs=900),)
+_BACK = (Scope(5, {"topology": "switch_over", "crashes": 2, "rotations": 2}, random_runs=2500),)
 
 SET_COLUMNS = {
     "holes close": "executed_sets_close_their_holes",

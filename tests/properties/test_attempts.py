@@ -8,9 +8,11 @@ import pytest
 
 from paraply.properties.apply.attempts import (
     a_job_has_several_transactions,
+    attempts_are_counted_one_by_one,
     attempts_take_their_steps_in_order,
     logs_are_synced_before_the_next_step,
     workers_apply_one_job_at_a_time,
+    workers_keep_the_order_of_their_queues,
 )
 from paraply.properties.registry import registered_properties
 from paraply.vocabulary.history import EvidenceTier
@@ -136,3 +138,42 @@ def test_rollback_of_what_was_never_begun_is_reported():
     assert "worker 1 rolls back T1 without having begun it" in str(breach)
     failed = history(T1, "failed T1@w1 ; rolled_back T1@w1")
     assert not attempts_take_their_steps_in_order(failed)
+
+
+@pytest.mark.parametrize(
+    ("numbers", "found"), [((1, 2, 3), 0), ((2,), 1), ((1, 3), 1), ((1, 1), 1)]
+)
+def test_attempts_are_numbered_from_one(numbers, found):
+    run = history(*(f"begun T1@w1 attempt={number} ; " for number in numbers))
+    assert len(attempts_are_counted_one_by_one(run)) == found
+
+
+@pytest.mark.parametrize("restart", ["crashed ; recovered ; ", "stopped ; started ; "])
+def test_attempts_are_counted_anew_after_a_start(restart):
+    again = history("begun T1@w1 ; begun T1@w1 attempt=2 ; ", restart, "begun T1@w1 ; ")
+    assert verdict(again, attempts_are_counted_one_by_one) is Verdict.HOLDS
+    (breach,) = attempts_are_counted_one_by_one(
+        history("begun T1@w1 ; ", restart, "begun T1@w1 attempt=2 ; ")
+    )
+    assert str(breach) == "r1: T1 began in attempt 2 after 0 attempts"
+
+
+GIVEN = "scheduled T1@w1 ; scheduled T2@w1 ; "
+
+
+@pytest.mark.parametrize(
+    "events",
+    [
+        (GIVEN, "begun T1@w1 ; begun T2@w1 ; "),
+        (GIVEN, "skipped T1@w1 ; begun T2@w1 ; "),
+        (GIVEN, "stopped ; started ; scheduled T2@w1 ; begun T2@w1 ; "),
+        ("scheduled T1@w1 ; scheduled T2@w2 ; ", "begun T2@w2 ; begun T1@w1 ; "),
+    ],
+)
+def test_worker_begins_what_it_was_given_first(events):
+    assert verdict(history(*events), workers_keep_the_order_of_their_queues) is Verdict.HOLDS
+
+
+def test_worker_that_overtakes_its_own_queue_is_reported():
+    (breach,) = workers_keep_the_order_of_their_queues(history(GIVEN, "begun T2@w1 ; "))
+    assert str(breach) == "r1: worker 1 began T2 before T1, which it had been given first"

@@ -6,6 +6,8 @@ import pytest
 
 from paraply.properties.apply.commit_groups import commit_groups_are_counted_one_by_one
 from paraply.properties.apply.configured import (
+    a_transaction_waits_for_its_worker,
+    all_configured_workers_are_busy,
     attempts_end_with_the_configured_retries,
     jobs_have_at_most_the_configured_transactions,
     queues_have_at_most_the_configured_groups,
@@ -101,3 +103,37 @@ def test_groups_are_counted_one_by_one(groups, found):
 def test_count_starts_anew_with_the_server():
     events = "flushed T1 group=1 ; started ; flushed T1 group=7"
     assert not commit_groups_are_counted_one_by_one(history_of(LOG + events))
+
+
+@pytest.mark.parametrize(("limit", "found"), [(2, 1), (0, 0)])
+def test_worker_that_commits_has_a_number_from_one(limit, found):
+    history = limited("workers", limit, "begun T1 worker=0 ; engine_committed T1 worker=0")
+    assert len(workers_are_those_configured(history)) == found
+    if found:
+        (breach,) = workers_are_those_configured(history)
+        assert str(breach) == "r1: T1 is given to worker 0, and numbers begin with 1"
+
+
+BOTH = "begun T1 worker=1 ; {}begun T2 worker=2"
+
+
+@pytest.mark.parametrize(
+    ("limit", "between", "expected"),
+    [
+        (2, "", True),
+        (3, "", False),
+        (2, "engine_committed T1 worker=1 ; ", False),
+        (2, "rolled_back T1 worker=1 ; ", False),
+        (2, "crashed ; recovered ; ", False),
+    ],
+)
+def test_all_workers_are_busy_at_once(limit, between, expected):
+    history = limited("workers", limit, BOTH.format(between))
+    assert bool(all_configured_workers_are_busy(history)) is expected
+
+
+@pytest.mark.parametrize(("begins", "expected"), [("", True), ("begun T1 worker=1 ; ", False)])
+def test_transaction_waits_behind_one_that_is_not_begun(begins, expected):
+    events = f"scheduled T1 worker=1 ; {begins}scheduled T2 worker=1"
+    history = limited("queued_max", 2, events)
+    assert bool(a_transaction_waits_for_its_worker(history)) is expected

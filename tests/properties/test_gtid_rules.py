@@ -11,6 +11,7 @@ from paraply.properties.gtid.rules import (
     gtids_name_one_transaction,
     next_number_is_greatest_seen_plus_one,
     only_smaller_numbers_are_refused,
+    only_smaller_numbers_are_warned_of,
     sequences_rise_within_a_domain,
     smaller_numbers_are_noticed,
 )
@@ -153,3 +154,14 @@ def test_binlog_position_that_was_logged_or_restored_is_true():
 def test_slave_position_may_name_what_was_not_logged_here():
     run = history("position_saved @s1 gtid_set=0-1-2 note=gtid_current_pos")
     assert not binlog_positions_are_logged(run)
+
+
+def test_only_a_smaller_number_is_warned_of():
+    smaller = history("T1@s1 0-1-1", 'flushed T2@s1 gtid=0-2-1 note="warning: not above 0-1-1"')
+    assert verdict(smaller, only_smaller_numbers_are_warned_of) is Verdict.HOLDS
+    backup = 'recovered @s2 gtid_set=0-1-5 ; flushed T2@s2 gtid=0-2-1 note="warning: small"'
+    assert not only_smaller_numbers_are_warned_of(history(backup))
+    (breach,) = only_smaller_numbers_are_warned_of(
+        history("T1@s1 0-1-1", 'flushed T3@s1 gtid=0-1-5 note="warning: small"')
+    )
+    assert str(breach) == "s1 logged 0-1-5 after 0-1-1: warning: small"

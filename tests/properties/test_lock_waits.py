@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from paraply.properties.apply.lock_waits import (
+    changed_rows_are_locked_until_the_end,
     commit_order_rolls_back_the_later,
     crashed_servers_are_silent,
     row_waits_last_until_the_holder_ends,
@@ -88,3 +89,36 @@ def test_start_may_be_unrecorded_where_a_run_was_only_observed():
     observed = replace(exact, header=replace(exact.header, tier=EvidenceTier.ROW_OUTCOMES))
     assert crashed_servers_are_silent(exact)
     assert not crashed_servers_are_silent(observed)
+
+
+CHANGED = "row_applied T1@r1 {a} ok ; "
+AGAIN = "row_applied T2@r1 {a} ok"
+
+
+@pytest.mark.parametrize(
+    "between",
+    [
+        "engine_committed T1@r1 ; ",
+        "rolled_back T1@r1 ; ",
+        "failed T1@r1 ; ",
+        "crashed @r1 ; recovered @r1 ; ",
+        "visible T1@r1 {a} ; ",
+        "begun T2@r1 transactions=1,2 ; ",
+    ],
+)
+def test_row_is_free_when_its_holder_has_ended(between):
+    run = history(CHANGED + between + AGAIN)
+    assert verdict(run, changed_rows_are_locked_until_the_end) is Verdict.HOLDS
+
+
+@pytest.mark.parametrize("between", ["", "prepared T1@r1 ; ", "visible T1@r1 {b} ; "])
+def test_row_of_an_unfinished_transaction_is_not_changed(between):
+    (breach,) = changed_rows_are_locked_until_the_end(history(CHANGED + between + AGAIN))
+    assert str(breach) == (
+        "r1: T2 changed a before T1, which had changed it, was committed or rolled back"
+    )
+
+
+@pytest.mark.parametrize("other", ["row_applied T2@r1 {a} lock_wait other=1", "", CHANGED])
+def test_waits_and_own_changes_are_no_breach(other):
+    assert not changed_rows_are_locked_until_the_end(history((CHANGED + other).rstrip(" ;")))

@@ -8,6 +8,8 @@ from paraply.properties.apply.mariadb.modes import (
     commit_groups_never_overlap,
     irreversible_changes_wait_for_all_before,
     marked_transactions_wait_for_all_before,
+    serial_modes_have_one_order,
+    source_restarts_drain_the_workers,
 )
 from paraply.vocabulary.verdict import Verdict
 from tests.properties.histories import history_of, verdict
@@ -107,3 +109,39 @@ def test_marked_transaction_after_all_commits_holds():
 def test_mark_does_not_matter_beside_the_transaction_it_committed_with():
     run = history(f"{whole(1, 2, 3)} ; {begun(4)} ; {begun(5)} ; {committed(4, 5)}")
     assert not marked_transactions_wait_for_all_before(run)
+
+
+SERIAL = "dialect=minimal | T1{a} domain=0 flags=transactional | T2{b} domain=1 | "
+
+
+def serial(*events):
+    return history_of(SERIAL + " ; ".join(events))
+
+
+def test_commits_may_wait_while_the_next_is_applied_in_minimal():
+    run = serial(begun(1), row(1), begun(2), row(2), committed(1, 2))
+    assert verdict(run, serial_modes_have_one_order) is Verdict.HOLDS
+
+
+def test_domains_are_not_applied_at_once_in_minimal():
+    (breach,) = serial_modes_have_one_order(serial(begun(1), begun(2), row(1), committed(1, 2)))
+    assert str(breach) == (
+        "r1: T2 began before T1 had made all its changes, in a mode that applies one at a time"
+    )
+    assert serial_modes_have_one_order(serial(begun(1), row(1), begun(2), committed(2, 1)))
+
+
+RESTARTED = f"| T1{{a}} {ROWS} | T2{{b}} {ROWS} | T3{{c}} {ROWS} clock=1 | "
+
+
+def test_workers_are_idle_before_what_a_restarted_source_logged():
+    drained = history_of(RESTARTED + f"{begun(1)} ; {begun(2)} ; {committed(1, 2)} ; {begun(3)}")
+    assert verdict(drained, source_restarts_drain_the_workers) is Verdict.HOLDS
+    stopped = history_of(RESTARTED + f"{begun(1)} ; started ; {begun(3)}")
+    assert not source_restarts_drain_the_workers(stopped)
+    (breach,) = source_restarts_drain_the_workers(
+        history_of(RESTARTED + f"{begun(1)} ; {begun(2)} ; {committed(1)} ; {begun(3)}")
+    )
+    assert str(breach) == (
+        "r1: T3, the source's first since its restart, was given to a worker before T2 had ended"
+    )

@@ -10,6 +10,7 @@ from paraply.properties.gtid.positions import (
     position_covers_all_that_is_applied,
     position_covers_only_what_is_applied,
     position_rows_never_wait,
+    recovered_positions_cover_the_synced_log,
     stop_points_are_prefixes,
 )
 from paraply.vocabulary.verdict import Verdict
@@ -192,3 +193,18 @@ def test_group_of_two_domains_only_is_no_group_of_one_domain(groups, is_reached)
 def test_engine_commits_outside_of_a_commit_group_are_no_group():
     run = history("engine_committed T1@r1 ; engine_committed T2@r1 ; engine_committed T3@r1")
     assert not one_group_has_two_of_a_domain(run)
+
+
+@pytest.mark.parametrize(
+    ("position", "found"), [("0-1-1", 0), ("0-1-2", 0), ("1-1-1", 1), ('""', 1)]
+)
+def test_position_covers_the_synced_log_after_a_crash(position, found):
+    run = history(f"synced T1@r1 ; crashed @r1 ; recovered @r1 gtid_set={position}")
+    assert len(recovered_positions_cover_the_synced_log(run)) == found
+    expected = Verdict.VIOLATED if found else Verdict.HOLDS
+    assert verdict(run, recovered_positions_cover_the_synced_log) is expected
+
+
+def test_log_of_another_or_after_the_crash_is_not_covered():
+    for early in ("synced T1@r2 ; crashed @r1 ; recovered @r1", "recovered @r1 ; synced T1@r1"):
+        assert not recovered_positions_cover_the_synced_log(history(early))

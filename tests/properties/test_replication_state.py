@@ -13,6 +13,7 @@ from paraply.properties.gtid.replication_state import (
     has_hole,
     nothing_is_sent_again,
     replicas_come_to_rest,
+    sources_refuse_where_they_have_purged,
     state_has_one_entry_per_domain,
 )
 from paraply.vocabulary.verdict import Verdict
@@ -115,3 +116,34 @@ def test_replica_without_an_end_is_reported(after):
 def test_replica_of_a_run_that_was_broken_off_needs_no_end():
     run = replace(history_of(CONNECTED), is_complete=False)
     assert replicas_come_to_rest(run) == ()
+
+
+PURGED = f'relay_rotated @s1 gtid_set="{A}:1" note=purge ; '
+
+
+@pytest.mark.parametrize(
+    ("executed", "note", "found"),
+    [
+        (f"{A}:1", "", 0),
+        (f"{B}:1", ' note="1236: purged"', 0),
+        (f"{B}:1", "", 1),
+        ("", "", 1),
+        (f"{A}:1", ' note="1236: purged"', 1),
+    ],
+)
+def test_source_refuses_who_lacks_what_it_has_purged(executed, note, found):
+    start = f'started @r1 members=s1 gtid_set="{executed}"{note}'
+    run = history_of(f"{MYSQL}{PURGED}{start}")
+    assert len(sources_refuse_where_they_have_purged(run)) == found
+
+
+def test_purged_start_names_both_servers():
+    start = f'started @r1 members=s1 gtid_set="{B}:1"'
+    (breach,) = sources_refuse_where_they_have_purged(history_of(f"{MYSQL}{PURGED}{start}"))
+    assert str(breach) == f"s1 let r1 start without {A}:1, which it has purged"
+    refused = f'started @r1 members=s1 gtid_set="{A}:1" note="1236: purged"'
+    (breach,) = sources_refuse_where_they_have_purged(history_of(f"{MYSQL}{PURGED}{refused}"))
+    assert str(breach) == "s1 refused r1, which has all that it has purged"
+    other = f'started @r1 members=s2 gtid_set="{B}:1"'
+    held = history_of(f"{MYSQL}{PURGED}{other}")
+    assert verdict(held, sources_refuse_where_they_have_purged) is Verdict.HOLDS

@@ -6,6 +6,7 @@ import pytest
 
 from paraply.properties.gtid.sending import (
     crashed_replicas_ask_again,
+    sources_send_in_the_order_of_their_log,
     sources_send_what_follows_the_position,
 )
 from paraply.properties.registry import registered_properties
@@ -53,7 +54,7 @@ def test_empty_or_refused_start_and_a_second_source_show_nothing():
 
 
 def test_log_whose_numbers_fall_is_exempt():
-    (prop,) = [one for one in registered_properties() if one.name.startswith("sources_send")]
+    (prop,) = [one for one in registered_properties() if one.name.startswith("sources_send_what")]
     falls = "flushed T2@s1 gtid=0-1-2 ; flushed T1@s1 gtid=0-1-1 ; "
     run = history_of(f"{LOG}{falls}{START.format('0-1-1')}delivered T1@s2")
     assert not prop.applies_to(run)
@@ -76,3 +77,39 @@ def test_crashed_replica_goes_on_once_it_asked_again(then):
 def test_what_comes_before_the_crash_or_to_others_is_not_judged():
     run = history_of(f"{LOG}{START.format('0-1-1')}{AGAIN}delivered T1@s1")
     assert verdict(run, crashed_replicas_ask_again) is Verdict.UNKNOWN
+
+
+@pytest.mark.parametrize(
+    ("sent", "found"),
+    [(("T1", "T2", "T3"), 0), (("T1", "T3"), 0), (("T2", "T1"), 1), (("T3", "T2", "T1"), 2)],
+)
+def test_groups_arrive_in_the_order_of_the_log(sent, found):
+    received = " ; ".join(f"delivered {one}@s2" for one in sent)
+    run = history_of(f"{LOG}{SOURCE}{START.format('')}{received}")
+    assert len(sources_send_in_the_order_of_their_log(run)) == found
+    expected = Verdict.VIOLATED if found else Verdict.HOLDS
+    assert verdict(run, sources_send_in_the_order_of_their_log) is expected
+
+
+@pytest.mark.parametrize(
+    "between",
+    [
+        START.format(""),
+        "crashed @s2 ; ",
+        "started @s2 members=s3 ; ",
+        "started @s3 note=elected ; ",
+        "flushed T1@s1 gtid=0-1-1 ; ",
+    ],
+)
+def test_order_is_that_of_one_start_at_one_source(between):
+    run = history_of(f"{LOG}{SOURCE}{START.format('')}delivered T2@s2 ; {between}delivered T1@s2")
+    assert not sources_send_in_the_order_of_their_log(run)
+
+
+def test_replica_of_a_lost_source_follows_one_again():
+    after = (
+        f'crashed @s3 note="lost for good" ; {START.format("")}delivered T2@s2 ; delivered T1@s2'
+    )
+    run = history_of(f"{LOG}{SOURCE}started @s2 members=s3 ; {after}")
+    (breach,) = sources_send_in_the_order_of_their_log(run)
+    assert str(breach) == "s1 sent T1 to s2 after T2, which does not come before it in the log"

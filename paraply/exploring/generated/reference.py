@@ -64,6 +64,8 @@ ENVIRONMENT = frozenset(
     {
         "CertifierRun.__init__",
         "Network.domain_of",
+        "GroupCommitSource.__init__",
+        "GroupCommitSource.write",
         "GroupRun.submit",
         "_Channel.submit",
         "SourceRun.__init__",
@@ -96,6 +98,7 @@ ENVIRONMENT = frozenset(
         "possible_changes",
         "choose_writes",
         "loss_steps",
+        "domain_of_schema",
         "draft",
         "flush",
         "choose_operation",

@@ -219,6 +219,99 @@ def workers_apply_one_job_at_a_time(history: History) -> tuple[Violation, ...]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class AttemptMiscounted(Violation):
+    """An attempt has another number than the next."""
+
+    member: str
+    transaction: TransactionId
+    attempt: int
+    before: int
+
+    def __str__(self) -> str:
+        return (
+            f"{self.member}: T{self.transaction} began in attempt {self.attempt} after "
+            f"{self.before} attempt{'' if self.before == 1 else 's'}"
+        )
+
+
+def _numbered(history: History) -> Iterator[tuple[Event, int]]:
+    """Yield each begin, and the number of the transaction's last attempt since the start, or 0."""
+    last: dict[tuple[str, TransactionId], int] = {}
+    for event in history.events:
+        if event.kind in _RESTARTS:
+            last = {key: number for key, number in last.items() if key[0] != event.member}
+        elif event.kind is EventKind.BEGUN and event.transaction is not None:
+            key = event.member, event.transaction
+            yield event, last.get(key, 0)
+            last[key] = event.attempt
+
+
+@always(
+    of=attempts_of_workers,
+    source="SHOW STATUS: Slave_retried_transactions; replica_transaction_retries",
+    witness=lambda history: sum(before > 0 for _, before in _numbered(history)),
+)
+def attempts_are_counted_one_by_one(history: History) -> tuple[AttemptMiscounted, ...]:
+    """The attempts of a transaction since the start are numbers 1, 2 and so on."""
+    return tuple(
+        AttemptMiscounted(
+            member=event.member, transaction=event.transaction, attempt=event.attempt, before=before
+        )
+        for event, before in _numbered(history)
+        if event.attempt != before + 1 and event.transaction is not None
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BegunOutOfTurn(Violation):
+    """A worker begins a transaction before one that it was given earlier."""
+
+    member: str
+    worker: int
+    earlier: TransactionId
+    later: TransactionId
+
+    def __str__(self) -> str:
+        return (
+            f"{self.member}: worker {self.worker} began T{self.later} before T{self.earlier}, "
+            "which it had been given first"
+        )
+
+
+def _turns(history: History) -> Iterator[tuple[Event, int, TransactionId | None]]:
+    """Yield each first begin of what a worker was given, and what it was given before, if any."""
+    queues: dict[tuple[str, int], list[TransactionId]] = {}
+    for event in history.events:
+        member, worker, one = event.member, event.worker, event.transaction
+        if event.kind in _RESTARTS or event.kind is EventKind.STOPPED:
+            queues = {key: queue for key, queue in queues.items() if key[0] != member}
+        elif worker is None or one is None:
+            continue
+        elif event.kind is EventKind.SCHEDULED:
+            queues.setdefault((member, worker), []).append(one)
+        else:
+            queue = queues.get((member, worker), [])
+            if one in queue:
+                if event.kind is EventKind.BEGUN:
+                    yield event, worker, queue[0] if queue[0] != one else None
+                queue.remove(one)
+
+
+@always(
+    of=attempts_of_workers,
+    source="WL#5569: pop_jobs_item; rpl_parallel: each worker has a queue, first in, first out",
+    witness=lambda history: sum(1 for _ in _turns(history)),
+)
+def workers_keep_the_order_of_their_queues(history: History) -> tuple[BegunOutOfTurn, ...]:
+    """A worker begins transactions in the order in which it is given them."""
+    return tuple(
+        BegunOutOfTurn(member=event.member, worker=worker, earlier=earlier, later=event.transaction)
+        for event, worker, earlier in _turns(history)
+        if earlier is not None and event.transaction is not None
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LeftUnsynced(Violation):
     """A worker goes on, or commits, before its transaction's log is synced."""
 

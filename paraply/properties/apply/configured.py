@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from paraply.properties.registry import Violation, Vocabulary, always
+from paraply.properties.registry import Violation, Vocabulary, always, sometimes
 from paraply.properties.vocabularies import applied
 from paraply.vocabulary.events import Event, EventKind
 from paraply.vocabulary.history import History
@@ -26,10 +26,8 @@ class LimitExceeded(Violation):
     greatest: int
 
     def __str__(self) -> str:
-        return (
-            f"{self.member}: T{self.transaction} is {self.what} {self.number}, and at most "
-            f"{self.greatest} are configured"
-        )
+        limit = f"at most {self.greatest} are configured" if self.number else "numbers begin with 1"
+        return f"{self.member}: T{self.transaction} is {self.what} {self.number}, and {limit}"
 
 
 def configured(option: str) -> Vocabulary:
@@ -45,7 +43,9 @@ def _limit(history: History, option: str) -> int:
     return int(history.header.options[option])
 
 
-def _breaches(events: Iterator[tuple[Event, int]], what: str, greatest: int) -> list[LimitExceeded]:
+def _breaches(
+    events: Iterator[tuple[Event, int]], what: str, greatest: int, least: int = 0
+) -> list[LimitExceeded]:
     return [
         LimitExceeded(
             member=event.member,
@@ -55,13 +55,15 @@ def _breaches(events: Iterator[tuple[Event, int]], what: str, greatest: int) -> 
             greatest=greatest,
         )
         for event, number in events
-        if number > greatest and event.transaction is not None
+        if not least <= number <= greatest and event.transaction is not None
     ]
 
 
 def _workers(history: History) -> Iterator[tuple[Event, int]]:
-    for event in history.events_of(EventKind.SCHEDULED, EventKind.BEGUN):
-        if event.worker:
+    """Yield what workers are given, begin and commit; a coordinator, 0, commits nothing."""
+    kinds = (EventKind.SCHEDULED, EventKind.BEGUN, EventKind.ENGINE_COMMITTED)
+    for event in history.events_of(*kinds):
+        if event.worker or (event.worker == 0 and event.kind is EventKind.ENGINE_COMMITTED):
             yield event, event.worker
 
 
@@ -105,11 +107,47 @@ def configured_workers(history: History) -> bool:
     witness=lambda history: sum(1 for _ in _workers(history)),
 )
 def workers_are_those_configured(history: History) -> list[LimitExceeded]:
-    """Transactions go to workers with numbers up to the configured number of workers.
+    """Transactions go to workers with numbers from 1 up to the configured number of workers.
 
     With no workers, one thread applies.
     """
-    return _breaches(_workers(history), "given to worker", max(1, _limit(history, WORKERS)))
+    limit = _limit(history, WORKERS)
+    return _breaches(_workers(history), "given to worker", max(1, limit), min(1, limit))
+
+
+def _busy(history: History) -> Iterator[int]:
+    """Yield how many workers of a member are busy after each begin."""
+    busy: dict[tuple[str, int], TransactionId] = {}
+    for event in history.events:
+        if event.kind in _CLEARS:
+            busy = {key: one for key, one in busy.items() if key[0] != event.member}
+        elif event.worker and event.transaction is not None:
+            key = event.member, event.worker
+            if event.kind is EventKind.BEGUN:
+                busy[key] = event.transaction
+                yield sum(member == event.member for member, _ in busy)
+            elif event.kind in _ENDS and busy.get(key) == event.transaction:
+                del busy[key]
+
+
+_ENDS = frozenset({EventKind.ENGINE_COMMITTED, EventKind.ROLLED_BACK, EventKind.FAILED})
+
+
+def several_workers(history: History) -> bool:
+    """A configured number of workers, two or more, applies."""
+    return configured_workers(history) and _limit(history, WORKERS) > 1
+
+
+@sometimes(of=several_workers, source="replica_parallel_workers; slave_parallel_threads")
+def all_configured_workers_are_busy(history: History) -> bool:
+    """As many workers as are configured applied transactions at once."""
+    return max(_busy(history), default=0) >= _limit(history, WORKERS)
+
+
+@sometimes(of=configured(QUEUED), source="MariaDB: slave_parallel_max_queued")
+def a_transaction_waits_for_its_worker(history: History) -> bool:
+    """A transaction was given to a worker that had not begun the one before it."""
+    return any(number > 1 for _, number in _queued(history))
 
 
 @always(

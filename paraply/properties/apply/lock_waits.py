@@ -7,10 +7,11 @@ from dataclasses import dataclass
 
 from paraply.properties.apply.stream import LOST, ApplyStream, apply_streams
 from paraply.properties.registry import Exemption, Violation, always, fields, sometimes
-from paraply.properties.vocabularies import recorded
+from paraply.properties.vocabularies import attempts_of_workers, recorded
 from paraply.vocabulary.events import Event, EventKind, Outcome
 from paraply.vocabulary.history import EvidenceTier, History
 from paraply.vocabulary.transactions import TransactionId
+from paraply.vocabulary.write_set import Item
 
 COMMIT_ORDER_DEADLOCK = "commit order deadlock"
 """Note of a ROLLED_BACK event; ``other`` waits for the victim's row and commits before it."""
@@ -31,6 +32,22 @@ class WaitEndedEarly(Violation):
 
     def __str__(self) -> str:
         return f"{self.member}: T{self.transaction} went on while T{self.holder} held its row"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LockedTwice(Violation):
+    """Two unfinished transactions change one row."""
+
+    member: str
+    item: Item
+    holder: TransactionId
+    transaction: TransactionId
+
+    def __str__(self) -> str:
+        return (
+            f"{self.member}: T{self.transaction} changed {self.item} before T{self.holder}, which "
+            "had changed it, was committed or rolled back"
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,6 +128,47 @@ def _early_ends(stream: ApplyStream) -> Iterator[WaitEndedEarly]:
         elif event.kind in _RELEASES:
             waits.pop(one, None)
             waits = {waiter: holder for waiter, holder in waits.items() if holder != one}
+
+
+def _changes(history: History) -> Iterator[tuple[Event, Item, TransactionId | None]]:
+    """Yield each row change with the other unfinished transaction that changed the row, if any."""
+    for stream in apply_streams(history):
+        holders: dict[Item, TransactionId] = {}
+        jobs: dict[TransactionId, frozenset[TransactionId]] = {}
+        for _, event in stream.events:
+            one = event.transaction
+            if event.kind in _CLEARS:
+                holders.clear()
+            elif one is None:
+                continue
+            elif event.kind is EventKind.BEGUN:
+                jobs[one] = frozenset({one, *event.transactions})
+            elif event.kind is EventKind.ROW_APPLIED and event.outcome is Outcome.OK:
+                for item in event.items:
+                    holder = holders.setdefault(item, one)
+                    yield event, item, None if holder in jobs.get(one, {one}) else holder
+            elif event.kind in _RELEASES:
+                holders = {item: who for item, who in holders.items() if who != one}
+            elif event.kind is EventKind.VISIBLE:  # One part of it has committed.
+                holders = {
+                    item: who
+                    for item, who in holders.items()
+                    if who != one or item not in event.items
+                }
+
+
+@always(
+    of=attempts_of_workers,
+    source="InnoDB: a changed row stays locked until its transaction ends",
+    witness=lambda history: sum(1 for _ in _changes(history)),
+)
+def changed_rows_are_locked_until_the_end(history: History) -> tuple[LockedTwice, ...]:
+    """A row that an attempt has changed is changed by no other one before the attempt has ended."""
+    return tuple(
+        LockedTwice(member=event.member, item=item, holder=holder, transaction=event.transaction)
+        for event, item, holder in _changes(history)
+        if holder is not None and event.transaction is not None
+    )
 
 
 def order_deadlocks(history: History) -> bool:

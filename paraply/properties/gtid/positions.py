@@ -19,7 +19,7 @@ from paraply.properties.gtid.histories import (
 )
 from paraply.properties.registry import Violation, always, sometimes
 from paraply.properties.vocabularies import logged_domains, position_rows, positions_of_replicas
-from paraply.vocabulary.events import EventKind, Outcome
+from paraply.vocabulary.events import Event, EventKind, Outcome
 from paraply.vocabulary.history import History
 from paraply.vocabulary.transactions import TransactionId
 
@@ -202,6 +202,37 @@ def stop_points_are_prefixes(history: History) -> tuple[StopLeftGap, ...]:
                     )
                     break
     return tuple(found)
+
+
+def _synced(history: History) -> Iterator[tuple[Event, frozenset[TransactionId]]]:
+    """Yield each recovery, and what the member had synced to its log before."""
+    synced: dict[str, set[TransactionId]] = {}
+    for event in history.events_of(EventKind.SYNCED, EventKind.RECOVERED):
+        mine = synced.setdefault(event.member, set())
+        if event.kind is EventKind.RECOVERED:
+            yield event, frozenset(mine)
+        elif event.transaction is not None:
+            mine.add(event.transaction)
+
+
+@always(
+    of=positions_of_replicas,
+    source="On crash-safe slave: sync_binlog=1, binlog crash recovery",
+    witness=lambda history: sum(bool(synced) for _, synced in _synced(history)),
+)
+def recovered_positions_cover_the_synced_log(history: History) -> tuple[PositionBehind, ...]:
+    """After a crash, the position covers whatever was synced to the replica's log."""
+    covering = Covering(history)
+    return tuple(
+        PositionBehind(
+            member=event.member,
+            position=event.gtid_set,
+            transaction=min(left),
+            when=event.kind,
+        )
+        for event, synced in _synced(history)
+        if (left := synced - covering.covered_by(event.gtid_set))
+    )
 
 
 def _two_of_a_domain_write_their_position(history: History) -> bool:

@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from paraply.properties.gtid.histories import domain_of, entries_of
+from paraply.properties.gtid.histories import domain_of, entries_of, executed_set
 from paraply.properties.registry import Violation, always, sometimes
 from paraply.properties.vocabularies import executed_sets, followed_sources, states_of_writers
 from paraply.vocabulary.events import Event, EventKind
+from paraply.vocabulary.gtid_set import EMPTY_GTID_SET, GtidSet
 from paraply.vocabulary.history import History
 from paraply.vocabulary.transactions import TransactionId
 
@@ -63,6 +64,20 @@ class RequestedPurged(Violation):
 
     def __str__(self) -> str:
         return f"{self.source} has purged what {self.member} lacks, having executed {self.executed}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PurgedUnnoticed(Violation):
+    """A source lets a replica start without what it has purged, or refuses one that has it."""
+
+    member: str
+    source: str
+    lacking: str
+
+    def __str__(self) -> str:
+        if not self.lacking:
+            return f"{self.source} refused {self.member}, which has all that it has purged"
+        return f"{self.source} let {self.member} start without {self.lacking}, which it has purged"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -194,6 +209,32 @@ def auto_position_finds_what_it_asks(history: History) -> tuple[RequestedPurged,
         for event in history.events_of(EventKind.STARTED)
         for source in event.members
         if event.note.startswith(REQUESTED_PURGED) and is_executed_set(event.gtid_set)
+    )
+
+
+def _asked_after_purges(history: History) -> Iterator[tuple[Event, str, GtidSet]]:
+    """Yield each request, its source, and what the replica lacks of what that has purged."""
+    purged: dict[str, GtidSet] = {}
+    for event in history.events_of(EventKind.RELAY_ROTATED, EventKind.STARTED):
+        if event.kind is EventKind.RELAY_ROTATED:
+            purged[event.member] = executed_set(event.gtid_set) or EMPTY_GTID_SET
+            continue
+        for source in event.members:
+            executed = executed_set(event.gtid_set) or EMPTY_GTID_SET
+            yield event, source, purged.get(source, EMPTY_GTID_SET) - executed
+
+
+@always(
+    of=executed_sets,
+    source="MySQL error 1236: the source has purged binary logs that the replica requires",
+    witness=_follows_a_source_that_purged,
+)
+def sources_refuse_where_they_have_purged(history: History) -> tuple[PurgedUnnoticed, ...]:
+    """A source refuses a replica that lacks what it has purged, and no other one."""
+    return tuple(
+        PurgedUnnoticed(member=event.member, source=source, lacking=str(lacking))
+        for event, source, lacking in _asked_after_purges(history)
+        if event.note.startswith(REQUESTED_PURGED) is not bool(lacking)
     )
 
 

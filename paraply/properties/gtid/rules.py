@@ -98,6 +98,19 @@ class RefusedInOrder(Violation):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class WarnedInOrder(Violation):
+    """A server warns of a rising number."""
+
+    member: str
+    gtid: str
+    recent: str
+    note: str
+
+    def __str__(self) -> str:
+        return f"{self.member} logged {self.gtid} after {self.recent or 'nothing'}: {self.note}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LogPositionInvented(Violation):
     """``gtid_binlog_pos`` names an unlogged GTID."""
 
@@ -272,6 +285,20 @@ def _something_is_refused(history: History) -> bool:
     return any(_refusals(history)) or bool(a_hole_is_logged(history))
 
 
+def _with_last(history: History) -> Iterator[tuple[Event, str]]:
+    """Yield what is logged or refused, and the last of its domain; a backup has some, too."""
+    recent: dict[tuple[str, int | None], str] = {}
+    for event in history.events_of(EventKind.FLUSHED, EventKind.FAILED, EventKind.RECOVERED):
+        if event.kind is EventKind.RECOVERED:
+            for gtid in entries_of(event.gtid_set):
+                recent.setdefault((event.member, domain_of(gtid)), gtid)
+            continue
+        key = (event.member, domain_of(event.gtid))
+        yield event, recent.get(key, "")
+        if event.kind is EventKind.FLUSHED:
+            recent[key] = event.gtid
+
+
 @always(
     of=numbered_logs_of_sources,
     source="nothing will break if somehow a hole should sneak in; gtid_strict_mode",
@@ -279,20 +306,28 @@ def _something_is_refused(history: History) -> bool:
 )
 def only_smaller_numbers_are_refused(history: History) -> tuple[RefusedInOrder, ...]:
     """Strict mode refuses a number only if it is not above the last of its domain."""
-    recent: dict[tuple[str, int | None], str] = {}
-    found = []
-    for event in history.events_of(EventKind.FLUSHED, EventKind.FAILED, EventKind.RECOVERED):
-        if event.kind is EventKind.RECOVERED:
-            for gtid in entries_of(event.gtid_set):
-                recent.setdefault((event.member, domain_of(gtid)), gtid)
-            continue
-        key = (event.member, domain_of(event.gtid))
-        before = recent.get(key, "")
-        if event.kind is EventKind.FLUSHED:
-            recent[key] = event.gtid
-        elif event.note.startswith(OUT_OF_ORDER) and not _is_smaller(event.gtid, before):
-            found.append(RefusedInOrder(member=event.member, gtid=event.gtid, recent=before))
-    return tuple(found)
+    return tuple(
+        RefusedInOrder(member=event.member, gtid=event.gtid, recent=before)
+        for event, before in _with_last(history)
+        if event.kind is EventKind.FAILED
+        and event.note.startswith(OUT_OF_ORDER)
+        and not _is_smaller(event.gtid, before)
+    )
+
+
+@always(
+    of=numbered_logs_of_sources,
+    source="It also allows to give a warning; holes are legal",
+    witness=lambda history: sum(1 for _ in history.events_of(EventKind.FLUSHED)),
+    is_safety=False,
+)
+def only_smaller_numbers_are_warned_of(history: History) -> tuple[WarnedInOrder, ...]:
+    """A server logs without comment a number that is above the last of its domain."""
+    return tuple(
+        WarnedInOrder(member=event.member, gtid=event.gtid, recent=before, note=event.note)
+        for event, before in _with_last(history)
+        if event.kind is EventKind.FLUSHED and event.note and not _is_smaller(event.gtid, before)
+    )
 
 
 def _binlog_position_is_stated(history: History) -> bool:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from paraply.properties.apply.stream import LOST
+from paraply.properties.gtid.failover import ELECTED
 from paraply.properties.gtid.histories import domain_of, entries_of, has_domains
 from paraply.properties.registry import Exemption, Violation, always
-from paraply.properties.vocabularies import log_goes_back, named_sources
+from paraply.properties.vocabularies import followed_sources, log_goes_back, named_sources
 from paraply.vocabulary.events import Event, EventKind
 from paraply.vocabulary.history import EvidenceTier, History
 from paraply.vocabulary.transactions import TransactionId
@@ -26,6 +28,22 @@ class CoveredSent(Violation):
         return (
             f"{self.source} sent T{self.transaction} to {self.member}, which had started at "
             f"{self.position} after it"
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SentOutOfOrder(Violation):
+    """A source sends a group after one that follows it in the log."""
+
+    member: str
+    source: str
+    transaction: TransactionId
+    before: TransactionId
+
+    def __str__(self) -> str:
+        return (
+            f"{self.source} sent T{self.transaction} to {self.member} after T{self.before}, which "
+            "does not come before it in the log"
         )
 
 
@@ -110,6 +128,80 @@ def sources_send_what_follows_the_position(history: History) -> tuple[CoveredSen
         )
         for start, event, is_covered in _sent(history)
         if is_covered and event.transaction is not None
+    )
+
+
+def _deliveries(history: History) -> Iterator[tuple[Event, Event, list[TransactionId]]]:
+    """Yield starts at a source, what the replica receives then, and all until then.
+
+    Replicas of several sources at once are left out.
+    """
+    sources: dict[str, set[str]] = {}
+    starts: dict[str, tuple[Event, list[TransactionId]]] = {}
+    for event in history.events:
+        member, one = event.member, event.transaction
+        if event.kind is EventKind.STARTED and event.note == ELECTED:
+            sources.clear()
+            starts.clear()
+        elif event.kind is EventKind.STARTED:
+            starts.pop(member, None)
+            mine = sources.setdefault(member, set())
+            mine.update(event.members)
+            if len(event.members) == len(mine) == 1 and not event.note:
+                starts[member] = event, []
+        elif event.kind is EventKind.CRASHED:
+            starts.pop(member, None)
+            if event.note.startswith(LOST):
+                for mine in sources.values():
+                    mine.discard(member)
+        elif event.kind is EventKind.DELIVERED and member in starts and one is not None:
+            start, received = starts[member]
+            received.append(one)
+            yield start, event, received
+
+
+def delivered_groups(history: History) -> bool:
+    """Replicas of a controlled run name their source, and record what they receive."""
+    return (
+        history.header.tier is EvidenceTier.CONTROLLED_RUN
+        and EventKind.DELIVERED in history.kinds
+        and followed_sources(history)
+    )
+
+
+def _in_log_order(history: History) -> Iterator[tuple[Event, Event, TransactionId | None]]:
+    """Yield starts, what is received, and what came before and is not before it in the log."""
+    logs: dict[str, list[TransactionId]] = {}
+    for event in history.events_of(EventKind.FLUSHED):
+        if event.transaction is not None:
+            logs.setdefault(event.member, []).append(event.transaction)
+    for start, event, received in _deliveries(history):
+        log = logs.get(start.members[0], [])
+        if len(received) < 2:
+            continue
+        before, one = received[-2:]
+        if log.count(before) != 1 or log.count(one) != 1:
+            continue  # Without strict mode a circling transaction is logged again.
+        is_after = log.index(before) < log.index(one)
+        yield start, event, None if is_after else before
+
+
+@always(
+    of=delivered_groups,
+    source="a dump thread reads the binary log from a place on; MySQL manual, auto-positioning",
+    witness=lambda history: sum(1 for _ in _in_log_order(history)),
+)
+def sources_send_in_the_order_of_their_log(history: History) -> tuple[SentOutOfOrder, ...]:
+    """From one start on, a replica receives groups in the order of its source's log."""
+    return tuple(
+        SentOutOfOrder(
+            member=event.member,
+            source=start.members[0],
+            transaction=event.transaction,
+            before=before,
+        )
+        for start, event, before in _in_log_order(history)
+        if before is not None and event.transaction is not None
     )
 
 

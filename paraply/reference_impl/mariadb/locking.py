@@ -17,6 +17,8 @@ from paraply.vocabulary.events import EventKind, Outcome
 from paraply.vocabulary.transactions import RowWrite
 from paraply.vocabulary.write_set import Item
 
+DEADLOCK_KILL = "deadlock kill"
+
 
 class KillRequest(NamedTuple):
     """The victim and the waiter."""
@@ -24,9 +26,6 @@ class KillRequest(NamedTuple):
     victim: EventGroup
     attempt: int
     waiter: EventGroup
-
-
-_KILLABLE = (Stage.APPLYING, Stage.ENDED, Stage.COMMITTING)
 
 
 class LockingDriver(CommittingDriver):
@@ -119,14 +118,14 @@ class LockingDriver(CommittingDriver):
             yield Step("deadlock kill", self.on_kill)
 
     def on_kill(self) -> None:
-        """Kill the victim, unless too late."""
+        """Kill the victim's attempt; one that is queued for group commit commits all the same."""
         victim, attempt, waiter = self.kills.pop(0)
-        if victim.attempt == attempt and victim.stage in _KILLABLE:
+        if victim.attempt == attempt:
             victim.killed_by = waiter.id
 
     def on_killed(self, group: EventGroup) -> None:
         """Handle the kill at an event or wait."""
-        self.on_temporary_error(group, "deadlock kill")
+        self.on_temporary_error(group, DEADLOCK_KILL)
 
     # Rollback and retry.
 
@@ -144,7 +143,11 @@ class LockingDriver(CommittingDriver):
 
     def on_rollback(self, group: EventGroup) -> None:
         """Undo the attempt."""
-        self.record(EventKind.ROLLED_BACK, group, note=group.undone_because, other=group.killed_by)
+        is_killed = group.undone_because == DEADLOCK_KILL
+        self.record(
+            EventKind.ROLLED_BACK, group, note=group.undone_because,
+            other=group.killed_by if is_killed else None,
+        )  # fmt: skip
         self.roll_back(group)
         group.stage = Stage.RETRYING
 
@@ -171,7 +174,7 @@ class LockingDriver(CommittingDriver):
         group.stage = Stage.APPLYING
         self.record(EventKind.BEGUN, group)
 
-    def on_error(self, group: EventGroup, note: str = "") -> None:
+    def on_error(self, group: EventGroup, note: str) -> None:
         """Give up for good."""
         raise NotImplementedError
 

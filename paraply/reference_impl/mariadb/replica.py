@@ -189,20 +189,20 @@ class ParallelReplica(LockingDriver):
 
     # Errors.
 
-    def on_row_error(self, group: EventGroup, note: str = "") -> None:
+    def on_row_error(self, group: EventGroup, note: str = "row error") -> None:
         """Retry a speculative attempt, or give up."""
         if group.speculation is Speculation.OPTIMISTIC:
-            self.on_temporary_error(group, note or "speculation failed")
+            self.on_temporary_error(group, note)
         else:
             self.on_error(group, note)
 
-    def on_error(self, group: EventGroup, note: str = "") -> None:
+    def on_error(self, group: EventGroup, note: str) -> None:
         """Roll back and stop the replica."""
         is_from_outside = note == FROM_OUTSIDE or group.has_timed_out
         self.has_failed = self.has_failed or not is_from_outside
         self.revoke_commit_start(group)
         self.roll_back(group)
-        self.record(EventKind.FAILED, group, note=note or "row error")
+        self.record(EventKind.FAILED, group, note=note)
         group.has_failed, group.stage = True, Stage.FAILING
         self.is_stopping = True
         for entry in self.entries.values():

@@ -73,7 +73,6 @@ class GroupCommitSource(Source):
         self.group_settings = settings
         self.left = {DDL: settings.ddl, "non_transactional": settings.non_transactional}
         self.marks_left, self.restarts_left = settings.marks, settings.restarts
-        self.groups_of_run: dict[int, list[int]] = {}
         self.first_of_run = 1
         self.sequence: dict[int, int] = {}
         self.has_run_long = False
@@ -104,12 +103,7 @@ class GroupCommitSource(Source):
 
     def commit_id(self, draft: Draft, size: int) -> CommitId | None:
         """Return the run's commit id; None if alone."""
-        if size == 1:
-            return None
-        groups = self.groups_of_run.setdefault(draft.first_of_run, [])
-        if draft.group not in groups:
-            groups.append(draft.group)
-        return CommitId(groups.index(draft.group) + 1)
+        return None if size == 1 else CommitId(draft.group - draft.first_of_run + 1)
 
     def draft(self, schedule: Schedule, number: TransactionId, drafts: Sequence[Draft]) -> Draft:
         """Execute one transaction."""

@@ -112,7 +112,7 @@ class ApplyingReplica:
         """
         row = self.new_row(worker)
         held = self.store.holder(row, self.pending_rows)
-        items = frozenset({f"rpl_slave_state {worker.group.domain}"})
+        items = frozenset({f"rpl_slave_state {self.store.key_of(row)}"})
         if held is None:
             worker.row, worker.waits_for, worker.stage = row, None, Stage.RECORDED
             self.record(EventKind.ROW_APPLIED, worker, outcome=Outcome.OK, items=items)

@@ -21,7 +21,7 @@ from paraply.vocabulary.transactions import Transaction, TransactionId
 OPEN_MAX = 2
 """One may fail after another's number."""
 FILTERED_SCHEMA = "db1"
-REFUSED = "1236"
+REFUSED, ELECTED = "1236", "elected"
 FILTERED = "filtered"
 
 
@@ -258,7 +258,9 @@ class GapFreeServers:
         for other in self.servers:
             if other.follows is server:
                 other.seen = max(0, other.seen - count)
-        self.recorder.record(EventKind.RELAY_ROTATED, member=server.name, note="purge")
+        self.recorder.record(
+            EventKind.RELAY_ROTATED, member=server.name, gtid_set=str(server.purged), note="purge"
+        )
 
     def on_lost(self) -> None:
         """Replace s1 by s2."""
@@ -269,6 +271,10 @@ class GapFreeServers:
         self.second.follows, self.second.is_connected = None, False
         self.replica.follows, self.replica.is_connected = self.second, False
         self.replica.is_refused = False
+        self.recorder.record(
+            EventKind.STARTED, member=self.second.name, gtid_set=str(self.second.executed),
+            note=ELECTED,
+        )  # fmt: skip
 
     def record(self, kind: EventKind, server: GtidServer, one: Executed, **fields: Any) -> None:
         """Record a transaction event."""

@@ -22,10 +22,8 @@ from paraply.vocabulary.transactions import Transaction
 
 ROUNDS_MAX = 3
 """Commits at a server before a circling run ends."""
-RELAY_MAX = 2
-"""Two groups suffice for reordering."""
 SLAVE_POS, CURRENT_POS, BINLOG_POS = "gtid_slave_pos", "gtid_current_pos", "gtid_binlog_pos"
-REFUSED, OUT_OF_ORDER = "1236", "1950"
+REFUSED, OUT_OF_ORDER, ELECTED = "1236", "1950", "elected"
 """Prefixes of notes."""
 
 
@@ -191,7 +189,7 @@ class Network:
         if link.cursor is None:
             if link.refused_at != len(link.source.binlog.groups):
                 yield Step(f"{label}: connects", partial(self.on_connect, link))
-        elif len(link.relay) < RELAY_MAX and link.cursor.place < link.source.binlog.end:
+        elif link.cursor.place < link.source.binlog.end:
             yield Step(f"{label}: receives", partial(self.on_receive, link))
 
     def on_connect(self, link: Link) -> None:
@@ -319,6 +317,13 @@ class Network:
         self.budget.losses -= 1
         server.is_up = server.is_writable = False
         self.recorder.record(EventKind.CRASHED, member=server.name, note="lost for good")
+
+    def take_over(self, server: Server) -> None:
+        """Let a server take writes."""
+        server.is_writable = True
+        self.recorder.record(
+            EventKind.STARTED, member=server.name, gtid_set=str(server.position), note=ELECTED
+        )
 
     def record(self, kind: EventKind, server: Server, group: Logged, **fields: Any) -> None:
         """Record a group event."""

@@ -38,6 +38,10 @@ class PositionStore:
         del row, pending
         return None
 
+    def key_of(self, row: PositionRow) -> str:
+        """Return the row's key as text."""
+        return f"{row.gtid.domain} {row.sub_id}"
+
     def on_engine_commit(self, group: EventGroup, row: PositionRow | None) -> None:
         """Store a committed transaction's row."""
         del group
@@ -95,6 +99,10 @@ class SingleRowTable(PositionStore):
     def holder(self, row: PositionRow, pending: Collection[PositionRow]) -> PositionRow | None:
         """Return the domain's uncommitted row."""
         return next((other for other in pending if other.gtid.domain == row.gtid.domain), None)
+
+    def key_of(self, row: PositionRow) -> str:
+        """Return the domain as text."""
+        return str(row.gtid.domain)
 
     def on_engine_commit(self, group: EventGroup, row: PositionRow | None) -> None:
         """Replace the domain's row."""

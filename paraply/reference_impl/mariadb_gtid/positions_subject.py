@@ -106,7 +106,9 @@ class PositionsSubject(Subject):
         "table_with_ddl": _TWICE,
         "binlog_with_ddl": _TWICE,
         "binlog_unsynced": _TWICE,
-        "relay_log_info": _TWICE | _LOST | {"stop_points_are_prefixes"},
+        "relay_log_info": _TWICE
+        | _LOST
+        | {"stop_points_are_prefixes", "recovered_positions_cover_the_synced_log"},
     }
     follows = (
         KnownBreaches(

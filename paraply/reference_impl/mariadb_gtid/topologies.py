@@ -12,8 +12,6 @@ from paraply.reference_impl.step import Step
 from paraply.vocabulary.events import EventKind
 from paraply.vocabulary.schedule import Schedule
 
-ELECTED = "elected"
-
 
 class Failover(Network):
     """s1 writes; s2 or s3 replaces it.
@@ -36,14 +34,18 @@ class Failover(Network):
             return
         if self.successor is None:
             if all(link.is_drained for link in self.links):
-                whole = [server for server in others if not server.filters]
-                yield Step("elect", lambda: self.on_elected(schedule.choose(whole, "successor")))
+                yield Step("elect", partial(self.on_elected, schedule))
         elif all(self.has_caught_up(link) for link in self.links):
             yield Step("promote", partial(self.on_promoted, self.successor))
 
-    def on_elected(self, successor: Server) -> None:
+    @property
+    def candidates(self) -> list[Server]:
+        """Return the servers that have all of s1's domains."""
+        return [server for server in self.servers[1:] if not server.filters]
+
+    def on_elected(self, schedule: Schedule) -> None:
         """Connect the successor to servers that lead in some domain."""
-        self.successor = successor
+        self.successor = successor = schedule.choose(self.candidates, "successor")
         self.links = [
             Link(other, successor)
             for other in self.servers
@@ -57,10 +59,7 @@ class Failover(Network):
 
     def on_promoted(self, successor: Server) -> None:
         """Move clients and followers."""
-        successor.is_writable = True
-        self.recorder.record(
-            EventKind.STARTED, member=successor.name, gtid_set=str(successor.position), note=ELECTED
-        )
+        self.take_over(successor)
         self.links = [
             Link(successor, other)
             for other in self.servers
@@ -139,19 +138,24 @@ class SwitchOver(Network):
     def on_changed_places(self) -> None:
         """Follow the new source from ``gtid_current_pos``."""
         link = self.links[0]
-        link.replica.is_writable = True
+        self.take_over(link.replica)
         self.links = [Link(link.replica, link.source, uses_current_position=True)]
         self.is_switching = False
 
 
-class Restore(Network):
+class Restore(Failover):
     """s1 writes, s3 follows; s2 is a backup at a file and offset of s1.
 
-    s2 follows s1, or an outside applier (``mysqlbinlog | mysql``) fills it. It then replaces the
-    lost s1.
+    s2 follows s1, or an outside applier (``mysqlbinlog | mysql``) fills it. Then s1 is lost, and s2
+    replaces it.
     """
 
     is_restored = False
+
+    @property
+    def candidates(self) -> list[Server]:
+        """Return s2; its log begins after the backup, so s3 may find nothing there."""
+        return [self.servers[1]]
 
     def loss_steps(self, schedule: Schedule) -> Iterator[Step]:
         """Yield restore and loss."""
@@ -187,17 +191,3 @@ class Restore(Network):
                 self.on_committed(restored, group)
             restored.position = restored.state.position
         self.links.append(Link(source, restored))
-
-    def topology_steps(self, schedule: Schedule) -> Iterator[Step]:
-        """Yield the promotion of s2."""
-        del schedule
-        source, restored, other = self.servers
-        to_restored = [link for link in self.links if link.replica is restored]
-        is_vacant = not source.is_up and not restored.is_writable
-        if is_vacant and to_restored and all(link.is_drained for link in self.links):
-            yield Step("s2 takes over", partial(self.on_promoted, restored, other))
-
-    def on_promoted(self, restored: Server, other: Server) -> None:
-        """Move clients and s3."""
-        restored.is_writable = True
-        self.links = [Link(restored, other)]

@@ -8,10 +8,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from paraply.properties.apply.commit_order import engine_commits_follow_the_log
 from paraply.properties.apply.mariadb.domains import domain_streams
-from paraply.properties.apply.stream import ApplyStream, Attempt
+from paraply.properties.apply.mariadb.speculation import ONE_ORDER
+from paraply.properties.apply.stream import ApplyStream, Attempt, apply_streams
 from paraply.properties.registry import Violation, always
-from paraply.properties.vocabularies import ALLOW_PARALLEL, TRANSACTIONAL, WAITED, parallel_flags
+from paraply.properties.vocabularies import (
+    ALLOW_PARALLEL,
+    TRANSACTIONAL,
+    WAITED,
+    parallel_flags,
+)
+from paraply.vocabulary.events import EventKind
 from paraply.vocabulary.history import History
 from paraply.vocabulary.transactions import Transaction, TransactionId, TransactionKind
 
@@ -87,6 +95,103 @@ def commit_groups_never_overlap(history: History) -> tuple[BatchesOverlapped, ..
                         )
                     )
     return tuple(found)
+
+
+class AppliedAtOnce(BatchesOverlapped):
+    """A transaction begins before an earlier one's changes, in a mode without that."""
+
+    __slots__ = ()
+
+    def __str__(self) -> str:
+        return (
+            f"{self.member}: T{self.later} began before T{self.earlier} had made all its changes, "
+            "in a mode that applies one at a time"
+        )
+
+
+def serial_modes(history: History) -> bool:
+    """MariaDB replicas apply one transaction at a time."""
+    return history.header.dialect.startswith(ONE_ORDER) and parallel_flags(history)
+
+
+@always(
+    of=serial_modes,
+    source="slave_parallel_mode=minimal: only the commit step is parallel; facts on MariaDB 1.1",
+    witness=lambda history: any(len(stream.surviving) > 1 for stream in apply_streams(history)),
+)
+def serial_modes_have_one_order(history: History) -> tuple[Violation, ...]:
+    """In ``minimal`` and ``none``, each transaction follows all before it, in all domains.
+
+    It begins when they have made their changes, and commits after them.
+    """
+    found: list[Violation] = list(engine_commits_follow_the_log(history))
+    for stream in apply_streams(history):
+        surviving = sorted(stream.surviving, key=lambda one: one.transaction.id)
+        found += [
+            AppliedAtOnce(
+                member=stream.member, earlier=earlier.transaction.id, later=later.transaction.id
+            )
+            for place, later in enumerate(surviving)
+            for earlier in surviving[:place]
+            if _last_change(earlier) > later.begun_at
+        ]
+    return tuple(found)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GivenBeforeDrained(Violation):
+    """A transaction is given to a worker while some of another run of the source are under way."""
+
+    member: str
+    earlier: TransactionId
+    later: TransactionId
+
+    def __str__(self) -> str:
+        return (
+            f"{self.member}: T{self.later}, the source's first since its restart, was given to a "
+            f"worker before T{self.earlier} had ended"
+        )
+
+
+def _given(history: History) -> Iterator[tuple[str, TransactionId, list[TransactionId]]]:
+    """Yield what is given to workers, and what of other runs of the source is not committed."""
+    for stream in apply_streams(history):
+        given: dict[TransactionId, int] = {}
+        for _, event in stream.events:
+            one = event.transaction
+            if event.kind in (EventKind.STARTED, EventKind.CRASHED):
+                given.clear()
+            elif one is None:
+                continue
+            elif event.kind is EventKind.SCHEDULED:
+                run = history.transaction(one).clock
+                others = [other for other, its_run in given.items() if its_run != run]
+                yield stream.member, one, others
+                given[one] = run
+            elif event.kind is EventKind.ENGINE_COMMITTED:
+                given.pop(one, None)
+
+
+def restarted_sources(history: History) -> bool:
+    """Replicas apply MariaDB's log of a source that restarted."""
+    return parallel_flags(history) and len({one.clock for one in history.transactions}) > 1
+
+
+@always(
+    of=restarted_sources,
+    source="rpl_parallel::do_event: a format description event waits for all workers",
+    witness=lambda history: sum(1 for _ in _given(history)),
+)
+def source_restarts_drain_the_workers(history: History) -> tuple[GivenBeforeDrained, ...]:
+    """What a source logged after its restart is given to workers when all before has ended.
+
+    Commit ids may repeat after a restart.
+    """
+    return tuple(
+        GivenBeforeDrained(member=member, earlier=min(others), later=one)
+        for member, one, others in _given(history)
+        if others
+    )
 
 
 def _too_early(

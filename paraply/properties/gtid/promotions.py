@@ -1,0 +1,191 @@
+"""A server takes the place of a source: what it waits for, and who follows it then.
+
+The STARTED event of a promoted server has the note ``elected``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from paraply.properties.apply.stream import LOST
+from paraply.properties.gtid.failover import ELECTED, REFUSED
+from paraply.properties.registry import Exemption, Violation, always
+from paraply.properties.vocabularies import followed_sources, log_goes_back
+from paraply.vocabulary.events import Event, EventKind
+from paraply.vocabulary.history import EvidenceTier, History
+from paraply.vocabulary.transactions import TransactionId
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FollowsItself(Violation):
+    """A server is its own source."""
+
+    member: str
+
+    def __str__(self) -> str:
+        return f"{self.member} follows itself"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NotFollowed(Violation):
+    """A server does not follow the promoted one."""
+
+    member: str
+    elected: str
+
+    def __str__(self) -> str:
+        return f"{self.elected} was promoted, and {self.member} never asked it for anything"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WroteBeside(Violation):
+    """A server writes though another one has its place."""
+
+    member: str
+    elected: str
+    transaction: TransactionId
+
+    def __str__(self) -> str:
+        return f"{self.member} wrote T{self.transaction} although {self.elected} had taken over"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReceivedInVain(Violation):
+    """A group is received and not applied when a server takes over."""
+
+    member: str
+    elected: str
+    transaction: TransactionId
+
+    def __str__(self) -> str:
+        return (
+            f"{self.elected} took over while {self.member} had received T{self.transaction} and "
+            "not applied it"
+        )
+
+
+def promotions(history: History) -> bool:
+    """A server of a controlled run takes over."""
+    return history.header.tier is EvidenceTier.CONTROLLED_RUN and any(_promoted(history))
+
+
+def _promoted(history: History) -> Iterator[Event]:
+    return (event for event in history.events_of(EventKind.STARTED) if event.note == ELECTED)
+
+
+@always(
+    of=followed_sources,
+    source="MariaDB error 1593: source and replica have equal server ids",
+    witness=lambda history: sum(bool(e.members) for e in history.events_of(EventKind.STARTED)),
+)
+def replicas_follow_others(history: History) -> tuple[FollowsItself, ...]:
+    """No server is its own source."""
+    return tuple(
+        FollowsItself(member=event.member)
+        for event in history.events_of(EventKind.STARTED)
+        if event.member in event.members
+    )
+
+
+def _survivors(history: History) -> Iterator[tuple[str, str, bool]]:
+    """Yield the last promoted server, each other survivor, and whether that asked it."""
+    elected, asked, lost = "", set[str](), set[str]()
+    for event in history.events:
+        if event.kind is EventKind.CRASHED and event.note.startswith(LOST):
+            lost.add(event.member)
+        elif event.kind is EventKind.STARTED and event.note == ELECTED:
+            elected, asked = event.member, set()
+        elif event.kind is EventKind.STARTED and elected in event.members:
+            asked.add(event.member)
+    for member in history.members if elected and history.is_complete else ():
+        if member not in lost and member != elected:
+            yield elected, member, member in asked
+
+
+@always(
+    of=promotions,
+    source="More on global transaction ID: all slaves change to the new master",
+    witness=lambda history: sum(1 for _ in _survivors(history)),
+)
+def survivors_follow_the_promoted_server(history: History) -> tuple[NotFollowed, ...]:
+    """When a server has taken over, each other survivor comes to it for what follows."""
+    return tuple(
+        NotFollowed(member=member, elected=elected)
+        for elected, member, has_asked in _survivors(history)
+        if not has_asked
+    )
+
+
+def _writes_after(history: History) -> Iterator[tuple[str, Event, TransactionId]]:
+    """Yield the promoted server, and each later write of a client."""
+    elected = ""
+    for event in history.events_of(EventKind.STARTED, EventKind.FLUSHED):
+        if event.kind is EventKind.STARTED:
+            elected = event.member if event.note == ELECTED else elected
+            continue
+        one = event.transaction
+        if elected and one is not None and history.transaction(one).origin == event.member:
+            yield elected, event, one
+
+
+@always(
+    of=promotions,
+    source="More on global transaction ID: one master at a time in a domain",
+    witness=lambda history: sum(1 for _ in _writes_after(history)),
+)
+def promoted_servers_write_alone(history: History) -> tuple[WroteBeside, ...]:
+    """When a server has taken over, no other one takes writes of clients."""
+    return tuple(
+        WroteBeside(member=event.member, elected=elected, transaction=one)
+        for elected, event, one in _writes_after(history)
+        if event.member != elected
+    )
+
+
+_ENDS = frozenset(
+    {EventKind.ENGINE_COMMITTED, EventKind.SKIPPED, EventKind.FLUSHED, EventKind.ROLLED_BACK}
+)
+
+
+def _waiting(history: History) -> Iterator[tuple[str, list[tuple[str, TransactionId]]]]:
+    """Yield each promoted server, and what servers have received and not applied then.
+
+    A crash or a refusal takes what is received; a failed replica stops.
+    """
+    received: dict[tuple[str, TransactionId], None] = {}
+    for event in history.events:
+        is_refused = event.kind is EventKind.STARTED and event.note.startswith(REFUSED)
+        if event.kind is EventKind.STARTED and event.note == ELECTED:
+            yield event.member, list(received)
+        elif event.kind in (EventKind.CRASHED, EventKind.FAILED) or is_refused:
+            received = {key: None for key in received if key[0] != event.member}
+        elif event.transaction is None:
+            continue
+        elif event.kind is EventKind.DELIVERED:
+            received[event.member, event.transaction] = None
+        elif event.kind in _ENDS:
+            received.pop((event.member, event.transaction), None)
+
+
+@always(
+    needs=(EventKind.DELIVERED,),
+    of=promotions,
+    source="facts on MariaDB 1.6; MySQL manual: all replicas process their relay logs first",
+    witness=lambda history: sum(1 for _ in _promoted(history)),
+    exemptions=(
+        Exemption(
+            applies=log_goes_back,
+            because="an operator who compares numbers that fall takes no more to be missing",
+        ),
+    ),
+)
+def received_groups_are_applied_before_a_promotion(
+    history: History,
+) -> tuple[ReceivedInVain, ...]:
+    """No server takes over while another one, or itself, has yet to apply what it received."""
+    return tuple(
+        ReceivedInVain(member=member, elected=elected, transaction=one)
+        for elected, left in _waiting(history)
+        for member, one in left
+    )

@@ -1,0 +1,256 @@
+"""What a server shows of its position, asks for, and passes over."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from paraply.properties.gtid.failover import REFUSED
+from paraply.properties.gtid.histories import (
+    Covering,
+    domain_of,
+    entries_of,
+    has_domains,
+    sequence_of,
+)
+from paraply.properties.gtid.rules import BINLOG_POSITION
+from paraply.properties.registry import Exemption, Violation, always
+from paraply.properties.vocabularies import (
+    log_goes_back,
+    named_sources,
+    numbered_logs_of_sources,
+    positions_of_replicas,
+)
+from paraply.vocabulary.events import Event, EventKind
+from paraply.vocabulary.history import History
+from paraply.vocabulary.transactions import TransactionId
+
+CURRENT_POSITION = "gtid_current_pos"
+OWN, DUPLICATE = "own", "duplicate"
+"""Notes of SKIPPED events."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShownBehind(Violation):
+    """A shown position leaves out a transaction that ended long before."""
+
+    member: str
+    position: str
+    transaction: TransactionId
+
+    def __str__(self) -> str:
+        return (
+            f"{self.member} showed position {self.position or '(empty)'} when the worker of "
+            f"T{self.transaction} had gone on to another transaction"
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CurrentPositionWrong(Violation):
+    """``gtid_current_pos`` is not the later of what is applied and what the server wrote."""
+
+    member: str
+    stated: str
+    expected: str
+
+    def __str__(self) -> str:
+        return (
+            f"{self.member} states ({self.stated}) in gtid_current_pos; what it applied and wrote "
+            f"ends with ({self.expected})"
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AskedForWhatItHas(Violation):
+    """A replica asks for a transaction that it has."""
+
+    member: str
+    source: str
+    position: str
+    transaction: TransactionId
+
+    def __str__(self) -> str:
+        return (
+            f"{self.member} has T{self.transaction} and asks {self.source} for what follows "
+            f"{self.position or 'nothing'}, before it"
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PassedOverWrongly(Violation):
+    """A replica passes a transaction over that it neither wrote nor has."""
+
+    member: str
+    transaction: TransactionId
+    why: str
+
+    def __str__(self) -> str:
+        return f"{self.member} passed T{self.transaction} over as {self.why}, which it is not"
+
+
+def _shown(history: History) -> Iterator[tuple[Event, frozenset[TransactionId]]]:
+    """Yield each shown position, and what it has to cover.
+
+    A worker takes its next transaction when the position covers the one before.
+    """
+    ended: dict[tuple[str, int], TransactionId] = {}
+    due: dict[str, set[TransactionId]] = {}
+    for event in history.events:
+        member, worker, one = event.member, event.worker, event.transaction
+        if event.kind in (EventKind.STARTED, EventKind.RECOVERED):
+            due[member] = set()
+            ended = {key: left for key, left in ended.items() if key[0] != member}
+        elif event.kind is EventKind.READ and event.gtid_set + event.note:
+            yield event, frozenset(due.get(member, ()))
+        elif worker is None or one is None:
+            continue
+        elif event.kind is EventKind.ENGINE_COMMITTED:
+            ended[member, worker] = one
+        elif event.kind is EventKind.BEGUN and (member, worker) in ended:
+            due.setdefault(member, set()).add(ended.pop((member, worker)))
+
+
+@always(
+    of=positions_of_replicas,
+    source="facts on MariaDB 2: gtid_slave_pos is the last applied; MASTER_GTID_WAIT",
+    witness=lambda history: sum(bool(due) for _, due in _shown(history)),
+)
+def shown_positions_keep_up(history: History) -> tuple[ShownBehind, ...]:
+    """A shown position covers what a worker has applied since the start, once it has gone on."""
+    covering = Covering(history)
+    return tuple(
+        ShownBehind(member=event.member, position=event.gtid_set, transaction=min(left))
+        for event, due in _shown(history)
+        if (left := due - covering.covered_by(event.gtid_set))
+    )
+
+
+def _current(history: History) -> Iterator[tuple[Event, tuple[str, ...]]]:
+    """Yield each stated ``gtid_current_pos``, and what it has to be."""
+    own = {(one.origin, one.gtid) for one in history.transactions}
+    logged: dict[str, str] = {}
+    current: dict[str, Event] = {}
+    for event in history.events_of(EventKind.POSITION_SAVED, EventKind.STOPPED):
+        if event.kind is EventKind.STOPPED and event.member in current:
+            position = {domain_of(gtid): gtid for gtid in entries_of(event.gtid_set)}
+            for gtid in entries_of(logged.get(event.member, "")):
+                applied = position.get(domain_of(gtid), "")
+                is_own = (event.member, gtid) in own
+                if is_own and sequence_of(gtid) > sequence_of(applied):
+                    position[domain_of(gtid)] = gtid
+            yield current.pop(event.member), tuple(sorted(position.values()))
+        elif event.note == BINLOG_POSITION:
+            logged[event.member] = event.gtid_set
+        elif event.note == CURRENT_POSITION:
+            current[event.member] = event
+
+
+@always(
+    of=numbered_logs_of_sources,
+    source="On CHANGE MASTER TO: gtid_current_pos; facts on MariaDB 2",
+    witness=lambda history: sum(1 for _ in _current(history)),
+)
+def current_positions_add_own_writes(history: History) -> tuple[CurrentPositionWrong, ...]:
+    """``gtid_current_pos`` is ``gtid_slave_pos``, or the server's own later write, by domain.
+
+    A write counts if it is the last of its domain in the log.
+    """
+    return tuple(
+        CurrentPositionWrong(
+            member=event.member, stated=event.gtid_set, expected=",".join(expected)
+        )
+        for event, expected in _current(history)
+        if tuple(sorted(entries_of(event.gtid_set))) != expected
+    )
+
+
+@dataclass(slots=True)
+class _Server:
+    log: list[tuple[TransactionId, str]] = field(default_factory=list)
+    data: set[TransactionId] = field(default_factory=set)
+
+    def follow(self, event: Event) -> None:
+        if event.kind is EventKind.RECOVERED:
+            self.data = set(event.transactions)
+        elif event.kind is EventKind.FLUSHED and event.transaction is not None:
+            self.log.append((event.transaction, event.gtid))
+        elif event.kind is EventKind.ENGINE_COMMITTED and event.transaction is not None:
+            self.data.add(event.transaction)
+
+
+def _asked(history: History) -> Iterator[tuple[Event, str, list[TransactionId]]]:
+    """Yield each request, its source, and what comes first of a domain and the replica has.
+
+    Its own transactions are passed over wherever it starts.
+    """
+    servers: dict[str, _Server] = {}
+    for event in history.events if has_domains(history) else ():
+        mine = servers.setdefault(event.member, _Server())
+        if event.kind is EventKind.STARTED and not event.note.startswith(REFUSED):
+            for source in event.members:
+                log = [
+                    (one, gtid)
+                    for one, gtid in servers.setdefault(source, _Server()).log
+                    if history.transaction(one).origin != event.member
+                ]
+                yield event, source, [x for x in _sent_first(log, event) if x in mine.data]
+        mine.follow(event)
+
+
+def _sent_first(log: list[tuple[TransactionId, str]], event: Event) -> Iterator[TransactionId]:
+    """Yield the first of each domain that follows the asked position, where the log has that."""
+    asked = {domain_of(gtid): gtid for gtid in entries_of(event.gtid_set)}
+    for domain in {domain_of(gtid) for _, gtid in log}:
+        of_domain = [(one, gtid) for one, gtid in log if domain_of(gtid) == domain]
+        places = [at for at, (_, gtid) in enumerate(of_domain) if gtid == asked.get(domain)]
+        after = of_domain[places[-1] + 1 :] if places else of_domain
+        if after and (places or domain not in asked):
+            yield after[0][0]
+
+
+@always(
+    of=named_sources,
+    source="On CHANGE MASTER TO: the slave knows where it is, in each domain",
+    witness=lambda history: sum(bool(event.gtid_set) for event, _, _ in _asked(history)),
+    exemptions=(
+        Exemption(
+            applies=log_goes_back, because="without strict mode positions may fall with the numbers"
+        ),
+    ),
+)
+def replicas_ask_for_what_they_lack(history: History) -> tuple[AskedForWhatItHas, ...]:
+    """A replica asks no source for a transaction that it has, but for those it wrote itself."""
+    return tuple(
+        AskedForWhatItHas(
+            member=event.member, source=source, position=event.gtid_set, transaction=min(has)
+        )
+        for event, source, has in _asked(history)
+        if has
+    )
+
+
+def _passed_over(history: History) -> Iterator[tuple[Event, bool]]:
+    """Yield what is passed over as own or as a duplicate, and whether it is that."""
+    servers: dict[str, _Server] = {}
+    for event in history.events if has_domains(history) else ():
+        mine = servers.setdefault(event.member, _Server())
+        if event.kind is EventKind.SKIPPED and event.transaction is not None:
+            if event.note == OWN:
+                yield event, history.transaction(event.transaction).origin == event.member
+            elif event.note == DUPLICATE:
+                yield event, event.transaction in mine.data
+        mine.follow(event)
+
+
+@always(
+    of=named_sources,
+    source="replicate_same_server_id; gtid_ignore_duplicates; facts on MariaDB 2",
+    witness=lambda history: sum(1 for _ in _passed_over(history)),
+)
+def only_known_groups_are_passed_over(history: History) -> tuple[PassedOverWrongly, ...]:
+    """A replica passes over as its own what it wrote, and as a duplicate what it has applied."""
+    return tuple(
+        PassedOverWrongly(member=event.member, transaction=event.transaction, why=event.note)
+        for event, is_known in _passed_over(history)
+        if not is_known and event.transaction is not None
+    )

@@ -1,0 +1,143 @@
+"""Positions that servers show, ask for and pass over: holds, breaks, and edges."""
+
+from __future__ import annotations
+
+import pytest
+
+from paraply.properties.gtid.stated_positions import (
+    current_positions_add_own_writes,
+    only_known_groups_are_passed_over,
+    replicas_ask_for_what_they_lack,
+    shown_positions_keep_up,
+)
+from paraply.properties.registry import registered_properties
+from paraply.vocabulary.verdict import Verdict
+from tests.properties.histories import history_of, verdict
+
+LOG = """| T1{a} gtid=0-1-1 domain=0 origin=s1 | T2{b} gtid=0-1-2 domain=0 origin=s1
+    | T3{c} gtid=1-2-1 domain=1 origin=s2 | """
+REPLICA = LOG.replace(" origin=s1", "").replace(" origin=s2", "")
+
+
+def run(*events, log=LOG):
+    return history_of(log + " ; ".join(events))
+
+
+ONE = "begun T1@w1 ; engine_committed T1@w1"
+READ = 'read gtid_set="{}" note=gtid_slave_pos'
+
+
+@pytest.mark.parametrize(
+    "events",
+    [
+        (ONE, "begun T2@w1", READ.format("0-1-1")),
+        (ONE, READ.format("0-1-1")),
+        (ONE, READ.format("")),
+        (ONE, "begun T2@w2", READ.format("")),
+        (ONE, "begun T2@w1", "engine_committed T2@w1", READ.format("0-1-2")),
+        (ONE, "begun T2@w1", "started", READ.format("")),
+    ],
+)
+def test_position_covers_what_a_worker_left_behind(events):
+    assert not shown_positions_keep_up(run("started", *events, log=REPLICA))
+
+
+def test_position_that_stays_behind_is_reported():
+    late = run("started", ONE, "begun T2@w1", READ.format(""), log=REPLICA)
+    (breach,) = shown_positions_keep_up(late)
+    assert str(breach) == (
+        "r1 showed position (empty) when the worker of T1 had gone on to another transaction"
+    )
+    again = run("started", ONE, "begun T2@w1", READ.format("1-2-1"), log=REPLICA)
+    assert verdict(again, shown_positions_keep_up) is Verdict.VIOLATED
+
+
+STATES = (
+    'position_saved @s1 gtid_set="{}" note=gtid_binlog_pos ; '
+    'position_saved @s1 gtid_set="{}" note=gtid_current_pos ; stopped @s1 gtid_set="{}"'
+)
+S1 = "flushed T1@s1 gtid=0-1-1"
+
+
+@pytest.mark.parametrize(
+    ("logged", "current", "applied", "holds"),
+    [
+        ("0-1-1", "0-1-1", "", True),
+        ("0-1-1", "", "", False),
+        ("0-1-1,1-2-1", "0-1-1", "", True),
+        ("0-1-1,1-2-1", "0-1-1,1-2-1", "", False),
+        ("0-1-1", "0-1-2", "0-1-2", True),
+        ("0-1-2", "0-1-1", "0-1-1", False),
+        ("1-2-1", "1-2-1", "1-2-1", True),
+        ("", "False", "", False),
+    ],
+)
+def test_current_position_is_the_later_of_applied_and_own(logged, current, applied, holds):
+    stated = run(S1, STATES.format(logged, current, applied))
+    expected = Verdict.HOLDS if holds else Verdict.VIOLATED
+    assert verdict(stated, current_positions_add_own_writes) is expected
+
+
+def test_wrong_current_position_is_named():
+    (breach,) = current_positions_add_own_writes(run(S1, STATES.format("0-1-1", "", "1-2-1")))
+    assert str(breach) == (
+        "s1 states () in gtid_current_pos; what it applied and wrote ends with (0-1-1,1-2-1)"
+    )
+
+
+SOURCE = "flushed T1@s1 gtid=0-1-1 ; flushed T2@s1 gtid=0-1-2 ; flushed T3@s1 gtid=1-2-1"
+HAS = "engine_committed T1@s3"
+START = 'started @s3 members=s1 gtid_set="{}"'
+
+
+@pytest.mark.parametrize(
+    ("has", "asked", "found"),
+    [
+        (HAS, "0-1-1", 0),
+        (HAS, "", 1),
+        (HAS, "1-2-1", 1),
+        (HAS, "0-1-2", 0),
+        (HAS + " ; engine_committed T2@s3", "0-1-1", 1),
+        (HAS, "0-9-9", 0),
+        ("engine_committed T2@s3", "", 0),
+        ("recovered @s3 transactions=1", "", 1),
+    ],
+)
+def test_replica_asks_for_nothing_that_it_has(has, asked, found):
+    assert len(replicas_ask_for_what_they_lack(run(SOURCE, has, START.format(asked)))) == found
+
+
+def test_own_transactions_and_refusals_do_not_count():
+    mine = run(SOURCE, "engine_committed T3@s2", "started @s2 members=s1")
+    assert not replicas_ask_for_what_they_lack(mine)
+    refused = run(SOURCE, HAS, 'started @s3 members=s1 note="1236: no"')
+    assert not replicas_ask_for_what_they_lack(refused)
+    (breach,) = replicas_ask_for_what_they_lack(run(SOURCE, HAS, "started @s3 members=s1"))
+    assert str(breach) == "s3 has T1 and asks s1 for what follows nothing, before it"
+
+
+def test_position_of_a_log_that_goes_back_is_exempt():
+    (prop,) = [one for one in registered_properties() if one.name.startswith("replicas_ask")]
+    falls = "flushed T2@s1 gtid=0-1-2 ; flushed T1@s1 gtid=0-1-1"
+    assert not prop.applies_to(run(falls, HAS, START.format("0-1-2")))
+    assert prop.applies_to(run(SOURCE, HAS, START.format("0-1-2")))
+
+
+@pytest.mark.parametrize(
+    ("events", "holds"),
+    [
+        (("skipped T1@s1 gtid=0-1-1 note=own",), True),
+        (("skipped T1@s2 gtid=0-1-1 note=own",), False),
+        ((HAS, "skipped T1@s3 note=duplicate"), True),
+        (("recovered @s3 transactions=1", "skipped T1@s3 note=duplicate"), True),
+        ((HAS, "skipped T2@s3 note=duplicate"), False),
+    ],
+)
+def test_own_and_known_groups_are_passed_over(events, holds):
+    expected = Verdict.HOLDS if holds else Verdict.VIOLATED
+    assert verdict(run(*events), only_known_groups_are_passed_over) is expected
+
+
+def test_group_passed_over_wrongly_is_named():
+    (breach,) = only_known_groups_are_passed_over(run("skipped T1@s3 note=duplicate"))
+    assert str(breach) == "s3 passed T1 over as duplicate, which it is not"
