@@ -286,8 +286,9 @@ def batch_of(rows):
             images[at, side] = (was, is_now)[side]
     none = np.zeros(0, np.int64)
     return JudgedBatch(
-        columns=none, keys=keys, marks=np.zeros(0, np.uint8), tables=none, table_names=NAMES,
-        key_names=[("PRIMARY", "uk1")] * 2, census=np.zeros((2, 4), np.int64), row_ends=none,
+        columns=none, keys=keys, marks=np.zeros(0, np.uint8), tables=none, table_roles=none,
+        table_names=NAMES, key_names=[("PRIMARY", "uk1")] * 2, census=np.zeros((2, 4), np.int64),
+        row_ends=np.array([len(rows)]),
         row_operations=np.array([row[0] for row in rows], np.int64),
         row_tables=np.array([row[1] for row in rows], np.int64),
         row_keys_start=2 * np.arange(len(rows)), row_images=images, row_keys=keys,

@@ -19,7 +19,8 @@ from paraply.vocabulary.transactions import TransactionId
 REFUSED = "1236"
 PURGED = "purged"
 ELECTED = "elected"
-"""Note of a promoted server's STARTED."""
+PROMOTED = frozenset({ELECTED, "restored"})
+"""Notes of a promoted server's STARTED: by election, or as a backup."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from paraply.properties.apply.stream import LOST
-from paraply.properties.gtid.failover import ELECTED, REFUSED
+from paraply.properties.gtid.failover import PROMOTED, REFUSED
 from paraply.properties.registry import Exemption, Violation, always
 from paraply.properties.vocabularies import followed_sources, log_goes_back
 from paraply.vocabulary.events import Event, EventKind
@@ -71,7 +71,7 @@ def promotions(history: History) -> bool:
 
 
 def _promoted(history: History) -> Iterator[Event]:
-    return (event for event in history.events_of(EventKind.STARTED) if event.note == ELECTED)
+    return (event for event in history.events_of(EventKind.STARTED) if event.note in PROMOTED)
 
 
 @always(
@@ -94,7 +94,7 @@ def _survivors(history: History) -> Iterator[tuple[str, str, bool]]:
     for event in history.events:
         if event.kind is EventKind.CRASHED and event.note.startswith(LOST):
             lost.add(event.member)
-        elif event.kind is EventKind.STARTED and event.note == ELECTED:
+        elif event.kind is EventKind.STARTED and event.note in PROMOTED:
             elected, asked = event.member, set()
         elif event.kind is EventKind.STARTED and elected in event.members:
             asked.add(event.member)
@@ -122,7 +122,7 @@ def _writes_after(history: History) -> Iterator[tuple[str, Event, TransactionId]
     elected = ""
     for event in history.events_of(EventKind.STARTED, EventKind.FLUSHED):
         if event.kind is EventKind.STARTED:
-            elected = event.member if event.note == ELECTED else elected
+            elected = event.member if event.note in PROMOTED else elected
             continue
         one = event.transaction
         if elected and one is not None and history.transaction(one).origin == event.member:
@@ -156,7 +156,7 @@ def _waiting(history: History) -> Iterator[tuple[str, list[tuple[str, Transactio
     received: dict[tuple[str, TransactionId], None] = {}
     for event in history.events:
         is_refused = event.kind is EventKind.STARTED and event.note.startswith(REFUSED)
-        if event.kind is EventKind.STARTED and event.note == ELECTED:
+        if event.kind is EventKind.STARTED and event.note in PROMOTED:
             yield event.member, list(received)
         elif event.kind in (EventKind.CRASHED, EventKind.FAILED) or is_refused:
             received = {key: None for key in received if key[0] != event.member}

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from paraply.properties.apply.stream import LOST
-from paraply.properties.gtid.failover import ELECTED
+from paraply.properties.gtid.failover import PROMOTED
 from paraply.properties.gtid.histories import domain_of, entries_of, has_domains
 from paraply.properties.registry import Exemption, Violation, always
 from paraply.properties.vocabularies import followed_sources, log_goes_back, named_sources
@@ -140,7 +140,7 @@ def _deliveries(history: History) -> Iterator[tuple[Event, Event, list[Transacti
     starts: dict[str, tuple[Event, list[TransactionId]]] = {}
     for event in history.events:
         member, one = event.member, event.transaction
-        if event.kind is EventKind.STARTED and event.note == ELECTED:
+        if event.kind is EventKind.STARTED and event.note in PROMOTED:
             sources.clear()
             starts.clear()
         elif event.kind is EventKind.STARTED:

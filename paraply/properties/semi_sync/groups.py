@@ -38,9 +38,10 @@ class GroupChanged(Violation):
 
 
 def numbered_groups(history: History) -> bool:
-    """A controlled source numbers its commit groups."""
+    """A controlled source of a known design numbers its commit groups."""
     return (
         history.header.tier is EvidenceTier.CONTROLLED_RUN
+        and bool(history.header.dialect)
         and commit_stages(history)
         and any(event.group is not None for event in history.events_of(EventKind.FLUSHED))
     )

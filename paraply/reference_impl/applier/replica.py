@@ -287,9 +287,10 @@ class Replica:
         """Fail and roll all back."""
         self.has_failed = True
         for other in self.busy_workers:
-            self.store.roll_back(other.job_id)
-            if other is not worker:
-                self.record(EventKind.ROLLED_BACK, other)
+            if other.stage in (Stage.APPLYING, Stage.FINISHED):
+                self.store.roll_back(other.job_id)
+                if other is not worker:
+                    self.record(EventKind.ROLLED_BACK, other)
         self.record(EventKind.FAILED, worker)
 
     # Optional steps.

@@ -318,11 +318,11 @@ class Network:
         server.is_up = server.is_writable = False
         self.recorder.record(EventKind.CRASHED, member=server.name, note="lost for good")
 
-    def take_over(self, server: Server) -> None:
+    def take_over(self, server: Server, note: str = ELECTED) -> None:
         """Let a server take writes."""
         server.is_writable = True
         self.recorder.record(
-            EventKind.STARTED, member=server.name, gtid_set=str(server.position), note=ELECTED
+            EventKind.STARTED, member=server.name, gtid_set=str(server.position), note=note
         )
 
     def record(self, kind: EventKind, server: Server, group: Logged, **fields: Any) -> None:

@@ -143,19 +143,14 @@ class SwitchOver(Network):
         self.is_switching = False
 
 
-class Restore(Failover):
+class Restore(Network):
     """s1 writes, s3 follows; s2 is a backup at a file and offset of s1.
 
-    s2 follows s1, or an outside applier (``mysqlbinlog | mysql``) fills it. Then s1 is lost, and s2
-    replaces it.
+    s2 follows s1, or an outside applier (``mysqlbinlog | mysql``) fills it. It then replaces the
+    lost s1, though s3 may be ahead.
     """
 
     is_restored = False
-
-    @property
-    def candidates(self) -> list[Server]:
-        """Return s2; its log begins after the backup, so s3 may find nothing there."""
-        return [self.servers[1]]
 
     def loss_steps(self, schedule: Schedule) -> Iterator[Step]:
         """Yield restore and loss."""
@@ -191,3 +186,17 @@ class Restore(Failover):
                 self.on_committed(restored, group)
             restored.position = restored.state.position
         self.links.append(Link(source, restored))
+
+    def topology_steps(self, schedule: Schedule) -> Iterator[Step]:
+        """Yield the promotion of s2."""
+        del schedule
+        source, restored, other = self.servers
+        to_restored = [link for link in self.links if link.replica is restored]
+        is_vacant = not source.is_up and not restored.is_writable
+        if is_vacant and to_restored and all(link.is_drained for link in self.links):
+            yield Step("s2 takes over", partial(self.on_promoted, restored, other))
+
+    def on_promoted(self, restored: Server, other: Server) -> None:
+        """Move clients and s3."""
+        self.take_over(restored, note="restored")
+        self.links = [Link(restored, other)]

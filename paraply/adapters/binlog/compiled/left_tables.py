@@ -23,7 +23,7 @@ RESTARTS_MAX = 8
 REASONS = {
     L.PARTIAL: "partial row images",
     L.BEYOND_ASCII: "key texts beyond ASCII",
-    L.SEARCHED: "rows found by all columns",
+    L.SEARCHED: "rows whose keys are NULL",
     L.CHECKED_AGAIN: "repeated foreign key checks",
     L.UNCHECKED_ROWS: "unchecked foreign keys",
     L.UNREAD: "keys or columns of other types",

@@ -182,10 +182,10 @@ class CompiledReplay(RowReplay):
         refers = schema is not None and any(
             key.parent.lower() == name.lower() for key in schema.foreign_keys
         )
-        if schema is not None and schema.foreign_keys_known and self._in_parts:
-            tables[number, R.T_REFERS_TO_ITSELF] = refers
-            return
-        if not self._cascades.knows(name):
+        is_known = schema is not None and schema.foreign_keys_known
+        is_new = not self._cascades.knows(name)
+        # The readable replay follows known cascades.
+        if is_new and (not is_known or self._cascades.is_unknown(name)):
             self._cascades.relate(name, schema)
         if not self._cascades.is_unknown(name):
             tables[number, R.T_UNKNOWN] = 0
