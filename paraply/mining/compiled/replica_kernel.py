@@ -269,7 +269,8 @@ def _apply_row(
 def _fail(p: Ints, replica: Ints, workers: Ints, events: Ints, worker: int) -> None:
     replica[C.R_FAILED] = 1
     for other in range(p[C.P_WORKERS]):
-        if workers[other, C.W_STAGE] != C.IDLE and other != worker:
+        is_begun = workers[other, C.W_STAGE] in (C.APPLYING, C.FINISHED)
+        if is_begun and other != worker:
             job, attempt = workers[other, C.W_JOB], workers[other, C.W_ATTEMPT]
             _record(events, replica, C.ROLLED_BACK, other + 1, job, attempt, 0, 0, C.NONE)
     job, attempt = workers[worker, C.W_JOB], workers[worker, C.W_ATTEMPT]
