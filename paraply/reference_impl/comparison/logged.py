@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Set
 
 from paraply.reference_impl.comparison.tasks import (
     LogBuilder,
@@ -13,7 +13,7 @@ from paraply.reference_impl.comparison.tasks import (
 )
 from paraply.reference_impl.mariadb.source import ALLOW_PARALLEL, TRANSACTIONAL, WAITED
 from paraply.vocabulary.keys import ConflictKey, RowKeys
-from paraply.vocabulary.log import ANY_ROWS, LoggedKind, LoggedTransaction, RowChange
+from paraply.vocabulary.log import ANY_ROWS, LoggedKind, LoggedTransaction, RowChange, table_of
 from paraply.vocabulary.timestamps import LogicalTimestamp
 
 
@@ -90,7 +90,7 @@ class LoggedTasks:
         first.writes += self._numbers(left)
         first.reads += self._numbers(txn.shared_keys)
         unknown = txn.partly_keyed_tables | txn.reached_tables | txn.unidentified_tables
-        self.unknown_tables |= unknown - {ANY_ROWS}
+        self.unknown_tables |= _tables(unknown - {ANY_ROWS})
         blurred = frozenset() if self.unknown_is_free else unknown - {ANY_ROWS}
         tables |= txn.aspects - {ANY_ROWS}
         searched = {key.table for key in txn.searched_rows}
@@ -122,3 +122,9 @@ class LoggedTasks:
 
     def _numbers(self, keys: Iterable[ConflictKey]) -> tuple[int, ...]:
         return tuple(map(self.builder.key, sorted(keys, key=str)))
+
+
+def _tables(names: Set[str]) -> set[str]:
+    """Return the tables of names and of their aspects, which are in lower case."""
+    aspects_first = sorted(names, key=lambda name: table_of(name) == name)
+    return {*{table_of(name).lower(): table_of(name) for name in aspects_first}.values()}
