@@ -139,7 +139,10 @@ class CompiledStream(TransactionStream):
                 event = next(events, None)
                 if event is None:
                     break
-                yield from self.take(event, source, reader)
+                for ended in self.take(event, source, reader):
+                    yield ended
+                    # A BEGIN in an open transaction ends it: its rows are not those of the next.
+                    self.decoder.forget()
                 if self.open is None:
                     self.decoder.forget()
         self._run = None
