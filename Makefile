@@ -32,6 +32,8 @@ $(CORE): requirements-core.lock pyproject.toml ci/bootstrap
 
 $(READY): $(CORE) requirements.lock
 	@ci/bootstrap $(VENV)
+	@echo "paraply: compiling kernels for large logs (a minute, once)" >&2
+	@$(BIN)/python -m ci.kernels >/dev/null
 	@touch $@
 
 install: $(READY) ## create .venv with everything in it; .venv/bin/paraply is the command

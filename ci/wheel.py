@@ -22,15 +22,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 PARTS = ("paraply", "proofs", "docs/paraply.1", "pyproject.toml", "README.md", "LICENSE")
-COMPILING = """
-from paraply.auditing.loading import sample_log
-from paraply.cli import main
-from paraply.verifying.pipeline import load_engine
-
-with sample_log() as log:
-    main(["audit", "--engine", "compiled", log])
-    load_engine(log)
-"""
+COMPILING = Path(__file__).with_name("kernels.py").read_text()
 """Uses, and so compiles, the kernels of ``audit`` and ``verify``."""
 _BUILD = "import sys; from setuptools import build_meta; build_meta.build_wheel(sys.argv[1])"
 
