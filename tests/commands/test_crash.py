@@ -86,12 +86,16 @@ def test_fault_anywhere_in_a_command_is_exit_code_70_and_no_verdict(
     faults = [ZeroDivisionError("seeded"), MemoryError(), SystemExit(0), AssertionError("odd"),
               OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))]  # fmt: skip
     for place, fault in enumerate(faults):
-        capsys.readouterr()
-        number = 1 + place * (calls - 1) // len(faults)
-        folder = tmp_path / f"again{place}"
-        folder.mkdir()
-        words = prepared(monkeypatch, folder, command)
-        code, met = run_with_fault(words, number, fault)
+        for attempt in range(9):
+            capsys.readouterr()
+            number = 1 + place * (calls - 1) // len(faults)
+            folder = tmp_path / f"again{place}.{attempt}"
+            folder.mkdir()
+            words = prepared(monkeypatch, folder, command)
+            code, met = run_with_fault(words, number, fault)
+            if met == number:
+                break
+            calls = met  # A run that waits for servers makes more or fewer calls each time.
         assert met == number
         out, err = capsys.readouterr()
         assert code == 70, (fault, number, out, err)
