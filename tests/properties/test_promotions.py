@@ -88,7 +88,11 @@ def test_group_that_waits_at_the_promotion_is_reported(done):
 
 
 def test_log_whose_numbers_fall_is_exempt():
-    (prop,) = [one for one in registered_properties() if one.name.startswith("received_groups")]
+    (prop,) = [
+        one
+        for one in registered_properties()
+        if one.name.startswith("received_groups_are_applied_before")
+    ]
     falls = "flushed T2@s3 gtid=0-2-2 ; flushed T1@s3 gtid=0-1-1 ; "
     assert not prop.applies_to(run(falls, LOST, ELECTED))
     assert prop.applies_to(run(LOST, ELECTED))
