@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from enum import Enum
 from heapq import heappop, heappush
+from types import FunctionType
 from typing import NamedTuple, TypeVar, overload
 
 from paraply.reference_impl.recorder import Recorder
@@ -224,7 +225,15 @@ class _GuidedSchedule(Schedule):
 def _names(options: Sequence[object] | int) -> list[str]:
     if isinstance(options, int):
         return [str(at) for at in range(options)]
-    return [name_of(one, at) for at, one in enumerate(options)]
+    return [_name_of_act(one) or name_of(one, at) for at, one in enumerate(options)]
+
+
+def _name_of_act(option: object) -> str:
+    """Return the place of a function without a label, and what it is bound to."""
+    function = getattr(option, "__func__", option)
+    if not isinstance(function, FunctionType):
+        return ""
+    return f"{function.__qualname__} {function.__code__.co_firstlineno} {function.__defaults__}"
 
 
 def _nth(preferred: int, number: int) -> int:

@@ -66,6 +66,7 @@ ENVIRONMENT = frozenset(
         "CertifierRun.change_view",
         "CertifierRun.commit_here",
         "CertifierRun.deliver",
+        "GapFreeServers.__post_init__",
         "Network.domain_of",
         "GroupCommitSource.__init__",
         "GroupCommitSource.write",

@@ -18,8 +18,8 @@ from paraply.vocabulary.transactions import TransactionId
 
 REFUSED = "1236"
 PURGED = "purged"
-ELECTED = "elected"
-PROMOTED = frozenset({ELECTED, "restored"})
+ELECTED, RESTORED = "elected", "restored"
+PROMOTED = frozenset({ELECTED, RESTORED})
 """Notes of a promoted server's STARTED: by election, or as a backup."""
 
 
