@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from paraply.properties.gtid.connections import (
+    domains_are_applied_as_received,
     received_groups_are_applied_or_passed_over,
     replicas_receive_from_who_accepted_them,
     stopped_replicas_name_who_accepted_them,
@@ -65,3 +66,19 @@ def test_what_is_received_goes_with_the_connection(end):
     assert not received_groups_are_applied_or_passed_over(again)
     alone = run(START, GETS, "stopped @s2")
     assert verdict(alone, received_groups_are_applied_or_passed_over) is Verdict.UNKNOWN
+
+
+BOTH = "delivered T1@s2 ; delivered T2@s2"
+
+
+@pytest.mark.parametrize("goes_on", ["begun T{}@s2", "skipped T{}@s2 note=own"])
+def test_domain_is_applied_as_it_is_received(goes_on):
+    first = (START, BOTH, goes_on.format(1), "engine_committed T1@s2", goes_on.format(2))
+    assert verdict(run(*first), domains_are_applied_as_received) is Verdict.HOLDS
+    (breach,) = domains_are_applied_as_received(run(START, BOTH, goes_on.format(2)))
+    assert str(breach) == ("s2 went on to T2 before T1, of its domain, which it had received first")
+
+
+def test_groups_of_two_sources_have_no_order():
+    late = run(START, "started @s2 members=s3", BOTH, "begun T2@s2")
+    assert verdict(late, domains_are_applied_as_received) is Verdict.UNKNOWN

@@ -210,4 +210,6 @@ def test_backup_is_where_a_sources_log_begins(asked, is_refused, is_right):
 
 def test_recovery_from_a_crash_is_no_backup():
     run = history("crashed @s2", BACKUP, ASKS.format(""))
-    assert verdict(run, sources_have_what_follows_their_backup) is Verdict.UNKNOWN
+    assert verdict(run, sources_have_what_follows_their_backup) is Verdict.HOLDS
+    refused = history("crashed @s2", BACKUP, ASKS.format("") + IS_REFUSED)
+    assert verdict(refused, sources_have_what_follows_their_backup) is Verdict.VIOLATED

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from paraply.properties.apply.stream import LOST
 from paraply.properties.gtid.failover import PROMOTED, REFUSED
+from paraply.properties.gtid.histories import has_domains
 from paraply.properties.gtid.sending import delivered_groups
 from paraply.properties.registry import Violation, always
 from paraply.properties.vocabularies import followed_sources
@@ -160,3 +161,48 @@ def received_groups_are_applied_or_passed_over(history: History) -> tuple[NeverA
         for member, left in _at_rest(history)
         for one in left
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BegunBeforeReceived(Violation):
+    """A replica begins or passes over a group before one of its domain that it received first."""
+
+    member: str
+    transaction: TransactionId
+    before: TransactionId
+
+    def __str__(self) -> str:
+        return (
+            f"{self.member} went on to T{self.transaction} before T{self.before}, of its domain, "
+            "which it had received first"
+        )
+
+
+def begun_groups(history: History) -> bool:
+    """Replicas of domains record what they receive, and what they begin."""
+    return EventKind.BEGUN in history.kinds and has_domains(history) and delivered_groups(history)
+
+
+def _in_turn(history: History) -> Iterator[BegunBeforeReceived | None]:
+    """Yield what replicas of one source begin or pass over, or its breach."""
+    connections = _Connections()
+    for event in history.events:
+        one = event.transaction
+        received = connections.received.get(event.member, {})
+        goes_on = event.kind in (EventKind.BEGUN, EventKind.SKIPPED) and one in received
+        if goes_on and one is not None and len(connections.sources[event.member]) == 1:
+            domain = history.transaction(one).domain
+            ahead = next(x for x in received if history.transaction(x).domain == domain)
+            breach = BegunBeforeReceived(member=event.member, transaction=one, before=ahead)
+            yield None if ahead == one else breach
+        connections.follow(event)
+
+
+@always(
+    of=begun_groups,
+    source="In-order: a replica applies each domain in the order of its relay log",
+    witness=lambda history: sum(1 for _ in _in_turn(history)),
+)
+def domains_are_applied_as_received(history: History) -> tuple[BegunBeforeReceived, ...]:
+    """A replica of one source goes through each domain in the order in which it received that."""
+    return tuple(breach for breach in _in_turn(history) if breach is not None)

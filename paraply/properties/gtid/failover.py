@@ -341,7 +341,7 @@ def _is_before(gtid: str, other: str) -> bool:
 @always(
     of=named_sources,
     source="MariaDB error 1236: start position not found in the binary log; Gtid_list_log_event",
-    witness=lambda history: sum(bool(one.backup) for one, *_ in _asked_after_backups(history)),
+    witness=lambda history: sum(1 for _ in _asked_after_backups(history)),
     exemptions=(
         Exemption(applies=log_goes_back, because="a GTID list does not order numbers that fall"),
     ),

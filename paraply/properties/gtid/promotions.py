@@ -219,8 +219,13 @@ def _backups(history: History) -> Iterator[tuple[Event, frozenset[TransactionId]
             )
 
 
+def restored_backups(history: History) -> bool:
+    """Servers with MariaDB GTIDs name their sources, and one is restored from a backup."""
+    return named_sources(history) and any(True for _ in _backups(history))
+
+
 @always(
-    of=named_sources,
+    of=restored_backups,
     source="mysqldump --master-data, mariadb-backup: a backup has data and their GTID position",
     witness=lambda history: sum(bool(has) for _, has in _backups(history)),
     exemptions=(Exemption(applies=log_goes_back, because="logs may have one GTID twice"),),

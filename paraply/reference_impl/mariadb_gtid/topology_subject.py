@@ -123,6 +123,7 @@ class TopologySubject(Subject):
         "out_of_order": _NO_ORDER
         | _UNNOTICED
         | {
+            "domains_are_applied_as_received",
             "elected_source_has_what_survivors_have",
         },
         # Measured on 10.11.19: after a rewind, rotation and restart reuse the greater numbers.

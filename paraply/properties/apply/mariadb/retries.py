@@ -19,6 +19,7 @@ from paraply.properties.vocabularies import (
     failure_of_a_replica,
     parallel_flags,
     relay_log,
+    several_domains,
     started_appliers,
 )
 from paraply.vocabulary.events import Event, EventKind, Outcome
@@ -341,8 +342,9 @@ def _begun_after_errors(history: History) -> Iterator[tuple[BegunPastError, bool
 
 def failures_of_workers(history: History) -> bool:
     """Workers of a controlled MariaDB replica apply several domains, and one fails."""
-    has_failed = EventKind.FAILED in history.kinds and controlled_attempts(history)
-    return has_failed and not history.header.dialect.startswith(ONE_ORDER)
+    has_failed = EventKind.FAILED in history.kinds and several_domains(history)
+    has_one_order = history.header.dialect.startswith(ONE_ORDER)
+    return has_failed and not has_one_order and controlled_attempts(history)
 
 
 @always(
