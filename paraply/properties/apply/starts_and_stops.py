@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from paraply.properties.registry import Exemption, Violation, always
 from paraply.properties.vocabularies import (
     attempts_of_workers,
+    certification,
     named_sources,
     recorded,
     views_with_members,
@@ -98,8 +99,9 @@ class LeftUnderWay(Violation):
 
 
 def stops_of_workers(history: History) -> bool:
-    """Numbered workers of a controlled run stop."""
-    return EventKind.STOPPED in history.kinds and attempts_of_workers(history)
+    """Numbered workers of a controlled run's replicas stop; who leaves a group need not wait."""
+    is_stopped = EventKind.STOPPED in history.kinds and not certification(history)
+    return is_stopped and attempts_of_workers(history)
 
 
 def _under_way_at_stops(history: History) -> Iterator[tuple[str, list[TransactionId]]]:
