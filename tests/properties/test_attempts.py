@@ -10,6 +10,7 @@ from paraply.properties.apply.attempts import (
     a_job_has_several_transactions,
     attempts_are_counted_one_by_one,
     attempts_take_their_steps_in_order,
+    irreversible_changes_are_final_at_once,
     logs_are_synced_before_the_next_step,
     workers_apply_one_job_at_a_time,
     workers_keep_the_order_of_their_queues,
@@ -177,3 +178,27 @@ def test_worker_begins_what_it_was_given_first(events):
 def test_worker_that_overtakes_its_own_queue_is_reported():
     (breach,) = workers_keep_the_order_of_their_queues(history(GIVEN, "begun T2@w1 ; "))
     assert str(breach) == "r1: worker 1 began T2 before T1, which it had been given first"
+
+
+FINAL = "| T1{a} domain=0 flags=non_transactional | T2{b} | "
+
+
+def test_change_that_cannot_be_rolled_back_is_final_at_once():
+    change = "begun T1@w1 ; row_applied T1@w1 {a} ok time=7"
+    good = history_of(f"{FINAL}{change} ; engine_committed T1@w1 time=7")
+    assert verdict(good, irreversible_changes_are_final_at_once) is Verdict.HOLDS
+    (breach,) = irreversible_changes_are_final_at_once(
+        history_of(f"{FINAL}{change} ; engine_committed T1@w1 time=8")
+    )
+    assert str(breach) == (
+        "r1: T1 cannot be rolled back, and was committed some time after its change"
+    )
+
+
+def test_only_changes_that_cannot_be_rolled_back_are_final_at_once():
+    events = "begun T2@w1 ; row_applied T2@w1 {b} ok ; engine_committed T2@w1"
+    run = history_of(FINAL + events)
+    assert not irreversible_changes_are_final_at_once(run)
+    name = "irreversible_changes_are_final_at_once"
+    (prop,) = [one for one in registered_properties() if one.name == name]
+    assert not prop.applies_to(run)

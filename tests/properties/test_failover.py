@@ -12,6 +12,7 @@ from paraply.properties.gtid.failover import (
     elected_source_has_what_survivors_have,
     known_positions_are_accepted,
     logs_agree_within_a_domain,
+    sources_have_what_follows_their_backup,
     survivors_differ_at_an_election,
     unknown_positions_are_refused,
 )
@@ -176,3 +177,39 @@ def test_what_only_the_lost_source_had_is_nobodys_fault():
 def test_crash_of_a_server_that_comes_back_is_no_loss():
     run = history("s2:1", "s3:3", "crashed @s1", ELECTED)
     assert not elected_source_has_what_survivors_have(run)
+
+
+BACKUP = "recovered @s2 gtid_set=0-1-1"
+ASKS, IS_REFUSED = 'started @s3 members=s2 gtid_set="{}"', ' note="1236: it is purged"'
+
+
+@pytest.mark.parametrize(
+    ("asked", "is_refused", "is_right"),
+    [
+        ("0-1-1", False, True),
+        ("0-1-1", True, False),
+        ("0-1-2", False, True),
+        ("0-1-2", True, False),
+        ("", False, False),
+        ("", True, True),
+        ("1-1-1", False, False),
+        ("0-3-9", False, True),
+        ("0-3-9", True, True),
+    ],
+)
+def test_backup_is_where_a_sources_log_begins(asked, is_refused, is_right):
+    after = "flushed T2@s2 gtid=0-1-2"
+    run = history(BACKUP, after, ASKS.format(asked) + (IS_REFUSED if is_refused else ""))
+    breaches = sources_have_what_follows_their_backup(run)
+    assert bool(breaches) is not is_right
+    for one in breaches:
+        done = "refused" if is_refused else "accepted"
+        where = asked or "the empty position"
+        assert str(one) == f"s2, whose log follows (0-1-1), {done} s3 at {where}"
+
+
+def test_recovery_from_a_crash_is_no_backup():
+    run = history("crashed @s2", BACKUP, ASKS.format(""))
+    assert verdict(run, sources_have_what_follows_their_backup) is Verdict.HOLDS
+    refused = history("crashed @s2", BACKUP, ASKS.format("") + IS_REFUSED)
+    assert verdict(refused, sources_have_what_follows_their_backup) is Verdict.VIOLATED

@@ -13,6 +13,7 @@ from paraply.properties.gtid.rules import (
     only_smaller_numbers_are_refused,
     only_smaller_numbers_are_warned_of,
     sequences_rise_within_a_domain,
+    servers_keep_their_strict_mode,
     smaller_numbers_are_noticed,
 )
 from paraply.vocabulary.verdict import Verdict
@@ -165,3 +166,28 @@ def test_only_a_smaller_number_is_warned_of():
         history("T1@s1 0-1-1", 'flushed T3@s1 gtid=0-1-5 note="warning: small"')
     )
     assert str(breach) == "s1 logged 0-1-5 after 0-1-1: warning: small"
+
+
+REFUSED = 'failed T2@s1 gtid=0-2-1 note="1950: refused"'
+WARNED = 'flushed T2@s1 gtid=0-2-1 note="warning: not above 0-1-1"'
+
+
+@pytest.mark.parametrize(
+    ("dialect", "event", "done"),
+    [
+        ("strict", REFUSED, ""),
+        ("shared_strict", WARNED, "warned of"),
+        ("strict", "T2@s1 0-2-1", "logged"),
+        ("warning", WARNED, ""),
+        ("shared_warning", REFUSED, "refused"),
+        ("silent", WARNED, "warned of"),
+        ("silent", "T2@s1 0-2-1", ""),
+    ],
+)
+def test_servers_do_what_their_mode_says(dialect, event, done):
+    log = f"dialect={dialect} {LOG}"
+    first = "flushed T1@s1 gtid=0-1-1 ; "
+    second = f"flushed {event.replace(' ', ' gtid=')}" if event[0] == "T" else event
+    run = history_of(log + first + second)
+    found = [str(one) for one in servers_keep_their_strict_mode(run)]
+    assert found == ([f"s1 {done} 0-2-1, against its mode"] if done else [])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from paraply.properties.apply.mariadb.modes import (
+    batches_begin_at_once,
     commit_groups_never_overlap,
     irreversible_changes_wait_for_all_before,
     marked_transactions_wait_for_all_before,
@@ -145,3 +146,51 @@ def test_workers_are_idle_before_what_a_restarted_source_logged():
     assert str(breach) == (
         "r1: T3, the source's first since its restart, was given to a worker before T2 had ended"
     )
+
+
+EAGER = 'dialect={} options={{"eager":true,"workers":3}} '
+
+
+def eager(*events, dialect="conservative"):
+    given = " ; ".join(f"scheduled T{one}@w{one} time=1" for one in (1, 2, 3))
+    head = EAGER.format(dialect) + LOG
+    return history_of(" ; ".join((f"{head}started time=0", given, *events, committed(1))))
+
+
+COMMITS = "prepared T1@w1 time=9 ; prepared T2@w2 time=9"
+
+
+@pytest.mark.parametrize(
+    "events",
+    [
+        ("begun T1@w1 time=1", "begun T2@w2 time=1", row(1), COMMITS, "begun T3@w3 time=9"),
+        ("begun T1@w1 time=1", "begun T2@w2 time=1", row(1)),
+        (
+            "begun T1@w1 time=1",
+            "begun T2@w2 time=1",
+            f"{COMMITS} ; rolled_back T1@w1",
+            "begun T3@w3",
+        ),
+    ],
+    ids=["after the group", "beside its group", "after a start that is revoked"],
+)
+def test_batch_begins_when_the_one_before_starts_to_commit(events):
+    assert verdict(eager(*events), batches_begin_at_once) is Verdict.HOLDS
+
+
+def test_member_of_a_group_that_waits_for_the_group_is_reported():
+    (breach,) = batches_begin_at_once(eager("begun T1@w1 time=1", row(1), "begun T2@w2"))
+    assert str(breach) == (
+        "r1: T2 may run beside all before it and was first in its worker's queue, but row_applied "
+        "of T1 came before its begin"
+    )
+    both = ("begun T1@w1 time=1", "begun T2@w2 time=1", COMMITS)
+    (late,) = batches_begin_at_once(
+        eager(*both, "read @r1 time=10", "begun T3@w3 time=11", "flushed T2@w2")
+    )
+    assert late.transaction == 3
+
+
+def test_minimal_knows_no_groups():
+    late = ("begun T1@w1 time=1", row(1), "begun T2@w2")
+    assert not batches_begin_at_once(eager(*late, dialect="minimal"))

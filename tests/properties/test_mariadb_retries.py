@@ -8,6 +8,7 @@ from paraply.properties.apply.mariadb.retries import (
     attempt_is_killed_for_an_earlier_one,
     commit_start_is_revoked,
     error_meets_later_transactions,
+    errors_let_nothing_new_begin,
     errors_undo_only_what_follows,
     nothing_after_an_error_is_applied,
     only_later_transactions_are_killed,
@@ -20,6 +21,7 @@ from paraply.properties.apply.mariadb.retries import (
     waiting_costs_no_sync,
     waiting_transaction_joins_the_group,
 )
+from paraply.properties.registry import registered_properties
 from paraply.vocabulary.verdict import Verdict
 from tests.properties.histories import history_of, verdict
 
@@ -241,3 +243,39 @@ def test_transaction_that_an_error_elsewhere_undoes_is_reported(failed, undone):
 def test_errors_are_judged_at_the_stop_after_them(end):
     run = after_an_error(f"failed T2@w2 ; rolled_back T1@w1{end}")
     assert verdict(run, errors_undo_only_what_follows) is Verdict.UNKNOWN
+
+
+TWO_DOMAINS = "".join(
+    f"| T{one}{{x{one}}} domain={domain} flags=transactional "
+    for one, domain in enumerate("01111", 1)
+)
+QUEUES = "started ; scheduled T1@w1 ; scheduled T2@w2 ; scheduled T3@w2 ; scheduled T4@w3"
+ERROR = "failed T1@w1"
+
+
+@pytest.mark.parametrize(
+    ("events", "found"),
+    [
+        (("begun T2@w2", ERROR), []),
+        ((ERROR, "begun T2@w2", "begun T3@w2", "begun T4@w3"), []),
+        (("scheduled T5@w2", ERROR, "begun T4@w3", "begun T5@w2"), [5]),
+        (("begun T2@w2", "engine_committed T2@w2", ERROR, "begun T3@w2"), []),
+        ((ERROR, "started", "scheduled T5@w1", "begun T5@w1"), []),
+    ],
+    ids=["at it", "before what a worker is at", "behind", "first in its queue", "next start"],
+)
+def test_only_what_workers_are_at_begins_after_an_error(events, found):
+    run = history_of(f"{TWO_DOMAINS}| {QUEUES} ; {' ; '.join(events)} ; {committed(4)}")
+    assert [one.transaction for one in errors_let_nothing_new_begin(run)] == found
+
+
+def test_begin_past_an_error_is_named():
+    events = f"{QUEUES} ; scheduled T5@w2 ; {ERROR} ; begun T5@w2 ; {committed(4)}"
+    (breach,) = errors_let_nothing_new_begin(history_of(f"{TWO_DOMAINS}| {events}"))
+    assert str(breach) == (
+        "r1: T5 was begun after T1, of another domain, had failed; no worker was at it, or at one "
+        "after it in its domain"
+    )
+    (prop,) = [one for one in registered_properties() if one.name.startswith("errors_let")]
+    assert prop.applies_to(history_of(f"{TWO_DOMAINS}| {events}"))
+    assert not prop.applies_to(history_of(f"dialect=minimal {TWO_DOMAINS}| {events}"))

@@ -12,6 +12,7 @@ from paraply.properties.gtid.positions import (
     position_rows_never_wait,
     recovered_positions_cover_the_synced_log,
     stop_points_are_prefixes,
+    stopped_positions_cover_the_last_commit,
 )
 from paraply.vocabulary.verdict import Verdict
 from tests.properties.histories import history_of, verdict
@@ -208,3 +209,17 @@ def test_position_covers_the_synced_log_after_a_crash(position, found):
 def test_log_of_another_or_after_the_crash_is_not_covered():
     for early in ("synced T1@r2 ; crashed @r1 ; recovered @r1", "recovered @r1 ; synced T1@r1"):
         assert not recovered_positions_cover_the_synced_log(history(early))
+
+
+def test_stop_covers_what_committed_last():
+    good = history("started @r1 ; engine_committed T2@r1 ; stopped @r1 gtid_set=0-1-2")
+    assert verdict(good, stopped_positions_cover_the_last_commit) is Verdict.HOLDS
+    late = history("started @r1 ; engine_committed T2@r1 ; stopped @r1 gtid_set=0-1-1")
+    (breach,) = stopped_positions_cover_the_last_commit(late)
+    assert str(breach) == "on r1, stopped, T2 is applied and position 0-1-1 does not cover it"
+
+
+@pytest.mark.parametrize("between", ["crashed @r1", "started @r1", "failed T3@r1"])
+def test_commit_before_a_start_or_an_error_is_not_the_last(between):
+    run = history(f"engine_committed T2@r1 ; {between} ; stopped @r1 gtid_set=0-1-1")
+    assert verdict(run, stopped_positions_cover_the_last_commit) is Verdict.UNKNOWN

@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 
 from paraply.properties.gtid.promotions import (
+    backups_have_what_their_position_covers,
+    backups_take_over_from_lost_servers,
     promoted_servers_write_alone,
     received_groups_are_applied_before_a_promotion,
     replicas_follow_others,
@@ -88,7 +90,41 @@ def test_group_that_waits_at_the_promotion_is_reported(done):
 
 
 def test_log_whose_numbers_fall_is_exempt():
-    (prop,) = [one for one in registered_properties() if one.name.startswith("received_groups")]
+    (prop,) = [
+        one
+        for one in registered_properties()
+        if one.name.startswith("received_groups_are_applied_before")
+    ]
     falls = "flushed T2@s3 gtid=0-2-2 ; flushed T1@s3 gtid=0-1-1 ; "
     assert not prop.applies_to(run(falls, LOST, ELECTED))
     assert prop.applies_to(run(LOST, ELECTED))
+
+
+RESTORED = "started @s2 note=restored"
+
+
+def test_backup_takes_over_from_a_lost_server():
+    good = run("recovered @s2 ; ", LOST, RESTORED)
+    assert verdict(good, backups_take_over_from_lost_servers) is Verdict.HOLDS
+    for before in ("", "crashed @s1 ; "):
+        (breach,) = backups_take_over_from_lost_servers(run(before, RESTORED))
+        assert str(breach) == "s2 took over from its backup, and no server was lost"
+    assert verdict(run(LOST, ELECTED), backups_take_over_from_lost_servers) is Verdict.UNKNOWN
+
+
+@pytest.mark.parametrize(
+    ("restored", "message"),
+    [
+        ("gtid_set=0-1-1 transactions=1", ""),
+        ("gtid_set=0-1-1", "s2 was restored without T1 at 0-1-1"),
+        ("transactions=1", "s2 was restored with T1 at the empty position"),
+        ("gtid_set=0-1-1 transactions=1,2", "s2 was restored with T2 at 0-1-1"),
+    ],
+)
+def test_backup_has_what_its_position_covers(restored, message):
+    history = run(f"recovered @s2 {restored}")
+    found = [str(one) for one in backups_have_what_their_position_covers(history)]
+    assert found == ([message] if message else [])
+    assert not backups_have_what_their_position_covers(
+        run(f"crashed @s2 ; recovered @s2 {restored}")
+    )

@@ -7,6 +7,7 @@ import pytest
 from paraply.properties.apply.starts_and_stops import (
     servers_recover_once_after_a_crash,
     stopped_servers_are_silent,
+    stops_leave_nothing_under_way,
 )
 from paraply.properties.group.served_clients import (
     clients_are_served_to_the_end,
@@ -123,3 +124,24 @@ def test_member_that_takes_too_many_transactions_is_reported():
 def test_transaction_is_open_until_its_client_is_answered():
     run = serving(*TAKEN, "engine_committed T1@r1", "submitted T3@r1", answers=True)
     assert len(members_serve_the_configured_clients(run)) == 1
+
+
+ONE = "begun T1@w1 ; engine_committed T1@w1 ; "
+
+
+@pytest.mark.parametrize(
+    "end",
+    ["engine_committed T2@w2", "rolled_back T2@w2", "failed T2@w2", "crashed", "started"],
+)
+def test_replica_that_stops_has_ended_what_it_began(end):
+    good = history_of(f"{LOG}{ONE}begun T2@w2 ; {end} ; stopped")
+    assert verdict(good, stops_leave_nothing_under_way) is Verdict.HOLDS
+    (breach,) = stops_leave_nothing_under_way(history_of(f"{LOG}{ONE}begun T2@w2 ; stopped"))
+    assert str(breach) == (
+        "r1 stopped, and neither committed nor rolled back T2, which it had begun"
+    )
+
+
+def test_merged_transactions_end_with_their_job():
+    job = "begun T1@w1 transactions=1,2 ; engine_committed T1@w1 transactions=1,2 ; stopped"
+    assert verdict(history_of(LOG + job), stops_leave_nothing_under_way) is Verdict.HOLDS

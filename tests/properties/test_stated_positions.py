@@ -6,9 +6,11 @@ import pytest
 
 from paraply.properties.gtid.stated_positions import (
     current_positions_add_own_writes,
+    filters_leave_out_their_domain,
     only_known_groups_are_passed_over,
     replicas_ask_for_what_they_lack,
     shown_positions_keep_up,
+    slave_positions_end_with_what_was_passed,
 )
 from paraply.properties.registry import registered_properties
 from paraply.vocabulary.verdict import Verdict
@@ -141,3 +143,61 @@ def test_own_and_known_groups_are_passed_over(events, holds):
 def test_group_passed_over_wrongly_is_named():
     (breach,) = only_known_groups_are_passed_over(run("skipped T1@s3 note=duplicate"))
     assert str(breach) == "s3 passed T1 over as duplicate, which it is not"
+
+
+FILTER = 'options={{"filter":{}}} '
+ASKED = "started @s3 members=s1"
+
+
+@pytest.mark.parametrize(
+    ("events", "is_on", "found"),
+    [
+        (("begun T1@s3", "skipped T3@s3 note=filtered"), "true", []),
+        (("begun T3@s3",), "true", [(3, True)]),
+        (("skipped T1@s3 note=filtered",), "true", [(1, False)]),
+        (("skipped T3@s3 note=filtered",), "false", [(3, False)]),
+        (("begun T3@s3", "skipped T1@s3 note=own"), "false", []),
+        (("begun T3@s2",), "true", []),
+    ],
+)
+def test_filter_leaves_out_its_domain_alone(events, is_on, found):
+    history = run(ASKED, *events, log=FILTER.format(is_on) + LOG)
+    breaches = filters_leave_out_their_domain(history)
+    assert [(one.transaction, one.is_applied) for one in breaches] == found
+    for one in breaches:
+        done = "applied" if one.is_applied else "left out"
+        assert str(one) == f"s3 {done} T{one.transaction} against its filter"
+
+
+def stopped_at(position, *events):
+    return run(*events, f'stopped @s3 gtid_set="{position}" note=gtid_slave_pos')
+
+
+APPLIED = "engine_committed T1@s3 gtid=0-1-1"
+
+
+@pytest.mark.parametrize(
+    ("position", "events"),
+    [
+        ("0-1-1", (APPLIED,)),
+        ("0-1-1,1-2-1", (APPLIED, "skipped T3@s3 gtid=1-2-1 note=filtered")),
+        ("0-1-2", (APPLIED, "skipped T2@s3 gtid=0-1-2 note=own")),
+        ("0-1-1", (APPLIED, "skipped T2@s3 gtid=0-1-2 note=duplicate")),
+        ("1-2-1", ("recovered @s3 gtid_set=1-2-1",)),
+    ],
+)
+def test_slave_position_is_the_last_applied_or_passed_over(position, events):
+    good = stopped_at(position, *events)
+    assert verdict(good, slave_positions_end_with_what_was_passed) is Verdict.HOLDS or not events
+    (breach,) = slave_positions_end_with_what_was_passed(stopped_at("0-9-9", *events))
+    assert str(breach) == (
+        "s3 states (0-9-9) in gtid_slave_pos; what it applied from others or passed over ends "
+        f"with ({position})"
+    )
+
+
+def test_own_writes_do_not_move_the_slave_position():
+    own = run(
+        "engine_committed T1@s1 gtid=0-1-1", 'stopped @s1 gtid_set="" note=gtid_slave_pos'
+    )  # fmt: skip
+    assert not slave_positions_end_with_what_was_passed(own)

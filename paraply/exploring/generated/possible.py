@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from enum import Enum
 from heapq import heappop, heappush
+from types import FunctionType
 from typing import NamedTuple, TypeVar, overload
 
 from paraply.reference_impl.recorder import Recorder
@@ -23,7 +24,7 @@ from paraply.vocabulary.history import History
 from paraply.vocabulary.schedule import Schedule
 from paraply.vocabulary.timestamps import LogicalTime
 from paraply.vocabulary.transactions import Transaction
-from paraply.vocabulary.write_set import Item
+from paraply.vocabulary.write_set import Item, WriteSet
 
 T = TypeVar("T")
 
@@ -80,34 +81,60 @@ class _DeadEndError(Exception):
     """The run has left the given history."""
 
 
+class _Names:
+    """Numbers rows of a schema, and runs of a log's clock, by their first use in a history."""
+
+    def __init__(self) -> None:
+        self._rows: dict[Item, Item] = {}
+        self._clocks: dict[int, int] = {}
+
+    def numbered(self, one: Transaction) -> Transaction:
+        """Return a transaction without hashes and names; it keeps the names of stated rows."""
+        clock = self._clocks.setdefault(one.clock, len(self._clocks))
+        if _is_hashed(one):
+            return replace(one, write_set=frozenset(), clock=clock)
+        if one.rows:
+            return replace(one, clock=clock)
+        for item in sorted(one.write_set - self._rows.keys(), key=str):
+            schema, dot, _ = str(item).partition(".")
+            self._rows[item] = f"{schema}.{len(self._rows)}" if dot else item
+        return replace(one, write_set=self.renamed(one.write_set), clock=clock)
+
+    def renamed(self, items: WriteSet) -> WriteSet:
+        """Return items, with numbers of the rows that are known."""
+        return frozenset(self._rows.get(item, item) for item in items)
+
+
 class _Comparison:
     """A record beside a given history.
 
     ``agreed`` counts its leading events, and ``agreed_transactions`` its leading transactions, that
     are those of the given history.
 
-    Steps without events pass unseen, so only the order of logical times counts. Of hashed items
-    only equality counts.
+    Steps without events pass unseen, so only the order of logical times counts. Of hashed items,
+    and of the names of rows in their schema, only equality counts.
     """
 
     def __init__(self, given: History) -> None:
         self.recorder = Recorder()
         self.agreed = self.agreed_transactions = 0
         self._given = given
+        self._names = _Names(), _Names()
         self._is_timed = "round_trip_us" in given.header.options
 
     def agrees(self) -> bool:
         """Return whether the record so far is a prefix of the given history."""
-        events, given = self.recorder.events, self._given.events
-        for at in range(self.agreed, min(len(events), len(given))):
-            if self._seen(events, at) != self._seen(given, at):
-                break
-            self.agreed += 1
+        mine, its = self._names
         made, wanted = self.recorder.transactions, self._given.transactions
         for at in range(self.agreed_transactions, min(len(made), len(wanted))):
-            if _without_hashes(made[at]) != _without_hashes(wanted[at]):
+            if mine.numbered(made[at]) != its.numbered(wanted[at]):
                 break
             self.agreed_transactions += 1
+        events, given = self.recorder.events, self._given.events
+        for at in range(self.agreed, min(len(events), len(given))):
+            if self._seen(events, at, mine) != self._seen(given, at, its):
+                break
+            self.agreed += 1
         return self.agreed == len(events) and self.agreed_transactions == len(made)
 
     def is_whole(self) -> bool:
@@ -120,8 +147,8 @@ class _Comparison:
             and _sharing(self.recorder.transactions) == _sharing(self._given.transactions)
         )
 
-    def _seen(self, events: Sequence[Event], at: int) -> tuple[Event, bool]:
-        event = events[at]
+    def _seen(self, events: Sequence[Event], at: int, names: _Names) -> tuple[Event, bool]:
+        event = events[at]._replace(items=names.renamed(events[at].items))
         if self._is_timed:
             return event, True
         return event._replace(time=NO_TIME), at == 0 or events[at - 1].time == event.time
@@ -129,10 +156,6 @@ class _Comparison:
 
 def _is_hashed(transaction: Transaction) -> bool:
     return bool(transaction.write_set) and all(isinstance(x, int) for x in transaction.write_set)
-
-
-def _without_hashes(transaction: Transaction) -> Transaction:
-    return replace(transaction, write_set=frozenset()) if _is_hashed(transaction) else transaction
 
 
 def _sharing(transactions: Sequence[Transaction]) -> list[list[int]]:
@@ -202,7 +225,15 @@ class _GuidedSchedule(Schedule):
 def _names(options: Sequence[object] | int) -> list[str]:
     if isinstance(options, int):
         return [str(at) for at in range(options)]
-    return [name_of(one, at) for at, one in enumerate(options)]
+    return [_name_of_act(one) or name_of(one, at) for at, one in enumerate(options)]
+
+
+def _name_of_act(option: object) -> str:
+    """Return the place of a function without a label, and what it is bound to."""
+    function = getattr(option, "__func__", option)
+    if not isinstance(function, FunctionType):
+        return ""
+    return f"{function.__qualname__} {function.__code__.co_firstlineno} {function.__defaults__}"
 
 
 def _nth(preferred: int, number: int) -> int:

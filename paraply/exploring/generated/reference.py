@@ -63,10 +63,16 @@ SWAPS = Swaps(
 ENVIRONMENT = frozenset(
     {
         "CertifierRun.__init__",
+        "CertifierRun.change_view",
+        "CertifierRun.commit_here",
+        "CertifierRun.deliver",
+        "GapFreeServers.__post_init__",
         "Network.domain_of",
         "GroupCommitSource.__init__",
         "GroupCommitSource.write",
         "GroupRun.submit",
+        "_Channel.reuse",
+        "_Channel.send",
         "_Channel.submit",
         "SourceRun.__init__",
         "choose",
@@ -80,6 +86,7 @@ ENVIRONMENT = frozenset(
         "replica_crash_steps",
         "abandoning",
         "state_positions",
+        "_id_of",
         "_one",
         "_pair_key",
         "_write",
@@ -107,9 +114,9 @@ ENVIRONMENT = frozenset(
         "extra_locks",
     }
 )
-"""Functions that draw or group a workload, choose a topology, draw faults, number the views that a
-certifier is given, offer or end a run's steps, or record. Methods of a ``Subject`` set a run up."""
-BUDGETS = ("_left", "budget")
+"""Functions that draw or group a workload, choose a topology, draw faults, give a certifier its
+input, offer or end a run's steps, or record. Methods of a ``Subject`` set a run up."""
+BUDGETS = ("_left", "budget", "to_write", "unsent")
 """Parts of names of limits on what the environment does."""
 
 

@@ -366,3 +366,52 @@ def merging(history: History) -> bool:
 def a_job_has_several_transactions(history: History) -> bool:
     """A worker began several transactions as one job."""
     return any(len(event.transactions) > 1 for event in history.events_of(EventKind.BEGUN))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FinalTooLate(Violation):
+    """A change that cannot be rolled back is committed after it is made."""
+
+    member: str
+    transaction: TransactionId
+
+    def __str__(self) -> str:
+        return (
+            f"{self.member}: T{self.transaction} cannot be rolled back, and was committed some "
+            "time after its change"
+        )
+
+
+def _final_changes(history: History) -> Iterator[tuple[str, TransactionId, bool]]:
+    """Yield commits of changes that cannot be rolled back, and whether they come at once."""
+    changed: dict[tuple[str, TransactionId], int] = {}
+    for event in history.events_of(EventKind.ROW_APPLIED, EventKind.ENGINE_COMMITTED):
+        one = event.transaction
+        if one is None or event.worker is None or _is_reversible(history.transaction(one)):
+            continue
+        if event.kind is EventKind.ROW_APPLIED and event.outcome is Outcome.OK:
+            changed[event.member, one] = event.time
+        elif event.kind is EventKind.ENGINE_COMMITTED and (event.member, one) in changed:
+            yield event.member, one, changed[event.member, one] == event.time
+
+
+def final_changes(history: History) -> bool:
+    """Workers of a controlled run change rows that cannot be rolled back."""
+    final = {one.id for one in history.transactions if not _is_reversible(one)}
+    return attempts_of_workers(history) and any(
+        event.transaction in final for event in history.events_of(EventKind.ROW_APPLIED)
+    )
+
+
+@always(
+    of=final_changes,
+    source="MyISAM and DDL: no rollback; a change is visible and final when it is executed",
+    witness=lambda history: sum(1 for _ in _final_changes(history)),
+)
+def irreversible_changes_are_final_at_once(history: History) -> tuple[FinalTooLate, ...]:
+    """What cannot be rolled back is committed with its last change."""
+    return tuple(
+        FinalTooLate(member=member, transaction=one)
+        for member, one, is_at_once in _final_changes(history)
+        if not is_at_once
+    )

@@ -6,9 +6,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from paraply.properties.registry import Exemption, Violation, always
-from paraply.properties.vocabularies import named_sources, recorded, views_with_members
+from paraply.properties.vocabularies import (
+    attempts_of_workers,
+    certification,
+    named_sources,
+    recorded,
+    views_with_members,
+)
 from paraply.vocabulary.events import Event, EventKind
 from paraply.vocabulary.history import EvidenceTier, History
+from paraply.vocabulary.transactions import TransactionId
 
 _ENDS_A_STOP = frozenset({EventKind.STARTED, EventKind.RECOVERED, EventKind.CRASHED})
 _WORK = frozenset(
@@ -75,6 +82,63 @@ def stopped_servers_are_silent(history: History) -> tuple[ActedAfterStop, ...]:
         if event.kind is EventKind.STOPPED:
             stopped.add(event.member)
     return tuple(found)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeftUnderWay(Violation):
+    """A member stops with an attempt under way."""
+
+    member: str
+    transaction: TransactionId
+
+    def __str__(self) -> str:
+        return (
+            f"{self.member} stopped, and neither committed nor rolled back T{self.transaction}, "
+            "which it had begun"
+        )
+
+
+def stops_of_workers(history: History) -> bool:
+    """Numbered workers of a controlled run's replicas stop; who leaves a group need not wait."""
+    is_stopped = EventKind.STOPPED in history.kinds and not certification(history)
+    return is_stopped and attempts_of_workers(history)
+
+
+def _under_way_at_stops(history: History) -> Iterator[tuple[str, list[TransactionId]]]:
+    """Yield each stop of an applier, and what it has begun and not ended."""
+    under_way: dict[str, dict[TransactionId, None]] = {}
+    for event in history.events:
+        mine, one = under_way.get(event.member), event.transaction
+        if event.kind is EventKind.BEGUN and event.worker is not None and one is not None:
+            under_way.setdefault(event.member, {})[one] = None
+        elif mine is None:
+            continue
+        elif event.kind is EventKind.STOPPED:
+            yield event.member, list(mine)
+        elif event.kind in _ENDS_A_STOP:
+            mine.clear()
+        elif event.kind in _ENDS_AN_ATTEMPT:
+            for other in (one, *event.transactions):
+                mine.pop(other, None)  # type: ignore[arg-type]
+
+
+_ENDS_AN_ATTEMPT = frozenset(
+    {EventKind.ENGINE_COMMITTED, EventKind.ROLLED_BACK, EventKind.FAILED, EventKind.SKIPPED}
+)
+
+
+@always(
+    of=stops_of_workers,
+    source="STOP REPLICA: a begun transaction is completed, or rolled back to be applied later",
+    witness=lambda history: sum(1 for _ in _under_way_at_stops(history)),
+)
+def stops_leave_nothing_under_way(history: History) -> tuple[LeftUnderWay, ...]:
+    """A replica that stops has committed or rolled back whatever its workers had begun."""
+    return tuple(
+        LeftUnderWay(member=member, transaction=one)
+        for member, left in _under_way_at_stops(history)
+        for one in left
+    )
 
 
 def controlled_recoveries(history: History) -> bool:

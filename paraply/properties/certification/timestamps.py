@@ -16,7 +16,11 @@ from paraply.properties.group.stream import (
 )
 from paraply.properties.registry import Violation, always, sometimes, write_sets
 from paraply.properties.start_rule import must_wait
-from paraply.properties.vocabularies import given_numbers, given_numbers_in_sessions
+from paraply.properties.vocabularies import (
+    controlled_workload,
+    given_numbers,
+    given_numbers_in_sessions,
+)
 from paraply.vocabulary.events import EventKind
 from paraply.vocabulary.history import EvidenceTier, History
 from paraply.vocabulary.timestamps import LogicalTimestamp
@@ -255,7 +259,7 @@ def last_committed_is_minimal(history: History) -> list[TransactionHeldBack]:
 def sequence_numbers_are_contiguous(history: History) -> list[SequenceNumberSkipped]:
     """Sequence numbers leave no gap: at a gap the applier waits for all its workers.
 
-    Those of a source's next file begin with 1.
+    Those of each of a source's files begin with 1.
     """
     return [
         SequenceNumberSkipped(member=stream.member, transaction=one.transaction.id, numbers=numbers)
@@ -317,11 +321,12 @@ def _later_numbers(history: History) -> Iterator[tuple[MemberStream, Certified, 
 def _first_numbers(history: History) -> Iterator[tuple[MemberStream, Certified, tuple[int, int]]]:
     if history.header.tier is not EvidenceTier.CONTROLLED_RUN:
         return
+    is_whole = controlled_workload(history)
     for stream in member_streams(history):
         firsts: dict[int, Certified] = {}
         for one in stream.remote:
-            # A record may begin within the first file.
-            is_first = one.clock > 0 and one.clock not in firsts
+            # A record that does not state its whole workload may begin within the first file.
+            is_first = (one.clock > 0 or is_whole) and one.clock not in firsts
             if one.is_source and one.timestamp is not None and is_first:
                 firsts[one.clock] = one
                 yield stream, one, (0, one.timestamp.sequence_number)

@@ -10,16 +10,16 @@ from dataclasses import dataclass, field
 
 from paraply.properties.apply.stream import LOST
 from paraply.properties.gtid.histories import domain_of, entries_of, has_domains, sequence_of
-from paraply.properties.registry import Violation, always, sometimes
-from paraply.properties.vocabularies import named_sources
+from paraply.properties.registry import Exemption, Violation, always, sometimes
+from paraply.properties.vocabularies import log_goes_back, named_sources
 from paraply.vocabulary.events import Event, EventKind
 from paraply.vocabulary.history import History
 from paraply.vocabulary.transactions import TransactionId
 
 REFUSED = "1236"
 PURGED = "purged"
-ELECTED = "elected"
-PROMOTED = frozenset({ELECTED, "restored"})
+ELECTED, RESTORED = "elected", "restored"
+PROMOTED = frozenset({ELECTED, RESTORED})
 """Notes of a promoted server's STARTED: by election, or as a backup."""
 
 
@@ -80,6 +80,24 @@ class UnknownStartAccepted(Violation):
 
     def __str__(self) -> str:
         return f"{self.source} let {self.member} start at {self.gtid}, which it does not have"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BackupMisjudged(Violation):
+    """A server from a backup refuses what follows the backup, or accepts what precedes it."""
+
+    member: str
+    source: str
+    position: str
+    backup: str
+    is_refused: bool
+
+    def __str__(self) -> str:
+        done = "refused" if self.is_refused else "accepted"
+        return (
+            f"{self.source}, whose log follows ({self.backup}), {done} {self.member} at "
+            f"{self.position or 'the empty position'}"
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -280,6 +298,60 @@ def unknown_positions_are_refused(history: History) -> tuple[UnknownStartAccepte
         for event, source, servers in _starts(history)
         if not event.note
         for gtid in _unknown(event, source, servers)
+    )
+
+
+def _asked_after_backups(history: History) -> Iterator[tuple[BackupMisjudged, bool, bool]]:
+    """Yield each request, whether it lies in the source's log, and whether before a backup."""
+    servers = _Servers()
+    backups: dict[str, dict[int | None, str]] = {}
+    crashed: set[str] = set()
+    for event in history.events if has_domains(history) else ():
+        if event.kind is EventKind.CRASHED:
+            crashed.add(event.member)
+        elif event.kind is EventKind.RECOVERED and event.member not in crashed:
+            backups[event.member] = {domain_of(one): one for one in entries_of(event.gtid_set)}
+        elif event.kind is EventKind.RECOVERED:
+            crashed.discard(event.member)
+        for source in event.members if event.kind is EventKind.STARTED else ():
+            backup = backups.get(source, {})
+            asked = {domain_of(one): one for one in entries_of(event.gtid_set)}
+            logged = {gtid for _, gtid in servers.logs.get(source, [])}
+            ends = [(asked.get(domain, ""), gtid) for domain, gtid in backup.items()]
+            breach = BackupMisjudged(
+                member=event.member,
+                source=source,
+                position=event.gtid_set,
+                backup=",".join(backup.values()),
+                is_refused=PURGED in event.note,
+            )
+            yield (
+                breach,
+                all(mine in {its, *logged} for mine, its in ends),
+                any(_is_before(mine, its) for mine, its in ends),
+            )
+        servers.follow(event)
+
+
+def _is_before(gtid: str, other: str) -> bool:
+    is_of_server = gtid.rpartition("-")[0] == other.rpartition("-")[0]
+    return not gtid or (is_of_server and sequence_of(gtid) < sequence_of(other))
+
+
+@always(
+    of=named_sources,
+    source="MariaDB error 1236: start position not found in the binary log; Gtid_list_log_event",
+    witness=lambda history: sum(1 for _ in _asked_after_backups(history)),
+    exemptions=(
+        Exemption(applies=log_goes_back, because="a GTID list does not order numbers that fall"),
+    ),
+)
+def sources_have_what_follows_their_backup(history: History) -> tuple[BackupMisjudged, ...]:
+    """A source refuses as purged what lies before the backup that it began with, and no more."""
+    return tuple(
+        breach
+        for breach, is_in_log, is_before in _asked_after_backups(history)
+        if (is_in_log if breach.is_refused else is_before)
     )
 
 

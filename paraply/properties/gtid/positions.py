@@ -204,6 +204,44 @@ def stop_points_are_prefixes(history: History) -> tuple[StopLeftGap, ...]:
     return tuple(found)
 
 
+def _last_commits(history: History) -> Iterator[tuple[Event, TransactionId]]:
+    """Yield each stop, and what committed last since the start or an error.
+
+    An error may leave the change of a statement without its position.
+    """
+    last: dict[str, TransactionId] = {}
+    for event in history.events_of(
+        EventKind.STARTED,
+        EventKind.CRASHED,
+        EventKind.FAILED,
+        EventKind.ENGINE_COMMITTED,
+        EventKind.STOPPED,
+    ):
+        if event.kind is EventKind.STOPPED and event.member in last:
+            yield event, last.pop(event.member)
+        elif event.kind is EventKind.ENGINE_COMMITTED and event.transaction is not None:
+            last[event.member] = event.transaction
+        else:
+            last.pop(event.member, None)
+
+
+@always(
+    of=positions_of_replicas,
+    source="On crash-safe slave: relay-log.info and gtid_slave_pos are written at each commit",
+    witness=lambda history: sum(1 for _ in _last_commits(history)),
+)
+def stopped_positions_cover_the_last_commit(history: History) -> tuple[PositionBehind, ...]:
+    """The position of a replica that stops covers what it committed last, if no error followed."""
+    covering = Covering(history)
+    return tuple(
+        PositionBehind(
+            member=event.member, position=event.gtid_set, transaction=last, when=event.kind
+        )
+        for event, last in _last_commits(history)
+        if covering.is_position(event.gtid_set) and last not in covering.covered_by(event.gtid_set)
+    )
+
+
 def _synced(history: History) -> Iterator[tuple[Event, frozenset[TransactionId]]]:
     """Yield each recovery, and what the member had synced to its log before."""
     synced: dict[str, set[TransactionId]] = {}

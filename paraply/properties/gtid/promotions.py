@@ -9,9 +9,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from paraply.properties.apply.stream import LOST
-from paraply.properties.gtid.failover import PROMOTED, REFUSED
+from paraply.properties.gtid.failover import PROMOTED, REFUSED, RESTORED
+from paraply.properties.gtid.histories import has_domains
+from paraply.properties.gtid.sending import covered_part
 from paraply.properties.registry import Exemption, Violation, always
-from paraply.properties.vocabularies import followed_sources, log_goes_back
+from paraply.properties.vocabularies import followed_sources, log_goes_back, named_sources
 from paraply.vocabulary.events import Event, EventKind
 from paraply.vocabulary.history import EvidenceTier, History
 from paraply.vocabulary.transactions import TransactionId
@@ -62,6 +64,33 @@ class ReceivedInVain(Violation):
         return (
             f"{self.elected} took over while {self.member} had received T{self.transaction} and "
             "not applied it"
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TookOverFromNobody(Violation):
+    """A restored backup takes over though no source is lost."""
+
+    member: str
+
+    def __str__(self) -> str:
+        return f"{self.member} took over from its backup, and no server was lost"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BackupIncomplete(Violation):
+    """A server is restored with other data than the position of its backup covers."""
+
+    member: str
+    position: str
+    transaction: TransactionId
+    is_missing: bool
+
+    def __str__(self) -> str:
+        found = "without" if self.is_missing else "with"
+        return (
+            f"{self.member} was restored {found} T{self.transaction} at "
+            f"{self.position or 'the empty position'}"
         )
 
 
@@ -140,6 +169,78 @@ def promoted_servers_write_alone(history: History) -> tuple[WroteBeside, ...]:
         WroteBeside(member=event.member, elected=elected, transaction=one)
         for elected, event, one in _writes_after(history)
         if event.member != elected
+    )
+
+
+def restored_servers(history: History) -> bool:
+    """A server that was restored from a backup takes over in a controlled run."""
+    return promotions(history) and any(event.note == RESTORED for event in _promoted(history))
+
+
+def _restored(history: History) -> Iterator[tuple[str, bool]]:
+    """Yield each restored server that takes over, and whether a server was lost before."""
+    is_lost = False
+    for event in history.events_of(EventKind.CRASHED, EventKind.STARTED):
+        if event.kind is EventKind.CRASHED:
+            is_lost = is_lost or event.note.startswith(LOST)
+        elif event.note == RESTORED:
+            yield event.member, is_lost
+
+
+@always(
+    of=restored_servers,
+    source="More on global transaction ID: a new master from a backup, when the old one is lost",
+    witness=lambda history: sum(1 for _ in _restored(history)),
+)
+def backups_take_over_from_lost_servers(history: History) -> tuple[TookOverFromNobody, ...]:
+    """A server that was restored from a backup takes over only when one is lost."""
+    return tuple(
+        TookOverFromNobody(member=member) for member, is_lost in _restored(history) if not is_lost
+    )
+
+
+def _backups(history: History) -> Iterator[tuple[Event, frozenset[TransactionId]]]:
+    """Yield each restore from a backup, and what its position covers of the logs until then."""
+    logs: dict[str, list[tuple[TransactionId, str]]] = {}
+    crashed: set[str] = set()
+    for event in history.events if has_domains(history) else ():
+        if event.kind is EventKind.FLUSHED and event.transaction is not None:
+            logs.setdefault(event.member, []).append((event.transaction, event.gtid))
+        elif event.kind is EventKind.CRASHED:
+            crashed.add(event.member)
+        elif event.kind is EventKind.RECOVERED and event.member in crashed:
+            crashed.discard(event.member)
+        elif event.kind is EventKind.RECOVERED:
+            yield (
+                event,
+                frozenset(
+                    one for log in logs.values() for one in covered_part(log, event.gtid_set)
+                ),
+            )
+
+
+def restored_backups(history: History) -> bool:
+    """Servers with MariaDB GTIDs name their sources, and one is restored from a backup."""
+    return named_sources(history) and any(True for _ in _backups(history))
+
+
+@always(
+    of=restored_backups,
+    source="mysqldump --master-data, mariadb-backup: a backup has data and their GTID position",
+    witness=lambda history: sum(bool(has) for _, has in _backups(history)),
+    exemptions=(Exemption(applies=log_goes_back, because="logs may have one GTID twice"),),
+)
+def backups_have_what_their_position_covers(history: History) -> tuple[BackupIncomplete, ...]:
+    """A server that is restored has what the position of its backup covers, and no more."""
+    return tuple(
+        BackupIncomplete(
+            member=event.member,
+            position=event.gtid_set,
+            transaction=one,
+            is_missing=one in has,
+        )
+        for event, has in _backups(history)
+        for one in sorted(has.symmetric_difference(event.transactions))[:1]
     )
 
 

@@ -12,7 +12,7 @@ from paraply.properties.gtid.histories import domain_of, entries_of, has_domains
 from paraply.properties.registry import Violation, always, sometimes
 from paraply.properties.vocabularies import LOG_GOES_BACK, numbered_logs, numbered_logs_of_sources
 from paraply.vocabulary.events import Event, EventKind
-from paraply.vocabulary.history import History
+from paraply.vocabulary.history import EvidenceTier, History
 from paraply.vocabulary.transactions import TransactionId
 
 SET_BY_SESSION = "gtid_seq_no"
@@ -356,4 +356,52 @@ def binlog_positions_are_logged(history: History) -> tuple[LogPositionInvented, 
                 for gtid in entries_of(event.gtid_set)
                 if gtid not in mine
             ]
+    return tuple(found)
+
+
+STRICT, WARNS = "strict", "warning"
+"""Ends of dialects: strict mode, and servers that warn instead; others do neither."""
+MODES = (STRICT, WARNS, "silent", "out_of_order", "going_back")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnlikeItsMode(Violation):
+    """A server refuses, warns or logs against its mode."""
+
+    member: str
+    gtid: str
+    done: str
+
+    def __str__(self) -> str:
+        return f"{self.member} {self.done} {self.gtid}, against its mode"
+
+
+def stated_modes(history: History) -> bool:
+    """Servers of a controlled run log MariaDB GTIDs, in a mode that their dialect names."""
+    header = history.header
+    is_exact = header.tier is EvidenceTier.CONTROLLED_RUN
+    return is_exact and header.dialect.endswith(MODES) and numbered_logs_of_sources(history)
+
+
+@always(
+    of=stated_modes,
+    source="gtid_strict_mode, error 1950; the text: give a warning",
+    witness=lambda history: sum(1 for _ in history.events_of(EventKind.FLUSHED)),
+)
+def servers_keep_their_strict_mode(history: History) -> tuple[UnlikeItsMode, ...]:
+    """Only strict servers refuse numbers and only others warn, if they are to warn at all.
+
+    A strict server logs no number of others that is not above the last of its domain.
+    """
+    dialect = history.header.dialect
+    found = []
+    for event, before in _with_last(history):
+        if event.kind is EventKind.FAILED:
+            is_wrong, done = not dialect.endswith(STRICT), "refused"
+        elif event.note.startswith(WARNING):
+            is_wrong, done = not dialect.endswith(WARNS), "warned of"
+        else:
+            is_wrong, done = dialect.endswith(STRICT) and _is_smaller(event.gtid, before), "logged"
+        if is_wrong:
+            found.append(UnlikeItsMode(member=event.member, gtid=event.gtid, done=done))
     return tuple(found)

@@ -89,14 +89,14 @@ def _sent(history: History) -> Iterator[tuple[Event, Event, bool]]:
                 starts.pop(member, None)
             else:
                 log = logs.get(event.members[0], [])
-                starts[member] = event, frozenset(_covered(log, event.gtid_set))
+                starts[member] = event, frozenset(covered_part(log, event.gtid_set))
         elif event.kind is EventKind.DELIVERED and member in starts and one is not None:
             start, covered = starts[member]
             if start.gtid_set:
                 yield start, event, one in covered
 
 
-def _covered(log: list[tuple[TransactionId, str]], position: str) -> Iterator[TransactionId]:
+def covered_part(log: list[tuple[TransactionId, str]], position: str) -> Iterator[TransactionId]:
     """Yield what a log has of each domain up to the position's GTID, if it has that once."""
     for gtid in entries_of(position):
         of_domain = [(one, name) for one, name in log if domain_of(name) == domain_of(gtid)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from paraply.properties.apply.exactly_once import FILTERED
 from paraply.properties.gtid.failover import REFUSED
 from paraply.properties.gtid.histories import (
     Covering,
@@ -25,9 +26,13 @@ from paraply.vocabulary.events import Event, EventKind
 from paraply.vocabulary.history import History
 from paraply.vocabulary.transactions import TransactionId
 
-CURRENT_POSITION = "gtid_current_pos"
+CURRENT_POSITION, SLAVE_POSITION = "gtid_current_pos", "gtid_slave_pos"
 OWN, DUPLICATE = "own", "duplicate"
 """Notes of SKIPPED events."""
+FILTER = "filter"
+"""Option: a server leaves out a domain (IGNORE_DOMAIN_IDS)."""
+FILTERING, LEFT_OUT = "s3", 1
+"""That server, and that domain."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,6 +91,19 @@ class PassedOverWrongly(Violation):
 
     def __str__(self) -> str:
         return f"{self.member} passed T{self.transaction} over as {self.why}, which it is not"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FilterIgnored(Violation):
+    """A replica applies what it is to leave out, or leaves out another domain."""
+
+    member: str
+    transaction: TransactionId
+    is_applied: bool
+
+    def __str__(self) -> str:
+        done = "applied" if self.is_applied else "left out"
+        return f"{self.member} {done} T{self.transaction} against its filter"
 
 
 def _shown(history: History) -> Iterator[tuple[Event, frozenset[TransactionId]]]:
@@ -253,4 +271,82 @@ def only_known_groups_are_passed_over(history: History) -> tuple[PassedOverWrong
         PassedOverWrongly(member=event.member, transaction=event.transaction, why=event.note)
         for event, is_known in _passed_over(history)
         if not is_known and event.transaction is not None
+    )
+
+
+def filtering_servers(history: History) -> bool:
+    """Servers with MariaDB GTIDs state whether one of them leaves out a domain."""
+    return type(history.header.options.get(FILTER)) is bool and named_sources(history)
+
+
+def _filtered(history: History) -> Iterator[tuple[Event, TransactionId, bool]]:
+    """Yield what replicas begin or leave out, and whether they are to leave it out."""
+    has_filter = bool(history.header.options[FILTER])
+    for event in history.events_of(EventKind.BEGUN, EventKind.SKIPPED):
+        one = event.transaction
+        if one is not None and (event.kind is EventKind.BEGUN or event.note == FILTERED):
+            domain = history.transaction(one).domain
+            yield event, one, has_filter and (event.member, domain) == (FILTERING, LEFT_OUT)
+
+
+@always(
+    of=filtering_servers,
+    source="CHANGE MASTER TO ... IGNORE_DOMAIN_IDS",
+    witness=lambda history: sum(1 for _ in _filtered(history)),
+)
+def filters_leave_out_their_domain(history: History) -> tuple[FilterIgnored, ...]:
+    """A replica leaves out the domain that it ignores, and applies every other."""
+    return tuple(
+        FilterIgnored(
+            member=event.member, transaction=one, is_applied=event.kind is EventKind.BEGUN
+        )
+        for event, one, is_out in _filtered(history)
+        if (event.kind is EventKind.BEGUN) is is_out
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SlavePositionWrong(Violation):
+    """``gtid_slave_pos`` does not end with what was applied or passed over."""
+
+    member: str
+    stated: str
+    expected: str
+
+    def __str__(self) -> str:
+        return (
+            f"{self.member} states ({self.stated}) in gtid_slave_pos; what it applied from others "
+            f"or passed over ends with ({self.expected})"
+        )
+
+
+def _slave_positions(history: History) -> Iterator[tuple[Event, tuple[str, ...]]]:
+    """Yield each ``gtid_slave_pos`` at a stop, and what it has to be."""
+    positions: dict[str, dict[int | None, str]] = {}
+    for event in history.events:
+        mine = positions.setdefault(event.member, {})
+        if event.kind is EventKind.STOPPED and event.note == SLAVE_POSITION:
+            yield event, tuple(sorted(mine.values()))
+        elif event.kind is EventKind.RECOVERED:
+            mine.clear()
+            mine.update((domain_of(gtid), gtid) for gtid in entries_of(event.gtid_set))
+        elif event.transaction is not None:
+            is_own = history.transaction(event.transaction).origin == event.member
+            is_applied = event.kind is EventKind.ENGINE_COMMITTED and not is_own
+            is_passed = event.kind is EventKind.SKIPPED and event.note in (OWN, FILTERED)
+            if is_applied or is_passed:
+                mine[domain_of(event.gtid)] = event.gtid
+
+
+@always(
+    of=named_sources,
+    source="facts on MariaDB 2: gtid_slave_pos; replicate_same_server_id; IGNORE_DOMAIN_IDS",
+    witness=lambda history: sum(bool(expected) for _, expected in _slave_positions(history)),
+)
+def slave_positions_end_with_what_was_passed(history: History) -> tuple[SlavePositionWrong, ...]:
+    """``gtid_slave_pos`` has, of each domain, the last group of others applied or passed over."""
+    return tuple(
+        SlavePositionWrong(member=event.member, stated=event.gtid_set, expected=",".join(expected))
+        for event, expected in _slave_positions(history)
+        if tuple(sorted(entries_of(event.gtid_set))) != expected
     )

@@ -101,7 +101,7 @@ class Binlog:
                 skipping = self.to_skip(listed, asked, own)
                 unknown = {gtid.domain for gtid in asked if not self.is_known(gtid.domain, state)}
                 return Cursor(Place(number, 0), skipping, unknown)
-        return Refused(f"what follows {asked or 'the empty position'} is purged")
+        return Refused("what follows the position is purged")
 
     def accepts(self, gtid: MariadbGtid, state: MariadbBinlogState, own: MariadbPosition) -> bool:
         """Return whether the server accepts a GTID.

@@ -56,9 +56,8 @@ class Server:
 
     def warning(self, gtid: MariadbGtid) -> str:
         """Return the smaller number's warning."""
-        if not (self.warns and self.state.is_out_of_order(gtid)):
-            return ""
-        return f"warning: not above {self.state.position[gtid.domain]}"
+        is_noticed = self.warns and self.state.is_out_of_order(gtid)
+        return f"warning: not above {self.state.position[gtid.domain]}" if is_noticed else ""
 
     def log(self, group: Logged) -> None:
         """Write to the binary log."""

@@ -10,7 +10,15 @@ from dataclasses import dataclass
 
 from paraply.properties.apply.commit_order import engine_commits_follow_the_log
 from paraply.properties.apply.mariadb.domains import domain_streams
-from paraply.properties.apply.mariadb.speculation import ONE_ORDER
+from paraply.properties.apply.mariadb.speculation import (
+    NONE,
+    ONE_ORDER,
+    BegunLate,
+    begins_beside_others,
+    eager_workers,
+    is_of_one_group,
+)
+from paraply.properties.apply.parallel_apply import SPECULATIVE
 from paraply.properties.apply.stream import ApplyStream, Attempt, apply_streams
 from paraply.properties.registry import Violation, always
 from paraply.properties.vocabularies import (
@@ -54,10 +62,6 @@ class BegunTooEarly(Violation):
         )
 
 
-def _is_of_one_group(one: Transaction, other: Transaction) -> bool:
-    return one.commit_id is not None and one.commit_id == other.commit_id
-
-
 def _last_change(attempt: Attempt) -> int:
     return max(attempt.touched.values(), default=attempt.committed_at or 0)
 
@@ -85,7 +89,7 @@ def commit_groups_never_overlap(history: History) -> tuple[BatchesOverlapped, ..
         surviving = sorted(stream.surviving, key=lambda one: one.transaction.id)
         for place, later in enumerate(surviving):
             for earlier in surviving[:place]:
-                is_other = not _is_of_one_group(earlier.transaction, later.transaction)
+                is_other = not is_of_one_group(earlier.transaction, later.transaction)
                 if is_other and _last_change(earlier) > later.begun_at:
                     found.append(
                         BatchesOverlapped(
@@ -95,6 +99,25 @@ def commit_groups_never_overlap(history: History) -> tuple[BatchesOverlapped, ..
                         )
                     )
     return tuple(found)
+
+
+def eager_batches(history: History) -> bool:
+    """Workers of a mode without speculation begin without delay what they may begin."""
+    return not history.header.dialect.startswith((*SPECULATIVE, NONE)) and eager_workers(history)
+
+
+@always(
+    of=eager_batches,
+    source="rpl_parallel: a GCO begins when all before it have started to commit",
+    witness=lambda history: sum(1 for _ in begins_beside_others(history)),
+    is_safety=False,
+)
+def batches_begin_at_once(history: History) -> tuple[BegunLate, ...]:
+    """An eager worker begins a transaction when all before its commit group start to commit.
+
+    It waits for no member of its group; ``minimal`` knows no groups.
+    """
+    return tuple(breach for breach in begins_beside_others(history) if breach is not None)
 
 
 class AppliedAtOnce(BatchesOverlapped):
@@ -249,7 +272,7 @@ def _marked(history: History) -> dict[TransactionId, str]:
     for one in history.transactions:
         is_plain = TRANSACTIONAL in one.flags and one.domain is not None
         leader = before.get(one.domain)
-        is_follower = leader is not None and _is_of_one_group(leader, one)
+        is_follower = leader is not None and is_of_one_group(leader, one)
         if is_plain and not is_follower:
             if WAITED in one.flags:
                 reasons[one.id] = "which had waited on the source"

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from paraply.properties.apply.commit_order import ApplierStalled
 from paraply.properties.apply.mariadb.domains import domain_streams
+from paraply.properties.apply.mariadb.speculation import ONE_ORDER, controlled_attempts
 from paraply.properties.apply.parallel_apply import RowApplyFailed, rows_are_applied
 from paraply.properties.apply.stream import apply_streams, own_failures
 from paraply.properties.registry import Violation, always, fields, sometimes
@@ -18,6 +19,7 @@ from paraply.properties.vocabularies import (
     failure_of_a_replica,
     parallel_flags,
     relay_log,
+    several_domains,
     started_appliers,
 )
 from paraply.vocabulary.events import Event, EventKind, Outcome
@@ -290,6 +292,72 @@ def errors_undo_only_what_follows(history: History) -> tuple[UndoneWithoutError,
         for member, undone in _stops_after_errors(history)
         for one in undone
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BegunPastError(Violation):
+    """A transaction begins after an error of another domain, though no worker was at it."""
+
+    member: str
+    transaction: TransactionId
+    failed: TransactionId
+
+    def __str__(self) -> str:
+        return (
+            f"{self.member}: T{self.transaction} was begun after T{self.failed}, of another "
+            "domain, had failed; no worker was at it, or at one after it in its domain"
+        )
+
+
+def _begun_after_errors(history: History) -> Iterator[tuple[BegunPastError, bool]]:
+    """Yield each first begin after an error of another domain, and whether a worker was at it."""
+    for stream in apply_streams(history):
+        queues: dict[int | None, dict[TransactionId, None]] = {}
+        begun: set[TransactionId] = set()
+        failed: TransactionId | None = None
+        last: dict[int | None, TransactionId] = {}
+        for _, event in stream.events:
+            one = event.transaction
+            if event.kind in (EventKind.STARTED, EventKind.CRASHED):
+                queues, begun, failed, last = {}, set(), None, {}
+            elif one is None:
+                continue
+            elif event.kind is EventKind.SCHEDULED:
+                queues.setdefault(event.worker, {})[one] = None
+            elif event.kind is EventKind.ENGINE_COMMITTED:
+                queues.get(event.worker, {}).pop(one, None)
+            elif event.kind is EventKind.FAILED and failed is None:
+                failed = one
+                heads = {next(iter(queue)) for queue in queues.values() if queue}
+                for other in begun | heads:
+                    domain = history.transaction(other).domain
+                    last[domain] = max(other, last.get(domain, other))
+            elif event.kind is EventKind.BEGUN and one not in begun:
+                begun.add(one)
+                domain = history.transaction(one).domain
+                if failed is not None and domain != history.transaction(failed).domain:
+                    breach = BegunPastError(member=stream.member, transaction=one, failed=failed)
+                    yield breach, one <= last.get(domain, 0)
+
+
+def failures_of_workers(history: History) -> bool:
+    """Workers of a controlled MariaDB replica apply several domains, and one fails."""
+    has_failed = EventKind.FAILED in history.kinds and several_domains(history)
+    has_one_order = history.header.dialect.startswith(ONE_ORDER)
+    return has_failed and not has_one_order and controlled_attempts(history)
+
+
+@always(
+    of=failures_of_workers,
+    source="facts on MariaDB 1.7: STOP SLAVE completes what has begun, and all before it",
+    witness=lambda history: sum(1 for _ in _begun_after_errors(history)),
+)
+def errors_let_nothing_new_begin(history: History) -> tuple[BegunPastError, ...]:
+    """After an error, another domain begins only what comes before what a worker was at.
+
+    A worker is at the first transaction of its queue. An error is a stop for the other domains.
+    """
+    return tuple(breach for breach, was_at_it in _begun_after_errors(history) if not was_at_it)
 
 
 _ENDS = frozenset({EventKind.STOPPED, EventKind.FAILED, EventKind.CRASHED})

@@ -10,7 +10,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from paraply.properties.apply.parallel_apply import SPECULATIVE
-from paraply.properties.apply.stream import FROM_OUTSIDE, LOCK_WAIT_TIMEOUT, apply_streams
+from paraply.properties.apply.stream import (
+    FROM_OUTSIDE,
+    LOCK_WAIT_TIMEOUT,
+    ApplyStream,
+    apply_streams,
+)
 from paraply.properties.registry import Violation, always
 from paraply.properties.vocabularies import (
     ALLOW_PARALLEL,
@@ -27,7 +32,9 @@ from paraply.vocabulary.write_set import Item
 DDL_FLAG = "ddl"
 AGGRESSIVE = "aggressive"
 """Prefix of dialects that ignore marks."""
-ONE_ORDER = ("minimal", "none")
+NONE = "none"
+"""Dialect in which one thread applies."""
+ONE_ORDER = ("minimal", NONE)
 """Prefixes of dialects in which all domains have one order."""
 _OUTSIDE = frozenset({FROM_OUTSIDE, LOCK_WAIT_TIMEOUT})
 _NOT_AS_LOGGED = frozenset(
@@ -51,8 +58,8 @@ class RolledBackNeedlessly(Violation):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SpeculatedLate(Violation):
-    """A transaction that may run ahead is kept back."""
+class BegunLate(Violation):
+    """A transaction that may run beside others is kept back."""
 
     member: str
     transaction: TransactionId
@@ -165,25 +172,44 @@ def rollbacks_have_a_reason(history: History) -> tuple[RolledBackNeedlessly, ...
     return tuple(breach for breach in _rollbacks(history) if breach is not None)
 
 
-def eager_speculation(history: History) -> bool:
-    """Workers of a speculative mode begin without delay what they may begin."""
+def eager_workers(history: History) -> bool:
+    """Workers of a controlled MariaDB replica do without delay what they may do."""
     options = history.header.options
     is_eager = bool(options.get("eager")) and bool(options.get("workers"))
-    is_speculative = history.header.dialect.startswith(SPECULATIVE)
-    return is_eager and is_speculative and controlled_attempts(history)
+    return is_eager and controlled_attempts(history)
+
+
+def eager_speculation(history: History) -> bool:
+    """Workers of a speculative mode begin without delay what they may begin."""
+    return history.header.dialect.startswith(SPECULATIVE) and eager_workers(history)
+
+
+def undone_next(stream: ApplyStream) -> set[int]:
+    """Return the places of events that a rollback or nothing of the same transaction follows."""
+    found = set[int]()
+    following: dict[TransactionId, Event] = {}
+    for place, event in reversed(stream.events):
+        if event.transaction is not None:
+            after = following.get(event.transaction)
+            if after is None or after.kind in (EventKind.ROLLED_BACK, EventKind.FAILED):
+                found.add(place)
+            following[event.transaction] = event
+    return found
 
 
 def _may_run_ahead(one: Transaction, dialect: str) -> bool:
     is_marked = WAITED in one.flags or ALLOW_PARALLEL not in one.flags
-    return (
-        TRANSACTIONAL in one.flags
-        and not _is_ddl(one)
-        and (not is_marked or dialect.startswith(AGGRESSIVE))
-    )
+    return TRANSACTIONAL in one.flags and (not is_marked or dialect.startswith(AGGRESSIVE))
 
 
 def _is_ddl(one: Transaction) -> bool:
     return one.kind is TransactionKind.DDL or DDL_FLAG in one.flags
+
+
+def is_of_one_group(one: Transaction, other: Transaction) -> bool:
+    """Return whether a run of the source committed two transactions as one group."""
+    has_number = one.commit_id is not None
+    return has_number and (one.clock, one.commit_id) == (other.clock, other.commit_id)
 
 
 @dataclass(slots=True)
@@ -193,30 +219,45 @@ class _Queues:
     given: dict[TransactionId, int | None] = field(default_factory=dict)
     """Transaction -> worker, without those that have ended."""
     begun: set[TransactionId] = field(default_factory=set)
+    committing: set[TransactionId] = field(default_factory=set)
+    """Those that have started to commit, and will."""
 
-    def follow(self, event: Event, transaction: Transaction | None) -> None:
-        """Apply an event."""
+    def follow(self, event: Event, transaction: Transaction | None, *, is_undone: bool) -> None:
+        """Apply an event; ``is_undone`` if a rollback of the transaction comes next."""
         if event.kind is EventKind.STARTED:
-            self.given, self.begun = {}, set()
+            self.given, self.begun, self.committing = {}, set(), set()
         elif transaction is None:
             return
         elif event.kind is EventKind.SCHEDULED:
             self.given[transaction.id] = event.worker
         elif event.kind is EventKind.BEGUN:
             self.begun.add(transaction.id)
+        elif event.kind is EventKind.PREPARED and not is_undone:
+            self.committing.add(transaction.id)
         elif event.kind is EventKind.ENGINE_COMMITTED and _ends_at_commit(transaction):
             self.given.pop(transaction.id, None)
 
     def may_begin(self, history: History, one: Transaction) -> bool:
         """Return whether a worker may begin a transaction that it has not begun."""
+        dialect = history.header.dialect
         before = [other for other in self.given if other < one.id]
-        is_first = all(self.given[other] != self.given[one.id] for other in before)
-        # What follows a DDL waits for it, and it waits for all before it.
-        follows_ddl = any(
-            _is_ddl(other) and other.domain == one.domain
+        if one.id not in self.given or _is_ddl(one):
+            return False
+        if any(self.given[other] == self.given[one.id] for other in before):
+            return False
+        has_one_order = dialect.startswith(ONE_ORDER)
+        of_domain = [
+            other
             for other in map(history.transaction, before)
+            if has_one_order or other.domain == one.domain
+        ]
+        if dialect.startswith(SPECULATIVE):
+            # What follows a DDL waits for it, and it waits for all before it.
+            return not any(map(_is_ddl, of_domain)) and _may_run_ahead(one, dialect)
+        return all(
+            other.id in self.committing or (not has_one_order and is_of_one_group(other, one))
+            for other in of_domain
         )
-        return is_first and not follows_ddl and _may_run_ahead(one, history.header.dialect)
 
 
 def _ends_at_commit(one: Transaction) -> bool:
@@ -224,11 +265,12 @@ def _ends_at_commit(one: Transaction) -> bool:
     return one.kind is TransactionKind.DDL or TRANSACTIONAL in one.flags
 
 
-def _begins(history: History) -> Iterator[SpeculatedLate | None]:
-    """Yield each begin of a transaction that may run ahead of others, or its breach."""
+def begins_beside_others(history: History) -> Iterator[BegunLate | None]:
+    """Yield each begin of a transaction that may run beside earlier ones, or its breach."""
     for stream in apply_streams(history):
+        undone = undone_next(stream)
         queues, late = _Queues(), dict[TransactionId, Event]()
-        for place, (_, event) in enumerate(stream.events):
+        for at, (place, event) in enumerate(stream.events):
             one = None if event.transaction is None else history.transaction(event.transaction)
             if event.kind is EventKind.STARTED:
                 late.clear()
@@ -236,15 +278,15 @@ def _begins(history: History) -> Iterator[SpeculatedLate | None]:
                 meanwhile = late.get(one.id)
                 if meanwhile is not None:
                     named = meanwhile.transaction
-                    yield SpeculatedLate(
+                    yield BegunLate(
                         member=stream.member,
                         transaction=one.id,
                         meanwhile=meanwhile.kind.value + (f" of T{named}" if named else ""),
                     )
                 elif queues.may_begin(history, one) and any(x < one.id for x in queues.given):
                     yield None
-            queues.follow(event, one)
-            following = stream.events[place + 1 : place + 2]
+            queues.follow(event, one, is_undone=place in undone)
+            following = stream.events[at + 1 : at + 2]
             if following and following[0][1].time != event.time:
                 for waiting in queues.given.keys() - queues.begun - late.keys():
                     if queues.may_begin(history, history.transaction(waiting)):
@@ -254,12 +296,12 @@ def _begins(history: History) -> Iterator[SpeculatedLate | None]:
 @always(
     of=eager_speculation,
     source="slave_parallel_mode=optimistic: any transactional DML may run in parallel",
-    witness=lambda history: sum(1 for _ in _begins(history)),
+    witness=lambda history: sum(1 for _ in begins_beside_others(history)),
     is_safety=False,
 )
-def speculation_begins_at_once(history: History) -> tuple[SpeculatedLate, ...]:
+def speculation_begins_at_once(history: History) -> tuple[BegunLate, ...]:
     """An eager worker begins an unmarked transaction at once, whatever is uncommitted before it.
 
     It waits only for its worker's queue and for DDL of its domain. ``aggressive`` ignores marks.
     """
-    return tuple(breach for breach in _begins(history) if breach is not None)
+    return tuple(breach for breach in begins_beside_others(history) if breach is not None)

@@ -5,16 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from paraply.properties.apply.mariadb.speculation import ONE_ORDER, controlled_attempts
-from paraply.properties.apply.stream import ApplyStream, apply_streams
+from paraply.properties.apply.mariadb.speculation import (
+    NONE,
+    ONE_ORDER,
+    controlled_attempts,
+    undone_next,
+)
+from paraply.properties.apply.stream import apply_streams
 from paraply.properties.registry import Violation, always
 from paraply.vocabulary.events import Event, EventKind, Outcome
 from paraply.vocabulary.history import History
 from paraply.vocabulary.transactions import TransactionId
 from paraply.vocabulary.write_set import Item
 
-NONE = "none"
-"""Dialect in which one thread applies."""
 _RESTARTS = frozenset({EventKind.STARTED, EventKind.CRASHED, EventKind.FAILED})
 _ENDS = frozenset({EventKind.ENGINE_COMMITTED, EventKind.ROLLED_BACK, EventKind.FAILED})
 
@@ -113,7 +116,7 @@ def _served(history: History) -> Iterator[tuple[str, Event, Item, TransactionId 
     An attempt that is rolled back next may have left its queue.
     """
     for stream in apply_streams(history):
-        leaving = _leaving(stream)
+        leaving = undone_next(stream)
         waiting: dict[TransactionId, tuple[int, frozenset[Item]]] = {}
         for place, event in stream.events:
             one = event.transaction
@@ -133,19 +136,6 @@ def _served(history: History) -> Iterator[tuple[str, Event, Item, TransactionId 
                         yield stream.member, event, item, first if others[first] < since else None
             elif event.kind in _ENDS:
                 waiting.pop(one, None)
-
-
-def _leaving(stream: ApplyStream) -> set[int]:
-    """Return the places of events that a rollback or nothing of the same transaction follows."""
-    leaving = set[int]()
-    following: dict[TransactionId, Event] = {}
-    for place, event in reversed(stream.events):
-        if event.transaction is not None:
-            after = following.get(event.transaction)
-            if after is None or after.kind in (EventKind.ROLLED_BACK, EventKind.FAILED):
-                leaving.add(place)
-            following[event.transaction] = event
-    return leaving
 
 
 @always(

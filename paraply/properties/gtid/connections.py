@@ -1,0 +1,208 @@
+"""From whom a replica receives, and what it does with that until it rests."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from paraply.properties.apply.stream import LOST
+from paraply.properties.gtid.failover import PROMOTED, REFUSED
+from paraply.properties.gtid.histories import has_domains
+from paraply.properties.gtid.sending import delivered_groups
+from paraply.properties.registry import Violation, always
+from paraply.properties.vocabularies import followed_sources
+from paraply.vocabulary.events import Event, EventKind
+from paraply.vocabulary.history import History
+from paraply.vocabulary.transactions import TransactionId
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReceivedUnasked(Violation):
+    """A replica receives a group and no source has accepted it."""
+
+    member: str
+    transaction: TransactionId
+
+    def __str__(self) -> str:
+        return f"{self.member} received T{self.transaction}, and no source had accepted it"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceInvented(Violation):
+    """A server names a source that it does not follow."""
+
+    member: str
+    source: str
+
+    def __str__(self) -> str:
+        return (
+            f"{self.member} states that it follows {self.source}, which has not accepted it, or at "
+            "whose group it failed since"
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NeverApplied(Violation):
+    """A replica at rest has neither applied nor passed over what it received."""
+
+    member: str
+    transaction: TransactionId
+
+    def __str__(self) -> str:
+        return f"{self.member} came to rest with T{self.transaction} received and not applied"
+
+
+_ENDS = frozenset({EventKind.ENGINE_COMMITTED, EventKind.SKIPPED, EventKind.ROLLED_BACK})
+
+
+@dataclass(slots=True)
+class _Connections:
+    sources: dict[str, set[str]] = field(default_factory=dict)
+    """Replica -> the sources that accepted it."""
+    received: dict[str, dict[TransactionId, None]] = field(default_factory=dict)
+    """Replica -> what it has yet to apply."""
+
+    def follow(self, event: Event) -> None:
+        mine = self.sources.setdefault(event.member, set())
+        received = self.received.setdefault(event.member, {})
+        match event.kind:
+            case EventKind.STARTED if event.note in PROMOTED:
+                self.sources.clear()
+                self.received.clear()
+            case EventKind.STARTED if event.note.startswith(REFUSED):
+                mine.difference_update(event.members)
+                received.clear()
+            case EventKind.STARTED:
+                mine.update(event.members)
+            case EventKind.CRASHED if event.note.startswith(LOST):
+                for sources in self.sources.values():
+                    sources.discard(event.member)
+                self.received.clear()
+            case EventKind.CRASHED:
+                mine.clear()
+                received.clear()
+            case EventKind.FAILED:
+                # With several sources, it is not recorded at whose group the replica failed.
+                if len(mine) == 1:
+                    mine.clear()
+                received.clear()
+            case EventKind.DELIVERED if event.transaction is not None:
+                received[event.transaction] = None
+            case kind if kind in _ENDS and event.transaction is not None:
+                received.pop(event.transaction, None)
+
+
+def _moments(history: History, kind: EventKind) -> Iterator[tuple[Event, _Connections]]:
+    """Yield the events of a kind, each with the connections before it."""
+    connections = _Connections()
+    for event in history.events:
+        if event.kind is kind:
+            yield event, connections
+        connections.follow(event)
+
+
+@always(
+    of=delivered_groups,
+    source="MySQL and MariaDB error 1236: the dump thread ends when it refuses a position",
+    witness=lambda history: sum(1 for _ in history.events_of(EventKind.DELIVERED)),
+)
+def replicas_receive_from_who_accepted_them(history: History) -> tuple[ReceivedUnasked, ...]:
+    """A replica receives only while a source has accepted it.
+
+    A refusal, a crash and an error at a group end that.
+    """
+    return tuple(
+        ReceivedUnasked(member=event.member, transaction=event.transaction)
+        for event, connections in _moments(history, EventKind.DELIVERED)
+        if event.transaction is not None and not connections.sources.get(event.member)
+    )
+
+
+def _stated(history: History) -> Iterator[tuple[Event, str, bool]]:
+    """Yield each source that a stopping replica names, and whether that accepted it."""
+    for event, connections in _moments(history, EventKind.STOPPED):
+        for source in event.members:
+            yield event, source, source in connections.sources.get(event.member, ())
+
+
+@always(
+    of=followed_sources,
+    source="SHOW REPLICA STATUS: Replica_IO_Running, Source_Host",
+    witness=lambda history: sum(1 for _ in _stated(history)),
+)
+def stopped_replicas_name_who_accepted_them(history: History) -> tuple[SourceInvented, ...]:
+    """A replica that stops names only sources that have accepted it, and whose groups it applies.
+
+    After a failure, a crash or a promotion it has to ask again.
+    """
+    return tuple(
+        SourceInvented(member=event.member, source=source)
+        for event, source, is_followed in _stated(history)
+        if not is_followed
+    )
+
+
+def _at_rest(history: History) -> Iterator[tuple[str, list[TransactionId]]]:
+    """Yield replicas that rest and follow a source, and what they received and did not end."""
+    for event, connections in _moments(history, EventKind.STOPPED):
+        if event.members:
+            yield event.member, list(connections.received.get(event.member, ()))
+
+
+@always(
+    of=delivered_groups,
+    source="relay log: a replica applies, or passes over, all that it has received",
+    witness=lambda history: sum(1 for _ in _at_rest(history)),
+)
+def received_groups_are_applied_or_passed_over(history: History) -> tuple[NeverApplied, ...]:
+    """A replica at rest that follows a source has applied or passed over all that it received."""
+    return tuple(
+        NeverApplied(member=member, transaction=one)
+        for member, left in _at_rest(history)
+        for one in left
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BegunBeforeReceived(Violation):
+    """A replica begins or passes over a group before one of its domain that it received first."""
+
+    member: str
+    transaction: TransactionId
+    before: TransactionId
+
+    def __str__(self) -> str:
+        return (
+            f"{self.member} went on to T{self.transaction} before T{self.before}, of its domain, "
+            "which it had received first"
+        )
+
+
+def begun_groups(history: History) -> bool:
+    """Replicas of domains record what they receive, and what they begin."""
+    return EventKind.BEGUN in history.kinds and has_domains(history) and delivered_groups(history)
+
+
+def _in_turn(history: History) -> Iterator[BegunBeforeReceived | None]:
+    """Yield what replicas of one source begin or pass over, or its breach."""
+    connections = _Connections()
+    for event in history.events:
+        one = event.transaction
+        received = connections.received.get(event.member, {})
+        goes_on = event.kind in (EventKind.BEGUN, EventKind.SKIPPED) and one in received
+        if goes_on and one is not None and len(connections.sources[event.member]) == 1:
+            domain = history.transaction(one).domain
+            ahead = next(x for x in received if history.transaction(x).domain == domain)
+            breach = BegunBeforeReceived(member=event.member, transaction=one, before=ahead)
+            yield None if ahead == one else breach
+        connections.follow(event)
+
+
+@always(
+    of=begun_groups,
+    source="In-order: a replica applies each domain in the order of its relay log",
+    witness=lambda history: sum(1 for _ in _in_turn(history)),
+)
+def domains_are_applied_as_received(history: History) -> tuple[BegunBeforeReceived, ...]:
+    """A replica of one source goes through each domain in the order in which it received that."""
+    return tuple(breach for breach in _in_turn(history) if breach is not None)
