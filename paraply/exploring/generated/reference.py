@@ -63,9 +63,6 @@ SWAPS = Swaps(
 ENVIRONMENT = frozenset(
     {
         "CertifierRun.__init__",
-        "CertifierRun.change_view",
-        "CertifierRun.commit_here",
-        "CertifierRun.deliver",
         "GapFreeServers.__post_init__",
         "Network.domain_of",
         "GroupCommitSource.__init__",
