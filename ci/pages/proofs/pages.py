@@ -80,7 +80,7 @@ def theorem_page(entry: Theorem, prose: dict[str, str], assumptions: dict[str, A
         "## In plain words", "", prose["plain"], "",
         "## Why it matters", "", prose["why"], "",
         "## Distance from servers", "", prose["distance"], "",
-        f"Source: {entry.source}. Actions:", "",
+        f"Source: {entry.source}.", "",
         "| action | what happens |", "| --- | --- |",
         *(f"| `{action.name}` | {action.meaning or 'time passes'} |" for action in first.actions),
         "", "## Assumptions", "",
@@ -88,9 +88,9 @@ def theorem_page(entry: Theorem, prose: dict[str, str], assumptions: dict[str, A
     if entry.assumes:
         lines += [f"- **{name}** {assumptions[name]['says']}" for name in entry.assumes]
     else:
-        lines += ["None beyond the model."]
+        lines += ["None."]
     lines += [
-        "", "## Argument", "", prose["argument"], "", "The inductive invariant:", "",
+        "", "## Argument", "", prose["argument"], "",
         "| invariant | meaning |", "| --- | --- |",
         *(f"| `{s.name}` | {s.meaning} |" for s in first.invariants), "",
         *(line for response in progress for line in response_section(first, response)),
