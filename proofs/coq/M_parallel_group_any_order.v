@@ -259,9 +259,9 @@ Definition act_certify (st : state) (t : Txn) : state :=
      purged := purged st
   |}.
 
-(* delivered; an item is newer, and the session rolls back *)
+(* delivered; a row has an item, and the session rolls back *)
 Definition guard_refuse (st : state) (t : Txn) (r : Row) : Prop :=
-  ((sent st t) && ((negb (delivered st t)) && (((arrived st (home st t)) <=? (number st t)) && ((in_group st (home st t)) && ((Z.eqb (arrived st (home st t)) (number st t)) && ((ws t r) && ((has st r) && (negb (((version st (n st) r) <? 0) || (snap st t (version st (n st) r))))))))))) = true.
+  ((sent st t) && ((negb (delivered st t)) && (((arrived st (home st t)) <=? (number st t)) && ((in_group st (home st t)) && ((Z.eqb (arrived st (home st t)) (number st t)) && ((ws t r) && (has st r))))))) = true.
 Definition act_refuse (st : state) (t : Txn) (r : Row) : state :=
   {|
      n := ((n st) + 1);
@@ -469,7 +469,7 @@ Definition act_collect (st : state) (r : Row) : state :=
      purged := purged st
   |}.
 
-(* the next position commits in the engine, and its session, if any, ends *)
+(* a position commits in the engine, and its session, if any, ends *)
 Definition guard_apply (st : state) (m : Member) (q : Z) : Prop :=
   (((in_group st m) = true) /\ (((0 <=? q) = true) /\ (((negb (upto st m q)) = true) /\ (((q <? (n st)) = true) /\ (((q <? (received st m)) = true) /\ (((negb ((certified st (txn_at st q)) && (negb ((live st (txn_at st q)) && (eqb_Member (home st (txn_at st q)) m))))) = false -> ((((started st m q) = true) /\ ((forall r : Row, ((negb ((certified st (txn_at st q)) && (ws (txn_at st q) r))) || (Z.eqb (row_lock st m r) q)) = true))))))))))).
 Definition act_apply (st : state) (m : Member) (q : Z) : state :=

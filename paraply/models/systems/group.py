@@ -62,6 +62,7 @@ class Rules:
 class Commit:
     """The position ``here`` that ``M`` may commit."""
 
+    what: str
     chosen: tuple[Variable, ...]
     here: Term
     guard: Term
@@ -73,6 +74,7 @@ class Group:
 
     each: tuple[Variable, ...] = ()
     """Variables of statements about positions."""
+    refused: str = "an item is newer"
 
     def __init__(self, rules: Rules) -> None:
         self.rules = rules
@@ -138,6 +140,10 @@ class Group:
         """Return that ``p`` is not in the snapshot of ``t``."""
         return self.snap(t) <= p
 
+    def is_refused(self, t: Term, r: Term) -> Term:
+        """Return that ``t`` may be refused for the item of its row ``r``."""
+        return self.unseen(t, self.version(self.n(), r))
+
     def is_stable(self, p: Term) -> Term:
         """Return that all members have reported ``p``."""
         return p < self.stable()
@@ -154,7 +160,7 @@ class Group:
     def commit(self) -> Commit:
         """Return what a member may commit."""
         here = self.upto(M)
-        return Commit((), here, here < self.n(), {
+        return Commit("the next position", (), here, here < self.n(), {
             self.upto: lambda m: ite(eq(m, M), here + 1, self.upto(m))})  # fmt: skip
 
     def state_what_is_shown(self) -> None:
@@ -270,13 +276,13 @@ def _deliveries(g: Group) -> None:
         meaning="delivered; no item of its rows is newer than its snapshot",
     )  # fmt: skip
     g.system.action(
-        "refuse", (T, R), guard=conj(next_of_home, newer),
+        "refuse", (T, R), guard=conj(next_of_home, g.ws(T, R), g.has(R), g.is_refused(T, R)),
         updates={
             **common,
             g.live: lambda t: conj(g.live(t), ~eq(t, T)),
             g.version: lambda p, r: ite(eq(p, g.n() + 1), g.version(g.n(), r), g.version(p, r)),
         },
-        meaning="delivered; an item is newer, and the session rolls back",
+        meaning=f"delivered; {g.refused}, and the session rolls back",
     )  # fmt: skip
 
 
@@ -324,7 +330,7 @@ def _members(g: Group) -> None:
                                       g.value(m, r)),
             g.live: lambda t: conj(g.live(t), ~conj(eq(t, txn), eq(g.home(t), M))),
         },
-        meaning="the next position commits in the engine, and its session, if any, ends",
+        meaning=f"{commit.what} commits in the engine, and its session, if any, ends",
     )  # fmt: skip
     g.system.action(
         "crash", (M,), guard=g.in_group(M),

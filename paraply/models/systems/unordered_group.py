@@ -4,7 +4,7 @@ Snapshots, reports and the stable set are sets of positions in place of prefixes
 one row still commit in the order of the group is for the layer above to show
 (``paraply/models/systems/parallel_group.py``).
 
-Source: ``replica_preserve_commit_order=OFF``; Gtid_set of snapshots and of the stable set.
+Source: MySQL bug 89195; ``replica_preserve_commit_order=OFF``; Gtid_set of snapshots and items.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from __future__ import annotations
 from paraply.models.language.terms import (
     BOOL,
     INT,
+    TRUE,
     Function,
     Sort,
     Term,
@@ -30,6 +31,7 @@ class UnorderedGroup(Group):
     """The group's functions, with sets of positions."""
 
     each: tuple[Variable, ...] = (P,)
+    refused: str = "a row has an item"
 
     def positions(self, name: str, *sorts: Sort) -> Function:
         """Declare a set of positions."""
@@ -63,6 +65,10 @@ class UnorderedGroup(Group):
         """Return that ``p`` is not in the snapshot of ``t``."""
         return negate(self.sees(t, p))
 
+    def is_refused(self, t: Term, r: Term) -> Term:
+        """Return that ``t`` may be refused: an item names its writer's snapshot, gaps and all."""
+        return TRUE
+
     def is_stable(self, p: Term) -> Term:
         """Return that all members have reported ``p``, or that it is nobody."""
         return disj(p < 0, self.stable(p))
@@ -78,7 +84,7 @@ class UnorderedGroup(Group):
 
     def commit(self) -> Commit:
         """Return what a member may commit."""
-        return Commit((Q,), Q, conj(self.lacks(M, Q), Q < self.n()), {
+        return Commit("a position", (Q,), Q, conj(self.lacks(M, Q), Q < self.n()), {
             self.upto: lambda m, p: disj(self.upto(m, p), conj(eq(m, M), eq(p, Q)))})  # fmt: skip
 
     def state_what_is_shown(self) -> None:

@@ -148,7 +148,7 @@ REFUTED_OF_THE_GROUP = (
         system=variant_of_parallel_group(
             name="parallel_group[prefixes claimed]", commits_in_order=False, claims_prefixes=True),
         statement="members_show_prefixes", scope=TWO_POSITIONS, steps=9,
-        source="replica_preserve_commit_order=OFF",
+        source="MySQL bug 89195; replica_preserve_commit_order=OFF",
         elsewhere="The mutant `composed_commit_order_binds_nobody` of the reference.",
     ),
     Counterexample(

@@ -119,7 +119,7 @@ THEOREMS_OF_THE_GROUP = (
         id="P55",
         claim="A group without commit order loses prefixes, but no update: the writers of each row "
         "commit in the group's order on every member, certified changes are made on the last "
-        "version, and members that have committed all agree.",
+        "version, and members that have committed everything agree.",
         systems=(IN_ANY_ORDER,),
         statements=(
             "writers_of_a_row_commit_in_order",
@@ -134,6 +134,6 @@ THEOREMS_OF_THE_GROUP = (
         ),
         assumes=(),
         delimited_by=("C119", "C120"),
-        source="replica_preserve_commit_order=OFF; WL#8440; row locks of the server",
+        source="MySQL bug 89195; replica_preserve_commit_order=OFF; row locks of the server",
     ),
 )
