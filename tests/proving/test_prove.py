@@ -261,7 +261,8 @@ def test_stability_of_one_system_is_measured_again_and_that_of_others_kept(tmp_p
         )
         before = (row["obligations"] - again) * old[judge]["asked"] // old[judge]["obligations"]
         assert row["asked"] == before + again * (2 if row["version"] else 1)
-        assert row["failed"] == []
+        others = [one for one in old[judge]["failed"] if one["system"] != "members"]
+        assert row["failed"] == others
 
 
 @pytest.mark.parametrize(
