@@ -387,6 +387,8 @@ def _invariants(x: Layer) -> None:
     system.cover("two_run_at_once", (M, P, Q), conj(f.both, x.started(M, P), x.started(M, Q)))
     system.cover("worker_beside_a_session", (M, P, Q), conj(x.waits(M, Q), x.started(M, Q),
         x.is_own(M, P), P < g.n(), P < Q))  # fmt: skip
+    system.cover("worker_has_committed", (M, P, R), conj(P >= 0, x.started(M, P), g.writes(P, R),
+        g.in_group(M), negate(g.lacks(M, P))))  # fmt: skip
     system.cover("first_waits_for_recovery", (M, P), conj(x.waits(M, P), P < x.first(M),
         x.waits(M, x.first(M))))  # fmt: skip
     system.cover("member_has_purged_an_item", (M, R), conj(g.in_group(M), g.has(R),
