@@ -6,7 +6,9 @@ import pytest
 
 from ci.pages.proofs.witnesses import measure, stored, wanted
 from paraply.models.judging.certificates.__main__ import systems
+from paraply.models.judging.solver import may_happen
 from paraply.models.judging.traces import replay
+from paraply.models.language.concrete import Scope
 from paraply.models.language.system import System
 from paraply.models.language.terms import FALSE, INT, eq
 
@@ -52,3 +54,14 @@ def test_situation_that_is_never_reached_is_refused_by_name():
     assert [len(run["steps"]) for run in measure(counter(5)).values()] == [2, 0]
     with pytest.raises(SystemExit, match="counter never reaches two"):
         measure(counter(1))
+
+
+def test_scopes_that_the_invariants_exclude_are_not_searched():
+    system = counter(5)
+    system.invariant("below", (), system.functions[0]() <= 5, "it is inductive")
+    two = system.covers[0]
+    assert [may_happen(system, two, Scope(high=high)) for high in (1, 2)] == [True, True]
+    six = type(two)("six", (), eq(system.functions[0](), 6))
+    assert not may_happen(system, six, Scope(high=6))
+    system.invariants.clear()
+    assert may_happen(system, six, Scope(high=6))

@@ -156,10 +156,11 @@ def counterexample_page(entry: Counterexample, data: dict[str, Any]) -> str:
         f"# {entry.id}: {entry.title}", "",
         "## Result", "", f"Refuted {refuted} {len(run.steps)} steps"
         f"{f', {entry.loop} of them its loop' if entry.loop else ''}.",
-        *(_no_shorter_lasso(entry) if is_lasso else _no_shorter_run(entry)), "",
+        *(_no_shorter_lasso(entry) if is_lasso else ()), "",
         "## Property", "", f"`{entry.statement}`: {statement.meaning}.",
         f"Delimits {', '.join(f'[{t}]({t}.md)' for t in theorems)}. Source: {entry.source}.", "",
-        "## Smallest run", "", "```", *(line[5:] for line in run_lines(run)), "```", "",
+        "## Smallest run", "", "```", *(() if is_lasso else _scope(entry)),
+        *(line[5:] for line in run_lines(run)), "```", "",
         *(_fairness(system, entry) if is_lasso else ()),
         *reference_section(entry),
         "## Re-run", "", "```", f"paraply prove {entry.id}", "```", "",
@@ -175,10 +176,10 @@ def _fairness(system: System, entry: Counterexample) -> list[str]:
     ]  # fmt: skip
 
 
-def _no_shorter_run(entry: Counterexample) -> list[str]:
+def _scope(entry: Counterexample) -> list[str]:
     return [
-        f"Shortest for integers {entry.scope.low} to {entry.scope.high}, "
-        f"{counted(entry.scope.size, 'element')} per sort.",
+        f"shortest  for integers {entry.scope.low} to {entry.scope.high}, "
+        f"{counted(entry.scope.size, 'element')} per sort",
     ]
 
 

@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from paraply.models.judging.certificates.__main__ import systems
-from paraply.models.judging.proving import reach
+from paraply.models.judging.proving import capacity_of, reach
+from paraply.models.judging.solver import may_happen
 from paraply.models.judging.traces import to_data
 from paraply.models.language.concrete import Scope
 from paraply.models.language.system import Statement, System
@@ -41,7 +42,9 @@ def measure(system: System) -> dict[str, Any]:
     """Return a run per situation. Raises ``SystemExit``."""
     found: dict[str, Any] = {}
     for situation in wanted(system):
-        runs = (reach(system, situation, scope, STEPS_MAX) for scope in SCOPES)
+        capacity = capacity_of(system)
+        scopes = (s for s in SCOPES if may_happen(system, situation, s, capacity=capacity))
+        runs = (reach(system, situation, scope, STEPS_MAX) for scope in scopes)
         run = next((run for run in runs if run is not None), None)
         if run is None:
             raise SystemExit(f"{system.name} never reaches {situation.name}")

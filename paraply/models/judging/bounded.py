@@ -5,7 +5,7 @@ It expands quantifiers over a scope, unrolls transitions, and replays each run c
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import product
 
@@ -136,10 +136,11 @@ class Unrolling:
 
     def start(self) -> list[str]:
         """Return the assertions of moment 0."""
-        return [
-            f"(assert {text(at(expand(statement.closed, self.scope), 0))})"
-            for statement in self.system.initially
-        ]
+        return self.first(self.system.initially)
+
+    def first(self, statements: Iterable[Statement]) -> list[str]:
+        """Return that statements are true at moment 0."""
+        return [f"(assert {text(at(expand(one.closed, self.scope), 0))})" for one in statements]
 
     def choices(self, action: Action) -> Iterator[dict[Variable, Value]]:
         """Yield every choice of parameters."""

@@ -234,6 +234,20 @@ def shortest_run(
     return None
 
 
+def may_happen(
+    system: System, situation: Statement, scope: Scope, *, capacity: Function | None = None
+) -> bool:
+    """Return whether the invariants allow a situation within a scope; if not, no run has it."""
+    z3 = installed("z3")
+
+    unrolling = Unrolling(system, scope, capacity)
+    lines = [*unrolling.header, *unrolling.declare(0), *unrolling.first(system.invariants)]
+    solver = z3.Solver(ctx=z3.Context())
+    solver.set(timeout=int(RUN_SECONDS_MAX * 1000), random_seed=0)
+    solver.from_string("\n".join([*lines, unrolling.reached(situation, 0)]))
+    return str(solver.check()) != "unsat"
+
+
 def _read_model(
     model: Any, system: System, scope: Scope, depth: int
 ) -> tuple[list[dict[str, Table]], list[tuple[int, int]]]:

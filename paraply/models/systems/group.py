@@ -20,6 +20,7 @@ from paraply.models.language.terms import (
     BOOL,
     INT,
     TRUE,
+    Function,
     Sort,
     Term,
     Variable,
@@ -57,8 +58,23 @@ class Rules:
     """A worker waits for, or kills, a session that holds one of its rows."""
 
 
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """The position ``here`` that ``M`` may commit."""
+
+    what: str
+    chosen: tuple[Variable, ...]
+    here: Term
+    guard: Term
+    updates: Updates
+
+
 class Group:
     """The group's functions, and the formulas that actions and statements share."""
+
+    each: tuple[Variable, ...] = ()
+    """Variables of statements about positions."""
+    refused: str = "an item is newer"
 
     def __init__(self, rules: Rules) -> None:
         self.rules = rules
@@ -68,14 +84,14 @@ class Group:
         self.ws = system.rigid("ws", TXN, ROW, BOOL)
         self.n = system.state("n", INT)
         self.in_group = system.state("in_group", MEMBER, BOOL)
-        self.upto = system.state("upto", MEMBER, INT)
+        self.upto = self.positions("upto", MEMBER)
         self.value = system.state("value", MEMBER, ROW, INT)
         self.begun = system.state("begun", TXN, BOOL)
         self.live = system.state("live", TXN, BOOL)
         self.home = system.state("home", TXN, MEMBER)
         self.saw = system.state("saw", TXN, ROW, INT)
         self.sent = system.state("sent", TXN, BOOL)
-        self.snap = system.state("snap", TXN, INT)
+        self.snap = self.positions("snap", TXN)
         self.number = system.state("number", TXN, INT)
         self.delivered = system.state("delivered", TXN, BOOL)
         self.certified = system.state("certified", TXN, BOOL)
@@ -86,11 +102,77 @@ class Group:
         self.arrived = system.state("arrived", MEMBER, INT)
         self.reports = system.state("reports", MEMBER, BOOL)
         self.report_number = system.state("report_number", MEMBER, INT)
-        self.report_value = system.state("report_value", MEMBER, INT)
-        self.reported = system.state("reported", MEMBER, INT)
-        self.stable = system.state("stable", INT)
+        self.report_value = self.positions("report_value", MEMBER)
+        self.reported = self.positions("reported", MEMBER)
+        self.stable = self.positions("stable")
         # Ghost: the last certified writer below each position.
         self.version = system.state("version", INT, ROW, INT)
+
+    def positions(self, name: str, *sorts: Sort) -> Function:
+        """Declare what holds positions: the length of a prefix."""
+        return self.system.state(name, *sorts, INT)
+
+    def none(self, positions: Function, *of: Term) -> Term:
+        """Return that ``positions`` has none."""
+        return eq(positions(*of), 0)
+
+    def natural(self, positions: Function, *of: Term) -> Term:
+        """Return that ``positions`` begins at 0."""
+        return positions(*of) >= 0
+
+    def below(self, bound: Term, positions: Function, *of: Term) -> Term:
+        """Return that ``positions`` ends before ``bound``."""
+        return positions(*of) <= bound
+
+    def within(self, inner: Term, outer: Term) -> Term:
+        """Return that ``outer`` has what ``inner`` has."""
+        return inner <= outer
+
+    def lacks(self, m: Term, p: Term) -> Term:
+        """Return that ``m`` has not committed ``p``."""
+        return self.upto(m) <= p
+
+    def sees(self, t: Term, p: Term) -> Term:
+        """Return that ``p`` is in the snapshot of ``t``, or is nobody."""
+        return p < self.snap(t)
+
+    def unseen(self, t: Term, p: Term) -> Term:
+        """Return that ``p`` is not in the snapshot of ``t``."""
+        return self.snap(t) <= p
+
+    def is_refused(self, t: Term, r: Term) -> Term:
+        """Return that ``t`` may be refused for the item of its row ``r``."""
+        return self.unseen(t, self.version(self.n(), r))
+
+    def is_stable(self, p: Term) -> Term:
+        """Return that all members have reported ``p``."""
+        return p < self.stable()
+
+    def settle(self) -> None:
+        """Add the step to a new stable set."""
+        all_reported = forall(M, implies(self.in_group(M), self.reported(M) >= LEVEL))
+        self.system.action(
+            "settle", (LEVEL,), guard=conj(all_reported, LEVEL <= self.n(), LEVEL >= self.stable()),
+            updates={self.stable: lambda: LEVEL},
+            meaning="what all members have reported is stable",
+        )  # fmt: skip
+
+    def commit(self) -> Commit:
+        """Return what a member may commit."""
+        here = self.upto(M)
+        return Commit("the next position", (), here, here < self.n(), {
+            self.upto: lambda m: ite(eq(m, M), here + 1, self.upto(m))})  # fmt: skip
+
+    def state_what_is_shown(self) -> None:
+        """State what members and snapshots show."""
+        system = self.system
+        shows = eq(self.value(M, R), self.version(self.upto(M), R))
+        system.safe("members_show_prefixes", (M, R), shows,
+            "each member shows the certified order up to some position")  # fmt: skip
+        system.invariant("sent_reads_are_of_the_snapshot", (T, R), implies(
+            conj(self.sent(T), self.ws(T, R)), eq(self.saw(T, R), self.version(self.snap(T), R))),
+            "so what it read is what the snapshot shows")  # fmt: skip
+        system.invariant("members_show_prefixes", (M, R), shows, "it is inductive")
 
     def in_flight(self, t: Term) -> Term:
         """Return that ``t`` is sent and may still be delivered."""
@@ -109,27 +191,27 @@ class Group:
 
 def group(rules: Rules = Rules()) -> System:
     """Return the system of one group."""
-    return built(rules).system
-
-
-def built(rules: Rules) -> Group:
-    """Return the group's functions with its whole system, which layers extend."""
     made = Group(rules)
+    fill(made)
+    return made.system
+
+
+def fill(made: Group) -> None:
+    """Add the steps and statements of a group, which layers extend."""
     _beginning(made)
     _sessions(made)
     _deliveries(made)
     _collection(made)
     _members(made)
     _statements(made)
-    return made
 
 
 def _beginning(g: Group) -> None:
     system = g.system
-    system.starts_with("empty", (), conj(eq(g.n(), 0), eq(g.stable(), 0)))
+    system.starts_with("empty", (), conj(eq(g.n(), 0), g.none(g.stable)))
     system.starts_with("nothing_begun", (T,), conj(~g.begun(T), ~g.live(T), ~g.sent(T),
         ~g.delivered(T), ~g.certified(T)))  # fmt: skip
-    system.starts_with("nothing_applied", (M,), conj(eq(g.upto(M), 0), eq(g.reported(M), 0),
+    system.starts_with("nothing_applied", (M,), conj(g.none(g.upto, M), g.none(g.reported, M),
         ~g.reports(M), eq(g.out(M), 0), eq(g.arrived(M), 0)))  # fmt: skip
     system.starts_with("nothing_written", (R,), conj(eq(g.version(0, R), NOBODY), ~g.has(R)))
     system.starts_with("nothing_stored", (M, R), eq(g.value(M, R), NOBODY))
@@ -140,7 +222,7 @@ def _sessions(g: Group) -> None:
     unlocked = forall(U, forall(R, negate(conj(g.live(U), eq(g.home(U), M), g.ws(U, R),
                                                g.ws(T, R)))))  # fmt: skip
     taken: Updates = {} if g.rules.snapshot_when_sent else {
-        g.snap: lambda t: ite(eq(t, T), g.upto(M), g.snap(t))}  # fmt: skip
+        g.snap: lambda t, *p: ite(eq(t, T), g.upto(M, *p), g.snap(t, *p))}  # fmt: skip
     g.system.action(
         "execute", (T, M), guard=conj(~g.begun(T), g.in_group(M), unlocked),
         updates={
@@ -153,7 +235,7 @@ def _sessions(g: Group) -> None:
         meaning="a session reads and changes its rows, and holds their locks",
     )  # fmt: skip
     taken = {} if not g.rules.snapshot_when_sent else {
-        g.snap: lambda t: ite(eq(t, T), g.upto(home), g.snap(t))}  # fmt: skip
+        g.snap: lambda t, *p: ite(eq(t, T), g.upto(home, *p), g.snap(t, *p))}  # fmt: skip
     g.system.action(
         "send", (T,), guard=conj(g.live(T), ~g.sent(T)),
         updates={
@@ -172,7 +254,7 @@ def _sessions(g: Group) -> None:
 
 
 def _deliveries(g: Group) -> None:
-    newer = conj(g.ws(T, R), g.has(R), g.snap(T) <= g.version(g.n(), R))
+    newer = conj(g.ws(T, R), g.has(R), g.unseen(T, g.version(g.n(), R)))
     passes = forall(R, negate(newer))
     next_of_home = conj(g.in_flight(T), eq(g.arrived(g.home(T)), g.number(T)))
     common: Updates = {
@@ -194,13 +276,13 @@ def _deliveries(g: Group) -> None:
         meaning="delivered; no item of its rows is newer than its snapshot",
     )  # fmt: skip
     g.system.action(
-        "refuse", (T, R), guard=conj(next_of_home, newer),
+        "refuse", (T, R), guard=conj(next_of_home, g.ws(T, R), g.has(R), g.is_refused(T, R)),
         updates={
             **common,
             g.live: lambda t: conj(g.live(t), ~eq(t, T)),
             g.version: lambda p, r: ite(eq(p, g.n() + 1), g.version(g.n(), r), g.version(p, r)),
         },
-        meaning="delivered; an item is newer, and the session rolls back",
+        meaning=f"delivered; {g.refused}, and the session rolls back",
     )  # fmt: skip
 
 
@@ -209,7 +291,7 @@ def _collection(g: Group) -> None:
         "report", (M,), guard=conj(g.in_group(M), ~g.reports(M)),
         updates={
             g.reports: lambda m: disj(g.reports(m), eq(m, M)),
-            g.report_value: lambda m: ite(eq(m, M), g.upto(M), g.report_value(m)),
+            g.report_value: lambda m, *p: ite(eq(m, M), g.upto(M, *p), g.report_value(m, *p)),
             g.report_number: lambda m: ite(eq(m, M), g.out(M), g.report_number(m)),
             g.out: lambda m: ite(eq(m, M), g.out(m) + 1, g.out(m)),
         },
@@ -220,39 +302,35 @@ def _collection(g: Group) -> None:
         "receive_report", (M,), guard=conj(g.reports(M), g.in_group(M), in_order),
         updates={
             g.reports: lambda m: conj(g.reports(m), ~eq(m, M)),
-            g.reported: lambda m: ite(eq(m, M), g.report_value(m), g.reported(m)),
+            g.reported: lambda m, *p: ite(eq(m, M), g.report_value(m, *p), g.reported(m, *p)),
             g.arrived: lambda m: ite(conj(eq(m, M), eq(g.arrived(M), g.report_number(M))),
                                      g.arrived(m) + 1, g.arrived(m)),
         },
         meaning="the report is delivered in its place of the order",
     )  # fmt: skip
-    all_reported = forall(M, implies(g.in_group(M), g.reported(M) >= LEVEL))
+    g.settle()
     g.system.action(
-        "settle", (LEVEL,), guard=conj(all_reported, LEVEL <= g.n(), LEVEL >= g.stable()),
-        updates={g.stable: lambda: LEVEL}, meaning="what all members have reported is stable",
-    )  # fmt: skip
-    g.system.action(
-        "collect", (R,), guard=g.version(g.n(), R) < g.stable(),
+        "collect", (R,), guard=g.is_stable(g.version(g.n(), R)),
         updates={g.has: lambda r: conj(g.has(r), ~eq(r, R))},
         meaning="an item whose version is stable is purged",
     )  # fmt: skip
 
 
 def _members(g: Group) -> None:
-    here = g.upto(M)
-    txn = g.txn_at(here)
+    commit = g.commit()
+    txn = g.txn_at(commit.here)
     free = forall(T, forall(R, negate(conj(g.holds(T, M), g.ws(T, R), g.certified(txn),
                                            g.ws(txn, R)))))  # fmt: skip
     g.system.action(
-        "apply", (M,),
-        guard=conj(g.in_group(M), here < g.n(), free if g.rules.workers_wait else TRUE),
+        "apply", (M, *commit.chosen),
+        guard=conj(g.in_group(M), commit.guard, free if g.rules.workers_wait else TRUE),
         updates={
-            g.upto: lambda m: ite(eq(m, M), here + 1, g.upto(m)),
-            g.value: lambda m, r: ite(conj(eq(m, M), g.certified(txn), g.ws(txn, r)), here,
+            **commit.updates,
+            g.value: lambda m, r: ite(conj(eq(m, M), g.certified(txn), g.ws(txn, r)), commit.here,
                                       g.value(m, r)),
             g.live: lambda t: conj(g.live(t), ~conj(eq(t, txn), eq(g.home(t), M))),
         },
-        meaning="the next position commits in the engine, and its session, if any, ends",
+        meaning=f"{commit.what} commits in the engine, and its session, if any, ends",
     )  # fmt: skip
     g.system.action(
         "crash", (M,), guard=g.in_group(M),
@@ -264,14 +342,14 @@ def _members(g: Group) -> None:
         meaning="a member crashes or is expelled, and a view change says so",
     )  # fmt: skip
     copied: Updates = {
-        g.upto: lambda m: ite(eq(m, M), g.upto(DONOR), g.upto(m)),
+        g.upto: lambda m, *p: ite(eq(m, M), g.upto(DONOR, *p), g.upto(m, *p)),
         g.value: lambda m, r: ite(eq(m, M), g.value(DONOR, r), g.value(m, r)),
     } if g.rules.joins_with_state else {}  # fmt: skip
     g.system.action(
         "join", (M, DONOR), guard=conj(~g.in_group(M), g.in_group(DONOR)),
         updates={
             g.in_group: lambda m: disj(g.in_group(m), eq(m, M)),
-            g.reported: lambda m: ite(eq(m, M), g.reported(DONOR), g.reported(m)),
+            g.reported: lambda m, *p: ite(eq(m, M), g.reported(DONOR, *p), g.reported(m, *p)),
             g.arrived: lambda m: ite(eq(m, M), g.out(M), g.arrived(m)),
             **copied,
         },
@@ -282,31 +360,30 @@ def _members(g: Group) -> None:
 def _statements(g: Group) -> None:
     system, version, home = g.system, g.version, g.home(T)
     on_the_last = implies(conj(g.certified(T), g.ws(T, R)), eq(g.saw(T, R), version(g.place(T), R)))
-    a2 = implies(g.in_flight(T), g.stable() <= g.snap(T))
-    a11 = implies(g.in_group(M), g.stable() <= g.upto(M))
-    shows = eq(g.value(M, R), version(g.upto(M), R))
+    each = g.each
+    applied, reported = g.upto(M, *each), g.reported(M, *each)
+    on_its_way = g.report_value(M, *each)
+    a2 = implies(g.in_flight(T), g.within(g.stable(*each), g.snap(T, *each)))
+    a11 = implies(g.in_group(M), g.within(g.stable(*each), applied))
     system.safe("changes_are_made_on_the_last_version", (T, R), on_the_last,
         "whatever was certified changed, at its member, the version that the certified writer "
         "before it had left: no update is lost")  # fmt: skip
-    system.safe("stable_is_in_every_snapshot", (T,), a2,
+    system.safe("stable_is_in_every_snapshot", (T, *each), a2,
         "A2: what is stable is in the snapshot of every transaction to be certified")  # fmt: skip
-    system.safe("stable_is_applied_at_every_member", (M,), a11,
+    system.safe("stable_is_applied_at_every_member", (M, *each), a11,
         "A11: only what this member has applied is purged")  # fmt: skip
-    system.safe("members_show_prefixes", (M, R), shows,
-        "each member shows the certified order up to some position")  # fmt: skip
-
     system.invariant("changes_are_made_on_the_last_version", (T, R), on_the_last, "it is inductive")
-    system.invariant("snapshots_are_above_reports", (T,), implies(g.in_flight(T),
-        g.reported(home) <= g.snap(T)),
+    system.invariant("snapshots_are_above_reports", (T, *each), implies(g.in_flight(T),
+        g.within(g.reported(home, *each), g.snap(T, *each))),
         "what is in flight was sent after the last report of its member")  # fmt: skip
-    system.invariant("snapshots_are_above_reports_before", (T,), implies(
+    system.invariant("snapshots_are_above_reports_before", (T, *each), implies(
         conj(g.in_flight(T), g.reports(home), g.report_number(home) < g.number(T)),
-        g.report_value(home) <= g.snap(T)),
+        g.within(g.report_value(home, *each), g.snap(T, *each))),
         "and after a report that is in flight before it")  # fmt: skip
-    system.invariant("reports_rise", (M,), implies(g.in_group(M), conj(
-        g.stable() <= g.reported(M), g.reported(M) <= g.upto(M),
-        implies(g.reports(M), conj(g.reported(M) <= g.report_value(M),
-                                   g.report_value(M) <= g.upto(M))))),
+    system.invariant("reports_rise", (M, *each), implies(g.in_group(M), conj(
+        g.within(g.stable(*each), reported), g.within(reported, applied),
+        implies(g.reports(M), conj(g.within(reported, on_its_way),
+                                   g.within(on_its_way, applied))))),
         "nobody reports what it did not apply, and later reports are higher")  # fmt: skip
     system.invariant("reports_are_in_flight", (M,), implies(g.reports(M), conj(g.in_group(M),
         g.arrived(M) <= g.report_number(M), g.report_number(M) < g.out(M))),
@@ -319,21 +396,20 @@ def _statements(g: Group) -> None:
     system.invariant("arrivals_were_sent", (M,), g.arrived(M) <= g.out(M),
         "nothing is delivered that was not sent")  # fmt: skip
     system.invariant("what_was_purged_is_stable", (R,), disj(g.has(R),
-        version(g.n(), R) < g.stable()), "an item that is missing was of a stable version, or "
+        g.is_stable(version(g.n(), R))), "an item that is missing was of a stable version, or "
         "there is none")  # fmt: skip
-    system.invariant("stable_is_delivered", (), conj(g.stable() >= 0, g.stable() <= g.n()),
-        "only what was delivered is stable")  # fmt: skip
+    system.invariant("stable_is_delivered", each, conj(g.natural(g.stable),
+        g.below(g.n(), g.stable)), "only what was delivered is stable")  # fmt: skip
     system.invariant("executing_reads_are_current", (T, R), implies(
         conj(g.live(T), ~g.sent(T), g.ws(T, R)), eq(g.saw(T, R), g.value(home, R))),
         "a session's rows are locked, so nobody changes them before it is sent")  # fmt: skip
-    system.invariant("sent_reads_are_of_the_snapshot", (T, R), implies(
-        conj(g.sent(T), g.ws(T, R)), eq(g.saw(T, R), version(g.snap(T), R))),
-        "so what it read is what the snapshot shows")  # fmt: skip
-    system.invariant("members_show_prefixes", (M, R), shows, "it is inductive")
-    system.invariant("members_are_in_the_order", (M,), conj(g.upto(M) >= 0, g.upto(M) <= g.n()),
+    g.state_what_is_shown()
+    system.invariant("members_are_in_the_order", (M, *each), conj(g.natural(g.upto, M),
+        g.below(g.n(), g.upto, M)),
         "nobody applies what was not delivered")  # fmt: skip
-    system.invariant("snapshots_are_prefixes", (T,), implies(g.sent(T), conj(
-        g.snap(T) >= 0, g.snap(T) <= g.n(), implies(g.delivered(T), g.snap(T) <= g.place(T)))),
+    system.invariant("snapshots_are_prefixes", (T, *each), implies(g.sent(T), conj(
+        g.natural(g.snap, T), g.below(g.n(), g.snap, T),
+        implies(g.delivered(T), g.below(g.place(T), g.snap, T)))),
         "a snapshot is what a member had applied")  # fmt: skip
     system.invariant("places_are_positions", (T,), conj(
         implies(g.delivered(T), conj(g.sent(T), g.place(T) >= 0, g.place(T) < g.n())),
@@ -352,9 +428,8 @@ def _statements(g: Group) -> None:
     system.invariant("positions_are_of_delivered", (P,), implies(conj(P >= 0, P < g.n()),
         g.delivered(g.txn_at(P))), "each position is of a delivered transaction")  # fmt: skip
     system.cover("two_members_apart", (T, U), conj(g.certified(T), g.certified(U),
-        g.snap(U) <= g.place(T), negate(eq(g.home(T), g.home(U))),
+        g.unseen(U, g.place(T)), negate(eq(g.home(T), g.home(U))),
         g.place(T) < g.place(U)))  # fmt: skip
-    system.cover("a_stable_item_is_purged", (R,), conj(g.stable() > 0, ~g.has(R),
-        version(g.n(), R) >= 0))  # fmt: skip
+    system.cover("a_stable_item_is_purged", (R,), conj(~g.has(R), version(g.n(), R) >= 0))
     system.cover("what_a_crashed_member_sent_stays", (T,), conj(g.certified(T),
         ~g.in_group(home)))  # fmt: skip

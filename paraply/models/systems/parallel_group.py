@@ -25,6 +25,7 @@ from paraply.models.language.terms import (
     conj,
     disj,
     eq,
+    exists,
     forall,
     implies,
     ite,
@@ -32,8 +33,9 @@ from paraply.models.language.terms import (
     term,
 )
 from paraply.models.systems import group
-from paraply.models.systems.group import MEMBER, ROW, TXN, M, P, Q, R, T, U
+from paraply.models.systems.group import MEMBER, ROW, TXN, Group, M, P, Q, R, T, U
 from paraply.models.systems.logical_clock import reaches
+from paraply.models.systems.unordered_group import UnorderedGroup
 
 LC, WINDOW = Variable("new_lc", INT), Variable("window", INT)
 NONE = -1
@@ -42,7 +44,7 @@ NONE = -1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rules:
-    """Each switch off is a fault."""
+    """Each switch off is a fault, if nothing else is said."""
 
     name: str = "parallel_group"
     waits_for_lc: bool = True
@@ -60,7 +62,9 @@ class Rules:
     sessions_wait: bool = True
     """A session waits for a worker that has locked one of its rows."""
     commits_in_order: bool = True
-    """Transactions commit in the order of the group."""
+    """Transactions commit in the order of the group. Off, a mode and no fault."""
+    claims_prefixes: bool = False
+    """Claims of a group without commit order that each member shows a prefix."""
 
 
 class Layer:
@@ -69,7 +73,9 @@ class Layer:
     def __init__(self, rules: Rules) -> None:
         self.rules = rules
         # The layer's row locks make commits wait for sessions.
-        self.g = group.built(group.Rules(name=rules.name, workers_wait=False))
+        of = group.Rules(name=rules.name, workers_wait=False)
+        self.g = Group(of) if rules.commits_in_order else UnorderedGroup(of)
+        group.fill(self.g)
         self.system = system = self.g.system
         system.meaning = "a group whose members number transactions and apply them in parallel"
         self.empty = system.rigid("empty", TXN, BOOL)
@@ -100,7 +106,7 @@ class Layer:
 
     def waits(self, m: Term, p: Term) -> Term:
         """Return that ``p`` is in the relay log of ``m`` and has not committed."""
-        inside = conj(self.g.upto(m) <= p, p < self.received(m))
+        inside = conj(self.g.lacks(m, p), p < self.received(m))
         return conj(self.g.in_group(m), inside, self.is_remote(m, p))
 
     def holds_back(self, m: Term, p: Term, q: Term) -> Term:
@@ -198,7 +204,7 @@ def _numbers(x: Layer) -> None:
         },
         meaning="an own transaction, whose items have no number, or a refused one",
     )  # fmt: skip
-    stable = forall(R, implies(x.purged(R), g.version(here, R) < g.stable()))
+    stable = forall(R, implies(x.purged(R), g.is_stable(g.version(here, R))))
     system.action(
         "collect_at", (M, WINDOW),
         guard=conj(g.in_group(M), WINDOW >= x.lc_global(M), WINDOW < number,
@@ -235,18 +241,11 @@ def _workers(x: Layer) -> None:
     )  # fmt: skip
     if rules.sessions_wait:
         x.extend("execute", forall(R, implies(g.ws(T, R), eq(x.row_lock(M, R), NONE))))
-    here = g.upto(M)
-    x.extend("apply", x.is_done(M, here), {
-        x.row_lock: lambda m, r: ite(conj(eq(m, M), eq(x.row_lock(m, r), here)), NONE,
+    commit = g.commit()
+    x.extend("apply", x.is_done(M, commit.here), {
+        x.row_lock: lambda m, r: ite(conj(eq(m, M), eq(x.row_lock(m, r), commit.here)), NONE,
                                      x.row_lock(m, r)),
     })  # fmt: skip
-    if not rules.commits_in_order:
-        system.action(
-            "commit_early", (M, Q),
-            guard=conj(g.in_group(M), here < Q, x.is_done(M, Q)),
-            updates={g.value: lambda m, r: ite(conj(eq(m, M), g.writes(Q, r)), Q, g.value(m, r))},
-            meaning="a transaction commits before earlier ones",
-        )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -272,7 +271,7 @@ def _formulas(x: Layer) -> _Formulas:
 
 def _statements(x: Layer) -> None:
     system, g, f = x.system, x.g, _formulas(x)
-    holder, here = x.row_lock(M, R), g.upto(M)
+    holder, commit = x.row_lock(M, R), g.commit()
     ordered = negate(conj(f.both, f.rows_meet, x.started(M, Q)))
     below = implies(f.numbered, conj(x.lc(M, P) >= 1, x.lc(M, P) < x.sn(M, P)))
     apart = implies(conj(g.live(T), g.ws(T, R)), eq(x.row_lock(g.home(T), R), NONE))
@@ -313,9 +312,9 @@ def _statements(x: Layer) -> None:
         apart,
         "no worker has changed a row that a session has locked",
     )
-    system.safe("commits_are_steps_of_the_group", (M, T, R), implies(
-        conj(g.in_group(M), here < g.n(), x.is_done(M, here), g.holds(T, M), g.ws(T, R)),
-        negate(g.writes(here, R))),
+    system.safe("commits_are_steps_of_the_group", (M, *commit.chosen, T, R), implies(
+        conj(g.in_group(M), commit.guard, x.is_done(M, commit.here), g.holds(T, M), g.ws(T, R)),
+        negate(g.writes(commit.here, R))),
         "an engine commit needs no guard of the group beyond those of the layer: no session has "
         "locked a row of it")  # fmt: skip
     system.invariant("conflicting_rows_are_ordered", (M, P, Q, R), ordered, "it is inductive")
@@ -327,9 +326,23 @@ def _invariants(x: Layer) -> None:
     system, g, f = x.system, x.g, _formulas(x)
     home, holder = g.home(T), x.row_lock(M, R)
     stamped = reaches(x.lc(M, Q), x.sn(M, P))
-    system.invariant("received_is_in_the_order", (M,), implies(g.in_group(M), conj(
-        g.upto(M) <= x.received(M), x.received(M) <= g.n(), x.first(M) <= x.received(M))),
+    system.invariant("received_is_in_the_order", (M, *g.each), implies(g.in_group(M), conj(
+        g.below(x.received(M), g.upto, M), x.received(M) <= g.n(), x.first(M) <= x.received(M))),
         "what is applied was received, and what is received was delivered")  # fmt: skip
+    if not x.rules.commits_in_order:
+        system.invariant("received_are_positions", (M,), implies(g.in_group(M), conj(
+            x.received(M) >= 0, x.received(M) <= g.n(), x.first(M) <= x.received(M))),
+            "a member receives from 0 on")  # fmt: skip
+        system.invariant("earlier_writers_have_committed", (M, P, R), implies(
+            conj(f.locked, P >= 0, P < holder, g.writes(P, R)), g.upto(M, P)),
+            "a worker that has changed a row follows all earlier writers of it")  # fmt: skip
+        system.invariant("recovery_is_before_the_first", (M, P), implies(conj(x.waits(M, P),
+            P < x.first(M)), g.lacks(M, x.first(M))),
+            "the one with (0, 0) commits after all that a joiner gets in recovery")  # fmt: skip
+        if x.rules.claims_prefixes:
+            shown = forall(R, eq(g.value(M, R), g.version(P, R)))
+            system.safe("members_show_prefixes", (M,), exists(P, conj(P >= 0, P <= g.n(), shown)),
+                "each member shows the certified order up to some position")  # fmt: skip
     system.invariant("counters", (M,), conj(x.lc_global(M) >= 1, x.lc_global(M) < x.next_sn(M)),
         "the window lies below the next number")  # fmt: skip
     system.invariant("numbers_lie_below_the_counter", (M, P), implies(f.numbered,
@@ -357,15 +370,16 @@ def _invariants(x: Layer) -> None:
         conj(g.in_group(M), x.started(M, P)), conj(P < x.received(M), x.is_remote(M, P))),
         "a worker runs what its member received")  # fmt: skip
     system.invariant("row_lock_is_a_workers", (M, R), implies(f.locked, conj(
-        g.upto(M) <= holder, x.started(M, holder), g.writes(holder, R))),
+        g.lacks(M, holder), x.started(M, holder), g.writes(holder, R))),
         "a row is locked by a worker that has changed it and has not committed")  # fmt: skip
     system.invariant("sessions_lock_apart", (T, U, R), implies(conj(g.live(T), g.live(U),
         eq(home, g.home(U)), g.ws(T, R), g.ws(U, R)), eq(T, U)),
         "no two sessions of a member have locked one row")  # fmt: skip
-    system.invariant("snapshots_were_applied", (T,), implies(conj(g.live(T), g.sent(T)),
-        g.snap(T) <= g.upto(home)), "a session's snapshot is applied at its member")  # fmt: skip
+    system.invariant("snapshots_were_applied", (T, *g.each), implies(conj(g.live(T), g.sent(T)),
+        g.within(g.snap(T, *g.each), g.upto(home, *g.each))),
+        "a session's snapshot is applied at its member")  # fmt: skip
     system.invariant("what_is_written_is_current", (T, R), implies(conj(g.certified(T),
-        g.ws(T, R)), g.version(g.place(T), R) < g.snap(T)),
+        g.ws(T, R)), g.sees(T, g.version(g.place(T), R))),
         "at its position, no row that it writes is newer than its snapshot")  # fmt: skip
     system.invariant("positions_are_places", (P,), implies(conj(P >= 0, P < g.n()),
         eq(g.place(g.txn_at(P)), P)), "each position is its transaction's place")  # fmt: skip
@@ -373,6 +387,8 @@ def _invariants(x: Layer) -> None:
     system.cover("two_run_at_once", (M, P, Q), conj(f.both, x.started(M, P), x.started(M, Q)))
     system.cover("worker_beside_a_session", (M, P, Q), conj(x.waits(M, Q), x.started(M, Q),
         x.is_own(M, P), P < g.n(), P < Q))  # fmt: skip
+    system.cover("worker_has_committed", (M, P, R), conj(P >= 0, x.started(M, P), g.writes(P, R),
+        g.in_group(M), negate(g.lacks(M, P))))  # fmt: skip
     system.cover("first_waits_for_recovery", (M, P), conj(x.waits(M, P), P < x.first(M),
         x.waits(M, x.first(M))))  # fmt: skip
     system.cover("member_has_purged_an_item", (M, R), conj(g.in_group(M), g.has(R),

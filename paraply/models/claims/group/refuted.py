@@ -144,10 +144,20 @@ REFUTED_OF_THE_GROUP = (
         elsewhere="The mutant `composed_client_reads_without_lock` of the reference.",
     ),
     Counterexample(
-        id="C119", title="a member that commits before earlier transactions of the group",
-        system=variant_of_parallel_group(name="parallel_group[any order]", commits_in_order=False),
+        id="C119", title="without commit order, readers of a member see what is no prefix",
+        system=variant_of_parallel_group(
+            name="parallel_group[prefixes claimed]", commits_in_order=False, claims_prefixes=True),
         statement="members_show_prefixes", scope=TWO_POSITIONS, steps=9,
-        source="replica_preserve_commit_order=OFF",
+        source="MySQL bug 89195; replica_preserve_commit_order=OFF",
         elsewhere="The mutant `composed_commit_order_binds_nobody` of the reference.",
+    ),
+    Counterexample(
+        id="C120", title="without commit order, a worker on a session's row loses an update",
+        system=variant_of_parallel_group(
+            name="parallel_group[any order, workers rush]", commits_in_order=False,
+            workers_wait=False),
+        statement="changes_are_made_on_the_last_version", scope=TWO_POSITIONS, steps=10,
+        source="row locks of the server",
+        elsewhere="The mutant `composed_applier_robs_sent_clients` of the reference.",
     ),
 )  # fmt: skip

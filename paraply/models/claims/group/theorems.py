@@ -14,6 +14,9 @@ from paraply.models.systems.variants import (
 IN_PARALLEL = variant_of_parallel_group(name="parallel_group")
 """The group with the numbers, workers and row locks of each member."""
 
+IN_ANY_ORDER = variant_of_parallel_group(name="parallel_group[any order]", commits_in_order=False)
+"""The same without commit order."""
+
 THEOREMS_OF_THE_GROUP = (
     Theorem(
         id="P45",
@@ -82,8 +85,9 @@ THEOREMS_OF_THE_GROUP = (
     Theorem(
         id="P53",
         claim="No conflicting parallel apply on any member of a group: each numbers transactions "
-        "by its own certification info, and its workers start what LC allows.",
-        systems=(IN_PARALLEL,),
+        "by its own certification info, and its workers start what LC allows, with commit order or "
+        "without.",
+        systems=(IN_PARALLEL, IN_ANY_ORDER),
         statements=(
             "conflicting_rows_are_ordered",
             "without_write_set_is_alone",
@@ -110,5 +114,26 @@ THEOREMS_OF_THE_GROUP = (
         assumes=(),
         delimited_by=("C117", "C118", "C119"),
         source="WL#8440 session commit order; row locks of the server",
+    ),
+    Theorem(
+        id="P55",
+        claim="A group without commit order loses prefixes, but no update: the writers of each row "
+        "commit in the group's order on every member, certified changes are made on the last "
+        "version, and members that have committed everything agree.",
+        systems=(IN_ANY_ORDER,),
+        statements=(
+            "writers_of_a_row_commit_in_order",
+            "members_show_the_last_committed_writer",
+            "members_agree_in_the_end",
+            "changes_are_made_on_the_last_version",
+            "stable_is_in_every_snapshot",
+            "stable_is_applied_at_every_member",
+            "changes_land_as_certified",
+            "rows_of_a_session_are_its_own",
+            "commits_are_steps_of_the_group",
+        ),
+        assumes=(),
+        delimited_by=("C119", "C120"),
+        source="MySQL bug 89195; replica_preserve_commit_order=OFF; row locks of the server",
     ),
 )
