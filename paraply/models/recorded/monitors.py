@@ -17,7 +17,7 @@ from paraply.models.language.concrete import Scope, World, choosing, evaluate
 from paraply.models.language.smtlib import text
 from paraply.models.language.system import Statement
 from paraply.models.language.terms import Quantified, Term, conjuncts, parts_of
-from paraply.models.recorded import members, replicas, whole_groups
+from paraply.models.recorded import by_gtid, members, replicas, whole_groups
 from paraply.models.recorded.following import Followed, Recorded, RecordedStep, follow, unrecorded
 from paraply.vocabulary.errors import ParaplyError, register
 from paraply.vocabulary.events import EventKind, Outcome
@@ -342,6 +342,15 @@ MONITORS = {
     )
 }  # fmt: skip
 """By the theorem's identifier."""
+
+_COMMITS = frozenset({EventKind.ENGINE_COMMITTED})
+TWO_LOGS = {
+    "P07": Monitor(theorem="P07", prop="engine_commits_follow_the_log",
+                   readings=_whole(replicas.commits_alone), needs=_COMMITS),
+    "P50": Monitor(theorem="P50", prop="no_event_is_applied_twice",
+                   readings=_whole(by_gtid.commits_alone), needs=_COMMITS),
+}  # fmt: skip
+"""Those that need no more than the order of commits, which two logs show."""
 
 
 def monitor_named(name: str) -> Monitor:
