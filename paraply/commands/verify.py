@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
+from importlib import import_module
 
 from paraply.auditing.pipeline import AuditRequest, audit
 from paraply.errors import STDIN_TWICE, USAGE
@@ -45,7 +46,7 @@ from paraply.verifying.pipeline import (
     parts_of,
     verify,
 )
-from paraply.verifying.result import REQUIREMENTS
+from paraply.verifying.result import MONITORED, REQUIREMENTS
 from paraply.vocabulary.counting import counted
 from paraply.vocabulary.errors import ParaplyError
 
@@ -149,6 +150,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="also audit the target's own log: its logical timestamps, or commit groups",
     )
     parser.add_argument(
+        "--monitor",
+        action="extend",
+        nargs="+",
+        default=[],
+        choices=MONITORED,
+        help="follow both logs as a run of a theorem's system: P07 commit order, P50 exactly once",
+    )
+    parser.add_argument(
         "--by-content",
         action="store_true",
         help="match rows only, also where both logs have the same GTIDs",
@@ -218,6 +227,8 @@ def _load_engine(arguments: argparse.Namespace) -> None:
     from paraply.auditing.loading import load_engine as load_engine_of_audit
     from paraply.auditing.loading import sample_log
 
+    if arguments.monitor:
+        import_module("paraply.verifying.monitoring")
     if arguments.audit:
         load_engine_of_audit(AuditRequest(files=tuple(arguments.target), engine=arguments.engine))
     request = VerifyRequest(
@@ -253,6 +264,9 @@ def _run(arguments: argparse.Namespace) -> int:
     refused = needs_spark(arguments)
     if refused:
         raise ParaplyError(USAGE, reason=refused, command="paraply verify")
+    if arguments.monitor and "-" in inputs:
+        reason = "--monitor reads both logs again, and standard input can be read once"
+        raise ParaplyError(USAGE, reason=reason, command="paraply verify")
     if arguments.audit and "-" in arguments.target:
         reason = "--audit reads the target's log again, and standard input can be read once"
         raise ParaplyError(USAGE, reason=reason, command="paraply verify")
@@ -288,6 +302,12 @@ def _run(arguments: argparse.Namespace) -> int:
             AuditRequest(files=request.target, schema=request.target_schema, engine=request.engine)
         )
         result.add_metadata(audited.verdict, audit_headline(audited))
+    if arguments.monitor:
+        # Imported late: most runs need no model.
+        from paraply.verifying.monitoring import monitor_logs
+
+        names = tuple(dict.fromkeys(arguments.monitor))
+        result.add_monitors(monitor_logs(request.source, request.target, names))
     if STANDARD_OUTPUT not in outputs.values():
         write_report(STANDARD_OUTPUT, verify_text(result))
     renderers = {

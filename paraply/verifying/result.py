@@ -246,6 +246,20 @@ class Metadata:
     """Its verdict is graver than that of the two logs."""
 
 
+MONITORED = ("P07", "P50")
+"""Theorems with monitors of two logs."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MonitorFinding:
+    """What a theorem's monitor says of the logs."""
+
+    theorem: str
+    claim: str
+    verdict: Verdict
+    reason: str
+
+
 @dataclass(slots=True, kw_only=True)
 class VerifyResult:
     """The whole result."""
@@ -280,6 +294,16 @@ class VerifyResult:
     """Target commit, its prefix, furthest source commit."""
     metadata: Metadata | None = None
     """None if it was not audited."""
+    monitors: list[MonitorFinding] = field(default_factory=list)
+    decided_by: MonitorFinding | None = None
+    """The first monitor whose verdict is graver than that of the two logs."""
+
+    def add_monitors(self, found: list[MonitorFinding]) -> None:
+        """Note what monitors say, and take the gravest verdict."""
+        self.monitors = found
+        worst = max(found, key=lambda one: one.verdict)
+        if worst.verdict > self.verdict:
+            self.verdict, self.decided_by = worst.verdict, worst
 
     def add_metadata(self, verdict: Verdict, text: str) -> None:
         """Note the audit of the target's log, and take the graver verdict."""

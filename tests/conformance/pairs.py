@@ -20,6 +20,7 @@ from paraply.models.recorded import (
     quorums,
     replicas,
     sources,
+    whole_groups,
     whole_members,
 )
 from paraply.models.recorded.following import Recorded, RecordedStep, follow
@@ -30,8 +31,10 @@ from paraply.models.systems import (
     commit_order,
     crash_points,
     end_to_end,
+    group,
     lock_queue,
     low_water_mark,
+    parallel_group,
     quorum,
     restart,
     rotation,
@@ -99,6 +102,7 @@ STAYS = {"joins": 0, "departures": 0}
 ONE_JOINS = {"joins": 1, "departures": 0, "absent": 1, "barriers": False}
 """A donor's own transaction may commit ahead of a barrier that was certified before it, and a
 joiner copies it so; in the specification what came before a view is applied like a relay log."""
+RETURNS = {"joins": 2, "departures": 2, "broadcasts": 1}
 ASKED = {"abandons": 0, "source_returns": False, "replica_crashes": 1}
 STANDS = {"abandons": 0, "loses_source": False}
 
@@ -239,6 +243,18 @@ PAIRS = {
         auto_position.auto_position(), by_gtid.connections, "gap_free",
         Workload(transactions=4, options={"restarts": 2}), 3_000,
     ),
+    "workers of a group": Pair(
+        parallel_group.parallel_group(), whole_groups.parallel_group, "composed",
+        Workload(transactions=4, rows=2, dialect="mysql_8_0", options=STAYS), 6_000,
+    ),
+    "workers of a group, members return": Pair(
+        parallel_group.parallel_group(), whole_groups.parallel_group, "composed",
+        Workload(transactions=5, rows=3, members=3, dialect="mysql_9_7", options=RETURNS), 6_000,
+    ),
+    "sessions of a group": Pair(
+        group.group(), whole_groups.group, "composed",
+        Workload(transactions=5, rows=3, members=3, dialect="mysql_9_7", options=RETURNS), 6_000,
+    ),
     "two members": Pair(
         two.members(), members.two_members, "group",
         Workload(transactions=3, rows=2, dialect="wl8440", options=STAYS), 5_000,
@@ -257,6 +273,9 @@ UNSEEN = {
     "end to end, sessions that commit late and DDL": {"join", "leave_out_number", "change_view"},
     "end to end, DDL beside its users": {"join", "leave_out_number", "change_view"},
     "end to end, a joiner": {"leave_out_number", "change_view"},
+    "workers of a group": {"collect", "crash", "join", "roll_back"},
+    "workers of a group, members return": {"collect", "leave_out_number", "roll_back"},
+    "sessions of a group": {"collect", "roll_back"},
     "timestamps": {"join"},
     "timestamps of a joiner": {"change_view", "certify_local"},
     "timestamps of a joiner, a number burned": {"change_view", "certify_local"},

@@ -8,6 +8,7 @@ from __future__ import annotations
 from paraply.models.language.concrete import Scope, Table
 from paraply.models.recorded import replicas
 from paraply.models.recorded.following import Recorded, RecordedStep
+from paraply.models.recorded.naming import places_of
 from paraply.vocabulary.events import Event, EventKind
 from paraply.vocabulary.gtid_set_text import parse_gtid, parse_gtid_set
 from paraply.vocabulary.history import History
@@ -53,6 +54,19 @@ def crashes(history: History) -> Recorded:
             case _:
                 steps.append(step)
     return Recorded(scope=read.scope, start={}, steps=tuple(steps))
+
+
+def commits_alone(history: History) -> Recorded:
+    """Read engine commits alone: all is sent and given to workers before the first one."""
+    places = places_of(history)
+    steps = [_connect({})]
+    for place in places.values():
+        steps += (*_logged(place), _sent(place))
+    steps += [_step("give_out") for _ in places]
+    for event in history.events_of(EventKind.ENGINE_COMMITTED):
+        if event.transaction is not None:
+            steps.append(_step("engine_commit", e=places[event.transaction]))
+    return Recorded(scope=Scope(high=len(places) + 1), start={}, steps=tuple(steps))
 
 
 def connections(history: History) -> Recorded:

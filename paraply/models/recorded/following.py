@@ -50,6 +50,8 @@ class Recorded:
         hidden: unobservable actions without choices.
         possible_afterwards: actions that may follow the run, though unobserved.
         ghosts: functions that no guard reads; without a statement, worlds may differ in them.
+        complete: actions of which nothing is missing.
+        ended: why the reading ends before the history does, or empty.
     """
 
     scope: Scope
@@ -58,6 +60,8 @@ class Recorded:
     hidden: frozenset[str] = frozenset()
     possible_afterwards: frozenset[str] = frozenset()
     ghosts: frozenset[str] = frozenset()
+    complete: frozenset[str] = frozenset()
+    ended: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,13 +129,14 @@ def unrecorded(
     if followed.refused is None:
         return ()
     names = [f.name for f in reading.system.functions if not f.rigid]
+    missing = [one for one in reading.system.actions if one.name not in recorded.complete]
     pending = deque((world, tuple[RecordedStep, ...]()) for world in followed.worlds)
     found: set[object] = set()
     while pending:
         world, taken = pending.popleft()
         if any(True for _ in _stepped(reading, [world], followed.refused)):
             return taken
-        for action in reading.system.actions:
+        for action in missing:
             for bound in () if action.havoc else reading.enabled(action.name, world, {}):
                 after = reading.step(action.name, world, bound)
                 key = _key(after, names)

@@ -17,10 +17,10 @@ from paraply.models.language.concrete import Scope, World, choosing, evaluate
 from paraply.models.language.smtlib import text
 from paraply.models.language.system import Statement
 from paraply.models.language.terms import Quantified, Term, conjuncts, parts_of
-from paraply.models.recorded import members, replicas
+from paraply.models.recorded import by_gtid, members, replicas, whole_groups
 from paraply.models.recorded.following import Followed, Recorded, RecordedStep, follow, unrecorded
 from paraply.vocabulary.errors import ParaplyError, register
-from paraply.vocabulary.events import EventKind
+from paraply.vocabulary.events import EventKind, Outcome
 from paraply.vocabulary.history import History
 from paraply.vocabulary.transactions import TransactionKind
 from paraply.vocabulary.verdict import Verdict, combine
@@ -35,27 +35,36 @@ TRANSACTIONS_MAX = 200
 VALUES_MAX = 500_000
 """Of all variables in all steps; beyond, statements are not evaluated: the guards imply them."""
 
-Reading = Callable[[History, str], Recorded]
+GROUP_MAX = 24
+"""The same for whole groups, each of whose steps concerns every member and transaction."""
+NUMBER_MAX = 2 * TRANSACTIONS_MAX
+"""Larger sequence numbers are not followed."""
+
+Readings = Callable[[History], Iterator[Recorded]]
 Gap = Callable[[History], Iterator[str]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Monitor:
-    """A theorem, and how a member's history is read as a run of its systems.
+    """A theorem, and how a history is read as runs of its systems.
 
     Attributes:
         prop: the property of histories with the same meaning.
         needs: events without which nothing can be followed.
         ends: events that the systems do not have.
         gap: yields what else a history lacks.
+        transactions_max: of a history that is followed.
+        systems: how many of the theorem's systems are followed.
     """
 
     theorem: str
     prop: str
-    reading: Reading
+    readings: Readings
     needs: frozenset[EventKind]
     ends: frozenset[EventKind] = frozenset()
     gap: Gap = lambda _: iter(())
+    transactions_max: int = TRANSACTIONS_MAX
+    systems: int | None = None
 
     def judge(self, history: History) -> Monitored:
         """Return whether the history is a run of a system of the theorem.
@@ -82,10 +91,7 @@ class Monitor:
             return Monitored(verdict=Verdict.UNKNOWN, reason=lacking)
         end = next((n for n, one in enumerate(history.events) if one.kind in self.ends), None)
         read = replace(history, events=history.events[:end])
-        each = [
-            _best(self.theorem, self.reading(read, member))
-            for member in dict.fromkeys(e.member for e in read.events if e.kind in self.needs)
-        ]
+        each = [self._best(recorded) for recorded in self.readings(read)]
         verdict = combine(one.verdict for one in each)
         worst = next((one for one in each if one.verdict is verdict), NOTHING)
         if verdict is Verdict.HOLDS and end is not None:
@@ -94,11 +100,20 @@ class Monitor:
             return Monitored(verdict=Verdict.UNKNOWN, reason=reason)
         return replace(worst, steps=sum(one.steps for one in each))
 
+    def _best(self, recorded: Recorded) -> Monitored:
+        """Return the answer of the first system that follows, else the mildest."""
+        found: list[Monitored] = []
+        for number in range(len(theorem_of(self.theorem).systems))[: self.systems]:
+            found.append(_followed(self.theorem, number, recorded))
+            if found[-1].verdict is Verdict.HOLDS:
+                return found[-1]
+        return min(found, key=lambda one: one.verdict)
+
     def _lacking(self, history: History) -> Iterator[str]:
         for kind in sorted(self.needs - history.kinds, key=lambda kind: kind.value):
             yield f"no {kind.value} events"
-        if len(history.transactions) > TRANSACTIONS_MAX:
-            yield f"more than {TRANSACTIONS_MAX} transactions"
+        if len(history.transactions) > self.transactions_max:
+            yield f"more than {self.transactions_max} transactions"
         if len({one.domain for one in history.transactions}) > 1:
             yield "several domains, each with an order of its own"
         yield from self.gap(history)
@@ -129,16 +144,6 @@ def proved(identifier: str, number: int = 0) -> tuple[CompiledReading, tuple[Sta
     system = theorem.systems[number]()
     claimed = (one for one in system.safety if one.name in theorem.statements)
     return CompiledReading(system), (*system.invariants, *claimed)
-
-
-def _best(identifier: str, recorded: Recorded) -> Monitored:
-    """Return the answer of the first system that follows, else the mildest."""
-    found: list[Monitored] = []
-    for number in range(len(theorem_of(identifier).systems)):
-        found.append(_followed(identifier, number, recorded))
-        if found[-1].verdict is Verdict.HOLDS:
-            return found[-1]
-    return min(found, key=lambda one: one.verdict)
 
 
 def _values_of(statement: Statement, scope: Scope) -> int:
@@ -172,6 +177,9 @@ def _followed(identifier: str, number: int, recorded: Recorded) -> Monitored:
     broken = why_broken(reading, followed)
     if broken:
         return Monitored(verdict=Verdict.VIOLATED, reason=broken, steps=followed.steps)
+    if recorded.ended:
+        reason = f"the model has no more: {recorded.ended}; before it, a run of {name}"
+        return Monitored(verdict=Verdict.UNKNOWN, reason=reason, steps=followed.steps)
     also = "" if is_evaluated else "; too many values to evaluate its invariants as well"
     reason = f"a run of {name}, {followed.steps} steps{also}"
     return Monitored(verdict=Verdict.HOLDS, reason=reason, steps=followed.steps)
@@ -238,8 +246,36 @@ def _snapshots(history: History) -> Iterator[str]:
             yield f"T{one.id} is not submitted"
 
 
-def _of_all(reading: Callable[[History], Recorded]) -> Reading:
-    return lambda history, _: reading(history)
+def _group_numbers(history: History) -> Iterator[str]:
+    yield from _numbers(history)
+    for one in history.transactions:
+        if one.kind is TransactionKind.VIEW_CHANGE:
+            yield f"T{one.id} is a view change in the log, which the model does not have"
+
+
+def _whole(reading: Callable[[History], Recorded]) -> Readings:
+    return lambda history: iter((reading(history),))
+
+
+def _of_each(reading: Callable[[History, str], Recorded]) -> Readings:
+    """Return a reading of each member that certifies."""
+
+    def readings(history: History) -> Iterator[Recorded]:
+        for member in dict.fromkeys(e.member for e in history.events_of(EventKind.CERTIFIED)):
+            yield reading(history, member)
+
+    return readings
+
+
+def _numbers(history: History) -> Iterator[str]:
+    """Yield what a group's certifications lack."""
+    for event in history.events_of(EventKind.CERTIFIED):
+        one = None if event.transaction is None else history.transaction(event.transaction)
+        is_numbered = event.outcome is Outcome.POSITIVE and one and one.origin != event.member
+        if is_numbered and event.timestamp is None:
+            yield f"T{event.transaction} has no timestamp at {event.member}"
+        elif event.timestamp and event.timestamp.sequence_number > NUMBER_MAX:
+            yield f"a number above {NUMBER_MAX}"
 
 
 _APPLIED = frozenset({EventKind.BEGUN, EventKind.ROW_APPLIED, EventKind.ENGINE_COMMITTED})
@@ -258,7 +294,7 @@ def _of_applier(
     barriers: frozenset[TransactionKind] = frozenset(),
 ) -> Monitor:
     return Monitor(
-        theorem=theorem, prop=prop, reading=_of_all(reading), needs=_APPLIER, ends=ends,
+        theorem=theorem, prop=prop, readings=_whole(reading), needs=_APPLIER, ends=ends,
         gap=_applier(is_stamped=is_stamped, barriers=barriers),
     )  # fmt: skip
 
@@ -267,12 +303,28 @@ _IN_ORDER = _of_applier(
     "P07", "engine_commits_follow_the_log", replicas.commit_order, _RESTARTED, is_stamped=False
 )
 _CERTIFIER = Monitor(
-    theorem="P05", prop="first_certified_wins", reading=members.certification,
+    theorem="P05", prop="first_certified_wins", readings=_of_each(members.certification),
     needs=frozenset({EventKind.CERTIFIED}), gap=_snapshots,
+)  # fmt: skip
+_NUMBERS = Monitor(
+    theorem="P01", prop="conflicting_transactions_are_ordered",
+    readings=_of_each(members.timestamps), needs=frozenset({EventKind.CERTIFIED}),
+    ends=frozenset({EventKind.CRASHED, EventKind.RECOVERED}), gap=_numbers,
+)  # fmt: skip
+_GROUP = Monitor(
+    theorem="P54", prop="members_commit_in_one_order",
+    readings=_whole(whole_groups.parallel_group),
+    needs=frozenset({EventKind.SUBMITTED, EventKind.CERTIFIED, EventKind.VIEW_INSTALLED,
+                     EventKind.ENGINE_COMMITTED}),
+    gap=_group_numbers, transactions_max=GROUP_MAX,
 )  # fmt: skip
 MONITORS = {
     one.theorem: one
     for one in (
+        _NUMBERS,
+        replace(_NUMBERS, theorem="P02", prop="barriers_are_ordered_with_all"),
+        replace(_NUMBERS, theorem="P03", prop="view_changes_are_zero_zero"),
+        replace(_NUMBERS, theorem="P04", prop="last_committed_is_below_sequence_number"),
         _CERTIFIER,
         replace(_CERTIFIER, theorem="P06", prop="refusals_are_deserved"),
         _IN_ORDER,
@@ -282,9 +334,23 @@ MONITORS = {
                     is_stamped=True),
         _of_applier("P22", "starts_respect_last_committed", replicas.low_water_mark,
                     _RESTARTED, is_stamped=True, barriers=frozenset(TransactionKind)),
+        replace(_GROUP, theorem="P49", prop="no_update_is_lost",
+                readings=_whole(whole_groups.group), systems=1),
+        replace(_GROUP, theorem="P53", prop="members_start_as_they_stamped",
+                needs=_GROUP.needs | {EventKind.SCHEDULED}),
+        _GROUP,
     )
 }  # fmt: skip
 """By the theorem's identifier."""
+
+_COMMITS = frozenset({EventKind.ENGINE_COMMITTED})
+TWO_LOGS = {
+    "P07": Monitor(theorem="P07", prop="engine_commits_follow_the_log",
+                   readings=_whole(replicas.commits_alone), needs=_COMMITS),
+    "P50": Monitor(theorem="P50", prop="no_event_is_applied_twice",
+                   readings=_whole(by_gtid.commits_alone), needs=_COMMITS),
+}  # fmt: skip
+"""Those that need no more than the order of commits, which two logs show."""
 
 
 def monitor_named(name: str) -> Monitor:

@@ -5,6 +5,8 @@ A model position is a transaction's place in the relay log, from 0.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from paraply.models.language.concrete import Scope, Table, Value
 from paraply.models.language.terms import INT
 from paraply.models.recorded.following import Recorded, RecordedStep
@@ -54,6 +56,15 @@ def commit_order(history: History) -> Recorded:
     scope = scope_of(places, rows)
     nobody: Table = {(row,): -1 for row in scope.values(ROW)}
     return Recorded(scope=scope, start={"ws": wanted, "holder": nobody}, steps=tuple(steps))
+
+
+def commits_alone(history: History) -> Recorded:
+    """Read engine commits alone for ``commit_order.py``: all are given to workers before."""
+    read = commit_order(history)
+    places = range(len(history.transactions))
+    given = (RecordedStep(actions=("start",), parameters={"p": place}) for place in places)
+    queued = len(history.transactions)
+    return replace(read, steps=(*read.steps[:queued], *given, *read.steps[queued:]))
 
 
 def _shown(event: Event, history: History) -> tuple[tuple[str, tuple[Value, ...], Value], ...]:

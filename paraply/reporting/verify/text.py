@@ -58,6 +58,8 @@ def _facts(result: VerifyResult) -> Iterator[tuple[str, str]]:
         yield "order", words.order_text(result)
     if result.metadata is not None:
         yield "metadata", f"{result.metadata.verdict.word}: {result.metadata.text}"
+    for found in result.monitors:
+        yield "monitor", words.monitor_text(found)
     yield "delivery", words.delivery_text(result)
     yield "end", words.end_text(result)
     yield "lag", words.lag_text(result)

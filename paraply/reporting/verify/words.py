@@ -6,6 +6,7 @@ from paraply.properties.two_logs.judgement import End, Level
 from paraply.verifying.result import (
     LEVEL_SENTENCES,
     REQUIREMENTS,
+    MonitorFinding,
     RowFinding,
     SnapshotFinding,
     StretchFinding,
@@ -22,6 +23,8 @@ def headline(result: VerifyResult) -> str:
     """Return the verdict sentence."""
     if result.metadata is not None and result.metadata.decides:
         return f"the target's own metadata: {result.metadata.text}"
+    if result.decided_by is not None:
+        return monitor_text(result.decided_by)
     reached = f"the target reaches {result.level.word}"
     if result.verdict is Verdict.VIOLATED:
         if result.names is not None and not result.names.is_faultless:
@@ -35,6 +38,11 @@ def headline(result: VerifyResult) -> str:
             f"{result.states.snapshot_count:,} of them in snapshot order."
         )
     return f"{result.required} is required, and {reached}."
+
+
+def monitor_text(found: MonitorFinding) -> str:
+    """Return what a monitor says."""
+    return f"{found.theorem} {found.verdict.word}: {found.reason}"
 
 
 def level_sentence(result: VerifyResult) -> str:

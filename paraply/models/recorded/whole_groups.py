@@ -1,0 +1,393 @@
+"""Abstraction of all members of a group, with their numbers, workers, row locks and sessions.
+
+The group of the model delivers once; a member's decision is its receipt. What is not recorded is
+taken when it restrains least: a session executes when it sends, a member starts and changes what
+its log does not show before the engine commit, a report arrives as soon as it may, and a
+collection opens no window.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, field, replace
+from itertools import takewhile
+
+from paraply.models.language.concrete import Scope, Table, Value
+from paraply.models.recorded.following import Recorded, RecordedStep
+from paraply.models.recorded.naming import Rows
+from paraply.models.systems.group import MEMBER, NOBODY, ROW, TXN
+from paraply.vocabulary.events import Event, EventKind, Outcome
+from paraply.vocabulary.history import History
+from paraply.vocabulary.transactions import Transaction, TransactionId, TransactionKind
+from paraply.vocabulary.write_set import Item
+
+_EMPTY = {TransactionKind.NO_WRITE_SET, TransactionKind.DDL}
+_OF_THE_LAYER = {
+    "receive", "pass_over", "collect_at", "leave_out_number", "start", "change_row",
+}  # fmt: skip
+_COMPLETE = frozenset(
+    {"receive_report", "settle", "collect", "crash", "join", "leave_out_number", "start",
+     "change_row"}
+)  # fmt: skip
+"""Views are recorded by each member, and the other steps are taken where they help."""
+_CHANGES = {None, Outcome.OK, Outcome.LOCK_WAIT}
+"""What may come of a row change; None is of other events."""
+_OF_A_WORKER = {
+    EventKind.SCHEDULED, EventKind.BEGUN, EventKind.ROW_APPLIED, EventKind.ROLLED_BACK,
+}  # fmt: skip
+
+
+def parallel_group(history: History) -> Recorded:
+    """Read a run for ``paraply/models/systems/parallel_group.py``.
+
+    A member has one report under way in the model, so the reading ends at a second.
+    """
+    reading = _Group(history)
+    for event in history.events:
+        reading.read(event)
+        if reading.ended:
+            break
+    return reading.recorded()
+
+
+def group(history: History) -> Recorded:
+    """Read a run for ``paraply/models/systems/group.py``, which has no numbers and no workers."""
+    read = parallel_group(history)
+    steps = tuple(step for step in read.steps if not _OF_THE_LAYER.issuperset(step.actions))
+    start = {name: read.start[name] for name in ("ws", "in_group", "value", "version")}
+    return replace(read, steps=steps, start=start)
+
+
+@dataclass(slots=True)
+class _Member:
+    """What the model says of a member so far.
+
+    Attributes:
+        window: the least that the model allows.
+        is_in: whether it is in the last view.
+        is_current: whether it runs since before that view.
+        given: how far it has positions from its donor.
+        sent: transactions that were sent and not delivered, and None for a report.
+        done: what its log shows as committed, across crashes.
+        changed: rows that its workers have locked.
+    """
+
+    name: Value
+    is_in: bool = False
+    is_running: bool = True
+    is_current: bool = False
+    received: int = 0
+    upto: int = 0
+    given: int = 0
+    next_number: int = 2
+    window: int = 1
+    done: set[TransactionId] = field(default_factory=set)
+    started: set[int] = field(default_factory=set)
+    changed: set[tuple[int, str]] = field(default_factory=set)
+    report: int = 0
+    reported: int = 0
+    sent: deque[TransactionId | None] = field(default_factory=deque)
+
+
+class _Group:
+    def __init__(self, history: History) -> None:
+        self.of: dict[TransactionId, Transaction] = {one.id: one for one in history.transactions}
+        sent = [one for one in history.transactions if one.kind is not TransactionKind.VIEW_CHANGE]
+        self.rows = Rows()
+        ws = {one.id: [self.rows.name(item) for item in sorted(one.write_set)] for one in sent}
+        self.items = {str(item) for one in sent for item in one.write_set}
+        stamps = [one.timestamp.sequence_number for one in history.events if one.timestamp]
+        sizes = (len(sent), len(self.rows.all), len(history.members), 1)
+        self.scope = Scope(high=max([len(sent), *stamps]) + 1, size=max(sizes))
+        self.txn = dict(zip(ws, self.scope.values(TXN), strict=False))
+        names = zip(history.members, self.scope.values(MEMBER), strict=False)
+        self.members = {member: _Member(name) for member, name in names}
+        self.ws: Table = {(self.txn[one], row): True for one, rows in ws.items() for row in rows}
+        self.empty: Table = {(self.txn[one.id],): True for one in sent if one.kind in _EMPTY}
+        self.order: list[TransactionId] = []
+        self.places: dict[TransactionId, int] = {}
+        self.refused: set[TransactionId] = set()
+        self.live: set[TransactionId] = set()
+        self.stable = 0
+        self.founders: tuple[str, ...] = ()
+        self.online: set[str] = set()
+        self.view = 0
+        self.marked: set[Value] = set()
+        self.steps: list[RecordedStep] = []
+        self.ended = ""
+
+    def recorded(self) -> Recorded:
+        """Return what was read."""
+        everyone, rows = self.scope.values(MEMBER), self.scope.values(ROW)
+        each: Table = {(one, row): NOBODY for one in everyone for row in rows}
+        return Recorded(
+            scope=self.scope,
+            start={
+                "ws": self.ws, "empty": self.empty, "value": each, "row_lock": each,
+                "in_group": {(self.members[one].name,): True for one in self.founders},
+                "version": {(0, row): NOBODY for row in rows},
+                "next_sn": {(one,): 2 for one in everyone},
+                "lc_global": {(one,): 1 for one in everyone},
+                "first": {(one,): 0 if one in self.marked else -1 for one in everyone},
+            },
+            steps=tuple(self.steps),
+            complete=_COMPLETE,
+            ended=self.ended,
+        )  # fmt: skip
+
+    def take(
+        self, action: str, *seen: tuple[str, tuple[Value, ...], Value], **known: Value
+    ) -> None:
+        self.steps.append(RecordedStep(actions=(action,), parameters=known, seen=seen))
+
+    def read(self, event: Event) -> None:
+        """Take the steps of an event."""
+        member = self.members[event.member]
+        if event.kind is EventKind.VIEW_INSTALLED:
+            self.change_view(event)
+        elif event.kind is EventKind.EXECUTED_SET_BROADCAST:
+            self.report(member, event.transactions)
+        elif event.kind in (EventKind.CRASHED, EventKind.STOPPED):
+            member.is_running = member.is_current = False
+        elif event.kind is EventKind.STARTED and not member.is_current:
+            # The view change of a joiner bears what each other member has executed.
+            member.is_running = True
+            for one in self.members.values():
+                self.report(one, one.done)
+        elif event.kind is EventKind.ONLINE:
+            self.online.update(event.members)
+        elif event.kind is EventKind.GARBAGE_COLLECTED:
+            self.collect(member, event)
+        elif event.kind is EventKind.READ:
+            self.show(member, event)
+        elif event.transaction in self.txn:
+            assert event.transaction is not None
+            self.read_of(event.transaction, member, event)
+
+    def read_of(self, one: TransactionId, member: _Member, event: Event) -> None:
+        if event.kind is EventKind.SUBMITTED:
+            self.submit(one, member, event)
+        elif event.kind is EventKind.CERTIFIED:
+            self.deliver(one, event.outcome is Outcome.NEGATIVE)
+            self.receive(one, member, event)
+        elif event.kind in _OF_A_WORKER:
+            if not (self.is_own(one, member) and member.is_current):
+                self.work(one, member, event)
+            elif self.steps[-1].parameters != {"t": self.txn[one]} or event.outcome not in _CHANGES:
+                self.take("change_row_of_session", t=self.txn[one])
+        elif event.kind is EventKind.ENGINE_COMMITTED:
+            self.commit(one, member)
+
+    def is_own(self, one: TransactionId, member: _Member) -> bool:
+        return one in self.live and self.members[self.of[one].origin] is member
+
+    def place_of(self, one: TransactionId) -> int:
+        """Return its position, or one that the group has not reached."""
+        return self.places.get(one, len(self.order))
+
+    def level_of(self, done: Iterable[TransactionId]) -> int:
+        """Return how far certified transactions reach without a gap."""
+        known = self.refused.union(done)
+        return next((p for p, one in enumerate(self.order) if one not in known), len(self.order))
+
+    def prefix_of(self, done: Collection[TransactionId], member: _Member) -> int:
+        """Return the prefix that a member has done, or -1 if it has a gap."""
+        known = min(self.level_of(done), member.received)
+        return known if self.txn.keys() & set(done) <= set(self.order[:known]) else -1
+
+    def is_behind(self, member: _Member) -> bool:
+        """Return whether a joiner has less than the model gave to it."""
+        return self.level_of(member.done) < member.upto
+
+    # Messages.
+
+    def submit(self, one: TransactionId, member: _Member, event: Event) -> None:
+        self.live.add(one)
+        member.sent.append(one)
+        self.take("execute", t=self.txn[one], m=member.name)
+        snapshot = self.prefix_of(event.transactions, member)
+        self.take("send", ("snap", (self.txn[one],), snapshot), t=self.txn[one])
+
+    def deliver(self, one: TransactionId, is_refused: bool) -> None:
+        """Let the group decide with the first member that does."""
+        if one in self.places:
+            return
+        self.places[one] = len(self.order)
+        self.order.append(one)
+        origin = self.members[self.of[one].origin]
+        if is_refused:
+            self.refused.add(one)
+            self.live.discard(one)
+        self.take("refuse" if is_refused else "certify", t=self.txn[one])
+        if origin.sent and origin.sent[0] == one:
+            origin.sent.popleft()
+        self.arrive(origin)
+
+    def report(self, member: _Member, done: Collection[TransactionId]) -> None:
+        """Take a report, unless another one is under way."""
+        if not member.is_current or self.is_behind(member):
+            return
+        if None in member.sent:
+            name = next(name for name, one in self.members.items() if one is member)
+            self.ended = f"{name} has two reports under way"
+            return
+        member.sent.append(None)
+        member.report = self.prefix_of(done, member)
+        self.take("report", ("report_value", (member.name,), member.report), m=member.name)
+        self.arrive(member)
+
+    def arrive(self, member: _Member) -> None:
+        if member.sent and member.sent[0] is None:
+            member.sent.popleft()
+            member.reported = member.report
+            self.take("receive_report", m=member.name)
+
+    def collect(self, member: _Member, event: Event) -> None:
+        level = self.level_of(event.transactions)
+        while level and self.order[level - 1] in self.refused:
+            level -= 1
+        lacking = {name for name, one in self.members.items() if one.is_in and one.reported < level}
+        if lacking and not lacking & self.online:
+            self.ended = f"a collection did not wait for {min(lacking)}, which recovers"
+            return
+        if level > self.stable:
+            self.stable = level
+            self.take("settle", level=level)
+        purged: Table = {(self.rows.name(item),): True for item in sorted(event.items)}
+        known: dict[str, Value] = {"m": member.name, "window": member.window}
+        self.steps.append(
+            RecordedStep(actions=("collect_at",), parameters=known, chosen={"purged": purged})
+        )
+
+    # A member's log, workers and engine.
+
+    def receive(self, one: TransactionId, member: _Member, event: Event) -> None:
+        place, stamp = self.place_of(one), event.timestamp
+        member.received = place + 1
+        received = ("received", (member.name,), place + 1)
+        if event.outcome is Outcome.NEGATIVE or self.is_own(one, member):
+            self.take("pass_over", received, m=member.name)
+        elif stamp is None:
+            self.take("receive", received, m=member.name)
+        else:
+            number, lc, at = stamp.sequence_number, stamp.last_committed, (member.name, place)
+            if not number and member.next_number == 2:
+                self.marked.add(member.name)
+            for _ in range(number - member.next_number):
+                self.take("leave_out_number", m=member.name)
+            member.next_number = max(number, member.next_number) + 1
+            seen = (received, ("sn", at, number), ("lc", at, lc))
+            self.take("receive", *seen, m=member.name, new_lc=lc)
+            if self.of[one].kind in _EMPTY:
+                member.window = member.next_number - 1
+        self.pass_refused(member)
+
+    def work(self, one: TransactionId, member: _Member, event: Event) -> None:
+        place = self.place_of(one)
+        if not member.is_current or place < member.given:
+            return
+        if event.kind is EventKind.ROLLED_BACK:
+            is_session = one in self.refused
+            self.ended = "" if is_session else f"{event.member} rolls a worker back"
+        elif event.outcome not in _CHANGES:
+            self.take("fail", m=member.name, q=place)
+        else:
+            self.begin(place, member)
+            if event.outcome is Outcome.OK:
+                self.change(place, member, event.items)
+
+    def begin(self, place: int, member: _Member) -> None:
+        if place not in member.started or place < member.upto:
+            member.started.add(place)
+            self.take("start", m=member.name, q=place)
+
+    def change(self, place: int, member: _Member, items: Iterable[Item]) -> None:
+        for row in map(self.rows.name, sorted(items)):
+            if (place, row) not in member.changed:
+                member.changed.add((place, row))
+                self.take("change_row", m=member.name, q=place, r=row)
+
+    def commit(self, one: TransactionId, member: _Member) -> None:
+        place, following = self.place_of(one), self.level_of(member.done)
+        member.done.add(one)
+        if not member.is_current or place < member.given:
+            if place != following:
+                self.take("recover", m=member.name, p=place)
+            return
+        if self.is_own(one, member):
+            self.live.discard(one)
+        else:
+            self.begin(place, member)
+            self.change(place, member, self.of[one].write_set)
+        member.upto = place + 1
+        self.take("apply", ("upto", (member.name,), place + 1), m=member.name)
+        self.pass_refused(member)
+
+    def pass_refused(self, member: _Member) -> None:
+        """Commit what was refused at once: it changes nothing."""
+        ahead = self.order[member.upto : member.received]
+        for _ in takewhile(self.refused.__contains__, ahead):
+            member.upto += 1
+            self.take("apply", m=member.name)
+
+    # Views and readers.
+
+    def change_view(self, event: Event) -> None:
+        """Let a view take place with the first member that installs it."""
+        if event.view is None or event.view <= self.view:
+            return
+        self.view, names = event.view, tuple(filter(self.members.__contains__, event.members))
+        if not self.founders:
+            self.founders = names
+            for name in names:
+                self.members[name].is_in = self.members[name].is_current = True
+            return
+        now = {name for name, member in self.members.items() if member.is_in}
+        for name in sorted(now.difference(names)):
+            self.online.discard(name)
+            self.leave(self.members[name])
+        for name in sorted(set(names) - now):
+            self.join(self.members[name])
+
+    def leave(self, member: _Member) -> None:
+        member.is_in = member.is_current = False
+        member.sent.clear()
+        self.live = {one for one in self.live if not self.is_own(one, member)}
+        self.take("crash", m=member.name)
+
+    def join(self, member: _Member) -> None:
+        """Join with a donor's state, if possible one that is not ahead, and catch up."""
+        own = self.level_of(member.done)
+        donors = sorted((one for one in self.members.values() if one.is_in), key=lambda d: d.upto)
+        if not donors:
+            self.ended = "a group begins again"
+            return
+        donor = next((one for one in reversed(donors) if one.upto <= own), donors[0])
+        self.take("join", m=member.name, donor=donor.name)
+        fresh = _Member(member.name)
+        for slot in ("next_number", "window", "started", "changed"):
+            setattr(member, slot, getattr(fresh, slot))
+        member.is_in, member.is_current = True, member.is_running
+        member.received, member.reported = len(self.order), donor.reported
+        member.upto = member.given = donor.upto
+        self.pass_refused(member)
+        for one in self.order[member.upto : own]:
+            if member.is_current and one not in self.refused:
+                self.commit(one, member)
+
+    def show(self, member: _Member, event: Event) -> None:
+        """Compare what a reader saw with the state after the last step."""
+        if not (member.is_current and self.steps) or self.is_behind(member):
+            return
+        seen = tuple(
+            (
+                "value",
+                (member.name, self.rows.name(one.item)),
+                self.places.get(one.writer, -2 if one.writer else NOBODY),
+            )
+            for one in event.observed
+            if str(one.item) in self.items
+        )
+        last = self.steps[-1]
+        self.steps[-1] = replace(last, seen=last.seen + seen)

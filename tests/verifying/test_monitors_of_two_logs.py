@@ -1,0 +1,115 @@
+"""A silent monitor of two logs implies the order, or that each transaction came once."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from random import Random
+
+import pytest
+
+from paraply.cli import main
+from paraply.models.recorded.monitors import TWO_LOGS
+from paraply.verifying.monitoring import PART, monitor_headers
+from paraply.verifying.recording import Header
+from paraply.verifying.result import MONITORED
+from paraply.vocabulary.verdict import Verdict
+from tests.verifying.test_verify_command import REPLICAS, files_of
+
+
+def headers(numbers, domain=0):
+    return [Header(f"{domain}-1-{number}", f"bin:{number}", domain) for number in numbers]
+
+
+def judged(theorem, done, sent=None):
+    sent = range(1, 3 * PART) if sent is None else sent
+    return monitor_headers(theorem, headers(sent), headers(done))
+
+
+def changed(done, random):
+    """Return what was done with one transaction dropped, repeated or moved, or as it is."""
+    done, at = list(done), random.randrange(len(done))
+    match random.choice(("drop", "repeat", "move", "keep")):
+        case "drop":
+            del done[at]
+        case "repeat":
+            done.insert(random.randrange(at, len(done)) + 1, done[at])
+        case "move":
+            done.insert(max(0, at - random.randrange(1, 5)), done.pop(at))
+    return done
+
+
+def test_command_offers_every_monitor():
+    assert tuple(TWO_LOGS) == MONITORED
+
+
+@pytest.mark.parametrize("theorem", TWO_LOGS)
+def test_each_beginning_of_the_source_is_a_run(theorem):
+    for length in (1, PART - 1, PART, PART + 1, 2 * PART + 1):
+        assert judged(theorem, range(1, length + 1)).verdict is Verdict.HOLDS
+
+
+def test_verdicts_are_those_of_the_plain_rule():
+    random, verdicts = Random(7), Counter()
+    for _ in range(30):
+        length = random.randrange(2, 2 * PART)
+        done = changed(changed(range(1, length + 1), random), random)
+        is_once, rises = len(set(done)) == len(done), done == sorted(set(done))
+        is_beginning = done == list(range(1, len(done) + 1))
+        order, once = (judged(theorem, done).verdict for theorem in ("P07", "P50"))
+        verdicts.update((("P07", order), ("P50", once)))
+        assert (order is Verdict.HOLDS) is is_beginning
+        assert not (order is Verdict.VIOLATED and rises)
+        assert (once is Verdict.VIOLATED) is not is_once
+    assert len(verdicts) >= 5
+
+
+def test_gap_that_no_log_fills_is_unknown():
+    found = judged("P07", [1, 2, 4])
+    assert found.verdict is Verdict.UNKNOWN
+    assert "engine_commit(p=2)" in found.reason
+    assert "not recorded" in found.reason
+
+
+def test_overtaking_is_named():
+    found = judged("P07", [1, 3, 2])
+    assert found.verdict is Verdict.VIOLATED
+    assert "from 0-1-1 on: event 3, engine_committed of T2" in found.reason
+    assert judged("P50", [1, 3, 2]).verdict is Verdict.HOLDS
+
+
+def test_repetition_far_behind_is_found():
+    done = [*range(1, 2 * PART + 10), 1]
+    assert judged("P50", done).verdict is Verdict.VIOLATED
+    assert judged("P07", done).verdict is Verdict.VIOLATED
+
+
+@pytest.mark.parametrize("theorem", TWO_LOGS)
+def test_transaction_of_the_target_alone_is_unknown(theorem):
+    found = judged(theorem, [1, 2, 9], sent=[1, 2])
+    assert found.verdict is Verdict.UNKNOWN
+    assert "0-1-9" in found.reason
+    assert judged(theorem, [], sent=[1, 2]).verdict is Verdict.UNKNOWN
+
+
+def test_domains_have_orders_of_their_own():
+    sent = [*headers([1, 2]), *headers([1, 2], domain=5)]
+    done = [sent[2], sent[0], sent[3], sent[1]]
+    assert monitor_headers("P07", sent, done).verdict is Verdict.HOLDS
+    assert monitor_headers("P07", sent, [sent[3], sent[2]]).verdict is Verdict.VIOLATED
+
+
+@pytest.mark.parametrize("folder", REPLICAS, ids=lambda folder: folder.parent.name)
+def test_real_replicas_are_followed(folder, capsys):
+    target = str(folder / "replica-bin.000001")
+    arguments = ["verify", *files_of(folder), "--target", target, "--json", "-"]
+    code = main([*arguments, "--monitor", "P07", "P50"])
+    document = json.loads(capsys.readouterr().out)
+    found = {one["theorem"]: one["verdict"] for one in document["monitors"]}
+    assert found == {"P07": "holds", "P50": "holds"}
+    assert code == 0
+
+
+def test_logs_that_can_be_read_once_have_no_monitors(capsys):
+    assert main(["verify", "-", "--target", "log", "--monitor", "P07"]) == 3
+    assert "--monitor reads both logs again" in capsys.readouterr().err
