@@ -90,7 +90,7 @@ def why_unplanned(registry: SchemaRegistry, table: TableMap) -> str:
 
 
 def may_be_left(registry: SchemaRegistry, table: TableMap) -> bool:
-    """Return whether the readable code reads a table's rows, and by its definition if it has one."""
+    """Return whether the readable code reads a table's rows, by its definition if it has one."""
     schema = registry.table(table.name)
     return (
         schema is not None
