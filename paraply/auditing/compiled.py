@@ -16,6 +16,7 @@ from paraply.properties.logs.audit import AuditOptions
 from paraply.properties.logs.compiled.auditor import CompiledAuditor
 from paraply.properties.logs.compiled.left_replay import LeftReplay
 from paraply.properties.logs.compiled.replay import CompiledReplay, CompiledRowFollower
+from paraply.vocabulary.allocator import return_large_blocks
 from paraply.vocabulary.log import LoggedTransaction
 
 
@@ -31,6 +32,7 @@ class CompiledEngine:
     steps_per_news = 1
 
     def __init__(self, keys: KeyBuilder, left: LeftTables | None = None, **sizes: int) -> None:
+        return_large_blocks()
         self.report = LogReport()
         self._keys = keys
         self.left = left

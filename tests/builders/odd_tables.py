@@ -7,6 +7,7 @@ joining neighbours.
 
 from __future__ import annotations
 
+import itertools
 import random
 from collections.abc import Callable
 from dataclasses import replace
@@ -230,6 +231,16 @@ def begin_late(log: ForgedLog, rng: random.Random, first: int) -> None:
     starts = log.starts()
     begin = starts[rng.randrange(first, max(first + 1, len(starts) // 2))]
     del log.events[starts[0] : begin]
+
+
+def spread_over_domains(log: ForgedLog, domains: int) -> None:
+    """Give MariaDB transactions the domain of the first table that they change."""
+    starts = [*log.starts(), len(log.events)]
+    for first, last in itertools.pairwise(starts):
+        events = log.events[first:last]
+        rows = [event for event in events if event.code in ROWS_CODES]
+        domain = int.from_bytes(rows[0].body[:6], "little") % domains if rows else 0
+        events[0].body[8:12] = domain.to_bytes(4, "little")
 
 
 def with_minimal_metadata(log: ForgedLog) -> None:

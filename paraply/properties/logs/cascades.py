@@ -30,6 +30,10 @@ class Cascades:
         """Return whether the foreign keys are unknown."""
         return table in self._unknown
 
+    def unknown(self) -> set[str]:
+        """Return the lower-case tables with unknown foreign keys."""
+        return {table.lower() for table in self._unknown}
+
     def knows(self, table: str) -> bool:
         """Return whether the foreign keys are stored."""
         return table in self._related

@@ -211,6 +211,11 @@ class Batch:
         return self.descriptors.tables[self._row_column(L.R_TABLE), L.D_NUMBER]
 
     @property
+    def row_unchecked(self) -> Ints:
+        """Return per row whether no foreign keys were checked."""
+        return self._row_column(L.R_UNCHECKED)
+
+    @property
     def row_keys_start(self) -> Ints:
         """Return each row's first line in ``row_keys``."""
         return self._row_column(L.R_KEY_START)

@@ -117,7 +117,7 @@ def left_rows(
     """Decode a batch's events; ``domains`` are -1 for absent. Raises ``NotCompilable``."""
     found = LeftRows()
     before: list[int] = []
-    lines: list[tuple[int, int]] = []
+    lines: list[tuple[int, int, bool]] = []
     for index, group in groupby(events, key=lambda event: event.transaction):
         first = len(before)
         rows: list[RowChange] = []
@@ -125,7 +125,7 @@ def left_rows(
             for change in event.rows(file):
                 rows.append(change)
                 before.append(event.row)
-                lines.append((_OPERATIONS[change.operation], event.slot))
+                lines.append((_OPERATIONS[change.operation], event.slot, change.unchecked))
         txn = LoggedTransaction(
             ordinal=first_ordinal + index,
             kind=LoggedKind.ROWS,
@@ -138,7 +138,7 @@ def left_rows(
         found.changes.append(LeftChanges(index, keyed(txn, keys), places))
     found.rows_before = np.array(before, np.int64)
     found.lines = np.zeros((len(lines), L.ROW_COLUMNS), np.int64)
-    found.lines[:, [L.R_OPERATION, L.R_TABLE]] = lines
+    found.lines[:, [L.R_OPERATION, L.R_TABLE, L.R_UNCHECKED]] = lines
     return found
 
 

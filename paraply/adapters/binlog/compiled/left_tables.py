@@ -90,12 +90,10 @@ def why_unplanned(registry: SchemaRegistry, table: TableMap) -> str:
 
 
 def may_be_left(registry: SchemaRegistry, table: TableMap) -> bool:
-    """Return whether the readable code reads a table's rows by its definition."""
+    """Return whether the readable code reads a table's rows, by its definition if it has one."""
     schema = registry.table(table.name)
     return (
         schema is not None
         and not table.undecodable
-        # A change may cascade into rows that kernels follow.
-        and (schema.foreign_keys_known or not schema.unique_keys)
-        and len(schema.columns) == len(table.columns)
+        and len(schema.columns) in (0, len(table.columns))
     )

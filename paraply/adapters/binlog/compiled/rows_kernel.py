@@ -181,7 +181,7 @@ def columns_at(data: Bytes, at: int, end: int, is_v2: bool, count: int) -> int:
 
 @njit(cache=True)
 def scan_rows(
-    data: Bytes, at: int, end: int, base: int, operation: int, is_v2: bool,
+    data: Bytes, at: int, end: int, operation: int, is_v2: bool,
     map_numbers: Ints, map_slots: Ints, maps: int,
     tables: Ints, columns: Ints, key_table: Ints, seeds: Words, parts: Ints,
     weights: NDArray[np.uint32], places: Ints,
@@ -218,8 +218,8 @@ def scan_rows(
     here = columns_at(data, at, end, is_v2, count)
     if here < 0:
         return L.ODD
-    may_cascade = tables[slot, L.D_KEYED] and tables[slot, L.D_ROLES] & L.BLURS_ALL
-    if (tables[slot, L.D_TIED] or may_cascade) and data[body + 6] & L.UNCHECKED:
+    unchecked = data[body + 6] & L.UNCHECKED
+    if tables[slot, L.D_TIED] and unchecked:
         progress[L.REASON] = L.UNCHECKED_ROWS
         return L.ODD_ROWS
     for _ in range(2 if operation == L.UPDATE else 1):
@@ -242,7 +242,7 @@ def scan_rows(
             return L.BATCH_FULL
         rows[row, L.R_OPERATION] = operation
         rows[row, L.R_TABLE] = slot
-        rows[row, L.R_EVENT] = base + at
+        rows[row, L.R_UNCHECKED] = unchecked
         rows[row, L.R_KEY_START] = key
         for side in range(2):
             if (side == 0 and operation == L.INSERT) or (side == 1 and operation == L.DELETE):

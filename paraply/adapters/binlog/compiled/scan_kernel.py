@@ -259,7 +259,7 @@ def scan(
                     stop = L.ODD
                     break
                 stop = scan_rows(
-                    data, at, event_end, base, operation, kind >= 30, map_numbers, map_slots,
+                    data, at, event_end, operation, kind >= 30, map_numbers, map_slots,
                     maps, tables, columns, key_table, seeds, parts, weights,
                     scratch, progress, rows, digests, keys, left,
                 )  # fmt: skip

@@ -143,8 +143,6 @@ class CompiledAuditor(Auditor):
         self._uses += len(batch.tables) * batch.uses_max + len(columns)
         placed = self._judge(batch, first_ordinal)
         self._named.note_undecided(batch, first_ordinal, headers, left, placed)
-        if len(self._lanes) > 1 and self._state.scalars[C.S_CHAINS + 3 * C.READS + C.NEXT]:
-            raise NotCompilable("foreign keys, or tables without keys, in several domains")
         return placed
 
     def _note_metadata(self, columns: Ints) -> None:

@@ -42,6 +42,7 @@ class JudgedBatch:
     row_ends: Ints
     row_operations: Ints
     row_tables: Ints
+    row_unchecked: Ints
     row_keys_start: Ints
     row_images: Words
     row_keys: Words
@@ -141,6 +142,11 @@ class BatchParts(Protocol):
         ...
 
     @property
+    def row_unchecked(self) -> Ints:
+        """Whether no foreign keys were checked, per row."""
+        ...
+
+    @property
     def row_keys_start(self) -> Ints:
         """First line of each row's keys."""
         ...
@@ -217,6 +223,7 @@ def judged_batch(parts: BatchParts) -> JudgedBatch:
         row_ends=row_ends,
         row_operations=np.ascontiguousarray(parts.row_operations),
         row_tables=np.ascontiguousarray(parts.row_tables),
+        row_unchecked=np.ascontiguousarray(parts.row_unchecked),
         row_keys_start=np.ascontiguousarray(parts.row_keys_start),
         row_images=parts.row_images,
         row_keys=parts.row_keys,
@@ -245,7 +252,7 @@ def batch_of_one(txn: LoggedTransaction, kind: int) -> JudgedBatch:
     return JudgedBatch(
         columns=columns, keys=words, marks=np.zeros(0, np.uint8), tables=none, table_roles=none,
         table_names=[], key_names=[], census=np.zeros((0, 4), np.int64), row_ends=none,
-        row_operations=none, row_tables=none, row_keys_start=none,
+        row_operations=none, row_tables=none, row_unchecked=none, row_keys_start=none,
         row_images=np.zeros((0, 2), np.uint64), row_keys=np.zeros((0, 2), np.uint64),
     )  # fmt: skip
 

@@ -18,7 +18,11 @@ from paraply.properties.logs.compiled.model_kernel import (
     place_partitions,
     run_alone,
 )
-from paraply.properties.logs.compiled.rule_kernel import place_by_clock, place_by_group
+from paraply.properties.logs.compiled.rule_kernel import (
+    has_several,
+    place_by_clock,
+    place_by_group,
+)
 from paraply.properties.logs.compiled.safety_kernel import (
     count_waits,
     judge_safety,
@@ -225,6 +229,7 @@ def judge(
                     my_heads[written:],
                     ordinal,
                     listed,
+                    has_several(lanes),
                 )
                 if listed < 0:
                     return C.BEYOND, index, count

@@ -25,8 +25,7 @@ class CompiledReplayState:
     def __init__(self, rows_max: int, listed_max: int) -> None:
         self.arrays = new_replay(rows_max, listed_max)
         self.resets: Resets | None = None
-        self.unknown: set[str] = set()
-        """Touched tables with unknown foreign keys, by lower-case name."""
+        self._unknown: set[str] = set()
         self._numbers: dict[str, int] = {}
         self._names: list[str] = []
 
@@ -64,9 +63,16 @@ class CompiledReplayState:
         self._names.append(name)
         self.arrays = with_tables(self.arrays, number + 1)
         self.arrays.counts[R.N_TABLES] = number + 1
-        if name.lower() in self.unknown:
-            self.arrays.tables[number, R.T_UNKNOWN] = R.TOUCHED
+        table = self.arrays.tables[number]
+        table[R.T_NEXT], table[R.T_DOUBTED] = R.SETTLED, R.UNDOUBTED
+        table[R.T_UNKNOWN] = name.lower() in self._unknown
         return number
+
+    def set_unknown(self, names: set[str]) -> None:
+        """Set of which lower-case tables the foreign keys are unknown."""
+        self._unknown = names
+        for name, number in self._numbers.items():
+            self.arrays.tables[number, R.T_UNKNOWN] = name in names
 
     def names_with(self, column: int, mark: int = 1) -> list[str]:
         """Return the tables, also reset ones, with a mark (``replay_state.T_CASCADED``)."""
@@ -88,7 +94,8 @@ class CompiledReplayState:
         if number is not None:
             self.arrays.tables[number, R.T_STALE] = 1
         if born:
-            self.arrays.tables[self._new(name), R.T_BORN] = 1
+            number = self._new(name)
+            self.arrays.tables[number, [R.T_BORN, R.T_TOUCHED]] = 1
 
     def reset_schema(self, schema: str) -> None:
         """Forget every table of a lower-case schema."""

@@ -27,6 +27,7 @@ from paraply.vocabulary.audit_result import ReplayFinding
 from paraply.vocabulary.keys import ConflictKey, RowKeys
 from paraply.vocabulary.log import LoggedTransaction, RowChange
 
+Ints = NDArray[np.int64]
 Words = NDArray[np.uint64]
 Place = tuple[int, int]
 """Ordinal and row of a finding."""
@@ -125,6 +126,7 @@ class LeftReplay(RowReplay):
         super().__init__(row_keys, findings_max=findings_max)
         self._state = self._left_state = LeftState()
         self._known: Known
+        self._doubts: Ints
         self._at = 0
         self._row = 0
         self._index = 0
@@ -165,9 +167,14 @@ class LeftReplay(RowReplay):
     def _follow_xa(self, txn: LoggedTransaction) -> None:
         """Prepared rows come with their batch."""
 
-    def observe_left(self, batch: JudgedBatch, losses: list[tuple[int, int]], known: Known) -> None:
-        """Apply the batch's left rows, which :meth:`prepare` identified."""
-        self._known = known
+    def observe_left(
+        self, batch: JudgedBatch, losses: list[tuple[int, int]], doubts: Ints, known: Known
+    ) -> None:
+        """Apply the batch's left rows, which :meth:`prepare` identified.
+
+        ``doubts`` has for each row the last change that may have cascaded into its table.
+        """
+        self._known, self._doubts = known, doubts
         state = self._left_state
         state.puts, state.losses = 0, deque(losses)
         state.forget_lost()
@@ -183,7 +190,15 @@ class LeftReplay(RowReplay):
         self._at = int(batch.columns[part.index, -1])
         for at, row, identified in zip(part.rows, txn.rows, found, strict=True):
             self._row = at - first
+            self._take_doubt(row.table, int(self._doubts[at]))
             self._apply_identified(txn, row, identified)
+
+    def _take_doubt(self, name: str, doubted: int) -> None:
+        table = self._left_state.known_table(name)
+        if table is None or doubted == R.UNDOUBTED:
+            return
+        if table.doubted_at is None or table.doubted_at < doubted:
+            table.doubted_at, table.born = doubted, False
 
     def _contradict(
         self, name: str, row: RowChange, key: ConflictKey, message: str, in_doubt: bool

@@ -47,9 +47,11 @@ class NamedTables:
         self._names: list[str] = []
         self._places: Ints = np.zeros((64, 3), np.int64)
         """Of each name: among all in order, its lower-case form's number, and its table's."""
-        self._blurred: Ints = np.zeros((64, SEEN_COLUMNS), np.int64)
-        self._used: Ints = np.zeros((64, SEEN_COLUMNS), np.int64)
-        """Who blurred and used a name last."""
+        self._blurred: Ints = np.zeros((1, 64, SEEN_COLUMNS), np.int64)
+        self._used: Ints = np.zeros((1, 64, SEEN_COLUMNS), np.int64)
+        """Who blurred and used a name last, by domain."""
+        self._starts: Ints = np.zeros(1, np.int64)
+        """The first transaction of each domain's open group."""
         self._has_blurred = False
         self._touches_max = 1
         self._number_of(ANY_ROWS)
@@ -97,7 +99,6 @@ class NamedTables:
     def _make_room(self) -> None:
         names = self._names
         room = max(len(self._places), 2 * len(names))
-        self._blurred, self._used = lengthened(self._blurred, room), lengthened(self._used, room)
         self._places = lengthened(self._places, room)
         in_order = sorted(
             range(len(names)), key=lambda number: (table_of(names[number]), names[number])
@@ -106,6 +107,14 @@ class NamedTables:
         for number, name in enumerate(names):
             folded = self._numbers[name.lower()], self._numbers[table_of(name).lower()]
             self._places[number, 1:] = folded
+
+    def _make_lanes(self, lanes: int) -> None:
+        known, names = self._used.shape[:2]
+        more = max(0, lanes - known), len(self._places) - names
+        if any(more):
+            room = ((0, more[0]), (0, more[1]), (0, 0))
+            self._blurred, self._used = np.pad(self._blurred, room), np.pad(self._used, room)
+            self._starts = np.pad(self._starts, (0, more[0]))
 
     def note_undecided(
         self, batch: JudgedBatch, first_ordinal: int, headers: Headers, left: Sequence[Touches],
@@ -128,18 +137,17 @@ class NamedTables:
             blurs_all[part.index] |= ANY_ROWS in touches.blurred
         self._has_blurred |= bool(blurs_all.any() or (batch.roles & C.BLURRED).any())
         found = np.zeros((len(self._rules), len(self._names), 4), np.int64)
-        note_undecided(
+        self._make_lanes(1 + int(columns[:, C.B_LANE].max()))
+        widest = note_undecided(
             columns, batch.names, batch.roles, blurs_all, placed, self._rules, self._places,
-            self._blurred, self._used, first_ordinal, self._numbers[ANY_ROWS], found,
+            self._blurred, self._used, self._starts, first_ordinal, self._numbers[ANY_ROWS], found,
         )  # fmt: skip
         at = np.argwhere(found[:, :, 0])
         # Of several names of a table, the first pair is told.
         for rule, number in at[np.argsort(found[at[:, 0], at[:, 1], 3])].tolist():
             self._note(rule, number, found[rule, number].tolist(), first_ordinal, headers)
-        if self._has_blurred and len(np.unique(columns[:, C.B_LANE])) > 1:
-            raise NotCompilable("unknown keys in several domains")
         if self._has_blurred:
-            self._require_remembered(placed)
+            self._require_remembered(1 + widest)
 
     def _note(
         self, rule: int, number: int, found: list[int], first_ordinal: int, headers: Headers
@@ -157,10 +165,9 @@ class NamedTables:
         (after,) = headers([later - first_ordinal])
         evidence.add_undecided(table, pairs, get_reference(before), get_reference(after))
 
-    def _require_remembered(self, placed: Ints) -> None:
+    def _require_remembered(self, widest: int) -> None:
         """Refuse overlaps with what the readable judge may have forgotten."""
         horizon = self._safety.index.horizon
-        widest = 1 + int(placed[:, [C.D_ALLOWED, C.D_GROUP_ALLOWED]].max())
         if widest >= min(horizon.transactions, horizon.keys // self._touches_max):
             raise NotCompilable("unknown keys, in overlaps longer than the horizon")
 

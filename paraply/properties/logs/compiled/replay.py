@@ -79,7 +79,6 @@ class CompiledReplay(RowReplay):
         """By kernels; ``_places`` has the place of each."""
         self._places: list[Place] = []
         self._left_without_key = 0
-        self._in_parts = False
 
     def leave_to(self, left: LeftReplay) -> None:
         """Let another replay judge left rows."""
@@ -148,25 +147,28 @@ class CompiledReplay(RowReplay):
             keys = R.FOLLOWED if table in followed else len(batch.key_names[table])
             numbers[table] = self.rows.number_of(batch.table_names[table], keys)
             keys_max = max(keys_max, keys)
-            if keys > 0:
+            if keys:
                 self._relate(batch.table_names[table], int(numbers[table]))
-        self._require_known_ties(batch)
+        tables = self.rows.arrays.tables
+        may_cascade = bool((tables[:, R.T_UNKNOWN] | (tables[:, R.T_NEXT] > 0)).any())
         state = self.rows.arrays = with_room(self.rows.arrays, 2 * count, keys_max)
         if self._left is not None and len(state.losses) < 2 * count:
             losses = np.zeros((4 * count, 2), np.uint64)
             state = self.rows.arrays = state._replace(losses=losses)
+        doubts = np.full(count if batch.left else 0, R.UNDOUBTED)
         with np.errstate(over="ignore"):
             replay_rows(
-                state, operations, numbers[batch.row_tables], batch.row_keys_start,
-                batch.row_images, batch.row_keys,
+                state, operations, numbers[batch.row_tables], batch.row_unchecked,
+                batch.row_keys_start, batch.row_images, batch.row_keys,
                 first_ordinal + np.repeat(
                     np.arange(len(batch.row_ends)), np.diff(batch.row_ends, prepend=0)
                 ),
+                doubts, may_cascade,
             )  # fmt: skip
-        if state.counts[R.N_DATED]:
-            self._note_doubts()
         if self._left is not None:
-            self._left.observe_left(batch, losses_of(state), known)
+            self._left.observe_left(batch, losses_of(state), doubts, known)
+        if may_cascade:
+            self._note_cascades({batch.table_names[t]: int(numbers[t]) for t in touched.tolist()})
         for table in np.flatnonzero(batch.census[:, 3]).tolist():
             name = batch.table_names[table]
             keyless = bool(batch.key_names[table]) or self._has_no_keys(name, None)
@@ -177,39 +179,26 @@ class CompiledReplay(RowReplay):
         self.copy_counts()
 
     def _relate(self, name: str, number: int) -> None:
-        """Note a table's foreign keys, unless those of before still count."""
-        schema, tables = self._row_keys.schema_of(name), self.rows.arrays.tables
+        """Set a table's foreign keys from its next row on, unless those of before still count."""
+        schema, table = self._row_keys.schema_of(name), self.rows.arrays.tables[number]
+        is_unknown = schema is None or not schema.foreign_keys_known
         refers = schema is not None and any(
             key.parent.lower() == name.lower() for key in schema.foreign_keys
         )
-        is_known = schema is not None and schema.foreign_keys_known
-        is_new = not self._cascades.knows(name)
-        # The readable replay follows known cascades.
-        if is_new and (not is_known or self._cascades.is_unknown(name)):
-            self._cascades.relate(name, schema)
-        if not self._cascades.is_unknown(name):
-            tables[number, R.T_UNKNOWN] = 0
-            self.rows.unknown.discard(name.lower())
-        elif self._in_parts:
-            raise NotCompilable("unknown foreign keys in parts of a log")
-        elif not tables[number, R.T_UNKNOWN]:
-            tables[number, R.T_UNKNOWN] = R.UNTOUCHED
-        tables[number, R.T_REFERS_TO_ITSELF] = refers
-        if refers or tables[number, R.T_UNKNOWN]:
-            self.rows.arrays.counts[R.N_DATED] = 1
+        table[R.T_REFERS_TO_ITSELF] = is_unknown or refers
+        knows = self._cascades.knows(name)
+        table[R.T_NEXT] = self._cascades.is_unknown(name) if knows else is_unknown
 
-    def _require_known_ties(self, batch: JudgedBatch) -> None:
-        """Refuse changes of left rows that may cascade into rows of kernels."""
-        if self.rows.arrays.tables[:, R.T_UNKNOWN].any():
-            for name in {row.table for part in batch.left for row in part.transaction.rows}:
-                schema = self._row_keys.schema_of(name)
-                if schema is None or schema.unique_keys:
-                    raise NotCompilable("unknown foreign keys beside left tables")
-
-    def _note_doubts(self) -> None:
-        rows = self.rows
-        touched = rows.names_with(R.T_UNKNOWN, R.TOUCHED)
-        rows.unknown.update(map(str.lower, touched))
+    def _note_cascades(self, touched: dict[str, int]) -> None:
+        """Note the unknown foreign keys of tables, by number, and what may rest on them."""
+        rows, cascades = self.rows, self._cascades
+        for name, number in touched.items():
+            table = rows.arrays.tables[number]
+            is_settled = table[R.T_NEXT] == R.SETTLED and not cascades.knows(name)
+            # The readable replay follows known cascades.
+            if is_settled and (table[R.T_UNKNOWN] or cascades.is_unknown(name)):
+                cascades.relate(name, self._row_keys.schema_of(name))
+        rows.set_unknown(cascades.unknown())
         self._cascaded.update(dict.fromkeys(rows.names_with(R.T_CASCADED)))
         self._unexplained.update(dict.fromkeys(rows.names_with(R.T_UNEXPLAINED)))
 
@@ -248,7 +237,8 @@ class CompiledReplay(RowReplay):
     def begin_at(self, border: ReplayBorder[Any], ordinal: int) -> None:
         """Continue from ``border`` (taken over) after ``ordinal``."""
         super().begin_at(border, ordinal)
-        self._left_without_key, self._in_parts = 0, True
+        self._left_without_key = 0
+        self.rows.set_unknown(self._cascades.unknown())
         if self._left is not None:
             left = ReplayBorder(rows=border.rows.left, cascades=border.cascades)
             self._left.begin_at(left, ordinal)
@@ -256,11 +246,13 @@ class CompiledReplay(RowReplay):
     def _rows_from(self, rows: Any, ordinal: int) -> Any:
         self._found, self._places = [], []
         compact = rows if self._left is None else rows.compact
+        compact.move(ordinal)
         self.rows = compact.to_state(self._findings_max)
         return self.rows
 
     def _rows_left(self, ordinal: int) -> Any:
         rows = CompactRows.of(self.rows)
+        rows.move(-ordinal)
         return rows if self._left is None else RowsOfBoth(rows, self._left.end_at(ordinal).rows)
 
     def result(self) -> ReplayResult:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Self
@@ -40,6 +41,9 @@ class CompactRows:
     born: list[bool]
     followed: list[bool]
     """Whether another replay judges a table's rows."""
+    written: Numbers
+    doubted: list[int]
+    """As ``replay_state.T_DOUBTED``."""
 
     @classmethod
     def of(cls, state: CompiledReplayState) -> Self:
@@ -64,7 +68,14 @@ class CompactRows:
             followed=[
                 bool(arrays.tables[number, R.T_KEYS] == R.FOLLOWED) for number in current.values()
             ],
+            written=arrays.written[order],
+            doubted=[int(arrays.tables[number, R.T_DOUBTED]) for number in current.values()],
         )
+
+    def move(self, by: int) -> None:
+        """Add ``by`` to the ordinals."""
+        self.written = (self.written + by).astype(np.int32)
+        self.doubted = [each if each == R.UNDOUBTED else each + by for each in self.doubted]
 
     def to_state(self, listed_max: int = 0) -> CompiledReplayState:
         """Return a state with these rows."""
@@ -75,8 +86,12 @@ class CompactRows:
         ]
         numbers = np.array([*known, state.gone()])
         state.arrays = with_room(state.arrays, len(self.keys), self.others.shape[1])
-        put_rows(state.arrays, self.keys, self.images, self.others, numbers[self.table_of])
+        put_rows(
+            state.arrays, self.keys, self.images, self.others, numbers[self.table_of], self.written
+        )
         state.arrays.tables[known, R.T_BORN] = self.born
+        state.arrays.tables[known, R.T_DOUBTED] = self.doubted
+        state.arrays.tables[known, R.T_TOUCHED] = 1
         arrays = state.arrays
         # The owner of a shared key need not be the last-written row.
         arrays.owner_keys[:] = 0
@@ -90,6 +105,7 @@ class CompactRows:
 
         Wrong if two rows shared a key, or a forgotten row was rewritten.
         """
+        self.move(-transactions)
         numbers, later_numbers = self._merge_tables(later, resets)
         written = np.sort(later.keys)
         stays = ~_are_in(self.keys, written) & (not resets.everything)
@@ -99,6 +115,7 @@ class CompactRows:
         self.table_of = np.append(numbers[self.table_of[stays]], later_numbers[later.table_of])
         self.keys = np.append(self.keys[stays], later.keys)
         self.images = np.append(self.images[stays], later.images)
+        self.written = np.append(self.written[stays], later.written)
         self.others = np.vstack(
             [_widened(self.others[stays], width), _widened(later.others, width)]
         )
@@ -111,21 +128,25 @@ class CompactRows:
     def _merge_tables(self, later: Self, resets: Resets) -> tuple[Numbers, Numbers]:
         known: dict[str, int] = {}
 
-        def number(name: str, is_born: bool, is_followed: bool) -> int:
+        def number(name: str, is_born: bool, is_followed: bool, doubted: int) -> int:
             at = known.setdefault(name.lower(), len(known))
             if at == len(self.names):
                 self.names.append(name)
                 self.born.append(is_born)
                 self.followed.append(is_followed)
+                self.doubted.append(doubted)
+            elif doubted != R.UNDOUBTED:
+                self.doubted[at], self.born[at] = doubted, False
             return at
 
-        tables = [*zip(self.names, self.born, self.followed, strict=True)]
-        self.names, self.born, self.followed = [], [], []
+        tables = [*self._tables()]
+        self.names, self.born, self.followed, self.doubted = [], [], [], []
         mine = [GONE if resets.cover(each[0].lower()) else number(*each) for each in tables]
-        theirs = [
-            number(*each) for each in zip(later.names, later.born, later.followed, strict=True)
-        ]
+        theirs = [number(*each) for each in later._tables()]
         return np.array([*mine, GONE], np.int32), np.array([*theirs, GONE], np.int32)
+
+    def _tables(self) -> Iterator[tuple[str, bool, bool, int]]:
+        return zip(self.names, self.born, self.followed, self.doubted, strict=True)
 
     def _forget(self, count: int) -> None:
         if not count:
@@ -135,23 +156,29 @@ class CompactRows:
                 self.born[table] = False
         owned = ~_are_in(self.owner_rows, np.sort(self.keys[:count]))
         self.owner_keys, self.owner_rows = self.owner_keys[owned], self.owner_rows[owned]
-        for name in ("keys", "images", "others", "table_of"):
+        for name in ("keys", "images", "others", "table_of", "written"):
             setattr(self, name, getattr(self, name)[count:])
 
     def take_doubts(self, followed: Self, transactions: int) -> None:
-        """Do nothing: kernels leave tables with cascades to the readable replay."""
+        """Add doubts of another start."""
+        known = {name.lower(): at for at, name in enumerate(self.names)}
+        for name, _, _, doubted in followed._tables():
+            at = known.get(name.lower())
+            if at is not None and doubted > -transactions:
+                self.doubted[at], self.born[at] = doubted, False
 
     def describe(self, digest: blake2b) -> None:
         """Feed all replay-relevant state into ``digest``."""
-        order = sorted(range(len(self.names)), key=lambda table: self.names[table].lower())
+        tables = [*self._tables()]
+        order = sorted(range(len(tables)), key=lambda table: tables[table][0].lower())
         ranks = np.array([*np.argsort(order), GONE], np.int32)
         for table in order:
-            what = self.names[table].lower(), self.born[table], self.followed[table]
-            digest.update(repr(what).encode())
+            name, *what = tables[table]
+            digest.update(repr((name.lower(), what)).encode())
         width = int(np.flatnonzero(self.others.any(axis=0))[-1]) + 1 if self.others.any() else 0
         for array in (
             self.keys, self.images, self.others[:, :width], ranks[self.table_of],
-            self.owner_keys, self.owner_rows,
+            self.owner_keys, self.owner_rows, self.written,
         ):  # fmt: skip
             digest.update(np.ascontiguousarray(array).tobytes())
 
@@ -171,6 +198,7 @@ class RowsOfBoth:
 
     def take_doubts(self, followed: Self, transactions: int) -> None:
         """Add doubts of another start."""
+        self.compact.take_doubts(followed.compact, transactions)
         self.left.take_doubts(followed.left, transactions)
 
     def describe(self, digest: blake2b) -> None:

@@ -152,8 +152,7 @@ def _put(replay: Replay, identity: np.uint64, table: int, image: np.uint64, ordi
     replay.keys[row] = identity
     replay.images[row] = image
     replay.table_of[row] = table
-    if counts[R.N_DATED]:
-        replay.written[row] = ordinal
+    replay.written[row] = ordinal
     _link_newest(replay, row)
     if image != _NONE:
         replay.tables[table, R.T_ROWS] += 1
@@ -163,16 +162,12 @@ def _put(replay: Replay, identity: np.uint64, table: int, image: np.uint64, ordi
 @njit(cache=True)
 def _in_doubt(replay: Replay, known: int) -> bool:
     """Return whether a known row may have changed without a record."""
-    if not replay.counts[R.N_DATED]:
-        return False
-    doubted = replay.tables[replay.table_of[known], R.T_DOUBTED]
-    return bool(doubted and replay.written[known] <= doubted)
+    return bool(replay.written[known] <= replay.tables[replay.table_of[known], R.T_DOUBTED])
 
 
 @njit(cache=True)
 def _may_be_own_cascade(replay: Replay, known: int, ordinal: int) -> bool:
-    table = replay.tables[replay.table_of[known]]
-    refers = table[R.T_UNKNOWN] or table[R.T_REFERS_TO_ITSELF]
+    refers = replay.tables[replay.table_of[known], R.T_REFERS_TO_ITSELF]
     return bool(refers and replay.written[known] == ordinal)
 
 
@@ -181,12 +176,21 @@ def _doubt(replay: Replay, table: int, operation: int, ordinal: int) -> None:
     """Note that a change may cascade into every table with unknown foreign keys."""
     for number in range(replay.counts[R.N_TABLES]):
         child = replay.tables[number]
-        if child[R.T_UNKNOWN] != R.TOUCHED or child[R.T_STALE]:
+        if not child[R.T_UNKNOWN] or not child[R.T_TOUCHED] or child[R.T_STALE]:
             continue
         # InnoDB refuses an update that cascades into the table that it updates.
         if number != table or operation == _DELETE:
             child[R.T_DOUBTED], child[R.T_BORN] = ordinal, 0
             child[R.T_CASCADED] |= operation == _DELETE
+
+
+@njit(cache=True)
+def _touch(replay: Replay, table: int) -> None:
+    """Note a row of a table, from which on its present foreign keys count."""
+    replay.tables[table, R.T_TOUCHED] = 1
+    if replay.tables[table, R.T_NEXT] != R.SETTLED:
+        replay.tables[table, R.T_UNKNOWN] = replay.tables[table, R.T_NEXT]
+        replay.tables[table, R.T_NEXT] = R.SETTLED
 
 
 @njit(cache=True)
@@ -197,7 +201,7 @@ def _contradict(
     if in_doubt:
         counts[R.N_IN_DOUBT] += 1
         counts[R.N_UNKNOWN] += code != R.TAKEN
-        replay.tables[table, R.T_UNEXPLAINED] |= replay.tables[table, R.T_UNKNOWN] != 0
+        replay.tables[table, R.T_UNEXPLAINED] |= replay.tables[table, R.T_UNKNOWN]
         return
     if code == R.TAKEN:
         counts[R.N_DUPLICATE] += 1
@@ -297,10 +301,12 @@ def _own(replay: Replay, row: int, index: int, key: np.uint64) -> None:
 
 
 @njit(cache=True)
-def put_rows(replay: Replay, keys: Words, images: Words, others: Words, tables: Ints) -> None:
+def put_rows(
+    replay: Replay, keys: Words, images: Words, others: Words, tables: Ints, written: Ints
+) -> None:  # fmt: skip
     """Write rows and graves in order, unchecked."""
     for at in range(len(keys)):
-        row = _put(replay, keys[at], tables[at], images[at], 0)
+        row = _put(replay, keys[at], tables[at], images[at], written[at])
         for index in range(others.shape[1]):
             _own(replay, row, index, others[at, index])
         if replay.counts[R.N_ROWS] > replay.counts[R.N_ROWS_MAX]:
@@ -308,12 +314,12 @@ def put_rows(replay: Replay, keys: Words, images: Words, others: Words, tables: 
 
 
 @njit(cache=True)
-def _follow(replay: Replay, table: int, keys: Words, start: int) -> None:
+def _follow(replay: Replay, table: int, keys: Words, start: int, ordinal: int) -> None:
     """Give a followed row its grave and its place."""
     counts = replay.counts
     for side in range(2):
         if keys[start, side] != _NONE:
-            _put(replay, keys[start, side], table, np.uint64(side), 0)
+            _put(replay, keys[start, side], table, np.uint64(side), ordinal)
             counts[R.N_PUTS] += 1
             if counts[R.N_ROWS] > counts[R.N_ROWS_MAX]:
                 _forget_oldest(replay)
@@ -321,24 +327,32 @@ def _follow(replay: Replay, table: int, keys: Words, start: int) -> None:
 
 @njit(cache=True, nogil=True)
 def replay_rows(
-    replay: Replay, operations: Ints, tables: Ints, starts: Ints, images: Words, keys: Words,
-    ordinals: Ints,
+    replay: Replay, operations: Ints, tables: Ints, unchecked: Ints, starts: Ints, images: Words,
+    keys: Words, ordinals: Ints, doubts: Ints, may_cascade: bool,
 ) -> None:  # fmt: skip
     """Apply a batch's rows; the state has room.
 
     ``starts`` are each row's first key; ``images`` and ``keys`` are (before, after); ``ordinals``
-    those of the transactions. A followed row's keys are its identities.
+    those of the transactions. A followed row's keys are its identities; ``doubts`` receives the
+    T_DOUBTED of its table before it. ``may_cascade``: foreign keys of some table are not known.
     """
     replay.counts[R.N_FINDINGS] = replay.counts[R.N_PUTS] = replay.counts[R.N_LOSSES] = 0
-    is_dated = replay.counts[R.N_DATED] != 0
     for row in range(len(operations)):
         table, start = tables[row], starts[row]
         count = replay.tables[table, R.T_KEYS]
         operation = operations[row]
         if operation == R.NOTHING:
             continue
+        cascades = may_cascade and operation != _INSERT and not unchecked[row]
+        ordinal = ordinals[row]
         if count == R.FOLLOWED:
-            _follow(replay, table, keys, start)
+            doubts[row] = replay.tables[table, R.T_DOUBTED]
+            replay.tables[table, R.T_TOUCHED] = 1
+            if keys[start, 0] != _NONE or keys[start, 1] != _NONE:
+                _touch(replay, table)
+                _follow(replay, table, keys, start, ordinal)
+                if cascades:
+                    _doubt(replay, table, operation, ordinal)
             continue
         before, after = -1, -1
         if operation != _INSERT:
@@ -348,12 +362,10 @@ def replay_rows(
         if before < 0 and after < 0:
             continue
         replay.counts[R.N_CHECKED] += 1
-        ordinal = ordinals[row]
-        if is_dated and replay.tables[table, R.T_UNKNOWN]:
-            replay.tables[table, R.T_UNKNOWN] = R.TOUCHED
+        _touch(replay, table)
         if before >= 0:
             _take_out(replay, row, table, keys[start + before, 0], images[row, 0], ordinal)
         if after >= 0:
             _put_in(replay, row, table, keys, start, count, after, images[row, 1], ordinal)
-        if is_dated and operation != _INSERT:
+        if cascades:
             _doubt(replay, table, operation, ordinal)

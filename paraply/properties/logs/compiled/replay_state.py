@@ -40,12 +40,9 @@ Words = NDArray[np.uint64]
     N_LOSSES,
     N_IN_DOUBT,
     N_TABLES,
-    N_DATED,
-) = range(22)
-"""N_PUTS and N_LOSSES count within a batch (``Losses``). N_DATED: whether each row has the ordinal
-of its last change, since a cascade without a record may follow.
-"""
-COUNTS = 22
+) = range(21)
+"""N_PUTS and N_LOSSES count within a batch (``Losses``)."""
+COUNTS = 21
 NOWHERE = -1
 
 # Columns of a table of the replay.
@@ -54,18 +51,22 @@ NOWHERE = -1
     T_ROWS,
     T_STALE,
     T_KEYS,
+    T_TOUCHED,
     T_UNKNOWN,
+    T_NEXT,
     T_REFERS_TO_ITSELF,
     T_DOUBTED,
     T_CASCADED,
     T_UNEXPLAINED,
-) = range(9)
-TABLE_COLUMNS = 9
-"""T_STALE: replaced by a reset; T_KEYS: key count, or FOLLOWED. T_UNKNOWN: foreign keys are not
-known, UNTOUCHED before the first row. T_DOUBTED is the ordinal of the last change that may cascade
-into the table, by a delete if T_CASCADED; T_UNEXPLAINED: rows do not fit.
+) = range(11)
+TABLE_COLUMNS = 11
+"""T_STALE: replaced by a reset; T_KEYS: key count, or FOLLOWED; T_TOUCHED: the log changed it, or
+made it. T_UNKNOWN: foreign keys are not known; T_NEXT is that from the next row on, or SETTLED.
+T_REFERS_TO_ITSELF: perhaps. T_DOUBTED is the ordinal of the last change that may cascade into the
+table, or UNDOUBTED, by a delete if T_CASCADED; T_UNEXPLAINED: rows do not fit.
 """
-UNTOUCHED, TOUCHED = 1, 2
+SETTLED = -1
+UNDOUBTED = -(1 << 62)
 FOLLOWED = -1
 """Another replay judges the table's rows; here they only take their places in write order."""
 NOTHING = 3
@@ -90,8 +91,8 @@ class Replay(NamedTuple):
     table_of: Indexes
     older: Indexes
     newer: Indexes
-    written: Ints
-    """Ordinal of the last change, from N_DATED on."""
+    written: Indexes
+    """Ordinal of the last change."""
     index: Indexes
     """Open addressing: row plus one."""
     owner_keys: Words
@@ -117,7 +118,7 @@ def new_replay(rows_max: int, listed_max: int, small: int = 1 << 12) -> Replay:
         table_of=np.zeros(small, np.int32),
         older=np.zeros(small, np.int32),
         newer=np.zeros(small, np.int32),
-        written=np.zeros(small, np.int64),
+        written=np.zeros(small, np.int32),
         index=np.zeros(2 * small, np.int32),
         owner_keys=np.zeros(small, np.uint64),
         owner_rows=np.zeros(small, np.uint64),

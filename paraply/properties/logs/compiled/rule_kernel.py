@@ -115,6 +115,12 @@ def place_by_group(lanes: Ints, txn: Ints, ordinal: int, place: Ints) -> int:
 
 
 @borrowing
+def has_several(lanes: Ints) -> bool:
+    """Return whether transactions came from more than one domain."""
+    return bool(lanes[1, _KNOWN])
+
+
+@borrowing
 def may_overlap(rule: int, later: Ints, earlier: Ints) -> bool:
     """Return whether ``later`` may start before ``earlier``."""
     if rule == C.CLOCK:

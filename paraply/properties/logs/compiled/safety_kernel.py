@@ -105,11 +105,28 @@ def _meet(
 
 
 @borrowing
+def _is_elsewhere(touches: Touches, all_ranks: Ints, touch: int, oldest: int, lane: int) -> bool:
+    """Return whether another domain touched a key, in its chain from ``touch`` back."""
+    ring, size = len(touches.keys), len(all_ranks)
+    while touch >= oldest:
+        if all_ranks[touches.owner[touch % ring] % size, C.R_LANE] != lane:
+            return True
+        distance = touches.distance[touch % ring]
+        if distance == 0:
+            break
+        touch -= distance
+    return False
+
+
+@borrowing
 def _settle(
-    counts: Ints, touches: Touches, all_past: Ints, all_ranks: Ints, rule: int, place: Ints,
-    marks: Marks, heads: Ints, lost: bool, stamp: int,
+    counts: Ints, touches: Touches, oldest: int, all_past: Ints, all_ranks: Ints, rule: int,
+    place: Ints, marks: Marks, heads: Ints, lost: bool, stamp: int, may_hide: bool,
 ) -> bool:  # fmt: skip
-    """Count what is forgotten or ordered; return False for a conflict across domains."""
+    """Count what is forgotten or ordered; return False for a conflict across domains.
+
+    ``may_hide``: the newest touch may hide another domain's.
+    """
     ring, size = len(touches.keys), len(all_past)
     for index in range(len(heads)):
         head = heads[index]
@@ -119,6 +136,8 @@ def _settle(
             heads[index] = -2 - head
         elif not (marks[index] | touches.marks[head % ring]) & C.UNCERTAIN:
             owner = touches.owner[head % ring]
+            if may_hide and _is_elsewhere(touches, all_ranks, head, oldest, place[C.P_LANE]):
+                return False
             if same_run(rule, place, all_ranks[owner % size]):
                 past = all_past[owner % size]
                 if not 0 <= past[C.H_MARK] - stamp <= _ORDERED:
@@ -153,6 +172,7 @@ def judge_safety(
     read_heads: Ints,
     ordinal: int,
     listed: int,
+    several: bool,
 ) -> int:
     """Judge one transaction; return listed violations, -1 without room."""
     counts = evidence[rule]
@@ -177,10 +197,12 @@ def judge_safety(
     reads_lost = mark_may_overlap(place, forgotten[C.READS, rule, place[C.P_LANE]])
     for way in range(3):
         if not _settle(
-            counts, readers if way == 1 else touches, all_past, all_ranks, rule, place,
-            read_marks if way == 2 else written_marks,
+            counts, readers if way == 1 else touches, reads_old if way == 1 else writes_old,
+            all_past, all_ranks, rule, place, read_marks if way == 2 else written_marks,
             read_heads if way == 2 else reader_heads if way == 1 else written_heads,
             reads_lost if way == 1 else writes_lost, stamp,
+            # Readers in several domains are no conflict.
+            several and rule == C.GROUP and way == 1,
         ):  # fmt: skip
             return -1
     return listed + (met if listing else 0)

@@ -32,19 +32,27 @@ def _meet(rule: int, place: Ints, seen: Ints, found: Ints, ordinal: int) -> bool
 @njit(cache=True, nogil=True)
 def note_undecided(
     batch: Ints, names: Ints, roles: Ints, blurs_all: NDArray[np.bool_], placed: Ints, rules: Ints,
-    places: Ints, blurred: Ints, used: Ints, first_ordinal: int, any_rows: int, found: Ints,
-) -> None:  # fmt: skip
+    places: Ints, all_blurred: Ints, all_used: Ints, starts: Ints, first_ordinal: int,
+    any_rows: int, found: Ints,
+) -> int:  # fmt: skip
     """Count by rule and name the transactions of a batch that may meet an earlier one.
 
     ``found`` receives the number, and of the first pair the earlier one's ordinal and B_AT, and the
     later one's ordinal. A table is counted once per transaction. ``places`` has each name's order,
-    lower-case form and table; ``blurred`` and ``used`` have the last transaction that did so.
+    lower-case form and table; ``all_blurred`` and ``all_used`` have by domain and name the last
+    transaction that did so; ``starts`` has by domain the first one of the open group. Returns how
+    far back overlaps reach.
     """
     noted = np.zeros(len(places), np.int64)
     place, mine = np.zeros(C.PLACE_COLUMNS, np.int64), np.zeros(SEEN_COLUMNS, np.int64)
-    stamp = 0
+    stamp, widest = 0, 0
     for index in range(len(batch)):
         txn, told, ordinal = batch[index], placed[index], first_ordinal + index
+        lane = txn[C.B_LANE]
+        blurred, used = all_blurred[lane], all_used[lane]
+        if told[C.D_GROUP_ALLOWED] == 0:
+            starts[lane] = ordinal
+        widest = max(widest, ordinal - starts[lane], told[C.D_ALLOWED])
         start = batch[index - 1, C.B_NAME_END] if index else 0
         end = txn[C.B_NAME_END]
         for at in range(len(rules)):
@@ -86,3 +94,4 @@ def note_undecided(
                 used[places[name, _FOLDED]] = mine
             if role & C.BLURRED:
                 blurred[name] = mine
+    return widest
