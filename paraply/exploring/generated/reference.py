@@ -63,6 +63,8 @@ SWAPS = Swaps(
 ENVIRONMENT = frozenset(
     {
         "CertifierRun.__init__",
+        "ComposedRun.submit",
+        "ComposedRun.deletes",
         "Network.domain_of",
         "GroupCommitSource.__init__",
         "GroupCommitSource.write",
@@ -77,6 +79,7 @@ ENVIRONMENT = frozenset(
         "is_following",
         "lock_beside",
         "operation_of",
+        "_is_plain",
         "replica_crash_steps",
         "abandoning",
         "state_positions",
