@@ -160,3 +160,21 @@ def test_server_of_a_ring_may_ask_for_its_own():
     ring = history_of(SERVERS.replace("s1,s2", "s1,s2,s3") + SWITCH)
     assert source_and_replica(history_of(SERVERS + SWITCH))
     assert not source_and_replica(ring)
+
+
+@pytest.mark.parametrize("single", ["true", "false"])
+def test_new_primary_writes_when_it_has_applied_what_the_last_one_left(single):
+    head = BACKLOG.replace("{", f'{{"single_primary":{single},', 1)
+    events = (
+        "view_installed @r1 view=1 members=r2,r1 ; online @r1 members=r1,r2 ; submitted T1@r2 ; "
+        "certified T1@r1 positive 2<1 gtid=group:1 ; view_installed @r1 view=2 members=r1 ; "
+    )
+    late = history_of(f"{head}{events}submitted T2@r1")
+    text = (
+        "r1 took T2 from a client before it had applied T1, certified before it was online or the "
+        "last primary left"
+    )
+    found = [str(one) for one in members_write_after_their_backlog(late)]
+    assert found == ([text] if single == "true" else [])
+    good = history_of(f"{head}{events}engine_committed T1@r1 ; submitted T2@r1")
+    assert not members_write_after_their_backlog(good)

@@ -43,6 +43,22 @@ def test_waiter_that_moves_while_the_holder_holds_is_reported(event):
     assert str(breach) == "r1: T1 went on while T2 held its row"
 
 
+READER = 'row_applied T1@r1 worker=1 outcome=lock_wait note="local reader" ; '
+
+
+@pytest.mark.parametrize(
+    "between", ["read @r1 session=reader", "row_applied T1@r1 worker=2 outcome=ok"]
+)
+def test_wait_for_a_reader_ends_with_its_read_and_binds_one_worker(between):
+    run = history(f"{READER}{between} ; read @r1 ; row_applied T1@r1 worker=1 outcome=ok")
+    assert verdict(run, row_waits_last_until_the_holder_ends) is Verdict.HOLDS
+
+
+def test_waiter_that_moves_before_the_read_is_reported():
+    (breach,) = row_waits_last_until_the_holder_ends(history(READER + READER.removesuffix(" ; ")))
+    assert str(breach) == "r1: T1 went on while a reader held its row"
+
+
 def test_waiter_that_is_rolled_back_waits_no_more():
     run = history(f"{WAITS}rolled_back T1@r1 ; row_applied T1@r1 outcome=ok")
     assert not row_waits_last_until_the_holder_ends(run)

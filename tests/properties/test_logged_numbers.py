@@ -7,6 +7,7 @@ import pytest
 from paraply.properties.apply.logged_numbers import (
     logged_numbers_rise_above_last_committed,
     numbers_begin_again_in_each_file,
+    rotations_are_read_between_files,
 )
 from paraply.vocabulary.verdict import Verdict
 from tests.properties.histories import history_of, verdict
@@ -62,3 +63,25 @@ def test_numbers_of_a_source_rise_in_each_of_its_files(clock, is_wrong):
     assert verdict(run, logged_numbers_rise_above_last_committed) is (
         Verdict.VIOLATED if is_wrong else Verdict.HOLDS
     )
+
+
+@pytest.mark.parametrize(
+    ("between", "expected"),
+    [
+        ("relay_rotated @w1 ; ", Verdict.HOLDS),
+        ("", Verdict.VIOLATED),
+        ("crashed @w1 ; ", Verdict.UNKNOWN),
+    ],
+)
+def test_rotation_is_read_before_a_transaction_of_another_file(between, expected):
+    run = history_of(
+        f"T1{{a}} 1<0 | T2{{b}} 1<0 clock=1 | scheduled T1@w1 ; {between}scheduled T2@w1"
+    )
+    assert verdict(run, rotations_are_read_between_files) is expected
+
+
+def test_file_without_a_rotation_is_reported():
+    (breach,) = rotations_are_read_between_files(
+        history_of("T1{a} 1<0 | T2{b} 1<0 clock=1 | scheduled T1@w1 ; scheduled T2@w1")
+    )
+    assert str(breach) == "r1 handed out T2 of another file without a rotation"

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from paraply.properties.semi_sync.groups import commit_groups_meet_only_in_queues
+from paraply.properties.semi_sync.groups import (
+    commit_groups_meet_only_in_queues,
+    logs_are_synced_only_if_configured,
+)
 from paraply.vocabulary.verdict import Verdict
 from tests.properties.histories import history_of, verdict
 
@@ -60,3 +63,11 @@ def test_unordered_commits_without_sync_follow_the_queue_of_the_sync():
     commits = "engine_committed T1@source group=1 ; engine_committed T2@source group=1"
     run = history_of(f"{log} ; {flushed} ; {commits}")
     assert verdict(run, commit_groups_meet_only_in_queues) is Verdict.HOLDS
+
+
+@pytest.mark.parametrize(("synced", "is_wrong"), [("synced T1@source", True), ("stopped", False)])
+def test_source_that_syncs_unasked_is_reported(synced, is_wrong):
+    head = 'members=source,r1 options={"sync_binlog":0} | T1{a} | prepared T1@source ; '
+    history = history_of(f"{head}flushed T1@source ; {synced}")
+    expected = ["the source synced T1, and sync_binlog is 0"] if is_wrong else []
+    assert list(map(str, logs_are_synced_only_if_configured(history))) == expected

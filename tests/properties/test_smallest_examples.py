@@ -15,6 +15,7 @@ WITHOUT = {
     "apply/whole_transactions",
     "group/clients",
     "group/galera",
+    "group/metadata_locks",
     "readers/session_guarantees",
 }
 """Areas with properties without an example: live targets reach them, or runs above its limit."""

@@ -64,6 +64,8 @@ ENVIRONMENT = frozenset(
     {
         "CertifierRun.__init__",
         "GapFreeServers.__post_init__",
+        "ComposedRun.submit",
+        "ComposedRun.deletes",
         "Network.domain_of",
         "GroupCommitSource.__init__",
         "GroupCommitSource.write",
@@ -80,6 +82,7 @@ ENVIRONMENT = frozenset(
         "is_following",
         "lock_beside",
         "operation_of",
+        "_is_plain",
         "replica_crash_steps",
         "abandoning",
         "state_positions",

@@ -152,14 +152,15 @@ def _table_uses(history: History) -> Iterator[_Change]:
     for index, event in enumerate(history.events):
         if event.kind is EventKind.ROW_APPLIED:
             first.setdefault((event.member, event.transaction), index)
-    return _changes(history, _used_tables, _altered_tables, first)
+    return _changes(history, used_tables, altered_tables, first)
 
 
 def _rows(transaction: Transaction) -> list[str]:
     return [format_item(item) for item in sorted_items(transaction.write_set)]
 
 
-def _used_tables(transaction: Transaction) -> list[str]:
+def used_tables(transaction: Transaction) -> list[str]:
+    """Return the tables whose rows a transaction changes, in lower case."""
     written = {row.table.lower() for row in transaction.rows}
     return sorted(written | {_table(item) for item in transaction.write_set} - {""})
 
@@ -168,7 +169,8 @@ def _table(item: Item) -> str:
     return table_of(item).lower()
 
 
-def _altered_tables(transaction: Transaction) -> Iterable[str]:
+def altered_tables(transaction: Transaction) -> Iterable[str]:
+    """Return the tables whose definition a transaction changes."""
     if transaction.kind is not TransactionKind.DDL:
         return ()
     return get_statement_tables(transaction.statement, "").tables
@@ -201,7 +203,7 @@ def _ends(
             continue
         writers: dict[str, list[TransactionId]] = {}
         for one in _positive(stream):
-            for what in (*_rows(one.transaction), *_altered_tables(one.transaction)):
+            for what in (*_rows(one.transaction), *altered_tables(one.transaction)):
                 writers.setdefault(what, []).append(one.transaction.id)
         for what, all_of_it in sorted(writers.items()):
             _, found = max((stream.committed_at[one], one) for one in all_of_it)

@@ -16,6 +16,10 @@ from paraply.vocabulary.write_set import Item
 COMMIT_ORDER_DEADLOCK = "commit order deadlock"
 """Note of a ROLLED_BACK event; ``other`` waits for the victim's row and commits before it."""
 
+LOCAL_READER = "local reader"
+"""Note of a lock wait for a reader at the replica, which commits with its READ event."""
+
+_READER = TransactionId(-1)
 _RELEASES = frozenset({EventKind.ENGINE_COMMITTED, EventKind.ROLLED_BACK, EventKind.FAILED})
 _CLEARS = frozenset({EventKind.CRASHED, EventKind.STARTED, EventKind.RECOVERED})
 _MOVES = frozenset({EventKind.ROW_APPLIED, EventKind.FLUSHED, EventKind.ENGINE_COMMITTED})
@@ -31,7 +35,8 @@ class WaitEndedEarly(Violation):
     holder: TransactionId
 
     def __str__(self) -> str:
-        return f"{self.member}: T{self.transaction} went on while T{self.holder} held its row"
+        holder = "a reader" if self.holder == _READER else f"T{self.holder}"
+        return f"{self.member}: T{self.transaction} went on while {holder} held its row"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,13 +83,18 @@ def _is_lock_wait(event: Event) -> bool:
     return event.kind is EventKind.ROW_APPLIED and event.outcome is Outcome.LOCK_WAIT
 
 
+def _holder(event: Event) -> TransactionId | None:
+    """Return whom a lock wait is for, if recorded."""
+    return _READER if event.note == LOCAL_READER else event.other
+
+
 def _is_rolled_back_for_order(event: Event) -> bool:
     return event.kind is EventKind.ROLLED_BACK and event.note == COMMIT_ORDER_DEADLOCK
 
 
 def row_waits(history: History) -> bool:
     """Appliers record waits for rows, and the holders."""
-    return any(_is_lock_wait(event) and event.other is not None for event in history.events)
+    return any(_is_lock_wait(event) and _holder(event) is not None for event in history.events)
 
 
 @sometimes(of=row_waits, source="InnoDB: lock_wait_suspend_thread")
@@ -114,20 +124,20 @@ def row_waits_last_until_the_holder_ends(history: History) -> tuple[WaitEndedEar
 
 
 def _early_ends(stream: ApplyStream) -> Iterator[WaitEndedEarly]:
-    waits: dict[TransactionId, TransactionId] = {}
+    waits: dict[tuple[TransactionId, int | None], TransactionId] = {}
     for _, event in stream.events:
-        one = event.transaction
         if event.kind in _CLEARS:
             waits.clear()
+        one = _READER if event.kind is EventKind.READ else event.transaction
         if one is None:
             continue
-        if event.kind in _MOVES and one in waits:
-            yield WaitEndedEarly(member=stream.member, transaction=one, holder=waits.pop(one))
-        if _is_lock_wait(event) and event.other is not None:
-            waits[one] = event.other
-        elif event.kind in _RELEASES:
-            waits.pop(one, None)
-            waits = {waiter: holder for waiter, holder in waits.items() if holder != one}
+        waiter = one, event.worker
+        if event.kind in _MOVES and waiter in waits:
+            yield WaitEndedEarly(member=stream.member, transaction=one, holder=waits.pop(waiter))
+        if _is_lock_wait(event) and (holder := _holder(event)) is not None:
+            waits[waiter] = holder
+        elif event.kind in _RELEASES or one == _READER:
+            waits = {key: holder for key, holder in waits.items() if one not in (key[0], holder)}
 
 
 def _changes(history: History) -> Iterator[tuple[Event, Item, TransactionId | None]]:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
+from paraply.properties.apply.stream import apply_streams
 from paraply.properties.registry import Violation, always
 from paraply.properties.vocabularies import logged_numbers, numbering_sources
+from paraply.vocabulary.events import EventKind
 from paraply.vocabulary.history import EvidenceTier, History
 from paraply.vocabulary.timestamps import LogicalTimestamp
 from paraply.vocabulary.transactions import TransactionId
@@ -106,3 +109,45 @@ def numbers_begin_again_in_each_file(history: History) -> tuple[FileNumberedOn, 
         for one, numbers in first[1:]
         if numbers != first[0][1]
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RotationPassedOver(Violation):
+    """An applier hands out transactions of another file without having read the rotation."""
+
+    member: str
+    transaction: TransactionId
+
+    def __str__(self) -> str:
+        return f"{self.member} handed out T{self.transaction} of another file without a rotation"
+
+
+def _first_of_files(history: History) -> Iterator[tuple[RotationPassedOver, bool]]:
+    """Yield transactions of another file than the last, and whether a rotation was read between."""
+    for stream in apply_streams(history):
+        last: int | None = None
+        is_read = False
+        for _, event in stream.events:
+            if event.kind is EventKind.RELAY_ROTATED:
+                is_read = True
+            elif event.kind in (EventKind.CRASHED, EventKind.STARTED):
+                last = None
+            elif event.kind in _HANDED_OUT and event.transaction is not None:
+                clock = history.transaction(event.transaction).clock
+                if last is not None and clock != last:
+                    found = RotationPassedOver(member=stream.member, transaction=event.transaction)
+                    yield found, is_read
+                last, is_read = clock, False
+
+
+_HANDED_OUT = frozenset({EventKind.SCHEDULED, EventKind.SKIPPED})
+
+
+@always(
+    of=numbers_of_a_whole_log,
+    source="Mts_submode_logical_clock: numbers begin again after a rotation of the source's log",
+    witness=lambda history: sum(1 for _ in _first_of_files(history)),
+)
+def rotations_are_read_between_files(history: History) -> tuple[RotationPassedOver, ...]:
+    """A coordinator reads a rotation before it hands out a transaction of another file."""
+    return tuple(found for found, is_read in _first_of_files(history) if not is_read)

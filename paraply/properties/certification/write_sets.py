@@ -1,4 +1,4 @@
-"""Rows with a common key share a write set item.
+"""Rows have their images, and those with a common key share a write set item.
 
 Compares keys by rows and schema, without hashes.
 """
@@ -13,7 +13,7 @@ from itertools import combinations
 from paraply.properties.registry import Violation, always, sometimes
 from paraply.properties.vocabularies import hashed_items, keyed_rows, prefix_keys
 from paraply.vocabulary.history import History
-from paraply.vocabulary.log import ABSENT, RowImage
+from paraply.vocabulary.log import ABSENT, Operation, RowImage
 from paraply.vocabulary.schema import Column, TableSchema, UniqueKey
 from paraply.vocabulary.transactions import Transaction, TransactionId
 
@@ -290,3 +290,36 @@ def _fold(column: Column, value: object, prefix_length: int) -> object:
             plain = "".join(mark for mark in plain if not unicodedata.combining(mark))
         return plain
     return text
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImagesDiffer(Violation):
+    """A row change lacks an image, or has one too many."""
+
+    transaction: TransactionId
+    operation: Operation
+
+    def __str__(self) -> str:
+        operation = self.operation.value
+        return f"T{self.transaction} has images of a row that are not those of an {operation}"
+
+
+def logged_rows(history: History) -> bool:
+    """Transactions have row changes."""
+    return any(one.rows for one in history.transactions)
+
+
+@always(
+    of=logged_rows,
+    source="WRITE_ROWS_EVENT, UPDATE_ROWS_EVENT, DELETE_ROWS_EVENT: before and after images",
+    witness=lambda history: sum(len(one.rows) for one in history.transactions),
+)
+def row_changes_have_their_images(history: History) -> tuple[ImagesDiffer, ...]:
+    """An insert has an after image, a delete a before image, and an update both."""
+    return tuple(
+        ImagesDiffer(transaction=one.id, operation=row.operation)
+        for one in history.transactions
+        for row in one.rows
+        if (row.before is None, row.after is None)
+        != (row.operation is Operation.INSERT, row.operation is Operation.DELETE)
+    )

@@ -15,7 +15,7 @@ from paraply.vocabulary.transactions import TransactionId
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WroteBeforeItsBacklog(Violation):
-    """A member takes a write before it has applied what it joined with."""
+    """A member takes a write before it has applied what it begins with."""
 
     member: str
     transaction: TransactionId
@@ -24,7 +24,7 @@ class WroteBeforeItsBacklog(Violation):
     def __str__(self) -> str:
         return (
             f"{self.member} took T{self.transaction} from a client before it had applied "
-            f"T{self.missing}, certified before it was online"
+            f"T{self.missing}, certified before it was online or the last primary left"
         )
 
 
@@ -34,14 +34,26 @@ def members_wait_for_their_backlog(history: History) -> bool:
 
 
 def _writes(history: History) -> Iterator[tuple[MemberStream, int, int]]:
-    """Yield each first write of a member that had a backlog, and when it came online."""
+    """Yield writes of members that had a backlog, and when each came online or lost its primary."""
+    writing: dict[str, int] = {}
+    for index, event in enumerate(history.events):
+        if event.kind is EventKind.SUBMITTED:
+            writing.setdefault(event.member, index)
+    is_single_primary = bool(history.header.options.get("single_primary"))
     for stream in member_streams(history):
         online: int | None = None
+        members: frozenset[str] = frozenset()
         for index, event in stream.events:
             if event.kind in (EventKind.CRASHED, EventKind.STARTED):
-                online = None
+                online, members = None, frozenset()
             elif event.kind is EventKind.ONLINE and event.member in event.members:
                 online = index if online is None else online
+            elif event.kind is EventKind.VIEW_INSTALLED:
+                gone = members.difference(event.members)
+                has_lost_its_primary = any(writing.get(one, index) < index for one in gone)
+                if is_single_primary and online is not None and has_lost_its_primary:
+                    online = index
+                members = frozenset(event.members)
             elif event.kind is EventKind.SUBMITTED and _has_backlog(stream, online):
                 assert online is not None
                 yield stream, online, index
@@ -57,7 +69,10 @@ def _has_backlog(stream: MemberStream, online: int | None) -> bool:
     witness=lambda history: sum(1 for _ in _writes(history)),
 )
 def members_write_after_their_backlog(history: History) -> tuple[WroteBeforeItsBacklog, ...]:
-    """A member takes writes when it has applied all that it certified before it was online."""
+    """A member takes writes when it has applied all that it certified before it was online.
+
+    A new primary has also applied all that it certified before the last one left.
+    """
     return tuple(
         WroteBeforeItsBacklog(
             member=stream.member,

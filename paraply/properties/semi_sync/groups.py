@@ -91,3 +91,34 @@ def commit_groups_meet_only_in_queues(history: History) -> tuple[GroupChanged, .
     MySQL's groups queue for the sync, and for the engine commit if binlog_order_commits is ON.
     """
     return tuple(one for one in _passages(history) if one.group != one.expected)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SyncedUnasked(Violation):
+    """A source syncs its log although sync_binlog=0."""
+
+    transaction: TransactionId
+
+    def __str__(self) -> str:
+        return f"the source synced T{self.transaction}, and sync_binlog is 0"
+
+
+def unsynced_logs(history: History) -> bool:
+    """A controlled source leaves the sync of its log to the operating system."""
+    is_exact = history.header.tier is EvidenceTier.CONTROLLED_RUN
+    return is_exact and commit_stages(history) and not Watch.of(history).is_synced
+
+
+@always(
+    of=unsynced_logs,
+    source="sync_binlog=0: the server does not sync its binary log",
+    witness=lambda history: sum(1 for _ in history.events_of(EventKind.FLUSHED)),
+    is_safety=False,
+)
+def logs_are_synced_only_if_configured(history: History) -> tuple[SyncedUnasked, ...]:
+    """With sync_binlog=0 a source does not sync what it writes to its binary log."""
+    return tuple(
+        SyncedUnasked(transaction=event.transaction)
+        for event in history.events_of(EventKind.SYNCED, member=Watch.of(history).source)
+        if event.transaction is not None
+    )

@@ -60,7 +60,7 @@ class ReplicaSeen:
     had: set[TransactionId] = field(default_factory=set)
     """All received transactions."""
     heard: set[TransactionId] = field(default_factory=set)
-    """Acknowledgements read by the source."""
+    """Acknowledgements read by the source since its last start."""
     is_missed: bool = False
     is_down: bool = False
 
@@ -170,7 +170,9 @@ class Watch:
         elif at_source:
             self.is_off = self.is_switched_off = False
             for replica in self.replicas.values():
-                replica.is_missed = replica.is_down  # Connections begin anew.
+                # Connections and replies begin anew.
+                replica.is_missed = replica.is_down
+                replica.heard.clear()
             if event.kind is EventKind.RECOVERED:
                 yield from self.recover(event)
         elif event.kind is EventKind.RECOVERED:
@@ -266,6 +268,11 @@ class Watch:
         """Return the count of acknowledgements."""
         return sum(one in replica.heard for replica in self.replicas.values())
 
+    def lacks_replies(self, one: TransactionId) -> bool:
+        """Return whether fewer replicas than required have it and are known to."""
+        replicas = self.replicas.values()
+        return sum(one in other.having and one in other.heard for other in replicas) < self.required
+
     def is_caught_up(self) -> bool:
         """Return whether the whole log is acknowledged."""
         return bool(self.log) and self.heard(self.log[-1]) >= self.required
@@ -273,14 +280,12 @@ class Watch:
     def abandon(self, one: TransactionId, reason: str) -> Iterator[Violation]:
         """Apply the end of a wait."""
         has_cause = reason in ABANDON_REASONS
-        if reason == "time-out":
-            has_cause = self.heard(one) < self.required
-        elif reason == "asynchronous":
+        if reason == "asynchronous":
             has_cause = self.is_off
         elif reason == "too few replicas":
             left = sum(not replica.is_missed for replica in self.replicas.values())
             has_cause = not self.waits_without_replicas and left < self.required
-        if not has_cause:
+        if not (has_cause and self.lacks_replies(one)):
             yield AbandonedWithoutCause(transaction=one, reason=reason)
         self.is_off = self.is_off or reason in TURNS_OFF
         self.is_switched_off = self.is_switched_off or reason == "switched off"

@@ -1,0 +1,84 @@
+"""Metadata locks: a DDL excludes other users of its table on the member of its client."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from paraply.properties.apply.landing import altered_tables, used_tables
+from paraply.properties.registry import Violation, always
+from paraply.properties.vocabularies import attempts_of_workers, certified_definitions
+from paraply.vocabulary.events import EventKind
+from paraply.vocabulary.history import History
+from paraply.vocabulary.transactions import TransactionId
+
+_ENDS = frozenset({EventKind.ENGINE_COMMITTED, EventKind.ROLLED_BACK})
+_CLEARS = frozenset({EventKind.CRASHED, EventKind.STARTED, EventKind.STOPPED, EventKind.RECOVERED})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BegunBesideDdl(Violation):
+    """A worker begins beside a client's transaction, and one of the two alters a common table."""
+
+    member: str
+    transaction: TransactionId
+    client: TransactionId
+    table: str
+
+    def __str__(self) -> str:
+        return (
+            f"{self.member}: a worker began T{self.transaction} beside T{self.client} of a client; "
+            f"one of them alters {self.table}, which the other uses"
+        )
+
+
+def locked_definitions(history: History) -> bool:
+    """Workers apply beside clients that certify changes of table definitions."""
+    return (
+        certified_definitions(history)
+        and attempts_of_workers(history)
+        and {EventKind.SUBMITTED, EventKind.BEGUN} <= history.kinds
+    )
+
+
+def _common(history: History, one: TransactionId, other: TransactionId) -> str:
+    """Return a table that one transaction alters and the other uses, or nothing."""
+    first, second = history.transaction(one), history.transaction(other)
+    altered = {*altered_tables(first), *altered_tables(second)}
+    uses = [{*used_tables(each), *altered_tables(each)} for each in (first, second)]
+    return min(altered & uses[0] & uses[1], default="")
+
+
+def _beside(history: History) -> Iterator[BegunBesideDdl]:
+    """Yield begins of workers beside clients' transactions, with a table to exclude, if any."""
+    clients: dict[str, set[TransactionId]] = {}
+    for event in history.events:
+        of_member = clients.setdefault(event.member, set())
+        one = event.transaction
+        if event.kind in _CLEARS:
+            of_member.clear()
+        elif one is None:
+            continue
+        elif event.kind is EventKind.SUBMITTED:
+            of_member.add(one)
+        elif event.kind in _ENDS:
+            of_member.discard(one)
+        elif event.kind is EventKind.BEGUN and event.worker is not None:
+            for client in sorted(of_member):
+                yield BegunBesideDdl(
+                    member=event.member, transaction=one, client=client,
+                    table=_common(history, one, client),
+                )  # fmt: skip
+
+
+@always(
+    of=locked_definitions,
+    source="MySQL manual, Metadata Locking; MDL_context::acquire_lock",
+    witness=lambda history: sum(1 for _ in _beside(history)),
+)
+def workers_begin_beside_no_ddl(history: History) -> list[BegunBesideDdl]:
+    """A worker begins while no client's open transaction alters a table that it uses.
+
+    Nor does a worker begin a DDL while a client's open transaction uses the table.
+    """
+    return [one for one in _beside(history) if one.table]

@@ -1,0 +1,47 @@
+"""Metadata locks of a client's DDL: holds, breaks, and edges."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from paraply.properties.group.metadata_locks import workers_begin_beside_no_ddl
+from paraply.vocabulary.transactions import TransactionKind
+from paraply.vocabulary.verdict import Verdict
+from tests.properties.histories import history_of, verdict
+
+OPEN = "submitted T1@r1 ; "
+BEGUN = "begun T2@r1 worker=1 ; engine_committed T2@r1 worker=1"
+
+
+def run(events, *, ddl=1, table="d.t"):
+    history = history_of(f"members=r1,r2 | T1{{d.t.a}} | T2{{{table}.b}} | {events}")
+    transactions = tuple(
+        replace(
+            one, kind=TransactionKind.DDL, statement="ALTER TABLE d.t ADD c INT",
+            write_set=frozenset(),
+        )
+        if one.id == ddl
+        else one
+        for one in history.transactions
+    )  # fmt: skip
+    return replace(history, transactions=transactions)
+
+
+@pytest.mark.parametrize("end", ["engine_committed T1@r1", "rolled_back T1@r1", "crashed @r1"])
+def test_worker_that_begins_after_the_ddl_holds(end):
+    assert not workers_begin_beside_no_ddl(run(f"{OPEN}{end} ; {BEGUN}"))
+
+
+def test_other_table_and_other_member_hold():
+    assert verdict(run(OPEN + BEGUN, table="d.u"), workers_begin_beside_no_ddl) is Verdict.HOLDS
+    assert not workers_begin_beside_no_ddl(run(f"submitted T1@r2 ; {BEGUN}"))
+
+
+@pytest.mark.parametrize("ddl", [1, 2])
+def test_worker_that_begins_beside_a_ddl_is_reported(ddl):
+    (breach,) = workers_begin_beside_no_ddl(run(OPEN + BEGUN, ddl=ddl))
+    assert str(breach) == (
+        "r1: a worker began T2 beside T1 of a client; one of them alters d.t, which the other uses"
+    )
