@@ -79,7 +79,7 @@ def _cancels(job: list[Transaction], following: Transaction) -> bool:
 
 def _neighbours(history: History) -> Iterator[tuple[LeftApart, bool]]:
     """Yield jobs followed by a transaction of one row, and whether they had room for it."""
-    limit = int(history.header.options["merged"])
+    limit = int(history.header.options.get("merged", 1))
     for member, jobs in _jobs(history):
         for job, after in pairwise(jobs):
             following = history.transaction(after[0])
