@@ -281,7 +281,7 @@ def filtering_servers(history: History) -> bool:
 
 def _filtered(history: History) -> Iterator[tuple[Event, TransactionId, bool]]:
     """Yield what replicas begin or leave out, and whether they are to leave it out."""
-    has_filter = bool(history.header.options[FILTER])
+    has_filter = bool(history.header.options.get(FILTER))
     for event in history.events_of(EventKind.BEGUN, EventKind.SKIPPED):
         one = event.transaction
         if one is not None and (event.kind is EventKind.BEGUN or event.note == FILTERED):
