@@ -178,3 +178,13 @@ def test_new_primary_writes_when_it_has_applied_what_the_last_one_left(single):
     assert found == ([text] if single == "true" else [])
     good = history_of(f"{head}{events}engine_committed T1@r1 ; submitted T2@r1")
     assert not members_write_after_their_backlog(good)
+
+
+def test_member_that_left_before_is_no_primary_for_what_it_wrote_then():
+    head = BACKLOG.replace("{", '{"single_primary":true,', 1)
+    events = (
+        "view_installed @r1 view=1 members=r2,r1 ; online @r1 members=r1,r2 ; submitted T1@r2 ; "
+        "view_installed @r1 view=2 members=r1 ; view_installed @r1 view=3 members=r2,r1 ; "
+        "certified T1@r1 positive 2<1 gtid=group:1 ; view_installed @r1 view=4 members=r1 ; "
+    )
+    assert not members_write_after_their_backlog(history_of(f"{head}{events}submitted T2@r1"))

@@ -35,25 +35,30 @@ def members_wait_for_their_backlog(history: History) -> bool:
 
 def _writes(history: History) -> Iterator[tuple[MemberStream, int, int]]:
     """Yield writes of members that had a backlog, and when each came online or lost its primary."""
-    writing: dict[str, int] = {}
+    writes: dict[str, list[int]] = {}
     for index, event in enumerate(history.events):
         if event.kind is EventKind.SUBMITTED:
-            writing.setdefault(event.member, index)
+            writes.setdefault(event.member, []).append(index)
     is_single_primary = bool(history.header.options.get("single_primary"))
     for stream in member_streams(history):
         online: int | None = None
-        members: frozenset[str] = frozenset()
+        joined: dict[str, int] = {}
         for index, event in stream.events:
             if event.kind in (EventKind.CRASHED, EventKind.STARTED):
-                online, members = None, frozenset()
+                online, joined = None, {}
             elif event.kind is EventKind.ONLINE and event.member in event.members:
                 online = index if online is None else online
             elif event.kind is EventKind.VIEW_INSTALLED:
-                gone = members.difference(event.members)
-                has_lost_its_primary = any(writing.get(one, index) < index for one in gone)
+                # One that left before and came back is no primary for its writes of then.
+                has_lost_its_primary = any(
+                    came < write < index
+                    for one, came in joined.items()
+                    if one not in event.members
+                    for write in writes.get(one, ())
+                )
                 if is_single_primary and online is not None and has_lost_its_primary:
                     online = index
-                members = frozenset(event.members)
+                joined = {one: joined.get(one, index) for one in event.members}
             elif event.kind is EventKind.SUBMITTED and _has_backlog(stream, online):
                 assert online is not None
                 yield stream, online, index
