@@ -92,11 +92,11 @@ class _Connections:
                 received.pop(event.transaction, None)
 
 
-def _moments(history: History, kind: EventKind) -> Iterator[tuple[Event, _Connections]]:
-    """Yield the events of a kind, each with the connections before it."""
+def _moments(history: History, *kinds: EventKind) -> Iterator[tuple[Event, _Connections]]:
+    """Yield the events of some kinds, each with the connections before it."""
     connections = _Connections()
     for event in history.events:
-        if event.kind is kind:
+        if event.kind in kinds:
             yield event, connections
         connections.follow(event)
 
@@ -185,17 +185,14 @@ def begun_groups(history: History) -> bool:
 
 def _in_turn(history: History) -> Iterator[BegunBeforeReceived | None]:
     """Yield what replicas of one source begin or pass over, or its breach."""
-    connections = _Connections()
-    for event in history.events:
+    for event, connections in _moments(history, EventKind.BEGUN, EventKind.SKIPPED):
         one = event.transaction
         received = connections.received.get(event.member, {})
-        goes_on = event.kind in (EventKind.BEGUN, EventKind.SKIPPED) and one in received
-        if goes_on and one is not None and len(connections.sources[event.member]) == 1:
+        if one is not None and one in received and len(connections.sources[event.member]) == 1:
             domain = history.transaction(one).domain
             ahead = next(x for x in received if history.transaction(x).domain == domain)
             breach = BegunBeforeReceived(member=event.member, transaction=one, before=ahead)
             yield None if ahead == one else breach
-        connections.follow(event)
 
 
 @always(
