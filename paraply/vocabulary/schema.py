@@ -69,8 +69,8 @@ class ForeignKey:
     on_delete: str = "RESTRICT"
     on_update: str = "RESTRICT"
     index_columns: tuple[int, ...] = ()
-    """Of indexes that begin with ``columns``, and of the clustered one. A change repeats the check,
-    before MySQL 9.6 and in MariaDB."""
+    """Of indexes that begin with ``columns``, and of the clustered one. Other bytes in them repeat
+    the check, before MySQL 9.6 and in MariaDB."""
     assumed: bool = False
     """Perhaps ignored: column-level REFERENCES before MySQL 9.0 and MariaDB 10.5."""
 

@@ -426,6 +426,28 @@ def test_respelled_value_of_a_parent_cascades():
     assert ("d.parent", "MOVED REFERENCES(k)") in conflict(one, two)
 
 
+@pytest.mark.parametrize("index", ["", "KEY (k), ", "KEY (k, v), "])
+@pytest.mark.parametrize(
+    ("kind", "one", "other"),
+    [("varchar(9) COLLATE latin1_swedish_ci", "A", "a "), ("double", 0.0, -0.0)],
+)
+def test_respelled_value_of_a_child_needs_its_parent(kind, one, other, index):
+    # The server compares bytes, in the index that it makes itself where none is declared, too.
+    registry = registry_of(
+        f"CREATE TABLE parent (id int PRIMARY KEY, k {kind}, UNIQUE (k))",
+        f"CREATE TABLE child (id int PRIMARY KEY, v int, k {kind}, {index}"
+        "FOREIGN KEY (k) REFERENCES parent (k))",
+    )
+    respelled, appears = both(
+        registry, update("child", (1, 0, one), (1, 0, other)), insert("parent", 7, one)
+    )
+    assert conflict(respelled, appears) == {("d.parent", "NEW REFERENCES(k)")}
+    kept, appears = both(
+        registry, update("child", (1, 0, one), (1, 0, one)), insert("parent", 7, one)
+    )
+    assert not conflict(kept, appears)
+
+
 @pytest.mark.parametrize("unique", ["UNIQUE k ((x + 1))", "g int AS (x) STORED, UNIQUE k (g)"])
 def test_cascaded_delete_meets_new_values_of_keys_that_no_column_names(unique):
     registry = registry_of(

@@ -7,8 +7,8 @@
   REFERENCES(columns)``, which only children that appear read: one that disappears is an orphan, and
   needs no parent. An update that children follow writes ``MOVED REFERENCES(columns)``, which
   children read that appear or keep their value. One that disappears is found in either order.
-- *Repeated checks.* InnoDB checks an unchanged foreign key again if the row moves in an index that
-  begins with it, or in the clustered one.
+- *Repeated checks.* InnoDB checks an equal foreign key again if other bytes ('a', 'A') enter an
+  index that begins with it, or the clustered one.
 - *The locked parent row.* Inserting a child locks the parent's primary key record. A change of its
   other columns waits; both orders give one result.
 - *Cascades.* The log omits them. The existence key covers direct children; ``reached`` names tables

@@ -106,7 +106,7 @@ def _is_respelled(plan: KeyPlan, before: RowImage | None, after: RowImage | None
         column < len(before)
         and column < len(after)
         and ABSENT not in (before[column], after[column])
-        and before[column] != after[column]
+        and _differ(before[column], after[column])
         for column in plan.columns
     )
 
@@ -123,9 +123,14 @@ def _changes(columns: Iterable[int], row: RowChange) -> bool:
     return any(
         column < len(after)
         and after[column] is not ABSENT
-        and (column >= len(before) or after[column] != before[column])
+        and (column >= len(before) or _differ(before[column], after[column]))
         for column in columns
     )
+
+
+def _differ(old: object, new: object) -> bool:
+    """Return whether the server sees another value: it compares bytes, and tells 0.0 from -0.0."""
+    return old != new or (isinstance(old, float) and repr(old) != repr(new))
 
 
 def _may_be_null(tie: ChildTie, image: RowImage) -> bool:

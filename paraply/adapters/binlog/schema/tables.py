@@ -146,7 +146,8 @@ class TableDraft:
         ]
         # Without a PRIMARY key, one without NULL is the clustered one.
         indexes += unique[:1] if unique and unique[0].name == "PRIMARY" else unique
-        return {draft for key in indexes for draft, _ in key.parts}
+        # An index that nobody declared is made of the key's own columns.
+        return {*foreign_key.columns, *(draft for key in indexes for draft, _ in key.parts)}
 
     # Columns
 
