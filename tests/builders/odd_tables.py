@@ -233,13 +233,18 @@ def begin_late(log: ForgedLog, rng: random.Random, first: int) -> None:
     del log.events[starts[0] : begin]
 
 
-def spread_over_domains(log: ForgedLog, domains: int) -> None:
-    """Give MariaDB transactions the domain of the first table that they change."""
+def spread_over_domains(log: ForgedLog, domains: int, rng: random.Random | None = None) -> None:
+    """Give MariaDB transactions the domain of the first table that they change.
+
+    With ``rng``, a tenth of them gets any domain, so that keys cross domains.
+    """
     starts = [*log.starts(), len(log.events)]
     for first, last in itertools.pairwise(starts):
         events = log.events[first:last]
         rows = [event for event in events if event.code in ROWS_CODES]
         domain = int.from_bytes(rows[0].body[:6], "little") % domains if rows else 0
+        if rng is not None and rng.random() < 0.1:
+            domain = rng.randrange(domains)
         events[0].body[8:12] = domain.to_bytes(4, "little")
 
 

@@ -96,6 +96,8 @@ def mixture(folder, seed, dialect, oddities):
         begin_late(log, rng, PRODUCTION_LOADED)
     if rng.random() < 0.5:
         with_minimal_metadata(log)
+    if dialect == "mariadb" and rng.random() < 0.4:
+        spread_over_domains(log, rng.choice((2, 4)), rng)
     horizon = Horizon(keys=rng.choice((300, 10**6)), transactions=rng.choice((60, 1_000)))
     options = AuditOptions(
         horizon=horizon if rng.random() < 0.3 else Horizon(),
@@ -133,6 +135,23 @@ def test_unknown_keys_in_several_domains_give_the_same_result(tmp_path_factory, 
     begin_late(log, rng, PRODUCTION_LOADED)
     with_minimal_metadata(log)
     assert_left_alike(log.save(path), transactions_max=rng.choice((1, 50, 8192)))
+
+
+@pytest.mark.long
+@settings(max_examples=12)
+@given(seed=st.integers(0, 2**32), domains=st.integers(2, 4))
+def test_keys_that_cross_domains_give_the_same_result(tmp_path_factory, seed, domains):
+    rng = random.Random(seed)
+    path = tmp_path_factory.mktemp("domains") / "log.000001"
+    log = odd_log(path, dialect="mariadb", seed=seed, oddities=rng.choice(((), ("keyless",))))
+    if rng.random() < 0.5:
+        overlap(log, "mariadb", rng.choice((9, 60)), PRODUCTION_LOADED)
+    spread_over_domains(log, domains, rng)
+    options = AuditOptions(violations_max=rng.choice((1, 1_000)))
+    result, _ = assert_left_alike(
+        log.save(path), options=options, transactions_max=rng.choice((1, 50, 8192))
+    )
+    assert any("last changed in another" in each.reason for each in result.unknown_because)
 
 
 @pytest.mark.long

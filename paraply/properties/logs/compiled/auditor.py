@@ -252,7 +252,7 @@ class CompiledAuditor(Auditor):
                     batch.names, name_keys, batch.roles, heads, placed, at,
                 )  # fmt: skip
             if status == C.BEYOND:
-                raise NotCompilable("a bound or a conflict with DDL")
+                raise NotCompilable("a bound or an overlap with DDL")
             if C.GROW_TOUCHES <= status < C.BEYOND:
                 self._state = self._path.state = grown(self._state, status, needed)
                 continue
@@ -274,9 +274,17 @@ class CompiledAuditor(Auditor):
         at = int(batch.columns[index, C.B_AT])
         keys = self._source.keys_with(ordinal, at, frozenset(digests))
         pairs: dict[tuple[int, int], list[tuple[bool, int, bool]]] = {}
+        crossing: list[tuple[int, str]] = []
         for line, digest in zip(state.findings[:count].tolist(), digests, strict=True):
-            rule, earlier, reads, uncertain = line
-            pairs.setdefault((rule, earlier), []).append((bool(uncertain), digest, bool(reads)))
+            rule, earlier, reads, kind = line
+            if kind == C.CROSSING:
+                crossing.append((earlier, keys[digest].table))
+                continue
+            uncertain = kind == C.UNCERTAIN_CONFLICT
+            pairs.setdefault((rule, earlier), []).append((uncertain, digest, bool(reads)))
+        if crossing:
+            evidence = self._safety.evidence[self._appliers.index(COMMIT_GROUP)]
+            evidence.crossing_first = min(crossing)
         order = [_RULES[name] for name in self._appliers]
         later = self._source.reread(ordinal, at)
         for rule, earlier in sorted(pairs, key=lambda pair: (order.index(pair[0]), pair[1])):
@@ -449,6 +457,7 @@ class CompiledAuditor(Auditor):
             evidence.incidents = counts[C.E_INCIDENTS]
             evidence.ddl_overlapping = counts[C.E_DDL]
             evidence.may_wait = counts[C.E_WAITS]
+            evidence.crossings = counts[C.E_CROSSINGS]
 
     def _copy_parallelism(self) -> None:
         state, judged = self._state, self._parallelism

@@ -111,7 +111,7 @@ SCALARS = S_CHAINS + 3 * CHAINS
 # Why the judge stopped; FINDING and TRACE may come together.
 DONE = 0
 FINDING = 1
-"""A conflict with an overlapping transaction."""
+"""A conflict with an overlapping transaction, or the first key that crosses domains."""
 TRACE = 2
 """Trace the path before links are overwritten."""
 GROW_TOUCHES, GROW_PAST, GROW_PREFIXES, GROW_TIES, GROW_TABLES = 4, 5, 6, 7, 8
@@ -130,8 +130,9 @@ BEYOND = 9
     E_DDL,
     E_WAITS,
     E_UNCERTAIN,
-) = range(9)
-EVIDENCE_COLUMNS = 9
+    E_CROSSINGS,
+) = range(10)
+EVIDENCE_COLUMNS = 10
 
 # One transaction of the past.
 (
@@ -150,9 +151,11 @@ HISTORY_COLUMNS = 10
 """H_META packs kind (4 bits), cause (4 bits) and work. Ends are the next transaction's beginnings;
 one start per chain from H_TOUCH_START on. H_AT is B_AT.
 """
-F_RULE, F_EARLIER, F_READS, F_UNCERTAIN = range(4)
+F_RULE, F_EARLIER, F_READS, F_KIND = range(4)
 FINDING_COLUMNS = 4
 """F_READS: one of the two only requires the key unchanged."""
+CERTAIN_CONFLICT, UNCERTAIN_CONFLICT, CROSSING = range(3)
+"""F_KIND: a conflict, or a key that another replication domain touched last."""
 CAUSE_START, CAUSE_BARRIER, CAUSE_SELF, CAUSE_KEY, CAUSE_TABLE = range(5)
 """No wait, a barrier, itself a barrier, keys, the order of a table's changes."""
 

@@ -34,13 +34,13 @@ def stamp_of(ordinal: int, kind: int) -> int:
 @borrowing
 def _add_finding(
     scalars: Ints, findings: Ints, finding_keys: Words, rule: int, earlier: int, reads: bool,
-    uncertain: bool, key: np.uint64,
+    kind: int, key: np.uint64,
 ) -> bool:  # fmt: skip
     at = scalars[C.S_FINDINGS]
     if at == len(findings):
         return False
     findings[at, C.F_RULE], findings[at, C.F_EARLIER] = rule, earlier
-    findings[at, C.F_READS], findings[at, C.F_UNCERTAIN] = reads, uncertain
+    findings[at, C.F_READS], findings[at, C.F_KIND] = reads, kind
     finding_keys[at] = key
     scalars[C.S_FINDINGS] = at + 1
     return True
@@ -105,27 +105,33 @@ def _meet(
 
 
 @borrowing
-def _is_elsewhere(touches: Touches, all_ranks: Ints, touch: int, oldest: int, lane: int) -> bool:
-    """Return whether another domain touched a key, in its chain from ``touch`` back."""
+def _newest_elsewhere(
+    touches: Touches, all_ranks: Ints, touch: int, oldest: int, lane: int
+) -> int:
+    """Return who last touched a key in another domain, in its chain from ``touch`` back, or 0."""
     ring, size = len(touches.keys), len(all_ranks)
     while touch >= oldest:
-        if all_ranks[touches.owner[touch % ring] % size, C.R_LANE] != lane:
-            return True
+        owner = touches.owner[touch % ring]
+        if all_ranks[owner % size, C.R_LANE] != lane:
+            return np.int64(owner)
         distance = touches.distance[touch % ring]
         if distance == 0:
             break
         touch -= distance
-    return False
+    return 0
 
 
 @borrowing
 def _settle(
-    counts: Ints, touches: Touches, oldest: int, all_past: Ints, all_ranks: Ints, rule: int,
-    place: Ints, marks: Marks, heads: Ints, lost: bool, stamp: int, may_hide: bool,
-) -> bool:  # fmt: skip
-    """Count what is forgotten or ordered; return False for a conflict across domains.
+    counts: Ints, touches: Touches, oldest: int, all_past: Ints, scalars: Ints, all_ranks: Ints,
+    findings: Ints, finding_keys: Words, rule: int, place: Ints, keys: Words, marks: Marks,
+    heads: Ints, reads: bool, lost: bool, stamp: int, may_hide: bool, crossing: int,
+) -> int:  # fmt: skip
+    """Count what is forgotten or ordered; return the first of ``crossing`` and who crosses.
 
-    ``may_hide``: the newest touch may hide another domain's.
+    ``crossing`` is the first transaction of another domain so far, or 0; the first time, keys that
+    cross are findings. ``may_hide``: the newest touch may hide another domain's. Returns -1 without
+    room.
     """
     ring, size = len(touches.keys), len(all_past)
     for index in range(len(heads)):
@@ -135,18 +141,25 @@ def _settle(
         elif head < -1:
             heads[index] = -2 - head
         elif not (marks[index] | touches.marks[head % ring]) & C.UNCERTAIN:
-            owner = touches.owner[head % ring]
-            if may_hide and _is_elsewhere(touches, all_ranks, head, oldest, place[C.P_LANE]):
-                return False
-            if same_run(rule, place, all_ranks[owner % size]):
+            owner = np.int64(touches.owner[head % ring])
+            is_near = same_run(rule, place, all_ranks[owner % size])
+            outside = 0
+            if may_hide:
+                outside = _newest_elsewhere(touches, all_ranks, head, oldest, place[C.P_LANE])
+            elif rule == C.GROUP and not is_near:
+                outside = owner
+            if outside > 0:
+                if counts[C.E_CROSSINGS] == 0 and not _add_finding(
+                    scalars, findings, finding_keys, rule, outside, reads, C.CROSSING, keys[index]
+                ):
+                    return -1
+                crossing = outside if crossing == 0 else min(crossing, outside)
+            elif is_near:
                 past = all_past[owner % size]
                 if not 0 <= past[C.H_MARK] - stamp <= _ORDERED:
                     past[C.H_MARK] = stamp + _ORDERED
                     counts[C.E_ORDERED] += 1
-            elif rule == C.GROUP:
-                # Conflicts across replication domains are named: the readable judge does that.
-                return False
-    return True
+    return crossing
 
 
 @borrowing
@@ -195,16 +208,20 @@ def judge_safety(
         met += more
     writes_lost = mark_may_overlap(place, forgotten[C.WRITES, rule, place[C.P_LANE]])
     reads_lost = mark_may_overlap(place, forgotten[C.READS, rule, place[C.P_LANE]])
+    crossing = 0
     for way in range(3):
-        if not _settle(
+        crossing = _settle(
             counts, readers if way == 1 else touches, reads_old if way == 1 else writes_old,
-            all_past, all_ranks, rule, place, read_marks if way == 2 else written_marks,
-            read_heads if way == 2 else reader_heads if way == 1 else written_heads,
+            all_past, scalars, all_ranks, findings, finding_keys, rule, place,
+            read if way == 2 else written, read_marks if way == 2 else written_marks,
+            read_heads if way == 2 else reader_heads if way == 1 else written_heads, way > 0,
             reads_lost if way == 1 else writes_lost, stamp,
             # Readers in several domains are no conflict.
-            several and rule == C.GROUP and way == 1,
-        ):  # fmt: skip
+            several and rule == C.GROUP and way == 1, crossing,
+        )  # fmt: skip
+        if crossing < 0:
             return -1
+    counts[C.E_CROSSINGS] += crossing > 0
     return listed + (met if listing else 0)
 
 
