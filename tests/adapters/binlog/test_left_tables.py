@@ -138,6 +138,17 @@ def test_unknown_keys_in_several_domains_give_the_same_result(tmp_path_factory, 
 
 
 @pytest.mark.long
+def test_left_tables_cross_domains_too(tmp_path):
+    path = tmp_path / "log.000001"
+    log = odd_log(path, dialect="mariadb", seed=1, oddities=("nullable-hidden",))
+    spread_over_domains(log, 4, random.Random(1))
+    with_minimal_metadata(log)
+    result, left = assert_left_alike(log.save(path))
+    assert left.reasons
+    assert any("or changed in rows that no known key" in r.reason for r in result.unknown_because)
+
+
+@pytest.mark.long
 @settings(max_examples=12)
 @given(seed=st.integers(0, 2**32), domains=st.integers(2, 4))
 def test_keys_that_cross_domains_give_the_same_result(tmp_path_factory, seed, domains):

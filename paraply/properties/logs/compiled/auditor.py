@@ -7,7 +7,7 @@ and words named findings.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from copy import copy
 
 import numpy as np
@@ -125,7 +125,6 @@ class CompiledAuditor(Auditor):
             if number:
                 self._kinds[kind] += number
         self._note_metadata(columns)
-        self._note_domains(batch)
         self._judge_rows(batch, first_ordinal, parts.headers)
         self._compiled_replay.observe_batch(batch, first_ordinal, self._source)
 
@@ -134,6 +133,7 @@ class CompiledAuditor(Auditor):
         columns = batch.columns
         self._take_census(batch)
         left = [self._take_left(part.transaction) for part in batch.left]
+        self._note_domains(batch, left)
         self._number_lanes(columns)
         self._add_tables(batch.table_names)
         if left:
@@ -159,12 +159,15 @@ class CompiledAuditor(Auditor):
                 bucket = 1 << (bits - 1)
                 histogram[bucket] = histogram.get(bucket, 0) + int(number)
 
-    def _note_domains(self, batch: JudgedBatch) -> None:
+    def _note_domains(self, batch: JudgedBatch, left: Sequence[Touches]) -> None:
         columns = batch.columns
         in_groups = (columns[:, C.B_HAS_DOMAIN] > 0) | (columns[:, C.B_COMMIT_ID] >= 0)
         domains = self._domains()
         if domains is None or not in_groups.any():
             return
+        for part, touches in zip(batch.left, left, strict=True):
+            if in_groups[part.index]:
+                note_domains(domains, int(columns[part.index, C.B_LANE]), touches)
         tables = np.diff(columns[:, C.B_TABLE_END], prepend=0)
         grouped = np.repeat(in_groups, tables)
         used, numbers = np.repeat(columns[:, C.B_LANE], tables)[grouped], batch.tables[grouped]
