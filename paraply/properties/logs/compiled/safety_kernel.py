@@ -105,9 +105,7 @@ def _meet(
 
 
 @borrowing
-def _newest_elsewhere(
-    touches: Touches, all_ranks: Ints, touch: int, oldest: int, lane: int
-) -> int:
+def _newest_elsewhere(touches: Touches, all_ranks: Ints, touch: int, oldest: int, lane: int) -> int:
     """Return who last touched a key in another domain, in its chain from ``touch`` back, or 0."""
     ring, size = len(touches.keys), len(all_ranks)
     while touch >= oldest:
