@@ -20,6 +20,19 @@ _ACTIONS = (
     "ON UPDATE CASCADE",
     "ON DELETE RESTRICT",
     "ON DELETE SET NULL ON UPDATE CASCADE",
+    "ON UPDATE SET NULL",
+)
+_FAMILY_TYPES = (
+    # Equal in one collation, and not in another.
+    ("varchar(4) COLLATE latin1_swedish_ci", ("'a'", "'A'", "'b'", "'B '", "'a '")),
+    ("varchar(4) COLLATE latin1_bin", ("'a'", "'A'", "'b'", "'B '", "'a '")),
+    ("char(4) COLLATE latin1_swedish_ci", ("'a'", "'A'", "'b'", "'B'", "'ä'")),
+    ("varchar(4) COLLATE latin1_german2_ci", ("'ss'", "'ß'", "'a'", "'A'", "'ä'")),
+    ("varbinary(4)", ("'a'", "'A'", "'b'", "'a '")),
+    ("double", ("0e0", "-0e0", "1.5", "2")),
+    ("decimal(6,2)", ("1", "1.00", "2.5", "-3")),
+    ("datetime(3)", ("'2020-01-01'", "'2020-01-01 00:00:00.5'", "'2021-05-05'")),
+    ("bigint unsigned", ("1", "2", "9000000000", "3")),
 )
 _WITH_PREFIX = ("varchar", "char", "text", "binary", "varbinary", "blob")
 _TEXTS = ("'a'", "'A'", "'a '", "'ä'", "'b'", "'ab'", "'ss'", "'ß'", "''")
@@ -49,6 +62,7 @@ _COLLATIONS = {
     "mysql": ("utf8mb4_0900_ai_ci", "utf8mb4_bin", "latin1_swedish_ci", "utf8mb4_0900_bin",
               "utf8mb4_general_ci", "utf8mb4_0900_as_cs", "latin1_german2_ci"),
 }  # fmt: skip
+_FIRST = {kind: values[0] for kind, values in _FAMILY_TYPES}
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +121,7 @@ class _Drawing:
         setup = tuple(table.sql() for table in self.tables)
         steps = []
         for _ in range(pairs):
-            changes = self._changes() if self.family == "ddl" else ()
+            changes = self._changes() if self.family == "ddl" else self._family_changes()
             steps.append((changes, self._transaction(), self._transaction()))
         image = (
             draw.choice(("FULL", "FULL", "MINIMAL", "NOBLOB"))
@@ -167,31 +181,45 @@ class _Drawing:
     def _draw_family(self) -> None:
         """Draw tables that refer to one another: chains, diamonds, circles of one table."""
         draw = self.random
-        kind = "int"
-        pool: tuple[str, ...] = ("1", "2", "3", "4")
-        if draw.random() < 0.15:
-            # Equal in one collation, and not in another.
-            kind = f"varchar(4) COLLATE {draw.choice(('latin1_swedish_ci', 'latin1_bin'))}"
-            pool = ("'a'", "'A'", "'b'", "'B '", "'a '")
+        kind, pool = "int", ("1", "2", "3", "4")
+        if draw.random() < 0.3:
+            kind, pool = draw.choice(_FAMILY_TYPES)
         for number in range(draw.randint(2, 4)):
-            elements = [f"id {kind} PRIMARY KEY", "v int", f"u {kind}"]
+            key = draw.choices((" PRIMARY KEY", " NOT NULL UNIQUE", ""), (90, 5, 5))[0]
+            elements = [f"id {kind}{key}", "v int", f"u {kind}"]
             values = {"id": pool, "v": ("1", "2", "3"), "u": (*pool, "NULL")}
             if draw.random() < 0.4:
                 elements.append("UNIQUE uu (u)")
+            if draw.random() < 0.2:
+                elements.append(draw.choice(("UNIQUE uv (u, v)", "KEY uv (u, v)")))
             parents = draw.sample(range(number), min(number, draw.choice((1, 1, 2))))
             if draw.random() < 0.15:
                 parents.append(number)
             for parent in parents:
-                own = number == parent
-                has_key = "UNIQUE uu (u)" in (elements if own else self.tables[parent].elements)
-                theirs = "u" if has_key and draw.random() < 0.3 else "id"
-                elements += [
-                    f"p{parent} {kind}{draw.choice(('', '', f' DEFAULT {pool[1]}'))}",
-                    f"FOREIGN KEY (p{parent}) REFERENCES t{parent} ({theirs}) "
-                    f"{draw.choice(_ACTIONS)}",
-                ]
+                theirs = elements if parent == number else self.tables[parent].elements
+                self._refer(parent, theirs, kind, elements)
                 values[f"p{parent}"] = (*pool[:3], *pool[:2], "NULL")
+                if f"w{parent} int" in elements:
+                    values[f"w{parent}"] = ("1", "2", "3", "NULL")
             self.tables.append(Table(f"t{number}", tuple(elements), values))
+
+    def _refer(self, parent: int, theirs: Sequence[str], kind: str, elements: list[str]) -> None:
+        """Add columns, perhaps an index, and a foreign key to ``elements``."""
+        draw = self.random
+        own, referenced = f"p{parent}", "id"
+        if draw.random() < 0.3 and "UNIQUE uu (u)" in theirs:
+            referenced = "u"
+        default = draw.choice(("", "", f" DEFAULT {_FIRST.get(kind, '2')}", " NOT NULL"))
+        elements.append(f"{own} {kind}{default if draw.random() < 0.6 else ''}")
+        if draw.random() < 0.6 and any(" uv " in each for each in theirs):
+            elements.append(f"w{parent} int")
+            own, referenced = f"{own}, w{parent}", "u, v"
+        if draw.random() < 0.25:
+            index = draw.choice(("KEY ({}, v)", "KEY (v, {})", "UNIQUE ({})", "UNIQUE ({}, v)"))
+            elements.append(index.format(own))
+        elements.append(
+            f"FOREIGN KEY ({own}) REFERENCES t{parent} ({referenced}) {draw.choice(_ACTIONS)}"
+        )
 
     def _value(self, table: Table, column: str) -> str:
         return self.random.choice(table.values[column])
@@ -227,6 +255,28 @@ class _Drawing:
 
     def _changes(self) -> tuple[str, ...]:
         return tuple(self._change() for _ in range(self.random.choice((0, 1, 1, 2))))
+
+    def _family_changes(self) -> tuple[str, ...]:
+        draw = self.random
+        if self.family not in ("foreign", "flags") or draw.random() < 0.9:
+            return ()
+        table = draw.choice(self.tables)
+        columns = [name for name in table.values if name[0] in "puvw"]
+        one = draw.choice(columns)
+        return (
+            f"ALTER TABLE {table.name} "
+            + draw.choice(
+                (
+                    f"ADD KEY ({one}, {draw.choice([c for c in columns if c != one])})",
+                    f"ADD UNIQUE ({one})",
+                    f"DROP FOREIGN KEY {table.name}_ibfk_1",
+                    f"DROP INDEX {draw.choice(('uu', 'uv', one))}",
+                    f"ADD FOREIGN KEY ({one}) REFERENCES {draw.choice(self.tables).name} (id)"
+                    f" {draw.choice(_ACTIONS)}",
+                    "FORCE",
+                )
+            ),
+        )
 
     def _change(self) -> str:
         draw = self.random
