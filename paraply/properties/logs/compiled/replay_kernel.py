@@ -10,8 +10,9 @@ from numba import njit
 from numpy.typing import NDArray
 
 from paraply.properties.logs.compiled import replay_state as R
-from paraply.properties.logs.compiled.borrowing import BORROWED, borrowing
+from paraply.properties.logs.compiled.borrowing import borrowing
 from paraply.properties.logs.compiled.replay_state import Replay
+from paraply.vocabulary.kernel_cache import BORROWED
 
 Ints = NDArray[np.int64]
 Words = NDArray[np.uint64]
