@@ -6,7 +6,8 @@ No server writes a violation; a warning needs a reason. Only violations change t
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from typing import Protocol
 
 from paraply.properties.logs.lint_clock import ClockLint
 from paraply.properties.logs.lint_findings import NOTE, VIOLATION, WARNING, Findings, Tally
@@ -22,6 +23,16 @@ CLOSED_GROUPS_MAX = 10_000
 CLOCK_SKEW_S = 60
 
 
+class KeptHeaders(Protocol):
+    """What is kept of transactions, to name few of them later."""
+
+    def __len__(self) -> int: ...
+
+    def header(self, at: int) -> LoggedTransaction:
+        """Return one without rows and keys."""
+        ...
+
+
 class CommitGroupLint:
     """Checks contiguous commit groups, and counts sizes."""
 
@@ -30,7 +41,9 @@ class CommitGroupLint:
         self._group: tuple[int, int] | None = None
         self._size = 0
         self._previous: TransactionRef | None = None
-        self._closed: OrderedDict[tuple[int, int], TransactionRef] = OrderedDict()
+        self._closed: OrderedDict[tuple[int, int], TransactionRef | tuple[KeptHeaders, int]] = (
+            OrderedDict()
+        )
         self._sizes: dict[int, int] = {}
         self.single_members = Tally(
             "commit_ids_are_shared",
@@ -59,7 +72,7 @@ class CommitGroupLint:
                     "merged or reordered; a conservative applier runs the two parts one after the "
                     "other, others may not",
                     txn,
-                    self._closed[group],
+                    self._last_of(group),
                 )
         self._previous = get_reference(txn)
 
@@ -69,9 +82,19 @@ class CommitGroupLint:
         if self._single is not None:
             self.single_members.note(self._single)
         if self._group is not None and self._previous is not None:
-            if len(self._closed) >= CLOSED_GROUPS_MAX:
-                self._closed.popitem(last=False)
-            self._closed[self._group] = self._previous
+            self.note_closed([(self._group, self._previous)])
+
+    def note_closed(
+        self, groups: Iterable[tuple[tuple[int, int], TransactionRef | tuple[KeptHeaders, int]]]
+    ) -> None:
+        """Note groups that are over, each with its last member."""
+        self._closed.update(groups)
+        for _ in range(len(self._closed) - CLOSED_GROUPS_MAX):
+            self._closed.popitem(last=False)
+
+    def _last_of(self, group: tuple[int, int]) -> TransactionRef:
+        last = self._closed[group]
+        return last if isinstance(last, TransactionRef) else get_reference(last[0].header(last[1]))
 
     def sizes(self) -> dict[int, int]:
         """Return groups per size, including the open one."""

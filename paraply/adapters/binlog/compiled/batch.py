@@ -109,6 +109,8 @@ class Toucher:
         self._seen_keys: Words = np.zeros(0, np.uint64)
         self._seen_at: Ints = np.zeros(0, np.int64)
         self._table_seen: Ints = np.zeros((0, 2), np.int64)
+        self._found: Words = np.zeros(4 * L.KEYS_OF_TABLE_MAX + 1, np.uint64)
+        self._lines: Ints = np.zeros(4 * L.KEYS_OF_TABLE_MAX + 1, np.int64)
 
     def touched(self, arrays: Arrays, descriptors: Descriptors, left: LeftKeys) -> Touched:
         """Return the scanned transactions' keys and tables."""
@@ -138,7 +140,7 @@ class Toucher:
             left.ends, left.keys, left.kinds, left.marks,
             self._seen_keys, self._seen_at, self._table_seen, self._stamp,
             found.key_ends, found.keys, found.marks, found.table_ends, found.tables,
-            found.roles, found.census,
+            found.roles, found.census, self._found, self._lines,
         )  # fmt: skip
         return found
 
@@ -268,38 +270,65 @@ class Batch:
 
     def headers(self, chosen: Sequence[int] | None = None) -> Iterator[LoggedTransaction]:
         """Yield the transactions, or the chosen ones, without rows and keys."""
-        sources = [
-            str(UUID(bytes=bytes(self.arrays.uuids[index])))
-            for index in range(int(self.arrays.progress[L.UUIDS]))
-        ]
-        indexes = range(len(self)) if chosen is None else chosen
-        lines = self.arrays.transactions[np.asarray(indexes, np.int64)]
-        row_ends = self._column(L.T_ROW_END)
-        changed = (np.diff(row_ends, prepend=0) > 0)[np.asarray(indexes, np.int64)]
-        for index, has_rows, line in zip(indexes, changed.tolist(), lines.tolist(), strict=True):
-            (
-                start, end, kind, number, source, server, flags, commit_id, last_committed,
-                sequence_number, committed_us, time, _, _,
-            ) = line  # fmt: skip
-            txn = LoggedTransaction(
-                ordinal=self.first_ordinal + index,
-                kind=LoggedKind.ROWS if has_rows else LoggedKind.EMPTY,
-                start=LogPosition(file=self.file, offset=start),
-                end_offset=end,
-                server_id=server,
-                clock=self.clock,
-                event_time_s=time,
-            )
-            if kind == _MARIADB_GTID:
-                txn.gtid = f"{source}-{server}-{number}"
-                txn.domain = source
-                txn.flags = _FLAG_WORDS[flags & 31]
-                txn.commit_id = None if commit_id < 0 else commit_id
-            else:
-                if kind == _GTID:
-                    txn.gtid = f"{sources[source]}:{number}"
-                txn.flags = _SBR[flags & 1]
-                txn.last_committed = last_committed
-                txn.sequence_number = sequence_number
-                txn.committed_at_us = None if committed_us < 0 else committed_us
-            yield txn
+        kept = self.kept(np.asarray(range(len(self)) if chosen is None else chosen, np.int64))
+        return map(kept.header, range(len(kept)))
+
+    def kept(self, chosen: Ints) -> KeptLines:
+        """Return what names the chosen transactions after the batch is gone."""
+        changed = np.diff(self._column(L.T_ROW_END), prepend=0) > 0
+        return KeptLines(
+            file=self.file,
+            clock=self.clock,
+            sources=[
+                str(UUID(bytes=bytes(self.arrays.uuids[index])))
+                for index in range(int(self.arrays.progress[L.UUIDS]))
+            ],
+            ordinals=self.first_ordinal + chosen,
+            lines=self.arrays.transactions[chosen],
+            changed=changed[chosen],
+        )
+
+
+@dataclass(slots=True)
+class KeptLines:
+    """Headers of transactions of a batch."""
+
+    file: str
+    clock: int
+    sources: list[str]
+    ordinals: Ints
+    lines: Ints
+    changed: NDArray[np.bool_]
+    """Whether each has rows."""
+
+    def __len__(self) -> int:
+        return len(self.ordinals)
+
+    def header(self, at: int) -> LoggedTransaction:
+        """Return one without rows and keys."""
+        (
+            start, end, kind, number, source, server, flags, commit_id, last_committed,
+            sequence_number, committed_us, time, _, _,
+        ) = self.lines[at].tolist()  # fmt: skip
+        txn = LoggedTransaction(
+            ordinal=int(self.ordinals[at]),
+            kind=LoggedKind.ROWS if self.changed[at] else LoggedKind.EMPTY,
+            start=LogPosition(file=self.file, offset=start),
+            end_offset=end,
+            server_id=server,
+            clock=self.clock,
+            event_time_s=time,
+        )
+        if kind == _MARIADB_GTID:
+            txn.gtid = f"{source}-{server}-{number}"
+            txn.domain = source
+            txn.flags = _FLAG_WORDS[flags & 31]
+            txn.commit_id = None if commit_id < 0 else commit_id
+        else:
+            if kind == _GTID:
+                txn.gtid = f"{self.sources[source]}:{number}"
+            txn.flags = _SBR[flags & 1]
+            txn.last_committed = last_committed
+            txn.sequence_number = sequence_number
+            txn.committed_at_us = None if committed_us < 0 else committed_us
+        return txn

@@ -7,7 +7,8 @@ from numba import njit
 from numpy.typing import NDArray
 
 from paraply.adapters.binlog.compiled import layout as L
-from paraply.adapters.binlog.compiled.hashing import finish, mix
+from paraply.adapters.binlog.compiled.hashing import borrowing, finish, mix
+from paraply.vocabulary.kernel_cache import BORROWED
 
 Ints = NDArray[np.int64]
 Words = NDArray[np.uint64]
@@ -16,19 +17,19 @@ Marks = NDArray[np.uint8]
 WRITTEN, READ, LOCKED = range(3)
 
 
-@njit(cache=True, inline="always")
+@borrowing
 def derived(key: np.uint64, word: int) -> np.uint64:
     """Return the digest of a key made from another."""
     return finish(mix(key, np.uint64(word)))
 
 
-@njit(cache=True)
+@borrowing
 def whole_row(image: np.uint64, seed: int) -> np.uint64:
     """Return the key of a row that all its columns name, by its image's digest."""
     return derived(mix(image, np.uint64(seed)), L.WHOLE_ROW)
 
 
-@njit(cache=True)
+@borrowing
 def _add(
     key: np.uint64, mark: int, stamp: int, seen_keys: Words, seen_at: Ints,
     distinct: Words, marks: Marks, count: int,
@@ -46,7 +47,7 @@ def _add(
     return count + 1
 
 
-@njit(cache=True)
+@borrowing
 def row_keys(
     operation: int, keys: Words, start: int, count: int, key_table: Ints, table: Ints,
     images: Words, kind: int, found: Words, lines: Ints,
@@ -100,13 +101,13 @@ def row_keys(
     return number, identified
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True, **BORROWED)
 def collect(
     transactions: Ints, count: int, rows: Ints, keys: Words, digests: Words, tables: Ints,
     key_table: Ints, left_ends: Ints, left_keys: Words, left_kinds: Ints, left_marks: Marks,
     seen_keys: Words, seen_at: Ints, table_seen: Ints, stamp: int,
     key_ends: Ints, distinct: Words, marks: Marks, table_ends: Ints, numbers: Ints, roles: Ints,
-    census: Ints,
+    census: Ints, found: Words, lines: Ints,
 ) -> int:  # fmt: skip
     """List each transaction's distinct keys and tables; return the next stamp.
 
@@ -114,10 +115,9 @@ def collect(
     ``seen_at`` form a scratch hash table twice the key count; ``stamp`` separates transactions.
     ``table_seen`` has stamps, and places in ``numbers`` and ``roles``; ``census`` counts operations
     per table, and rows without a key. Rows of left tables have their keys in ``left_*``, of which
-    ``left_ends`` may be empty, and their roles elsewhere.
+    ``left_ends`` may be empty, and their roles elsewhere. ``found`` and ``lines`` are scratch for
+    a row's keys.
     """
-    found = np.zeros(4 * L.KEYS_OF_TABLE_MAX + 1, np.uint64)
-    lines = np.zeros(4 * L.KEYS_OF_TABLE_MAX + 1, np.int64)
     first_row, key_count, table_count = 0, 0, 0
     for index in range(count):
         stamp += 1

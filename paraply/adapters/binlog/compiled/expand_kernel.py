@@ -10,7 +10,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from paraply.adapters.binlog.compiled import layout as L
-from paraply.adapters.binlog.compiled.hashing import unsigned
+from paraply.adapters.binlog.compiled.hashing import borrowing, unsigned
 from paraply.adapters.binlog.compiled.rows_kernel import FINE, HEADER_BYTES
 from paraply.adapters.binlog.compiled.scan_kernel import (
     ANONYMOUS,
@@ -20,6 +20,7 @@ from paraply.adapters.binlog.compiled.scan_kernel import (
     XID,
     check_event,
 )
+from paraply.vocabulary.kernel_cache import BORROWED
 
 Bytes = NDArray[np.uint8]
 Ints = NDArray[np.int64]
@@ -42,17 +43,17 @@ PART_BYTES_MIN = 24
 """No compressed event, and no transaction, is shorter."""
 
 
-@njit(cache=True)
+@borrowing
 def _is_gtid(kind: int) -> bool:
     return kind in (GTID, ANONYMOUS, MARIADB_GTID)
 
 
-@njit(cache=True)
+@borrowing
 def _ends_transaction(kind: int) -> bool:
     return kind in (XID, QUERY, _QUERY_COMPRESSED, _XA_PREPARE)
 
 
-@njit(cache=True)
+@borrowing
 def _packed(data: Bytes, at: int, end: int) -> tuple[int, int]:
     """Return a length-encoded integer, -1 if there is none, and where it ends."""
     first = int(data[at]) if at < end else 255
@@ -65,7 +66,7 @@ def _packed(data: Bytes, at: int, end: int) -> tuple[int, int]:
     return unsigned(data, at, min(width, 7)), at + width
 
 
-@njit(cache=True)
+@borrowing
 def _is_one_frame(data: Bytes, at: int, end: int, size: int) -> bool:
     """Return whether a zstd frame begins here that does not claim other memory than ``size``."""
     if at + 14 > end or unsigned(data, at, 4) != _ZSTD_MAGIC:
@@ -87,7 +88,7 @@ def _is_one_frame(data: Bytes, at: int, end: int, size: int) -> bool:
     return unsigned(data, at, 4) == size and (wide == 2 or unsigned(data, at + 4, 4) == 0)
 
 
-@njit(cache=True)
+@borrowing
 def _find_payload(data: Bytes, at: int, end: int, part: Ints) -> bool:
     """Find the packed bytes of a MySQL transaction."""
     packed_bytes, compression, size = -1, -1, -1
@@ -115,7 +116,7 @@ def _find_payload(data: Bytes, at: int, end: int, part: Ints) -> bool:
     )
 
 
-@njit(cache=True)
+@borrowing
 def _find_rows(data: Bytes, at: int, end: int, kind: int, part: Ints) -> bool:
     """Find the packed rows of a MariaDB event."""
     at += 8
@@ -140,7 +141,7 @@ def _find_rows(data: Bytes, at: int, end: int, kind: int, part: Ints) -> bool:
     return size > 0
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True, **BORROWED)
 def find_run(
     data: Bytes, trailer: int, crc: NDArray[np.uint32], run_bytes: int, plain_max: int,
     unpacked_max: int, ends: Ints, places: Ints, parts: Ints,
@@ -200,7 +201,7 @@ def find_run(
     return count, found
 
 
-@njit(cache=True)
+@borrowing
 def _is_one_transaction(data: Bytes, at: int, end: int) -> bool:
     """Return whether the scanner would end a payload's transaction where it ends."""
     events = 0
@@ -218,7 +219,7 @@ def _is_one_transaction(data: Bytes, at: int, end: int) -> bool:
     return done and at == end
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True, **BORROWED)
 def put_together(
     data: Bytes, places: Ints, trailer: int, parts: Ints, unpacked: Bytes, plain: Bytes
 ) -> int:

@@ -13,7 +13,11 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from paraply.vocabulary.kernel_cache import PART
+
 Bytes = NDArray[np.uint8]
+
+borrowing = njit(**PART)
 
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 _FOLD = np.uint64(0xBF58476D1CE4E5B9)
@@ -36,7 +40,7 @@ def crc32_tables() -> NDArray[np.uint32]:
     return tables
 
 
-@njit(cache=True, inline="always")
+@borrowing
 def unsigned(data: Bytes, at: int, width: int) -> int:
     """Return a little-endian integer of up to seven bytes."""
     value = 0
@@ -45,7 +49,7 @@ def unsigned(data: Bytes, at: int, width: int) -> int:
     return value
 
 
-@njit(cache=True, inline="always")
+@borrowing
 def signed64(data: Bytes, at: int) -> int:
     """Return a signed little-endian 64-bit integer."""
     low = unsigned(data, at, 7)
@@ -55,7 +59,7 @@ def signed64(data: Bytes, at: int) -> int:
     return low + (high << 56)
 
 
-@njit(cache=True)
+@borrowing
 def crc32(data: Bytes, start: int, end: int, tables: NDArray[np.uint32]) -> int:
     """Return zlib's CRC-32 of ``data[start:end]``."""
     crc = np.uint32(0xFFFFFFFF)
@@ -80,14 +84,14 @@ def crc32(data: Bytes, start: int, end: int, tables: NDArray[np.uint32]) -> int:
     return int(crc ^ np.uint32(0xFFFFFFFF))
 
 
-@njit(cache=True, inline="always")
+@borrowing
 def mix(state: np.uint64, word: np.uint64) -> np.uint64:
     """Fold one word into a digest."""
     state = (state ^ word) * _MIX
     return state ^ (state >> np.uint64(29))
 
 
-@njit(cache=True, inline="always")
+@borrowing
 def finish(state: np.uint64) -> np.uint64:
     """Spread a digest's bits; 0 is reserved for 'none'."""
     state = (state ^ (state >> np.uint64(30))) * _FOLD
@@ -96,7 +100,7 @@ def finish(state: np.uint64) -> np.uint64:
     return state if state != np.uint64(0) else np.uint64(1)
 
 
-@njit(cache=True, inline="always")
+@borrowing
 def _word(data: Bytes, at: int, width: int) -> np.uint64:
     value = np.uint64(0)
     for index in range(width):
@@ -104,7 +108,7 @@ def _word(data: Bytes, at: int, width: int) -> np.uint64:
     return value
 
 
-@njit(cache=True)
+@borrowing
 def mix_bytes(state: np.uint64, data: Bytes, start: int, end: int) -> np.uint64:
     """Fold bytes and their length into a digest."""
     state = mix(state, np.uint64(end - start))

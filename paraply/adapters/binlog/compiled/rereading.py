@@ -18,7 +18,7 @@ from paraply.adapters.binlog.compiled.framing_rows import Framed, KeepingDecoder
 from paraply.adapters.binlog.compiled.hashing import crc32_tables
 from paraply.adapters.binlog.compiled.left_rows import key_digest, keyed, only_left, touched_keys
 from paraply.adapters.binlog.compiled.left_tables import LeftTables
-from paraply.adapters.binlog.compiled.scan_kernel import scan, table_map_digest
+from paraply.adapters.binlog.compiled.scan_kernel import new_scratch, scan, table_map_digest
 from paraply.adapters.binlog.event_types import EventType
 from paraply.adapters.binlog.format_description import (
     CHECKSUM_BYTES,
@@ -214,7 +214,7 @@ class Rereader:
         arrays.keys = np.zeros((max(1, len(txn.rows)) * L.KEYS_OF_TABLE_MAX, 2), np.uint64)
         known, plans = Descriptors(), list[ScanPlan | None]()
         then = self._then(place)
-        scratch = np.zeros((4096, 2), np.int64)
+        scratch = new_scratch()
         tables = self._tables_of(data, description)
         while True:
             with np.errstate(over="ignore"):

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from paraply.adapters.binlog.compiled import layout as L
-from paraply.adapters.binlog.compiled.hashing import finish, mix, mix_bytes, unsigned
+from paraply.adapters.binlog.compiled.hashing import borrowing, finish, mix, mix_bytes, unsigned
 
 Bytes = NDArray[np.uint8]
 Ints = NDArray[np.int64]
@@ -18,7 +17,7 @@ FINE = -1
 """No reason to stop; ``layout`` has the reasons."""
 
 
-@njit(cache=True)
+@borrowing
 def _walk_image(
     data: Bytes, at: int, end: int, first: int, last: int, columns: Ints, places: Ints
 ) -> int:
@@ -48,7 +47,7 @@ def _walk_image(
     return here
 
 
-@njit(cache=True)
+@borrowing
 def _image_digest(data: Bytes, at: int, end: int, count: int, seed: np.uint64) -> np.uint64:
     bitmap_end = at + (count + 7) // 8
     state = seed ^ np.uint64(count)
@@ -60,7 +59,7 @@ def _image_digest(data: Bytes, at: int, end: int, count: int, seed: np.uint64) -
     return finish(mix_bytes(state, data, bitmap_end, end))
 
 
-@njit(cache=True)
+@borrowing
 def _text_digest(
     state: np.uint64, data: Bytes, start: int, end: int, rule: int, weights: NDArray[np.uint32]
 ) -> tuple[bool, np.uint64]:
@@ -91,7 +90,7 @@ def _text_digest(
     return True, mix(state, np.uint64(length) | np.uint64(1 << 40))
 
 
-@njit(cache=True)
+@borrowing
 def _key_digest(
     data: Bytes, key: int, key_table: Ints, seed: np.uint64, parts: Ints,
     weights: NDArray[np.uint32], places: Ints,
@@ -133,7 +132,7 @@ def _key_digest(
     return True, finish(state)
 
 
-@njit(cache=True)
+@borrowing
 def operation_of(kind: int) -> int:
     """Return a v1 or v2 rows event's operation, else -1."""
     if kind in (23, 30):
@@ -145,7 +144,7 @@ def operation_of(kind: int) -> int:
     return -1
 
 
-@njit(cache=True)
+@borrowing
 def map_of(data: Bytes, at: int, numbers: Ints, maps: int) -> int:
     """Return which of the open table maps a rows event has, or -1."""
     number = unsigned(data, at + HEADER_BYTES, 6)
@@ -155,7 +154,7 @@ def map_of(data: Bytes, at: int, numbers: Ints, maps: int) -> int:
     return -1
 
 
-@njit(cache=True)
+@borrowing
 def columns_at(data: Bytes, at: int, end: int, is_v2: bool, count: int) -> int:
     """Return where a rows event of ``count`` columns shows which are there; -1 for a misfit."""
     here = at + HEADER_BYTES + 8
@@ -179,7 +178,7 @@ def columns_at(data: Bytes, at: int, end: int, is_v2: bool, count: int) -> int:
     return here if width == count else -1
 
 
-@njit(cache=True)
+@borrowing
 def scan_rows(
     data: Bytes, at: int, end: int, operation: int, is_v2: bool,
     map_numbers: Ints, map_slots: Ints, maps: int,

@@ -7,13 +7,23 @@ NEED_TABLE, BATCH_FULL, ODD_ROWS). Rows of left tables are only listed.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
 from paraply.adapters.binlog.compiled import layout as L
-from paraply.adapters.binlog.compiled.hashing import crc32, finish, mix_bytes, signed64, unsigned
+from paraply.adapters.binlog.compiled.hashing import (
+    borrowing,
+    crc32,
+    finish,
+    mix_bytes,
+    signed64,
+    unsigned,
+)
 from paraply.adapters.binlog.compiled.rows_kernel import FINE, HEADER_BYTES, operation_of, scan_rows
+from paraply.vocabulary.kernel_cache import BORROWED
 
 Bytes = NDArray[np.uint8]
 Ints = NDArray[np.int64]
@@ -23,13 +33,34 @@ QUERY, XID, TABLE_MAP, ANNOTATE, ROWS_QUERY = 2, 16, 19, 160, 29
 GTID, ANONYMOUS, MARIADB_GTID = 33, 34, 162
 _PARTIAL_UPDATE = 39
 MAPS_MAX = 64
+_COLUMNS_MAX = 4096
 _EVENT_BYTES_MAX = (1 << 30) + (1 << 16)
 _MARIADB_PLAIN = 0x02 | 0x04 | 0x08 | 0x10
 """GROUP_COMMIT_ID, TRANSACTIONAL, ALLOW_PARALLEL, WAITED; other flags are ODD."""
 _LOGICAL_TIMESTAMP = 2
 
 
-@njit(cache=True)
+class Scratch(NamedTuple):
+    """Room for what the scanner knows of one transaction."""
+
+    map_numbers: Ints
+    map_slots: Ints
+    types: Ints
+    places: Ints
+    """Of the columns of a row image."""
+
+
+def new_scratch() -> Scratch:
+    """Return room to scan with."""
+    return Scratch(
+        map_numbers=np.zeros(MAPS_MAX, np.int64),
+        map_slots=np.zeros(MAPS_MAX, np.int64),
+        types=np.zeros(256, np.int64),
+        places=np.zeros((_COLUMNS_MAX, 2), np.int64),
+    )
+
+
+@borrowing
 def check_event(data: Bytes, at: int, end: int, trailer: int, crc: NDArray[np.uint32]) -> int:
     """Return FINE for a whole event with a right checksum, else why the scanner stops."""
     if at + HEADER_BYTES > end:
@@ -44,7 +75,7 @@ def check_event(data: Bytes, at: int, end: int, trailer: int, crc: NDArray[np.ui
     return FINE
 
 
-@njit(cache=True)
+@borrowing
 def is_query(data: Bytes, at: int, end: int, post_header: int, word: Bytes) -> bool:
     """Return whether a statement is this word."""
     body = at + HEADER_BYTES
@@ -61,7 +92,7 @@ def is_query(data: Bytes, at: int, end: int, post_header: int, word: Bytes) -> b
     return True
 
 
-@njit(cache=True)
+@borrowing
 def _source_index(data: Bytes, at: int, uuids: Bytes, progress: Ints) -> int:
     known = progress[L.UUIDS]
     for index in range(known - 1, -1, -1):
@@ -80,7 +111,7 @@ def _source_index(data: Bytes, at: int, uuids: Bytes, progress: Ints) -> int:
     return known
 
 
-@njit(cache=True)
+@borrowing
 def _begin_mysql(data: Bytes, at: int, end: int, uuids: Bytes, progress: Ints, txn: Ints) -> bool:
     body = at + HEADER_BYTES
     if body + 42 > end or data[body + 25] != _LOGICAL_TIMESTAMP:
@@ -115,7 +146,7 @@ def _begin_mysql(data: Bytes, at: int, end: int, uuids: Bytes, progress: Ints, t
     return not (rest + 4 <= end and data[rest + 3] & 0x80 and rest + 8 > end)
 
 
-@njit(cache=True)
+@borrowing
 def _begin_mariadb(data: Bytes, at: int, end: int, txn: Ints) -> bool:
     body = at + HEADER_BYTES
     if body + 19 > end:
@@ -143,7 +174,7 @@ def _begin_mariadb(data: Bytes, at: int, end: int, txn: Ints) -> bool:
     return not extra & ~0x11 and not (extra & 0x01 and rest + 2 > end)
 
 
-@njit(cache=True)
+@borrowing
 def _find_table(data: Bytes, start: int, end: int, hashes: Words, slots: Ints) -> int:
     digest = finish(mix_bytes(np.uint64(end - start), data, start, end))
     mask = len(hashes) - 1
@@ -155,7 +186,7 @@ def _find_table(data: Bytes, start: int, end: int, hashes: Words, slots: Ints) -
     return -1
 
 
-@njit(cache=True)
+@borrowing
 def begin_transaction(
     data: Bytes, at: int, end: int, uuids: Bytes, progress: Ints, txn: Ints
 ) -> bool:
@@ -165,18 +196,18 @@ def begin_transaction(
     return _begin_mysql(data, at, end, uuids, progress, txn)
 
 
-@njit(cache=True)
+@borrowing
 def table_map_digest(data: Bytes, start: int, end: int) -> np.uint64:
     """Return a table map body's digest."""
     return finish(mix_bytes(np.uint64(end - start), data, start, end))
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True, **BORROWED)
 def scan(
     data: Bytes, end: int, base: int, trailer: int, query_post_header: int, is_mariadb: bool,
     crc: NDArray[np.uint32], words: Bytes, hashes: Words, slots: Ints,
     tables: Ints, columns: Ints, key_table: Ints, seeds: Words, parts: Ints,
-    weights: NDArray[np.uint32], uuids: Bytes, scratch: Ints,
+    weights: NDArray[np.uint32], uuids: Bytes, scratch: Scratch,
     progress: Ints, transactions: Ints, rows: Ints, digests: Words, keys: Words, counts: Ints,
     left: Ints,
 ) -> None:  # fmt: skip
@@ -185,9 +216,7 @@ def scan(
     ``base`` is the file offset of ``data[0]``; ``words`` has rows ``BEGIN`` and ``COMMIT``. On
     return everything before progress[POSITION] is in the batch or counted.
     """
-    map_numbers = np.empty(MAPS_MAX, np.int64)
-    map_slots = np.empty(MAPS_MAX, np.int64)
-    types = np.zeros(256, np.int64)
+    map_numbers, map_slots, types = scratch.map_numbers, scratch.map_slots, scratch.types
     while True:
         start = progress[L.POSITION]
         rows_before, keys_before = progress[L.ROWS], progress[L.KEYS]
@@ -261,7 +290,7 @@ def scan(
                 stop = scan_rows(
                     data, at, event_end, operation, kind >= 30, map_numbers, map_slots,
                     maps, tables, columns, key_table, seeds, parts, weights,
-                    scratch, progress, rows, digests, keys, left,
+                    scratch.places, progress, rows, digests, keys, left,
                 )  # fmt: skip
                 if stop != FINE:
                     break
@@ -283,6 +312,7 @@ def scan(
         txn[L.T_TIME] = unsigned(data, start, 4)
         txn[L.T_ROW_END] = progress[L.ROWS]
         txn[L.T_EVENTS] = events
-        counts += types
+        for code in range(len(types)):
+            counts[code] += types[code]
         progress[L.TRANSACTIONS] += 1
         progress[L.POSITION] = at

@@ -41,7 +41,7 @@ from paraply.adapters.binlog.compiled.left_tables import (
     why_unplanned,
 )
 from paraply.adapters.binlog.compiled.rereading import Rereader
-from paraply.adapters.binlog.compiled.scan_kernel import scan, table_map_digest
+from paraply.adapters.binlog.compiled.scan_kernel import new_scratch, scan, table_map_digest
 from paraply.adapters.binlog.cursor import MalformedError
 from paraply.adapters.binlog.event_types import EventType, event_name
 from paraply.adapters.binlog.format_description import (
@@ -111,7 +111,7 @@ class CompiledStream(TransactionStream):
         self._words = np.zeros((2, 6), np.uint8)
         self._words[0, :5] = list(b"BEGIN")
         self._words[1] = list(b"COMMIT")
-        self._scratch = np.zeros((4096, 2), np.int64)
+        self._scratch = new_scratch()
         self._version = -1
         self._shapes: dict[tuple[object, ...], object] = {}
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from paraply.properties.logs.compiled import columns as C
+from paraply.properties.logs.log_lint import KeptHeaders
 from paraply.vocabulary.keys import ConflictKey
 from paraply.vocabulary.log import LoggedTransaction
 from paraply.vocabulary.not_compilable import NotCompilable
@@ -188,6 +189,10 @@ class BatchParts(Protocol):
 
     def headers(self, chosen: Sequence[int] | None = None) -> Iterator[LoggedTransaction]:
         """Yield the transactions, or the chosen ones, without rows and keys."""
+        ...
+
+    def kept(self, chosen: Ints) -> KeptHeaders:
+        """Return what names the chosen transactions after the batch is gone."""
         ...
 
 

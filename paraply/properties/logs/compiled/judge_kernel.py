@@ -10,7 +10,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from paraply.properties.logs.compiled import columns as C
-from paraply.properties.logs.compiled.borrowing import BORROWED, borrowing
+from paraply.properties.logs.compiled.borrowing import borrowing
 from paraply.properties.logs.compiled.model_kernel import (
     count_apart,
     follow_keys,
@@ -35,6 +35,7 @@ from paraply.properties.logs.compiled.timeline_kernel import (
     place_on_clock,
 )
 from paraply.properties.logs.compiled.touch_kernel import find_newest, remember
+from paraply.vocabulary.kernel_cache import BORROWED
 
 Ints = NDArray[np.int64]
 Words = NDArray[np.uint64]

@@ -7,6 +7,8 @@ everything that the others are compared with.
 
 from __future__ import annotations
 
+from itertools import repeat
+
 import numpy as np
 
 from paraply.properties.logs.compiled.batches import BatchParts, Ints
@@ -124,17 +126,34 @@ def _take_groups(groups: CommitGroupLint, parts: BatchParts, last: LoggedTransac
             groups._group, groups._size = (parts.clock, int(ids[-1])), int(sizes[-1])
         groups._previous = get_reference(last)
         return
-    # Members between a group's first and last only count, and so do those without an id.
-    alone = np.append(False, (ids[1:] < 0) & (ids[:-1] < 0))
-    alone[-1] = False
-    groups._sizes[1] = groups._sizes.get(1, 0) + int(alone.sum())
-    if not groups._sizes[1]:
-        del groups._sizes[1]
-    told = np.unique(np.concatenate([begins, np.append(begins, count) - 1]))
-    told = told[(told > 0) & ~alone[told]]
-    before = 0
-    for at, txn in zip(told.tolist(), parts.headers(told.tolist()), strict=True):
-        if ids[at] >= 0 and ids[at] == ids[at - 1]:
-            groups._size += at - before - 1
-        groups.observe(txn)
-        before = at
+    sizes, named = np.diff(np.append(begins, count)), ids[begins] >= 0
+    told = [(parts.clock, number) for number in ids[begins][named].tolist()]
+    if _comes_back(groups, told):
+        for txn in parts.headers(range(1, count)):
+            groups.observe(txn)
+        return
+    ends = np.append(begins, count) - 1
+    if ends[0]:
+        groups._size += int(ends[0])
+        groups._single = None
+        groups._previous = get_reference(*parts.headers((int(ends[0]),)))
+    if not len(begins):
+        return
+    groups._close()
+    for size, number in zip(*np.unique(sizes[:-1], return_counts=True), strict=True):
+        groups._sizes[int(size)] = groups._sizes.get(int(size), 0) + int(number)
+    closed = named[:-1]
+    for txn in parts.headers(begins[:-1][closed & (sizes[:-1] == 1)].tolist()):
+        groups.single_members.note(txn)
+    kept = parts.kept(ends[1:-1][closed])
+    groups.note_closed(zip(told, zip(repeat(kept), range(len(kept))), strict=False))
+    groups._group = told[-1] if named[-1] else None
+    groups._size = int(sizes[-1])
+    groups._single = last if named[-1] and sizes[-1] == 1 else None
+    groups._previous = get_reference(last)
+
+
+def _comes_back(groups: CommitGroupLint, told: list[tuple[int, int]]) -> bool:
+    """Return whether one of these groups was closed, or would be before its last member."""
+    known = {groups._group, *told}
+    return len(known) <= len(told) or not known.isdisjoint(groups._closed)

@@ -10,7 +10,9 @@ from numba import njit
 from numpy.typing import NDArray
 
 from paraply.properties.logs.compiled import replay_state as R
+from paraply.properties.logs.compiled.borrowing import borrowing
 from paraply.properties.logs.compiled.replay_state import Replay
+from paraply.vocabulary.kernel_cache import BORROWED
 
 Ints = NDArray[np.int64]
 Words = NDArray[np.uint64]
@@ -19,7 +21,7 @@ _INSERT, _UPDATE, _DELETE = 0, 1, 2
 _NONE = np.uint64(0)
 
 
-@njit(cache=True)
+@borrowing
 def _slot_of_row(replay: Replay, key: np.uint64) -> int:
     mask = np.int64(len(replay.index) - 1)
     at = np.int64(key & np.uint64(mask))
@@ -28,7 +30,7 @@ def _slot_of_row(replay: Replay, key: np.uint64) -> int:
     return at
 
 
-@njit(cache=True)
+@borrowing
 def _close_row_gap(replay: Replay, hole: int) -> None:
     mask = np.int64(len(replay.index) - 1)
     here = hole
@@ -43,7 +45,7 @@ def _close_row_gap(replay: Replay, hole: int) -> None:
     replay.index[hole] = 0
 
 
-@njit(cache=True)
+@borrowing
 def _slot_of_owner(replay: Replay, key: np.uint64) -> int:
     mask = np.int64(len(replay.owner_keys) - 1)
     at = np.int64(key & np.uint64(mask))
@@ -52,7 +54,7 @@ def _slot_of_owner(replay: Replay, key: np.uint64) -> int:
     return at
 
 
-@njit(cache=True)
+@borrowing
 def _set_owner(replay: Replay, key: np.uint64, identity: np.uint64) -> None:
     at = _slot_of_owner(replay, key)
     replay.counts[R.N_OWNERS] += replay.owner_keys[at] == _NONE
@@ -60,7 +62,7 @@ def _set_owner(replay: Replay, key: np.uint64, identity: np.uint64) -> None:
     replay.owner_rows[at] = identity
 
 
-@njit(cache=True)
+@borrowing
 def _drop_owned(replay: Replay, row: int) -> None:
     mask = np.int64(len(replay.owner_keys) - 1)
     for index in range(replay.others.shape[1]):
@@ -85,7 +87,7 @@ def _drop_owned(replay: Replay, row: int) -> None:
         replay.owner_keys[hole] = _NONE
 
 
-@njit(cache=True)
+@borrowing
 def _unlink(replay: Replay, row: int) -> None:
     older, newer = replay.older[row], replay.newer[row]
     if older >= 0:
@@ -98,7 +100,7 @@ def _unlink(replay: Replay, row: int) -> None:
         replay.counts[R.N_NEWEST] = older
 
 
-@njit(cache=True)
+@borrowing
 def _link_newest(replay: Replay, row: int) -> None:
     newest = replay.counts[R.N_NEWEST]
     replay.older[row] = newest
@@ -110,7 +112,7 @@ def _link_newest(replay: Replay, row: int) -> None:
     replay.counts[R.N_NEWEST] = row
 
 
-@njit(cache=True)
+@borrowing
 def _forget_oldest(replay: Replay) -> None:
     counts = replay.counts
     row = counts[R.N_OLDEST]
@@ -130,7 +132,7 @@ def _forget_oldest(replay: Replay) -> None:
         counts[R.N_FORGOTTEN] += 1
 
 
-@njit(cache=True)
+@borrowing
 def _put(replay: Replay, identity: np.uint64, table: int, image: np.uint64, ordinal: int) -> int:
     counts = replay.counts
     slot = _slot_of_row(replay, identity)
@@ -159,19 +161,19 @@ def _put(replay: Replay, identity: np.uint64, table: int, image: np.uint64, ordi
     return row
 
 
-@njit(cache=True)
+@borrowing
 def _in_doubt(replay: Replay, known: int) -> bool:
     """Return whether a known row may have changed without a record."""
     return bool(replay.written[known] <= replay.tables[replay.table_of[known], R.T_DOUBTED])
 
 
-@njit(cache=True)
+@borrowing
 def _may_be_own_cascade(replay: Replay, known: int, ordinal: int) -> bool:
     refers = replay.tables[replay.table_of[known], R.T_REFERS_TO_ITSELF]
     return bool(refers and replay.written[known] == ordinal)
 
 
-@njit(cache=True)
+@borrowing
 def _doubt(replay: Replay, table: int, operation: int, ordinal: int) -> None:
     """Note that a change may cascade into every table with unknown foreign keys."""
     for number in range(replay.counts[R.N_TABLES]):
@@ -184,7 +186,7 @@ def _doubt(replay: Replay, table: int, operation: int, ordinal: int) -> None:
             child[R.T_CASCADED] |= operation == _DELETE
 
 
-@njit(cache=True)
+@borrowing
 def _touch(replay: Replay, table: int) -> None:
     """Note a row of a table, from which on its present foreign keys count."""
     replay.tables[table, R.T_TOUCHED] = 1
@@ -193,7 +195,7 @@ def _touch(replay: Replay, table: int) -> None:
         replay.tables[table, R.T_NEXT] = R.SETTLED
 
 
-@njit(cache=True)
+@borrowing
 def _contradict(
     replay: Replay, row: int, table: int, code: int, key: int, in_doubt: bool
 ) -> None:  # fmt: skip
@@ -218,7 +220,7 @@ def _contradict(
     counts[R.N_FINDINGS] = at + 1
 
 
-@njit(cache=True)
+@borrowing
 def _find(replay: Replay, table: int, identity: np.uint64) -> int:
     entry = replay.index[_slot_of_row(replay, identity)]
     if entry == 0 or replay.table_of[entry - 1] != table:
@@ -226,7 +228,7 @@ def _find(replay: Replay, table: int, identity: np.uint64) -> int:
     return np.int64(entry - 1)
 
 
-@njit(cache=True)
+@borrowing
 def _first_key(keys: Words, start: int, count: int, side: int) -> int:
     for index in range(count):
         if keys[start + index, side] != _NONE:
@@ -234,7 +236,7 @@ def _first_key(keys: Words, start: int, count: int, side: int) -> int:
     return -1
 
 
-@njit(cache=True)
+@borrowing
 def _take_out(
     replay: Replay, row: int, table: int, key: np.uint64, image: np.uint64, ordinal: int
 ) -> None:  # fmt: skip
@@ -256,7 +258,7 @@ def _take_out(
         _forget_oldest(replay)
 
 
-@njit(cache=True)
+@borrowing
 def _put_in(
     replay: Replay, row: int, table: int, keys: Words, start: int, count: int, first: int,
     image: np.uint64, ordinal: int,
@@ -293,14 +295,14 @@ def rows_in_order(replay: Replay) -> Ints:
     return order
 
 
-@njit(cache=True)
+@borrowing
 def _own(replay: Replay, row: int, index: int, key: np.uint64) -> None:
     if key != _NONE:
         replay.others[row, index] = key
         _set_owner(replay, key, replay.keys[row])
 
 
-@njit(cache=True)
+@borrowing
 def put_rows(
     replay: Replay, keys: Words, images: Words, others: Words, tables: Ints, written: Ints
 ) -> None:  # fmt: skip
@@ -313,7 +315,7 @@ def put_rows(
             _forget_oldest(replay)
 
 
-@njit(cache=True)
+@borrowing
 def _follow(replay: Replay, table: int, keys: Words, start: int, ordinal: int) -> None:
     """Give a followed row its grave and its place."""
     counts = replay.counts
@@ -325,7 +327,7 @@ def _follow(replay: Replay, table: int, keys: Words, start: int, ordinal: int) -
                 _forget_oldest(replay)
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True, **BORROWED)
 def replay_rows(
     replay: Replay, operations: Ints, tables: Ints, unchecked: Ints, starts: Ints, images: Words,
     keys: Words, ordinals: Ints, doubts: Ints, may_cascade: bool,

@@ -1,0 +1,90 @@
+"""Commit groups of whole batches, as those of single transactions."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from paraply.adapters.binlog.compiled import layout as L
+from paraply.adapters.binlog.compiled.batch import Arrays, Batch, Touched
+from paraply.adapters.binlog.compiled.descriptors import Descriptors
+from paraply.properties.logs import log_lint
+from paraply.properties.logs.compiled.lint import REGULAR_MIN, lint_batch
+from paraply.properties.logs.log_lint import LogLint
+
+MARIADB_GTID = 162
+
+
+def batches(commit_ids, sizes):
+    """Yield batches of these sizes, of one domain without holes; -1 is no commit id."""
+    first = 0
+    while first < len(commit_ids):
+        ids = commit_ids[first : first + sizes[first % len(sizes)]]
+        arrays = Arrays.of(len(ids), 1)
+        arrays.progress[L.TRANSACTIONS] = len(ids)
+        lines = arrays.transactions
+        ordinals = np.arange(first + 1, first + len(ids) + 1)
+        lines[:, L.T_LAST_COMMITTED] = lines[:, L.T_SEQUENCE_NUMBER] = L.ABSENT
+        lines[:, L.T_COMMITTED_US] = L.ABSENT
+        lines[:, L.T_TYPE], lines[:, L.T_NUMBER], lines[:, L.T_SERVER] = MARIADB_GTID, ordinals, 1
+        lines[:, L.T_START], lines[:, L.T_END] = 100 * ordinals, 100 * ordinals + 100
+        lines[:, L.T_COMMIT_ID] = ids
+        none = np.zeros(0, np.int64)
+        touched = Touched(
+            key_ends=none, keys=none.astype(np.uint64), marks=none.astype(np.uint8),
+            table_ends=none, tables=none, roles=none, census=none,
+        )  # fmt: skip
+        yield Batch(
+            file="log.000001", first_ordinal=first + 1, clock=1, arrays=arrays,
+            descriptors=Descriptors(), touched=touched, first_place=0,
+        )  # fmt: skip
+        first += len(ids)
+
+
+def told(lint):
+    return lint.results(), lint.groups.sizes(), lint.groups.single_members
+
+
+def follow(lint, commit_ids, sizes, check):
+    for batch in batches(commit_ids, sizes):
+        check(lint, batch)
+    return told(lint)
+
+
+def one_by_one(lint, batch):
+    for txn in batch.headers():
+        lint.observe(txn)
+
+
+@given(
+    groups=st.lists(
+        st.tuples(st.sampled_from(["new", "none", "old"]), st.integers(1, 9)), max_size=60
+    ),
+    sizes=st.lists(st.integers(REGULAR_MIN, 40), min_size=1, max_size=5),
+    kept=st.sampled_from([3, log_lint.CLOSED_GROUPS_MAX]),
+)
+def test_batches_tell_of_commit_groups_what_single_transactions_tell(groups, sizes, kept):
+    commit_ids = []
+    for number, (kind, members) in enumerate(groups, start=10):
+        name = {"new": number, "none": -1, "old": number - members}[kind]
+        commit_ids += [name] * members
+    limit, log_lint.CLOSED_GROUPS_MAX = log_lint.CLOSED_GROUPS_MAX, kept
+    try:
+        single = follow(LogLint(), commit_ids, sizes, one_by_one)
+        assert follow(LogLint(), commit_ids, sizes, lint_batch) == single
+    finally:
+        log_lint.CLOSED_GROUPS_MAX = limit
+
+
+def test_a_group_of_an_earlier_batch_that_comes_back_names_its_last_member():
+    ids = [number // 4 for number in range(40)] + [3] * 20
+    lint = LogLint()
+    for batch in batches(ids, [40]):
+        lint_batch(lint, batch)
+        lint = pickle.loads(pickle.dumps(lint))
+    (found,) = [one for one in lint.results() if one.rule == "commit_groups_are_contiguous"]
+    assert [one.ordinal for one in found.transactions] == [16, 41]
+    assert found.transactions[0].gtid == "0-1-16"
