@@ -9,7 +9,6 @@ from paraply.properties.registry import Expectation, verdict_of
 from paraply.properties.search import random_schedules
 from paraply.reference_impl.applier.replica import RETRIES_MAX
 from paraply.reference_impl.applier.subject import APPLIER, apply
-from paraply.reference_impl.mutants import mutant_named
 from paraply.reference_impl.subject import Workload
 from paraply.vocabulary.events import EventKind, Outcome
 from paraply.vocabulary.programs import decode_program, parse_program

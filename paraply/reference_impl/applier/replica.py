@@ -271,9 +271,8 @@ class Replica:
 
     def holder_for(self, worker: Worker) -> Worker | None:
         """Return the worker that this one waits for, if any."""
-        if not self.is_blocked(worker):
-            return None
-        return next((other for other in self.busy_workers if other.job_id == worker.waits_for), None)
+        awaited = worker.waits_for if self.is_blocked(worker) else None
+        return next((other for other in self.busy_workers if other.job_id == awaited), None)
 
     def victim_of(self, waits: list[Worker], *, is_circle: bool) -> Worker | None:
         """Return a holder that commits after its waiter; without commit order, a circle's latest.

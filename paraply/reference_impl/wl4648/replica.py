@@ -78,6 +78,7 @@ class JobReplica(Replica):
     def victim_of(self, waits: list[Worker], *, is_circle: bool) -> Worker | None:
         """Return None: wait cycles remain."""
         del waits, is_circle
+        return None
 
     # Reads, faults and administration.
 
