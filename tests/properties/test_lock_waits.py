@@ -65,7 +65,31 @@ def test_waiter_that_is_rolled_back_waits_no_more():
 
 
 def test_later_transaction_is_rolled_back_for_the_earlier():
-    assert verdict(history(ROLLED_BACK), commit_order_rolls_back_the_later) is Verdict.HOLDS
+    run = history(WAITS + ROLLED_BACK)
+    assert verdict(run, commit_order_rolls_back_the_later) is Verdict.HOLDS
+
+
+def test_holder_that_is_rolled_back_again_before_the_waiter_moves_is_no_breach():
+    run = history(f"{WAITS}{ROLLED_BACK}retried T2@r1 ; begun T2@r1 ; {ROLLED_BACK}")
+    assert not commit_order_rolls_back_the_later(run)
+
+
+@pytest.mark.parametrize("moves", ["rolled_back T1@r1 ; ", "row_applied T1@r1 {b} ok ; "])
+def test_transaction_that_is_rolled_back_though_nobody_waits_for_it_is_reported(moves):
+    (breach,) = commit_order_rolls_back_the_later(history(WAITS + moves + ROLLED_BACK))
+    assert str(breach) == "r1: T2 was rolled back for T1, which did not wait for its row"
+
+
+def test_waiter_that_is_rolled_back_for_its_holder_is_reported():
+    wait = "row_applied T2@r1 outcome=lock_wait other=1 ; "
+    (breach,) = commit_order_rolls_back_the_later(history(wait + ROLLED_BACK))
+    assert str(breach) == "r1: T2 was rolled back for T1, which did not wait for its row"
+
+
+@pytest.mark.parametrize("wait", ["", "row_applied T1@r1 outcome=lock_wait ; "])
+def test_rollback_without_a_record_of_the_wait_is_unknown(wait):
+    run = history(wait + ROLLED_BACK)
+    assert verdict(run, commit_order_rolls_back_the_later) is Verdict.UNKNOWN
 
 
 def test_earlier_transaction_that_is_rolled_back_is_reported():

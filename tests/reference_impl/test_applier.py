@@ -9,7 +9,6 @@ from paraply.properties.registry import Expectation, verdict_of
 from paraply.properties.search import random_schedules
 from paraply.reference_impl.applier.replica import RETRIES_MAX
 from paraply.reference_impl.applier.subject import APPLIER, apply
-from paraply.reference_impl.mutants import mutant_named
 from paraply.reference_impl.subject import Workload
 from paraply.vocabulary.events import EventKind, Outcome
 from paraply.vocabulary.programs import decode_program, parse_program
@@ -139,10 +138,55 @@ def test_history_names_what_made_it():
     assert outcomes <= {Outcome.OK}
 
 
-def test_two_that_roll_each_other_back_for_ever_give_up_as_the_server_does():
-    mutant = mutant_named("last_committed_is_one_parent")
-    program = [0, 8, 1, 3, 2, 1, 0, 1, 0, 2, 0, 4, 0, 2, 4, 4, 3, 2, 7, 7, 6]
-    history = mutant.subject.run(RecordedSchedule(program), mutant.workload)
+CROSSED = {
+    "extra_locks": True, "sessions": 1, "barriers": False, "rotations": 0, "collections": 0,
+    "reads": 0,
+}  # fmt: skip
+
+
+def crossed(dialect, program, **sizes):
+    """Apply a log of which transactions lock rows beside those that they write."""
+    workers = {"workers": sizes["transactions"] - 1}
+    workload = Workload(dialect=dialect, options={**CROSSED, **workers}, **sizes)
+    return APPLIER.run(RecordedSchedule(program), workload)
+
+
+def waits_of(history):
+    return {
+        event.transaction: event.other
+        for event in history.events_of(EventKind.ROW_APPLIED)
+        if event.outcome is Outcome.LOCK_WAIT
+    }
+
+
+def rolled_back_of(history):
+    return [(one.transaction, one.other) for one in history.events_of(EventKind.ROLLED_BACK)]
+
+
+def test_without_commit_order_only_the_latest_of_a_circle_is_rolled_back():
+    program = [4, 5, 0, 0, 0, 4, 0, 0, 0, 0, 2, 4, 1, 0, 0, 1, 2, 1, 2]
+    history = crossed("logical_clock_unordered", program, transactions=4, rows=6)
+    assert waits_of(history) == {4: 3, 2: 4, 3: 2}
+    assert rolled_back_of(history) == [(4, 2)]
+    assert history.events[-1].kind is EventKind.STOPPED
+
+
+def test_in_commit_order_who_waits_for_an_earlier_one_is_not_rolled_back():
+    workload = Workload(transactions=6, rows=6, options={**CROSSED, "workers": 4})
+    patient = 0
+    for schedule in random_schedules(0, 100):
+        history = APPLIER.run(schedule, workload)
+        late = {one for one, holder in waits_of(history).items() if holder < one}
+        patient += bool(late)
+        assert all(waits_of(history)[to] == one for one, to in rolled_back_of(history))
+        assert max(event.attempt for event in history.events) <= 2
+        assert history.events[-1].kind is EventKind.STOPPED
+    assert patient >= 10
+
+
+def test_two_that_close_their_circle_for_ever_give_up_as_the_server_does():
+    program = [2, 0, 0, 2, 0, 0, 2, 1, 0, 0, 1, 1, 0, *[1] * 20]
+    history = crossed("logical_clock_unordered", program, transactions=3, rows=3)
     assert history.events[-1].kind is EventKind.FAILED
     retries = [event for event in history.events if event.kind is EventKind.RETRIED]
     assert max(event.attempt for event in retries) == RETRIES_MAX + 1

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from paraply.mining.compiled import columns as C
 from paraply.mining.compiled.coordinator_kernel import finish_job, may_dispatch, queue_job
 from paraply.mining.compiled.source_kernel import choose
-from paraply.reference_impl.applier.replica import RETRIES_MAX
 
 Ints = NDArray[np.int64]
 
@@ -249,7 +248,9 @@ def _apply_row(
                 change,
             )
             one[C.W_WAITS] = row
-            _resolve(p, replica, workers, holders, tickets, events, worker, holder)
+            # Rows are locked in one order: without commit order no waits form a circle.
+            if p[C.P_ORDERED] and tickets[job] < tickets[holder]:
+                _call_back(p, replica, workers, holders, events, holder, job)
             return
         holders[row] = job
         outcome = C.OK
@@ -278,48 +279,19 @@ def _fail(p: Ints, replica: Ints, workers: Ints, events: Ints, worker: int) -> N
 
 
 @njit(cache=True)
-def _resolve(
-    p: Ints,
-    replica: Ints,
-    workers: Ints,
-    holders: Ints,
-    tickets: Ints,
-    events: Ints,
-    worker: int,
-    holder: int,
+def _call_back(
+    p: Ints, replica: Ints, workers: Ints, holders: Ints, events: Ints, holder: int, waiter: int
 ) -> None:
-    """Roll back the later committer of two conflicting workers."""
-    other = 0
-    while workers[other, C.W_STAGE] == C.IDLE or workers[other, C.W_JOB] != holder:
-        other += 1
-    if _must_yield(p, workers, holders, tickets, other, worker):
-        victim, winner = other, worker
-    elif _must_yield(p, workers, holders, tickets, worker, other):
-        victim, winner = worker, other
-    else:
-        return
+    """Roll back a holder that commits after its waiter; it tries again when it is first."""
+    victim = 0
+    while workers[victim, C.W_STAGE] == C.IDLE or workers[victim, C.W_JOB] != holder:
+        victim += 1
     one = workers[victim]
-    job = one[C.W_JOB]
     for row in range(p[C.P_ROWS]):
-        if holders[row] == job:
+        if holders[row] == holder:
             holders[row] = 0
-    _record(
-        events, replica, C.ROLLED_BACK, victim + 1, job, one[C.W_ATTEMPT], 0,
-        workers[winner, C.W_JOB], C.NONE,
-    )  # fmt: skip
-    if one[C.W_ATTEMPT] > RETRIES_MAX:
-        _fail(p, replica, workers, events, victim)
-        return
+    attempt = one[C.W_ATTEMPT]
+    _record(events, replica, C.ROLLED_BACK, victim + 1, holder, attempt, 0, waiter, C.NONE)
     one[C.W_ATTEMPT] += 1
     one[C.W_ROW], one[C.W_WAITS], one[C.W_STAGE] = 0, C.NONE, C.RETRYING
-    _record(events, replica, C.RETRIED, victim + 1, job, one[C.W_ATTEMPT], 0, 0, C.NONE)
-
-
-@njit(cache=True)
-def _must_yield(p: Ints, workers: Ints, holders: Ints, tickets: Ints, holder: int, to: int) -> bool:
-    job, other = workers[holder, C.W_JOB], workers[to, C.W_JOB]
-    if not p[C.P_ORDERED]:
-        waits = workers[holder, C.W_WAITS]
-        if waits == C.NONE or holders[waits] != other:
-            return False
-    return bool(tickets[other] < tickets[job])
+    _record(events, replica, C.RETRIED, victim + 1, holder, one[C.W_ATTEMPT], 0, 0, C.NONE)

@@ -68,6 +68,21 @@ class WrongVictim(Violation):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class NobodyWaited(Violation):
+    """A transaction is rolled back for one that does not wait for it."""
+
+    member: str
+    victim: TransactionId
+    other: TransactionId
+
+    def __str__(self) -> str:
+        return (
+            f"{self.member}: T{self.victim} was rolled back for T{self.other}, which did not wait "
+            "for its row"
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ActedAfterCrash(Violation):
     """A crashed server acts before it starts again."""
 
@@ -192,22 +207,44 @@ def commit_order_rolls_a_transaction_back(history: History) -> bool:
     return order_deadlocks(history)
 
 
+def _are_waits_told(history: History) -> bool:
+    waits = list(filter(_is_lock_wait, history.events))
+    return bool(waits) and all(_holder(event) is not None for event in waits)
+
+
+def _untold_waits(history: History) -> Iterator[str]:
+    if not _are_waits_told(history):
+        yield "rolled_back without the lock_wait and its holder"
+
+
 @always(
     of=order_deadlocks,
-    gaps=(fields(EventKind.ROLLED_BACK, "other", where=_is_rolled_back_for_order),),
+    gaps=(
+        fields(EventKind.ROLLED_BACK, "other", where=_is_rolled_back_for_order),
+        _untold_waits,
+    ),
     source="Commit_order_manager::check_and_report_deadlock",
     witness=commit_order_rolls_a_transaction_back,
 )
-def commit_order_rolls_back_the_later(history: History) -> tuple[WrongVictim, ...]:
-    """Of two transactions that wait for each other, the later in the log is rolled back."""
-    return tuple(
-        WrongVictim(member=event.member, victim=event.transaction, waiter=event.other)
-        for event in history.events_of(EventKind.ROLLED_BACK)
-        if _is_rolled_back_for_order(event)
-        and event.transaction is not None
-        and event.other is not None
-        and event.transaction < event.other
-    )
+def commit_order_rolls_back_the_later(
+    history: History,
+) -> tuple[WrongVictim | NobodyWaited, ...]:
+    """Who is rolled back for an earlier transaction holds a row that this one waits for."""
+    waits: dict[tuple[str, TransactionId], TransactionId | None] = {}
+    are_waits_told = _are_waits_told(history)
+    found: list[WrongVictim | NobodyWaited] = []
+    for event in history.events:
+        one, other = event.transaction, event.other
+        if one is None:
+            continue
+        waits[event.member, one] = other if _is_lock_wait(event) else None
+        if not _is_rolled_back_for_order(event) or other is None:
+            continue
+        if one < other:
+            found.append(WrongVictim(member=event.member, victim=one, waiter=other))
+        elif are_waits_told and waits.get((event.member, other)) != one:
+            found.append(NobodyWaited(member=event.member, victim=one, other=other))
+    return tuple(found)
 
 
 @sometimes(of=recorded(EventKind.CRASHED), source="crash recovery")

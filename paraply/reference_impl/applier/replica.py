@@ -196,10 +196,15 @@ class Replica:
                 return None
             act = self.on_begin if worker.stage is Stage.RETRYING else self.on_engine_commit
             return lambda: act(worker)
-        # If another one has taken the row since, the server reports the wait again.
+        return None if self.is_blocked(worker) else (lambda: self.on_row(worker))
+
+    def is_blocked(self, worker: Worker) -> bool:
+        """Return whether the awaited transaction holds the row.
+
+        If another one has taken it since, the server reports the wait again.
+        """
         row = worker.waits_for_row
-        is_blocked = row is not None and self.store.holders.get(row) == worker.waits_for
-        return None if is_blocked else (lambda: self.on_row(worker))
+        return row is not None and self.store.holders.get(row) == worker.waits_for
 
     def on_begin(self, worker: Worker) -> None:
         """Begin an attempt."""
@@ -243,13 +248,14 @@ class Replica:
         worker.release()
 
     def on_lock_wait(self, worker: Worker, item: Item, holder: TransactionId) -> None:
-        """Wait, or roll the holder back."""
+        """Wait, and roll back a holder for which the wait would not end."""
         self.wait_for_row(worker, item, holder)
-        other = next(w for w in self.busy_workers if w.job_id == holder)
-        if self.must_yield(other, to=worker):
-            self.on_deadlock(other, to=worker)
-        elif self.must_yield(worker, to=other):
-            self.on_deadlock(worker, to=other)
+        waits = [worker]
+        while (other := self.holder_for(waits[-1])) is not None and other not in waits:
+            waits.append(other)
+        victim = self.victim_of(waits, is_circle=other is worker)
+        if victim is not None:
+            self.on_deadlock(victim, to=waits[waits.index(victim) - 1])
 
     def wait_for_row(self, worker: Worker, item: Item, holder: TransactionId) -> None:
         """Wait for the holder's end."""
@@ -263,15 +269,20 @@ class Replica:
         )
         worker.waits_for_row, worker.waits_for = item, holder
 
-    def must_yield(self, holder: Worker, *, to: Worker) -> bool:
-        """Return whether ``holder`` commits after ``to``."""
+    def holder_for(self, worker: Worker) -> Worker | None:
+        """Return the worker that this one waits for, if any."""
+        awaited = worker.waits_for if self.is_blocked(worker) else None
+        return next((other for other in self.busy_workers if other.job_id == awaited), None)
+
+    def victim_of(self, waits: list[Worker], *, is_circle: bool) -> Worker | None:
+        """Return a holder that commits after its waiter; without commit order, a circle's latest.
+
+        In ``waits`` each waits for the next.
+        """
         if isinstance(self.commit_order, NoCommitOrder):
-            return (
-                holder.waits_for_row is not None
-                and self.store.holders.get(holder.waits_for_row) == to.job_id
-                and self.commit_order.is_before(to.job_id, holder.job_id)
-            )
-        return self.commit_order.is_before(to.job_id, holder.job_id)
+            return max(waits, key=lambda one: one.job_id) if is_circle else None
+        waiter, holder = waits[:2]
+        return holder if self.commit_order.is_before(waiter.job_id, holder.job_id) else None
 
     def on_deadlock(self, victim: Worker, *, to: Worker) -> None:
         """Roll the victim back."""

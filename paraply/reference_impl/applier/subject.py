@@ -178,9 +178,10 @@ class ApplierSubject(Subject):
                     "sound_log_never_fails",
                 }
             ),
-            because="a transaction that waits for an earlier one's row is undone and tries again "
-            "at once; a schedule that lets the earlier one sleep uses up its retries",
+            because="the latest of a circle of row waits is undone and tries again at once; a "
+            "schedule that lets the others sleep uses up its retries",
             cause=RETRIES_USED_UP,
+            dialects=frozenset({"logical_clock_unordered", "database_unordered"}),
         ),
     )
 

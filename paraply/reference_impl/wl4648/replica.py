@@ -75,10 +75,10 @@ class JobReplica(Replica):
             return None
         return super().step_of(worker)
 
-    def must_yield(self, holder: Worker, *, to: Worker) -> bool:
-        """Return False: wait cycles remain."""
-        del holder, to
-        return False
+    def victim_of(self, waits: list[Worker], *, is_circle: bool) -> Worker | None:
+        """Return None: wait cycles remain."""
+        del waits, is_circle
+        return None
 
     # Reads, faults and administration.
 
