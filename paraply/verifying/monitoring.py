@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 
-from paraply.models.recorded.monitors import TWO_LOGS, Monitored, theorem_of
+from paraply.models.recorded.monitored import MonitorFinding
+from paraply.models.recorded.monitors import TWO_LOGS
 from paraply.verifying.inputs import open_log
 from paraply.verifying.previous_gtids import had_before
 from paraply.verifying.recording import Header, record
-from paraply.verifying.result import MonitorFinding
 from paraply.vocabulary.counting import counted
 from paraply.vocabulary.events import Event, EventKind
 from paraply.vocabulary.history import History, HistoryHeader
@@ -55,17 +55,17 @@ def monitor_headers(
             f"{counted(len(extra), 'transaction')} of the target, {extra[0].name} first, "
             "not of the source"
         )
+    monitor = TWO_LOGS[theorem]
     verdicts, steps, told = [], 0, {Verdict.UNKNOWN: unknown} if unknown else {}
     for part in _parts(sent, [header for header in done if header.name in names]):
-        found: Monitored = TWO_LOGS[theorem].judge(part)
+        found = monitor.judge(part)
         verdicts.append(found.verdict)
         steps += found.steps
         told.setdefault(found.verdict, f"from {part.transactions[0].gtid} on: {found.reason}")
     verdict = combine([*verdicts, *([Verdict.UNKNOWN] if unknown else ())])
-    held = f"{counted(len(verdicts), 'part')} of the logs, {counted(steps, 'step')}"
+    held = f"{counted(len(verdicts), 'part')} of the logs, each a run"
     reason = held if verdict is Verdict.HOLDS else told.get(verdict, "nothing in common")
-    claim = theorem_of(theorem).claim
-    return MonitorFinding(theorem=theorem, claim=claim, verdict=verdict, reason=reason)
+    return monitor.finding(verdict, reason, steps)
 
 
 def _parts(sent: Sequence[Header], done: Sequence[Header]) -> Iterator[History]:

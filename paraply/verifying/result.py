@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from paraply.models.recorded.monitored import MonitorFinding
 from paraply.properties.two_logs.judgement import End, Level
 from paraply.vocabulary.verdict import Verdict, combine
 
@@ -248,16 +249,6 @@ class Metadata:
 
 MONITORED = ("P07", "P50")
 """Theorems with monitors of two logs."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MonitorFinding:
-    """What a theorem's monitor says of the logs."""
-
-    theorem: str
-    claim: str
-    verdict: Verdict
-    reason: str
 
 
 @dataclass(slots=True, kw_only=True)

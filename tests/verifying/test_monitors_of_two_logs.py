@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import html
 import json
 from collections import Counter
 from random import Random
+from xml.etree import ElementTree
 
 import pytest
 
@@ -14,7 +16,14 @@ from paraply.verifying.monitoring import PART, monitor_headers
 from paraply.verifying.recording import Header
 from paraply.verifying.result import MONITORED
 from paraply.vocabulary.verdict import Verdict
-from tests.verifying.test_verify_command import REPLICAS, files_of
+from tests.builders.json_schema import run_of_sarif
+from tests.verifying.small_logs import run
+from tests.verifying.test_real_logs import REPLICAS, files_of
+from tests.verifying.workloads import START, dependency_order, transfers
+
+SOURCE = transfers(12, 4)
+JUNIT = {"holds": [], "violated": ["failure"], "unknown": ["skipped"]}
+SARIF = {"holds": "note", "violated": "error", "unknown": "warning"}
 
 
 def headers(numbers, domain=0):
@@ -113,3 +122,49 @@ def test_real_replicas_are_followed(folder, capsys):
 def test_logs_that_can_be_read_once_have_no_monitors(capsys):
     assert main(["verify", "-", "--target", "log", "--monitor", "P07"]) == 3
     assert "--monitor reads both logs again" in capsys.readouterr().err
+
+
+ORDERS = {
+    "holds": SOURCE,
+    "violated": dependency_order(SOURCE, 6, 1),
+    "unknown": [*SOURCE[:4], *SOURCE[5:]],
+}
+
+
+@pytest.mark.parametrize("word", ORDERS)
+def test_every_form_of_report_lists_the_monitors(word, tmp_path, capsys):
+    logs = [
+        run(rows, tmp_path / name, START)
+        for name, rows in (("source.000001", SOURCE), ("target.000001", ORDERS[word]))
+    ]
+    names = {form: tmp_path / f"report.{form}" for form in ("json", "junit", "sarif", "html")}
+    options = [part for form, name in names.items() for part in (f"--{form}", str(name))]
+    main(["verify", logs[0], "--target", logs[1], "--monitor", "P07", "P50", *options])
+    printed = " ".join(capsys.readouterr().out.split())
+    found, _ = json.loads(names["json"].read_text())["monitors"]
+    assert (found["theorem"], found["verdict"]) == ("P07", word)
+    assert found["steps"] > 0
+    said = f"{found['reason']}; {found['steps']} steps followed; assumed: {found['assumes']}"
+    assert f"monitor P07 {word}: {said}" in printed
+    suite = ElementTree.parse(names["junit"]).getroot().find("testsuite")
+    case, other = suite.findall("testcase[@classname='paraply.verify.monitor']")
+    assert case.get("name") == "engine_commits_follow_the_log: P07"
+    assert case.find("system-out").text == f"P07 {word}: {said}"
+    assert [child.tag for child in case][:-1] == JUNIT[word]
+    assert other.find("system-out").text.startswith("P50 ")
+    results = run_of_sarif(names["sarif"].read_text())["results"]
+    levels = {one["message"]["text"]: one["level"] for one in results}
+    assert levels[f"P07 {word}: {said}"] == SARIF[word]
+    page = html.unescape(names["html"].read_text())
+    assert f'<th scope="row">P07</th><td>{word}</td><td>{found["reason"]}</td>' in page
+    assert f"<td>{found['assumes']}</td>" in page
+
+
+def test_reports_without_monitors_do_not_name_them(tmp_path, capsys):
+    log = run(SOURCE, tmp_path / "source.000001", START)
+    names = {form: tmp_path / f"report.{form}" for form in ("junit", "html")}
+    options = [part for form, name in names.items() for part in (f"--{form}", str(name))]
+    assert main(["verify", log, "--target", log, *options]) == 0
+    assert "  monitor " not in capsys.readouterr().out
+    assert "verify.monitor" not in names["junit"].read_text()
+    assert "monitors-title" not in names["html"].read_text()

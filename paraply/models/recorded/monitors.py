@@ -19,6 +19,7 @@ from paraply.models.language.system import Statement
 from paraply.models.language.terms import Quantified, Term, conjuncts, parts_of
 from paraply.models.recorded import by_gtid, members, replicas, whole_groups
 from paraply.models.recorded.following import Followed, Recorded, RecordedStep, follow, unrecorded
+from paraply.models.recorded.monitored import MonitorFinding
 from paraply.vocabulary.errors import ParaplyError, register
 from paraply.vocabulary.events import EventKind, Outcome
 from paraply.vocabulary.history import History
@@ -55,6 +56,7 @@ class Monitor:
         gap: yields what else a history lacks.
         transactions_max: of a history that is followed.
         systems: how many of the theorem's systems are followed.
+        supplies: what the reading adds where nothing is recorded.
     """
 
     theorem: str
@@ -65,6 +67,16 @@ class Monitor:
     gap: Gap = lambda _: iter(())
     transactions_max: int = TRANSACTIONS_MAX
     systems: int | None = None
+    supplies: str = ""
+
+    def finding(self, verdict: Verdict, reason: str, steps: int) -> MonitorFinding:
+        """Return what reports show."""
+        theorem = theorem_of(self.theorem)
+        return MonitorFinding(
+            theorem=theorem.id, prop=self.prop, claim=theorem.claim, verdict=verdict,
+            reason=reason, steps=steps,
+            assumes="; ".join(filter(None, (", ".join(theorem.assumes), self.supplies))),
+        )  # fmt: skip
 
     def judge(self, history: History) -> Monitored:
         """Return whether the history is a run of a system of the theorem.
@@ -181,7 +193,7 @@ def _followed(identifier: str, number: int, recorded: Recorded) -> Monitored:
         reason = f"the model has no more: {recorded.ended}; before it, a run of {name}"
         return Monitored(verdict=Verdict.UNKNOWN, reason=reason, steps=followed.steps)
     also = "" if is_evaluated else "; too many values to evaluate its invariants as well"
-    reason = f"a run of {name}, {followed.steps} steps{also}"
+    reason = f"a run of {name}{also}"
     return Monitored(verdict=Verdict.HOLDS, reason=reason, steps=followed.steps)
 
 
@@ -317,6 +329,7 @@ _GROUP = Monitor(
     needs=frozenset({EventKind.SUBMITTED, EventKind.CERTIFIED, EventKind.VIEW_INSTALLED,
                      EventKind.ENGINE_COMMITTED}),
     gap=_group_numbers, transactions_max=GROUP_MAX,
+    supplies="what is not recorded happened when it restrains least",
 )  # fmt: skip
 MONITORS = {
     one.theorem: one
@@ -346,9 +359,11 @@ MONITORS = {
 _COMMITS = frozenset({EventKind.ENGINE_COMMITTED})
 TWO_LOGS = {
     "P07": Monitor(theorem="P07", prop="engine_commits_follow_the_log",
-                   readings=_whole(replicas.commits_alone), needs=_COMMITS),
+                   readings=_whole(replicas.commits_alone), needs=_COMMITS,
+                   supplies="workers had all transactions before the first commit"),
     "P50": Monitor(theorem="P50", prop="no_event_is_applied_twice",
-                   readings=_whole(by_gtid.commits_alone), needs=_COMMITS),
+                   readings=_whole(by_gtid.commits_alone), needs=_COMMITS,
+                   supplies="workers had all transactions before the first commit"),
 }  # fmt: skip
 """Those that need no more than the order of commits, which two logs show."""
 
