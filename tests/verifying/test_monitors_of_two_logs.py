@@ -12,7 +12,7 @@ import pytest
 
 from paraply.cli import main
 from paraply.models.recorded.monitors import TWO_LOGS
-from paraply.verifying.monitoring import PART, monitor_headers
+from paraply.models.recorded.two_logs import PART, monitor_orders
 from paraply.verifying.recording import Header
 from paraply.verifying.result import MONITORED
 from paraply.vocabulary.verdict import Verdict
@@ -32,7 +32,7 @@ def headers(numbers, domain=0):
 
 def judged(theorem, done, sent=None):
     sent = range(1, 3 * PART) if sent is None else sent
-    return monitor_headers(theorem, headers(sent), headers(done))
+    return monitor_orders(theorem, headers(sent), headers(done))
 
 
 def changed(done, random):
@@ -104,8 +104,8 @@ def test_transaction_of_the_target_alone_is_unknown(theorem):
 def test_domains_have_orders_of_their_own():
     sent = [*headers([1, 2]), *headers([1, 2], domain=5)]
     done = [sent[2], sent[0], sent[3], sent[1]]
-    assert monitor_headers("P07", sent, done).verdict is Verdict.HOLDS
-    assert monitor_headers("P07", sent, [sent[3], sent[2]]).verdict is Verdict.VIOLATED
+    assert monitor_orders("P07", sent, done).verdict is Verdict.HOLDS
+    assert monitor_orders("P07", sent, [sent[3], sent[2]]).verdict is Verdict.VIOLATED
 
 
 @pytest.mark.parametrize("folder", REPLICAS, ids=lambda folder: folder.parent.name)

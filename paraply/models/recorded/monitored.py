@@ -30,6 +30,8 @@ class MonitorFinding:
     @property
     def said(self) -> str:
         """Return the reason, the steps and the assumptions."""
-        steps = f"{counted(self.steps, 'step')} followed" if self.steps else ""
+        if not self.steps:
+            return self.reason
         assumes = f"assumed: {self.assumes}" if self.assumes else ""
+        steps = f"{counted(self.steps, 'step')} followed"
         return "; ".join(filter(None, (self.reason, steps, assumes)))

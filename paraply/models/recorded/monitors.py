@@ -103,7 +103,7 @@ class Monitor:
             return Monitored(verdict=Verdict.UNKNOWN, reason=lacking)
         end = next((n for n, one in enumerate(history.events) if one.kind in self.ends), None)
         read = replace(history, events=history.events[:end])
-        each = [self._best(recorded) for recorded in self.readings(read)]
+        each = [self.best(recorded) for recorded in self.readings(read)]
         verdict = combine(one.verdict for one in each)
         worst = next((one for one in each if one.verdict is verdict), NOTHING)
         if verdict is Verdict.HOLDS and end is not None:
@@ -112,7 +112,7 @@ class Monitor:
             return Monitored(verdict=Verdict.UNKNOWN, reason=reason)
         return replace(worst, steps=sum(one.steps for one in each))
 
-    def _best(self, recorded: Recorded) -> Monitored:
+    def best(self, recorded: Recorded) -> Monitored:
         """Return the answer of the first system that follows, else the mildest."""
         found: list[Monitored] = []
         for number in range(len(theorem_of(self.theorem).systems))[: self.systems]:
