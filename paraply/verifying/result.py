@@ -247,7 +247,7 @@ class Metadata:
     """Its verdict is graver than that of the two logs."""
 
 
-MONITORED = ("P07", "P50")
+MONITORED = ("P07", "P10", "P11", "P12", "P13", "P17", "P18", "P19", "P50")
 """Theorems with monitors of two logs."""
 
 

@@ -150,6 +150,14 @@ def test_each_replica_is_followed_by_exactly_once(done, verdict):
     )
 
 
+def test_reads_of_several_domains_are_unknown():
+    log = [update(1, 1), update(2, 2, domain=5)]
+    found = {one.theorem: one for one in monitor_round(told(log, log[::-1]), None, PAIR)}
+    assert found["P08"].verdict is Verdict.UNKNOWN
+    assert "several domains" in found["P08"].reason
+    assert found["P50"].verdict is Verdict.HOLDS
+
+
 def test_round_of_which_neither_is_asked_has_no_monitors():
     assert list(monitor_round(told(LOG, LOG), None, ())) == []
 

@@ -17,7 +17,7 @@ from paraply.models.language.concrete import Scope, World, choosing, evaluate
 from paraply.models.language.smtlib import text
 from paraply.models.language.system import Statement
 from paraply.models.language.terms import Quantified, Term, conjuncts, parts_of
-from paraply.models.recorded import by_gtid, members, replicas, whole_groups
+from paraply.models.recorded import by_gtid, members, replicas, sources, whole_groups
 from paraply.models.recorded.following import Followed, Recorded, RecordedStep, follow, unrecorded
 from paraply.models.recorded.monitored import MonitorFinding
 from paraply.vocabulary.errors import ParaplyError, register
@@ -357,6 +357,16 @@ MONITORS = {
 """By the theorem's identifier."""
 
 _COMMITS = frozenset({EventKind.ENGINE_COMMITTED})
+
+
+def _in_progress(history: History) -> Iterator[str]:
+    reason = history.header.options.get("in_progress")
+    done = {event.transaction for event in history.events_of(EventKind.ENGINE_COMMITTED)}
+    for one in history.transactions if reason else ():
+        if one.id not in done:
+            yield f"{one.gtid} {reason}"
+
+
 TWO_LOGS = {
     "P07": Monitor(theorem="P07", prop="engine_commits_follow_the_log",
                    readings=_whole(replicas.commits_alone), needs=_COMMITS,
@@ -364,8 +374,32 @@ TWO_LOGS = {
     "P50": Monitor(theorem="P50", prop="no_event_is_applied_twice",
                    readings=_whole(by_gtid.commits_alone), needs=_COMMITS,
                    supplies="workers had all transactions before the first commit"),
+    "P13": Monitor(theorem="P13", prop="replica_is_not_ahead",
+                   readings=_whole(sources.whole_log), needs=frozenset({EventKind.DELIVERED}),
+                   supplies="the replica received in the order of the log"),
+    "P17": Monitor(theorem="P17", prop="no_event_is_applied_twice",
+                   readings=_whole(replicas.restart), needs=_COMMITS,
+                   supplies="workers had all transactions before the first commit"),
+    "P18": Monitor(theorem="P18", prop="no_event_is_lost",
+                   readings=_whole(replicas.at_rest), needs=_COMMITS, gap=_in_progress,
+                   supplies="workers had all transactions before the first commit"),
+    **{
+        theorem: Monitor(theorem=theorem, prop=prop, readings=lambda _: iter(()), needs=_COMMITS)
+        for theorem, prop in (
+            ("P10", "what_was_seen_survives"), ("P11", "what_was_confirmed_survives"),
+            ("P12", "engine_commits_follow_the_log"),
+            ("P19", "position_covers_only_what_is_applied"),
+        )
+    },
 }  # fmt: skip
-"""Those that need no more than the order of commits, which two logs show."""
+"""Those of two logs, which show the order of commits, and more than they need of a crash."""
+NOT_IN_LOGS = {
+    "P10": "neither log shows what clients saw",
+    "P11": "neither log shows which clients had an answer",
+    "P12": "no log shows in which order the source's engine committed",
+    "P19": "neither log has the saved position",
+}
+"""Why two logs do not decide a theorem."""
 
 
 def monitor_named(name: str) -> Monitor:

@@ -192,6 +192,17 @@ def restart(history: History) -> Recorded:
     return Recorded(scope=Scope(high=len(places) + 1), start={}, steps=tuple(steps))
 
 
+def at_rest(history: History) -> Recorded:
+    """Read a run for ``paraply/models/systems/restart.py`` at whose end nothing is in progress."""
+    read = restart(history)
+    idle = tuple(("running", (place,), False) for place in range(len(history.transactions)))
+    last = read.steps[-1]
+    return replace(
+        read, steps=(*read.steps[:-1], replace(last, seen=last.seen + idle)),
+        complete=frozenset({"engine_commit"}),
+    )  # fmt: skip
+
+
 def low_water_mark(history: History) -> Recorded:
     """Read a run for ``paraply/models/systems/low_water_mark.py``.
 
