@@ -155,7 +155,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
         nargs="+",
         default=[],
         choices=MONITORED,
-        help="follow both logs as a run of a theorem's system: P07 commit order, P50 exactly once",
+        help="follow both logs as a run of a theorem's system: P07 commit order, P13 "
+        "nothing ahead of the source, P17 and P50 nothing twice, P18 nothing passed over; of P10, "
+        "P11, P12 and P19 the reason why logs do not decide",
     )
     parser.add_argument(
         "--by-content",
@@ -307,7 +309,10 @@ def _run(arguments: argparse.Namespace) -> int:
         from paraply.verifying.monitoring import monitor_logs
 
         names = tuple(dict.fromkeys(arguments.monitor))
-        result.add_monitors(monitor_logs(request.source, request.target, names))
+        drained = request.is_drained
+        result.add_monitors(
+            monitor_logs(request.source, request.target, names, result.names, is_drained=drained)
+        )
     if STANDARD_OUTPUT not in outputs.values():
         write_report(STANDARD_OUTPUT, verify_text(result))
     renderers = {

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from paraply.adapters.elle.histories import BankHistory
 from paraply.judging.live_histories import live_properties_of
 from paraply.mining.judges import properties_about
-from paraply.models.recorded.monitors import Monitor, monitor_named, theorem_of
+from paraply.models.recorded.monitors import Monitor, monitor_named
 from paraply.properties.isolation.bank import judge_bank
 from paraply.properties.isolation.counters import LOST_INCREMENT
 from paraply.properties.isolation.freshness import STALE_READ
@@ -48,6 +48,8 @@ class Row:
     breaches: tuple[str, ...] = ()
     """The first as sentences."""
     evidence: Evidence = NO_EVIDENCE
+    said: str = ""
+    """By a monitor: its reason, steps and assumptions."""
 
     @property
     def word(self) -> str:
@@ -121,6 +123,8 @@ class _Tally:
 class _Monitoring:
     monitor: Monitor
     verdicts: list[Verdict] = field(default_factory=list)
+    steps: int = 0
+    held: str = ""
     unknown: str = ""
     breaches: list[str] = field(default_factory=list)
 
@@ -128,27 +132,32 @@ class _Monitoring:
         found = self.monitor.judge(history)
         where = "" if is_only else f"history {number}: "
         self.verdicts.append(found.verdict)
+        self.steps += found.steps
         if found.verdict is Verdict.VIOLATED:
             self.breaches.append(where + found.reason)
         elif found.verdict is Verdict.UNKNOWN:
             self.unknown = self.unknown or where + found.reason
+        else:
+            self.held = self.held or where + found.reason
 
     @property
     def row(self) -> Row:
         verdict = combine(self.verdicts)
         decided = sum(one is not Verdict.UNKNOWN for one in self.verdicts)
         evidence = Evidence(relevant=len(self.verdicts), decided=decided, missing=self.unknown)
-        theorem = theorem_of(self.monitor.theorem)
+        reason = next(iter(self.breaches), self.unknown or self.held)
+        found = self.monitor.finding(verdict, reason, self.steps)
         return Row(
             group="monitor",
-            name=theorem.id,
-            label=self.monitor.prop,
-            meaning=theorem.claim,
+            name=found.theorem,
+            label=found.prop,
+            meaning=found.claim,
             verdict=verdict,
             reason=self.unknown if verdict is Verdict.UNKNOWN else "",
             broken=len(self.breaches),
             breaches=tuple(self.breaches[:BREACHES_KEPT_MAX]),
             evidence=evidence,
+            said=found.said,
         )
 
 

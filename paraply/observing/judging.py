@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from paraply.adapters.live.target import HEALTHY, LiveRequest, LiveRound, LiveTarget
 from paraply.observing import conformance as live_conformance
 from paraply.observing import model_traces
+from paraply.observing.live_monitors import LIVE_MONITORS, monitor_round
 from paraply.properties.registry import Violation, verdict_of
 from paraply.registries import property_named
 from paraply.version import VERSION
@@ -36,6 +37,8 @@ class Answer:
     reason: str = NOT_REACHED
     is_out_of_reach: bool = False
     """Whether no observation can answer it."""
+    said: str = ""
+    """By a monitor of the last round that it holds for."""
     examples: list[str] = field(default_factory=list)
 
     @property
@@ -55,7 +58,8 @@ class Answer:
         if self.broken:
             return self.examples[0]
         if self.held:
-            return f"{self.held} round{'s' if self.held > 1 else ''}"
+            rounds = f"{self.held} round{'s' if self.held > 1 else ''}"
+            return f"{rounds}: {self.said}" if self.said else rounds
         return self.reason
 
 
@@ -126,9 +130,10 @@ def take_round(result: LiveResult, one: LiveRound) -> Mapping[str, Sequence[Viol
     if one.trace is not None:
         _compare(result, one.number, one.trace)
     _follow(result, one.history)
+    _monitor(result, one)
     broken: dict[str, Sequence[Violation]] = {}
     for name, answer in result.answers.items():
-        if name in (live_conformance.NAME, *model_traces.NAMES.values()):
+        if name in (live_conformance.NAME, *model_traces.NAMES.values(), *LIVE_MONITORS):
             continue
         violations = judge(answer, one.history, one.unknown.get(name))
         if violations:
@@ -180,6 +185,23 @@ def _follow(result: LiveResult, history: History) -> None:
             )
         else:
             answer.held += not traced.refused
+
+
+def _monitor(result: LiveResult, one: LiveRound) -> None:
+    """Add what monitors of theorems say, unless the fault is outside of what models assume."""
+    if any(answer.is_documented for answer in result.answers.values()):
+        return
+    for found in monitor_round(one.history, one.trace, result.answers):
+        answer = result.answers.setdefault(
+            found.theorem, Answer(name=found.theorem, meaning=found.claim)
+        )
+        if found.verdict is Verdict.UNKNOWN:
+            answer.reason, answer.is_out_of_reach = found.said, True
+        elif found.verdict is Verdict.VIOLATED:
+            answer.broken += 1
+            answer.examples += [found.said][: max(0, EXAMPLES_MAX - len(answer.examples))]
+        else:
+            answer.held, answer.said = answer.held + 1, found.said
 
 
 def judge(answer: Answer, history: History, out_of_reach: str | None) -> Sequence[Violation]:

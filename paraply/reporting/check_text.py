@@ -77,11 +77,14 @@ def _property_lines(checked: Checked) -> list[str]:
     told: set[str] = set()
     for row in decided:
         lines += _breach_lines(row, told)
+        if row.said and row.verdict is Verdict.HOLDS:
+            lines += textwrap.wrap(f"{row.name}: {visible(row.said)}", page().width)
     unknown = [row for row in checked.rows if row.verdict is Verdict.UNKNOWN]
     if unknown:
         lines.append("")
         lines += plain_table(
-            ("unknown", "because"), [(row.name, row.reason) for row in unknown if row.counts]
+            ("unknown", "because"),
+            [(row.name, row.said or row.reason) for row in unknown if row.counts],
         )
         situations = [row.name for row in unknown if not row.counts]
         if situations:
@@ -144,6 +147,7 @@ def _row_json(row: Row) -> dict[str, Any]:
         "label": row.label,
         "verdict": row.word,
         "reason": row.reason,
+        "said": row.said,
         "decides": row.counts,
         "breaches": row.broken,
         "situations": evidence_json(row.evidence),
@@ -174,6 +178,8 @@ def check_junit(checked: Checked) -> str:
             skipped += 1
             word = "does not decide: " if row.verdict is Verdict.VIOLATED else "unknown: "
             ElementTree.SubElement(element, "skipped", message=word + message)
+        if row.said:
+            ElementTree.SubElement(element, "system-out").text = visible(row.said)
     for element in (root, suite):
         element.set("tests", str(len(checked.rows)))
         element.set("failures", str(failures))

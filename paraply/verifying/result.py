@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from paraply.models.recorded.monitored import MonitorFinding
 from paraply.properties.two_logs.judgement import End, Level
 from paraply.vocabulary.verdict import Verdict, combine
 
@@ -246,18 +247,8 @@ class Metadata:
     """Its verdict is graver than that of the two logs."""
 
 
-MONITORED = ("P07", "P50")
+MONITORED = ("P07", "P10", "P11", "P12", "P13", "P17", "P18", "P19", "P50")
 """Theorems with monitors of two logs."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MonitorFinding:
-    """What a theorem's monitor says of the logs."""
-
-    theorem: str
-    claim: str
-    verdict: Verdict
-    reason: str
 
 
 @dataclass(slots=True, kw_only=True)

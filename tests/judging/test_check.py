@@ -173,6 +173,27 @@ def test_property_of_which_the_history_says_nothing_is_unknown(recorded, capsys)
 
 
 @pytest.mark.long
+@pytest.mark.parametrize("count", [1, 3])
+def test_every_form_lists_what_monitors_say(count, recorded, tmp_path, capsys):
+    file, _ = recorded(count=count)
+    names = tmp_path / "report.json", tmp_path / "report.xml"
+    options = ["--json", str(names[0]), "--junit", str(names[1])]
+    main(["check", str(file), "--monitor", "P07", "P49", *options])
+    printed = " ".join(capsys.readouterr().out.split())
+    order, group = json.loads(names[0].read_text())["rows"]
+    cases = ElementTree.parse(names[1]).getroot().findall("testsuite/testcase")
+    first = "" if count == 1 else "history 1: "
+    for row, case, start in (
+        (order, cases[0], f"{first}a run of commit_order; "),
+        (group, cases[1], f"{first}no certified events"),
+    ):
+        assert row["said"].startswith(start)
+        assert row["said"] in printed
+        assert case.find("system-out").text == row["said"]
+    assert (order["verdict"], group["verdict"]) == ("holds", "unknown")
+    assert "steps followed" in order["said"]
+
+
 def test_folder_of_parquet_is_judged_as_its_lines_are(recorded, tmp_path, capsys):
     file, runs = recorded("logical_clock_unordered", count=40)
     write_parquet(tmp_path / "runs", runs)

@@ -333,3 +333,39 @@ def test_round_with_an_undecided_segment_does_not_hold(monkeypatch):
         assert not answer.decides
         assert "segments of a round fit more worlds" in answer.why()
     assert judged.evidence["segments_undecided_by_last_committed"] > 0
+
+
+ASKED = replace(TARGET, properties=("no_event_is_applied_twice",))
+
+
+def test_monitors_answer_with_steps_and_assumptions():
+    judged = new_result(ASKED, LiveRequest(mode="plain"))
+    for one in (healthy(1), healthy(2)):
+        take_round(judged, one)
+    assert judged.answers["P50"].verdict is Verdict.HOLDS
+    assert "2 rounds: 1 part of the logs" in judged.answers["P50"].why()
+    assert "assumed: A15" in " ".join(result_text(judged).split())
+    again = LiveRound(number=3, seed=3, history=told(LOG, [*LOG, LOG[0]]))
+    take_round(judged, again)
+    assert judged.answers["P50"].verdict is Verdict.VIOLATED
+    assert "engine_committed of T1" in judged.answers["P50"].why()
+
+
+def test_monitor_without_what_it_needs_is_unknown_and_does_not_decide():
+    judged = new_result(ASKED, LiveRequest(mode="plain"))
+    take_round(judged, healthy())
+    take_round(judged, LiveRound(number=2, seed=2, history=told(LOG, [])))
+    assert judged.answers["P50"].verdict is Verdict.HOLDS
+    only = new_result(ASKED, LiveRequest(mode="plain"))
+    take_round(only, LiveRound(number=1, seed=1, history=told(LOG, [])))
+    assert only.answers["P50"].verdict is Verdict.UNKNOWN
+    assert not only.answers["P50"].decides
+    assert "nothing in common" in only.answers["P50"].why()
+
+
+def test_monitors_do_not_judge_documented_faults():
+    documented = replace(ASKED, documented={"plain/break": ASKED.properties})
+    judged = new_result(documented, LiveRequest(mode="plain", fault="break"))
+    take_round(judged, LiveRound(number=1, seed=1, history=told(LOG, [*LOG, LOG[0]])))
+    assert judged.answers["no_event_is_applied_twice"].verdict is Verdict.VIOLATED
+    assert "P50" not in judged.answers

@@ -65,6 +65,14 @@ class Recorded:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Segment:
+    """A part of a run that is followed by itself."""
+
+    name: str
+    recorded: Recorded
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Followed:
     """How far a specification follows a recorded run.
 

@@ -17,8 +17,9 @@ from paraply.models.language.concrete import Scope, World, choosing, evaluate
 from paraply.models.language.smtlib import text
 from paraply.models.language.system import Statement
 from paraply.models.language.terms import Quantified, Term, conjuncts, parts_of
-from paraply.models.recorded import by_gtid, members, replicas, whole_groups
+from paraply.models.recorded import by_gtid, members, replicas, sources, whole_groups
 from paraply.models.recorded.following import Followed, Recorded, RecordedStep, follow, unrecorded
+from paraply.models.recorded.monitored import MonitorFinding
 from paraply.vocabulary.errors import ParaplyError, register
 from paraply.vocabulary.events import EventKind, Outcome
 from paraply.vocabulary.history import History
@@ -55,6 +56,7 @@ class Monitor:
         gap: yields what else a history lacks.
         transactions_max: of a history that is followed.
         systems: how many of the theorem's systems are followed.
+        supplies: what the reading adds where nothing is recorded.
     """
 
     theorem: str
@@ -65,6 +67,16 @@ class Monitor:
     gap: Gap = lambda _: iter(())
     transactions_max: int = TRANSACTIONS_MAX
     systems: int | None = None
+    supplies: str = ""
+
+    def finding(self, verdict: Verdict, reason: str, steps: int) -> MonitorFinding:
+        """Return what reports show."""
+        theorem = theorem_of(self.theorem)
+        return MonitorFinding(
+            theorem=theorem.id, prop=self.prop, claim=theorem.claim, verdict=verdict,
+            reason=reason, steps=steps,
+            assumes="; ".join(filter(None, (", ".join(theorem.assumes), self.supplies))),
+        )  # fmt: skip
 
     def judge(self, history: History) -> Monitored:
         """Return whether the history is a run of a system of the theorem.
@@ -91,7 +103,7 @@ class Monitor:
             return Monitored(verdict=Verdict.UNKNOWN, reason=lacking)
         end = next((n for n, one in enumerate(history.events) if one.kind in self.ends), None)
         read = replace(history, events=history.events[:end])
-        each = [self._best(recorded) for recorded in self.readings(read)]
+        each = [self.best(recorded) for recorded in self.readings(read)]
         verdict = combine(one.verdict for one in each)
         worst = next((one for one in each if one.verdict is verdict), NOTHING)
         if verdict is Verdict.HOLDS and end is not None:
@@ -100,7 +112,7 @@ class Monitor:
             return Monitored(verdict=Verdict.UNKNOWN, reason=reason)
         return replace(worst, steps=sum(one.steps for one in each))
 
-    def _best(self, recorded: Recorded) -> Monitored:
+    def best(self, recorded: Recorded) -> Monitored:
         """Return the answer of the first system that follows, else the mildest."""
         found: list[Monitored] = []
         for number in range(len(theorem_of(self.theorem).systems))[: self.systems]:
@@ -181,7 +193,7 @@ def _followed(identifier: str, number: int, recorded: Recorded) -> Monitored:
         reason = f"the model has no more: {recorded.ended}; before it, a run of {name}"
         return Monitored(verdict=Verdict.UNKNOWN, reason=reason, steps=followed.steps)
     also = "" if is_evaluated else "; too many values to evaluate its invariants as well"
-    reason = f"a run of {name}, {followed.steps} steps{also}"
+    reason = f"a run of {name}{also}"
     return Monitored(verdict=Verdict.HOLDS, reason=reason, steps=followed.steps)
 
 
@@ -317,6 +329,7 @@ _GROUP = Monitor(
     needs=frozenset({EventKind.SUBMITTED, EventKind.CERTIFIED, EventKind.VIEW_INSTALLED,
                      EventKind.ENGINE_COMMITTED}),
     gap=_group_numbers, transactions_max=GROUP_MAX,
+    supplies="what is not recorded happened when it restrains least",
 )  # fmt: skip
 MONITORS = {
     one.theorem: one
@@ -344,13 +357,49 @@ MONITORS = {
 """By the theorem's identifier."""
 
 _COMMITS = frozenset({EventKind.ENGINE_COMMITTED})
+
+
+def _in_progress(history: History) -> Iterator[str]:
+    reason = history.header.options.get("in_progress")
+    done = {event.transaction for event in history.events_of(EventKind.ENGINE_COMMITTED)}
+    for one in history.transactions if reason else ():
+        if one.id not in done:
+            yield f"{one.gtid} {reason}"
+
+
 TWO_LOGS = {
     "P07": Monitor(theorem="P07", prop="engine_commits_follow_the_log",
-                   readings=_whole(replicas.commits_alone), needs=_COMMITS),
+                   readings=_whole(replicas.commits_alone), needs=_COMMITS,
+                   supplies="workers had all transactions before the first commit"),
     "P50": Monitor(theorem="P50", prop="no_event_is_applied_twice",
-                   readings=_whole(by_gtid.commits_alone), needs=_COMMITS),
+                   readings=_whole(by_gtid.commits_alone), needs=_COMMITS,
+                   supplies="workers had all transactions before the first commit"),
+    "P13": Monitor(theorem="P13", prop="replica_is_not_ahead",
+                   readings=_whole(sources.whole_log), needs=frozenset({EventKind.DELIVERED}),
+                   supplies="the replica received in the order of the log"),
+    "P17": Monitor(theorem="P17", prop="no_event_is_applied_twice",
+                   readings=_whole(replicas.restart), needs=_COMMITS,
+                   supplies="workers had all transactions before the first commit"),
+    "P18": Monitor(theorem="P18", prop="no_event_is_lost",
+                   readings=_whole(replicas.at_rest), needs=_COMMITS, gap=_in_progress,
+                   supplies="workers had all transactions before the first commit"),
+    **{
+        theorem: Monitor(theorem=theorem, prop=prop, readings=lambda _: iter(()), needs=_COMMITS)
+        for theorem, prop in (
+            ("P10", "what_was_seen_survives"), ("P11", "what_was_confirmed_survives"),
+            ("P12", "engine_commits_follow_the_log"),
+            ("P19", "position_covers_only_what_is_applied"),
+        )
+    },
 }  # fmt: skip
-"""Those that need no more than the order of commits, which two logs show."""
+"""Those of two logs, which show the order of commits, and more than they need of a crash."""
+NOT_IN_LOGS = {
+    "P10": "neither log shows what clients saw",
+    "P11": "neither log shows which clients had an answer",
+    "P12": "no log shows in which order the source's engine committed",
+    "P19": "neither log has the saved position",
+}
+"""Why two logs do not decide a theorem."""
 
 
 def monitor_named(name: str) -> Monitor:

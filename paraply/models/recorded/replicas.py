@@ -5,16 +5,21 @@ A model position is a transaction's place in the relay log, from 0.
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator
 from dataclasses import replace
 
 from paraply.models.language.concrete import Scope, Table, Value
 from paraply.models.language.terms import INT
-from paraply.models.recorded.following import Recorded, RecordedStep
+from paraply.models.recorded.following import Recorded, RecordedStep, Segment
 from paraply.models.recorded.naming import AL1_GHOSTS, BY_RECOVERY, Rows, places_of, scope_of
 from paraply.models.systems.commit_order import ROW
 from paraply.vocabulary.events import Event, EventKind, Outcome
 from paraply.vocabulary.history import History
 from paraply.vocabulary.transactions import TransactionKind
+from paraply.vocabulary.write_set import Item
+
+SHOWN_MAX = 3
+"""Transactions that are followed of what a snapshot shows, and of what it lacks."""
 
 _LOCKS = {Outcome.OK, Outcome.LOCK_WAIT, Outcome.DEADLOCK}
 
@@ -75,6 +80,49 @@ def _shown(event: Event, history: History) -> tuple[tuple[str, tuple[Value, ...]
         for place, one in enumerate(history.transactions)
         if seen.item in one.write_set and one.id >= seen.writer
     )
+
+
+def snapshots(history: History, member: str) -> Iterator[Segment]:
+    """Yield what readers of a member saw in part, for ``commit_order.py``, without rows and locks.
+
+    Of what a snapshot shows the last transactions are read, and of what it lacks the first.
+    """
+    places = places_of(history)
+    writers: dict[Item, list[int]] = {}
+    for one in history.transactions:
+        for item in one.write_set:
+            writers.setdefault(item, []).append(places[one.id])
+    for number, event in enumerate(history.events_of(EventKind.READ, member=member), start=1):
+        there, lacking = set[int](), set[int]()
+        for seen in event.observed:
+            place = places.get(seen.writer, -1)
+            there |= {place} - {-1}
+            lacking.update(one for one in writers.get(seen.item, ()) if one > place)
+        last, first = sorted(there)[-SHOWN_MAX:], sorted(lacking)[:SHOWN_MAX]
+        if last and first:
+            yield Segment(name=f"read {number} at {member}", recorded=_snapshot(last, first))
+
+
+def _snapshot(there: Collection[int], lacking: Collection[int]) -> Recorded:
+    """Read a snapshot when the last transaction that it shows has committed."""
+    log = sorted({*there, *lacking})
+    shown = tuple(
+        ("read", (p,), is_there)
+        for p, one in enumerate(log)
+        for those, is_there in ((there, True), (lacking, False))
+        if one in those
+    )
+    commits = range(1 + max(map(log.index, there)))
+    scope = Scope(high=len(log))
+    return Recorded(
+        scope=scope, start={"holder": {(row,): -1 for row in scope.values(ROW)}},
+        steps=(
+            *(RecordedStep(actions=("queue",)) for _ in log),
+            *(RecordedStep(actions=("start",), parameters={"p": p}) for p in commits),
+            *(RecordedStep(actions=("engine_commit",), parameters={"p": p}) for p in commits),
+            RecordedStep(actions=("take_snapshot",), seen=shown),
+        ),
+    )  # fmt: skip
 
 
 def lock_queue(history: History) -> Recorded:
@@ -142,6 +190,17 @@ def restart(history: History) -> Recorded:
             after = (("cursor", (), place + 1),)
             steps.append(RecordedStep(actions=(action,), parameters={}, seen=after))
     return Recorded(scope=Scope(high=len(places) + 1), start={}, steps=tuple(steps))
+
+
+def at_rest(history: History) -> Recorded:
+    """Read a run for ``paraply/models/systems/restart.py`` at whose end nothing is in progress."""
+    read = restart(history)
+    idle = tuple(("running", (place,), False) for place in range(len(history.transactions)))
+    last = read.steps[-1]
+    return replace(
+        read, steps=(*read.steps[:-1], replace(last, seen=last.seen + idle)),
+        complete=frozenset({"engine_commit"}),
+    )  # fmt: skip
 
 
 def low_water_mark(history: History) -> Recorded:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from paraply.models.language.concrete import Scope, Table
 from paraply.models.recorded.following import Recorded, RecordedStep
 from paraply.models.recorded.naming import Rows, places_of, scope_of
+from paraply.models.systems.semi_sync import semi_sync as semi_sync_system
 from paraply.vocabulary.events import Event, EventKind
 from paraply.vocabulary.history import History
 
@@ -39,6 +42,12 @@ def semi_sync(history: History) -> Recorded:
         steps=tuple(reading.steps),
         hidden=frozenset({"enter_ack", "enter_commit", "leave_log", "open_server"}),
     )
+
+
+def whole_log(history: History) -> Recorded:
+    """Read the same where the source's log is whole: what it lacks was not synced."""
+    everything = frozenset(action.name for action in semi_sync_system().actions)
+    return replace(semi_sync(history), complete=everything)
 
 
 def rotation(history: History) -> Recorded:

@@ -52,6 +52,8 @@ def _facts(result: VerifyResult) -> list[tuple[str, str]]:
             ("Transactions", words.names_text(result)),
             ("Order", words.order_text(result)),
         ]
+    if result.metadata is not None:
+        facts.append(("Metadata", words.metadata_text(result.metadata)))
     return [
         *facts,
         ("Delivery", words.delivery_text(result)),

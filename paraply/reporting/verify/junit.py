@@ -18,6 +18,8 @@ class _Case:
     name: str
     verdict: Verdict
     message: str = ""
+    said: str = ""
+    """Shown whatever the verdict is."""
 
 
 def verify_junit(result: VerifyResult) -> str:
@@ -33,6 +35,8 @@ def verify_junit(result: VerifyResult) -> str:
             ElementTree.SubElement(element, "failure", message=visible(case.message))
         elif case.verdict is Verdict.UNKNOWN:
             ElementTree.SubElement(element, "skipped", message=visible(case.message))
+        if case.said:
+            ElementTree.SubElement(element, "system-out").text = visible(case.said)
     for element in (root, suite):
         element.set("tests", str(len(cases)))
         element.set("failures", str(sum(c.verdict is Verdict.VIOLATED for c in cases)))
@@ -57,6 +61,9 @@ def _cases(result: VerifyResult) -> Iterator[_Case]:
             if finding.rule not in NO_FAULTS:
                 verdict = min(result.verdict, Verdict.VIOLATED)
                 yield _Case("transactions", f"{finding.rule} {finding.text}", verdict, finding.text)
+    for found in result.monitors:
+        name = f"{found.prop}: {found.theorem}"
+        yield _Case("monitor", name, found.verdict, found.claim, words.monitor_text(found))
     for reason in result.unknown:
         message = f"{reason.reason}; to find out: {reason.remedy}"
         yield _Case("unknown", reason.subject, Verdict.UNKNOWN, message)

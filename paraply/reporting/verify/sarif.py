@@ -21,8 +21,14 @@ _RULES = {
     "transaction-inverted": "Two transactions with a common row came in the other order.",
     "transaction-initial-copy": "A target transaction is of the initial copy.",
     "snapshot-order": "A target state is a snapshot of the source, but no prefix of its log.",
+    "monitor": "Both logs are a run of a theorem's system, or are not.",
     "undecided": "Something could not be decided.",
 }
+
+
+_LEVELS: dict[Verdict, Level] = {
+    Verdict.HOLDS: "note", Verdict.UNKNOWN: "warning", Verdict.VIOLATED: "error",
+}  # fmt: skip
 
 
 def verify_sarif(result: VerifyResult) -> str:
@@ -50,6 +56,8 @@ def _results(result: VerifyResult) -> Iterator[dict[str, Any]]:
         level = "note" if finding.rule in NO_FAULTS else "error"
         place = finding.target or finding.source
         yield _result(f"transaction-{finding.rule}", level, finding.text, place)
+    for found in result.monitors:
+        yield _result("monitor", _LEVELS[found.verdict], words.monitor_text(found), None)
     for reason in result.unknown:
         text = f"{reason.subject}: {reason.reason}. To find out: {reason.remedy}"
         yield _result("undecided", "warning", text, None)

@@ -57,7 +57,7 @@ def _facts(result: VerifyResult) -> Iterator[tuple[str, str]]:
         yield "transactions", words.names_text(result)
         yield "order", words.order_text(result)
     if result.metadata is not None:
-        yield "metadata", f"{result.metadata.verdict.word}: {result.metadata.text}"
+        yield "metadata", words.metadata_text(result.metadata)
     for found in result.monitors:
         yield "monitor", words.monitor_text(found)
     yield "delivery", words.delivery_text(result)

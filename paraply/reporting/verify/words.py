@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from paraply.models.recorded.monitored import MonitorFinding
 from paraply.properties.two_logs.judgement import End, Level
 from paraply.verifying.result import (
     LEVEL_SENTENCES,
     REQUIREMENTS,
-    MonitorFinding,
+    Metadata,
     RowFinding,
     SnapshotFinding,
     StretchFinding,
@@ -42,7 +43,12 @@ def headline(result: VerifyResult) -> str:
 
 def monitor_text(found: MonitorFinding) -> str:
     """Return what a monitor says."""
-    return f"{found.theorem} {found.verdict.word}: {found.reason}"
+    return f"{found.theorem} {found.verdict.word}: {found.said}"
+
+
+def metadata_text(metadata: Metadata) -> str:
+    """Return what the audit of the target's log says."""
+    return f"{metadata.verdict.word}: {metadata.text}"
 
 
 def level_sentence(result: VerifyResult) -> str:

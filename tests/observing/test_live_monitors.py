@@ -1,0 +1,180 @@
+"""Monitors of theorems on recorded rounds: a real group, replicas, and readers of the reference."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from functools import cache
+
+import pytest
+
+from paraply.models.recorded import group_traces, replicas
+from paraply.models.recorded.monitors import MONITORS
+from paraply.observing.live_monitors import LIVE_MONITORS, monitor_round, monitor_segments
+from paraply.properties.search import random_schedules
+from paraply.reference_impl.subject import Workload
+from paraply.registries import property_named, subject_named
+from paraply.vocabulary.group_trace import TransactionDelivered
+from paraply.vocabulary.gtid_set import EMPTY_GTID_SET
+from paraply.vocabulary.verdict import Verdict
+from tests.adapters.live.observations import told, update
+from tests.conformance.test_recorded_groups import JOINER_COLLECTS, recorded
+
+LOG = [update(1, 1), update(2, 2), update(3, 1)]
+PAIR = ("no_event_is_applied_twice", "readers_see_prefixes")
+
+
+@cache
+def of_the_group():
+    return {one.theorem: one for one in monitor_round(None, recorded(JOINER_COLLECTS), ())}
+
+
+def changed(step_of, change):
+    """Return the recorded group with the first chosen delivery changed, and its number."""
+    trace = recorded(JOINER_COLLECTS)
+    steps = list(trace.steps)
+    at = next(
+        n for n, step in enumerate(steps)
+        if isinstance(step, TransactionDelivered) and step_of(step)
+    )  # fmt: skip
+    steps[at] = change(steps[at])
+    number = sum(isinstance(step, TransactionDelivered) for step in steps[: at + 1])
+    return replace(trace, steps=tuple(steps)), f"T{number}"
+
+
+def with_bound(bound_of):
+    """Return how a delivery's numbers at the members change."""
+
+    def change(step):
+        decided = {
+            member: replace(one, last_committed=bound_of(one)) if one.sequence_number else one
+            for member, one in step.decided.items()
+        }
+        return replace(step, decided=decided)
+
+    return change
+
+
+def judged(theorem, segments, name):
+    """Return what a monitor says of one segment."""
+    chosen = [one for one in segments if one.name.split()[0] == name]
+    assert chosen
+    return monitor_segments(MONITORS[theorem], chosen, "it")
+
+
+def numbers(trace):
+    return [one for member in trace.members for one in group_traces.numbers(trace, member)]
+
+
+def test_recorded_group_is_a_run_where_it_has_what_monitors_need():
+    found = of_the_group()
+    holds = {name for name, one in found.items() if one.verdict is Verdict.HOLDS}
+    assert holds == {"P01", "P02", "P04", "P05", "P06"}
+    assert all(found[name].steps >= 50 for name in holds)
+    for name in found.keys() - holds:
+        assert found[name].verdict is Verdict.UNKNOWN
+        assert found[name].steps == 0
+    assert found.keys() | {"P08", "P50"} == set(LIVE_MONITORS)
+    assert "worker starts and row changes are not recorded" in found["P53"].reason
+
+
+@pytest.mark.parametrize("theorem", ["P01", "P04"])
+def test_number_below_that_of_the_last_writer_is_refused(theorem):
+    trace = recorded(JOINER_COLLECTS)
+    needed = {
+        one.name.split()[0] for one in numbers(trace)
+        if len(one.recorded.steps) == 2 and not one.recorded.start["empty"]
+        and one.recorded.steps[-1].parameters["new_lc"] == 2
+    }  # fmt: skip
+    delivered = {id(step): f"T{n}" for n, step in enumerate(trace.transactions, start=1)}
+    lowered, name = changed(
+        lambda step: delivered[id(step)] in needed and step.items, with_bound(lambda _: 1)
+    )
+    assert judged(theorem, numbers(trace), name).verdict is Verdict.HOLDS
+    found = judged(theorem, numbers(lowered), name)
+    assert found.verdict is Verdict.VIOLATED
+    assert "does not allow step 2: certify(new_lc=1" in found.reason
+
+
+def test_barrier_that_does_not_wait_for_the_one_before_is_refused():
+    trace, name = changed(
+        lambda step: (
+            not step.items
+            and not step.is_empty
+            and max((one.last_committed or 0 for one in step.decided.values()), default=0) > 2
+        ),
+        with_bound(lambda one: one.sequence_number - 2),
+    )
+    found = judged("P02", numbers(trace), name)
+    assert found.verdict is Verdict.VIOLATED
+    assert found.reason.startswith(name)
+
+
+def test_second_writer_that_had_not_seen_the_first_is_refused():
+    seen = {one.name for one in group_traces.certifications(recorded(JOINER_COLLECTS))}
+    places = {id(s): f"T{n}" for n, s in enumerate(recorded(JOINER_COLLECTS).transactions, 1)}
+    trace, name = changed(
+        lambda step: step.decided and places[id(step)] in seen,
+        lambda step: replace(step, snapshot=EMPTY_GTID_SET),
+    )
+    found = judged("P05", list(group_traces.certifications(trace)), name)
+    assert found.verdict is Verdict.VIOLATED
+    assert "certify_positively" in found.reason
+
+
+def test_refusal_of_one_that_had_seen_all_writers_is_refused():
+    trace = recorded(JOINER_COLLECTS)
+    places = {id(step): f"T{n}" for n, step in enumerate(trace.transactions, 1)}
+    names = {
+        one.name for one in group_traces.certifications(trace)
+        if one.recorded.steps[-1].actions == ("certify_positively",)
+    }  # fmt: skip
+    changed_trace, name = changed(
+        lambda step: places[id(step)] in names, lambda step: replace(step, decided={})
+    )
+    found = judged("P06", list(group_traces.certifications(changed_trace)), name)
+    assert found.verdict is Verdict.VIOLATED
+    assert "certify_negatively" in found.reason
+
+
+@pytest.mark.parametrize(
+    ("done", "verdict"),
+    [(LOG, Verdict.HOLDS), (LOG[:1], Verdict.HOLDS), ([*LOG, LOG[0]], Verdict.VIOLATED),
+     ([], Verdict.UNKNOWN)],
+)  # fmt: skip
+def test_each_replica_is_followed_by_exactly_once(done, verdict):
+    found = {one.theorem: one for one in monitor_round(told(LOG, done), None, PAIR)}
+    assert found["P50"].verdict is verdict
+    assert property_named(PAIR[0]).violations(told(LOG, done)) == () or (
+        verdict is Verdict.VIOLATED
+    )
+
+
+def test_reads_of_several_domains_are_unknown():
+    log = [update(1, 1), update(2, 2, domain=5)]
+    found = {one.theorem: one for one in monitor_round(told(log, log[::-1]), None, PAIR)}
+    assert found["P08"].verdict is Verdict.UNKNOWN
+    assert "several domains" in found["P08"].reason
+    assert found["P50"].verdict is Verdict.HOLDS
+
+
+def test_round_of_which_neither_is_asked_has_no_monitors():
+    assert list(monitor_round(told(LOG, LOG), None, ())) == []
+
+
+def test_reads_are_judged_as_the_property_judges_them():
+    verdicts = Counter()
+    for dialect in ("logical_clock", "logical_clock_unordered"):
+        workload = Workload(transactions=8, rows=4, dialect=dialect, options={"workers": 4})
+        for schedule in random_schedules(3, 25):
+            history = subject_named("applier").run(schedule, workload)
+            (member,) = history.members
+            reads = list(replicas.snapshots(history, member))
+            found = monitor_segments(MONITORS["P08"], reads, "a read")
+            verdicts[dialect, found.verdict] += 1
+            broken = property_named("readers_see_prefixes").violations(history)
+            assert (found.verdict is Verdict.VIOLATED) is bool(broken)
+            assert (found.verdict is Verdict.UNKNOWN) is (not reads)
+    assert verdicts["logical_clock", Verdict.HOLDS]
+    assert not verdicts["logical_clock", Verdict.VIOLATED]
+    assert verdicts["logical_clock_unordered", Verdict.VIOLATED]
