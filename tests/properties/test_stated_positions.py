@@ -6,7 +6,7 @@ import pytest
 
 from paraply.properties.gtid.stated_positions import (
     current_positions_add_own_writes,
-    filters_leave_out_their_domain,
+    filters_leave_out_what_they_name,
     only_known_groups_are_passed_over,
     replicas_ask_for_what_they_lack,
     shown_positions_keep_up,
@@ -162,7 +162,7 @@ ASKED = "started @s3 members=s1"
 )
 def test_filter_leaves_out_its_domain_alone(events, is_on, found):
     history = run(ASKED, *events, log=FILTER.format(is_on) + LOG)
-    breaches = filters_leave_out_their_domain(history)
+    breaches = filters_leave_out_what_they_name(history)
     assert [(one.transaction, one.is_applied) for one in breaches] == found
     for one in breaches:
         done = "applied" if one.is_applied else "left out"
