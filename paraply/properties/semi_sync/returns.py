@@ -184,9 +184,7 @@ def lost_sources_come_back_as_stated(history: History) -> tuple[ReturnDiffers, .
 def fail_overs(history: History) -> bool:
     """The source of a controlled run of semi-synchronous replication is lost."""
     is_stated = _stated(SOURCE, EventKind.CRASHED, of_source=True)(history)
-    return is_stated and any(
-        event.note == LOST for event in history.events_of(EventKind.CRASHED)
-    )
+    return is_stated and any(event.note == LOST for event in history.events_of(EventKind.CRASHED))
 
 
 def _survivors(history: History) -> tuple[tuple[str, ...], Event | None, Watch]:

@@ -220,9 +220,7 @@ def _done(history: History) -> Iterator[DoneUnordered]:
     for name, is_one in _ORDERS.items() if ordered_steps(history) else ():
         number = sum(map(is_one, history.events))
         if number:
-            yield DoneUnordered(
-                what=name, number=number, ordered=int(history.header.options[name])
-            )
+            yield DoneUnordered(what=name, number=number, ordered=int(history.header.options[name]))
 
 
 @always(

@@ -110,9 +110,7 @@ def _abandoned(history: History) -> Iterator[tuple[TransactionId, str]]:
 def waits_are_abandoned_at_the_wait_point(history: History) -> tuple[WaitMisplaced, ...]:
     """A wait is abandoned between sync and engine commit, or after both with after_commit."""
     return tuple(
-        WaitMisplaced(transaction=one, stage=stage)
-        for one, stage in _abandoned(history)
-        if stage
+        WaitMisplaced(transaction=one, stage=stage) for one, stage in _abandoned(history) if stage
     )
 
 
@@ -133,9 +131,7 @@ def sources_log_what_they_have_prepared(history: History) -> tuple[LoggedUnprepa
 def waiting_rotations(history: History) -> bool:
     """Rotations of a source of a controlled run wait for logged transactions."""
     is_stated = history.header.options.get(ROTATION_WAITS) is True
-    return (
-        is_stated and EventKind.RELAY_ROTATED in history.kinds and controlled_sources(history)
-    )
+    return is_stated and EventKind.RELAY_ROTATED in history.kinds and controlled_sources(history)
 
 
 def _logged_at_rotations(history: History) -> Iterator[tuple[TransactionId, bool]]:
