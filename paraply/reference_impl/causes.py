@@ -30,6 +30,33 @@ def _has_hole(history: History) -> bool:
     return False
 
 
+def _loses_order(history: History) -> bool:
+    """Return whether a server logs or refuses a number that is not above its domain's last.
+
+    Or it begins a transaction before an earlier received one of the domain.
+    """
+    last: dict[tuple[str, str], int] = {}
+    received: dict[tuple[str, str], list[int | None]] = {}
+    for event in history.events:
+        if event.kind in (EventKind.CRASHED, EventKind.STARTED):
+            received = {key: left for key, left in received.items() if key[0] != event.member}
+        if event.gtid.count("-") != 2:
+            continue
+        domain, _, sequence = event.gtid.split("-")
+        key = event.member, domain
+        if event.kind is EventKind.DELIVERED:
+            received.setdefault(key, []).append(event.transaction)
+        elif event.kind in (EventKind.BEGUN, EventKind.SKIPPED):
+            if event.transaction in received.get(key, ())[1:]:
+                return True
+            received[key] = received.get(key, [])[1:]
+        elif event.kind in (EventKind.FLUSHED, EventKind.FAILED):
+            if int(sequence) <= last.get(key, -1):
+                return True
+            last[key] = int(sequence)
+    return False
+
+
 def _has_barrier(history: History) -> bool:
     return any(one.is_barrier for one in history.transactions)
 
@@ -68,6 +95,14 @@ def _is_undone(event: Event) -> bool:
 CRASH = Cause("a server crashes", _crashes)
 RESTART = Cause("a server crashes, fails, or is stopped and started again", _restarts)
 HOLE = Cause("a transaction commits before an earlier one", _has_hole)
+ORDER_LOST = Cause(
+    "a sequence number is not above the last of its domain, or a replica reorders a domain",
+    _loses_order,
+)
+HOLE_OR_RESTART = Cause(
+    "a transaction commits before an earlier one, or a server starts again",
+    lambda history: _restarts(history) or _has_hole(history),
+)
 HOLE_OR_CRASH = Cause(
     "a transaction commits before an earlier one, or a server crashes",
     lambda history: _crashes(history) or _has_hole(history),

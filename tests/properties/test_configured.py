@@ -9,6 +9,7 @@ from paraply.properties.apply.configured import (
     a_transaction_waits_for_its_worker,
     all_configured_workers_are_busy,
     attempts_end_with_the_configured_retries,
+    coordinators_run_ahead_within_their_limit,
     jobs_have_at_most_the_configured_transactions,
     queues_have_at_most_the_configured_groups,
     workers_are_those_configured,
@@ -137,3 +138,18 @@ def test_transaction_waits_behind_one_that_is_not_begun(begins, expected):
     events = f"scheduled T1 worker=1 ; {begins}scheduled T2 worker=1"
     history = limited("queued_max", 2, events)
     assert bool(a_transaction_waits_for_its_worker(history)) is expected
+
+
+@pytest.mark.parametrize(("workers", "found"), [(1, 1), (0, 1), (2, 0)])
+def test_coordinator_runs_ahead_of_its_workers_within_limits(workers, found):
+    given = " ; ".join(f"scheduled T{one} worker=0" for one in (1, 2, 3, 4))
+    history = history_of(
+        f'options={{"workers":{workers}}} | T1{{a}} | T2{{b}} | T3{{c}} | T4{{d}} | {given}'
+    )
+    assert len(coordinators_run_ahead_within_their_limit(history)) == found
+
+
+def test_committed_transactions_leave_room():
+    given = "scheduled T{0} worker=0 ; engine_committed T{0} worker=1"
+    history = limited("workers", 1, " ; ".join(given.format(one) for one in (1, 2)))
+    assert verdict(history, coordinators_run_ahead_within_their_limit) is Verdict.HOLDS

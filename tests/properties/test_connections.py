@@ -8,6 +8,7 @@ from paraply.properties.gtid.connections import (
     domains_are_applied_as_received,
     received_groups_are_applied_or_passed_over,
     replicas_receive_from_who_accepted_them,
+    schemas_are_applied_as_received,
     stopped_replicas_name_who_accepted_them,
 )
 from paraply.vocabulary.verdict import Verdict
@@ -82,3 +83,21 @@ def test_domain_is_applied_as_it_is_received(goes_on):
 def test_groups_of_two_sources_have_no_order():
     late = run(START, "started @s2 members=s3", BOTH, "begun T2@s2")
     assert verdict(late, domains_are_applied_as_received) is Verdict.UNKNOWN
+
+
+SCHEMAS = """| T1{x.a} gtid=0-1-1 domain=0 | T2{y.b} gtid=0-1-2 domain=0
+    | T3{x.c} gtid=0-1-3 domain=0 | """
+ALL = (START, "delivered T1@s2", "delivered T2@s2", "delivered T3@s2")
+
+
+@pytest.mark.parametrize("order", [(1, 2, 3), (2, 1, 3), (1, 3, 2)])
+def test_schemas_may_be_reordered_within_a_domain(order):
+    begun = [f"begun T{one}@s2 ; engine_committed T{one}@s2" for one in order]
+    history = history_of(SCHEMAS + " ; ".join((*ALL, *begun)))
+    assert verdict(history, schemas_are_applied_as_received) is Verdict.HOLDS
+
+
+def test_schema_that_is_reordered_is_reported():
+    history = history_of(SCHEMAS + " ; ".join((*ALL, "begun T3@s2")))
+    (breach,) = schemas_are_applied_as_received(history)
+    assert (breach.transaction, breach.before) == (3, 1)

@@ -10,6 +10,7 @@ from paraply.properties.apply.mariadb.modes import (
     irreversible_changes_wait_for_all_before,
     marked_transactions_wait_for_all_before,
     serial_modes_have_one_order,
+    single_threads_end_what_they_took_up,
     source_restarts_drain_the_workers,
 )
 from paraply.vocabulary.verdict import Verdict
@@ -194,3 +195,19 @@ def test_member_of_a_group_that_waits_for_the_group_is_reported():
 def test_minimal_knows_no_groups():
     late = ("begun T1@w1 time=1", row(1), "begun T2@w2")
     assert not batches_begin_at_once(eager(*late, dialect="minimal"))
+
+
+SINGLE = "dialect=none "
+
+
+def test_single_thread_ends_a_transaction_before_the_next():
+    right = history_of(f"{SINGLE}{LOG}{begun(1)} ; engine_committed T1@w1 ; {begun(2)}")
+    assert verdict(right, single_threads_end_what_they_took_up) is Verdict.HOLDS
+    stopped = history_of(f"{SINGLE}{LOG}{begun(1)} ; stopped ; started ; {begun(1)}")
+    assert not single_threads_end_what_they_took_up(stopped)
+
+
+def test_single_thread_that_reads_ahead_is_reported():
+    history = history_of(f"{SINGLE}{LOG}{begun(1)} ; {begun(2)}")
+    (breach,) = single_threads_end_what_they_took_up(history)
+    assert str(breach) == "r1 took T2 up before T1 had ended"

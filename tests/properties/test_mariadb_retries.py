@@ -10,6 +10,7 @@ from paraply.properties.apply.mariadb.retries import (
     error_meets_later_transactions,
     errors_let_nothing_new_begin,
     errors_undo_only_what_follows,
+    errors_without_speculation_are_final,
     nothing_after_an_error_is_applied,
     only_later_transactions_are_killed,
     replica_never_stalls,
@@ -279,3 +280,26 @@ def test_begin_past_an_error_is_named():
     (prop,) = [one for one in registered_properties() if one.name.startswith("errors_let")]
     assert prop.applies_to(history_of(f"{TWO_DOMAINS}| {events}"))
     assert not prop.applies_to(history_of(f"dialect=minimal {TWO_DOMAINS}| {events}"))
+
+
+UNDONE_BY_ERROR = 'rolled_back T2@w2 attempt={} note="row error"'
+
+
+@pytest.mark.parametrize(
+    ("dialect", "attempt", "found"),
+    [("optimistic", 1, 0), ("optimistic", 2, 1), ("conservative", 1, 1)],
+)
+def test_error_is_final_without_speculation(dialect, attempt, found):
+    run = history_of(f"dialect={dialect} {LOG}{given(2)} ; {UNDONE_BY_ERROR.format(attempt)}")
+    breaches = errors_without_speculation_are_final(run)
+    assert len(breaches) == found
+    for one in breaches:
+        assert str(one) == (
+            f"r1: attempt {attempt} of T2 met an error, and was to be tried again, "
+            "without speculation"
+        )
+
+
+def test_failure_is_final():
+    run = history_of(f'dialect=conservative {LOG}{given(2)} ; failed T2@w2 note="row error"')
+    assert verdict(run, errors_without_speculation_are_final) is Verdict.HOLDS

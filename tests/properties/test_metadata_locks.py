@@ -6,7 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from paraply.properties.group.metadata_locks import workers_begin_beside_no_ddl
+from paraply.properties.group.metadata_locks import (
+    definitions_are_sent_with_their_statement,
+    workers_begin_beside_no_ddl,
+)
 from paraply.vocabulary.transactions import TransactionKind
 from paraply.vocabulary.verdict import Verdict
 from tests.properties.histories import history_of, verdict
@@ -45,3 +48,14 @@ def test_worker_that_begins_beside_a_ddl_is_reported(ddl):
     assert str(breach) == (
         "r1: a worker began T2 beside T1 of a client; one of them alters d.t, which the other uses"
     )
+
+
+SENT = "submitted T1@r1 ; certified T1@r1 positive gtid=g:1"
+
+
+def test_definition_is_sent_with_its_statement():
+    history = run(SENT)
+    assert verdict(history, definitions_are_sent_with_their_statement) is Verdict.HOLDS
+    empty = tuple(replace(one, statement="") for one in history.transactions)
+    (breach,) = definitions_are_sent_with_their_statement(replace(history, transactions=empty))
+    assert str(breach) == "T1 is a DDL, and names no table that it alters"

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from paraply.properties.apply.own_logs import replicas_log_what_they_commit
+from paraply.properties.apply.own_logs import (
+    replicas_log_what_they_commit,
+    unsynced_logs,
+    unsynced_logs_cost_no_sync,
+)
 from paraply.vocabulary.verdict import Verdict
 from tests.properties.histories import history_of, verdict
 
@@ -46,3 +50,14 @@ def test_replica_without_log_writes_none():
     assert verdict(run(ONE, NEXT, head=head), replicas_log_what_they_commit) is Verdict.HOLDS
     (breach,) = replicas_log_what_they_commit(run(LOGGED, ONE, NEXT, head=head))
     assert str(breach) == "r1 logged T1, and is to write no log"
+
+
+def test_log_that_is_not_to_be_synced_costs_no_sync():
+    head = "dialect=binlog_unsynced "
+    assert verdict(run(LOGGED, ONE, head=head), unsynced_logs_cost_no_sync) is Verdict.HOLDS
+    (breach,) = unsynced_logs_cost_no_sync(run(LOGGED, "synced T1@w1", ONE, head=head))
+    assert str(breach) == "r1 synced T1 to its log, and is to sync nothing"
+
+
+def test_log_that_is_synced_is_not_judged():
+    assert not unsynced_logs(run(LOGGED, "synced T1@w1", ONE, head="dialect=binlog "))

@@ -12,6 +12,7 @@ from paraply.properties.gtid.replication_state import (
     executed_sets_close_their_holes,
     has_hole,
     nothing_is_sent_again,
+    purges_stop_at_the_slowest_server,
     replicas_come_to_rest,
     sources_refuse_where_they_have_purged,
     state_has_one_entry_per_domain,
@@ -147,3 +148,29 @@ def test_purged_start_names_both_servers():
     other = f'started @r1 members=s2 gtid_set="{B}:1"'
     held = history_of(f"{MYSQL}{PURGED}{other}")
     assert verdict(held, sources_refuse_where_they_have_purged) is Verdict.HOLDS
+
+
+LOGS = f'flushed T1@s1 gtid={A}:1 ; flushed T2@s1 gtid={B}:1 ; started @r1 gtid_set="{A}:1" ; '
+PURGE_EVENT = 'relay_rotated @s1 gtid_set="{}" note=purge'
+
+
+@pytest.mark.parametrize(
+    ("passed", "purged", "is_right"),
+    [
+        (f"flushed T1@r1 gtid={A}:1", f"{A}:1", True),
+        (f"flushed T1@r1 gtid={A}:1", f"{A}:1,{B}:1", False),
+        (f"flushed T1@r1 gtid={A}:1 ; skipped T2@r1", f"{A}:1", False),
+        (f"flushed T1@r1 gtid={A}:1 ; skipped T2@r1", f"{A}:1,{B}:1", True),
+        ("crashed @r1", f"{A}:1,{B}:1", True),
+    ],
+)
+def test_purge_stops_at_the_slowest_server(passed, purged, is_right):
+    history = history_of(f"{MYSQL} {LOGS}{passed} ; {PURGE_EVENT.format(purged)}")
+    breaches = purges_stop_at_the_slowest_server(history)
+    assert not breaches if is_right else len(breaches) == 1
+
+
+def test_misplaced_purge_is_told():
+    history = history_of(f"{MYSQL} {LOGS}{PURGE_EVENT.format(f'{A}:1')}")
+    (breach,) = purges_stop_at_the_slowest_server(history)
+    assert str(breach) == f"s1 has purged ({A}:1); all servers have passed () of its log"

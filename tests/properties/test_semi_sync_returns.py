@@ -6,7 +6,9 @@ import pytest
 
 from paraply.properties.semi_sync.returns import (
     crashed_replicas_come_back,
+    lost_sources_are_succeeded,
     lost_sources_come_back_as_stated,
+    promoted_replicas_are_most_advanced,
     replicas_return,
     restarted_replicas_have_what_is_kept,
 )
@@ -88,3 +90,42 @@ PROMOTED = "stopped @r1 note=promoted"
 def test_lost_source_comes_back_as_stated(returns, ends, found):
     history = run(f'"source_returns":{returns}', "crashed @source note=lost", *ends)
     assert [str(one) for one in lost_sources_come_back_as_stated(history)] == found
+
+
+LOST = "crashed @source note=lost"
+FAIL_OVER = 'options={"source_returns":false} | T1{a} | T2{b} | '
+SENT = "flushed T1@source ; synced T1@source ; delivered T1@r1 ; delivered T1@r2 ; "
+AHEAD = "flushed T2@source ; synced T2@source ; delivered T2@r2 ; "
+
+
+def failed_over(*events, sent=SENT):
+    return history_of(f"members=source,r1,r2 {FAIL_OVER}{sent}" + " ; ".join((LOST, *events)))
+
+
+PROMOTED = "read @{} session=promoted [a=T1]"
+
+
+def test_survivor_of_a_lost_source_is_promoted():
+    history = failed_over(PROMOTED.format("r1"))
+    assert verdict(history, lost_sources_are_succeeded) is Verdict.HOLDS
+    (breach,) = lost_sources_are_succeeded(failed_over("crashed @r1 note=lost"))
+    assert str(breach) == "the source is lost, and none of r2 was promoted"
+
+
+def test_without_survivors_none_is_promoted():
+    history = failed_over("crashed @r1 note=lost", "crashed @r2 note=lost")
+    assert verdict(history, lost_sources_are_succeeded) is Verdict.UNKNOWN
+
+
+def test_most_advanced_replica_is_promoted():
+    right = failed_over(PROMOTED.format("r2"), sent=SENT + AHEAD)
+    assert verdict(right, promoted_replicas_are_most_advanced) is Verdict.HOLDS
+    (breach,) = promoted_replicas_are_most_advanced(
+        failed_over(PROMOTED.format("r1"), sent=SENT + AHEAD)
+    )
+    assert str(breach) == "r1 was promoted; r2 has received T2 too"
+
+
+def test_lost_replica_is_not_waited_for():
+    history = failed_over("crashed @r2 note=lost", PROMOTED.format("r1"), sent=SENT + AHEAD)
+    assert not promoted_replicas_are_most_advanced(history)

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from paraply.properties.semi_sync.shutdown import shutdowns_that_end_waits_take_place
+from paraply.properties.semi_sync.shutdown import (
+    shutdowns_answer_their_clients,
+    shutdowns_that_end_waits_take_place,
+    sources_rotate_and_stop_when_ordered,
+)
 from paraply.vocabulary.verdict import Verdict
 from tests.properties.histories import history_of, verdict
 
@@ -49,3 +53,40 @@ def test_wait_that_ends_otherwise_is_not_judged():
         )
         is Verdict.UNKNOWN
     )
+
+
+ORDERS = 'members=source,r1 options={{"rotations":{},"shutdowns":{}}} | T1{{a}} | '
+ROTATED, STOPPED = "relay_rotated @source", "stopped @source note=shutdown"
+
+
+@pytest.mark.parametrize(("rotations", "shutdowns", "found"), [(1, 1, 0), (0, 1, 1), (1, 0, 1)])
+def test_source_rotates_and_stops_when_ordered(rotations, shutdowns, found):
+    history = history_of(ORDERS.format(rotations, shutdowns) + f"{ROTATED} ; {STOPPED}")
+    breaches = sources_rotate_and_stop_when_ordered(history)
+    assert len(breaches) == found
+    for one in breaches:
+        assert str(one) == f"1 {one.what}, and 0 were ordered"
+
+
+COMMIT = "prepared T1@source ; flushed T1@source ; engine_committed T1@source"
+
+
+@pytest.mark.parametrize(
+    "events",
+    [
+        (COMMIT, "client_acknowledged T1@source"),
+        (COMMIT, "wait_abandoned T1@source note=shutdown"),
+        (COMMIT, 'wait_abandoned T1@source note="KILL CONNECTION"'),
+        (COMMIT, "crashed @source", "recovered @source"),
+        ("prepared T1@source ; flushed T1@source",),
+    ],
+)
+def test_source_that_stops_has_answered_its_clients(events):
+    history = history_of("members=source,r1 | T1{a} | " + " ; ".join((*events, STOPPED)))
+    assert not shutdowns_answer_their_clients(history)
+
+
+def test_client_without_an_answer_is_reported():
+    history = history_of(f"members=source,r1 | T1{{a}} | {COMMIT} ; {STOPPED}")
+    (breach,) = shutdowns_answer_their_clients(history)
+    assert str(breach) == "the source stopped, and the client of T1 has no answer"

@@ -6,7 +6,7 @@ import pytest
 
 from paraply.properties.gtid.stated_positions import (
     current_positions_add_own_writes,
-    filters_leave_out_their_domain,
+    filters_leave_out_what_they_name,
     only_known_groups_are_passed_over,
     replicas_ask_for_what_they_lack,
     shown_positions_keep_up,
@@ -152,21 +152,43 @@ ASKED = "started @s3 members=s1"
 @pytest.mark.parametrize(
     ("events", "is_on", "found"),
     [
-        (("begun T1@s3", "skipped T3@s3 note=filtered"), "true", []),
-        (("begun T3@s3",), "true", [(3, True)]),
+        (("engine_committed T1@s3", "skipped T3@s3 note=filtered"), "true", []),
+        (("engine_committed T3@s3",), "true", [(3, True)]),
         (("skipped T1@s3 note=filtered",), "true", [(1, False)]),
         (("skipped T3@s3 note=filtered",), "false", [(3, False)]),
-        (("begun T3@s3", "skipped T1@s3 note=own"), "false", []),
-        (("begun T3@s2",), "true", []),
+        (("engine_committed T3@s3", "skipped T1@s3 note=own"), "false", []),
+        (("engine_committed T3@s1",), "true", []),
     ],
 )
 def test_filter_leaves_out_its_domain_alone(events, is_on, found):
     history = run(ASKED, *events, log=FILTER.format(is_on) + LOG)
-    breaches = filters_leave_out_their_domain(history)
+    breaches = filters_leave_out_what_they_name(history)
     assert [(one.transaction, one.is_applied) for one in breaches] == found
     for one in breaches:
         done = "applied" if one.is_applied else "left out"
         assert str(one) == f"s3 {done} T{one.transaction} against its filter"
+
+
+SCHEMAS = (
+    'options={"filter":true} | T1{db0.a} origin=s1 | T2{db1.b} origin=s1 | '
+    "started @r1 members=s1 ; "
+)
+
+
+@pytest.mark.parametrize(
+    ("events", "found"),
+    [
+        (("engine_committed T1@r1", "skipped T2@r1 note=filtered"), []),
+        (("engine_committed T2@s2",), []),
+        (("engine_committed T2@r1",), [(2, True)]),
+        (("skipped T1@r1 note=filtered",), [(1, False)]),
+        (("skipped T2@s2 note=filtered",), [(2, False)]),
+    ],
+)
+def test_filter_leaves_out_its_schema_alone(events, found):
+    history = history_of(SCHEMAS + " ; ".join(events))
+    breaches = filters_leave_out_what_they_name(history)
+    assert [(one.transaction, one.is_applied) for one in breaches] == found
 
 
 def stopped_at(position, *events):

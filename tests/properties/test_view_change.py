@@ -7,6 +7,7 @@ from paraply.properties.group.view_change import (
     members_end_at_rest,
     no_delivery_crosses_a_view,
     recovery_reaches_the_view_change,
+    recovery_stops_at_the_view_change,
     view_changes_are_applied_alone,
     view_changes_are_zero_zero,
 )
@@ -173,3 +174,24 @@ def test_member_that_came_back_copies_in_its_donors_order_until_it_has_recovered
     recovered = "started @r1 ; recovered @r1 ;"
     (breach,) = view_changes_are_applied_alone(history_of(COPIED % recovered))
     assert (breach.view_change, breach.transaction) == (1, 2)
+
+
+COPYING = """members=r1,r2 | T1{{a}} | T2{{b}}
+    | certified T1@r1 positive gtid=g:1 ; view_installed @r1 view=2 members=r1,r2
+    ; certified T2@r1 positive gtid=g:2 ; started @r2 ; {}
+    ; recovered @r2 transactions={} ; view_installed @r2 view=2 members=r1,r2"""
+
+
+def test_joiner_copies_up_to_its_view():
+    first = "engine_committed T1@r2"
+    history = history_of(COPYING.format(first, "1"))
+    assert verdict(history, recovery_stops_at_the_view_change) is Verdict.HOLDS
+    # The donor may have committed T2 first.
+    history = history_of(COPYING.format(f"engine_committed T2@r2 ; {first}", "1,2"))
+    assert not recovery_stops_at_the_view_change(history)
+
+
+def test_joiner_that_copies_on_is_reported():
+    history = history_of(COPYING.format("engine_committed T1@r2 ; engine_committed T2@r2", "1,2"))
+    (breach,) = recovery_stops_at_the_view_change(history)
+    assert str(breach) == "r2 copied T2 from a donor, which was certified after view 2"

@@ -68,6 +68,7 @@ ENVIRONMENT = frozenset(
         "ComposedRun.deletes",
         "Network.domain_of",
         "GroupCommitSource.__init__",
+        "GroupCommitSource.commit_id",
         "GroupCommitSource.write",
         "GroupRun.submit",
         "_Channel.reuse",
@@ -116,8 +117,8 @@ ENVIRONMENT = frozenset(
 )
 """Functions that draw or group a workload, choose a topology, draw faults, give a certifier its
 input, offer or end a run's steps, or record. Methods of a ``Subject`` set a run up."""
-BUDGETS = ("_left", "budget", "to_write", "unsent")
-"""Parts of names of limits on what the environment does."""
+BUDGETS = ("_left", "budget", "to_write", "unsent", "schedule.choose(")
+"""Parts of lines that limit what the environment does, or draw."""
 
 
 def modules() -> list[str]:

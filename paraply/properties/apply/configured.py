@@ -178,3 +178,39 @@ def jobs_have_at_most_the_configured_transactions(history: History) -> list[Limi
 def queues_have_at_most_the_configured_groups(history: History) -> list[LimitExceeded]:
     """At most the configured number of transactions wait for one worker."""
     return _breaches(_queued(history), "in a worker's queue as number", _limit(history, QUEUED))
+
+
+AHEAD = 3
+"""Transactions per worker: two wait in the list of jobs, and one is applied."""
+
+
+def _distributed(history: History) -> Iterator[tuple[Event, int]]:
+    """Yield what a coordinator distributes in parts, and how many it has under way then."""
+    under_way: dict[str, set[TransactionId]] = {}
+    for event in history.events:
+        mine, one = under_way.setdefault(event.member, set()), event.transaction
+        if event.kind in _CLEARS:
+            mine.clear()
+        elif one is None:
+            continue
+        elif event.kind is EventKind.SCHEDULED and event.worker == 0:
+            mine.add(one)
+            yield event, len(mine)
+        elif event.kind is EventKind.ENGINE_COMMITTED:
+            mine.discard(one)
+
+
+def distributing_coordinators(history: History) -> bool:
+    """A coordinator distributes parts of transactions to a configured number of workers."""
+    return configured(WORKERS)(history) and any(True for _ in _distributed(history))
+
+
+@always(
+    of=distributing_coordinators,
+    source="WL#4648, internal requirement 2: the list of jobs has at most two for each worker",
+    witness=lambda history: sum(1 for _ in _distributed(history)),
+)
+def coordinators_run_ahead_within_their_limit(history: History) -> list[LimitExceeded]:
+    """A coordinator has at most three transactions for each worker under way."""
+    limit = AHEAD * max(1, _limit(history, WORKERS))
+    return _breaches(_distributed(history), "under way as number", limit)

@@ -93,3 +93,38 @@ def replicas_log_what_they_commit(history: History) -> tuple[Violation, ...]:
         for member, one, is_logged in _left_out(history)
         if not is_logged
     )
+
+
+UNSYNCED = "unsynced"
+"""Part of dialects whose replicas do not sync their binary log."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SyncedUnasked(Violation):
+    """A replica syncs a log that it is to leave to the operating system."""
+
+    member: str
+    transaction: TransactionId
+
+    def __str__(self) -> str:
+        return f"{self.member} synced T{self.transaction} to its log, and is to sync nothing"
+
+
+def unsynced_logs(history: History) -> bool:
+    """Replicas of a controlled run log, and are stated to sync nothing."""
+    return UNSYNCED in history.header.dialect and logging_replicas(history)
+
+
+@always(
+    of=unsynced_logs,
+    source="sync_binlog=0",
+    witness=lambda history: sum(1 for _ in history.events_of(EventKind.FLUSHED)),
+    is_safety=False,
+)
+def unsynced_logs_cost_no_sync(history: History) -> tuple[SyncedUnasked, ...]:
+    """With sync_binlog=0 no commit waits for a sync of the log."""
+    return tuple(
+        SyncedUnasked(member=event.member, transaction=event.transaction)
+        for event in history.events_of(EventKind.SYNCED)
+        if event.transaction is not None
+    )

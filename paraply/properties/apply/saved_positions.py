@@ -37,8 +37,13 @@ def saves_sets(history: History) -> bool:
     return bool(saved) and is_set and is_exact and applied(history)
 
 
-def _merges(history: History) -> bool:
-    return any(len(event.transactions) > 1 for event in history.events_of(EventKind.BEGUN))
+def _job_size(history: History) -> int:
+    """Return how many transactions the largest job merges."""
+    return max((len(one.transactions) for one in history.events_of(EventKind.BEGUN)), default=0)
+
+
+def _counts_jobs(history: History) -> bool:
+    return _job_size(history) > 1 and history.header.options.get("watermark") != "exact"
 
 
 def _positions_follow(history: History) -> int:
@@ -46,7 +51,11 @@ def _positions_follow(history: History) -> int:
 
 
 def _slack(history: History) -> int:
-    """Return how many committed transactions may count as open: one for each worker."""
+    """Return how many committed transactions may count as open: one job for each worker."""
+    return _workers(history) * max(1, _job_size(history))
+
+
+def _workers(history: History) -> int:
     # Without workers the coordinator is one.
     return max(1, int(history.header.options.get("workers", 0)))
 
@@ -74,14 +83,14 @@ def _saved(history: History) -> Iterator[tuple[ApplyStream, int, int]]:
     witness=_positions_follow,
     exemptions=(
         Exemption(
-            applies=_merges,
+            applies=_counts_jobs,
             because="the pseudo-code of WL#4648 counts jobs, and C4 merges transactions into them",
         ),
     ),
     is_safety=False,
 )
 def saved_positions_keep_up(history: History) -> tuple[PositionStays, ...]:
-    """A saved position lacks at most one committed transaction per worker.
+    """A saved position lacks at most one committed transaction, or merged job, per worker.
 
     It counts those before which all have committed. Otherwise a restart repeats them.
     """
@@ -122,7 +131,7 @@ def _new_commits(history: History) -> Iterator[SavedTooEarly]:
                 committed.add(event.transaction)
             elif event.kind is EventKind.POSITION_SAVED:
                 new = len(committed) - covered
-                yield SavedTooEarly(member=stream.member, new=new, least=_slack(history))
+                yield SavedTooEarly(member=stream.member, new=new, least=_workers(history))
                 covered = len(event.transactions)
 
 

@@ -9,8 +9,8 @@ from paraply.properties.apply.landing import altered_tables, used_tables
 from paraply.properties.registry import Violation, always
 from paraply.properties.vocabularies import attempts_of_workers, certified_definitions
 from paraply.vocabulary.events import EventKind
-from paraply.vocabulary.history import History
-from paraply.vocabulary.transactions import TransactionId
+from paraply.vocabulary.history import EvidenceTier, History
+from paraply.vocabulary.transactions import Transaction, TransactionId, TransactionKind
 
 _ENDS = frozenset({EventKind.ENGINE_COMMITTED, EventKind.ROLLED_BACK})
 _CLEARS = frozenset({EventKind.CRASHED, EventKind.STARTED, EventKind.STOPPED, EventKind.RECOVERED})
@@ -82,3 +82,44 @@ def workers_begin_beside_no_ddl(history: History) -> list[BegunBesideDdl]:
     Nor does a worker begin a DDL while a client's open transaction uses the table.
     """
     return [one for one in _beside(history) if one.table]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StatementMissing(Violation):
+    """Members certify a DDL that nobody can apply."""
+
+    transaction: TransactionId
+
+    def __str__(self) -> str:
+        return f"T{self.transaction} is a DDL, and names no table that it alters"
+
+
+def sent_definitions(history: History) -> bool:
+    """Members of a controlled group certify DDLs of their clients."""
+    return (
+        history.header.tier is EvidenceTier.CONTROLLED_RUN
+        and {EventKind.SUBMITTED, EventKind.CERTIFIED} <= history.kinds
+        and any(one.kind is TransactionKind.DDL for one in history.transactions)
+    )
+
+
+def _sent(history: History) -> Iterator[Transaction]:
+    """Yield DDLs that a member certifies."""
+    certified = {event.transaction for event in history.events_of(EventKind.CERTIFIED)}
+    for one in history.transactions:
+        if one.kind is TransactionKind.DDL and one.id in certified:
+            yield one
+
+
+@always(
+    of=sent_definitions,
+    source="a DDL is replicated as its statement (Query_log_event)",
+    witness=lambda history: sum(1 for _ in _sent(history)),
+)
+def definitions_are_sent_with_their_statement(history: History) -> tuple[StatementMissing, ...]:
+    """Each DDL that members certify has a statement with the table that it alters."""
+    return tuple(
+        StatementMissing(transaction=one.id)
+        for one in _sent(history)
+        if not any(altered_tables(one))
+    )

@@ -9,7 +9,7 @@ from paraply.properties.group.stream import MemberStream, is_rest, member_stream
 from paraply.properties.registry import Violation, always, sometimes
 from paraply.properties.vocabularies import recorded
 from paraply.vocabulary.events import Event, EventKind, Outcome
-from paraply.vocabulary.history import History
+from paraply.vocabulary.history import EvidenceTier, History
 from paraply.vocabulary.timestamps import LogicalTimestamp
 from paraply.vocabulary.transactions import TransactionId
 
@@ -87,6 +87,21 @@ class RecoveryIncomplete(Violation):
         return (
             f"{self.joiner} ended recovery without T{self.transaction}, "
             f"which was certified before view {self.view}"
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecoveredBeyondView(Violation):
+    """A joiner copies what follows its view."""
+
+    joiner: str
+    view: int
+    transaction: TransactionId
+
+    def __str__(self) -> str:
+        return (
+            f"{self.joiner} copied T{self.transaction} from a donor, "
+            f"which was certified after view {self.view}"
         )
 
 
@@ -245,6 +260,12 @@ def no_delivery_crosses_a_view(history: History) -> list[DeliveriesDifferInView]
     return broken
 
 
+def controlled_views(history: History) -> bool:
+    """Members of a controlled run install views."""
+    is_exact = history.header.tier is EvidenceTier.CONTROLLED_RUN
+    return is_exact and EventKind.VIEW_INSTALLED in history.kinds
+
+
 @sometimes(of=recorded(EventKind.VIEW_INSTALLED), source="WL#8440, wait until view change")
 def a_member_recovers_from_a_donor(history: History) -> bool:
     """A joiner ends recovery with at least one transaction."""
@@ -270,6 +291,41 @@ def recovery_reaches_the_view_change(history: History) -> list[RecoveryIncomplet
             for transaction in sorted(certified_before.get(view, frozenset()) - executed)
         ]
     return broken
+
+
+def _last_copies(history: History) -> Iterator[tuple[str, int, TransactionId]]:
+    """Yield joiners, their view, and the last transaction that they copied from a donor."""
+    for stream in member_streams(history):
+        copied: TransactionId | None = None
+        has_recovered = False
+        for _, event in stream.events:
+            if event.kind is EventKind.STARTED:
+                copied, has_recovered = None, False
+            elif event.kind is EventKind.ENGINE_COMMITTED and not has_recovered:
+                copied = event.transaction
+            elif event.kind is EventKind.RECOVERED:
+                has_recovered = True
+            elif event.kind is EventKind.VIEW_INSTALLED and has_recovered:
+                if copied is not None and event.view is not None:
+                    yield stream.member, event.view, copied
+                copied = None
+
+
+@always(
+    needs=(EventKind.CERTIFIED,),
+    of=controlled_views,
+    source="WL#8440, wait until view change: recovery stops there",
+    witness=lambda history: sum(1 for _ in _last_copies(history)),
+    is_safety=False,
+)
+def recovery_stops_at_the_view_change(history: History) -> list[RecoveredBeyondView]:
+    """The last transaction that a joiner copies from a donor was certified before its view."""
+    certified_before = _certified_before_views(history)
+    return [
+        RecoveredBeyondView(joiner=joiner, view=view, transaction=copied)
+        for joiner, view, copied in _last_copies(history)
+        if view in certified_before and copied not in certified_before[view]
+    ]
 
 
 @sometimes(of=recorded(EventKind.VIEW_INSTALLED), source="WL#8440, view change on a joiner")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from paraply.properties.apply.stream import LOST
@@ -13,7 +13,7 @@ from paraply.properties.registry import Violation, always
 from paraply.properties.vocabularies import followed_sources
 from paraply.vocabulary.events import Event, EventKind
 from paraply.vocabulary.history import History
-from paraply.vocabulary.transactions import TransactionId
+from paraply.vocabulary.transactions import Transaction, TransactionId
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -183,23 +183,43 @@ def begun_groups(history: History) -> bool:
     return EventKind.BEGUN in history.kinds and has_domains(history) and delivered_groups(history)
 
 
-def _in_turn(history: History) -> Iterator[BegunBeforeReceived | None]:
-    """Yield what replicas of one source begin or pass over, or its breach."""
+def _in_turn(
+    history: History, part: Callable[[Transaction], object]
+) -> Iterator[BegunBeforeReceived | None]:
+    """Yield what replicas of one source begin or pass over, or its breach within its part."""
     for event, connections in _moments(history, EventKind.BEGUN, EventKind.SKIPPED):
         one = event.transaction
         received = connections.received.get(event.member, {})
         if one is not None and one in received and len(connections.sources[event.member]) == 1:
-            domain = history.transaction(one).domain
-            ahead = next(x for x in received if history.transaction(x).domain == domain)
+            mine = part(history.transaction(one))
+            ahead = next(x for x in received if part(history.transaction(x)) == mine)
             breach = BegunBeforeReceived(member=event.member, transaction=one, before=ahead)
             yield None if ahead == one else breach
+
+
+def _domain(transaction: Transaction) -> object:
+    return transaction.domain
+
+
+def _schema(transaction: Transaction) -> object:
+    return transaction.domain, {str(x).partition(".")[0] for x in transaction.write_set}
 
 
 @always(
     of=begun_groups,
     source="In-order: a replica applies each domain in the order of its relay log",
-    witness=lambda history: sum(1 for _ in _in_turn(history)),
+    witness=lambda history: sum(1 for _ in _in_turn(history, _domain)),
 )
 def domains_are_applied_as_received(history: History) -> tuple[BegunBeforeReceived, ...]:
     """A replica of one source goes through each domain in the order in which it received that."""
-    return tuple(breach for breach in _in_turn(history) if breach is not None)
+    return tuple(breach for breach in _in_turn(history, _domain) if breach is not None)
+
+
+@always(
+    of=begun_groups,
+    source="MySQL 5.6, the text: each database is applied in the order of the relay log",
+    witness=lambda history: sum(1 for _ in _in_turn(history, _schema)),
+)
+def schemas_are_applied_as_received(history: History) -> tuple[BegunBeforeReceived, ...]:
+    """Even a replica that reorders a domain goes through each schema of it as it received that."""
+    return tuple(breach for breach in _in_turn(history, _schema) if breach is not None)

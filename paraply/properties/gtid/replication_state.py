@@ -18,6 +18,7 @@ from paraply.vocabulary.history import History
 from paraply.vocabulary.transactions import TransactionId
 
 REQUESTED_PURGED = "1236"
+PURGE = "purge"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,6 +79,21 @@ class PurgedUnnoticed(Violation):
         if not self.lacking:
             return f"{self.source} refused {self.member}, which has all that it has purged"
         return f"{self.source} let {self.member} start without {self.lacking}, which it has purged"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PurgeMisplaced(Violation):
+    """A purge removes what a server lacks, or leaves what all have."""
+
+    member: str
+    purged: str
+    expected: str
+
+    def __str__(self) -> str:
+        return (
+            f"{self.member} has purged ({self.purged}); all servers have passed ({self.expected}) "
+            "of its log"
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -235,6 +251,42 @@ def sources_refuse_where_they_have_purged(history: History) -> tuple[PurgedUnnot
         PurgedUnnoticed(member=event.member, source=source, lacking=str(lacking))
         for event, source, lacking in _asked_after_purges(history)
         if event.note.startswith(REQUESTED_PURGED) is not bool(lacking)
+    )
+
+
+def _purges(history: History) -> Iterator[tuple[Event, GtidSet]]:
+    """Yield each purge of a log, and what every server that is not lost has passed of that."""
+    logs: dict[str, list[Event]] = {}
+    passed: dict[str, set[TransactionId | None]] = {}
+    for event in history.events:
+        mine = passed.setdefault(event.member, set())
+        if event.kind is EventKind.CRASHED:
+            del passed[event.member]
+        elif event.kind is EventKind.FLUSHED:
+            logs.setdefault(event.member, []).append(event)
+            mine.add(event.transaction)
+        elif event.kind is EventKind.SKIPPED:
+            mine.add(event.transaction)
+        elif event.kind is EventKind.RELAY_ROTATED and event.note == PURGE:
+            expected = EMPTY_GTID_SET
+            for one in logs.get(event.member, ()):
+                if not all(one.transaction in other for other in passed.values()):
+                    break
+                expected |= executed_set(one.gtid) or EMPTY_GTID_SET
+            yield event, expected
+
+
+@always(
+    of=executed_sets,
+    source="MySQL manual, PURGE BINARY LOGS: up to the log that the slowest replica reads",
+    witness=lambda history: sum(1 for _ in _purges(history)),
+)
+def purges_stop_at_the_slowest_server(history: History) -> tuple[PurgeMisplaced, ...]:
+    """A purge removes from a log what every server that is up has passed, and nothing else."""
+    return tuple(
+        PurgeMisplaced(member=event.member, purged=event.gtid_set, expected=str(expected))
+        for event, expected in _purges(history)
+        if executed_set(event.gtid_set) != expected
     )
 
 

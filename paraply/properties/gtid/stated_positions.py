@@ -17,6 +17,7 @@ from paraply.properties.gtid.histories import (
 from paraply.properties.gtid.rules import BINLOG_POSITION
 from paraply.properties.registry import Exemption, Violation, always
 from paraply.properties.vocabularies import (
+    followed_sources,
     log_goes_back,
     named_sources,
     numbered_logs_of_sources,
@@ -30,9 +31,9 @@ CURRENT_POSITION, SLAVE_POSITION = "gtid_current_pos", "gtid_slave_pos"
 OWN, DUPLICATE = "own", "duplicate"
 """Notes of SKIPPED events."""
 FILTER = "filter"
-"""Option: a server leaves out a domain (IGNORE_DOMAIN_IDS)."""
-FILTERING, LEFT_OUT = "s3", 1
-"""That server, and that domain."""
+"""Option: a server leaves out a domain (IGNORE_DOMAIN_IDS), or a schema."""
+LEFT_OUT = frozenset({("s3", 1), ("r1", "db1")})
+"""Servers, and what each leaves out: a domain of MariaDB GTIDs, otherwise a schema."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -275,33 +276,39 @@ def only_known_groups_are_passed_over(history: History) -> tuple[PassedOverWrong
 
 
 def filtering_servers(history: History) -> bool:
-    """Servers with MariaDB GTIDs state whether one of them leaves out a domain."""
-    return type(history.header.options.get(FILTER)) is bool and named_sources(history)
+    """Replicas name their source, and state whether one of them has a filter."""
+    return type(history.header.options.get(FILTER)) is bool and followed_sources(history)
 
 
 def _filtered(history: History) -> Iterator[tuple[Event, TransactionId, bool]]:
-    """Yield what replicas begin or leave out, and whether they are to leave it out."""
-    has_filter = bool(history.header.options.get(FILTER))
-    for event in history.events_of(EventKind.BEGUN, EventKind.SKIPPED):
-        one = event.transaction
-        if one is not None and (event.kind is EventKind.BEGUN or event.note == FILTERED):
-            domain = history.transaction(one).domain
-            yield event, one, has_filter and (event.member, domain) == (FILTERING, LEFT_OUT)
+    """Yield what replicas commit of others or leave out, and whether they are to leave it out."""
+    left_out = LEFT_OUT if history.header.options.get(FILTER) else frozenset()
+    for event in history.events_of(EventKind.ENGINE_COMMITTED, EventKind.SKIPPED):
+        if event.transaction is None:
+            continue
+        one = history.transaction(event.transaction)
+        is_applied = event.kind is EventKind.ENGINE_COMMITTED
+        if (one.origin != event.member) if is_applied else (event.note == FILTERED):
+            schemas = {str(item).partition(".")[0] for item in one.write_set}
+            parts = schemas if one.domain is None else {one.domain}
+            yield event, one.id, any((event.member, part) in left_out for part in parts)
 
 
 @always(
     of=filtering_servers,
-    source="CHANGE MASTER TO ... IGNORE_DOMAIN_IDS",
+    source="CHANGE MASTER TO ... IGNORE_DOMAIN_IDS; replicate-ignore-db; the text, On holes",
     witness=lambda history: sum(1 for _ in _filtered(history)),
 )
-def filters_leave_out_their_domain(history: History) -> tuple[FilterIgnored, ...]:
-    """A replica leaves out the domain that it ignores, and applies every other."""
+def filters_leave_out_what_they_name(history: History) -> tuple[FilterIgnored, ...]:
+    """A replica leaves out the domain or schema that it ignores, and applies every other."""
     return tuple(
         FilterIgnored(
-            member=event.member, transaction=one, is_applied=event.kind is EventKind.BEGUN
+            member=event.member,
+            transaction=one,
+            is_applied=event.kind is EventKind.ENGINE_COMMITTED,
         )
         for event, one, is_out in _filtered(history)
-        if (event.kind is EventKind.BEGUN) is is_out
+        if (event.kind is EventKind.ENGINE_COMMITTED) is is_out
     )
 
 

@@ -45,6 +45,28 @@ class ReturnDiffers(Violation):
         return f"{self.member} {what}"
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NotSucceeded(Violation):
+    """Replicas outlive their source, and none is promoted."""
+
+    survivors: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return f"the source is lost, and none of {', '.join(self.survivors)} was promoted"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PromotedBehind(Violation):
+    """A replica is promoted although another has received more."""
+
+    member: str
+    other: str
+    transaction: TransactionId
+
+    def __str__(self) -> str:
+        return f"{self.member} was promoted; {self.other} has received T{self.transaction} too"
+
+
 def _names(transactions: tuple[TransactionId, ...]) -> str:
     return " ".join(f"T{one}" for one in transactions) or "nothing"
 
@@ -157,3 +179,61 @@ def lost_sources_come_back_as_stated(history: History) -> tuple[ReturnDiffers, .
     returns = any(event.note in (REJOINS, REFUSED) for event in ends)
     is_stated = returns == bool(history.header.options[SOURCE])
     return () if is_stated else (ReturnDiffers(member=source, returns=returns),)
+
+
+def fail_overs(history: History) -> bool:
+    """The source of a controlled run of semi-synchronous replication is lost."""
+    is_stated = _stated(SOURCE, EventKind.CRASHED, of_source=True)(history)
+    return is_stated and any(event.note == LOST for event in history.events_of(EventKind.CRASHED))
+
+
+def _survivors(history: History) -> tuple[tuple[str, ...], Event | None, Watch]:
+    """Return replicas that outlive their source, and its successor's event and what is known then.
+
+    There are none while the source is up.
+    """
+    watch = Watch.of(history)
+    lost: set[str] = set()
+    for event in history.events:
+        if event.kind is EventKind.READ and event.session == PROMOTED:
+            break
+        for _ in watch.follow(event):
+            pass
+        if event.kind is EventKind.CRASHED and event.note == LOST:
+            lost.add(event.member)
+    else:
+        event = None
+    if watch.source not in lost:
+        return (), None, watch
+    return tuple(name for name in watch.replicas if name not in lost), event, watch
+
+
+@always(
+    of=fail_overs,
+    source="MDEV-162, fail-over: the survivors are up, and one is promoted",
+    witness=lambda history: bool(_survivors(history)[0]),
+)
+def lost_sources_are_succeeded(history: History) -> tuple[NotSucceeded, ...]:
+    """When nothing more can happen after the loss of the source, a survivor is promoted."""
+    survivors, promoted, _ = _survivors(history)
+    is_open = not history.is_complete or promoted is not None or not survivors
+    return () if is_open else (NotSucceeded(survivors=survivors),)
+
+
+@always(
+    of=fail_overs,
+    source="MDEV-162, fail-over: the most advanced replica is promoted",
+    witness=lambda history: _survivors(history)[1] is not None,
+)
+def promoted_replicas_are_most_advanced(history: History) -> tuple[PromotedBehind, ...]:
+    """No survivor has received more than the replica that is promoted."""
+    survivors, promoted, watch = _survivors(history)
+    if promoted is None:
+        return ()
+    mine = watch.replica(promoted.member).having
+    return tuple(
+        PromotedBehind(member=promoted.member, other=name, transaction=max(more))
+        for name in survivors
+        if (more := watch.replicas[name].having - mine)
+        and len(watch.replicas[name].having) > len(mine)
+    )

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from paraply.properties.group.stream import is_rest
 from paraply.properties.registry import Violation, always
 from paraply.properties.semi_sync.breaches import CommitStalled
+from paraply.properties.semi_sync.shutdown import LOST_CLIENTS
 from paraply.properties.semi_sync.watch import ReplicaSeen, Watch
 from paraply.properties.vocabularies import commit_stages
 from paraply.vocabulary.events import EventKind
@@ -17,8 +18,6 @@ from paraply.vocabulary.transactions import TransactionId
 LOCKS_THE_LOG = "dump_takes_lock_log"
 """Option: a group that waits under LOCK_log stops the dump threads."""
 WAITS_FOR_REPLICAS = "shutdown_waits"
-_LOST_CLIENTS = ("KILL CONNECTION", "shutdown")
-"""Reasons of abandoned waits whose clients get no answer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,7 +70,8 @@ class _End:
         watch = self.watch
         replicas = watch.replicas.values()
         left = sum(not other.is_missed for other in replicas)
-        is_awaited = watch.waits_without_replicas or left >= watch.required
+        is_enough = watch.waits_without_replicas or left >= watch.required
+        is_awaited = is_enough and not watch.is_off
         diverges = any(not other.is_down and not self.follows(other) for other in replicas)
         return (diverges and bool(history.header.options.get(WAITS_FOR_REPLICAS))) or any(
             (one in self.recovered or (is_awaited and one not in watch.abandoned))
@@ -140,8 +140,8 @@ def connected_replicas_get_the_log(history: History) -> tuple[LogNotReceived, ..
 def sources_stall_only_for_replicas(history: History) -> tuple[StalledWithoutCause, ...]:
     """A source at no rest has a commit, or a recovered one, for which too few replicas replied.
 
-    Without wait_no_slave, no commit waits for more replicas than are connected. SHUTDOWN WAIT FOR
-    ALL SLAVES also waits for a replica that has diverged.
+    Without wait_no_slave, no commit waits for more replicas than are connected; after a time-out,
+    none waits. SHUTDOWN WAIT FOR ALL SLAVES also waits for a replica that has diverged.
     """
     end = _end(history)
     if end is None or end.is_at_rest or end.is_excused(history):
@@ -165,7 +165,7 @@ def _clients_at_rest(history: History) -> Iterator[tuple[ClientLeftAtRest, bool]
             left.add(one)
         elif event.kind is EventKind.CLIENT_ACKNOWLEDGED and one is not None:
             left.discard(one)
-        elif event.note in _LOST_CLIENTS or (
+        elif event.note in LOST_CLIENTS or (
             event.kind is EventKind.CRASHED and event.member == end.watch.source
         ):
             left.clear()

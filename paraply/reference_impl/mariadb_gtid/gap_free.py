@@ -85,6 +85,7 @@ class GapFreeServers:
     allocates_early: bool = False
     """Allocate numbers at begin."""
     logs_empty: bool = True
+    has_filter: bool = True
 
     def __post_init__(self) -> None:
         uuids = (f"{letter * 8}-0000-0000-0000-000000000000" for letter in "ab9")
@@ -93,7 +94,7 @@ class GapFreeServers:
             GtidServer(n, GtidSource(u)) for n, u in zip(names, uuids, strict=True)
         ]  # fmt: skip
         self.source, self.second, self.replica = self.servers
-        self.replica.filters = True
+        self.replica.filters = self.has_filter
         self.second.follows = self.replica.follows = self.source
         self.open: list[Open] = []
 

@@ -23,6 +23,7 @@ class GapFreeSubject(Subject):
     source = "More on global transaction ID in MariaDB, 2013: On holes"
     dialects = ("mysql_5_6", "filters_drop", "allocates_early")
     options = (
+        Option(name="filter", default=True, meaning="r1 leaves out schema db1"),
         Option(name="failures", default=1, meaning="transactions that cannot be logged"),
         Option(name="restarts", default=1, meaning="times that the replica connects anew"),
         Option(name="purges", default=1, meaning="purges of binary logs"),
@@ -52,6 +53,7 @@ class GapFreeSubject(Subject):
             workload.transactions,
             allocates_early=dialect == "allocates_early",
             logs_empty=dialect != "filters_drop",
+            has_filter=bool(options["filter"]),
         )
         servers.run(schedule)
         return tuple(server.name for server in servers.servers)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
-from paraply.reference_impl.causes import RESTART
+from paraply.reference_impl.causes import CRASH, HOLE, HOLE_OR_RESTART, RESTART
 from paraply.reference_impl.mariadb_gtid.event_groups import PositionSource
 from paraply.reference_impl.mariadb_gtid.position_store import (
     BinlogPosition,
@@ -18,6 +18,7 @@ from paraply.reference_impl.mariadb_gtid.replica import PositionReplica
 from paraply.reference_impl.mariadb_gtid.workers import MEMBER, Budget
 from paraply.reference_impl.recorder import Recorder
 from paraply.reference_impl.subject import (
+    Cause,
     KnownBreaches,
     Option,
     Subject,
@@ -109,6 +110,11 @@ class PositionsSubject(Subject):
         "relay_log_info": _TWICE
         | _LOST
         | {"stop_points_are_prefixes", "recovered_positions_cover_the_synced_log"},
+    }
+    causes: ClassVar[Mapping[str, Cause]] = {
+        **dict.fromkeys(_TWICE, HOLE_OR_RESTART),
+        "recovered_positions_cover_the_synced_log": CRASH,
+        **dict.fromkeys((*_LOST, "stop_points_are_prefixes"), HOLE),
     }
     follows = (
         KnownBreaches(

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
+from paraply.reference_impl.causes import ORDER_LOST
 from paraply.reference_impl.mariadb_gtid.network import Network, NetworkBudget
 from paraply.reference_impl.mariadb_gtid.servers import Link, Server
 from paraply.reference_impl.mariadb_gtid.topologies import (
@@ -18,6 +19,7 @@ from paraply.reference_impl.mariadb_gtid.topologies import (
 )
 from paraply.reference_impl.recorder import Recorder
 from paraply.reference_impl.subject import (
+    Cause,
     KnownBreaches,
     Option,
     Subject,
@@ -135,6 +137,7 @@ class TopologySubject(Subject):
             "gtids_name_one_transaction",
         },
     }
+    causes: ClassVar[Mapping[str, Cause]] = dict.fromkeys(_NO_ORDER, ORDER_LOST)
     follows = (
         KnownBreaches(
             where="any options",

@@ -15,6 +15,7 @@ from paraply.properties.apply.mariadb.speculation import (
     ONE_ORDER,
     BegunLate,
     begins_beside_others,
+    controlled_attempts,
     eager_workers,
     is_of_one_group,
 )
@@ -296,3 +297,48 @@ def marked_transactions_wait_for_all_before(history: History) -> tuple[BegunTooE
         for domain, stream in domain_streams(history)
         for breach in _too_early(domain, stream, reasons)
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TakenTooEarly(Violation):
+    """An applier of one thread takes a transaction before it ends another."""
+
+    member: str
+    earlier: TransactionId
+    later: TransactionId
+
+    def __str__(self) -> str:
+        return f"{self.member} took T{self.later} up before T{self.earlier} had ended"
+
+
+def single_threads(history: History) -> bool:
+    """A MariaDB replica of a controlled run applies with one thread."""
+    return history.header.dialect.startswith(NONE) and controlled_attempts(history)
+
+
+def _taken(history: History) -> Iterator[TakenTooEarly | None]:
+    """Yield what a single thread takes up after another transaction, or its breach."""
+    taken: dict[str, TransactionId] = {}
+    for event in history.events:
+        one = event.transaction
+        if event.kind in (EventKind.STARTED, EventKind.STOPPED, EventKind.CRASHED):
+            taken.pop(event.member, None)
+        elif one is None:
+            continue
+        elif event.kind is EventKind.SCHEDULED:
+            before = taken.get(event.member)
+            taken[event.member] = one
+            breach = TakenTooEarly(member=event.member, earlier=before or one, later=one)
+            yield breach if before else None
+        elif event.kind is EventKind.ENGINE_COMMITTED and taken.get(event.member) == one:
+            del taken[event.member]
+
+
+@always(
+    of=single_threads,
+    source="slave_parallel_mode=none; slave_parallel_threads=0: the SQL thread applies",
+    witness=lambda history: sum(1 for _ in _taken(history)),
+)
+def single_threads_end_what_they_took_up(history: History) -> tuple[TakenTooEarly, ...]:
+    """With slave_parallel_mode=none, a transaction is taken up when the one before has ended."""
+    return tuple(breach for breach in _taken(history) if breach is not None)
