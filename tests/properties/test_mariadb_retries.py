@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+from paraply.properties.apply.mariadb.final_errors import errors_without_speculation_are_final
 from paraply.properties.apply.mariadb.retries import (
     attempt_is_killed_for_an_earlier_one,
     commit_start_is_revoked,
     error_meets_later_transactions,
     errors_let_nothing_new_begin,
     errors_undo_only_what_follows,
-    errors_without_speculation_are_final,
     nothing_after_an_error_is_applied,
     only_later_transactions_are_killed,
     replica_never_stalls,
