@@ -5,7 +5,7 @@ from __future__ import annotations
 import pickle
 
 import numpy as np
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from paraply.adapters.binlog.compiled import layout as L
@@ -59,9 +59,12 @@ def one_by_one(lint, batch):
         lint.observe(txn)
 
 
+@example(groups=[("new", 8), ("new", 8), ("new", 1)] * 3, sizes=[17], kept=3)
+@example(groups=[("new", 1), ("none", 7), ("new", 8), ("new", 2)] * 3, sizes=[18], kept=10_000)
 @given(
     groups=st.lists(
-        st.tuples(st.sampled_from(["new", "none", "old"]), st.integers(1, 9)), max_size=60
+        st.tuples(st.sampled_from([*["new"] * 6, "none", "none", "old"]), st.integers(1, 9)),
+        max_size=60,
     ),
     sizes=st.lists(st.integers(REGULAR_MIN, 40), min_size=1, max_size=5),
     kept=st.sampled_from([3, log_lint.CLOSED_GROUPS_MAX]),
