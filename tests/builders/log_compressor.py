@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import struct
+from collections.abc import Sequence
 
 import zstandard
 
@@ -13,8 +14,13 @@ from tests.builders.log_forger import ForgedLog, RawEvent
 _XID, _UNPACKED = 16, 255
 
 
-def compress(log: ForgedLog, rng: random.Random, share: float = 0.8) -> ForgedLog:
-    """Compress a share of the transactions that end with an XID, in drawn ways."""
+def compress(
+    log: ForgedLog, rng: random.Random, share: float = 0.8, frames: Sequence[int] = (1, 1, 2, 0)
+) -> ForgedLog:
+    """Compress a share of the transactions that end with an XID, in drawn ways.
+
+    Servers write one frame a payload; others are of writers that nobody knows.
+    """
     starts = log.starts()
     kept = log.events[: starts[0]]
     for first, last in zip(starts, [*starts[1:], len(log.events)], strict=True):
@@ -26,7 +32,7 @@ def compress(log: ForgedLog, rng: random.Random, share: float = 0.8) -> ForgedLo
         elif gtid.code == 162:
             kept += (_with_rows(event, rng) for event in events)
         else:
-            kept.append(payload_of(gtid, events[: ends[0]], rng.choice((1, 1, 2, 0))))
+            kept.append(payload_of(gtid, events[: ends[0]], rng.choice(frames)))
             kept += events[ends[0] :]
     log.events = kept
     return log
