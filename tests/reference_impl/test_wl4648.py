@@ -214,6 +214,22 @@ def test_job_list_has_room_for_twice_the_workers_and_is_filled_to_that():
     assert coordinator.has_room
 
 
+def test_scheme_that_fails_rolls_back_what_only_waits_in_queues():
+    workload = Workload(
+        transactions=8, rows=5, members=3, dialect="p2",
+        options={"crashes": 4, "watermark": "as_written", "checkpoints": 3},
+    )  # fmt: skip
+    leaves_nothing = property_named("failed_appliers_leave_nothing_open")
+    queued = 0
+    for seed in range(300):
+        history = WL4648.run(SeededSchedule(seed), workload)
+        if EventKind.FAILED in history.kinds:
+            assert verdict_of(history, leaves_nothing) is not Verdict.VIOLATED, seed
+            undone = history.events_of(EventKind.ROLLED_BACK)
+            queued += any(event.worker == 0 for event in undone)
+    assert queued
+
+
 def test_run_is_replayed_by_its_choices():
     workload = Workload(dialect="p3_serializable", options={"crashes": 1, "reads": 3})
     schedule = SeededSchedule(3)

@@ -89,6 +89,14 @@ class TableReplica(JobReplica):
         worker.release()
         self.on_idle(worker)
 
+    def on_error(self, worker: Worker) -> None:
+        """Fail, and roll back what only waits in queues, too."""
+        held = {other.job_id for other in self.busy_workers}
+        for transaction in sorted(self.parts_left.keys() - held):
+            self.store.roll_back(transaction)
+            self.recorder.record(EventKind.ROLLED_BACK, worker=0, transaction=transaction)
+        super().on_error(worker)
+
     def on_crash(self) -> None:
         """Clear the queues too."""
         for queue in self.queues.values():
