@@ -68,7 +68,6 @@ ENVIRONMENT = frozenset(
         "ComposedRun.deletes",
         "Network.domain_of",
         "GroupCommitSource.__init__",
-        "GroupCommitSource.commit_id",
         "GroupCommitSource.write",
         "GroupRun.submit",
         "_Channel.reuse",
