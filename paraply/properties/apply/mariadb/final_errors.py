@@ -35,10 +35,12 @@ ROW_ERROR = "row error"
 
 def _errors(history: History) -> Iterator[tuple[Event, bool]]:
     """Yield attempts undone or failed by an error, and whether that has to be final."""
-    speculates = history.header.dialect.startswith(SPECULATIVE)
+    mode = history.header.dialect
+    # A history without a dialect does not tell the mode.
+    may_speculate = not mode or mode.startswith(SPECULATIVE)
     for event in history.events_of(EventKind.ROLLED_BACK, EventKind.FAILED):
         if event.note in (ROW_ERROR, FROM_OUTSIDE):
-            yield event, event.attempt > 1 or not speculates
+            yield event, event.attempt > 1 or not may_speculate
 
 
 @always(
