@@ -33,9 +33,12 @@ def _has_hole(history: History) -> bool:
 def _loses_order(history: History) -> bool:
     """Return whether a server logs or refuses a number that is not above its domain's last.
 
-    Or it begins a transaction before an earlier received one of the domain.
+    Or it begins a transaction before an earlier received one of the domain, or writes one of its
+    own without all that others have written to the domain.
     """
     last: dict[tuple[str, str], int] = {}
+    logged: dict[str, set[str]] = {}
+    logged_here: dict[tuple[str, str], set[str]] = {}
     received: dict[tuple[str, str], list[int | None]] = {}
     for event in history.events:
         if event.kind in (EventKind.CRASHED, EventKind.STARTED):
@@ -54,6 +57,12 @@ def _loses_order(history: History) -> bool:
             if int(sequence) <= last.get(key, -1):
                 return True
             last[key] = int(sequence)
+        if event.kind is EventKind.FLUSHED:
+            everywhere, here = logged.setdefault(domain, set()), logged_here.setdefault(key, set())
+            if event.gtid not in everywhere and everywhere > here:
+                return True
+            everywhere.add(event.gtid)
+            here.add(event.gtid)
     return False
 
 
@@ -96,7 +105,8 @@ CRASH = Cause("a server crashes", _crashes)
 RESTART = Cause("a server crashes, fails, or is stopped and started again", _restarts)
 HOLE = Cause("a transaction commits before an earlier one", _has_hole)
 ORDER_LOST = Cause(
-    "a sequence number is not above the last of its domain, or a replica reorders a domain",
+    "a sequence number is not above the last of its domain, a replica reorders a domain, or two "
+    "servers write to it at once",
     _loses_order,
 )
 HOLE_OR_RESTART = Cause(

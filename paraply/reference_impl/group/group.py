@@ -197,12 +197,18 @@ class Group:
         self.change_view((*self.view_members, member.name), joined=member.name)
 
     def leave(self, member: Member, why: str = "") -> None:
-        """Remove a member that leaves."""
+        """Remove a member that leaves, after its sessions have committed what is certified."""
+        for transaction, gtid in member.committing():
+            member.commit_session(transaction, gtid)
         self.recorder.record(EventKind.STOPPED, member=member.name, note=why)
         self.remove(member)
 
     def crash(self, member: Member) -> None:
         """Crash a member."""
+        if member.queues_after_sessions():
+            # Its applier would stop at rows that only its sessions had changed, and somebody would
+            # discard the relay log: all comes from a donor.
+            member.relay_log.clear()
         self.recorder.record(EventKind.CRASHED, member=member.name)
         self.remove(member)
 

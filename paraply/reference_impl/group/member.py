@@ -282,6 +282,15 @@ class Member:
         sessions = self.sessions.items()
         return [(one, session.gtid) for one, session in sessions if session.gtid is not None]
 
+    def queues_after_sessions(self) -> bool:
+        """Return whether an entry of the relay log follows a certified, uncommitted session's."""
+        certified = [self.sessions[one] for one, _ in self.committing()]
+        return any(
+            session.locks_row(entry.items) or session.locks_table(entry.items, entry.alters)
+            for session in certified
+            for entry in self.relay_log
+        )
+
     def commit_session(self, transaction: TransactionId, gtid: Gtid) -> None:
         """Commit and unlock a session."""
         del self.sessions[transaction]
