@@ -416,6 +416,13 @@ def test_child_of_a_restricting_parent_is_not_forgiven():
     assert findings(replay) == [("inserted_keys_are_free", 4)]
 
 
+def test_child_of_a_parent_whose_keys_are_unknown_is_forgiven():
+    tables = family(on_delete="CASCADE").add("d.p", "id", "name", primary=(), is_told=False)
+    assert findings(replayed(*CHILD_GONE, tables=tables)) == []
+    tables = family().add("d.p", "id", "name", primary=(), is_told=False)
+    assert findings(replayed(*CHILD_GONE, tables=tables)) == [("inserted_keys_are_free", 4)]
+
+
 def test_child_written_after_the_cascade_is_checked_again():
     steps = [*CHILD_GONE, insert("d.c", 10, 3)]
     replay = replayed(*steps, tables=family(on_delete="CASCADE"))

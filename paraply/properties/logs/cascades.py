@@ -59,14 +59,20 @@ class Cascades:
             self._related -= {name for name in self._related if name.lower() == table}
 
     def reached(
-        self, row: RowChange, after: RowImage | None, schema: TableSchema | None
+        self,
+        row: RowChange,
+        after: RowImage | None,
+        schema: TableSchema | None,
+        *,
+        known_only: bool,
     ) -> Iterator[tuple[str, bool]]:
         """Yield cascade-changed tables, and whether rows may be deleted.
 
-        ``after`` is complete; ``schema`` is the changed table's.
+        ``after`` is complete; ``schema`` is the changed table's. With ``known_only``, tables whose
+        foreign keys are unknown are left out.
         """
         visited: set[tuple[str, bool]] = set()
-        for table in self._unknown:
+        for table in () if known_only else self._unknown:
             # InnoDB refuses an update that cascades into the table that it updates.
             if table != row.table or row.operation is Operation.DELETE:
                 yield table, row.operation is Operation.DELETE

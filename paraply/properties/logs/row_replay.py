@@ -301,16 +301,16 @@ class RowReplay:
         self, txn: LoggedTransaction, row: RowChange, found: IdentifiedRow
     ) -> None:
         before, after, after_image = found.before, found.after, found.after_image
-        if found.is_hidden:
-            # A minimal image leaves keys to their defaults, and MariaDB 11.8 leaves generated
-            # columns out: it may be any row.
-            self._doubt(self._state.table(row.table))
+        if not (before or after):
+            if found.is_hidden:
+                # A minimal image leaves keys to their defaults, and MariaDB 11.8 leaves generated
+                # columns out: it may be any row.
+                self._doubt(self._state.table(row.table))
+            else:
+                keyless = self._has_no_keys(row.table, before, after)
+                (self._keyless if keyless else self._unknown_tables)[row.table] = None
             self._result.rows_without_key += 1
-            return
-        if not before and not after:
-            keyless = self._has_no_keys(row.table, before, after)
-            (self._keyless if keyless else self._unknown_tables)[row.table] = None
-            self._result.rows_without_key += 1
+            self._doubt_children(row, after_image, known_only=True)
             return
         table = self._state.table(row.table)
         self._rows_checked += 1
@@ -321,8 +321,7 @@ class RowReplay:
             known = self._take_out(txn, row, table, before[0])
         if after_image is not None and row.after is not None and after:
             self._put_in(txn, row, table, after, after_image, known)
-        if row.before is not None and not row.unchecked:
-            self._doubt_children(row, after_image)
+        self._doubt_children(row, after_image)
 
     def _hides_identity(self, table: str, image: RowImage | None) -> bool:
         """Return whether the first key free of NULL, which names the row, is not shown."""
@@ -469,9 +468,13 @@ class RowReplay:
         )
         return True
 
-    def _doubt_children(self, row: RowChange, after: RowImage | None) -> None:
+    def _doubt_children(
+        self, row: RowChange, after: RowImage | None, *, known_only: bool = False
+    ) -> None:
+        if row.before is None or row.unchecked:
+            return
         schema = self._row_keys.schema_of(row.table)
-        for child, deletes in self._cascades.reached(row, after, schema):
+        for child, deletes in self._cascades.reached(row, after, schema, known_only=known_only):
             state = self._state.known_table(child)
             if state is None:
                 continue
