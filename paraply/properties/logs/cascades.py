@@ -59,20 +59,14 @@ class Cascades:
             self._related -= {name for name in self._related if name.lower() == table}
 
     def reached(
-        self,
-        row: RowChange,
-        after: RowImage | None,
-        schema: TableSchema | None,
-        *,
-        known_only: bool,
+        self, row: RowChange, after: RowImage | None, schema: TableSchema | None
     ) -> Iterator[tuple[str, bool]]:
         """Yield cascade-changed tables, and whether rows may be deleted.
 
-        ``after`` is complete; ``schema`` is the changed table's. With ``known_only``, tables whose
-        foreign keys are unknown are left out.
+        ``after`` is complete; ``schema`` is the changed table's.
         """
         visited: set[tuple[str, bool]] = set()
-        for table in () if known_only else self._unknown:
+        for table in self._unknown:
             # InnoDB refuses an update that cascades into the table that it updates.
             if table != row.table or row.operation is Operation.DELETE:
                 yield table, row.operation is Operation.DELETE

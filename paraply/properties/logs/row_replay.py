@@ -310,7 +310,7 @@ class RowReplay:
                 keyless = self._has_no_keys(row.table, before, after)
                 (self._keyless if keyless else self._unknown_tables)[row.table] = None
             self._result.rows_without_key += 1
-            self._doubt_children(row, after_image, known_only=True)
+            self._doubt_children(row, after_image)
             return
         table = self._state.table(row.table)
         self._rows_checked += 1
@@ -468,13 +468,11 @@ class RowReplay:
         )
         return True
 
-    def _doubt_children(
-        self, row: RowChange, after: RowImage | None, *, known_only: bool = False
-    ) -> None:
+    def _doubt_children(self, row: RowChange, after: RowImage | None) -> None:
         if row.before is None or row.unchecked:
             return
         schema = self._row_keys.schema_of(row.table)
-        for child, deletes in self._cascades.reached(row, after, schema, known_only=known_only):
+        for child, deletes in self._cascades.reached(row, after, schema):
             state = self._state.known_table(child)
             if state is None:
                 continue

@@ -58,6 +58,10 @@ class CompiledReplayState:
         self.arrays.tables[number, R.T_KEYS] = keys
         return number
 
+    def known_number(self, name: str) -> int:
+        """Return a table's current number, -1 if it has none."""
+        return self._numbers.get(name.lower(), -1)
+
     def _new(self, name: str) -> int:
         number = self._numbers[name.lower()] = len(self._names)
         self._names.append(name)

@@ -136,12 +136,12 @@ class CompiledReplay(RowReplay):
             assert self._left is not None
             without = sorted(self._left.prepare(batch))
             operations = operations.copy()
-            operations[without] = R.NOTHING
+            operations[without] += R.NAMELESS
             touching = np.delete(touching, without)
             left = [at for part in batch.left for at in part.rows]
             followed = set(batch.row_tables[left].tolist())
         touched, first = np.unique(touching, return_index=True)
-        numbers = np.zeros(len(batch.table_names), np.int64)
+        numbers = np.array([self.rows.known_number(name) for name in batch.table_names], np.int64)
         keys_max = 1
         for table in touched[np.argsort(first)].tolist():
             keys = R.FOLLOWED if table in followed else len(batch.key_names[table])

@@ -340,21 +340,24 @@ def replay_rows(
     """
     replay.counts[R.N_FINDINGS] = replay.counts[R.N_PUTS] = replay.counts[R.N_LOSSES] = 0
     for row in range(len(operations)):
-        table, start = tables[row], starts[row]
-        count = replay.tables[table, R.T_KEYS]
-        operation = operations[row]
-        if operation == R.NOTHING:
-            continue
+        table, start, operation = tables[row], starts[row], operations[row]
+        is_nameless = operation >= R.NAMELESS
+        operation -= R.NAMELESS * is_nameless
         cascades = may_cascade and operation != _INSERT and not unchecked[row]
         ordinal = ordinals[row]
+        if is_nameless:
+            if cascades:
+                _doubt(replay, table, operation, ordinal)
+            continue
+        count = replay.tables[table, R.T_KEYS]
         if count == R.FOLLOWED:
             doubts[row] = replay.tables[table, R.T_DOUBTED]
             replay.tables[table, R.T_TOUCHED] = 1
             if keys[start, 0] != _NONE or keys[start, 1] != _NONE:
                 _touch(replay, table)
                 _follow(replay, table, keys, start, ordinal)
-                if cascades:
-                    _doubt(replay, table, operation, ordinal)
+            if cascades:
+                _doubt(replay, table, operation, ordinal)
             continue
         before, after = -1, -1
         if operation != _INSERT:
@@ -362,6 +365,8 @@ def replay_rows(
         if operation != _DELETE:
             after = _first_key(keys, start, count, 1)
         if before < 0 and after < 0:
+            if cascades:
+                _doubt(replay, table, operation, ordinal)
             continue
         replay.counts[R.N_CHECKED] += 1
         _touch(replay, table)

@@ -69,8 +69,8 @@ SETTLED = -1
 UNDOUBTED = -(1 << 62)
 FOLLOWED = -1
 """Another replay judges the table's rows; here they only take their places in write order."""
-NOTHING = 3
-"""The operation of a row that no key names."""
+NAMELESS = 4
+"""Added to the operation of a followed table's row that no key names."""
 
 # Columns of a finding.
 F_ROW, F_CODE, F_KEY = range(3)
