@@ -43,7 +43,7 @@ class ParallelReplica(LockingDriver):
         """Return the possible steps."""
         if self.settings.is_eager:
             self.take_silent_steps()
-        return list(self.progress_steps())
+        return list(self.progress_steps()) or list(self.overdue_steps())
 
     def take_silent_steps(self) -> None:
         """Deal, begin and queue groups without choices.
@@ -86,6 +86,17 @@ class ParallelReplica(LockingDriver):
                 yield Step(f"worker {number} {queue[0].stage.value}", act)
         yield from self.kill_steps()
         yield from self.commit_steps()
+
+    def overdue_steps(self) -> Iterator[Step]:
+        """Yield the time-out of the longest wait for another domain's group, if nothing else moves.
+
+        Rows and commit orders of several domains can form a circle, which no kill ends.
+        """
+        for waiter in self.waiters:
+            holder = self.holder_for(waiter)
+            if holder is not None and holder.entry is not waiter.entry:
+                yield Step("timeout", partial(self.on_overdue, waiter))
+                return
 
     def other_steps(self) -> Iterator[Step]:
         """Yield optional steps."""
@@ -242,6 +253,10 @@ class ParallelReplica(LockingDriver):
     def on_timeout(self, group: EventGroup) -> None:
         """Simulate a lock wait timeout."""
         self.timeouts_left -= 1
+        self.on_overdue(group)
+
+    def on_overdue(self, group: EventGroup) -> None:
+        """Roll back a group that waited for a row too long."""
         group.has_timed_out = True
         self.on_temporary_error(group, LOCK_WAIT_TIMEOUT)
 
