@@ -5,15 +5,19 @@ from __future__ import annotations
 from hypothesis import strategies as st
 
 from paraply.vocabulary.log import LoggedKind
-from tests.builders.logged import FILE, transaction
+from tests.builders.logged import FILE, key, transaction
 
 KEYS = [*"abcde", "u.a", "u.b", "t#uk.a"]
+TABLES = ("d.t", "d.u", "d.w")
 STATEMENTS = ("ALTER TABLE t ADD x INT", "DROP TABLE u", "CREATE TABLE v (i INT)", "DROP SCHEMA d")
 
 
 @st.composite
-def mysql_logs(draw, *, transactions_max=14, broken=True, uncertain=False):
-    """Logs of LC/SN: prefix parents, gaps, zero stamps, restarts, DDL, foreign-key reads."""
+def mysql_logs(draw, *, transactions_max=14, broken=True, uncertain=False, unkeyed=False):
+    """Logs of LC/SN: prefix parents, gaps, zero stamps, restarts, DDL, foreign-key reads.
+
+    With ``unkeyed`` rows without a key, row locks of parents, and rows that the log does not show.
+    """
     count = draw(st.integers(0, transactions_max))
     log, number, clock = [], 0, 0
     for ordinal in range(1, count + 1):
@@ -37,6 +41,7 @@ def mysql_logs(draw, *, transactions_max=14, broken=True, uncertain=False):
                 ordinal,
                 draw(key_texts(uncertain)) if kind is LoggedKind.ROWS else "",
                 kind=kind,
+                **(draw(unkeyed_changes()) if unkeyed and kind is LoggedKind.ROWS else {}),
                 statements=(draw(st.sampled_from(STATEMENTS)),) if kind is LoggedKind.DDL else (),
                 last_committed=stamp[0],
                 sequence_number=stamp[1],
@@ -79,3 +84,17 @@ def key_texts(draw, uncertain):
     if uncertain:
         written = [text + "?" * draw(st.integers(0, 1)) for text in written]
     return " ".join(written) + (" / " + " ".join(read) if read else "")
+
+
+@st.composite
+def unkeyed_changes(draw):
+    """Fields of a transaction that has more than keys."""
+    if draw(st.booleans()):
+        return {}
+    tables = st.lists(st.sampled_from(TABLES), max_size=2, unique=True)
+    return {
+        "unkeyed": (unkeyed := draw(tables)),
+        "unidentified_tables": frozenset(name for name in unkeyed if draw(st.booleans())),
+        "reached_tables": frozenset(draw(tables)) if draw(st.integers(0, 3)) == 0 else frozenset(),
+        "locked_keys": frozenset(map(key, draw(st.lists(st.sampled_from(KEYS), max_size=2)))),
+    }

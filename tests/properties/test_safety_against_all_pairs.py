@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 
 import pytest
@@ -14,9 +15,10 @@ from paraply.properties.logs.audit import AuditOptions, Auditor
 from paraply.properties.logs.conflict_index import AccessTable, Horizon
 from paraply.properties.logs.naive_conflict_graph import check_all_pairs
 from paraply.properties.logs.overlap_rules import RULES, CommitGroupRule, LogicalClockRule
+from paraply.vocabulary.counting import counted
 from paraply.vocabulary.verdict import Verdict
 from tests.builders.logged import NotationKeys, log, maria_log
-from tests.properties.logged_strategies import mariadb_logs, mysql_logs
+from tests.properties.logged_strategies import TABLES, mariadb_logs, mysql_logs
 
 # To find one is enough here; shrinking it would take most of the time.
 SEARCH = settings(
@@ -104,6 +106,19 @@ def test_only_a_pair_that_conflicts_by_a_certain_key_is_certain(transactions):
     assert {
         (v.earlier.ordinal, v.later.ordinal) for v in result.violations if v.certain
     } == certain.violating
+
+
+@given(mysql_logs(unkeyed=True))
+def test_waits_and_undecided_pairs_are_those_of_the_definition(transactions):
+    naive = check_all_pairs(transactions, "logical-clock")
+    result = audited(transactions)
+    assert result.may_wait == len(naive.waiting)
+    undecided = Counter(table for _, table in naive.undecided)
+    assert {
+        (one.subject, one.reason.partition(" may overlap another that changes")[0])
+        for one in result.unknown_because
+        if one.subject in TABLES and " may overlap another " in one.reason
+    } == {(table, counted(later, "transaction")) for table, later in undecided.items()}
 
 
 @pytest.mark.long

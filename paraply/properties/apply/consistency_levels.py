@@ -93,8 +93,6 @@ def states_of(history: History, stream: ApplyStream) -> Iterator[ReplicaState]:
         one = event.transaction
         if event.kind in (EventKind.CRASHED, EventKind.RECOVERED):
             applied.clear()
-            state.to_be_repeated |= state.partly
-            state.partly.clear()
         if event.kind is EventKind.RECOVERED:
             state.to_be_repeated |= state.committed - set(event.transactions)
             state.committed = set(event.transactions)

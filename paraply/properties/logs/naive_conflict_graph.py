@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 import networkx as nx
 
-from paraply.properties.logs.dependency_safety import get_touches
+from paraply.properties.logs.dependency_safety import Touches, get_touches
 from paraply.properties.start_rule import must_wait
 from paraply.vocabulary.log import LoggedTransaction
 
@@ -29,6 +29,10 @@ class NaiveResult:
     allowed: set[tuple[int, int]] = field(default_factory=set)
     violating: set[tuple[int, int]] = field(default_factory=set)
     conflicting: set[tuple[int, int]] = field(default_factory=set)
+    waiting: set[tuple[int, int]] = field(default_factory=set)
+    """Those that overlap without conflict, and whose row locks may meet."""
+    undecided: set[tuple[int, str]] = field(default_factory=set)
+    """Later ordinals of overlaps, and the tables of which both may change a row."""
     critical_path: int = 0
     """Work on the longest row-conflict chain."""
 
@@ -63,6 +67,11 @@ def check_all_pairs(transactions: Sequence[LoggedTransaction], applier: str) -> 
                 result.conflicting.add(pair)
                 if overlaps:
                     result.violating.add(pair)
+            elif overlaps and _may_wait(theirs, ours):
+                result.waiting.add(pair)
+            if overlaps:
+                unknown = (theirs.blurred & ours.met) | (ours.blurred & theirs.met)
+                result.undecided |= {(txn.ordinal, table) for table in unknown}
             if by_key or txn.is_barrier or whole[earlier].is_barrier:
                 graph.add_edge(earlier, later, weight=work[later])
     if whole:
@@ -72,6 +81,13 @@ def check_all_pairs(transactions: Sequence[LoggedTransaction], applier: str) -> 
             graph.add_edge(-1, node, weight=work[node])
         result.critical_path = int(nx.dag_longest_path_length(graph))
     return result
+
+
+def _may_wait(earlier: Touches, later: Touches) -> bool:
+    """Return whether one's row lock may meet a change of the other that commutes with it."""
+    searched = (earlier.searched | later.searched) & earlier.unkeyed & later.unkeyed
+    by_key = earlier.locks.keys() & later.writes.keys() or later.locks.keys() & earlier.writes.keys()
+    return bool(searched or by_key)
 
 
 def _overlap_by_clock(transactions: Sequence[LoggedTransaction]) -> MayOverlap:
