@@ -46,7 +46,6 @@ class ApplyStream:
     member: str
     attempts: list[Attempt] = field(default_factory=list)
     engine_commits: list[tuple[int, TransactionId]] = field(default_factory=list)
-    skipped: list[tuple[int, TransactionId]] = field(default_factory=list)
     events: list[tuple[int, Event]] = field(default_factory=list)
     first_commit: dict[TransactionId, int] = field(default_factory=dict)
 
@@ -171,8 +170,6 @@ def _follow(stream: ApplyStream, history: History) -> None:
                 stream.first_commit.setdefault(event.transaction, index)
                 if event.transaction in running:
                     running.pop(event.transaction).committed_at = index
-            case EventKind.SKIPPED if event.transaction is not None:
-                stream.skipped.append((index, event.transaction))
             case _:
                 pass
 
