@@ -1,7 +1,7 @@
 """Smallest excuses: a history without a breach, and a small change that gives it one.
 
 ``python -m tests.properties.excuses`` changes healthy runs of every subject, runs of every named
-mutant and damaged copies of both, and writes what is new.
+mutant and damaged copies of both, and adds what is new. A number as argument is the seed.
 """
 
 from __future__ import annotations
@@ -37,7 +37,6 @@ TRIES = 8
 """Runs that are shrunk for one kind."""
 CHANGES = 5
 """Of a run."""
-DRAWS = 1
 
 
 @dataclass(frozen=True)
@@ -217,7 +216,7 @@ def _stored() -> Iterator[Excuse]:
         yield Excuse(prop, breach, Change(*change), history)
 
 
-def main() -> int:
+def main(number: int) -> int:
     """Look for more, and write them."""
     from tests.properties.random_inputs import histories
 
@@ -239,21 +238,20 @@ def main() -> int:
             one.history, by_name[one.prop], one.breach, one.change
         ):
             add(one.history, by_name[one.prop], one.breach, one.change)
-    draw = Random(1)
-    for number in range(DRAWS):
-        for _, history, _ in histories(Random(number)):
-            if len(history.events) > EVENTS_MAX or any(history.faults()):
-                continue
-            every = changes(history)
-            had: dict[str, set[str]] = {}
-            for change in draw.sample(every, min(CHANGES, len(every))):
-                damaged = change.made(history)
-                for name, prop in by_name.items():
-                    for breach in breaches(damaged, prop):
-                        if name not in had:
-                            had[name] = breaches(history, prop)
-                        if breach not in had[name]:
-                            add(history, prop, breach, change)
+    draw = Random(number)
+    for _, history, _ in histories(Random(number)):
+        if len(history.events) > EVENTS_MAX or any(history.faults()):
+            continue
+        every = changes(history)
+        had: dict[str, set[str]] = {}
+        for change in draw.sample(every, min(CHANGES, len(every))):
+            changed = change.made(history)
+            for name, prop in by_name.items():
+                for breach in breaches(changed, prop):
+                    if name not in had:
+                        had[name] = breaches(history, prop)
+                    if breach not in had[name]:
+                        add(history, prop, breach, change)
     excuses = [one for several in found.values() for one in several]
     STORE.write_bytes(written(excuses))
     print(f"{len(excuses)} excuses of {len({one.name for one in excuses})} breaches")
@@ -261,4 +259,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(int(sys.argv[1]) if len(sys.argv) > 1 else 1))

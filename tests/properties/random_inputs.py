@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import fields, is_dataclass, replace
 from functools import partial
 from typing import Any
+from unittest.mock import patch
 
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis.strategies import SearchStrategy
@@ -18,18 +19,25 @@ from paraply.properties.isolation.objects import judge_objects
 from paraply.properties.isolation.prefixes import judge_prefixes
 from paraply.properties.logs.audit import AuditOptions, Auditor
 from paraply.properties.registry import Property
+from paraply.properties.tables.compiled.timestamps import SummaryFold, check_whole
+from paraply.properties.tables.timestamps import TableRow, summarise
+from paraply.properties.two_logs.identity import judge_identity
 from paraply.properties.two_logs.rule import judge as judge_two_logs
 from paraply.properties.two_logs.streaming import judge_streaming
 from paraply.reference_impl.subject import Subject
 from paraply.registries import registered_mutants, registered_subjects
-from paraply.vocabulary.client_history import DataType
+from paraply.vocabulary.client_history import ClientHistory, DataType
 from paraply.vocabulary.events import Event
 from paraply.vocabulary.history import History
 from tests.builders.logged import NotationKeys
 from tests.properties.isolation.object_runs import Fault, run
 from tests.properties.isolation.strategies import database_histories, recorded_histories
 from tests.properties.logged_strategies import mariadb_logs, mysql_logs
+from tests.properties.tables.test_timestamps import columns, pieces, summary_of, tables
 from tests.properties.two_logs.small_histories import history as two_logs
+from tests.properties.two_logs.test_following import logs as growing
+from tests.properties.two_logs.test_following import run as grow
+from tests.properties.two_logs.test_identity import drawn as named
 
 RUNS_EACH = 1
 """Per subject, or mutant of it, and dialect."""
@@ -45,26 +53,40 @@ def cases(number: int) -> Iterator[tuple[str, Callable[[], Answer]]]:
     """Yield named cases of a seed; calling one gives the judges' answers."""
     draw = random.Random(number)
     for name, history, judges in histories(draw):
-        yield name, partial(_of_history, history, judges)
-    for log in drawn(mysql_logs(uncertain=True), number):
+        yield name, partial(of_history, history, judges)
+    yield from other_cases(number, CASES)
+
+
+def other_cases(number: int, count: int) -> Iterator[tuple[str, Callable[[], Answer]]]:
+    """Yield cases of logs, client histories, pairs of logs and tables."""
+    draw = random.Random(number)
+    for log in drawn(mysql_logs(uncertain=True, unkeyed=True), number, count):
         yield "MySQL log", partial(_of_log, log, "logical-clock")
-    for log in drawn(mariadb_logs(), number):
+    for log in drawn(mariadb_logs(), number, count):
         yield "MariaDB log", partial(_of_log, log, "commit-group")
     for kind in (DataType.LIST, DataType.REGISTER):
         for strategy in (recorded_histories(kind), database_histories(kind, lag_max=2)):
-            for one in drawn(strategy, number):
+            for one in drawn(strategy, number, count):
                 yield f"{kind.value} history", partial(_as_answer, judge_isolation, one)
+                yield f"{kind.value} history, compiled", partial(_compiled, one)
                 if one.log is not None:
                     yield f"{kind.value} history", partial(_as_answer, judge_prefixes, one)
     for kind in (DataType.SET, DataType.COUNTER):
-        for at in range(CASES // 5):
+        for at in range(count // 5):
             fault = draw.choice([None, *Fault])
             one = run(kind, number + at, lag_max=draw.randrange(3), fault=fault)
             yield f"{kind.value} history", partial(_as_answer, judge_objects, one)
-    for at in range(2 * CASES):
+    for at in range(2 * count):
         source, target, name = two_logs(random.Random(f"{number}/{at}"))
         yield f"two logs, {name}", partial(_as_answer, judge_two_logs, source, target)
         yield f"two logs, {name}", partial(_as_answer, judge_streaming, source, target)
+    for at in range(2 * count):
+        yield "named logs", partial(_as_answer, judge_identity, *named(random.Random(number + at)))
+    for both in drawn(growing(), number, count):
+        yield "growing logs", partial(_growing, *both)
+    for rows in drawn(tables(), number, count):
+        yield "table", partial(_as_answer, summarise, rows)
+        yield "table, compiled", partial(_of_table, rows)
 
 
 def drawn(strategy: SearchStrategy[Any], number: int, count: int = CASES) -> list[Any]:
@@ -132,13 +154,13 @@ def _mixed(one: Event, other: Event, draw: random.Random) -> Event:
     return one._replace(**{name: getattr(other, name)})
 
 
-def _of_history(history: History, judges: Sequence[Property]) -> Answer:
+def of_history(history: History, judges: Sequence[Property]) -> Answer:
     return tuple(_of_property(history, one) for one in judges)
 
 
 def _of_property(history: History, prop: Property) -> str:
     try:
-        breaches = sorted(map(repr, prop.violations(history)))
+        breaches = sorted(map(told, prop.violations(history)))
         return f"{prop.name}: {breaches} {prop.evidence(history)}"
     except Exception as error:
         return f"{prop.name}: raises {type(error).__name__}"
@@ -148,8 +170,40 @@ def _of_log(log: Sequence[Any], applier: str) -> Answer:
     auditor = Auditor(NotationKeys(), AuditOptions(appliers=(applier,)))
     for one in log:
         auditor.observe(one)
-    return (repr(auditor.result()),)
+    return (told(auditor.result()),)
+
+
+def _compiled(one: ClientHistory) -> Answer:
+    with patch("paraply.properties.isolation.judging.READABLE_MAX", 0):
+        return _as_answer(judge_isolation, one)
+
+
+def _growing(source: Sequence[Any], target: Sequence[Any]) -> Answer:
+    judge, found = grow(source, target, patience=2, ahead=1, kill_at=(len(target) // 2,))
+    return told(found), told(judge.state().as_json())
+
+
+def _of_table(rows: Sequence[TableRow]) -> Answer:
+    whole = columns(rows)
+    fold = SummaryFold()
+    for stretch in pieces(whole, [len(rows) // 2]):
+        fold.add(summary_of([stretch], 4))
+    return told(check_whole(whole)), told(fold.counts), told(fold.counts.verdict)
+
+
+def told(value: object) -> str:
+    """Return a text that does not depend on the order of sets."""
+    if isinstance(value, set | frozenset):
+        return f"{{{', '.join(sorted(map(told, value)))}}}"
+    if isinstance(value, dict):
+        return f"{{{', '.join(f'{told(key)}: {told(one)}' for key, one in value.items())}}}"
+    if isinstance(value, list | tuple):
+        return f"({', '.join(map(told, value))})"
+    if is_dataclass(value) and not isinstance(value, type):
+        values = (f"{one.name}={told(getattr(value, one.name))}" for one in fields(value))
+        return f"{type(value).__name__}({', '.join(values)})"
+    return repr(value)
 
 
 def _as_answer(judge: Callable[..., object], *given: object) -> Answer:
-    return (repr(judge(*given)),)
+    return (told(judge(*given)),)
