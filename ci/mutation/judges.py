@@ -16,6 +16,8 @@ from hashlib import sha256
 from importlib import import_module
 from pathlib import Path
 
+import pytest
+
 from ci.mutation.differing import Input, inputs
 from ci.mutation.own_tests import OwnTests, with_tests
 from ci.mutation.sampling import Sample, sampling_options
@@ -43,6 +45,8 @@ OWN_TESTS: Mapping[str, tuple[str, ...]] = {
     "paraply.adapters.conformance.stamps": OF_HARNESS,
 }
 """Packages and modules with their tests; the first that contains a module counts."""
+OF_ANSWERS = "tests/properties/test_answers.py"
+"""These tests know what judges answered, not why; they run last."""
 SWAPS = Swaps(has_words=False)
 CPU_SECONDS = 240
 INPUTS_MIN = 200
@@ -98,6 +102,10 @@ print(json.dumps(found))
 """
 
 
+def _is_of_answers(item: pytest.Item) -> bool:
+    return item.nodeid.startswith(OF_ANSWERS)
+
+
 class JudgeCampaign:
     """Mutants against the tests that reach them."""
 
@@ -148,9 +156,10 @@ class JudgeCampaign:
         items = self._tests.reaching(key, own_tests(mutant.module.__name__, self._own))
         if not items:
             return judged(mutant, Fate.SURVIVED, "no test reaches it")
-        failure = self._tests.first_failure(items)
+        failure = self._tests.first_failure(sorted(items, key=_is_of_answers))
         if failure.test:
-            return judged(mutant, Fate.CAUGHT, failure.why, failure.runs, where=failure.test)
+            fate = Fate.NOTICED if failure.test.startswith(OF_ANSWERS) else Fate.CAUGHT
+            return judged(mutant, fate, failure.why, failure.runs, where=failure.test)
         fate, by = self._compared(key)
         return judged(mutant, fate, by, failure.runs)
 

@@ -15,6 +15,7 @@ from ci.pages.writing import ROOT, table
 RECORDS = ROOT / "docs/mutation-score-judges.jsonl"
 MEANINGS = {
     "caught": "one of its own tests fails or does not end",
+    "noticed": "only stored answers differ, of some of 700 random histories and pairs of logs",
     "survived": "no own test fails",
     "same": "no own test fails, and at least 200 random inputs that reach the function have the "
     "answers of unchanged code; not counted",
@@ -53,7 +54,7 @@ def _section(note: Mapping[str, int], fates: Sequence[Mapping[str, Any]]) -> lis
     return [
         f"{len(fates):,} of {note['total']:,} mutants were run, the first of a random order of "
         f"seed {note['seed']}; {len(fates) - len(valid):,} are no valid programs. The score is the "
-        f"share of caught mutants among these and the survivors: **{score(counts)}**.",
+        f"share of caught and noticed mutants among these and the survivors: **{score(counts)}**.",
         "",
         *fate_tables(valid, MEANINGS),
     ]
