@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from paraply.properties.logs.audit import AuditOptions, Auditor
@@ -341,3 +343,17 @@ def test_assumptions_are_those_of_the_appliers_that_are_judged():
     assert assumed(mysql, "commit-group") == set()
     assert assumed(mariadb, "logical-clock", "commit-group") == {"commit-group"}
     assert assumed(mariadb, "logical-clock") == set()
+
+
+def test_gap_of_one_number_is_a_gap():
+    result = audited(log("1<0 a", "3<0 a"))
+    assert "a gap in the sequence numbers" in result.violations[0].consequence
+    result = audited(log("1<0 b", "2<1 a", "3<1 a"))
+    assert "a gap" not in result.violations[0].consequence
+
+
+def test_conflicts_of_one_clock_are_counted_as_ordered():
+    one = log("1<0 a", "2<1 a", "3<2 a", "4<2 b")
+    assert audited(one).conflicting_pairs_ordered == 2
+    restarted = [*one, *(replace(txn, clock=1, ordinal=txn.ordinal + 4) for txn in one[:2])]
+    assert audited(restarted).conflicting_pairs_ordered == 3

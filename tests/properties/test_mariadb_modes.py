@@ -211,3 +211,11 @@ def test_single_thread_that_reads_ahead_is_reported():
     history = history_of(f"{SINGLE}{LOG}{begun(1)} ; {begun(2)}")
     (breach,) = single_threads_end_what_they_took_up(history)
     assert str(breach) == "r1 took T2 up before T1 had ended"
+
+
+def test_crash_ends_what_was_given_before_the_sources_restart():
+    crashed = history_of(
+        RESTARTED
+        + "started @r1 ; scheduled T2@r1 worker=1 ; crashed @r1 ; scheduled T3@r1 worker=1"
+    )
+    assert not source_restarts_drain_the_workers(crashed)

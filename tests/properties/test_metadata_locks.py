@@ -59,3 +59,11 @@ def test_definition_is_sent_with_its_statement():
     empty = tuple(replace(one, statement="") for one in history.transactions)
     (breach,) = definitions_are_sent_with_their_statement(replace(history, transactions=empty))
     assert str(breach) == "T1 is a DDL, and names no table that it alters"
+
+
+def test_workers_ddl_beside_a_client_of_another_table_holds():
+    history = run(OPEN + BEGUN, ddl=2)
+    assert workers_begin_beside_no_ddl(history)
+    used, ddl = history.transactions
+    other = replace(ddl, statement="ALTER TABLE d.u ADD c INT")
+    assert not workers_begin_beside_no_ddl(replace(history, transactions=(used, other)))

@@ -8,7 +8,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from paraply.properties.logs.part_borders import Border, Carried, PartBorders, _overlap, _union
+from paraply.properties.logs.naive_conflict_graph import check_all_pairs
+from paraply.properties.logs.part_borders import (
+    Border,
+    Carried,
+    PartBorders,
+    PartLint,
+    _overlap,
+    _union,
+)
+from tests.builders.logged import transaction
+from tests.properties.logged_strategies import mariadb_logs, mysql_logs
 
 BEFORE = Border(
     highest={"u": 5}, domains={0: (5, "0-1-5")}, servers=frozenset({1, 2}), time_s=9,
@@ -125,3 +135,51 @@ def test_intervals_overlap_where_they_have_a_common_number(first, second):
 @given(NUMBERS, NUMBERS)
 def test_union_of_intervals_has_the_numbers_of_both(first, second):
     assert _union(intervals(first), intervals(second)) == intervals(first | second)
+
+
+def windows_reach_back(log, approach, begin):
+    lint = PartLint()
+    for txn in log[approach:begin]:
+        lint.observe(txn)
+    lint.begin_part()
+    for txn in log[begin:]:
+        lint.observe(txn)
+    return lint.reaches_back
+
+
+def overlaps_before(log, applier, approach, begin):
+    """Return whether a transaction of the part may overlap one before its approach."""
+    cut = {txn.ordinal: place for place, txn in enumerate(log)}
+    allowed = check_all_pairs(log, applier).allowed
+    return any(cut[one] < approach and cut[other] >= begin for one, other in allowed)
+
+
+@given(mysql_logs(broken=False), st.integers(0, 14), st.integers(0, 5))
+def test_window_of_the_clock_reaches_back_where_a_pair_may_overlap(log, at, length):
+    approach, begin = min(at, len(log)), min(at + length, len(log))
+    found = windows_reach_back(log, approach, begin)
+    if overlaps_before(log, "logical-clock", approach, begin):
+        assert found
+    else:
+        assert found in ("", "a commit group")
+
+
+@given(mariadb_logs(), st.integers(0, 14), st.integers(0, 5))
+def test_commit_group_that_reaches_back_is_noticed(log, at, length):
+    approach, begin = min(at, len(log)), min(at + length, len(log))
+    if overlaps_before(log, "commit-group", approach, begin):
+        assert "a commit group" in windows_reach_back(log, approach, begin)
+
+
+def test_commit_group_of_another_domain_does_not_reach_back():
+    def reaches_back(*places):
+        log = [
+            transaction(number, "a", commit_id=commit_id, domain=domain)
+            for number, (domain, commit_id) in enumerate(((0, 6), (1, 8), *places), start=1)
+        ]
+        return windows_reach_back(log, 0, 2)
+
+    assert reaches_back((0, 9), (1, 9)) == ""
+    assert reaches_back((0, 9), (0, 6)) == ""
+    assert reaches_back((0, 9), (1, 8)) == "a commit group of a domain"
+    assert reaches_back((2, 6)) == "a commit group of a domain"

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import fields, replace
+
 import pytest
 
 from paraply.properties.registry import property_named, registered_properties, verdict_of
@@ -23,9 +25,11 @@ from paraply.properties.semi_sync.promises import (
     what_was_confirmed_survives,
     what_was_seen_survives,
 )
-from paraply.properties.semi_sync.watch import ABANDON_REASONS
+from paraply.properties.semi_sync.watch import ABANDON_REASONS, ReplicaSeen, Watch
+from paraply.vocabulary.events import EventKind
 from paraply.vocabulary.notation_parser import parse_history
 from paraply.vocabulary.verdict import Verdict
+from tests.properties.answers import stored
 
 START = "members=source,r1,r2 | T1{a} | T2{b} | "
 T1 = "flushed T1@source ; synced T1@source ; "
@@ -350,3 +354,44 @@ def test_recovered_source_remembers_how_far_its_engine_had_committed():
     for events in ((second, LOST, recovered, COMMIT), (LOST, recovered, second, COMMIT)):
         (breach,) = stages_follow_the_binary_log(history(both, *events))
         assert (breach.earlier, breach.later) == (1, 2)
+
+
+SEEN = [one for one in stored() if EventKind.FLUSHED in one.kinds]
+
+
+def watched(watch, events):
+    return [str(one) for event in events for one in watch.follow(event)]
+
+
+@pytest.mark.parametrize("history", SEEN)
+def test_copy_of_a_watch_is_equal_and_independent(history):
+    whole = watched(Watch.of(history), history.events)
+    for at in range(len(history.events)):
+        watch, twin = Watch.of(history), Watch.of(history)
+        found = watched(watch, history.events[:at])
+        twin = watch.fork()
+        assert twin.name() == watch.name()
+        assert [one.name() for one in twin.replicas.values()] == [
+            one.name() for one in watch.replicas.values()
+        ]
+        assert found + watched(twin, history.events[at:]) == whole
+        # The copy's steps changed nothing of the first.
+        assert found + watched(watch, history.events[at:]) == whole
+
+
+def test_name_of_a_watch_tells_each_of_its_fields():
+    empty, names = Watch(source="s"), set()
+    settings = {"source", "required", "is_synced", "waits_without_replicas", "truncates"}
+    other = {
+        "log": [1], "synced": {1}, "stages": {EventKind.FLUSHED: 1}, "committed": {1},
+        "abandoned": {1}, "seen": {1: None}, "confirmed": {1: None}, "gtids": {"g:1": 1},
+        "is_off": True, "is_switched_off": True, "lost_replicas": 1, "kept": {1},
+    }  # fmt: skip
+    assert {one.name for one in fields(Watch)} == settings | {"replicas"} | other.keys()
+    for name, value in other.items():
+        names.add(replace(empty, **{name: value}).name())
+    assert len(names | {empty.name()}) == len(other) + 1
+    seen = {"having": {1}, "had": {1}, "heard": {1}, "is_missed": True, "is_down": True}
+    assert {one.name for one in fields(ReplicaSeen)} == seen.keys()
+    states = {ReplicaSeen(**{name: value}).name() for name, value in seen.items()}
+    assert len(states | {ReplicaSeen().name()}) == len(seen) + 1

@@ -20,6 +20,7 @@ from paraply.properties.tables.compiled.timestamps import (
 )
 from paraply.properties.tables.timestamps import (
     ChunkSummary,
+    TableCounts,
     TableRow,
     check_all_pairs,
     summarise,
@@ -211,3 +212,11 @@ def test_summary_that_forgets_its_ends_loses_the_conflict():
     left, right = summarise(rows[:1]), summarise(rows[1:])
     assert (left + right).counts.unordered == 1
     assert (without_ends(left, left=True, right=True) + right).counts.unordered == 0
+
+
+@pytest.mark.parametrize("fault", ["malformed", "not_rising", "unordered"])
+def test_each_fault_alone_is_a_violation(fault):
+    assert TableCounts(compared=1, **{fault: 1}).verdict is Verdict.VIOLATED
+    assert TableCounts(**{fault: 1}).verdict is Verdict.VIOLATED
+    assert TableCounts(compared=1).verdict is Verdict.HOLDS
+    assert TableCounts().verdict is Verdict.UNKNOWN

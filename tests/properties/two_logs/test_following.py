@@ -147,3 +147,18 @@ def test_names_of_both_families_survive_json():
     assert names.as_mariadb == "0-1-5,2-3-9"
     names.add("0-1-9")
     assert names.copy().as_mariadb == "0-1-9,2-3-9"
+
+
+def test_judge_is_ready_once_it_has_read_again_what_it_had_read():
+    source = [entry(number, (number,), 0) for number in range(1, 5)]
+    judge = new_judge(10)
+    for each in source:
+        judge.take_source(each)
+    for each in (source[0], source[3]):
+        list(judge.take_target(each))
+    again = new_judge(10, FollowingState.of_json(json.loads(json.dumps(judge.state().as_json()))))
+    ready = []
+    for each in source:
+        again.take_source(each)
+        ready.append((again.is_behind_itself, again.is_ready_for("0-1-2")))
+    assert ready == [(True, False)] * 3 + [(False, True)]

@@ -128,3 +128,20 @@ def test_memory_does_not_grow_with_the_logs(monkeypatch):
             judge.take_target(named(number - 5, number - 5, ((number - 5) % 7,)))
         most = max(most, len(judge._waiting) + len(judge._early) + len(judge._queue))
     assert most <= 8
+
+
+@pytest.mark.parametrize(
+    ("change", "is_faultless"),
+    [
+        (lambda log: log, True),
+        (lambda log: log[1:], False),
+        (lambda log: [*log, log[0]], False),
+        (lambda log: [*log, named(9, 4, (1,))], False),
+        (lambda log: [*log, named(9, 4, ())], True),
+        (lambda log: [replace(log[0], commit=Commit(changes={1: (0, 9)})), *log[1:]], False),
+        (lambda log: [log[1], log[0], log[2]], True),
+    ],
+)
+def test_logs_are_without_fault_if_each_commit_came_once_and_unchanged(change, is_faultless):
+    source = [named(n, n, (n,)) for n in (1, 2, 3)]
+    assert judge_identity(source, change(source)).is_faultless is is_faultless
