@@ -39,7 +39,7 @@ from tests.properties.two_logs.test_following import logs as growing
 from tests.properties.two_logs.test_following import run as grow
 from tests.properties.two_logs.test_identity import drawn as named
 
-RUNS_EACH = 1
+RUNS_EACH = 2
 """Per subject, or mutant of it, and dialect."""
 EDITS = 4
 """Damaged copies of a run."""
