@@ -8,6 +8,8 @@ from numpy.typing import NDArray
 from paraply.adapters.binlog.source import Source
 
 CHUNK_BYTES = 2 << 20
+_PIECE_BYTES = 1 << 18
+"""Read at once: new memory for more would cost as much as the copy."""
 BUFFER_BYTES_MAX = 32 << 20
 """The decoder reads longer transactions piecewise."""
 
@@ -73,11 +75,13 @@ class ChunkSource(Source):
         self.data = target
         self.begin, self.end = 0, kept
         wanted = min(size - kept, self._chunk_bytes)
-        data = self._inner.read(wanted)
-        self.data[kept : kept + len(data)] = np.frombuffer(data, np.uint8)
-        self.end = kept + len(data)
-        self.at_end = len(data) < wanted
-        return bool(data)
+        end = kept
+        while piece := self._inner.read(min(_PIECE_BYTES, kept + wanted - end)):
+            self.data[end : end + len(piece)] = np.frombuffer(piece, np.uint8)
+            end += len(piece)
+        self.end = end
+        self.at_end = end < kept + wanted
+        return end > kept
 
     def close(self) -> None:
         """Close the underlying stream."""

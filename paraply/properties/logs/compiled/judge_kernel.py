@@ -34,7 +34,7 @@ from paraply.properties.logs.compiled.timeline_kernel import (
     place_in_group,
     place_on_clock,
 )
-from paraply.properties.logs.compiled.touch_kernel import find_newest, remember
+from paraply.properties.logs.compiled.touch_kernel import find_newest, read_ahead, remember
 from paraply.vocabulary.kernel_cache import BORROWED
 
 Ints = NDArray[np.int64]
@@ -43,6 +43,10 @@ Marks = NDArray[np.uint8]
 
 TIME_MAX = (1 << 31) - 1
 """Finish times have 32 bits."""
+
+
+AHEAD = 64
+"""Transactions whose keys are read ahead."""
 
 
 @borrowing
@@ -138,6 +142,17 @@ def judge(
     times = ready_times[6:8]
     for index in range(first, len(batch)):
         txn = batch[index]
+        if (index - first) % AHEAD == 0:
+            ahead_end = batch[min(index + AHEAD, len(batch)) - 1, C.B_LOCK_END]
+            read_ahead(
+                touches,
+                scalars[C.S_CHAINS + 3 * C.WRITES + C.OLD],
+                all_past,
+                all_ranks,
+                all_finish,
+                keys[txn[C.B_KEY_START] : ahead_end],
+                heads[txn[C.B_KEY_START] : ahead_end, 0],
+            )
         key_start, written_end = txn[C.B_KEY_START], txn[C.B_KEY_END]
         read_end, key_end = txn[C.B_READ_END], txn[C.B_LOCK_END]
         written, count = written_end - key_start, read_end - key_start

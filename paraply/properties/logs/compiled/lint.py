@@ -69,7 +69,7 @@ def _goes_back(times: Ints, skew: int) -> bool:
 def _goes_on(lint: LogLint, first: LoggedTransaction, parts: BatchParts) -> bool:
     """Return whether what is known of earlier batches stays in order."""
     gtids, clock = lint._gtids, lint._clock
-    number, last_number = (int(parts.origins[at, -1]) for at in (0, -1))
+    number, last_number = parts.origins[[0, -1], -1].tolist()
     if first.gtid:
         seen = gtids._numbers[_origin(first)]
         if not seen.may_run_to(number, last_number):
@@ -156,4 +156,5 @@ def _take_groups(groups: CommitGroupLint, parts: BatchParts, last: LoggedTransac
 def _comes_back(groups: CommitGroupLint, told: list[tuple[int, int]]) -> bool:
     """Return whether one of these groups was closed, or would be before its last member."""
     known = {groups._group, *told}
-    return len(known) <= len(told) or not known.isdisjoint(groups._closed)
+    # The other way round, all closed groups would be looked up.
+    return len(known) <= len(told) or not groups._closed.keys().isdisjoint(known)

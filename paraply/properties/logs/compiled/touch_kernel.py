@@ -38,6 +38,32 @@ def find_newest(
 
 
 @borrowing
+def read_ahead(
+    touches: Touches, oldest: int, all_past: Ints, all_ranks: Ints, all_finish: NDArray[np.int32],
+    keys: NDArray[np.uint64], heads: Ints,
+) -> None:  # fmt: skip
+    """Read what judging ``keys`` will, and forgetting as many; ``heads`` receives what has no use.
+
+    Here the processor fetches for many keys at once, where the judge waits for each.
+    """
+    newest, ring, size = touches.newest, len(touches.keys), len(all_past)
+    mask = np.uint64(len(newest) - 1)
+    for index in range(len(keys)):
+        total = np.int64(0)
+        slot = np.int64(newest[keys[index] & mask]) - 1
+        if slot >= 0 and touches.keys[slot] == keys[index]:
+            owner = np.int64(touches.owner[slot]) % size
+            finish = all_finish[owner]
+            total += np.int64(touches.distance[slot]) + np.int64(touches.marks[slot])
+            total += all_ranks[owner, 0] + all_past[owner, 0] + all_past[owner, C.H_MARK]
+            total += np.int64(finish[0, 0]) + np.int64(finish[2, 0])
+        key = touches.keys[(oldest + index) % ring]
+        slot = np.int64(newest[key & mask]) - 1
+        total += slot >= 0 and touches.keys[slot] == key
+        heads[index] = total
+
+
+@borrowing
 def add_touch(touches: Touches, touch: int, key: np.uint64, owner: int, marks: int) -> None:
     """Record a touch; the ring has room."""
     newest, keys = touches.newest, touches.keys
