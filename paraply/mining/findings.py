@@ -40,14 +40,15 @@ SCHEMA = pa.schema(
 """One row per system, kind, name and signature.
 
 Kinds: ``total`` (batches, rows, microseconds, histories, events, confirmed), ``reached`` and
-``violated`` (property; ``first`` run), ``expected`` and ``unexplained`` (property), ``action``,
-``feature`` (number), ``kept`` (``program``, ``settings``),
+``violated`` (property; ``first`` run), ``expected``, ``unexplained``, ``relevant`` and ``decided``
+(property), ``action``, ``feature`` (number), ``kept`` (``program``, ``settings``),
 ``courses`` (``sketch``),
 ``breach`` (property; ``transactions`` to ``settings``: smallest witness), ``file`` (name;
 ``signature``: statistics; ``count``: bytes; ``first``: rows).
 """
 
 COUNTED = ("histories", "events", "confirmed")
+BY_JUDGE = ("expected", "unexplained", "relevant", "decided")
 NO_SYSTEM = -1
 """Files have rows of several systems."""
 
@@ -95,7 +96,7 @@ def rows_of(system: int, found: Found) -> Iterator[dict[str, Any]]:
         yield row("reached", name, count, first=counts.first_reached.get(name))
     for name, count in counts.violated.items():
         yield row("violated", name, count, first=counts.first_violated[name])
-    for kind in ("expected", "unexplained"):
+    for kind in BY_JUDGE:
         for name, count in getattr(counts, kind).items():
             yield row(kind, name, count)
     for name, count in counts.actions.items():
@@ -145,7 +146,7 @@ class Merged:
             getattr(counts, kind)[name] = count
             if row["first"] is not None:
                 getattr(counts, f"first_{kind}")[name] = row["first"]
-        elif kind in ("expected", "unexplained"):
+        elif kind in BY_JUDGE:
             getattr(counts, kind)[name] = count
         elif kind == "action":
             counts.actions[name] = count

@@ -336,12 +336,17 @@ def _situations(results: Sequence[SystemResult]) -> Section:
                     Cell(result.system.name),
                     number(met),
                     number(100 * met / max(counts.histories, 1), 1),
+                    number(counts.relevant.get(name, 0)),
+                    number(counts.decided.get(name, 0)),
                 ]
             )
     table = Table(
         id="situations",
-        caption="In how many histories the situations occurred that the properties are about.",
-        columns=columns("situation", "system", "#histories", "#percent"),
+        caption="In how many histories the situations occurred that the properties are about, how "
+        "often, and how many of them the recorded events decide.",
+        columns=columns(
+            "situation", "system", "#histories", "#percent", "#situations", "#decidable"
+        ),
         rows=rows,
     )
     return Section(

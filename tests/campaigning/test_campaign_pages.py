@@ -52,8 +52,10 @@ def test_every_link_leads_to_a_page_of_that_breach(campaign):
 def test_situations_are_counted_in_histories(campaign):
     _, page, result = campaign
     (mutant,) = (one for one in result["systems"] if one["name"] == MUTANT)
-    for name, system, histories, percent in rows(page, "situations"):
+    for name, system, histories, percent, *evidence in rows(page, "situations"):
         if system == MUTANT:
+            found = mutant["situations"].get(name, {"relevant": 0, "decided": 0})
+            assert [int(one) for one in evidence] == [found["relevant"], found["decided"]]
             met = mutant["reached"].get(name, 0) + mutant["violated"].get(name, 0)
             assert int(histories) == met
             assert float(percent) == pytest.approx(100 * met / 40, abs=0.06)
