@@ -11,6 +11,7 @@ from typing import Any
 import pyarrow as pa
 
 from paraply.mining.coverage import course_of, features_of
+from paraply.mining.moments import moments_of
 from paraply.mining.plan import Batch, Plan
 from paraply.mining.signatures import shape_signature
 from paraply.mining.sketches import as_bytes, estimated, from_bytes, seen
@@ -133,6 +134,7 @@ class Counts:
         decided: judge -> situations that the recorded events decide.
         confirmed: confirmed kernel findings.
         actions: action and outcome -> count.
+        moments: state in which an event of no transaction occurred -> histories.
         features: numbers (``paraply.mining.coverage``).
         courses: sketch of different courses (``paraply.mining.sketches``).
         clusters: shape signature -> specimen.
@@ -151,6 +153,7 @@ class Counts:
     decided: dict[str, int] = field(default_factory=dict)
     confirmed: int = 0
     actions: Counter[str] = field(default_factory=Counter)
+    moments: Counter[str] = field(default_factory=Counter)
     features: set[int] = field(default_factory=set)
     courses: int = 0
     clusters: dict[str, Specimen] = field(default_factory=dict)
@@ -183,6 +186,7 @@ class Counts:
             for name, run in others.items():
                 first[name] = min(run, first.get(name, run))
         self.actions += other.actions
+        self.moments += other.moments
         self.features |= other.features
         self.courses |= other.courses
         for text, specimen in other.clusters.items():
@@ -220,6 +224,7 @@ class Counts:
             "decided": self.decided,
             "confirmed": self.confirmed,
             "actions": dict(sorted(self.actions.items())),
+            "moments": dict(sorted(self.moments.items())),
             "features": sorted(self.features),
             "courses": as_bytes(self.courses).hex() if self.courses else "",
             "clusters": {text: one.as_json() for text, one in self.clusters.items()},
@@ -241,6 +246,7 @@ _COUNTS_SHAPE = {
     "decided": _COUNTED,
     "confirmed": int,
     "actions": _COUNTED,
+    "moments": _COUNTED,
     "features": [int],
     "courses": str,
     "clusters": {str: {"count": int, "size": [int], "run": int, "program": str, "settings": str}},
@@ -252,7 +258,7 @@ def counts_from_json(value: Mapping[str, Any]) -> Counts:
     """Read :meth:`Counts.as_json`; ``ValueError`` for another shape."""
     # States of earlier versions lack these.
     later: dict[str, dict[str, int]] = {
-        name: {} for name in ("expected", "unexplained", "relevant", "decided")
+        name: {} for name in ("expected", "unexplained", "relevant", "decided", "moments")
     }
     value = {"courses": "", "kept": [], **later, **value}
     require_shape(value, {"clusters": {str: dict}}, "counts")
@@ -271,6 +277,7 @@ def counts_from_json(value: Mapping[str, Any]) -> Counts:
         decided=dict(value["decided"]),
         confirmed=value["confirmed"],
         actions=Counter(value["actions"]),
+        moments=Counter(value["moments"]),
         features=set(value["features"]),
         courses=from_bytes(bytes.fromhex(value["courses"])) if value["courses"] else 0,
         clusters={text: specimen_from_json(one) for text, one in value["clusters"].items()},
@@ -314,7 +321,9 @@ def run_batch(
             else:
                 history = make_history(schedule, run)
             options = settings or options_column(system, run)
-            features = features_of(history)
+            moments = moments_of(history)
+            counts.moments.update(moments)
+            features = features_of(history, moments)
             program = encode_program(schedule.choices)
             if known is not None and features - known - counts.features:
                 kept = Kept(program, "" if system.draws is None else options)

@@ -41,7 +41,7 @@ SCHEMA = pa.schema(
 
 Kinds: ``total`` (batches, rows, microseconds, histories, events, confirmed), ``reached`` and
 ``violated`` (property; ``first`` run), ``expected``, ``unexplained``, ``relevant`` and ``decided``
-(property), ``action``, ``feature`` (number), ``kept`` (``program``, ``settings``),
+(property), ``action``, ``moment``, ``feature`` (number), ``kept`` (``program``, ``settings``),
 ``courses`` (``sketch``),
 ``breach`` (property; ``transactions`` to ``settings``: smallest witness), ``file`` (name;
 ``signature``: statistics; ``count``: bytes; ``first``: rows).
@@ -101,6 +101,8 @@ def rows_of(system: int, found: Found) -> Iterator[dict[str, Any]]:
             yield row(kind, name, count)
     for name, count in counts.actions.items():
         yield row("action", name, count)
+    for name, count in counts.moments.items():
+        yield row("moment", name, count)
     for feature in counts.features:
         yield row("feature", str(feature))
     if counts.courses:
@@ -150,6 +152,8 @@ class Merged:
             getattr(counts, kind)[name] = count
         elif kind == "action":
             counts.actions[name] = count
+        elif kind == "moment":
+            counts.moments[name] = count
         elif kind == "feature":
             counts.features.add(int(name))
         elif kind == "courses":

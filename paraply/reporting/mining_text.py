@@ -223,6 +223,7 @@ def _system_json(result: SystemResult, *, with_times: bool) -> dict[str, Any]:
         "confirmed": counts.confirmed,
         "features": len(counts.features),
         "different": counts.different,
+        "moments": dict(sorted(counts.moments.items())),
         "reached": counts.reached,
         "violated": counts.violated,
         "situations": {
