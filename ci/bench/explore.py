@@ -40,16 +40,18 @@ MACHINE_SETTINGS = settings(
 
 
 def machines() -> dict[str, type[RuleBasedStateMachine]]:
-    """Return each subject's state machine."""
+    """Return each subject's state machine; it judges once, as the runs beside it."""
     applier, certifier, group = (
         importlib.import_module(f"tests.machines.test_{name}_machine")
         for name in ("applier", "certifier", "group")
     )
-    return {
+    at_the_end = importlib.import_module("tests.machines.hunting").judged_at_the_end
+    found = {
         "applier": applier.machine_of(applier.workload_of("logical_clock")),
         "certifier": certifier.machine_of("wl8440"),
         "group": group.machine_of("wl8440"),
     }
+    return {name: at_the_end(machine) for name, machine in found.items()}
 
 
 @benchmark("explore")

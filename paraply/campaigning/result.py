@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from paraply.mining.batch_runs import Counts
 from paraply.mining.campaign import Progress
 from paraply.mining.systems import System
+from paraply.properties.registry import Evidence
 from paraply.registries import mutant_named, property_named
 from paraply.vocabulary.verdict import OVER_SERIALISES, Verdict, combine
 
@@ -27,6 +28,12 @@ class SystemResult:
     seconds: float
     verdict: Verdict
     note: str
+
+    @property
+    def evidence(self) -> Evidence:
+        """Return the situations of all judges."""
+        relevant, decided = self.counts.relevant, self.counts.decided
+        return Evidence(relevant=sum(relevant.values()), decided=sum(decided.values()))
 
     @property
     def first_found(self) -> int | None:
@@ -106,7 +113,12 @@ def _of_subject(
         return Verdict.VIOLATED, f"breaks {', '.join(grave)}"
     not_found = sorted(system.known_breaches - counts.violated.keys())
     met = counts.reached.keys() | counts.violated.keys()
-    unreached = sorted(system.situations_given(met) - met)
+    undecided = sorted(
+        name
+        for name in counts.relevant
+        if counts.evidence_of(name).verdict is not Verdict.HOLDS and name not in counts.violated
+    )
+    unreached = sorted(system.situations_given(met) - met - set(undecided))
     notes = []
     if slow:
         notes.append(f"{OVER_SERIALISES}: {', '.join(slow)}")
@@ -119,13 +131,16 @@ def _of_subject(
         )
     if not_found:
         notes.append(f"known breach not found: {', '.join(not_found)}")
+    if undecided:
+        shares = [f"{name} ({counts.evidence_of(name)})" for name in undecided]
+        notes.append(f"not decidable: {', '.join(shares)}")
     if unreached:
         notes.append(f"never reached: {', '.join(unreached)}")
     known = system.known_breaches & counts.violated.keys()
     counting = [name for name in known if is_strict or property_named(name).is_safety]
     if counting and not allow_expected:
         return Verdict.VIOLATED, "; ".join(notes)
-    if not_found or unreached:
+    if not_found or unreached or undecided:
         return Verdict.UNKNOWN, "; ".join(notes)
     return Verdict.HOLDS, "; ".join(notes)
 

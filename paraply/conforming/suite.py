@@ -22,7 +22,7 @@ from paraply.adapters.conformance.protocol import Role
 from paraply.adapters.conformance.session import Launcher, Run, RunOptions, Session
 from paraply.adapters.conformance.tracking import Precision
 from paraply.conforming.breaches import Breach, smallest_breach
-from paraply.properties.registry import Property
+from paraply.properties.registry import NO_EVIDENCE, Evidence, Property
 from paraply.properties.search import random_schedules
 from paraply.properties.shrinking import without_trailing_zeros
 from paraply.registries import property_named
@@ -84,6 +84,7 @@ class CaseResult:
         notes: more about a failure over the wire: findings and trace.
         replay: arguments that repeat a failure over the wire.
         explored: the enumerated schedules of a short log.
+        evidence: situations of the case's property; none over the wire, where logs decide.
     """
 
     case: Case
@@ -97,6 +98,7 @@ class CaseResult:
     runs: int = 0
     seconds: float = 0.0
     explored: Explored | None = None
+    evidence: Evidence = NO_EVIDENCE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -165,14 +167,15 @@ class Conformance:
             return CaseResult(case=case, result=Result.SKIP, reason=reason)
         started = time.monotonic()
         properties = self.properties_of(case)
-        witness = property_named(case.decides).witness
-        is_reached = overlaps = False
+        decides, evidence = property_named(case.decides), NO_EVIDENCE
+        overlaps = False
         runs = 0
         interleavings = self._interleavings_of(case)
         for seed, schedule in self._schedules_of(case, interleavings):
             runs += 1
             run = self.run_once(case, schedule, seed)
             breach = None
+            evidence += decides.evidence(run.history)
             reason = run.fault and self._with_share_of_faults(case, run.fault, schedule, seed)
             if not run.fault:
                 breach = self._breach(case, run, schedule, properties, seed)
@@ -186,11 +189,14 @@ class Conformance:
                     stderr=run.stderr,
                     runs=runs,
                     seconds=time.monotonic() - started,
+                    evidence=evidence,
                 )
-            is_reached = is_reached or bool(witness(run.history))
             overlaps = overlaps or bool(property_named(_OVERLAP).witness(run.history))
         self.has_overlapped = self.has_overlapped or overlaps
-        reason = "" if is_reached else f"the situation of {case.decides} never occurred"
+        is_reached = evidence.verdict is Verdict.HOLDS
+        reason = evidence.reason
+        if not evidence.relevant:
+            reason = f"the situation of {case.decides} never occurred"
         if case.is_about_parallel_apply and not overlaps:
             is_reached = False
             reason = "no two transactions were ever under way together"
@@ -201,6 +207,7 @@ class Conformance:
             runs=runs,
             seconds=time.monotonic() - started,
             explored=None if interleavings is None else interleavings.explored,
+            evidence=evidence,
         )
 
     def _interleavings_of(self, case: Case) -> Interleavings | None:

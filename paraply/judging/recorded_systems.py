@@ -72,6 +72,12 @@ class RecordedSystem(ForeignSystem):
         """Return the breakable situations of all judges."""
         return frozenset(prop.name for prop in self.properties if not is_situation(prop))
 
+    @property
+    def properties(self) -> tuple[Property, ...]:
+        """Return the judges, each for the histories that it applies to."""
+        judges = {prop.name: prop for prop in registered_properties()}
+        return tuple(judges[name] for name in self.judges)
+
     def situations_given(self, met: Set[str]) -> frozenset[str]:
         """Return situations of areas with evidence."""
         areas = {prop.area for prop in self.properties if prop.name in met}

@@ -11,12 +11,13 @@ from typing import Any
 import pyarrow as pa
 
 from paraply.mining.coverage import course_of, features_of
+from paraply.mining.moments import moments_of
 from paraply.mining.plan import Batch, Plan
 from paraply.mining.signatures import shape_signature
 from paraply.mining.sketches import as_bytes, estimated, from_bytes, seen
 from paraply.mining.systems import System, as_settings, is_situation
 from paraply.properties.campaign import steps_of
-from paraply.properties.registry import Property
+from paraply.properties.registry import Evidence, Property
 from paraply.vocabulary.events import Event
 from paraply.vocabulary.history import History
 from paraply.vocabulary.history_jsonl import write_history
@@ -129,8 +130,11 @@ class Counts:
         first_reached: judge -> first run.
         expected: judge -> histories that break it, as is known of their drawn options.
         unexplained: judge -> violating histories without the cause that their dialect is known for.
+        relevant: judge -> situations.
+        decided: judge -> situations that the recorded events decide.
         confirmed: confirmed kernel findings.
         actions: action and outcome -> count.
+        moments: state in which an event of no transaction occurred -> histories.
         features: numbers (``paraply.mining.coverage``).
         courses: sketch of different courses (``paraply.mining.sketches``).
         clusters: shape signature -> specimen.
@@ -145,8 +149,11 @@ class Counts:
     first_reached: dict[str, int] = field(default_factory=dict)
     expected: dict[str, int] = field(default_factory=dict)
     unexplained: dict[str, int] = field(default_factory=dict)
+    relevant: dict[str, int] = field(default_factory=dict)
+    decided: dict[str, int] = field(default_factory=dict)
     confirmed: int = 0
     actions: Counter[str] = field(default_factory=Counter)
+    moments: Counter[str] = field(default_factory=Counter)
     features: set[int] = field(default_factory=set)
     courses: int = 0
     clusters: dict[str, Specimen] = field(default_factory=dict)
@@ -167,6 +174,8 @@ class Counts:
             (self.violated, other.violated),
             (self.expected, other.expected),
             (self.unexplained, other.unexplained),
+            (self.relevant, other.relevant),
+            (self.decided, other.decided),
         ):
             for name, count in theirs.items():
                 mine[name] = mine.get(name, 0) + count
@@ -177,6 +186,7 @@ class Counts:
             for name, run in others.items():
                 first[name] = min(run, first.get(name, run))
         self.actions += other.actions
+        self.moments += other.moments
         self.features |= other.features
         self.courses |= other.courses
         for text, specimen in other.clusters.items():
@@ -189,6 +199,16 @@ class Counts:
         else:
             self.clusters[text] = specimen
 
+    def weigh(self, name: str, evidence: Evidence) -> None:
+        """Add a judge's situations in a history."""
+        if evidence.relevant:
+            self.relevant[name] = self.relevant.get(name, 0) + evidence.relevant
+            self.decided[name] = self.decided.get(name, 0) + evidence.decided
+
+    def evidence_of(self, name: str) -> Evidence:
+        """Return a judge's situations in all histories."""
+        return Evidence(relevant=self.relevant.get(name, 0), decided=self.decided.get(name, 0))
+
     def as_json(self) -> dict[str, Any]:
         """Return plain values for :func:`counts_from_json`."""
         return {
@@ -200,8 +220,11 @@ class Counts:
             "first_reached": self.first_reached,
             "expected": self.expected,
             "unexplained": self.unexplained,
+            "relevant": self.relevant,
+            "decided": self.decided,
             "confirmed": self.confirmed,
             "actions": dict(sorted(self.actions.items())),
+            "moments": dict(sorted(self.moments.items())),
             "features": sorted(self.features),
             "courses": as_bytes(self.courses).hex() if self.courses else "",
             "clusters": {text: one.as_json() for text, one in self.clusters.items()},
@@ -219,8 +242,11 @@ _COUNTS_SHAPE = {
     "first_reached": _COUNTED,
     "expected": _COUNTED,
     "unexplained": _COUNTED,
+    "relevant": _COUNTED,
+    "decided": _COUNTED,
     "confirmed": int,
     "actions": _COUNTED,
+    "moments": _COUNTED,
     "features": [int],
     "courses": str,
     "clusters": {str: {"count": int, "size": [int], "run": int, "program": str, "settings": str}},
@@ -231,7 +257,10 @@ _COUNTS_SHAPE = {
 def counts_from_json(value: Mapping[str, Any]) -> Counts:
     """Read :meth:`Counts.as_json`; ``ValueError`` for another shape."""
     # States of earlier versions lack these.
-    value = {"courses": "", "expected": {}, "unexplained": {}, "kept": [], **value}
+    later: dict[str, dict[str, int]] = {
+        name: {} for name in ("expected", "unexplained", "relevant", "decided", "moments")
+    }
+    value = {"courses": "", "kept": [], **later, **value}
     require_shape(value, {"clusters": {str: dict}}, "counts")
     value["clusters"] = {text: {"settings": "", **one} for text, one in value["clusters"].items()}
     require_shape(value, _COUNTS_SHAPE, "counts")
@@ -244,8 +273,11 @@ def counts_from_json(value: Mapping[str, Any]) -> Counts:
         first_reached=dict(value["first_reached"]),
         expected=dict(value["expected"]),
         unexplained=dict(value["unexplained"]),
+        relevant=dict(value["relevant"]),
+        decided=dict(value["decided"]),
         confirmed=value["confirmed"],
         actions=Counter(value["actions"]),
+        moments=Counter(value["moments"]),
         features=set(value["features"]),
         courses=from_bytes(bytes.fromhex(value["courses"])) if value["courses"] else 0,
         clusters={text: specimen_from_json(one) for text, one in value["clusters"].items()},
@@ -289,7 +321,9 @@ def run_batch(
             else:
                 history = make_history(schedule, run)
             options = settings or options_column(system, run)
-            features = features_of(history)
+            moments = moments_of(history)
+            counts.moments.update(moments)
+            features = features_of(history, moments)
             program = encode_program(schedule.choices)
             if known is not None and features - known - counts.features:
                 kept = Kept(program, "" if system.draws is None else options)
@@ -359,6 +393,8 @@ def judged(
     for prop in judges:
         name = prop.name
         violations = prop.violations(history)
+        evidence = prop.evidence(history)
+        counts.weigh(name, evidence)
         is_explained = bool(violations) and system.explains(prop, history)
         if is_explained and name not in known:
             expected.append(name)
@@ -373,9 +409,7 @@ def judged(
             counts.violated[name] = counts.violated.get(name, 0) + 1
             counts.first_violated.setdefault(name, run)
             counts.meet(signature, Specimen(1, size, run, program, settings))
-        elif (evidence := prop.evidence(history)).verdict is Verdict.HOLDS or (
-            evidence.relevant and is_situation(prop)
-        ):
+        elif evidence.verdict is Verdict.HOLDS or (evidence.relevant and is_situation(prop)):
             (situations if is_situation(prop) else holds).append(name)
             counts.reached[name] = counts.reached.get(name, 0) + 1
             counts.first_reached.setdefault(name, run)

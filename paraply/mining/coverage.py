@@ -1,13 +1,14 @@
 """Course and features of a run.
 
-A *feature* is a pair of consecutive actions (action, outcome, relation) or an abstract state
-(transactions per action). Names do not matter.
+A *feature* is a pair of consecutive actions (action, outcome, relation), an abstract state
+(transactions per action) or a moment (``paraply.mining.moments``). Names do not matter.
 """
 
 from __future__ import annotations
 
 import hashlib
 from array import array
+from collections.abc import Iterable
 from functools import lru_cache
 
 from paraply.vocabulary.events import Event, EventKind, Outcome
@@ -52,9 +53,9 @@ def course_of(history: History) -> int:
     return int.from_bytes(digest, "little", signed=True)
 
 
-def features_of(history: History) -> set[int]:
-    """Return a history's features as 32-bit numbers."""
-    features: set[int] = set()
+def features_of(history: History, moments: Iterable[str] = ()) -> set[int]:
+    """Return a history's features, with its moments, as 32-bit numbers."""
+    features = {_number(("moment", moment)) for moment in moments}
     standing: dict[int, int] = {}
     before: Event | None = None
     previous = (-1, 0, 0, 0)

@@ -40,14 +40,15 @@ SCHEMA = pa.schema(
 """One row per system, kind, name and signature.
 
 Kinds: ``total`` (batches, rows, microseconds, histories, events, confirmed), ``reached`` and
-``violated`` (property; ``first`` run), ``expected`` and ``unexplained`` (property), ``action``,
-``feature`` (number), ``kept`` (``program``, ``settings``),
+``violated`` (property; ``first`` run), ``expected``, ``unexplained``, ``relevant`` and ``decided``
+(property), ``action``, ``moment``, ``feature`` (number), ``kept`` (``program``, ``settings``),
 ``courses`` (``sketch``),
 ``breach`` (property; ``transactions`` to ``settings``: smallest witness), ``file`` (name;
 ``signature``: statistics; ``count``: bytes; ``first``: rows).
 """
 
 COUNTED = ("histories", "events", "confirmed")
+BY_JUDGE = ("expected", "unexplained", "relevant", "decided")
 NO_SYSTEM = -1
 """Files have rows of several systems."""
 
@@ -95,11 +96,13 @@ def rows_of(system: int, found: Found) -> Iterator[dict[str, Any]]:
         yield row("reached", name, count, first=counts.first_reached.get(name))
     for name, count in counts.violated.items():
         yield row("violated", name, count, first=counts.first_violated[name])
-    for kind in ("expected", "unexplained"):
+    for kind in BY_JUDGE:
         for name, count in getattr(counts, kind).items():
             yield row(kind, name, count)
     for name, count in counts.actions.items():
         yield row("action", name, count)
+    for name, count in counts.moments.items():
+        yield row("moment", name, count)
     for feature in counts.features:
         yield row("feature", str(feature))
     if counts.courses:
@@ -145,10 +148,12 @@ class Merged:
             getattr(counts, kind)[name] = count
             if row["first"] is not None:
                 getattr(counts, f"first_{kind}")[name] = row["first"]
-        elif kind in ("expected", "unexplained"):
+        elif kind in BY_JUDGE:
             getattr(counts, kind)[name] = count
         elif kind == "action":
             counts.actions[name] = count
+        elif kind == "moment":
+            counts.moments[name] = count
         elif kind == "feature":
             counts.features.add(int(name))
         elif kind == "courses":

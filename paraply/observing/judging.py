@@ -9,7 +9,7 @@ from paraply.adapters.live.target import HEALTHY, LiveRequest, LiveRound, LiveTa
 from paraply.observing import conformance as live_conformance
 from paraply.observing import model_traces
 from paraply.observing.live_monitors import LIVE_MONITORS, monitor_round
-from paraply.properties.registry import Violation, verdict_of
+from paraply.properties.registry import NO_EVIDENCE, Evidence, Violation, verdict_of
 from paraply.registries import property_named
 from paraply.version import VERSION
 from paraply.vocabulary.group_trace import GroupTrace
@@ -33,6 +33,8 @@ class Answer:
     """Whether the breach depends on luck."""
     held: int = 0
     """Rounds with its situation, unbroken."""
+    evidence: Evidence = NO_EVIDENCE
+    """Situations of all rounds; none where a model or a monitor answers."""
     broken: int = 0
     reason: str = NOT_REACHED
     is_out_of_reach: bool = False
@@ -43,20 +45,32 @@ class Answer:
 
     @property
     def verdict(self) -> Verdict:
-        """Return VIOLATED, HOLDS (with a witness) or UNKNOWN."""
+        """Return VIOLATED, HOLDS (with a witness, and all decided) or UNKNOWN."""
         if self.broken:
             return Verdict.VIOLATED
-        return Verdict.HOLDS if self.held else Verdict.UNKNOWN
+        return Verdict.HOLDS if self.held and self.is_decided else Verdict.UNKNOWN
+
+    @property
+    def is_decided(self) -> bool:
+        """Return whether no situation of any round is undecided."""
+        return self.evidence.decided == self.evidence.relevant
 
     @property
     def decides(self) -> bool:
         """Return whether the exit code counts it."""
         return not (self.verdict is Verdict.UNKNOWN and self.is_out_of_reach)
 
+    @property
+    def situations(self) -> str:
+        """Return how many situations are decidable; empty where a model or a monitor answers."""
+        return str(self.evidence) if self.evidence.relevant else ""
+
     def why(self) -> str:
         """Return the verdict's basis."""
         if self.broken:
             return self.examples[0]
+        if not self.is_decided:
+            return self.evidence.reason
         if self.held:
             rounds = f"{self.held} round{'s' if self.held > 1 else ''}"
             return f"{rounds}: {self.said}" if self.said else rounds
@@ -208,6 +222,7 @@ def judge(answer: Answer, history: History, out_of_reach: str | None) -> Sequenc
     """Add a history's verdict; return the breaches."""
     prop = property_named(answer.name)
     verdict = verdict_of(history, prop)
+    answer.evidence += prop.evidence(history)
     answer.held += verdict is Verdict.HOLDS
     if verdict is Verdict.UNKNOWN and out_of_reach is not None:
         answer.reason, answer.is_out_of_reach = out_of_reach, True

@@ -107,6 +107,7 @@ def _answers(results: Sequence[LiveResult]) -> Section:
                     verdict_cell(answer.verdict.word),
                     number(answer.held),
                     number(answer.broken),
+                    Cell(answer.situations),
                     Cell(visible(why)),
                 ]
             )
@@ -114,7 +115,14 @@ def _answers(results: Sequence[LiveResult]) -> Section:
         id="answers",
         caption="Every property that was asked, in every mode and under every fault.",
         columns=columns(
-            "property", "mode", "fault", "verdict", "#rounds held", "#broken", "evidence"
+            "property",
+            "mode",
+            "fault",
+            "verdict",
+            "#rounds held",
+            "#broken",
+            "decidable",
+            "evidence",
         ),
         rows=rows,
     )

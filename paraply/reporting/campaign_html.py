@@ -13,6 +13,7 @@ from paraply.campaigning.result import (
     unexpected_breaches,
 )
 from paraply.mining.campaign import Progress
+from paraply.mining.moments import FLAGS
 from paraply.reporting.mining_text import DIFFERENT, summary
 from paraply.reporting.pictures.discovery import discovery_picture
 from paraply.reporting.sortable import Cell, Table, columns, number, verdict_cell
@@ -52,7 +53,7 @@ def campaign_html(
         sections.append(_mutants(results, smallest, pages))
     if filed:
         sections.append(_counterexamples(filed, pages))
-    sections += [_situations(results), _actions(results)]
+    sections += [_situations(results), _moments(results), _actions(results)]
     return table_page(
         f"Campaign of seed {plan.seed}",
         summary(progress, results),
@@ -336,12 +337,17 @@ def _situations(results: Sequence[SystemResult]) -> Section:
                     Cell(result.system.name),
                     number(met),
                     number(100 * met / max(counts.histories, 1), 1),
+                    number(counts.relevant.get(name, 0)),
+                    number(counts.decided.get(name, 0)),
                 ]
             )
     table = Table(
         id="situations",
-        caption="In how many histories the situations occurred that the properties are about.",
-        columns=columns("situation", "system", "#histories", "#percent"),
+        caption="In how many histories the situations occurred that the properties are about, how "
+        "often, and how many of them the recorded events decide.",
+        columns=columns(
+            "situation", "system", "#histories", "#percent", "#situations", "#decidable"
+        ),
         rows=rows,
     )
     return Section(
@@ -378,6 +384,33 @@ def _actions(results: Sequence[SystemResult]) -> Section:
         ],
     )
     return Section(title="Actions", table=table, is_folded=True)
+
+
+def _moments(results: Sequence[SystemResult]) -> Section:
+    """Return the matrix of states: which were true together, and what occurred in them."""
+    rows = []
+    for result in results:
+        if result.system.mutant:
+            continue
+        for moment, count in sorted(result.counts.moments.items()):
+            event, _, states = moment.partition(": ")
+            held = states.split(", ")
+            rows.append(
+                [
+                    Cell(result.system.name),
+                    Cell(event),
+                    *(Cell("yes" if flag in held else "") for flag in FLAGS),
+                    number(count),
+                    number(100 * count / max(result.counts.histories, 1), 1),
+                ]
+            )
+    table = Table(
+        id="moments",
+        caption="The states of a member in which faults and other events of no transaction met it.",
+        columns=columns("subject", "event", *FLAGS, "#histories", "#percent"),
+        rows=rows,
+    )
+    return Section(title="States", table=table, is_folded=True)
 
 
 def _smallest(filed: Sequence[Filed]) -> dict[tuple[str, str], Filed]:

@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 
 from paraply.judging.checking import Checked, Row
 from paraply.reporting.escape import shortened, visible
-from paraply.reporting.explore_text import evidence_json
+from paraply.reporting.explore_text import decidable, evidence_json
 from paraply.reporting.json_document import json_document
 from paraply.reporting.page import page
 from paraply.reporting.plain_table import plain_table
@@ -178,8 +178,11 @@ def check_junit(checked: Checked) -> str:
             skipped += 1
             word = "does not decide: " if row.verdict is Verdict.VIOLATED else "unknown: "
             ElementTree.SubElement(element, "skipped", message=word + message)
-        if row.said:
-            ElementTree.SubElement(element, "system-out").text = visible(row.said)
+        says = [visible(row.said)] if row.said else []
+        if row.evidence.relevant:
+            says.append(decidable(row.evidence))
+        if says:
+            ElementTree.SubElement(element, "system-out").text = "\n".join(says)
     for element in (root, suite):
         element.set("tests", str(len(checked.rows)))
         element.set("failures", str(failures))

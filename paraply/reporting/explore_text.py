@@ -169,6 +169,11 @@ def _finding_json(finding: Finding, commands: Mapping[str, str]) -> dict[str, An
     return value
 
 
+def decidable(evidence: Evidence) -> str:
+    """Return the counts of situations in words."""
+    return f"{evidence} situations are decidable"
+
+
 def evidence_json(evidence: Evidence) -> dict[str, Any]:
     """Return counts of situations, and missing evidence."""
     return {

@@ -9,6 +9,7 @@ from typing import Any
 from paraply.adapters.live.target import LiveTarget
 from paraply.observing.judging import LiveResult, command_of
 from paraply.reporting.escape import visible
+from paraply.reporting.explore_text import evidence_json
 from paraply.reporting.plain_table import plain_table
 
 _COUNTS = {
@@ -42,8 +43,8 @@ def result_text(result: LiveResult) -> str:
         why = answer.why()
         if answer.broken and answer.is_documented:
             why = f"as documented for this fault: {why}"
-        rows.append((answer.name, answer.verdict.word, why))
-    lines += plain_table(("property", "verdict", "evidence"), rows, indent="  ")
+        rows.append((answer.name, answer.verdict.word, answer.situations, why))
+    lines += plain_table(("property", "verdict", "decidable", "evidence"), rows, indent="  ")
     if result.silent_controls:
         names = ", ".join(result.silent_controls)
         lines += ["", f"  the control did not come out: {names} was to be broken"]
@@ -75,6 +76,7 @@ def result_json(result: LiveResult) -> dict[str, Any]:
                 "documented": answer.is_documented,
                 "rare": answer.is_rare,
                 "why": answer.why(),
+                "situations": evidence_json(answer.evidence),
                 "examples": answer.examples,
             }
             for answer in result.answers.values()

@@ -83,11 +83,11 @@ def subject_lines(results: Sequence[SystemResult]) -> list[str]:
     rows = [
         (
             result.system.name, result.verdict.word, result.counts.histories,
-            f"{result.counts.different:,}", result.note,
+            f"{result.counts.different:,}", str(result.evidence), result.note,
         )
         for result in subjects
     ]  # fmt: skip
-    return [*plain_table(("subject", "verdict", "histories", DIFFERENT, ""), rows), ""]
+    return [*plain_table(("subject", "verdict", "histories", DIFFERENT, "decidable", ""), rows), ""]
 
 
 def mutant_lines(results: Sequence[SystemResult], *, with_times: bool) -> list[str]:
@@ -223,7 +223,12 @@ def _system_json(result: SystemResult, *, with_times: bool) -> dict[str, Any]:
         "confirmed": counts.confirmed,
         "features": len(counts.features),
         "different": counts.different,
+        "moments": dict(sorted(counts.moments.items())),
         "reached": counts.reached,
         "violated": counts.violated,
+        "situations": {
+            name: {"relevant": relevant, "decided": counts.decided.get(name, 0)}
+            for name, relevant in counts.relevant.items()
+        },
         "first_violated": counts.first_violated,
     }

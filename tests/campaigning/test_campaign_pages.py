@@ -6,6 +6,7 @@ import re
 import pytest
 
 from paraply.cli import main
+from paraply.mining.moments import FLAGS, NOTHING
 
 SYSTEMS = ["--subjects", "certifier:wl8440_literal,certifier:wl8440", "--mutants"]
 MUTANT = "first_item_decides"
@@ -52,11 +53,26 @@ def test_every_link_leads_to_a_page_of_that_breach(campaign):
 def test_situations_are_counted_in_histories(campaign):
     _, page, result = campaign
     (mutant,) = (one for one in result["systems"] if one["name"] == MUTANT)
-    for name, system, histories, percent in rows(page, "situations"):
+    for name, system, histories, percent, *evidence in rows(page, "situations"):
         if system == MUTANT:
+            found = mutant["situations"].get(name, {"relevant": 0, "decided": 0})
+            assert [int(one) for one in evidence] == [found["relevant"], found["decided"]]
             met = mutant["reached"].get(name, 0) + mutant["violated"].get(name, 0)
             assert int(histories) == met
             assert float(percent) == pytest.approx(100 * met / 40, abs=0.06)
+
+
+def test_states_of_faults_are_those_of_the_campaign(campaign):
+    _, page, result = campaign
+    shown = {}
+    for subject, event, *flags, histories, _ in rows(page, "moments"):
+        held = [name for name, flag in zip(FLAGS, flags, strict=True) if flag]
+        shown[subject, f"{event}: {', '.join(held) or NOTHING}"] = int(histories)
+    subjects = [one for one in result["systems"] if not one["mutant"]]
+    assert shown == {
+        (one["name"], moment): count for one in subjects for moment, count in one["moments"].items()
+    }
+    assert shown
 
 
 def test_actions_add_up_to_the_events(campaign):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
+from dataclasses import replace
 
 import pytest
 
@@ -15,7 +16,9 @@ from paraply.mining.engines import InProcess
 from paraply.mining.plan import Plan, plan_from_json
 from paraply.properties.registry import property_named
 from paraply.vocabulary.errors import ParaplyError
+from paraply.vocabulary.history import EvidenceTier
 from paraply.vocabulary.history_jsonl import write_history
+from paraply.vocabulary.notation_parser import parse_history
 from paraply.vocabulary.schedule import SeededSchedule
 from tests.mining.campaigns import rows_of, small_plan
 
@@ -117,3 +120,48 @@ def test_what_is_no_recording_is_refused(tmp_path, text, code, capsys):
         path.write_text(text)
     assert main(["mine", "--recorded", str(path), "--out", str(tmp_path / "out")]) == 3
     assert code in capsys.readouterr().err
+
+
+WINDOWS = """
+T1{a} 2<1 | T2{a} 3<1
+| begun T1@w1 ; begun T2@w2 ; engine_committed T1@w1 ; engine_committed T2@w2 ; stopped
+"""
+WINDOWS_APART = """
+T1{a} 2<1 | T2{b} 3<1 | T3{a} 4<2
+| begun T1@w1 ; begun T2@w2 ; engine_committed T1@w1 ; begun T3@w1
+; engine_committed T2@w2 ; engine_committed T3@w1 ; stopped
+"""
+
+
+def test_situation_that_one_history_does_not_decide_leaves_the_recording_unknown(tmp_path, capsys):
+    """The first history decides its pair, and so would hide that of the second."""
+    apart = parse_history(WINDOWS_APART)
+    waiting = parse_history(WINDOWS)
+    windows = [
+        replace(one, header=replace(one.header, tier=EvidenceTier.COMMIT_WINDOWS, dialect=dialect))
+        for one, dialect in ((apart, ""), (waiting, "optimistic"))
+    ]
+    path = tmp_path / "runs.jsonl"
+    path.write_text("".join(f"{line}\n" for one in windows for line in write_history(one)))
+    out, form = tmp_path / "out", tmp_path / "report.json"
+    assert main(["mine", "--recorded", str(path), "--out", str(out), "--json", str(form)]) == 2
+    (system,) = json.loads(form.read_text())["systems"]
+    name = "no_conflicting_parallel_apply"
+    assert system["situations"][name] == {"relevant": 2, "decided": 1}
+    assert f"not decidable: {name} (1 of 2)" in system["note"]
+    text = " ".join(capsys.readouterr().out.split())
+    assert f"not decidable: {name} (1 of 2)" in text
+
+
+def test_property_is_judged_only_of_histories_that_it_applies_to(tmp_path, histories):
+    """Options that one history lacks would end the campaign, and exemptions would be lost."""
+    stripped = [replace(one, header=replace(one.header, options={})) for one in histories[:2]]
+    path = tmp_path / "runs.jsonl"
+    both = [*histories[:2], *stripped]
+    path.write_text("".join(f"{line}\n" for one in both for line in write_history(one)))
+    plan = plan_for(path, histories=4)
+    assert "workers_are_those_configured" in plan.systems[0].judges
+    run_campaign(plan, str(tmp_path / "out"), InProcess())
+    rows = rows_of(tmp_path / "out", plan)
+    said = ["workers_are_those_configured" in row["holds"] for row in rows]
+    assert said == [True, True, False, False]

@@ -189,7 +189,8 @@ def test_every_form_lists_what_monitors_say(count, recorded, tmp_path, capsys):
     ):
         assert row["said"].startswith(start)
         assert row["said"] in printed
-        assert case.find("system-out").text == row["said"]
+        counts = "{decided} of {relevant} situations are decidable".format(**row["situations"])
+        assert case.find("system-out").text == f"{row['said']}\n{counts}"
     assert (order["verdict"], group["verdict"]) == ("holds", "unknown")
     assert "steps followed" in order["said"]
 

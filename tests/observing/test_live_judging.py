@@ -26,6 +26,8 @@ from paraply.registries import registered_properties, subject_named
 from paraply.reporting.live_text import result_json, result_text
 from paraply.version import VERSION
 from paraply.vocabulary.errors import ParaplyError
+from paraply.vocabulary.history import EvidenceTier
+from paraply.vocabulary.notation_parser import parse_history
 from paraply.vocabulary.verdict import Verdict
 from tests.adapters.live.observations import final, told, update
 
@@ -369,3 +371,28 @@ def test_monitors_do_not_judge_documented_faults():
     take_round(judged, LiveRound(number=1, seed=1, history=told(LOG, [*LOG, LOG[0]])))
     assert judged.answers["no_event_is_applied_twice"].verdict is Verdict.VIOLATED
     assert "P50" not in judged.answers
+
+
+def test_round_that_does_not_decide_a_situation_leaves_the_property_unknown():
+    """Rounds that hold do not outvote one that saw no row change of a pair."""
+    name = "no_conflicting_parallel_apply"
+    windows = parse_history(
+        "T1{a} 2<1 | T2{a} 3<1 "
+        "| begun T1@w1 ; begun T2@w2 ; engine_committed T1@w1 ; engine_committed T2@w2 ; stopped"
+    )
+    optimistic = replace(windows.header, tier=EvidenceTier.COMMIT_WINDOWS, dialect="optimistic")
+    waiting = LiveRound(number=2, seed=2, history=replace(windows, header=optimistic))
+    apart = parse_history(
+        "T1{a} 2<1 | T2{b} 3<1 | T3{a} 4<2 | begun T1@w1 ; begun T2@w2 ; engine_committed T1@w1 "
+        "; begun T3@w1 ; engine_committed T2@w2 ; engine_committed T3@w1 ; stopped"
+    )
+    decided = LiveRound(number=1, seed=1, history=apart)
+    judged = new_result(replace(TARGET, properties=(name,)), LiveRequest(mode="plain", fault=""))
+    take_round(judged, decided)
+    assert judged.answers[name].verdict is Verdict.HOLDS
+    take_round(judged, waiting)
+    assert judged.answers[name].verdict is Verdict.UNKNOWN
+    assert judged.answers[name].why() == "1 of 2: no row_applied of T2 on a"
+    assert "1 of 2" in result_text(judged)
+    (row,) = (one for one in result_json(judged)["properties"] if one["name"] == name)
+    assert (row["situations"]["relevant"], row["situations"]["decided"]) == (2, 1)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Protocol
 
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, rule
+from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from paraply.properties.machines.judging import judge
 from paraply.properties.registry import Property
@@ -80,6 +81,11 @@ class CertifierMachine(RuleBasedStateMachine):
     def view_is_installed(self) -> None:
         """Change the view."""
         self.certifier.change_view()
+
+    @invariant()
+    def nothing_is_broken_so_far(self) -> None:
+        """Judge the history so far."""
+        judge(replace(self.certifier.history(), is_complete=False), self.judged)
 
     def teardown(self) -> None:
         """Judge the whole run."""

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Protocol
 
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, rule
+from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from paraply.properties.machines.judging import judge
 from paraply.properties.registry import Property
@@ -106,6 +106,11 @@ class GroupMachine(RuleBasedStateMachine):
     def group_comes_to_rest(self) -> None:
         """End every delay."""
         self.group.settle()
+
+    @invariant()
+    def nothing_is_broken_so_far(self) -> None:
+        """Judge the story, which may be in the middle of work."""
+        judge(replace(self.group.history(), is_complete=False), self.judged)
 
     def teardown(self) -> None:
         """Judge the story, which may end in the middle of work."""

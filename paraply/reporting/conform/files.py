@@ -13,7 +13,7 @@ from paraply.conforming.suite import CaseResult, Result
 from paraply.reporting.conform.report import SuiteReport
 from paraply.reporting.counterexample_text import counterexample_lines
 from paraply.reporting.escape import visible
-from paraply.reporting.explore_text import history_records
+from paraply.reporting.explore_text import decidable, evidence_json, history_records
 from paraply.reporting.json_document import json_document
 
 
@@ -58,6 +58,7 @@ def _case_json(result: CaseResult, report: SuiteReport) -> dict[str, Any]:
         "runs": result.runs,
         "seconds": round(result.seconds, 3),
         "explored": _explored_json(result.explored),
+        "situations": evidence_json(result.evidence),
         "stderr": list(result.stderr) if result.result is Result.FAIL else [],
         "notes": list(result.notes),
         "replay": report.command(result),
@@ -109,6 +110,8 @@ def conform_junit(report: SuiteReport) -> str:
             skipped += 1
             reason = f"{result.result.value}: {result.reason}"
             ElementTree.SubElement(element, "skipped", message=visible(reason))
+        if result.evidence.relevant:
+            ElementTree.SubElement(element, "system-out").text = decidable(result.evidence)
     if report.remarks:
         ElementTree.SubElement(suite, "system-out").text = "\n".join(map(visible, report.remarks))
     for element in (root, suite):
@@ -137,6 +140,8 @@ def conform_tap(report: SuiteReport) -> str:
             reason = expected[result.case.id].reason if known else f"unknown: {result.reason}"
             line += f" # TODO {visible(reason)}"
         lines.append(line)
+        if result.evidence.relevant:
+            lines.append(f"# {decidable(result.evidence)}")
         if result.result is Result.FAIL:
             lines += ["  ---", f"  message: {visible(result.reason)!r}", "  ..."]
     lines += [f"# {visible(remark)}" for remark in report.remarks]

@@ -39,6 +39,7 @@ def write_conform_pages(folder: Path, report: SuiteReport) -> Path:
                     "result": result.result.value,
                     "a right applier": case.fact,
                     "because": result.reason,
+                    "decidable": str(result.evidence) if result.evidence.relevant else "",
                     "cause": cause_of(result).title if result.result is Result.FAIL else "",
                     "source": case.source,
                 },

@@ -7,6 +7,7 @@ from typing import Any
 
 from paraply.conforming.suite import Result
 from paraply.reporting.conform.report import SuiteReport
+from paraply.reporting.explore_text import evidence_json
 from paraply.reporting.sarif import Level, SarifPlace, sarif_document, sarif_result
 
 
@@ -30,6 +31,7 @@ def _results(report: SuiteReport, place: SarifPlace) -> Iterator[dict[str, Any]]
         command = report.command(result)
         text = result.reason + (f"\nReplay: {command}" if command else "")
         prop = {} if result.breach is None else {"property": result.breach.prop.name}
-        yield sarif_result(
-            result.case.id, level, text, place, properties={"family": result.case.family, **prop}
-        )
+        properties = {
+            "family": result.case.family, "situations": evidence_json(result.evidence), **prop
+        }  # fmt: skip
+        yield sarif_result(result.case.id, level, text, place, properties=properties)

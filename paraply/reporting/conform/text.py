@@ -9,10 +9,12 @@ from paraply.adapters.conformance.cases.case import FAMILIES, OWN_LOGS
 from paraply.adapters.conformance.tracking import Precision
 from paraply.conforming.expected_failures import ExpectedFailure
 from paraply.conforming.suite import CaseResult, Result
+from paraply.properties.registry import NO_EVIDENCE
 from paraply.reporting.conform.lines import cut_ids, wrapped
 from paraply.reporting.conform.report import SuiteReport
 from paraply.reporting.counterexample_text import counterexample_lines
 from paraply.reporting.escape import visible
+from paraply.reporting.explore_text import decidable
 from paraply.reporting.plain_table import plain_table
 
 STDERR_LINES_SHOWN = 5
@@ -67,7 +69,11 @@ def last_lines(report: SuiteReport, *, ids_lines_max: int | None = None) -> list
         lines += ["", *cut_ids("expected to fail, and passed:", passes, "", ids_lines_max)]
     if report.applier.precision is not None:
         lines += ["", precision_line(report.applier.precision)]
-    lines += ["", summary(report.results, report.expected), *explored_lines(report.results)]
+    evidence = sum((one.evidence for one in report.results), NO_EVIDENCE)
+    lines.append("")
+    if evidence.relevant:
+        lines.append(f"{decidable(evidence)}, of the properties that decide cases")
+    lines += [summary(report.results, report.expected), *explored_lines(report.results)]
     return [*lines, *report.remarks]
 
 

@@ -1,0 +1,85 @@
+"""The abstract states of members in which faults and other events of no transaction occur.
+
+A moment is an event's kind and what is true at its member: ``hole`` (committed before one that was
+begun earlier), ``saved`` (a position), ``in flight`` (begun, unfinished), ``joining`` (any member).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from paraply.vocabulary.events import Event, EventKind
+from paraply.vocabulary.history import History
+from paraply.vocabulary.transactions import TransactionId
+
+HOLE, SAVED, IN_FLIGHT, JOINING = "hole", "saved", "in flight", "joining"
+FLAGS = (HOLE, SAVED, IN_FLIGHT, JOINING)
+NOTHING = "-"
+
+_BEGINS = frozenset({EventKind.SCHEDULED, EventKind.BEGUN})
+_ENDS = frozenset({EventKind.ENGINE_COMMITTED, EventKind.SKIPPED, EventKind.FAILED})
+_FORGETS = frozenset({EventKind.CRASHED, EventKind.STARTED, EventKind.STOPPED})
+
+
+@dataclass(slots=True)
+class _Member:
+    begun: dict[TransactionId, int] = field(default_factory=dict)
+    """Unfinished transaction -> place of its beginning."""
+    places: int = 0
+    committed_to: int = -1
+    has_saved: bool = False
+
+    def take(self, event: Event) -> None:
+        """Follow an event."""
+        transaction = event.transaction
+        if event.kind in _FORGETS:
+            self.begun.clear()
+            self.committed_to = -1
+        elif event.kind is EventKind.POSITION_SAVED:
+            self.has_saved = True
+        elif transaction is None:
+            return
+        elif event.kind in _BEGINS and transaction not in self.begun:
+            self.begun[transaction] = self.places
+            self.places += 1
+        elif event.kind in _ENDS:
+            place = self.begun.pop(transaction, -1)
+            self.committed_to = max(self.committed_to, place)
+
+    def flags(self) -> list[str]:
+        """Return what is true."""
+        has_hole = any(place < self.committed_to for place in self.begun.values())
+        found = ((HOLE, has_hole), (SAVED, self.has_saved), (IN_FLIGHT, bool(self.begun)))
+        return [name for name, is_so in found if is_so]
+
+
+@dataclass(slots=True)
+class _Group:
+    view: int = -1
+    members: frozenset[str] = frozenset()
+    joining: frozenset[str] = frozenset()
+
+    def take(self, event: Event) -> None:
+        """Follow views and who is online."""
+        if event.kind is EventKind.ONLINE:
+            self.joining -= set(event.members)
+        elif event.kind is EventKind.VIEW_INSTALLED and (event.view or 0) > self.view:
+            members = frozenset(event.members)
+            added = members - self.members if self.members else frozenset()
+            self.view, self.members = event.view or 0, members
+            self.joining = (self.joining | added) & members
+
+
+def moments_of(history: History) -> set[str]:
+    """Return the moments as ``crashed: hole, saved``."""
+    members: dict[str, _Member] = {}
+    group = _Group()
+    found: set[str] = set()
+    for event in history.events:
+        member = members.setdefault(event.member, _Member())
+        if event.transaction is None:
+            flags = [*member.flags(), *([JOINING] if group.joining else ())]
+            found.add(f"{event.kind.value}: {', '.join(flags) or NOTHING}")
+        member.take(event)
+        group.take(event)
+    return found
