@@ -1332,11 +1332,11 @@ Definition safe_rows_of_a_session_are_its_own (st : state) : Prop :=
 Definition safe_commits_are_steps_of_the_group (st : state) : Prop :=
   (forall m : Member, (forall t : Txn, (forall r : Row, (((((in_group st m) = true) /\ ((((upto st m) <? (n st)) = true) /\ ((((upto st m) <? (received st m)) = true) /\ ((((negb ((certified st (txn_at st (upto st m))) && (negb ((live st (txn_at st (upto st m))) && (eqb_Member (home st (txn_at st (upto st m))) m))))) = false -> ((((started st m (upto st m)) = true) /\ ((forall r : Row, ((negb ((certified st (txn_at st (upto st m))) && (ws (txn_at st (upto st m)) r))) || (Z.eqb (row_lock st m r) (upto st m))) = true)))))) /\ (((live st t) = true) /\ (((eqb_Member (home st t) m) = true) /\ (((negb (delivered st t)) = true) /\ ((ws t r) = true))))))))) -> (negb ((certified st (txn_at st (upto st m))) && (ws (txn_at st (upto st m)) r))) = true)))).
 
-(* AFTER_SYNC: what a session made visible is on each member of a set of others, except those that have crashed since *)
+(* AFTER_SYNC: each of a set of others has what is visible, or has crashed since *)
 Definition safe_what_readers_see_is_at_others (st : state) : Prop :=
   (forall k_ : Member, (forall p : Z, ((negb ((visible st p) && ((after_sync (home st (txn_at st p))) && ((acks k_ (by_set st p)) && (negb (left st k_ p)))))) || ((negb (eqb_Member k_ (home st (txn_at st p)))) && ((in_group st k_) && (((in_group st k_) && (((first st k_) <=? p) && (p <? (received st k_)))) || (negb ((upto st k_) <=? p)))))) = true)).
 
-(* so is what a client got an answer for, AFTER_COMMIT, too *)
+(* each has what a client got an answer for, or has crashed since *)
 Definition safe_what_clients_are_told_is_at_others (st : state) : Prop :=
   (forall k_ : Member, (forall p : Z, ((negb ((answered st p) && ((acks k_ (by_set st p)) && (negb (left st k_ p))))) || ((negb (eqb_Member k_ (home st (txn_at st p)))) && ((in_group st k_) && (((in_group st k_) && (((first st k_) <=? p) && (p <? (received st k_)))) || (negb ((upto st k_) <=? p)))))) = true)).
 

@@ -10,15 +10,14 @@ import pytest
 from paraply.models.judging.solver import SOLVERS, Answer
 from paraply.models.language.system import obligations
 from paraply.models.language.terms import conjuncts
-from paraply.models.systems.acknowledged_group import Rules, acknowledged_group
-from paraply.models.systems.parallel_group import Rules as RulesBelow
-from paraply.models.systems.parallel_group import parallel_group
+from paraply.models.systems.acknowledged_group import acknowledged_group
+from paraply.models.systems.parallel_group import Rules, parallel_group
 
 PAIRS = {
     "in order": (parallel_group(), acknowledged_group()),
     "in any order": (
-        parallel_group(RulesBelow(commits_in_order=False)),
-        acknowledged_group(Rules(commits_in_order=False)),
+        parallel_group(Rules(commits_in_order=False)),
+        acknowledged_group(commits_in_order=False),
     ),
 }
 MODES = pytest.mark.parametrize(("below", "waiting"), PAIRS.values(), ids=PAIRS)

@@ -41,8 +41,6 @@ class Rules:
     """Each switch off is a fault, if nothing else is said."""
 
     name: str = "acknowledged_group"
-    commits_in_order: bool = True
-    """As in the group below: off, a mode and no fault."""
     waits: bool = True
     """Assumption A5: no time-out ends the wait."""
     all_of_the_set: bool = True
@@ -61,11 +59,10 @@ class Rules:
     """Claims of readers under AFTER_COMMIT what is true of those under AFTER_SYNC."""
 
 
-def acknowledged_group(rules: Rules = Rules()) -> System:
+def acknowledged_group(rules: Rules = Rules(), *, commits_in_order: bool = True) -> System:
     """Return the system of a group with semi-synchronous sessions."""
-    x = parallel_group.Layer(
-        parallel_group.Rules(name=rules.name, commits_in_order=rules.commits_in_order)
-    )
+    below = parallel_group.Rules(name=rules.name, commits_in_order=commits_in_order)
+    x = parallel_group.Layer(below)
     parallel_group.fill(x)
     system, g = x.system, x.g
     system.meaning = "a group whose sessions wait until other members have their transactions"
@@ -128,10 +125,11 @@ def acknowledged_group(rules: Rules = Rules()) -> System:
     is_at_another = conj(is_other, g.in_group(K), disj(is_written, negate(g.lacks(K, P))))
     is_waited = TRUE if rules.claims_for_all_readers else after_sync(home)
     system.safe("what_readers_see_is_at_others", (K, P), implies(conj(visible(P), is_waited, stays),
-        is_at_another), "AFTER_SYNC: what a session made visible is on each member of a set of "
-        "others, except those that have crashed since")  # fmt: skip
+        is_at_another), "AFTER_SYNC: each of a set of others has what is visible, or has crashed "
+        "since")  # fmt: skip
     system.safe("what_clients_are_told_is_at_others", (K, P), implies(conj(answered(P), stays),
-        is_at_another), "so is what a client got an answer for, AFTER_COMMIT, too")  # fmt: skip
+        is_at_another), "each has what a client got an answer for, or has crashed "
+        "since")  # fmt: skip
     system.invariant("visible_was_heard", (P,), implies(conj(visible(P), after_sync(home)),
         heard(P)), "AFTER_SYNC: the engine commit follows the acknowledgements")  # fmt: skip
     system.invariant("visible_was_delivered", (P,), implies(visible(P), conj(P >= 0, P < g.n())),
