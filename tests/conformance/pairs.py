@@ -24,8 +24,8 @@ from paraply.models.recorded import (
     whole_members,
 )
 from paraply.models.recorded.following import Recorded, RecordedStep, follow
-from paraply.models.systems import applier as al1
 from paraply.models.systems import (
+    acknowledged_group,
     auto_position,
     batches,
     commit_order,
@@ -41,6 +41,7 @@ from paraply.models.systems import (
     semi_sync,
     trackers,
 )
+from paraply.models.systems import applier as al1
 from paraply.models.systems import certification as certifier
 from paraply.models.systems import members as two
 from paraply.properties.registry import Expectation
@@ -104,6 +105,8 @@ ONE_JOINS = {"joins": 1, "departures": 0, "absent": 1, "barriers": False}
 joiner copies it so; in the specification what came before a view is applied like a relay log."""
 RETURNS = {"joins": 2, "departures": 2, "broadcasts": 1}
 ASKED = {"abandons": 0, "source_returns": False, "replica_crashes": 1}
+FEW_REMAIN = acknowledged_group.Rules(name="acknowledged_group[few remain]", waits_for_few=False)
+"""The reference's members do not wait for those that have left."""
 STANDS = {"abandons": 0, "loses_source": False}
 
 PAIRS = {
@@ -255,6 +258,23 @@ PAIRS = {
         group.group(), whole_groups.group, "composed",
         Workload(transactions=5, rows=3, members=3, dialect="mysql_9_7", options=RETURNS), 6_000,
     ),
+    "sessions of a group that wait": Pair(
+        acknowledged_group.acknowledged_group(), whole_groups.acknowledged_group,
+        "composed",
+        Workload(transactions=4, rows=3, members=3, dialect="mysql_9_7",
+                 options={**STAYS, "acknowledgements": 2}), 4_000,
+    ),
+    "sessions of a group that wait for those that remain": Pair(
+        acknowledged_group.acknowledged_group(FEW_REMAIN), whole_groups.acknowledged_group,
+        "composed",
+        Workload(transactions=5, rows=3, members=3, dialect="mysql_9_7", options=RETURNS), 4_000,
+    ),
+    "clients of a group that wait": Pair(
+        acknowledged_group.acknowledged_group(), whole_groups.acknowledged_group,
+        "composed",
+        Workload(transactions=4, rows=3, members=3, dialect="mysql_9_7",
+                 options={**STAYS, "acknowledgements": 2, "after_commit": True}), 4_000,
+    ),
     "two members": Pair(
         two.members(), members.two_members, "group",
         Workload(transactions=3, rows=2, dialect="wl8440", options=STAYS), 5_000,
@@ -276,6 +296,13 @@ UNSEEN = {
     "workers of a group": {"collect", "crash", "join", "roll_back"},
     "workers of a group, members return": {"collect", "leave_out_number", "roll_back"},
     "sessions of a group": {"collect", "roll_back"},
+    "sessions of a group that wait": {"collect", "crash", "join", "leave_out_number", "roll_back"},
+    "sessions of a group that wait for those that remain": {
+        "collect",
+        "leave_out_number",
+        "roll_back",
+    },
+    "clients of a group that wait": {"collect", "crash", "join", "leave_out_number", "roll_back"},
     "timestamps": {"join"},
     "timestamps of a joiner": {"change_view", "certify_local"},
     "timestamps of a joiner, a number burned": {"change_view", "certify_local"},

@@ -52,7 +52,11 @@ def test_every_run_of_a_campaign_is_a_run_of_the_specification(name, tmp_path):
 @pytest.mark.parametrize(
     ("name", "mutant"),
     [("commit order", "commit_order_is_not_asked"), ("batches", "batch_has_no_barrier"),
-     ("quorum, two of three", "one_acknowledgement_suffices")],
+     ("quorum, two of three", "one_acknowledgement_suffices"),
+     ("sessions of a group that wait", "composed_commit_does_not_wait"),
+     ("sessions of a group that wait", "composed_member_counts_itself"),
+     ("sessions of a group that wait", "composed_sending_counts_as_receipt"),
+     ("clients of a group that wait", "composed_answer_does_not_wait")],
 )  # fmt: skip
 def test_campaign_of_a_mutant_is_refused_by_the_specification(name, mutant, tmp_path):
     follower = Follower(PAIRS[name])

@@ -101,7 +101,7 @@ def theorem_page(entry: Theorem, prose: dict[str, str], assumptions: dict[str, A
         + ", ".join(f"[{c}]({c}.md)" for c in entry.delimited_by) + ".", "",
         *(["## Example", "", prose["example"], ""] if "example" in prose else []),
         "## Not claimed", "", prose["not_claimed"], "",
-        "## Re-run", "", "```", f"paraply prove {entry.id} --matrix", "```", "",
+        "```", f"paraply prove {entry.id} --matrix", "```", "",
         "## History", "", *_history(entry), "",
     ]  # fmt: skip
     return "\n".join(lines)
@@ -154,16 +154,16 @@ def counterexample_page(entry: Counterexample, data: dict[str, Any]) -> str:
     refuted = "by a fair run without end, of" if is_lasso else "after"
     return "\n".join([
         f"# {entry.id}: {entry.title}", "",
-        "## Result", "", f"Refuted {refuted} {len(run.steps)} steps"
+        f"Refuted {refuted} {len(run.steps)} steps"
         f"{f', {entry.loop} of them its loop' if entry.loop else ''}.",
         *(_no_shorter_lasso(entry) if is_lasso else ()), "",
-        "## Property", "", f"`{entry.statement}`: {statement.meaning}.",
+        f"`{entry.statement}`: {statement.meaning}.",
         f"Delimits {', '.join(f'[{t}]({t}.md)' for t in theorems)}. Source: {entry.source}.", "",
         "## Smallest run", "", "```", *(() if is_lasso else _scope(entry)),
         *(line[5:] for line in run_lines(run)), "```", "",
         *(_fairness(system, entry) if is_lasso else ()),
         *reference_section(entry),
-        "## Re-run", "", "```", f"paraply prove {entry.id}", "```", "",
+        "```", f"paraply prove {entry.id}", "```", "",
     ])  # fmt: skip
 
 

@@ -135,12 +135,17 @@ class Layer:
 def parallel_group(rules: Rules = Rules()) -> System:
     """Return the system of a group whose members apply in parallel."""
     layer = Layer(rules)
+    fill(layer)
+    return layer.system
+
+
+def fill(layer: Layer) -> None:
+    """Add the steps and statements, which a further layer extends."""
     _beginning(layer)
     _numbers(layer)
     _workers(layer)
     _statements(layer)
     _invariants(layer)
-    return layer.system
 
 
 def _beginning(x: Layer) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from paraply.models.language.system import System
 from paraply.models.systems import (
+    acknowledged_group,
     applier,
     applier_in_member,
     auto_position,
@@ -161,6 +162,11 @@ def variant_of_group(**switches: object) -> Build:
 def variant_of_parallel_group(**switches: object) -> Build:
     """Return a group whose members number transactions and apply them in parallel."""
     return lambda: parallel_group.parallel_group(parallel_group.Rules(**switches))  # type: ignore[arg-type]
+
+
+def variant_of_acknowledged_group(**switches: object) -> Build:
+    """Return that group with sessions that wait for acknowledgements."""
+    return lambda: acknowledged_group.acknowledged_group(acknowledged_group.Rules(**switches))  # type: ignore[arg-type]
 
 
 def variant_of_auto_position(**switches: object) -> Build:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from paraply.models.claims.claim import SMALL, TWO, Counterexample
 from paraply.models.language.concrete import Scope
 from paraply.models.systems.variants import (
+    variant_of_acknowledged_group,
     variant_of_group,
     variant_of_members,
     variant_of_one_copy,
@@ -159,5 +160,75 @@ REFUTED_OF_THE_GROUP = (
         statement="changes_are_made_on_the_last_version", scope=TWO_POSITIONS, steps=10,
         source="row locks of the server",
         elsewhere="The mutant `composed_applier_robs_sent_clients` of the reference.",
+    ),
+    Counterexample(
+        id="C121", title="AFTER_COMMIT in a group: readers see what no other member has",
+        system=variant_of_acknowledged_group(
+            name="acknowledged_group[readers after commit]", claims_for_all_readers=True),
+        statement="what_readers_see_is_at_others", scope=TWO_POSITIONS, steps=5,
+        source="rpl_semi_sync_source_wait_point=AFTER_COMMIT",
+        elsewhere="The reference's composed system with `after_commit`.",
+    ),
+    Counterexample(
+        id="C122", title="in a group, a session that does not wait before its engine commit",
+        system=variant_of_acknowledged_group(name="acknowledged_group[no wait]", waits=False),
+        statement="what_readers_see_is_at_others", scope=TWO_POSITIONS, steps=5,
+        source="assumption A5: time-outs; a group without semi-sync",
+        elsewhere="The mutant `composed_commit_does_not_wait` of the reference.",
+    ),
+    Counterexample(
+        id="C123", title="in a group, a client that is answered before the acknowledgements",
+        system=variant_of_acknowledged_group(name="acknowledged_group[no wait]", waits=False),
+        statement="what_clients_are_told_is_at_others", scope=TWO_POSITIONS, steps=6,
+        source="assumption A5: time-outs; a group without semi-sync",
+        elsewhere="The mutant `composed_answer_does_not_wait` of the reference.",
+    ),
+    Counterexample(
+        id="C124", title="in a group, one member of the set is enough",
+        system=variant_of_acknowledged_group(
+            name="acknowledged_group[one of the set]", all_of_the_set=False),
+        statement="what_readers_see_is_at_others", scope=TWO_POSITIONS, steps=7,
+        source="rpl_semi_sync_source_wait_for_replica_count; MySQL bug 109829",
+        elsewhere="C41 is the same of the replicas of a source.",
+    ),
+    Counterexample(
+        id="C125", title="a member acknowledges what it has not written to its relay log",
+        system=variant_of_acknowledged_group(
+            name="acknowledged_group[only delivered]", of_what_is_written=False),
+        statement="what_readers_see_is_at_others", scope=TWO_POSITIONS, steps=6,
+        source="delivery by the group alone: messages are in memory",
+        elsewhere="The mutant `composed_sending_counts_as_receipt` of the reference.",
+    ),
+    Counterexample(
+        id="C126", title="a joiner counts for what it has yet to copy from its donor",
+        system=variant_of_acknowledged_group(
+            name="acknowledged_group[joiners count]", of_the_stream_only=False),
+        statement="what_readers_see_is_at_others", scope=TWO_POSITIONS, steps=7,
+        source="distributed recovery; View_change_log_event",
+        elsewhere="The reference counts no server that joined later.",
+    ),
+    Counterexample(
+        id="C127", title="a session that waits for those that remain, though they are too few",
+        system=variant_of_acknowledged_group(
+            name="acknowledged_group[few remain]", waits_for_few=False),
+        statement="what_readers_see_is_at_others", scope=TWO_POSITIONS, steps=6,
+        source="rpl_semi_sync_source_wait_no_replica=OFF",
+        elsewhere="The reference's composed system waits so.",
+    ),
+    Counterexample(
+        id="C128", title="a member that counts its own log among the acknowledgements",
+        system=variant_of_acknowledged_group(
+            name="acknowledged_group[counts itself]", others_only=False),
+        statement="what_readers_see_is_at_others", scope=TWO_POSITIONS, steps=6,
+        source="rpl_semi_sync_source_wait_for_replica_count counts replicas",
+        elsewhere="The mutant `composed_member_counts_itself` of the reference.",
+    ),
+    Counterexample(
+        id="C129", title="an acknowledgement that counts after its member has crashed",
+        system=variant_of_acknowledged_group(
+            name="acknowledged_group[crashed count]", of_members_only=False),
+        statement="what_readers_see_is_at_others", scope=TWO_POSITIONS, steps=8,
+        source="MDEV-162: the acknowledgement stands for a copy",
+        elsewhere="The mutant `composed_acknowledgement_outlives_its_member` of the reference.",
     ),
 )  # fmt: skip

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from paraply.models.claims.claim import Theorem
 from paraply.models.systems.variants import (
+    variant_of_acknowledged_group,
     variant_of_group,
     variant_of_members,
     variant_of_one_copy,
@@ -135,5 +136,16 @@ THEOREMS_OF_THE_GROUP = (
         assumes=(),
         delimited_by=("C119", "C120"),
         source="MySQL bug 89195; replica_preserve_commit_order=OFF; row locks of the server",
+    ),
+    Theorem(
+        id="P56",
+        claim="Semi-sync in the one model of a group: what a session made visible (AFTER_SYNC), or "
+        "its client got an answer for (AFTER_COMMIT), is at a whole set of other members, but for "
+        "those that have crashed since.",
+        systems=(variant_of_acknowledged_group(name="acknowledged_group"),),
+        statements=("what_readers_see_is_at_others", "what_clients_are_told_is_at_others"),
+        assumes=("A5",),
+        delimited_by=tuple(f"C{number}" for number in range(121, 130)),
+        source="MDEV-162; rpl_semi_sync_source_wait_point",
     ),
 )
