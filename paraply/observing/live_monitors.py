@@ -15,7 +15,7 @@ from paraply.models.recorded import (
     unordered_groups,
     whole_groups,
 )
-from paraply.models.recorded.following import Segment
+from paraply.models.recorded.following import Recorded, Segment
 from paraply.models.recorded.group_segments import GroupSegment
 from paraply.models.recorded.monitored import MonitorFinding
 from paraply.models.recorded.monitors import MONITORS, TWO_LOGS, Monitor
@@ -28,9 +28,13 @@ from paraply.vocabulary.verdict import Verdict, combine
 
 SEGMENTS_MAX = 200
 """Of a round and theorem, spread over the recording."""
-_WHOLE = "workers start and change rows just before they commit"
-_IN_ORDER = {"P49": whole_groups.group, "P54": whole_groups.parallel_group}
-_IN_ANY_ORDER = {"P53": unordered_groups.parallel_group, "P55": unordered_groups.parallel_group}
+_AT_COMMIT = "workers start and change rows just before they commit"
+_WHOLE_GROUP: tuple[tuple[tuple[str, ...], Callable[[History], Recorded], bool], ...] = (
+    (("P49",), whole_groups.group, True),
+    (("P54",), whole_groups.parallel_group, True),
+    (("P53", "P55"), unordered_groups.parallel_group, False),
+)
+"""Theorems, how a run is read for the system that they share, and whether it commits in order."""
 _READS = replace(MONITORS["P08"], supplies="the replica commits in the order of its log (P07)")
 LIVE_MONITORS = ("P01", "P02", "P03", "P04", "P05", "P06", "P08", "P49", "P50", "P53", "P54",
                  "P55")  # fmt: skip
@@ -81,7 +85,8 @@ def _of_group(trace: GroupTrace) -> Iterator[MonitorFinding]:
         "P06": (decided, _is_refusal, "a refusal"),
     }
     for theorem, (segments, is_about, what) in choices.items():
-        yield monitor_segments(MONITORS[theorem], list(filter(is_about, segments)), what)
+        chosen = [one for one in segments if is_about(one)]
+        yield monitor_segments(MONITORS[theorem], chosen, what)
     yield MONITORS["P03"].finding(Verdict.UNKNOWN, "members log no view changes", 0)
 
 
@@ -89,15 +94,18 @@ def _of_whole_group(history: History, trace: GroupTrace) -> Iterator[MonitorFind
     """Follow all members together, with their numbers, workers, row locks and sessions."""
     run = group_segments.run_of(history, trace)
     disorder, late = group_segments.disorder(run), len(run.late)
-    supplies = _WHOLE + (f"; {late} left out that show less than their member before" if late else "")
-    for theorem, read in {**_IN_ORDER, **_IN_ANY_ORDER}.items():
-        monitor = replace(MONITORS[theorem], supplies=supplies)
-        if disorder and theorem in _IN_ORDER:
+    supplies = _AT_COMMIT
+    if late:
+        supplies += f"; {late} left out that show less than their member before"
+    for theorems, read, is_in_order in _WHOLE_GROUP:
+        each = [replace(MONITORS[one], supplies=supplies, values_max=0) for one in theorems]
+        if disorder and is_in_order:
             reason = f"{disorder}: sessions wait for no other member, and P55 is about that"
-            yield monitor.finding(Verdict.UNKNOWN, reason, 0)
+            yield from (one.finding(Verdict.UNKNOWN, reason, 0) for one in each)
             continue
         whole = list(group_segments.segments(run, read))
-        yield monitor_segments(monitor, whole, "a second writer of a row")
+        found = monitor_segments(each[0], whole, "a second writer of a row")
+        yield from (one.finding(found.verdict, found.reason, found.steps) for one in each)
 
 
 def _is_refusal(one: Segment) -> bool:

@@ -76,16 +76,20 @@ class Run:
     late: set[int] = field(default_factory=set)
 
     def is_barrier(self, one: int) -> bool:
+        """Return whether a transaction has no write set."""
         step = self.delivered[one - 1]
         return step.is_create_select or not (step.items or step.is_empty)
 
     def rows_of(self, one: int) -> frozenset[str]:
+        """Return the items of its rows."""
         return frozenset() if self.is_barrier(one) else frozenset(self.delivered[one - 1].items)
 
     def has_seen(self, one: int, other: int) -> bool:
+        """Return whether its snapshot has another transaction."""
         return self.gtids[other - 1] in self.delivered[one - 1].snapshot
 
     def is_refused(self, one: int) -> bool:
+        """Return whether no member certified it."""
         return self.gtids[one - 1] is None
 
     def epoch(self, member: str, one: int) -> int:
@@ -267,7 +271,8 @@ def _events(run: Run, chosen: Sequence[int]) -> Iterator[Event]:
     }  # fmt: skip
     for delivered, following in pairwise((first - 1, *chosen)):
         for number, view in views[started - 1 :]:
-            if number == started and delivered < first or delivered <= view.delivered < following:
+            is_first = number == started and delivered < first
+            if is_first or delivered <= view.delivered < following:
                 yield from _commits_until(commits, view.delivered)
                 for member in view.members:
                     yield Event(kind=EventKind.VIEW_INSTALLED, time=LogicalTime(0), member=member,
@@ -309,9 +314,8 @@ def _numbers(run: Run, chosen: Sequence[int]) -> dict[tuple[str, int], LogicalTi
         for event in run.certified.get(one, ()):
             if event.timestamp is None:
                 continue
-            stamp, stamps = event.timestamp, before.setdefault(
-                (event.member, run.epoch(event.member, one)), []
-            )
+            stamp = event.timestamp
+            stamps = before.setdefault((event.member, run.epoch(event.member, one)), [])
             bound = 1 + sum(other <= stamp.last_committed for other in stamps)
             number = len(stamps) + _FIRST
             stamps.append(stamp.sequence_number or _FIRST)

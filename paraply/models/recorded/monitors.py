@@ -63,6 +63,7 @@ class Monitor:
         gap: yields what else a history lacks.
         transactions_max: of a history that is followed.
         systems: numbers of the theorem's systems that are followed; all, if empty.
+        values_max: as ``VALUES_MAX``.
         supplies: what the reading adds where nothing is recorded.
     """
 
@@ -74,6 +75,7 @@ class Monitor:
     gap: Gap = lambda _: iter(())
     transactions_max: int = TRANSACTIONS_MAX
     systems: tuple[int, ...] = ()
+    values_max: int = VALUES_MAX
     supplies: str = ""
 
     def finding(self, verdict: Verdict, reason: str, steps: int) -> MonitorFinding:
@@ -123,7 +125,7 @@ class Monitor:
         """Return the answer of the first system that follows, else the mildest."""
         found: list[Monitored] = []
         for number in self.systems or range(len(theorem_of(self.theorem).systems)):
-            found.append(_followed(self.theorem, number, recorded))
+            found.append(_followed(self.theorem, number, recorded, self.values_max))
             if found[-1].verdict is Verdict.HOLDS:
                 return found[-1]
         return min(found, key=lambda one: one.verdict)
@@ -177,13 +179,13 @@ def _values_of(statement: Statement, scope: Scope) -> int:
     return count(statement.closed)
 
 
-def _followed(identifier: str, number: int, recorded: Recorded) -> Monitored:
+def _followed(identifier: str, number: int, recorded: Recorded, values_max: int) -> Monitored:
     if not recorded.steps:
         return NOTHING
     reading, statements = proved(identifier, number)
     name = reading.system.name
     values = len(recorded.steps) * sum(_values_of(one, recorded.scope) for one in statements)
-    is_evaluated = values <= VALUES_MAX
+    is_evaluated = values <= values_max
     try:
         followed = follow(reading, recorded, *(statements if is_evaluated else ()))
         missing = unrecorded(reading, recorded, followed)

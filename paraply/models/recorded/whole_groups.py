@@ -143,6 +143,7 @@ class GroupReading:
     def take(
         self, action: str, *seen: tuple[str, tuple[Value, ...], Value], **known: Value
     ) -> None:
+        """Add a step."""
         self.steps.append(RecordedStep(actions=(action,), parameters=known, seen=seen))
 
     def read(self, event: Event) -> None:
@@ -170,6 +171,7 @@ class GroupReading:
             self.read_of(event.transaction, member, event)
 
     def read_of(self, one: TransactionId, member: MemberReading, event: Event) -> None:
+        """Take the steps of an event of a transaction."""
         if event.kind is EventKind.SUBMITTED:
             self.submit(one, member, event)
         elif event.kind is EventKind.CERTIFIED:
@@ -184,6 +186,7 @@ class GroupReading:
             self.commit(one, member)
 
     def is_own(self, one: TransactionId, member: MemberReading) -> bool:
+        """Return whether a transaction is a member's session that has yet to end."""
         return one in self.live and self.members[self.of[one].origin] is member
 
     def place_of(self, one: TransactionId) -> int:
@@ -218,6 +221,7 @@ class GroupReading:
     # Messages.
 
     def submit(self, one: TransactionId, member: MemberReading, event: Event) -> None:
+        """Take the execution of a session, and what it sends."""
         self.live.add(one)
         member.sent.append(one)
         self.take("execute", t=self.txn[one], m=member.name)
@@ -254,12 +258,14 @@ class GroupReading:
         self.arrive(member)
 
     def arrive(self, member: MemberReading) -> None:
+        """Take the report that is next of a member."""
         if member.sent and member.sent[0] is None:
             member.sent.popleft()
             member.reported = member.report
             self.take("receive_report", m=member.name)
 
     def collect(self, member: MemberReading, event: Event) -> None:
+        """Take a member's collection."""
         if not self.settle(event.transactions):
             return
         purged: Table = {(self.rows.name(item),): True for item in sorted(event.items)}
@@ -281,9 +287,8 @@ class GroupReading:
     def is_reported(self, stable: Collection[TransactionId]) -> bool:
         """End the reading if only members that recover have not reported ``stable``."""
         needed = set(stable) - self.refused
-        lacking = {
-            name for name, one in self.members.items() if one.is_in and not needed <= {*one.reported}
-        }
+        inside = {name: one for name, one in self.members.items() if one.is_in}
+        lacking = {name for name, one in inside.items() if not needed <= {*one.reported}}
         if lacking and not lacking & self.online:
             self.ended = f"a collection did not wait for {min(lacking)}, which recovers"
         return not self.ended
@@ -291,6 +296,7 @@ class GroupReading:
     # A member's log, workers and engine.
 
     def receive(self, one: TransactionId, member: MemberReading, event: Event) -> None:
+        """Take the number that a member gives, if it gives one."""
         place, stamp = self.place_of(one), event.timestamp
         member.received = place + 1
         received = ("received", (member.name,), place + 1)
@@ -312,6 +318,7 @@ class GroupReading:
         self.pass_refused(member)
 
     def work(self, one: TransactionId, member: MemberReading, event: Event) -> None:
+        """Take an attempt's step, or end the reading."""
         place = self.place_of(one)
         if not member.is_current or self.was_given(place, member):
             return
@@ -326,17 +333,20 @@ class GroupReading:
                 self.change(place, member, event.items)
 
     def begin(self, place: int, member: MemberReading) -> None:
+        """Take the start of a transaction, unless it has started."""
         if place not in member.started or self.has_committed(place, member):
             member.started.add(place)
             self.take("start", m=member.name, q=place)
 
     def change(self, place: int, member: MemberReading, items: Iterable[Item]) -> None:
+        """Take the changes of rows that are not locked so far."""
         for row in map(self.rows.name, sorted(items)):
             if (place, row) not in member.changed:
                 member.changed.add((place, row))
                 self.take("change_row", m=member.name, q=place, r=row)
 
     def commit(self, one: TransactionId, member: MemberReading) -> None:
+        """Take an engine commit."""
         place, following = self.place_of(one), self.level_of(member.done)
         member.done.add(one)
         if not member.is_current or place < member.given:
@@ -383,6 +393,7 @@ class GroupReading:
             self.join(self.members[name])
 
     def leave(self, member: MemberReading) -> None:
+        """Take the end of a member."""
         member.is_in = member.is_current = False
         member.sent.clear()
         self.live = {one for one in self.live if not self.is_own(one, member)}
