@@ -1,7 +1,8 @@
 """Abstraction of all members of a group whose sessions or workers commit in any order.
 
 As in ``paraply/models/recorded/whole_groups.py``, but snapshots, reports and what a member has are
-sets of positions. The model's joiner commits what its donor lacked in the order of the group.
+sets of positions. The model's joiner commits what its donor lacked in the order of the group, a
+server's in that of the donor: where they differ, the reading ends.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from collections.abc import Collection, Iterable
 from paraply.models.language.concrete import Value
 from paraply.models.recorded.following import Recorded
 from paraply.models.recorded.whole_groups import GroupReading, MemberReading
+from paraply.vocabulary.events import Event
 from paraply.vocabulary.history import History
 from paraply.vocabulary.transactions import TransactionId
 
@@ -25,6 +27,7 @@ class _AnyOrder(GroupReading):
         super().__init__(history)
         self.has: dict[Value, set[int]] = {one.name: set() for one in self.members.values()}
         self.gifts: dict[Value, set[int]] = {one.name: set() for one in self.members.values()}
+        self.firsts: dict[Value, int] = {}
         self.settled: set[int] = set()
 
     def positions(
@@ -62,9 +65,25 @@ class _AnyOrder(GroupReading):
         member.done.add(one)
         if not member.is_current or (self.was_given(place, member) and not is_again):
             return
+        if self.recovers_early(place, member):
+            return
         self.finish(one, place, member)
         self.has[member.name].add(place)
         self.take("apply", ("upto", (member.name, place), True), m=member.name, q=place)
+
+    def work(self, one: TransactionId, member: MemberReading, event: Event) -> None:
+        """Take an attempt's step, or end the reading."""
+        if not self.recovers_early(self.place_of(one), member):
+            super().work(one, member, event)
+
+    def recovers_early(self, place: int, member: MemberReading) -> bool:
+        """End the reading if a joiner lacks what precedes a position that it gets in recovery."""
+        lacking = set(range(place)) - self.has[member.name]
+        is_recovery = member.is_current and place < self.firsts.get(member.name, 0)
+        is_early = is_recovery and any(self.order[p] not in self.refused for p in lacking)
+        if is_early and not self.has_committed(place, member):
+            self.ended = f"{self.called(member)} recovers in the order of its donor"
+        return bool(self.ended)
 
     def pass_refused(self, member: MemberReading) -> None:
         """Nothing waits for a refused position."""
@@ -80,8 +99,6 @@ class _AnyOrder(GroupReading):
         self.take_in(member, donor)
         self.has[member.name] = set(self.has[donor.name])
         self.gifts[member.name] = set(self.has[donor.name])
+        self.firsts[member.name] = len(self.order)
         for place in sorted(own - self.has[member.name]):
-            if member.is_current:
-                self.finish(self.order[place], place, member)
-                self.has[member.name].add(place)
-                self.take("apply", m=member.name, q=place)
+            self.commit(self.order[place], member)

@@ -189,6 +189,10 @@ class GroupReading:
         """Return whether a transaction is a member's session that has yet to end."""
         return one in self.live and self.members[self.of[one].origin] is member
 
+    def called(self, member: MemberReading) -> str:
+        """Return the member's name in the history."""
+        return next(name for name, one in self.members.items() if one is member)
+
     def place_of(self, one: TransactionId) -> int:
         """Return its position, or one that the group has not reached."""
         return self.places.get(one, len(self.order))
@@ -248,8 +252,7 @@ class GroupReading:
         if not member.is_current or self.is_behind(member):
             return
         if None in member.sent:
-            name = next(name for name, one in self.members.items() if one is member)
-            self.ended = f"{name} has two reports under way"
+            self.ended = f"{self.called(member)} has two reports under way"
             return
         member.sent.append(None)
         member.report = frozenset(done)
