@@ -8,8 +8,15 @@ from itertools import chain
 from typing import NamedTuple
 
 from paraply.adapters.live.translation import SOURCE
-from paraply.models.recorded import group_traces, replicas
-from paraply.models.recorded.following import Segment
+from paraply.models.recorded import (
+    group_segments,
+    group_traces,
+    replicas,
+    unordered_groups,
+    whole_groups,
+)
+from paraply.models.recorded.following import Recorded, Segment
+from paraply.models.recorded.group_segments import GroupSegment
 from paraply.models.recorded.monitored import MonitorFinding
 from paraply.models.recorded.monitors import MONITORS, TWO_LOGS, Monitor
 from paraply.models.recorded.two_logs import monitor_orders
@@ -21,16 +28,16 @@ from paraply.vocabulary.verdict import Verdict, combine
 
 SEGMENTS_MAX = 200
 """Of a round and theorem, spread over the recording."""
-_WHOLE_GROUP = "the moments of sending, worker starts and row changes are not recorded"
-_LACKING = {
-    "P03": "members log no view changes",
-    "P49": _WHOLE_GROUP,
-    "P53": _WHOLE_GROUP,
-    "P54": _WHOLE_GROUP,
-}
-"""Why a group's recording does not suffice."""
+_AT_COMMIT = "workers start and change rows just before they commit"
+_WHOLE_GROUP: tuple[tuple[tuple[str, ...], Callable[[History], Recorded], bool], ...] = (
+    (("P49",), whole_groups.group, True),
+    (("P54",), whole_groups.parallel_group, True),
+    (("P53", "P55"), unordered_groups.parallel_group, False),
+)
+"""Theorems, how a run is read for the system that they share, and whether it commits in order."""
 _READS = replace(MONITORS["P08"], supplies="the replica commits in the order of its log (P07)")
-LIVE_MONITORS = ("P01", "P02", "P03", "P04", "P05", "P06", "P08", "P49", "P50", "P53", "P54")
+LIVE_MONITORS = ("P01", "P02", "P03", "P04", "P05", "P06", "P08", "P49", "P50", "P53", "P54",
+                 "P55")  # fmt: skip
 
 
 class _Named(NamedTuple):
@@ -44,6 +51,7 @@ def monitor_round(
     """Yield what monitors say of a round of a pair, by properties ``asked``, or of a group."""
     if trace is not None:
         yield from _of_group(trace)
+        yield from _of_whole_group(history, trace)
         return
     members = [one for one in history.members if one != SOURCE]
     if TWO_LOGS["P50"].prop in asked:
@@ -77,16 +85,36 @@ def _of_group(trace: GroupTrace) -> Iterator[MonitorFinding]:
         "P06": (decided, _is_refusal, "a refusal"),
     }
     for theorem, (segments, is_about, what) in choices.items():
-        yield monitor_segments(MONITORS[theorem], list(filter(is_about, segments)), what)
-    for theorem, reason in _LACKING.items():
-        yield MONITORS[theorem].finding(Verdict.UNKNOWN, reason, 0)
+        chosen = [one for one in segments if is_about(one)]
+        yield monitor_segments(MONITORS[theorem], chosen, what)
+    yield MONITORS["P03"].finding(Verdict.UNKNOWN, "members log no view changes", 0)
+
+
+def _of_whole_group(history: History, trace: GroupTrace) -> Iterator[MonitorFinding]:
+    """Follow all members together, with their numbers, workers, row locks and sessions."""
+    run = group_segments.run_of(history, trace)
+    disorder, late = group_segments.disorder(run), len(run.late)
+    supplies = _AT_COMMIT
+    if late:
+        supplies += f"; {late} left out that show less than their member before"
+    for theorems, read, is_in_order in _WHOLE_GROUP:
+        each = [replace(MONITORS[one], supplies=supplies, values_max=0) for one in theorems]
+        if disorder and is_in_order:
+            reason = f"{disorder}: sessions wait for no other member, and P55 is about that"
+            yield from (one.finding(Verdict.UNKNOWN, reason, 0) for one in each)
+            continue
+        whole = list(group_segments.segments(run, read))
+        found = monitor_segments(each[0], whole, "a second writer of a row")
+        yield from (one.finding(found.verdict, found.reason, found.steps) for one in each)
 
 
 def _is_refusal(one: Segment) -> bool:
     return one.recorded.steps[-1].actions == ("certify_negatively",)
 
 
-def monitor_segments(monitor: Monitor, segments: Sequence[Segment], what: str) -> MonitorFinding:
+def monitor_segments(
+    monitor: Monitor, segments: Sequence[Segment | GroupSegment], what: str
+) -> MonitorFinding:
     """Return what a monitor says of segments; ``what`` is one of them, which none may be."""
     chosen = segments[:: -(-len(segments) // SEGMENTS_MAX) or 1]
     found = []

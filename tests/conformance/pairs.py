@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
+from paraply.models.claims.group.theorems import IN_ANY_ORDER
 from paraply.models.claims.theorems import ROWS_END_TO_END
 from paraply.models.language.compiled_reading import CompiledReading
 from paraply.models.language.system import System
@@ -20,6 +21,7 @@ from paraply.models.recorded import (
     quorums,
     replicas,
     sources,
+    unordered_groups,
     whole_groups,
     whole_members,
 )
@@ -254,6 +256,16 @@ PAIRS = {
         parallel_group.parallel_group(), whole_groups.parallel_group, "composed",
         Workload(transactions=5, rows=3, members=3, dialect="mysql_9_7", options=RETURNS), 6_000,
     ),
+    "workers in any order": Pair(
+        IN_ANY_ORDER(), unordered_groups.parallel_group, "composed",
+        Workload(transactions=4, rows=2, dialect="mysql_8_0",
+                 options={**STAYS, "one_commit_order": False}), 3_000,
+    ),
+    "workers in any order, members return": Pair(
+        IN_ANY_ORDER(), unordered_groups.parallel_group, "composed",
+        Workload(transactions=5, rows=3, members=3, dialect="mysql_9_7",
+                 options={**RETURNS, "one_commit_order": False}), 3_000,
+    ),
     "sessions of a group": Pair(
         group.group(), whole_groups.group, "composed",
         Workload(transactions=5, rows=3, members=3, dialect="mysql_9_7", options=RETURNS), 6_000,
@@ -295,6 +307,8 @@ UNSEEN = {
     "end to end, a joiner": {"leave_out_number", "change_view"},
     "workers of a group": {"collect", "crash", "join", "roll_back"},
     "workers of a group, members return": {"collect", "leave_out_number", "roll_back"},
+    "workers in any order": {"collect", "crash", "join", "roll_back"},
+    "workers in any order, members return": {"collect", "leave_out_number", "roll_back"},
     "sessions of a group": {"collect", "roll_back"},
     "sessions of a group that wait": {"collect", "crash", "join", "leave_out_number", "roll_back"},
     "sessions of a group that wait for those that remain": {

@@ -25,15 +25,16 @@ PAIR_OF = {
     "P05": "certification in a group", "P06": "certification in a group",
     "P07": "commit order", "P08": "commit order", "P16": "bounds on a replica",
     "P22": "low-water mark", "P49": "workers of a group", "P53": "workers of a group",
-    "P54": "workers of a group",
+    "P54": "workers of a group", "P55": "workers in any order",
 }  # fmt: skip
 """The followed subject of each monitor."""
-OF_A_GROUP = {"P49", "P53", "P54"}
+OF_A_GROUP = {"P49", "P53", "P54", "P55"}
 """Those of whole groups, whose counterexamples the reference does not run."""
 ALSO = {
     "P49": ("stable_set_is_executed_everywhere",),
     "P53": ("conflicting_transactions_are_ordered", "changes_land_as_certified"),
     "P54": ("changes_land_as_certified", "members_show_prefixes_of_one_order"),
+    "P55": ("conflicting_transactions_are_ordered", "members_start_as_they_stamped"),
 }
 """What else silence implies."""
 

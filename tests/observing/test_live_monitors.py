@@ -8,25 +8,42 @@ from functools import cache
 
 import pytest
 
-from paraply.models.recorded import group_traces, replicas
+from paraply.adapters.live.group.story import history_of_trace
+from paraply.models.recorded import group_segments, group_traces, replicas, unordered_groups
 from paraply.models.recorded.monitors import MONITORS
+from paraply.observing import live_monitors
 from paraply.observing.live_monitors import LIVE_MONITORS, monitor_round, monitor_segments
 from paraply.properties.search import random_schedules
 from paraply.reference_impl.subject import Workload
 from paraply.registries import property_named, subject_named
+from paraply.vocabulary.events import EventKind
 from paraply.vocabulary.group_trace import TransactionDelivered
 from paraply.vocabulary.gtid_set import EMPTY_GTID_SET
 from paraply.vocabulary.verdict import Verdict
 from tests.adapters.live.observations import told, update
-from tests.conformance.test_recorded_groups import JOINER_COLLECTS, recorded
+from tests.conformance.test_recorded_groups import JOINER_COLLECTS, SINGLE_PRIMARY, recorded
 
 LOG = [update(1, 1), update(2, 2), update(3, 1)]
 PAIR = ("no_event_is_applied_twice", "readers_see_prefixes")
 
 
+def monitored(trace):
+    return {one.theorem: one for one in monitor_round(history_of(trace), trace, ())}
+
+
+def history_of(trace):
+    return history_of_trace(trace, seed=0, options={})
+
+
 @cache
-def of_the_group():
-    return {one.theorem: one for one in monitor_round(None, recorded(JOINER_COLLECTS), ())}
+def whole():
+    trace = recorded(JOINER_COLLECTS)
+    return whole_segments(trace)
+
+
+def whole_segments(trace, read=unordered_groups.parallel_group):
+    run = group_segments.run_of(history_of(trace), trace)
+    return {one.name: one for one in group_segments.segments(run, read)}
 
 
 def changed(step_of, change):
@@ -66,16 +83,82 @@ def numbers(trace):
     return [one for member in trace.members for one in group_traces.numbers(trace, member)]
 
 
-def test_recorded_group_is_a_run_where_it_has_what_monitors_need():
-    found = of_the_group()
+def test_recorded_group_is_a_run_where_it_has_what_monitors_need(monkeypatch):
+    monkeypatch.setattr(live_monitors, "SEGMENTS_MAX", 60)
+    found = monitored(recorded(JOINER_COLLECTS))
     holds = {name for name, one in found.items() if one.verdict is Verdict.HOLDS}
-    assert holds == {"P01", "P02", "P04", "P05", "P06"}
+    assert holds == {"P01", "P02", "P04", "P05", "P06", "P53", "P55"}
     assert all(found[name].steps >= 50 for name in holds)
     for name in found.keys() - holds:
         assert found[name].verdict is Verdict.UNKNOWN
         assert found[name].steps == 0
     assert found.keys() | {"P08", "P50"} == set(LIVE_MONITORS)
-    assert "worker starts and row changes are not recorded" in found["P53"].reason
+    assert found["P53"].steps >= 2_000
+    assert "workers start and change rows just before they commit" in found["P53"].said
+    assert "5 left out" in found["P55"].said
+    for name in ("P49", "P54"):
+        assert found[name].reason.startswith("r1 commits T47 before T44")
+
+
+def test_segments_have_members_that_leave_and_return():
+    actions = Counter(
+        action for one in whole().values() for step in one.recorded.steps for action in step.actions
+    )
+    for action in ("crash", "join", "refuse", "receive", "pass_over", "start", "change_row"):
+        assert actions[action] >= 10, action
+
+
+@pytest.mark.parametrize("theorem", ["P53", "P55"])
+def test_whole_group_whose_number_misses_a_waiting_writer_is_refused(theorem):
+    trace = recorded(JOINER_COLLECTS)
+    names = {id(step): f"T{n}" for n, step in enumerate(trace.transactions, start=1)}
+    rows_of = {
+        name: next(one for one in segment.history.transactions if f"T{one.id}" == name).write_set
+        for name, segment in whole().items()
+    }
+    lowered, name = changed(
+        lambda step: (
+            rows_of.get(names[id(step)])
+            and min((one.last_committed or 9 for one in step.decided.values()), default=0) > 8
+        ),
+        with_bound(lambda _: 1),
+    )
+    assert monitor_segments(MONITORS[theorem], [whole()[name]], "it").verdict is Verdict.HOLDS
+    found = monitor_segments(MONITORS[theorem], [whole_segments(lowered)[name]], "it")
+    assert found.verdict is Verdict.VIOLATED
+    assert "does not allow" in found.reason
+    assert "receive(m=" in found.reason
+
+
+def test_whole_group_whose_member_commits_writers_of_a_row_the_other_way_round_is_refused():
+    trace, held = recorded(JOINER_COLLECTS), Counter()
+    history = history_of(trace)
+    for segment in list(whole().values())[::20]:
+        *_, before, last = sorted(segment.chosen)
+        rows = {one.id: one.write_set for one in segment.history.transactions}
+        if not rows[before] & rows[last]:
+            continue
+        exchange = {before: last, last: before}
+        events = tuple(
+            event._replace(transaction=exchange.get(event.transaction, event.transaction))
+            if event.kind is EventKind.ENGINE_COMMITTED and event.member == "r2" else event
+            for event in history.events
+        )  # fmt: skip
+        run = group_segments.run_of(replace(history, events=events), trace)
+        broken = replace(segment, run=run)
+        held[monitor_segments(MONITORS["P55"], [broken], "it").verdict] += 1
+    assert held[Verdict.VIOLATED]
+    assert not held[Verdict.HOLDS]
+
+
+def test_group_that_commits_in_one_order_is_followed_by_p54_too(monkeypatch):
+    monkeypatch.setattr(live_monitors, "SEGMENTS_MAX", 20)
+    trace = recorded(SINGLE_PRIMARY)
+    first = replace(trace, steps=trace.steps[:150])
+    found = monitored(first)
+    for name in ("P49", "P53", "P54", "P55"):
+        assert found[name].verdict is Verdict.HOLDS, found[name].reason
+        assert found[name].steps >= 200
 
 
 @pytest.mark.parametrize("theorem", ["P01", "P04"])

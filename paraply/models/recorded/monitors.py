@@ -17,7 +17,14 @@ from paraply.models.language.concrete import Scope, World, choosing, evaluate
 from paraply.models.language.smtlib import text
 from paraply.models.language.system import Statement
 from paraply.models.language.terms import Quantified, Term, conjuncts, parts_of
-from paraply.models.recorded import by_gtid, members, replicas, sources, whole_groups
+from paraply.models.recorded import (
+    by_gtid,
+    members,
+    replicas,
+    sources,
+    unordered_groups,
+    whole_groups,
+)
 from paraply.models.recorded.following import Followed, Recorded, RecordedStep, follow, unrecorded
 from paraply.models.recorded.monitored import MonitorFinding
 from paraply.vocabulary.errors import ParaplyError, register
@@ -55,7 +62,8 @@ class Monitor:
         ends: events that the systems do not have.
         gap: yields what else a history lacks.
         transactions_max: of a history that is followed.
-        systems: how many of the theorem's systems are followed.
+        systems: numbers of the theorem's systems that are followed; all, if empty.
+        values_max: as ``VALUES_MAX``.
         supplies: what the reading adds where nothing is recorded.
     """
 
@@ -66,7 +74,8 @@ class Monitor:
     ends: frozenset[EventKind] = frozenset()
     gap: Gap = lambda _: iter(())
     transactions_max: int = TRANSACTIONS_MAX
-    systems: int | None = None
+    systems: tuple[int, ...] = ()
+    values_max: int = VALUES_MAX
     supplies: str = ""
 
     def finding(self, verdict: Verdict, reason: str, steps: int) -> MonitorFinding:
@@ -115,8 +124,8 @@ class Monitor:
     def best(self, recorded: Recorded) -> Monitored:
         """Return the answer of the first system that follows, else the mildest."""
         found: list[Monitored] = []
-        for number in range(len(theorem_of(self.theorem).systems))[: self.systems]:
-            found.append(_followed(self.theorem, number, recorded))
+        for number in self.systems or range(len(theorem_of(self.theorem).systems)):
+            found.append(_followed(self.theorem, number, recorded, self.values_max))
             if found[-1].verdict is Verdict.HOLDS:
                 return found[-1]
         return min(found, key=lambda one: one.verdict)
@@ -170,13 +179,13 @@ def _values_of(statement: Statement, scope: Scope) -> int:
     return count(statement.closed)
 
 
-def _followed(identifier: str, number: int, recorded: Recorded) -> Monitored:
+def _followed(identifier: str, number: int, recorded: Recorded, values_max: int) -> Monitored:
     if not recorded.steps:
         return NOTHING
     reading, statements = proved(identifier, number)
     name = reading.system.name
     values = len(recorded.steps) * sum(_values_of(one, recorded.scope) for one in statements)
-    is_evaluated = values <= VALUES_MAX
+    is_evaluated = values <= values_max
     try:
         followed = follow(reading, recorded, *(statements if is_evaluated else ()))
         missing = unrecorded(reading, recorded, followed)
@@ -331,6 +340,10 @@ _GROUP = Monitor(
     gap=_group_numbers, transactions_max=GROUP_MAX,
     supplies="what is not recorded happened when it restrains least",
 )  # fmt: skip
+_ANY_ORDER = replace(
+    _GROUP, theorem="P55", prop="changes_land_as_certified",
+    readings=_whole(unordered_groups.parallel_group),
+)  # fmt: skip
 MONITORS = {
     one.theorem: one
     for one in (
@@ -348,10 +361,11 @@ MONITORS = {
         _of_applier("P22", "starts_respect_last_committed", replicas.low_water_mark,
                     _RESTARTED, is_stamped=True, barriers=frozenset(TransactionKind)),
         replace(_GROUP, theorem="P49", prop="no_update_is_lost",
-                readings=_whole(whole_groups.group), systems=1),
-        replace(_GROUP, theorem="P53", prop="members_start_as_they_stamped",
-                needs=_GROUP.needs | {EventKind.SCHEDULED}),
+                readings=_whole(whole_groups.group), systems=(0,)),
+        replace(_ANY_ORDER, theorem="P53", prop="members_start_as_they_stamped",
+                needs=_GROUP.needs | {EventKind.SCHEDULED}, systems=(1,)),
         _GROUP,
+        _ANY_ORDER,
     )
 }  # fmt: skip
 """By the theorem's identifier."""

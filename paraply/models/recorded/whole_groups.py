@@ -44,7 +44,7 @@ def parallel_group(history: History) -> Recorded:
 
     A member has one report under way in the model, so the reading ends at a second.
     """
-    return _Group(history).read_all()
+    return GroupReading(history).recorded()
 
 
 def group(history: History) -> Recorded:
@@ -62,7 +62,7 @@ def acknowledged_group(history: History) -> Recorded:
     another member; that a whole set was heard of shows in the engine commit or the answer.
     """
     reading = _Waiting(history)
-    read = reading.read_all()
+    read = reading.recorded()
     start = {**read.start, "acks": {}, "one_of": {}, "after_sync": {}}
     for number, ackers in enumerate(read.scope.values(ACKERS)):
         members = reading.sets[number % len(reading.sets)]
@@ -74,13 +74,14 @@ def acknowledged_group(history: History) -> Recorded:
 
 
 @dataclass(slots=True)
-class _Member:
+class MemberReading:
     """What the model says of a member so far.
 
     Attributes:
         window: the least that the model allows.
         is_in: whether it is in the last view.
         is_current: whether it runs since before that view.
+        is_joiner: whether it has joined since the beginning.
         given: how far it has positions from its donor.
         sent: transactions that were sent and not delivered, and None for a report.
         done: what its log shows as committed, across crashes.
@@ -91,6 +92,7 @@ class _Member:
     is_in: bool = False
     is_running: bool = True
     is_current: bool = False
+    is_joiner: bool = False
     received: int = 0
     upto: int = 0
     given: int = 0
@@ -99,12 +101,14 @@ class _Member:
     done: set[TransactionId] = field(default_factory=set)
     started: set[int] = field(default_factory=set)
     changed: set[tuple[int, str]] = field(default_factory=set)
-    report: int = 0
-    reported: int = 0
+    report: Collection[TransactionId] = ()
+    reported: Collection[TransactionId] = ()
     sent: deque[TransactionId | None] = field(default_factory=deque)
 
 
-class _Group:
+class GroupReading:
+    """The steps of a history, one event after the other."""
+
     def __init__(self, history: History) -> None:
         self.history = history
         self.of: dict[TransactionId, Transaction] = {one.id: one for one in history.transactions}
@@ -117,7 +121,7 @@ class _Group:
         self.scope = Scope(high=max([len(sent), *stamps]) + 1, size=max(sizes))
         self.txn = dict(zip(ws, self.scope.values(TXN), strict=False))
         names = zip(history.members, self.scope.values(MEMBER), strict=False)
-        self.members = {member: _Member(name) for member, name in names}
+        self.members = {member: MemberReading(name) for member, name in names}
         self.ws: Table = {(self.txn[one], row): True for one, rows in ws.items() for row in rows}
         self.empty: Table = {(self.txn[one.id],): True for one in sent if one.kind in _EMPTY}
         self.order: list[TransactionId] = []
@@ -132,8 +136,8 @@ class _Group:
         self.steps: list[RecordedStep] = []
         self.ended = ""
 
-    def read_all(self) -> Recorded:
-        """Return what was read, to the end if possible."""
+    def recorded(self) -> Recorded:
+        """Read all events, or those before what the model does not have."""
         for event in self.history.events:
             self.read(event)
             if self.ended:
@@ -158,6 +162,7 @@ class _Group:
     def take(
         self, action: str, *seen: tuple[str, tuple[Value, ...], Value], **known: Value
     ) -> None:
+        """Add a step."""
         self.steps.append(RecordedStep(actions=(action,), parameters=known, seen=seen))
 
     def read(self, event: Event) -> None:
@@ -184,7 +189,8 @@ class _Group:
             assert event.transaction is not None
             self.read_of(event.transaction, member, event)
 
-    def read_of(self, one: TransactionId, member: _Member, event: Event) -> None:
+    def read_of(self, one: TransactionId, member: MemberReading, event: Event) -> None:
+        """Take the steps of an event of a transaction."""
         if event.kind is EventKind.SUBMITTED:
             self.submit(one, member, event)
         elif event.kind is EventKind.CERTIFIED:
@@ -198,8 +204,13 @@ class _Group:
         elif event.kind is EventKind.ENGINE_COMMITTED:
             self.commit(one, member)
 
-    def is_own(self, one: TransactionId, member: _Member) -> bool:
+    def is_own(self, one: TransactionId, member: MemberReading) -> bool:
+        """Return whether a transaction is a member's session that has yet to end."""
         return one in self.live and self.members[self.of[one].origin] is member
+
+    def called(self, member: MemberReading) -> str:
+        """Return the member's name in the history."""
+        return next(name for name, one in self.members.items() if one is member)
 
     def place_of(self, one: TransactionId) -> int:
         """Return its position, or one that the group has not reached."""
@@ -210,23 +221,35 @@ class _Group:
         known = self.refused.union(done)
         return next((p for p, one in enumerate(self.order) if one not in known), len(self.order))
 
-    def prefix_of(self, done: Collection[TransactionId], member: _Member) -> int:
-        """Return the prefix that a member has done, or -1 if it has a gap."""
+    def positions(
+        self, name: str, of: Value, done: Collection[TransactionId], member: MemberReading
+    ) -> Iterable[tuple[str, tuple[Value, ...], Value]]:
+        """Yield what ``name`` shows of ``done``: a prefix, or -1 if it has a gap."""
         known = min(self.level_of(done), member.received)
-        return known if self.txn.keys() & set(done) <= set(self.order[:known]) else -1
+        is_prefix = self.txn.keys() & set(done) <= set(self.order[:known])
+        yield name, (of,), known if is_prefix else -1
 
-    def is_behind(self, member: _Member) -> bool:
+    def was_given(self, place: int, member: MemberReading) -> bool:
+        """Return whether a joiner has the position from its donor."""
+        return place < member.given
+
+    def has_committed(self, place: int, member: MemberReading) -> bool:
+        """Return whether the model's member has committed the position."""
+        return place < member.upto
+
+    def is_behind(self, member: MemberReading) -> bool:
         """Return whether a joiner has less than the model gave to it."""
         return self.level_of(member.done) < member.upto
 
     # Messages.
 
-    def submit(self, one: TransactionId, member: _Member, event: Event) -> None:
+    def submit(self, one: TransactionId, member: MemberReading, event: Event) -> None:
+        """Take the execution of a session, and what it sends."""
         self.live.add(one)
         member.sent.append(one)
         self.take("execute", t=self.txn[one], m=member.name)
-        snapshot = self.prefix_of(event.transactions, member)
-        self.take("send", ("snap", (self.txn[one],), snapshot), t=self.txn[one])
+        seen = self.positions("snap", self.txn[one], event.transactions, member)
+        self.take("send", *seen, t=self.txn[one])
 
     def deliver(self, one: TransactionId, is_refused: bool) -> None:
         """Let the group decide with the first member that does."""
@@ -243,45 +266,59 @@ class _Group:
             origin.sent.popleft()
         self.arrive(origin)
 
-    def report(self, member: _Member, done: Collection[TransactionId]) -> None:
+    def report(self, member: MemberReading, done: Collection[TransactionId]) -> None:
         """Take a report, unless another one is under way."""
         if not member.is_current or self.is_behind(member):
             return
         if None in member.sent:
-            name = next(name for name, one in self.members.items() if one is member)
-            self.ended = f"{name} has two reports under way"
+            self.ended = f"{self.called(member)} has two reports under way"
             return
         member.sent.append(None)
-        member.report = self.prefix_of(done, member)
-        self.take("report", ("report_value", (member.name,), member.report), m=member.name)
+        member.report = frozenset(done)
+        self.take("report", *self.positions("report_value", member.name, done, member),
+                  m=member.name)  # fmt: skip
         self.arrive(member)
 
-    def arrive(self, member: _Member) -> None:
+    def arrive(self, member: MemberReading) -> None:
+        """Take the report that is next of a member."""
         if member.sent and member.sent[0] is None:
             member.sent.popleft()
             member.reported = member.report
             self.take("receive_report", m=member.name)
 
-    def collect(self, member: _Member, event: Event) -> None:
-        level = self.level_of(event.transactions)
-        while level and self.order[level - 1] in self.refused:
-            level -= 1
-        lacking = {name for name, one in self.members.items() if one.is_in and one.reported < level}
-        if lacking and not lacking & self.online:
-            self.ended = f"a collection did not wait for {min(lacking)}, which recovers"
+    def collect(self, member: MemberReading, event: Event) -> None:
+        """Take a member's collection."""
+        if not self.settle(event.transactions):
             return
-        if level > self.stable:
-            self.stable = level
-            self.take("settle", level=level)
         purged: Table = {(self.rows.name(item),): True for item in sorted(event.items)}
         known: dict[str, Value] = {"m": member.name, "window": member.window}
         self.steps.append(
             RecordedStep(actions=("collect_at",), parameters=known, chosen={"purged": purged})
         )
 
+    def settle(self, stable: Collection[TransactionId]) -> bool:
+        """Take the steps to a stable set; return whether the model has them."""
+        level = self.level_of(stable)
+        while level and self.order[level - 1] in self.refused:
+            level -= 1
+        if self.is_reported(self.order[:level]) and level > self.stable:
+            self.stable = level
+            self.take("settle", level=level)
+        return not self.ended
+
+    def is_reported(self, stable: Collection[TransactionId]) -> bool:
+        """End the reading if only members that recover have not reported ``stable``."""
+        needed = set(stable) - self.refused
+        inside = {name: one for name, one in self.members.items() if one.is_in}
+        lacking = {name for name, one in inside.items() if not needed <= {*one.reported}}
+        if lacking and not lacking & self.online:
+            self.ended = f"a collection did not wait for {min(lacking)}, which recovers"
+        return not self.ended
+
     # A member's log, workers and engine.
 
-    def receive(self, one: TransactionId, member: _Member, event: Event) -> None:
+    def receive(self, one: TransactionId, member: MemberReading, event: Event) -> None:
+        """Take the number that a member gives, if it gives one."""
         place, stamp = self.place_of(one), event.timestamp
         member.received = place + 1
         received = ("received", (member.name,), place + 1)
@@ -291,7 +328,7 @@ class _Group:
             self.take("receive", received, m=member.name)
         else:
             number, lc, at = stamp.sequence_number, stamp.last_committed, (member.name, place)
-            if not number and member.next_number == 2:
+            if not number and member.next_number == 2 and not member.is_joiner:
                 self.marked.add(member.name)
             for _ in range(number - member.next_number):
                 self.take("leave_out_number", m=member.name)
@@ -302,9 +339,10 @@ class _Group:
                 member.window = member.next_number - 1
         self.pass_refused(member)
 
-    def work(self, one: TransactionId, member: _Member, event: Event) -> None:
+    def work(self, one: TransactionId, member: MemberReading, event: Event) -> None:
+        """Take an attempt's step, or end the reading."""
         place = self.place_of(one)
-        if not member.is_current or place < member.given:
+        if not member.is_current or self.was_given(place, member):
             return
         if event.kind is EventKind.ROLLED_BACK:
             is_session = one in self.refused
@@ -316,34 +354,41 @@ class _Group:
             if event.outcome is Outcome.OK:
                 self.change(place, member, event.items)
 
-    def begin(self, place: int, member: _Member) -> None:
-        if place not in member.started or place < member.upto:
+    def begin(self, place: int, member: MemberReading) -> None:
+        """Take the start of a transaction, unless it has started."""
+        if place not in member.started or self.has_committed(place, member):
             member.started.add(place)
             self.take("start", m=member.name, q=place)
 
-    def change(self, place: int, member: _Member, items: Iterable[Item]) -> None:
+    def change(self, place: int, member: MemberReading, items: Iterable[Item]) -> None:
+        """Take the changes of rows that are not locked so far."""
         for row in map(self.rows.name, sorted(items)):
             if (place, row) not in member.changed:
                 member.changed.add((place, row))
                 self.take("change_row", m=member.name, q=place, r=row)
 
-    def commit(self, one: TransactionId, member: _Member) -> None:
+    def commit(self, one: TransactionId, member: MemberReading) -> None:
+        """Take an engine commit."""
         place, following = self.place_of(one), self.level_of(member.done)
         member.done.add(one)
         if not member.is_current or place < member.given:
             if place != following:
                 self.take("recover", m=member.name, p=place)
             return
+        self.finish(one, place, member)
+        member.upto = place + 1
+        self.take("apply", ("upto", (member.name,), place + 1), m=member.name)
+        self.pass_refused(member)
+
+    def finish(self, one: TransactionId, place: int, member: MemberReading) -> None:
+        """Take what precedes the engine commit, as far as it is not taken."""
         if self.is_own(one, member):
             self.live.discard(one)
         else:
             self.begin(place, member)
             self.change(place, member, self.of[one].write_set)
-        member.upto = place + 1
-        self.take("apply", ("upto", (member.name,), place + 1), m=member.name)
-        self.pass_refused(member)
 
-    def pass_refused(self, member: _Member) -> None:
+    def pass_refused(self, member: MemberReading) -> None:
         """Commit what was refused at once: it changes nothing."""
         ahead = self.order[member.upto : member.received]
         for _ in takewhile(self.refused.__contains__, ahead):
@@ -369,13 +414,14 @@ class _Group:
         for name in sorted(set(names) - now):
             self.join(self.members[name])
 
-    def leave(self, member: _Member) -> None:
+    def leave(self, member: MemberReading) -> None:
+        """Take the end of a member."""
         member.is_in = member.is_current = False
         member.sent.clear()
         self.live = {one for one in self.live if not self.is_own(one, member)}
         self.take("crash", m=member.name)
 
-    def join(self, member: _Member) -> None:
+    def join(self, member: MemberReading) -> None:
         """Join with a donor's state, if possible one that is not ahead, and catch up."""
         own = self.level_of(member.done)
         donors = sorted((one for one in self.members.values() if one.is_in), key=lambda d: d.upto)
@@ -383,19 +429,23 @@ class _Group:
             self.ended = "a group begins again"
             return
         donor = next((one for one in reversed(donors) if one.upto <= own), donors[0])
-        self.take("join", m=member.name, donor=donor.name)
-        fresh = _Member(member.name)
-        for slot in ("next_number", "window", "started", "changed"):
-            setattr(member, slot, getattr(fresh, slot))
-        member.is_in, member.is_current = True, member.is_running
-        member.received, member.reported = len(self.order), donor.reported
+        self.take_in(member, donor)
         member.upto = member.given = donor.upto
         self.pass_refused(member)
         for one in self.order[member.upto : own]:
             if member.is_current and one not in self.refused:
                 self.commit(one, member)
 
-    def show(self, member: _Member, event: Event) -> None:
+    def take_in(self, member: MemberReading, donor: MemberReading) -> None:
+        """Take the step of a joiner, which begins anew."""
+        self.take("join", m=member.name, donor=donor.name)
+        fresh = MemberReading(member.name)
+        for slot in ("next_number", "window", "started", "changed"):
+            setattr(member, slot, getattr(fresh, slot))
+        member.is_in, member.is_current, member.is_joiner = True, member.is_running, True
+        member.received, member.reported = len(self.order), donor.reported
+
+    def show(self, member: MemberReading, event: Event) -> None:
         """Compare what a reader saw with the state after the last step."""
         if not (member.is_current and self.steps) or self.is_behind(member):
             return
@@ -412,7 +462,7 @@ class _Group:
         self.steps[-1] = replace(last, seen=last.seen + seen)
 
 
-class _Waiting(_Group):
+class _Waiting(GroupReading):
     """Reads sessions that wait for acknowledgements, too."""
 
     def __init__(self, history: History) -> None:
@@ -423,7 +473,7 @@ class _Waiting(_Group):
         self.sets = list(combinations(self.members.values(), required))
         self.scope = replace(self.scope, size=max(self.scope.size, len(self.sets)))
 
-    def read_of(self, one: TransactionId, member: _Member, event: Event) -> None:
+    def read_of(self, one: TransactionId, member: MemberReading, event: Event) -> None:
         is_own_commit = event.kind is EventKind.ENGINE_COMMITTED and self.is_own(one, member)
         is_answer = event.kind is EventKind.CLIENT_ACKNOWLEDGED
         if is_answer if self.after_commit else is_own_commit and member.is_current:
