@@ -21,7 +21,8 @@ from paraply.properties.logs.audit import AuditOptions, Auditor
 from paraply.properties.registry import Property
 from paraply.properties.tables.compiled.timestamps import SummaryFold, check_whole
 from paraply.properties.tables.timestamps import TableRow, summarise
-from paraply.properties.two_logs.identity import judge_identity
+from paraply.properties.two_logs.following import Followed
+from paraply.properties.two_logs.identity import Named, judge_identity
 from paraply.properties.two_logs.rule import judge as judge_two_logs
 from paraply.properties.two_logs.streaming import judge_streaming
 from paraply.reference_impl.subject import Subject
@@ -29,10 +30,17 @@ from paraply.registries import registered_mutants, registered_subjects
 from paraply.vocabulary.client_history import ClientHistory, DataType
 from paraply.vocabulary.events import Event
 from paraply.vocabulary.history import History
-from tests.builders.logged import NotationKeys
+from paraply.vocabulary.log import LoggedKind, LoggedTransaction
+from tests.builders.logged import NotationKeys, key, transaction
 from tests.properties.isolation.object_runs import Fault, run
 from tests.properties.isolation.strategies import database_histories, recorded_histories
-from tests.properties.logged_strategies import mariadb_logs, mysql_logs
+from tests.properties.logged_strategies import (
+    KEYS,
+    STATEMENTS,
+    TABLES,
+    mariadb_logs,
+    mysql_logs,
+)
 from tests.properties.tables.test_timestamps import columns, pieces, summary_of, tables
 from tests.properties.two_logs.small_histories import history as two_logs
 from tests.properties.two_logs.test_following import logs as growing
@@ -71,7 +79,13 @@ def seeded_cases(number: int, count: int) -> Iterator[tuple[str, Callable[[], An
         yield f"two logs, {name}", partial(_as_answer, judge_two_logs, source, target)
         yield f"two logs, {name}", partial(_as_answer, judge_streaming, source, target)
     for at in range(2 * count):
-        yield "named logs", partial(_as_answer, judge_identity, *named(random.Random(number + at)))
+        both = named(random.Random(number + at))
+        yield "named logs", partial(_as_answer, judge_identity, *both)
+        yield "growing logs", partial(_growing, *(list(map(_entry, log)) for log in both))
+    for at in range(2 * count):
+        for applier in ("logical-clock", "commit-group"):
+            log = random_log(random.Random(f"{number}/{at}"), applier)
+            yield f"{applier} log", partial(_of_log, log, applier)
 
 
 def drawn_cases(number: int, count: int) -> Iterator[tuple[str, Callable[[], Answer]]]:
@@ -181,6 +195,45 @@ def _of_log(log: Sequence[Any], applier: str) -> Answer:
 def _compiled(one: ClientHistory) -> Answer:
     with patch("paraply.properties.isolation.judging.READABLE_MAX", 0):
         return _as_answer(judge_isolation, one)
+
+
+def random_log(draw: random.Random, applier: str) -> list[LoggedTransaction]:
+    """Return a log with restarts, gaps, DDL, parents' locks and rows without a key."""
+    log: list[LoggedTransaction] = []
+    number = clock = 0
+    for ordinal in range(1, draw.randint(2, 14)):
+        if draw.randrange(12) == 0:
+            clock, number = clock + 1, 0
+        number += draw.choice((1, 1, 1, 1, 2, 3))
+        stamp: dict[str, object] = {"last_committed": draw.randrange(number)}
+        stamp["sequence_number"] = number
+        if applier == "commit-group":
+            stamp = {"commit_id": draw.choice((None, 1, 1, 2)), "domain": draw.choice((0, 0, 1))}
+        is_ddl = draw.randrange(12) == 0
+        keys = " ".join(draw.sample(KEYS, draw.randrange(3)))
+        read = f" / {draw.choice(KEYS)}" if draw.randrange(4) == 0 else ""
+        rare = [draw.randrange(5) == 0 for _ in range(3)]
+        log.append(
+            transaction(
+                ordinal,
+                "" if is_ddl else f"{keys}{read}",
+                kind=LoggedKind.DDL if is_ddl else LoggedKind.ROWS,
+                statements=(draw.choice(STATEMENTS),) if is_ddl else (),
+                unkeyed=[draw.choice(TABLES)] if rare[0] and not is_ddl else [],
+                locked_keys=frozenset({key(draw.choice(KEYS))} if rare[1] else ()),
+                reached_tables=frozenset({draw.choice(TABLES)} if rare[2] else ()),
+                gtid=f"{stamp.get('domain', 0)}-1-{ordinal}",
+                file=f"bin.{clock + 1:06}",
+                clock=clock,
+                **stamp,
+            )
+        )
+    return log
+
+
+def _entry(one: Named) -> Followed[Any]:
+    content = tuple(one.commit.changes.items())
+    return Followed(name=one.name, rows=len(content), group=one.group, content=content)
 
 
 def _growing(source: Sequence[Any], target: Sequence[Any]) -> Answer:

@@ -86,8 +86,8 @@ def check_all_pairs(transactions: Sequence[LoggedTransaction], applier: str) -> 
 def _may_wait(earlier: Touches, later: Touches) -> bool:
     """Return whether one's row lock may meet a change of the other that commutes with it."""
     searched = (earlier.searched | later.searched) & earlier.unkeyed & later.unkeyed
-    by_key = earlier.locks.keys() & later.writes.keys() or later.locks.keys() & earlier.writes.keys()
-    return bool(searched or by_key)
+    locked = earlier.locks.keys() & later.writes.keys()
+    return bool(searched or locked or later.locks.keys() & earlier.writes.keys())
 
 
 def _overlap_by_clock(transactions: Sequence[LoggedTransaction]) -> MayOverlap:
