@@ -34,6 +34,8 @@ class Flavour(Enum):
     """The write set is complete."""
     KEYLESS = "keyless"
     """No PRIMARY or UNIQUE key."""
+    MIXED = "mixed"
+    """A trigger logs the changed row in a table without key."""
     CASCADING = "cascading"
     """A parent row; the write set omits its cascade."""
     STATEMENT = "statement"
@@ -213,6 +215,8 @@ class SourceRun:
             elif one.flavour is Flavour.KEYLESS:
                 # All writers of a table see the same keys.
                 touched = {f"{row}-keyless"}
+            elif one.flavour is Flavour.MIXED:
+                touched.add(f"{self.rows[0]}-keyless")
             if self.are_free(touched, one):
                 found.append(
                     lambda row=row, touched=touched: self.execute(one, row, touched)  # type: ignore[misc]
@@ -237,6 +241,9 @@ class SourceRun:
             case Flavour.PLAIN:
                 tracked.items |= {row}
             case Flavour.KEYLESS:
+                tracked.has_missing_keys = True
+            case Flavour.MIXED:
+                tracked.items |= {row}
                 tracked.has_missing_keys = True
             case Flavour.CASCADING:
                 tracked.items |= {row}

@@ -130,8 +130,9 @@ def possible_changes(rows: Mapping[str, list[RowImage]]) -> Iterator[Change]:
     for word in ("c", "C", "1", None):  # "1" is also an id.
         if word is None or word.casefold() not in words:
             yield Change(WORDS, None, (next_id["test.words"], word))
-    for word, n in (("abc", 1), ("abd", 1), ("abc", 2)):
-        if _pair_key((0, word, n)) not in pairs:
+    for word, n in (("abc", 1), ("abd", 1), ("abc", 2), ("abc", None), (None, 1)):
+        # NULL equals nothing, so a pair with it may repeat.
+        if word is None or n is None or _pair_key((0, word, n)) not in pairs:
             yield Change(PAIRS, None, (next_id["test.pairs"], word, n))
     for parent in rows["test.words"]:
         yield Change(CHILDREN, None, (next_id["test.children"], parent[0]))

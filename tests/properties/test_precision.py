@@ -7,7 +7,10 @@ from dataclasses import replace
 import pytest
 
 from paraply.properties.apply.saved_positions import restarts_begin_after_the_saved_position
-from paraply.properties.certification.trackers import complete_write_sets_wait_for_their_writers
+from paraply.properties.certification.trackers import (
+    a_transaction_mixes_tables_with_and_without_key,
+    complete_write_sets_wait_for_their_writers,
+)
 from paraply.properties.semi_sync.shutdown import waiting_shutdowns_send_everything
 from paraply.vocabulary.events import Event, EventKind
 from paraply.vocabulary.history import History, HistoryHeader
@@ -48,6 +51,7 @@ def logged(*lines, dialect="writeset", history_size=25_000):
 
 
 FIRST, OTHER = (A, 0, "plain"), (B, 1, "plain")
+LOGGED_BY_A_TRIGGER = (frozenset({"a", "a-keyless"}), 0, "mixed")
 
 
 @pytest.mark.parametrize(
@@ -61,6 +65,9 @@ FIRST, OTHER = (A, 0, "plain"), (B, 1, "plain")
         ([FIRST, (B, 1, "statement")], {}, 0),
         ([(A, 0, "cascading"), OTHER], {}, 0),
         ([(A, 0, "keyless"), OTHER], {}, 1),
+        ([LOGGED_BY_A_TRIGGER, OTHER], {}, 1),
+        ([LOGGED_BY_A_TRIGGER, (A, 1, "plain")], {}, 0),
+        ([LOGGED_BY_A_TRIGGER, OTHER], {"history_size": 1}, 1),
         ([FIRST, OTHER], {"history_size": 0}, 0),
         ([FIRST, (B, 0, "plain"), (frozenset({"c"}), 2, "plain")], {"history_size": 1}, 0),
         ([FIRST, (B, 0, "plain"), (frozenset({"c"}), 2, "plain")], {"history_size": 2}, 1),
@@ -82,6 +89,19 @@ def test_breach_says_what_is_needed():
 
 def test_one_transaction_that_could_overtake_nothing_decides_nothing():
     assert verdict(logged(FIRST), complete_write_sets_wait_for_their_writers) is Verdict.UNKNOWN
+
+
+@pytest.mark.parametrize(
+    ("lines", "expected"),
+    [
+        ([LOGGED_BY_A_TRIGGER, OTHER], Verdict.HOLDS),
+        ([OTHER, LOGGED_BY_A_TRIGGER], Verdict.UNKNOWN),
+        ([FIRST, OTHER], Verdict.UNKNOWN),
+    ],
+)
+def test_mixed_transaction_matters_to_a_later_one(lines, expected):
+    history = logged(*lines)
+    assert verdict(history, a_transaction_mixes_tables_with_and_without_key) is expected
 
 
 STOP = " ; stopped @source note=shutdown"

@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from paraply.properties.certification.write_sets import (
+    a_null_keeps_two_rows_apart,
     children_share_an_item_with_their_parents,
     equal_keys_share_an_item,
     items_are_shared_for_a_reason,
@@ -80,6 +81,26 @@ def test_prefix_without_an_item_is_no_breach_of_the_whole_value():
 def test_nulls_do_not_meet():
     history = story("T1{1} +test.words[1,null] | T2{2} +test.words[2,null]")
     assert verdict(history, equal_keys_share_an_item) is Verdict.UNKNOWN
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "expected"),
+    [
+        ('1,"abc",null', '2,"ABD",null', Verdict.HOLDS),
+        ("1,null,1", "2,null,1", Verdict.HOLDS),
+        ("1,null,1", "2,null,2", Verdict.UNKNOWN),
+        ('1,"abc",null', '1,"abc",null', Verdict.UNKNOWN),
+        ('1,"abc",1', '2,"xyz",1', Verdict.UNKNOWN),
+    ],
+)
+def test_null_in_one_column_keeps_rows_apart_that_are_equal_in_the_others(first, second, expected):
+    history = story(f"T1{{1}} +test.pairs[{first}] | T2{{2}} +test.pairs[{second}]")
+    assert verdict(history, a_null_keeps_two_rows_apart) is expected
+
+
+def test_null_in_a_key_of_one_column_is_another_matter():
+    history = story("T1{1} +test.words[1,null] | T2{2} +test.words[2,null]")
+    assert verdict(history, a_null_keeps_two_rows_apart) is Verdict.UNKNOWN
 
 
 def test_child_that_shares_an_item_with_its_parent_holds():

@@ -9,13 +9,14 @@ from dataclasses import replace
 import pytest
 
 from paraply.counterexamples.hunt import properties_of, system_of
+from paraply.mining.drawing import Drawing, drawn_schedules
 from paraply.properties.campaign import run_campaign
 from paraply.properties.search import random_schedules, search
 from paraply.reference_impl.certification.dialects import DIALECTS
 from paraply.reference_impl.certification.subject import CERTIFIER
 from paraply.reference_impl.group.subject import GROUP
 from paraply.reference_impl.subject import Option, Workload
-from paraply.registries import property_named, registered_subjects
+from paraply.registries import property_named, registered_subjects, subject_named
 from paraply.vocabulary.errors import ParaplyError
 from paraply.vocabulary.schedule import RecordedSchedule, SeededSchedule
 
@@ -172,3 +173,19 @@ def test_option_of_another_type_is_refused(subject):
     option = next(one for one in subject.options if isinstance(one.default, int))
     with pytest.raises(ParaplyError, match="P406"):
         subject.options_of(Workload(options={option.name: "many"}))
+
+
+@pytest.mark.parametrize(
+    ("name", "dialect", "situation", "least"),
+    [
+        ("source", "writeset", "a_transaction_mixes_tables_with_and_without_key", 30),
+        ("write_sets", "xxh64", "a_null_keeps_two_rows_apart", 8),
+    ],
+)
+def test_drawn_runs_have_rows_that_some_key_leaves_out(name, dialect, situation, least):
+    drawing = Drawing(subject=subject_named(name), given=Workload(dialect=dialect))
+    histories = [drawing.run(schedule) for schedule in drawn_schedules(0, 300)]
+    prop = property_named(situation)
+    reached = sum(1 for history in histories if prop.evidence(history).decided)
+    print(f"{reached} of {len(histories)}")
+    assert reached >= least

@@ -108,6 +108,7 @@ def test_writeset_missing_keys_keep_the_commit_order_parent_and_the_history():
     run(tracker, wrote("b"))
     assert run(tracker, wrote("c", has_missing_keys=True)) == (2, 3)
     assert run(tracker, wrote("a")) == (1, 4)
+    assert run(tracker, wrote("c")) == (3, 5)
 
 
 def test_writeset_rotation_forgets():

@@ -56,6 +56,14 @@ def test_every_unique_key_yields_an_item_and_one_with_null_none():
     assert texts(schema, None, (1, ABSENT)) == ["PRIMARY½test½4t1½21½1"]
 
 
+@pytest.mark.parametrize("part", [(None, 7), (7, None)])
+def test_null_in_one_part_leaves_out_a_key_of_several_columns(part):
+    unique = UniqueKey(name="uk", parts=(KeyPart(column=1), KeyPart(column=2)))
+    numbers = [Column(name=name, type_name="int") for name in "nm"]
+    schema = table(ID, *numbers, keys=(PRIMARY, unique))
+    assert texts(schema, None, (1, *part)) == ["PRIMARY½test½4t1½21½1"]
+
+
 def test_table_without_key_yields_nothing():
     assert texts(table(ID, keys=()), None, (1,)) == []
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from paraply.properties.certification.timestamps import TransactionHeldBack
-from paraply.properties.registry import always
+from paraply.properties.registry import always, sometimes
 from paraply.vocabulary.events import Event, EventKind
 from paraply.vocabulary.history import EvidenceTier, History
 from paraply.vocabulary.transactions import Transaction
@@ -15,8 +15,12 @@ from paraply.vocabulary.write_set import Item
 SESSION_ORDER = "writeset_session"
 TRACKED_BY_WRITE_SETS = frozenset({"writeset", SESSION_ORDER})
 """Dialects of sources."""
-COMPLETE, WITHOUT_KEYS = "plain", "keyless"
-"""Notes of logged transactions: a complete write set, and one without any keys."""
+COMPLETE, MIXED = "plain", "mixed"
+"""Notes of logged transactions: a complete write set, and one of rows with and without key."""
+REMEMBERED = frozenset({COMPLETE, MIXED, "keyless"})
+"""Notes of those that leave their items in the history; others clear it."""
+WITHOUT_KEY = "-keyless"
+"""Ends the name of a table without key, of which there is no item."""
 HISTORY_SIZE = "history_size"
 START_OF_A_LATER_FILE = 1
 
@@ -59,10 +63,10 @@ class _Kept:
     def log(self, one: Transaction, number: int, flavour: str) -> int:
         """Enter a transaction; return the number it must wait for, if it is complete."""
         needed = max([self.start, *(self.writers.get(item, 0) for item in one.write_set)])
-        has_room = len(self.writers) + len(one.write_set) <= self.size_max
-        if flavour == COMPLETE and has_room:
-            self.writers.update(dict.fromkeys(one.write_set, number))
-        elif flavour != WITHOUT_KEYS:
+        items = [item for item in one.write_set if not str(item).endswith(WITHOUT_KEY)]
+        if flavour in REMEMBERED and len(self.writers) + len(items) <= self.size_max:
+            self.writers.update(dict.fromkeys(items, number))
+        else:
             self.forget(number)
         needed = max(needed, self.of_session.get(one.session, 0))
         self.of_session[one.session] = number
@@ -95,6 +99,13 @@ def _may_overtake(history: History) -> int:
         event.timestamp is not None and needed < event.timestamp.sequence_number - 1
         for event, _, needed in _complete(history)
     )
+
+
+@sometimes(of=tracks_write_sets, source="rpl_trx_tracking.cc: get_has_missing_keys")
+def a_transaction_mixes_tables_with_and_without_key(history: History) -> bool:
+    """A source logs a change of a row with a key and of one without, and a later transaction."""
+    notes = [event.note for event in history.events_of(EventKind.FLUSHED)]
+    return MIXED in notes[:-1]
 
 
 @always(

@@ -137,6 +137,15 @@ def items_are_shared_for_a_reason(history: History) -> list[SharedWithoutMeeting
     ]
 
 
+@sometimes(of=hashed_items, source="sql/rpl_write_set_handler.cc: a key with a NULL part")
+def a_null_keeps_two_rows_apart(history: History) -> bool:
+    """Two rows without a common key or parent are equal in a key of several columns, one NULL."""
+    return any(
+        not _null_keys_of(earlier, history).isdisjoint(_null_keys_of(later, history))
+        for earlier, later in _strangers(history)
+    )
+
+
 @sometimes(of=keyed_rows, source="sql/rpl_write_set_handler.cc: add_pke")
 def two_transactions_meet_in_a_key(history: History) -> bool:
     """Two transactions change rows with an equal PRIMARY or UNIQUE key."""
@@ -247,6 +256,15 @@ def _keys_of(
             if None not in values and ABSENT not in values:
                 found.add((table.name, key.name, _fold_key(table, key, image, is_whole)))
     return frozenset(found)
+
+
+def _null_keys_of(transaction: Transaction, history: History) -> frozenset[KeyValue]:
+    return frozenset(
+        (table.name, key.name, _fold_key(table, key, image, is_whole=False))
+        for table, image in _images(transaction, history)
+        for key in table.unique_keys
+        if len(key.parts) > 1 and None in [image[part.column] for part in key.parts]
+    )
 
 
 def _parent_keys_of(transaction: Transaction, history: History) -> frozenset[KeyValue]:
