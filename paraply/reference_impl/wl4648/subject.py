@@ -173,7 +173,9 @@ class Wl4648Subject(Subject):
         "p2": _NO_ORDER
         | {"no_conflicting_parallel_apply", "parts_are_shown_when_all_rows_are_changed"},
         "p3": _RESTART,
-        "p3_serializable": _RESTART | _NEVER_ENDS,
+        "p3_serializable": _RESTART
+        | (_NEVER_ENDS - {"applier_reaches_the_end", "replica_never_stalls"})
+        | {"applier_does_not_give_up", "sound_log_never_fails"},
     }
     causes: ClassVar[Mapping[str, Cause]] = {
         **dict.fromkeys(_STATES, HOLE_OR_CRASH),
