@@ -25,7 +25,7 @@ from paraply.vocabulary.history import History, OptionValue
 from paraply.vocabulary.schedule import Exploration
 
 PAGE = "docs/appliers.md"
-RUNS_MAX = 3_000
+RUNS_MAX = 3_500
 """Per scope; the page marks cut scopes."""
 RUNS_ENOUGH = 300
 """Enough once all columns are broken."""

@@ -59,6 +59,11 @@ def test_waiter_that_moves_before_the_read_is_reported():
     assert str(breach) == "r1: T1 went on while a reader held its row"
 
 
+def test_wait_that_times_out_is_over():
+    run = history(f"{WAITS}row_applied T1@r1 outcome=error ; failed T1@r1")
+    assert verdict(run, row_waits_last_until_the_holder_ends) is Verdict.HOLDS
+
+
 def test_waiter_that_is_rolled_back_waits_no_more():
     run = history(f"{WAITS}rolled_back T1@r1 ; row_applied T1@r1 outcome=ok")
     assert not row_waits_last_until_the_holder_ends(run)

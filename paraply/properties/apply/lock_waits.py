@@ -134,7 +134,7 @@ def _may_ask_again(history: History) -> bool:
     witness=a_transaction_waits_for_a_row,
 )
 def row_waits_last_until_the_holder_ends(history: History) -> tuple[WaitEndedEarly, ...]:
-    """A transaction that waits for a row goes on only after the holder's commit or rollback."""
+    """A transaction that waits for a row goes on, unless it fails, after the holder's end only."""
     return tuple(breach for stream in apply_streams(history) for breach in _early_ends(stream))
 
 
@@ -147,7 +147,7 @@ def _early_ends(stream: ApplyStream) -> Iterator[WaitEndedEarly]:
         if one is None:
             continue
         waiter = one, event.worker
-        if event.kind in _MOVES and waiter in waits:
+        if event.kind in _MOVES and waiter in waits and event.outcome is not Outcome.ERROR:
             yield WaitEndedEarly(member=stream.member, transaction=one, holder=waits.pop(waiter))
         if _is_lock_wait(event) and (holder := _holder(event)) is not None:
             waits[waiter] = holder

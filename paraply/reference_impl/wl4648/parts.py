@@ -1,6 +1,7 @@
 """P2 and P3: workers commit parts of a transaction.
 
-P2 queues parts by table. P3 hashes rows to workers and commits transactions one by one.
+P2 queues parts by table. P3 hands rows one by one to workers by a hash, commits transactions one by
+one, and cancels a transaction's parts if one of its rows fails.
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from paraply.reference_impl.applier.replica import READER
@@ -51,17 +53,24 @@ class TableReplica(JobReplica):
         return sum(map(len, self.queues.values())) < self.coordinator.limit
 
     def on_distribute(self) -> None:
-        """Queue the next transaction's parts."""
+        """Distribute the next transaction's parts."""
         transaction = self.take_entry()
         self.furthest = max(self.furthest, transaction.id)
         self.coordinator.on_dispatched(transaction, 0)
         parts: dict[int, list[RowWrite]] = {}
         for row in transaction.rows:
-            worker = self.workers[self.tables.index(item_of(row)) % len(self.workers)]
-            parts.setdefault(worker.number, []).append(row)
+            parts.setdefault(self.worker_of(row).number, []).append(row)
         self.parts_left[transaction.id] = len(parts)
         self.recorder.record(EventKind.SCHEDULED, worker=0, transaction=transaction.id)
         self.recorder.record(EventKind.BEGUN, worker=0, transaction=transaction.id)
+        self.hand_out(transaction, parts)
+
+    def worker_of(self, row: RowWrite) -> Worker:
+        """Return the row's worker."""
+        return self.workers[self.tables.index(item_of(row)) % len(self.workers)]
+
+    def hand_out(self, transaction: Transaction, parts: dict[int, list[RowWrite]]) -> None:
+        """Queue the parts."""
         for number, rows in parts.items():
             self.queues[number].append(replace(transaction, rows=tuple(rows)))
         for worker in self.workers:
@@ -104,37 +113,94 @@ class TableReplica(JobReplica):
         self.parts_left.clear()
         super().on_crash()
 
-    def record_row(self, worker: Worker, outcome: Outcome) -> None:
+    def record_row(self, worker: Worker, outcome: Outcome, **fields: object) -> None:
         """Record the transaction's row index."""
         row = worker.row
         assert row is not None
         whole = self.recorder.transactions[worker.job_id - 1].rows
         self.record(EventKind.ROW_APPLIED, worker, outcome=outcome, row=whole.index(row),
-                    items=frozenset({item_of(row)}))  # fmt: skip
+                    items=frozenset({item_of(row)}), **fields)  # fmt: skip
 
 
 class RowsReplica(TableReplica):
     """P3: parts commit after all are prepared.
 
-    Reads take one CONSISTENT SNAPSHOT.
+    A worker's channel holds one row, whose table instance is free when the row is executed. Reads
+    take one CONSISTENT SNAPSHOT.
     """
+
+    def __init__(self, *arguments: Any, **named: Any) -> None:
+        super().__init__(*arguments, **named)
+        self.rows_left: deque[RowWrite] = deque()
+        """Of the transaction, not handed out."""
+        self.failed: list[Worker] = []
+        """Their last row is not okay."""
+
+    def coordinator_steps(self) -> Iterator[Step]:
+        """Yield the emergency, the next row, or the next transaction."""
+        if self.failed:
+            yield Step("cancel", self.on_emergency)
+        elif not self.rows_left:
+            yield from super().coordinator_steps()
+        elif self.is_channel_empty(self.worker_of(self.rows_left[0])):
+            yield Step("hand out a row", self.on_row_read)
 
     @property
     def may_distribute(self) -> bool:
         """Return whether no part remains."""
         return not self.parts_left
 
+    def hand_out(self, transaction: Transaction, parts: dict[int, list[RowWrite]]) -> None:
+        """Keep the rows for the channels."""
+        del parts
+        self.open = transaction
+        self.rows_left.extend(transaction.rows)
+
+    def is_channel_empty(self, worker: Worker) -> bool:
+        """Return whether the worker has executed its row."""
+        if worker.stage is Stage.IDLE or worker in self.failed:
+            return True
+        return worker.stage is Stage.FINISHED and worker.job_id == self.open.id
+
+    def on_row_read(self) -> None:
+        """Give the next row to its worker; the first begins its part."""
+        row = self.rows_left.popleft()
+        worker = self.worker_of(row)
+        if worker.stage is Stage.IDLE:
+            worker.assign(replace(self.open, rows=()))
+        worker.transaction = replace(worker.job, rows=(*worker.job.rows, row))
+        worker.stage = Stage.APPLYING
+        self.record(EventKind.SCHEDULED, worker, row=self.open.rows.index(row),
+                    items=frozenset({item_of(row)}))  # fmt: skip
+
     def step_of(self, worker: Worker) -> Callable[[], None] | None:
         """Delay commits until all are prepared."""
-        if worker.stage is Stage.FINISHED and not self.is_prepared:
+        is_finished = worker.stage is Stage.FINISHED
+        if worker in self.failed or (is_finished and not self.is_prepared(worker.job_id)):
             return None
         return super().step_of(worker)
 
-    @property
-    def is_prepared(self) -> bool:
-        """Return whether all parts are applied."""
-        finished = [w for w in self.workers if w.stage is Stage.FINISHED]
-        return sum(self.parts_left.values()) == len(finished)
+    def is_prepared(self, transaction: TransactionId) -> bool:
+        """Return whether all its rows are applied."""
+        if self.rows_left and transaction == self.open.id:
+            return False
+        applied = [w for w in self.busy_workers if w.job_id == transaction]
+        is_done = all(w.stage is Stage.FINISHED for w in applied)
+        return is_done and len(applied) == self.parts_left[transaction]
+
+    def on_error(self, worker: Worker) -> None:
+        """Leave it to the coordinator, which checks before each row and at the end."""
+        self.failed.append(worker)
+
+    def on_emergency(self) -> None:
+        """Cancel every part, and fail."""
+        super().on_error(self.failed[0])
+
+    def on_crash(self) -> None:
+        """Clear the channels too."""
+        self.rows_left.clear()
+        self.failed.clear()
+        super().on_crash()
 
 
 class SerializableRowsReplica(RowsReplica):
@@ -145,10 +211,20 @@ class SerializableRowsReplica(RowsReplica):
         self.seen: list[Observation] = []
 
     def progress_steps(self) -> Iterator[Step]:
-        """Yield the reader's next row too."""
-        yield from super().progress_steps()
+        """Yield the reader's next row too; if all wait, the ends of waits for the reader."""
+        steps = list(super().progress_steps())
         if self.seen and self.can_read_on:
-            yield Step("read on", self.on_read_row)
+            steps.append(Step("read on", self.on_read_row))
+        yield from steps or [
+            Step("time out", partial(self.on_lock_timeout, worker))
+            for worker in self.busy_workers
+            if self.is_blocked(worker)
+        ]
+
+    def on_lock_timeout(self, worker: Worker) -> None:
+        """End a wait: the row is not okay (innodb_lock_wait_timeout)."""
+        self.record_row(worker, Outcome.ERROR, note="lock wait timeout")
+        self.on_error(worker)
 
     def other_steps(self) -> Iterator[Step]:
         """Yield reader starts instead of snapshots."""

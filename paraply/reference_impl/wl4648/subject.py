@@ -95,13 +95,8 @@ SCHEMES = {
 }
 """C3 with C1 comes first: it guarantees most."""
 
-_STATES = frozenset(
-    {
-        "replica_states_existed_on_the_source",
-        "readers_see_prefixes",
-        "replica_reads_fit_one_order",
-    }
-)
+_READS = frozenset({"readers_see_prefixes", "replica_reads_fit_one_order"})
+_STATES = _READS | {"replica_states_existed_on_the_source"}
 _RESTART = frozenset({"applied_exactly_once", "reads_never_go_back"}) | _STATES
 _NO_ORDER = _RESTART | {"engine_commits_follow_the_log", "sessions_keep_their_order"}
 _GIVES_UP = frozenset(
@@ -173,7 +168,9 @@ class Wl4648Subject(Subject):
         "p2": _NO_ORDER
         | {"no_conflicting_parallel_apply", "parts_are_shown_when_all_rows_are_changed"},
         "p3": _RESTART,
-        "p3_serializable": _RESTART | _NEVER_ENDS,
+        "p3_serializable": (_RESTART - _READS)
+        | (_NEVER_ENDS - {"applier_reaches_the_end", "replica_never_stalls"})
+        | {"applier_does_not_give_up", "sound_log_never_fails"},
     }
     causes: ClassVar[Mapping[str, Cause]] = {
         **dict.fromkeys(_STATES, HOLE_OR_CRASH),
@@ -210,6 +207,14 @@ class Wl4648Subject(Subject):
             | _NO_ORDER,
             because="after a crash, transactions are left out that the position covers",
             cause=CRASH,
+        ),
+        KnownBreaches(
+            where="p3_serializable, crashes>0",
+            applies=lambda options: bool(options["crashes"]),
+            breaks=_READS,
+            because="a restart shows old rows beside newer ones",
+            cause=CRASH,
+            dialects=frozenset({"p3_serializable"}),
         ),
     )
 
