@@ -88,6 +88,11 @@ class ApplierSubject(Subject):
         ),
         Option(name="view_changes", default=0, meaning="view changes of a group in the log"),
         Option(
+            name="reconnects",
+            default=0,
+            meaning="receivers killed, or sent elsewhere by CHANGE MASTER, within a transaction",
+        ),
+        Option(
             name="sessions", default=2, small=1, least=1, meaning="client sessions at the source"
         ),
         Option(name="extra_locks", default=False, meaning="lock rows beside those written"),
@@ -215,6 +220,7 @@ class ApplierSubject(Subject):
                 collections=int(options["collections"]),
                 sessions=int(options["sessions"]),
                 view_changes=int(options["view_changes"]),
+                reconnects=int(options["reconnects"]),
             ),
         )
         log = source.execute(schedule, recorder, workload.transactions)
