@@ -88,11 +88,6 @@ class ApplierSubject(Subject):
         ),
         Option(name="view_changes", default=0, meaning="view changes of a group in the log"),
         Option(
-            name="reconnects",
-            default=0,
-            meaning="receivers killed, or sent elsewhere by CHANGE MASTER, within a transaction",
-        ),
-        Option(
             name="sessions", default=2, small=1, least=1, meaning="client sessions at the source"
         ),
         Option(name="extra_locks", default=False, meaning="lock rows beside those written"),
@@ -110,6 +105,11 @@ class ApplierSubject(Subject):
         Option(name="reads", default=2, small=0, meaning="snapshots that a reader takes"),
         Option(name="crashes", default=0, meaning="how often the replica crashes"),
         Option(name="checkpoints", default=0, meaning="how often the position is saved"),
+        Option(
+            name="reconnects",
+            default=0,
+            meaning="receivers killed, or sent elsewhere by CHANGE MASTER, within a transaction",
+        ),
     )
     _out_of_order = frozenset(
         {
