@@ -4,6 +4,8 @@ from paraply.properties.apply.commit_order import (
     applied_exactly_once,
     applier_reaches_the_end,
     engine_commits_follow_the_log,
+    half_a_transaction_comes_again,
+    halves,
     replica_crashes_midway,
     saved_positions_are_executed,
     sessions_keep_their_order,
@@ -68,6 +70,16 @@ def test_transaction_committed_again_after_a_crash_is_reported():
     )
     assert [str(breach) for breach in applied_exactly_once(history)] == ["r1: T1 committed twice"]
     assert replica_crashes_midway(history)
+
+
+def test_half_that_is_rolled_back_comes_again_when_the_whole_commits():
+    half = '| scheduled T1@w1 ; begun T1@w1 ; rolled_back T1@w1 note="half a transaction" '
+    whole = "; scheduled T1@w1 ; begun T1@w1 attempt=2 ; engine_committed T1@w1"
+    again, given_up = parse_history(LOG + half + whole), parse_history(LOG + half)
+    assert halves(given_up)
+    assert half_a_transaction_comes_again(again)
+    assert not half_a_transaction_comes_again(given_up)
+    assert not halves(parse_history(LOG + BOTH_RUN + "; rolled_back T1@w1 ; engine_committed T2"))
 
 
 def test_transaction_missing_at_a_good_end_is_lost_and_at_a_crash_is_not():

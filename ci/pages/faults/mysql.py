@@ -117,7 +117,7 @@ MYSQL_FAULTS = (
                what="two total orders wait for each other",
                instead="one order of commits in the reference: the relay log's"),
     KnownFault(known_as="72794", server=_MYSQL, what="half a transaction in the relay log",
-               mutants=("flush_splits_a_transaction",)),
+               mutants=("flush_splits_a_transaction", "half_is_never_given_up")),
     KnownFault(known_as="lost wake-up in slave_worker_ends_group", server=_MYSQL,
                what="min_waited is not read again after done is set",
                mutants=("worker_reads_min_waited_too_early", "coordinator_sleeps_unseen",

@@ -28,7 +28,7 @@ from paraply.reference_impl.certification.dialects import (
 
 Ints = NDArray[np.int64]
 
-_OFF = ("view_changes", "extra_locks", "sleeps", "crashes", "checkpoints")
+_OFF = ("view_changes", "reconnects", "extra_locks", "sleeps", "crashes", "checkpoints")
 _COLLECTION_RULES: dict[Callable[[Window], Window], int] = {
     open_window_at_last_assigned: 0,
     open_window_at_next: 1,

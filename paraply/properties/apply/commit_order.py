@@ -21,6 +21,9 @@ from paraply.vocabulary.events import EventKind
 from paraply.vocabulary.history import History
 from paraply.vocabulary.transactions import TransactionId
 
+HALF = "half a transaction"
+"""Note of a ROLLED_BACK event: the log ends within the transaction, and has it again."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CommitOrderInverted(Violation):
@@ -148,6 +151,26 @@ def replica_crashes_midway(history: History) -> bool:
                 committed.add(event.transaction)
             elif event.kind is EventKind.CRASHED and committed and begun - committed:
                 return True
+    return False
+
+
+def halves(history: History) -> bool:
+    """A replica rolls back half a transaction, which its log has again."""
+    return relay_log(history) and any(
+        event.note == HALF for event in history.events_of(EventKind.ROLLED_BACK)
+    )
+
+
+@sometimes(of=halves, source="WL#8440, WL#7165 applier recovery: scenarios 3 and 4")
+def half_a_transaction_comes_again(history: History) -> bool:
+    """A replica rolled back half a transaction, and then committed the whole."""
+    half: set[tuple[str, TransactionId | None]] = set()
+    for event in history.events_of(EventKind.ROLLED_BACK, EventKind.ENGINE_COMMITTED):
+        key = event.member, event.transaction
+        if event.note == HALF:
+            half.add(key)
+        elif event.kind is EventKind.ENGINE_COMMITTED and key in half:
+            return True
     return False
 
 

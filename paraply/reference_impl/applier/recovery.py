@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from paraply.reference_impl.applier.source_log import Part
 from paraply.vocabulary.transactions import Transaction, TransactionId
 
 if TYPE_CHECKING:
@@ -28,12 +29,12 @@ class Recovery:
         """Save and return the executed prefix."""
         saved = []
         for index, entry in enumerate(replica.entries):
-            if entry.transaction is not None:
+            if entry.transaction is not None and entry.part is not Part.HALF:
                 if entry.transaction.id not in replica.executed:
                     break
                 saved.append(entry.transaction.id)
             self.checkpoint = index + 1
-        return saved
+        return list(dict.fromkeys(saved))
 
     def first_entry(self, replica: Replica) -> int:
         """Return the first entry to read."""

@@ -22,6 +22,8 @@ from paraply.vocabulary.transactions import Transaction, TransactionId
 from paraply.vocabulary.write_set import Item
 
 READER, AUDITOR = "reader", "auditor"
+HALF = "half a transaction"
+"""Note of a rollback."""
 
 RETRIES_MAX = 10
 """``replica_transaction_retries``; also bounds mutual rollbacks."""
@@ -70,6 +72,8 @@ class Replica:
         self.next_entry = 0
         self.executed: list[TransactionId] = []
         """Durable engine commits, in order."""
+        self.given_up: dict[TransactionId, int] = {}
+        """Transaction of which half came -> attempts at it."""
         self.has_failed = False
 
     # Run.
@@ -129,6 +133,10 @@ class Replica:
         if entry.transaction is None:
             if not self.busy_workers:
                 yield Step("rotate", self.on_rotation)
+            waiting = (one for one in self.busy_workers if one.is_half and not one.is_given_up)
+            half = next(waiting, None)
+            if half is not None:
+                yield Step("give up", lambda: self.on_half(half))
             return
         # A transaction without its beginning has no GTID, so auto-skip cannot detect it.
         bears_gtid = entry.part is not Part.TAIL
@@ -162,10 +170,12 @@ class Replica:
 
     def on_dispatch(self, worker: Worker) -> None:
         """Dispatch the next transaction."""
+        is_half = self.entries[self.next_entry].part is Part.HALF
         transaction = self.take_entry()
         self.coordinator.on_dispatched(transaction, worker.number)
         self.register_for_commit(worker, transaction)
-        worker.assign(transaction)
+        worker.assign(transaction, is_half=is_half)
+        worker.attempt += self.given_up.pop(transaction.id, 0)
         self.record(EventKind.SCHEDULED, worker)
 
     def register_for_commit(self, worker: Worker, transaction: Transaction) -> None:
@@ -178,6 +188,10 @@ class Replica:
         transaction = self.take_entry()
         self.coordinator.on_skipped(transaction)
         self.record(EventKind.SKIPPED, transaction=transaction.id)
+
+    def on_half(self, worker: Worker) -> None:
+        """Tell the worker that the rest of its transaction will not come."""
+        worker.is_given_up = True
 
     def on_rotation(self) -> None:
         """Begin the source's next file."""
@@ -194,8 +208,11 @@ class Replica:
         if worker.stage in (Stage.RETRYING, Stage.FINISHED):
             if not self.commit_order.is_turn_of(worker.job_id):
                 return None
-            act = self.on_begin if worker.stage is Stage.RETRYING else self.on_engine_commit
-            return lambda: act(worker)
+            if worker.stage is Stage.RETRYING:
+                return lambda: self.on_begin(worker)
+            if worker.is_half:
+                return (lambda: self.on_given_up(worker)) if worker.is_given_up else None
+            return lambda: self.on_engine_commit(worker)
         return None if self.is_blocked(worker) else (lambda: self.on_row(worker))
 
     def is_blocked(self, worker: Worker) -> bool:
@@ -239,6 +256,15 @@ class Replica:
         self.store.engine_commit(transaction)
         self.executed.append(transaction)
         self.record(EventKind.ENGINE_COMMITTED, worker)
+        self.commit_order.on_engine_commit(transaction)
+        self.report(worker)
+
+    def on_given_up(self, worker: Worker) -> None:
+        """Roll half a transaction back, release the successor, and report."""
+        transaction = worker.job_id
+        self.store.roll_back(transaction)
+        self.record(EventKind.ROLLED_BACK, worker, note=HALF)
+        self.given_up[transaction] = worker.attempt
         self.commit_order.on_engine_commit(transaction)
         self.report(worker)
 
@@ -327,6 +353,7 @@ class Replica:
         self.store.crash()
         for worker in self.workers:
             worker.release()
+        self.given_up.clear()
         self.record(EventKind.CRASHED)
         self.record(EventKind.RECOVERED, transactions=tuple(self.executed))
         self.coordinator, self.commit_order = self.new_coordinator(), self.new_commit_order()

@@ -7,7 +7,7 @@ timestamps follow from them, so a correct replica ends in the source's state.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 
 from paraply.reference_impl.certification.dialects import Dialect
@@ -31,6 +31,8 @@ class Part(Enum):
     """GTID event and some rows."""
     TAIL = "tail"
     """The rest, without GTID event."""
+    HALF = "half"
+    """GTID event and some rows; the file ends, and the next one has the whole again."""
     ROTATE = "rotate"
 
 
@@ -77,6 +79,8 @@ class SourceSettings:
     sessions: int
     view_changes: int
     """View changes, logged with (0, 0)."""
+    reconnects: int = 0
+    """Stops of the receiver within a transaction."""
 
 
 class Source:
@@ -94,6 +98,7 @@ class Source:
         self.relay_files_left = self.rotations_left = settings.rotations
         self.collections_left = settings.collections
         self.view_changes_left = settings.view_changes
+        self.reconnects_left = settings.reconnects
 
     def execute(self, schedule: Schedule, recorder: Recorder, count: int) -> RelayLog:
         """Return a relay log."""
@@ -113,6 +118,8 @@ class Source:
             options.append(self.on_garbage_collected)
         if self.view_changes_left:
             options.append(lambda: self.on_view_change(recorder))
+        if self.reconnects_left:
+            options.append(lambda: self.on_receiver_stopped(schedule))
         # Two choices keep random runs from splitting every transaction.
         if options and schedule.choose_index(2, "does anything happen between"):
             schedule.choose(options, "what happens between")()
@@ -129,6 +136,22 @@ class Source:
         self.clock += 1
         self.indexes = ParallelizationIndexes(self.dialect)
         self.item_writers.clear()
+
+    def on_receiver_stopped(self, schedule: Schedule) -> None:
+        """Stop within a transaction; the next file begins with it, or with the one before it.
+
+        Killed, the receiver asks again for what it has not got whole. After CHANGE MASTER it
+        begins at a position before.
+        """
+        self.reconnects_left -= 1
+        *before, last = self.log.files[-1]
+        assert last.transaction is not None
+        rows = last.transaction.rows
+        received = rows[: schedule.choose_index(len(rows) + 1, "rows received")]
+        self.log.files[-1][-1] = Entry(Part.HALF, replace(last.transaction, rows=received))
+        is_known = bool(before) and before[-1].part is Part.WHOLE
+        is_before = is_known and schedule.choose_index(2, "is the one before sent again")
+        self.log.files.append([Entry(Part.ROTATE), *(before[-1:] if is_before else []), last])
 
     def on_garbage_collected(self) -> None:
         """Purge all items."""

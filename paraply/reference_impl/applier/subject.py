@@ -105,6 +105,11 @@ class ApplierSubject(Subject):
         Option(name="reads", default=2, small=0, meaning="snapshots that a reader takes"),
         Option(name="crashes", default=0, meaning="how often the replica crashes"),
         Option(name="checkpoints", default=0, meaning="how often the position is saved"),
+        Option(
+            name="reconnects",
+            default=0,
+            meaning="receivers killed, or sent elsewhere by CHANGE MASTER, within a transaction",
+        ),
     )
     _out_of_order = frozenset(
         {
@@ -215,6 +220,7 @@ class ApplierSubject(Subject):
                 collections=int(options["collections"]),
                 sessions=int(options["sessions"]),
                 view_changes=int(options["view_changes"]),
+                reconnects=int(options["reconnects"]),
             ),
         )
         log = source.execute(schedule, recorder, workload.transactions)

@@ -35,10 +35,15 @@ class Worker:
     waits_for_row: Item | None = None
     waits_for: TransactionId | None = None
     """The row's holder, when the wait began."""
+    is_half: bool = False
+    """Its log ends within the transaction."""
+    is_given_up: bool = False
+    """The coordinator has seen that the rest will not come."""
 
-    def assign(self, transaction: Transaction) -> None:
+    def assign(self, transaction: Transaction, *, is_half: bool = False) -> None:
         """Take a transaction."""
         self.transaction, self.stage = transaction, Stage.ASSIGNED
+        self.is_half, self.is_given_up = is_half, False
         self.attempt, self.next_row, self.waits_for_row = 1, 0, None
 
     def release(self) -> None:
