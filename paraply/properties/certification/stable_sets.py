@@ -361,7 +361,7 @@ def _executed_at_joins(
 ) -> Iterator[Executed]:
     """Yield what all online members had executed when a server started that the view adds."""
     for index, event in enumerate(history.events[: one.index]):
-        if event.kind is EventKind.STARTED and event.member in one.joined:
+        if event.kind is EventKind.STARTED and event.member in one.joined and one.online:
             yield frozenset.intersection(
                 *(
                     frozenset(
