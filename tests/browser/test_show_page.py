@@ -160,7 +160,7 @@ def test_pages_of_a_conformance_run_open(browser, tmp_path):
 def test_report_of_a_campaign_sorts_filters_and_opens_its_counterexamples(browser, tmp_path):
     browser.open(campaign_page(tmp_path).as_uri())
     shares = (
-        "[...document.querySelectorAll('#situations tbody tr:not([hidden]) td:last-child')]"
+        "[...document.querySelectorAll('#situations tbody tr:not([hidden]) td:nth-child(4)')]"
         ".map((c) => +c.textContent)"
     )
     for order in (False, True):
