@@ -90,11 +90,14 @@ class ParallelReplica(LockingDriver):
     def overdue_steps(self) -> Iterator[Step]:
         """Yield the time-out of the longest wait for another domain's group, if nothing else moves.
 
-        Rows and commit orders of several domains can form a circle, which no kill ends.
+        Rows and commit orders of several domains can form a circle, which no kill ends if the
+        holder is trusted. One that speculates is killed (MDEV-33798).
         """
         for waiter in self.waiters:
             holder = self.holder_for(waiter)
-            if holder is not None and holder.entry is not waiter.entry:
+            if holder is None or holder.entry is waiter.entry:
+                continue
+            if holder.speculation is not Speculation.OPTIMISTIC:
                 yield Step("timeout", partial(self.on_overdue, waiter))
                 return
 
