@@ -203,7 +203,7 @@ def test_files_for_machines_have_the_cases_and_no_names_of_the_user(log, tmp_pat
     root = ElementTree.parse(names["junit"]).getroot()
     found = {one.get("name") for one in root.iter("testcase") if one.find("failure") is not None}
     assert found == failed
-    assert "log: transactions: 41" in root.find(".//system-out").text
+    assert "log: transactions: 41" in root.find("testsuite/system-out").text
     texts = [capsys.readouterr().out, *(path.read_text() for path in names.values())]
     texts += [path.read_text() for path in pages.rglob("*.html")]
     assert "d1.t2.PRIMARY" in texts[0]

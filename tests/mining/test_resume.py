@@ -11,6 +11,7 @@ import time
 from dataclasses import replace
 
 import deltalake
+import pyarrow.parquet as pq
 import pytest
 
 from paraply.mining import campaign
@@ -129,8 +130,13 @@ def files_of(folder):
 
 
 def corrupt(path):
+    """Flip a bit of the largest column's last page: pages have checksums, the footer has none."""
+    group = pq.read_metadata(path).row_group(0)
+    columns = [group.column(number) for number in range(group.num_columns)]
+    largest = max(columns, key=lambda one: one.total_compressed_size)
+    begin = largest.dictionary_page_offset or largest.data_page_offset
     data = bytearray(path.read_bytes())
-    data[len(data) // 2] ^= 0x40
+    data[begin + largest.total_compressed_size - 1] ^= 0x40
     path.write_bytes(bytes(data))
 
 
