@@ -24,7 +24,8 @@ from paraply.mining.batch_runs import (
     options_column,
 )
 from paraply.mining.compiled import columns as C
-from paraply.mining.compiled.applier import Ints, broken_names, run_fast, run_many
+from paraply.mining.compiled.applier import broken_names, run_fast, run_many
+from paraply.mining.compiled.room import Ints
 from paraply.mining.coverage import features_of
 from paraply.mining.plan import Batch, Plan
 from paraply.mining.sketches import seen

@@ -13,7 +13,7 @@ import pytest
 from paraply.mining import fast_batches
 from paraply.mining.campaign import run_campaign
 from paraply.mining.compiled import columns as C
-from paraply.mining.compiled.applier import Scratch, broken_names, run_fast, run_many, settings_of
+from paraply.mining.compiled.applier import broken_names, run_fast, run_many, settings_of
 from paraply.mining.compiled.verdict_kernel import judge
 from paraply.mining.engines import InProcess
 from paraply.mining.systems import systems_of
@@ -120,19 +120,18 @@ def test_each_property_that_the_kernels_judge_is_broken_by_some_mutant():
 
 def test_verdict_sees_a_row_left_by_another_and_an_end_that_never_came():
     # No fault that the kernels know loses a row in silence, so the state is changed by hand.
-    settings, scratch = settings_of(system(ORDERED, {})), Scratch()
-    assert scratch.run_seed(settings, 3) == 0
-    count = int(scratch.outcome[1])
-    assert scratch.events[count - 1, C.E_KIND] == C.STOPPED
+    settings = settings_of(system(ORDERED, {}))
+    fast = run_fast(settings, seed=3)
+    count = len(fast.events)
+    assert fast.verdict == 0
+    assert fast.events[count - 1, C.E_KIND] == C.STOPPED
 
     def verdict(events):
-        return broken_names(
-            judge(settings, scratch.log, scratch.events, events, scratch.rows, scratch.last)
-        )
+        return broken_names(judge(settings, fast.room, events))
 
     assert verdict(count - 1) == {"applier_reaches_the_end"}
-    (row,) = np.flatnonzero(scratch.last)[:1]
-    scratch.rows[row, 1] += 1
+    (row,) = np.flatnonzero(fast.room.last)[:1]
+    fast.rows[row, 1] += 1
     assert verdict(count) == {"final_state_is_the_sources"}
 
 

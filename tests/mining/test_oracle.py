@@ -14,8 +14,9 @@ from paraply.mining.campaign import run_campaign
 from paraply.mining.clusters import MinimiseTask, clusters_of, replayed
 from paraply.mining.compiled import columns as C
 from paraply.mining.compiled import oracle as compiled
-from paraply.mining.compiled.applier import Scratch, run_fast, run_many, settings_of
+from paraply.mining.compiled.applier import run_fast, run_many, settings_of
 from paraply.mining.compiled.oracle import CompiledOracle, CompiledOracles
+from paraply.mining.compiled.room import new_room
 from paraply.mining.engines import InProcess
 from paraply.mining.systems import systems_of
 from paraply.properties.registry import property_named
@@ -156,13 +157,13 @@ class Asked(SimpleNamespace):
 def test_runs_that_outgrow_the_kernels_are_left_to_the_reference(monkeypatch):
     system = one_system("last_committed_off_by_one")
     oracle = CompiledOracle(
-        settings_of(system), "no_conflicting_parallel_apply", scratch := Scratch(), Asked()
+        settings_of(system), "no_conflicting_parallel_apply", room := new_room(), Asked()
     )
     assert oracle.edited((0,) * C.CHOICES_MAX, [UNCHANGED]) == "edited"
     assert oracle.edited((1, 2), []) == (0, None)
 
     def outgrown(*arguments):
-        scratch.outcome[0] = C.OVERFLOWN
+        room.outcome[0] = C.OVERFLOWN
         return 1, False
 
     for kernel in ("run_edits", "run_draws", "run_all"):
@@ -176,7 +177,7 @@ def test_run_that_asks_for_more_than_was_drawn_is_left_to_the_reference(monkeypa
     monkeypatch.setattr(compiled, "DRAWN_MAX", 8)
     monkeypatch.setattr(compiled, "draws", compiled.draws.__wrapped__)
     oracle = CompiledOracle(
-        settings_of(system), "no_conflicting_parallel_apply", Scratch(), Asked()
+        settings_of(system), "no_conflicting_parallel_apply", new_room(), Asked()
     )
     assert oracle.drawn(0, 5) == "drawn"
 

@@ -103,7 +103,7 @@ def test_kernels_tell_apart_the_courses_that_the_reference_tells_apart(name, wor
     for seed in range(150):
         fast = run_fast(settings, seed=seed)
         history = one.runner.run(RecordedSchedule(fast.choices), one.workload)
-        digest = course_digest(settings, fast.log, fast.events, len(fast.events))
+        digest = course_digest(settings, fast.room, len(fast.events))
         pairs.add((course_of(history), digest))
         cells = np.zeros(SKETCH_BYTES, np.uint8)
         note_digest(cells, digest)
@@ -119,7 +119,7 @@ def test_kernels_estimate_what_they_could_count():
     digests = set()
     for seed in range(4_000):
         fast = run_fast(settings, seed=seed)
-        digests.add(course_digest(settings, fast.log, fast.events, len(fast.events)))
+        digests.add(course_digest(settings, fast.room, len(fast.events)))
     *_, sketch = run_many(settings, 0, 4_000)
     assert sketch == sketch_of(digests)
     assert abs(estimated(sketch) / len(digests) - 1) < ERRORS * STANDARD_ERROR

@@ -10,10 +10,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from paraply.mining.compiled import columns as C
 from paraply.mining.compiled.campaign_kernel import run_once, run_seeds
+from paraply.mining.compiled.room import Ints, Room, new_room
 from paraply.mining.compiled.source_kernel import seed_choices
 from paraply.mining.sketches import SKETCH_BYTES, from_bytes
 from paraply.mining.systems import System
@@ -25,8 +25,6 @@ from paraply.reference_impl.certification.dialects import (
     open_window_at_next,
     wait_for_the_window,
 )
-
-Ints = NDArray[np.int64]
 
 _OFF = ("view_changes", "reconnects", "extra_locks", "sleeps", "crashes", "checkpoints")
 _COLLECTION_RULES: dict[Callable[[Window], Window], int] = {
@@ -82,6 +80,7 @@ class FastRun:
         events: events (``columns.E_...``).
         rows: value (0: no row) and last writer.
         verdict: bits of broken ``columns.JUDGED``, or OVERFLOWN.
+        room: all arrays of the run, as kernels take them.
     """
 
     choices: tuple[int, ...]
@@ -89,6 +88,7 @@ class FastRun:
     events: Ints
     rows: Ints
     verdict: int
+    room: Room
 
     @property
     def broken(self) -> frozenset[str]:
@@ -101,52 +101,24 @@ def broken_names(verdict: int) -> frozenset[str]:
     return frozenset(name for bit, name in enumerate(C.JUDGED) if verdict >> bit & 1)
 
 
-class Scratch:
-    """Reusable arrays for runs."""
-
-    def __init__(self) -> None:
-        self.dice = np.zeros(C.D_SIZE, np.int64)
-        self.program = np.zeros((C.CHOICES_MAX, C.G_SIZE), np.int64)
-        self.log = np.zeros((C.TRANSACTIONS_MAX, C.L_SIZE), np.int64)
-        self.images = np.zeros((C.TRANSACTIONS_MAX, C.ROWS_MAX, 2), np.int64)
-        self.entries = np.zeros(C.ENTRIES_MAX, np.int64)
-        self.events = np.zeros((C.EVENTS_MAX, C.E_SIZE), np.int64)
-        self.rows = np.zeros((C.ROWS_MAX, 2), np.int64)
-        self.last = np.zeros(C.ROWS_MAX, np.int64)
-        self.outcome = np.zeros(3, np.int64)
-        self.arrays = (
-            self.dice, self.program, self.log, self.images, self.entries, self.events,
-            self.rows, self.last, self.outcome,
-        )  # fmt: skip
-
-    def run(self, p: Ints, program: Sequence[int]) -> int:
-        """Run a program; return the verdict."""
-        self.dice[C.D_ASKED], self.dice[C.D_GIVEN] = 0, len(program)
-        self.dice[C.D_FRACTIONS] = 0
-        self.program[: len(program), C.G_TAKEN] = program
-        return self._run(p)
-
-    def run_seed(self, p: Ints, seed: int) -> int:
-        """Run a seed; return the verdict."""
-        seed_choices(self.dice, seed)
-        return self._run(p)
-
-    def _run(self, p: Ints) -> int:
-        run_once(p, *self.arrays)
-        return int(self.outcome[0])
-
-
 def run_fast(p: Ints, *, seed: int = 0, program: Sequence[int] | None = None) -> FastRun:
     """Run once, by seed or program."""
-    scratch = Scratch()
-    verdict = scratch.run_seed(p, seed) if program is None else scratch.run(p, program)
-    _, events, choices = scratch.outcome.tolist()
+    room = new_room()
+    if program is None:
+        seed_choices(room.dice, seed)
+    else:
+        dice = room.dice
+        dice[C.D_ASKED], dice[C.D_GIVEN], dice[C.D_FRACTIONS] = 0, len(program), 0
+        room.program[: len(program), C.G_TAKEN] = program
+    run_once(p, room)
+    verdict, events, choices = room.outcome.tolist()
     return FastRun(
-        choices=tuple(scratch.program[:choices, C.G_TAKEN].tolist()),
-        log=scratch.log[: p[C.P_TRANSACTIONS]],
-        events=scratch.events[: max(0, events)],
-        rows=scratch.rows[: p[C.P_ROWS]],
+        choices=tuple(room.program[:choices, C.G_TAKEN].tolist()),
+        log=room.log[: p[C.P_TRANSACTIONS]],
+        events=room.events[: max(0, events)],
+        rows=room.rows[: p[C.P_ROWS]],
         verdict=verdict,
+        room=room,
     )
 
 
@@ -155,5 +127,5 @@ def run_many(p: Ints, first_seed: int, count: int) -> tuple[Ints, Ints, int]:
     verdicts = np.zeros(count, np.int64)
     sizes = np.zeros((count, 2), np.int64)
     sketch = np.zeros(SKETCH_BYTES, np.uint8)
-    run_seeds(p, first_seed, verdicts, sizes, sketch)
+    run_seeds(p, new_room(), first_seed, verdicts, sizes, sketch)
     return verdicts, sizes, from_bytes(sketch.tobytes())

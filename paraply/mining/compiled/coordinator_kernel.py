@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
 from paraply.mining.compiled import columns as C
+from paraply.mining.compiled.room import Ints
+from paraply.vocabulary.kernel_cache import PART
 
-Ints = NDArray[np.int64]
 
-
-@njit(cache=True)
+@njit(**PART)
 def may_dispatch(p: Ints, replica: Ints, jobs: Ints, one: Ints) -> bool:
     """Return whether the next transaction may start.
 
@@ -33,7 +31,7 @@ def may_dispatch(p: Ints, replica: Ints, jobs: Ints, one: Ints) -> bool:
     return _has_committed_up_to(p, replica, jobs, last_committed)
 
 
-@njit(cache=True)
+@njit(**PART)
 def is_usable(last: int, one: Ints) -> bool:
     """Return whether a timestamp is consistent with its predecessor."""
     if last == 0:
@@ -44,7 +42,7 @@ def is_usable(last: int, one: Ints) -> bool:
     )
 
 
-@njit(cache=True)
+@njit(**PART)
 def opens_group(p: Ints, last: int, last_committed: int, number: int) -> bool:
     """Return whether a transaction waits for all earlier ones."""
     if last == 0 or number == 0 or last_committed == 0:
@@ -52,7 +50,7 @@ def opens_group(p: Ints, last: int, last_committed: int, number: int) -> bool:
     return number > last + 1 and p[C.P_FAULT] != C.IGNORES_GAPS
 
 
-@njit(cache=True)
+@njit(**PART)
 def _has_committed_up_to(p: Ints, replica: Ints, jobs: Ints, last_committed: int) -> bool:
     fault = p[C.P_FAULT]
     count = replica[C.R_JOBS]
@@ -71,7 +69,7 @@ def _has_committed_up_to(p: Ints, replica: Ints, jobs: Ints, last_committed: int
     return mark != 0 and wanted <= mark
 
 
-@njit(cache=True)
+@njit(**PART)
 def queue_job(p: Ints, replica: Ints, jobs: Ints, one: Ints, transaction: int) -> None:
     """Queue a dispatched transaction; group starts empty the queue."""
     last = replica[C.R_LAST_SN]
@@ -86,7 +84,7 @@ def queue_job(p: Ints, replica: Ints, jobs: Ints, one: Ints, transaction: int) -
     replica[C.R_LAST_SN] = number
 
 
-@njit(cache=True)
+@njit(**PART)
 def finish_job(replica: Ints, jobs: Ints, transaction: int) -> None:
     """Mark a transaction as engine committed."""
     for at in range(replica[C.R_JOBS]):

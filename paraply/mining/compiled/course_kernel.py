@@ -7,9 +7,10 @@ from numba import njit
 from numpy.typing import NDArray
 
 from paraply.mining.compiled import columns as C
+from paraply.mining.compiled.room import Ints, Room
 from paraply.mining.sketches import BUCKETS, LEVELS
+from paraply.vocabulary.kernel_cache import PART
 
-Ints = NDArray[np.int64]
 Bytes = NDArray[np.uint8]
 
 _MASK = (1 << 32) - 1
@@ -17,17 +18,18 @@ _M1, _M2 = 0x2C1B3C6D, 0x5BD1E995
 """Below 2^31, so that products fit in 63 bits, and compiled and interpreted results agree."""
 
 
-@njit(cache=True)
+@njit(**PART)
 def _mixed(word: int, factor: int) -> int:
     for _ in range(3):
         word = ((word ^ word >> 15) * factor) & _MASK
     return word ^ word >> 16
 
 
-@njit(cache=True)
-def course_digest(p: Ints, log: Ints, events: Ints, count: int) -> int:
+@njit(**PART)
+def course_digest(p: Ints, room: Room, count: int) -> int:
     """Return a 63-bit digest of writes and events, without times, workers and names of rows."""
-    names = np.zeros(C.ROWS_MAX, np.int64)
+    log, events, names = room.log, room.events, room.names
+    names[:] = 0
     named = 0
     low, high = 1, 2
     for number in range(p[C.P_TRANSACTIONS]):
@@ -55,7 +57,7 @@ def course_digest(p: Ints, log: Ints, events: Ints, count: int) -> int:
     return (high >> 1) << 32 | low
 
 
-@njit(cache=True)
+@njit(**PART)
 def note_digest(sketch: Bytes, digest: int) -> None:
     """Set the bit of a digest, as ``paraply.mining.sketches.seen``."""
     rest, level = digest // BUCKETS, 0

@@ -12,8 +12,9 @@ from functools import lru_cache
 import numpy as np
 
 from paraply.mining.compiled import columns as C
-from paraply.mining.compiled.applier import Ints, Scratch, settings_of
+from paraply.mining.compiled.applier import settings_of
 from paraply.mining.compiled.oracle_kernel import run_all, run_draws, run_edits
+from paraply.mining.compiled.room import Ints, Room, new_room
 from paraply.mining.systems import System
 from paraply.properties.search import Counterexample, random_schedules
 from paraply.properties.shrinking import (
@@ -36,10 +37,10 @@ _NO_BOUND = np.full(4, np.iinfo(np.int64).max)
 class CompiledOracle:
     """Finds breaches of one property in one workload."""
 
-    def __init__(self, settings: Ints, prop: str, scratch: Scratch, readable: Oracle) -> None:
+    def __init__(self, settings: Ints, prop: str, room: Room, readable: Oracle) -> None:
         self._settings = settings
         self._bit = 1 << C.JUDGED.index(prop)
-        self._scratch = scratch
+        self._room = room
         self._readable = readable
 
     def edited(
@@ -52,9 +53,7 @@ class CompiledOracle:
         if len(program) < C.CHOICES_MAX:
             bound = _NO_BOUND if below is None else np.array(below)
             base = np.array(program, np.int64)
-            tried = run_edits(
-                self._settings, self._scratch.arrays, base, np.array(wanted), self._bit, bound
-            )
+            tried = run_edits(self._settings, self._room, base, np.array(wanted), self._bit, bound)
             if not self._is_overflown:
                 run = self._last_run() if self._breaks(below) else None
                 return tried, run
@@ -62,14 +61,14 @@ class CompiledOracle:
 
     def drawn(self, seed: int, runs_max: int) -> tuple[int, BreakingRun | None]:
         """Make all random runs in one call."""
-        made = run_draws(self._settings, self._scratch.arrays, draws(seed, runs_max), self._bit)
+        made = run_draws(self._settings, self._room, draws(seed, runs_max), self._bit)
         if self._is_overflown:
             return self._readable.drawn(seed, runs_max)
         return made, self._last_run() if self._breaks() else None
 
     def enumerated(self, runs_max: int) -> Enumerated:
         """Enumerate runs in one call."""
-        made, is_complete = run_all(self._settings, self._scratch.arrays, runs_max, self._bit)
+        made, is_complete = run_all(self._settings, self._room, runs_max, self._bit)
         if self._is_overflown:
             return self._readable.enumerated(runs_max)
         return Enumerated(self._last_run() if self._breaks() else None, made, is_complete)
@@ -80,16 +79,16 @@ class CompiledOracle:
 
     @property
     def _is_overflown(self) -> bool:
-        return bool(self._scratch.outcome[0] == C.OVERFLOWN)
+        return bool(self._room.outcome[0] == C.OVERFLOWN)
 
     def _breaks(self, below: Size | None = None) -> bool:
         """Return whether the last run breaks the property below a size."""
-        is_broken = bool(self._scratch.outcome[0] & self._bit)
+        is_broken = bool(self._room.outcome[0] & self._bit)
         return is_broken and (below is None or self._last_run().size < below)
 
     def _last_run(self) -> BreakingRun:
-        _, events, asked = self._scratch.outcome.tolist()
-        choices = without_trailing_zeros(tuple(self._scratch.program[:asked, C.G_TAKEN].tolist()))
+        _, events, asked = self._room.outcome.tolist()
+        choices = without_trailing_zeros(tuple(self._room.program[:asked, C.G_TAKEN].tolist()))
         size = (int(self._settings[C.P_TRANSACTIONS]), events, len(choices), sum(choices))
         return BreakingRun(choices, size)
 
@@ -110,11 +109,11 @@ class CompiledOracles:
     def __init__(self, system: System, prop: str) -> None:
         self._system = system
         self._prop = prop
-        self._scratch = Scratch()
+        self._room = new_room()
 
     def __call__(self, workload: Workload, readable: Oracle) -> Oracle:
         """Return a compiled oracle where supported, else ``readable``."""
         settings = settings_of(replace(self._system, workload=workload))
         if settings is None or self._prop not in C.JUDGED:
             return readable
-        return CompiledOracle(settings, self._prop, self._scratch, readable)
+        return CompiledOracle(settings, self._prop, self._room, readable)

@@ -8,30 +8,28 @@ from __future__ import annotations
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
 from paraply.mining.compiled import columns as C
 from paraply.mining.compiled.campaign_kernel import run_once
+from paraply.mining.compiled.room import Ints, Room
+from paraply.vocabulary.kernel_cache import BORROWED
 
-Ints = NDArray[np.int64]
 _NO, _YES, _NOTHING = np.bool_(False), np.bool_(True), np.int64(0)
 """Typed, because numba compiles ``_run`` again for each literal."""
 
-Arrays = tuple[Ints, Ints, Ints, Ints, Ints, Ints, Ints, Ints, Ints]
 
-
-@njit(cache=True)
-def _run(p: Ints, arrays: Arrays, given: int | np.int64, are_fractions: np.bool_) -> int:
-    dice, outcome = arrays[0], arrays[8]
+@njit(**BORROWED)
+def _run(p: Ints, room: Room, given: int | np.int64, are_fractions: np.bool_) -> int:
+    dice, outcome = room.dice, room.outcome
     dice[C.D_ASKED], dice[C.D_GIVEN], dice[C.D_FRACTIONS] = 0, given, are_fractions
-    run_once(p, *arrays)
+    run_once(p, room)
     return int(outcome[0])
 
 
-@njit(cache=True)
-def run_edits(p: Ints, arrays: Arrays, base: Ints, edits: Ints, bit: int, below: Ints) -> int:
+@njit(**BORROWED)
+def run_edits(p: Ints, room: Room, base: Ints, edits: Ints, bit: int, below: Ints) -> int:
     """Run edits (start, length, put) until a breach below a size."""
-    program = arrays[1]
+    program = room.program
     for at in range(len(edits)):
         start, length, put = edits[at]
         given = _NOTHING
@@ -42,16 +40,16 @@ def run_edits(p: Ints, arrays: Arrays, base: Ints, edits: Ints, bit: int, below:
             if place < len(base) and not start <= place < start + length:
                 program[given, C.G_TAKEN] = base[place]
                 given += 1
-        verdict = _run(p, arrays, given, _NO)
-        is_found = verdict & bit and _is_below(p, arrays, below)
+        verdict = _run(p, room, given, _NO)
+        is_found = verdict & bit and _is_below(p, room, below)
         if verdict == C.OVERFLOWN or is_found:
             return at + 1
     return len(edits)
 
 
-@njit(cache=True)
-def _is_below(p: Ints, arrays: Arrays, below: Ints) -> bool:
-    program, outcome = arrays[1], arrays[8]
+@njit(**BORROWED)
+def _is_below(p: Ints, room: Room, below: Ints) -> bool:
+    program, outcome = room.program, room.outcome
     length = total = 0
     for place in range(outcome[2]):
         taken = program[place, C.G_TAKEN]
@@ -64,13 +62,14 @@ def _is_below(p: Ints, arrays: Arrays, below: Ints) -> bool:
     return False
 
 
-@njit(cache=True)
-def run_draws(p: Ints, arrays: Arrays, draws: Ints, bit: int) -> int:
+@njit(**BORROWED)
+def run_draws(p: Ints, room: Room, draws: Ints, bit: int) -> int:
     """Run rows of fractions until a breach."""
-    program, outcome = arrays[1], arrays[8]
+    program, outcome = room.program, room.outcome
     for at in range(len(draws)):
-        program[: draws.shape[1], C.G_TAKEN] = draws[at]
-        verdict = _run(p, arrays, draws.shape[1], _YES)
+        for place in range(draws.shape[1]):
+            program[place, C.G_TAKEN] = draws[at, place]
+        verdict = _run(p, room, draws.shape[1], _YES)
         if outcome[2] > draws.shape[1]:
             outcome[0] = verdict = C.OVERFLOWN
         if verdict & bit:  # An overflown run has every bit.
@@ -78,13 +77,13 @@ def run_draws(p: Ints, arrays: Arrays, draws: Ints, bit: int) -> int:
     return len(draws)
 
 
-@njit(cache=True)
-def run_all(p: Ints, arrays: Arrays, runs_max: int, bit: int) -> tuple[int, bool]:
+@njit(**BORROWED)
+def run_all(p: Ints, room: Room, runs_max: int, bit: int) -> tuple[int, bool]:
     """Run programs depth first until a breach; return whether all ran."""
-    program, outcome = arrays[1], arrays[8]
+    program, outcome = room.program, room.outcome
     given = _NOTHING
     for count in range(1, runs_max + 1):
-        if _run(p, arrays, given, _NO) & bit:
+        if _run(p, room, given, _NO) & bit:
             return count, False
         place = outcome[2] - 1
         while place >= 0 and program[place, C.G_TAKEN] + 1 == program[place, C.G_OPTIONS]:

@@ -5,42 +5,27 @@ Crashes, checkpoints, extra locks and sleeping coordinators require the referenc
 
 from __future__ import annotations
 
-import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
 from paraply.mining.compiled import columns as C
 from paraply.mining.compiled.coordinator_kernel import finish_job, may_dispatch, queue_job
+from paraply.mining.compiled.room import Ints, Room
 from paraply.mining.compiled.source_kernel import choose
-
-Ints = NDArray[np.int64]
+from paraply.vocabulary.kernel_cache import PART
 
 _COORDINATOR, _READ = -1, -2
 
 
-@njit(cache=True)
-def apply_log(
-    p: Ints,
-    dice: Ints,
-    program: Ints,
-    log: Ints,
-    images: Ints,
-    entries: Ints,
-    length: int,
-    events: Ints,
-    rows: Ints,
-) -> int:
-    """Apply the log; return the events, or C.OVERFLOWN.
-
-    ``rows`` gets committed values and last writers.
-    """
-    replica = np.zeros(C.R_SIZE, np.int64)
-    jobs = np.zeros((C.ENTRIES_MAX, C.J_SIZE), np.int64)
-    workers = np.zeros((C.WORKERS_MAX, C.W_SIZE), np.int64)
-    holders = np.zeros(C.ROWS_MAX, np.int64)
-    tickets = np.zeros(C.TRANSACTIONS_MAX + 1, np.int64)
-    steps = np.zeros(C.WORKERS_MAX + 2, np.int64)
-    rows[:] = 0
+@njit(**PART)
+def apply_log(p: Ints, room: Room, length: int) -> int:
+    """Apply the log; return the events, or C.OVERFLOWN."""
+    log, images, entries, events, rows = (
+        room.log, room.images, room.entries, room.events, room.rows,
+    )  # fmt: skip
+    replica, jobs, workers, holders, tickets, steps = (
+        room.replica, room.jobs, room.workers, room.holders, room.tickets, room.steps,
+    )  # fmt: skip
+    rows[:] = replica[:] = workers[:] = holders[:] = 0
     replica[C.R_TURN] = 1
     replica[C.R_READS] = p[C.P_READS]
     _record(events, replica, C.STARTED, 0, 0, 1, 0, 0, C.NONE)
@@ -53,7 +38,7 @@ def apply_log(
         if replica[C.R_READS] > 0 and replica[C.R_EXECUTED] > 0:
             steps[count] = _READ
             count += 1
-        step = steps[choose(dice, program, count)]
+        step = steps[choose(room.dice, room.program, count)]
         replica[C.R_NOW] += 1
         if replica[C.R_EVENTS] + 2 * C.WORKERS_MAX >= len(events):
             return C.OVERFLOWN
@@ -71,7 +56,7 @@ def apply_log(
     return int(replica[C.R_EVENTS])
 
 
-@njit(cache=True)
+@njit(**PART)
 def _record(
     events: Ints,
     replica: Ints,
@@ -91,7 +76,7 @@ def _record(
     event[C.E_OTHER], event[C.E_ROW] = other, row
 
 
-@njit(cache=True)
+@njit(**PART)
 def _read(events: Ints, replica: Ints, p: Ints, rows: Ints) -> None:
     seen = 0
     for row in range(p[C.P_ROWS]):
@@ -99,7 +84,7 @@ def _read(events: Ints, replica: Ints, p: Ints, rows: Ints) -> None:
     _record(events, replica, C.READ, 0, 0, 1, 0, seen, C.NONE)
 
 
-@njit(cache=True)
+@njit(**PART)
 def _busy(p: Ints, workers: Ints) -> bool:
     for worker in range(p[C.P_WORKERS]):  # noqa: SIM110 - kernels know no generators
         if workers[worker, C.W_STAGE] != C.IDLE:
@@ -107,7 +92,7 @@ def _busy(p: Ints, workers: Ints) -> bool:
     return False
 
 
-@njit(cache=True)
+@njit(**PART)
 def _first_idle(p: Ints, workers: Ints) -> int:
     for worker in range(p[C.P_WORKERS]):
         if workers[worker, C.W_STAGE] == C.IDLE:
@@ -115,7 +100,7 @@ def _first_idle(p: Ints, workers: Ints) -> int:
     return C.NONE
 
 
-@njit(cache=True)
+@njit(**PART)
 def _list_progress(
     p: Ints,
     replica: Ints,
@@ -155,7 +140,7 @@ def _list_progress(
     return count
 
 
-@njit(cache=True)
+@njit(**PART)
 def _coordinate(
     p: Ints,
     replica: Ints,
@@ -183,7 +168,7 @@ def _coordinate(
     _record(events, replica, C.SCHEDULED, worker + 1, transaction, 1, 0, 0, C.NONE)
 
 
-@njit(cache=True)
+@njit(**PART)
 def _work(
     p: Ints,
     replica: Ints,
@@ -216,7 +201,7 @@ def _work(
         _apply_row(p, replica, workers, holders, tickets, log, images, events, rows, worker)
 
 
-@njit(cache=True)
+@njit(**PART)
 def _apply_row(
     p: Ints,
     replica: Ints,
@@ -266,7 +251,7 @@ def _apply_row(
         one[C.W_STAGE] = C.FINISHED
 
 
-@njit(cache=True)
+@njit(**PART)
 def _fail(p: Ints, replica: Ints, workers: Ints, events: Ints, worker: int) -> None:
     replica[C.R_FAILED] = 1
     for other in range(p[C.P_WORKERS]):
@@ -278,7 +263,7 @@ def _fail(p: Ints, replica: Ints, workers: Ints, events: Ints, worker: int) -> N
     _record(events, replica, C.FAILED, worker + 1, job, attempt, 0, 0, C.NONE)
 
 
-@njit(cache=True)
+@njit(**PART)
 def _call_back(
     p: Ints, replica: Ints, workers: Ints, holders: Ints, events: Ints, holder: int, waiter: int
 ) -> None:

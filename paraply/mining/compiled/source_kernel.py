@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
 from paraply.mining.compiled import columns as C
-
-Ints = NDArray[np.int64]
+from paraply.mining.compiled.room import Ints, Room
+from paraply.vocabulary.kernel_cache import PART
 
 _M1, _M2 = 2147483563, 2147483399
 """Moduli of L'Ecuyer's combined generator (1988); products fit in 63 bits, so compiled and
 interpreted results agree."""
 
 
-@njit(cache=True)
+@njit(**PART)
 def seed_choices(dice: Ints, seed: int) -> None:
     """Seed the random choices."""
     dice[C.D_ASKED] = 0
@@ -26,7 +24,7 @@ def seed_choices(dice: Ints, seed: int) -> None:
         draw(dice)
 
 
-@njit(cache=True)
+@njit(**PART)
 def draw(dice: Ints) -> int:
     """Return a random number in [0, _M1 - 1)."""
     dice[C.D_FIRST] = dice[C.D_FIRST] * 40014 % _M1
@@ -34,7 +32,7 @@ def draw(dice: Ints) -> int:
     return int((dice[C.D_FIRST] - dice[C.D_SECOND]) % (_M1 - 1))
 
 
-@njit(cache=True)
+@njit(**PART)
 def choose(dice: Ints, program: Ints, count: int) -> int:
     """Choose as a ``Schedule`` does; record the choice."""
     if count < 2:
@@ -54,7 +52,7 @@ def choose(dice: Ints, program: Ints, count: int) -> int:
     return index
 
 
-@njit(cache=True)
+@njit(**PART)
 def list_writes(writers: Ints, rows: int, heads: Ints, options: Ints) -> int:
     """Write nonempty write sets to ``options``, small ones first; return their number.
 
@@ -90,7 +88,7 @@ def list_writes(writers: Ints, rows: int, heads: Ints, options: Ints) -> int:
     return written
 
 
-@njit(cache=True)
+@njit(**PART)
 def _is_known(writers: Ints, row: int) -> bool:
     for other in range(row):  # noqa: SIM110 - kernels know no generators
         if writers[other] == writers[row]:
@@ -98,32 +96,21 @@ def _is_known(writers: Ints, row: int) -> bool:
     return False
 
 
-@njit(cache=True)
-def execute(
-    p: Ints, dice: Ints, program: Ints, log: Ints, images: Ints, entries: Ints, last: Ints
-) -> int:
-    """Execute the source; return the number of log entries.
-
-    Args:
-        log: rows C.L_..., from number 1.
-        images: values before and after; 0 is no row.
-        entries: transaction numbers; 0 starts a source file.
-        last: last writer per row.
-    """
-    rows = p[C.P_ROWS]
-    writers = np.zeros(C.ROWS_MAX, np.int64)
-    values = np.zeros(C.ROWS_MAX, np.int64)
-    stored = np.zeros(C.ROWS_MAX, np.int64)
-    heads = np.zeros(2 * C.OPTIONS_MAX, np.int64)
-    options = np.zeros(2 * C.OPTIONS_MAX, np.int64)
-    window = np.array([1, 2, 1 - p[C.P_MARKS_FIRST], 0])  # global, next number, marked, clock
-    left = np.array([p[C.P_ROTATIONS], p[C.P_ROTATIONS], p[C.P_COLLECTIONS]])
+@njit(**PART)
+def execute(p: Ints, room: Room) -> int:
+    """Execute the source; return the number of log entries."""
+    dice, program, log, entries = room.dice, room.program, room.log, room.entries
+    writers, values, stored, options = room.writers, room.values, room.stored, room.options
+    window, left = room.window, room.left
+    room.last[:] = writers[:] = values[:] = stored[:] = 0
+    window[0], window[1], window[2], window[3] = 1, 2, 1 - p[C.P_MARKS_FIRST], 0
+    left[0], left[1], left[2] = p[C.P_ROTATIONS], p[C.P_ROTATIONS], p[C.P_COLLECTIONS]
     length = 0
     for number in range(1, p[C.P_TRANSACTIONS] + 1):
         if number > 1 and _between(p, dice, program, window, left, stored):
             entries[length] = 0
             length += 1
-        count = list_writes(writers, rows, heads, options)
+        count = list_writes(writers, p[C.P_ROWS], room.heads, options)
         chosen = choose(dice, program, count + 2 * p[C.P_BARRIERS])
         kind = max(0, chosen - count + 1)
         packed = 0 if kind == C.KIND_NO_WRITE_SET else options[0 if kind else chosen]
@@ -138,18 +125,19 @@ def execute(
             # An existing row is updated or deleted.
             is_delete = present != 0 and choose(dice, program, 2) == 1
             values[row] = 0 if is_delete else number
-            images[number - 1, change, 0], images[number - 1, change, 1] = present, values[row]
+            image = room.images[number - 1, change]
+            image[0], image[1] = present, values[row]
             writers[row] |= 1 << number
-            last[row] = number
+            room.last[row] = number
         entries[length] = number
         length += 1
     return length
 
 
-@njit(cache=True)
+@njit(**PART)
 def _between(p: Ints, dice: Ints, program: Ints, window: Ints, left: Ints, stored: Ints) -> bool:
     """Act between transactions; return whether the log rotated."""
-    may_collect = left[2] > 0 and stored.max() > 0
+    may_collect = left[2] > 0 and _has_any(stored)
     # Interpreted numpy adds booleans to a boolean.
     count = int(left[0] > 0) + int(left[1] > 0) + int(may_collect)
     if count == 0 or choose(dice, program, 2) == 0:
@@ -177,7 +165,15 @@ def _between(p: Ints, dice: Ints, program: Ints, window: Ints, left: Ints, store
     return False
 
 
-@njit(cache=True)
+@njit(**PART)
+def _has_any(numbers: Ints) -> bool:
+    for number in numbers:  # noqa: SIM110 - kernels know no generators
+        if number:
+            return True
+    return False
+
+
+@njit(**PART)
 def _stamp(p: Ints, one: Ints, window: Ints, stored: Ints) -> None:
     number = window[1]
     if one[C.L_KIND] == C.KIND_ROWS:

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
 from paraply.mining.compiled import columns as C
+from paraply.mining.compiled.room import Ints, Room
+from paraply.vocabulary.kernel_cache import PART
 
-Ints = NDArray[np.int64]
 
-
-@njit(cache=True)
-def judge(p: Ints, log: Ints, events: Ints, count: int, rows: Ints, last: Ints) -> int:
-    """Return a bit per broken property."""
-    committed = np.full(C.TRANSACTIONS_MAX + 1, C.EVENTS_MAX, np.int64)
+@njit(**PART)
+def judge(p: Ints, room: Room, count: int) -> int:
+    """Return a bit per property that ``count`` events break."""
+    events, committed = room.events, room.committed
+    committed[:] = C.EVENTS_MAX
     broken = 0
     previous = 0
     is_given = has_ended = has_stopped = False
@@ -37,16 +36,16 @@ def judge(p: Ints, log: Ints, events: Ints, count: int, rows: Ints, last: Ints) 
         broken |= 16
     if has_stopped:
         for row in range(p[C.P_ROWS]):
-            if last[row] != 0 and rows[row, 1] != last[row]:
+            if room.last[row] != 0 and room.rows[row, 1] != room.last[row]:
                 broken |= 32
-    if _starts_too_early(log, events, count, committed):
+    if _starts_too_early(room.log, events, count, committed):
         broken |= 2
-    if _overlaps(p, log, events, count, committed):
+    if _overlaps(p, room, count):
         broken |= 1
     return broken
 
 
-@njit(cache=True)
+@njit(**PART)
 def _starts_too_early(log: Ints, events: Ints, count: int, committed: Ints) -> bool:
     for at in range(count):
         if events[at, C.E_KIND] != C.BEGUN:
@@ -63,10 +62,11 @@ def _starts_too_early(log: Ints, events: Ints, count: int, committed: Ints) -> b
     return False
 
 
-@njit(cache=True)
-def _overlaps(p: Ints, log: Ints, events: Ints, count: int, committed: Ints) -> bool:
-    begun = np.full(C.TRANSACTIONS_MAX + 1, C.NONE, np.int64)
-    touched = np.full((C.TRANSACTIONS_MAX + 1, C.ROWS_MAX), C.NONE, np.int64)
+@njit(**PART)
+def _overlaps(p: Ints, room: Room, count: int) -> bool:
+    log, events, committed = room.log, room.events, room.committed
+    begun, touched = room.begun, room.touched
+    begun[:] = touched[:] = C.NONE
     for at in range(count):
         transaction = events[at, C.E_TRANSACTION]
         if events[at, C.E_KIND] == C.BEGUN and committed[transaction] > at:
@@ -76,7 +76,8 @@ def _overlaps(p: Ints, log: Ints, events: Ints, count: int, committed: Ints) -> 
             row = log[transaction - 1, C.L_ITEMS] >> (3 * events[at, C.E_ROW]) & 7
             if touched[transaction, row] == C.NONE:
                 touched[transaction, row] = at
-    last_writer = np.zeros(C.ROWS_MAX, np.int64)
+    last_writer = room.writers
+    last_writer[:] = 0
     last_barrier = 0
     for transaction in range(1, p[C.P_TRANSACTIONS] + 1):
         one = log[transaction - 1]
