@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 
@@ -91,7 +90,16 @@ class TableDraft:
 
     def copy(self) -> TableDraft:
         """Return an independent copy."""
-        return copy.deepcopy(self)
+        drafts: dict[int, ColumnDraft] = {}
+
+        def copied(draft: ColumnDraft) -> ColumnDraft:
+            return drafts.setdefault(id(draft), ColumnDraft(draft.column))
+
+        return replace(
+            self, columns=list(map(copied, self.columns)), sources=set(self.sources),
+            keys=[replace(k, parts=[(copied(c), n) for c, n in k.parts]) for k in self.keys],
+            foreign_keys=[replace(k, columns=[*map(copied, k.columns)]) for k in self.foreign_keys],
+        )  # fmt: skip
 
     def freeze(self) -> TableSchema:
         """Return the shared form: positions, unique keys in the server's order."""

@@ -148,7 +148,8 @@ def with_room(replay: Replay, rows: int, keys: int) -> Replay:
             newer=lengthened(replay.newer, size),
             written=lengthened(replay.written, size),
         )
-    slots = _power_of_two(3 * needed // 2)
+    # At once for all of them: what places many rows again needs several times their memory.
+    slots = _power_of_two(3 * len(replay.keys) // 2)
     if slots > len(replay.index):
         replay = replay._replace(index=_rehashed_rows(replay, slots))
     if keys > replay.others.shape[1]:
