@@ -136,6 +136,8 @@ def dumped(real, asked):
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     if "is not in the master's binlog" in done.stderr:
         return "refused"
+    if "have been purged" in done.stderr:
+        return "purged"
     return " ".join(re.findall(r"\sGTID (\d+-\d+-\d+)", done.stdout))
 
 
@@ -154,19 +156,28 @@ def test_server_and_reference_start_at_the_same_group_of_the_log(mariadb):
         logged = [str(group.gtid) for group in twins.reference.binlog.groups]
         asked = [f"{a},{b}" for a in logged if a[0] == "0" for b in logged if b[0] == "3"]
         asked += [*logged, "0-1-5", "0-1-99", "0-9-1,3-1-1", "0-1-1,3-1-1,7-1-1", "7-1-1"]
-        agreed = 0
-        for position in asked:
+        agreed = purged = 0
+        for position in [*asked, "PURGE", *asked]:
+            if position == "PURGE":
+                second = twins.real.query("SHOW BINARY LOGS")[1][0]
+                twins.real.query(f"PURGE BINARY LOGS TO '{second}'")
+                twins.reference.binlog.first = 1
+                continue
             binlog, state = twins.reference.binlog, twins.reference.state
             start = binlog.find_start(parse_position(position), state, MariadbPosition())
             sent = []
             while not isinstance(start, Refused) and (group := binlog.read(start)) is not None:
                 if not binlog.is_skipped(group, start):
                     sent.append(str(group.gtid))
-            expected = "refused" if isinstance(start, Refused) else " ".join(sent)
+            expected = " ".join(sent)
+            if isinstance(start, Refused):
+                expected = "purged" if "purged" in start.reason else "refused"
+            purged += expected == "purged"
             assert dumped(twins.real, position) == expected, position
             agreed += 1
         print(f"{agreed} positions")
-    assert agreed >= 25
+    assert agreed >= 50
+    assert purged >= 5
 
 
 def wait_until(server, query, expected):

@@ -77,7 +77,7 @@ FAULTS = [
     ),
     (
         "known_positions_are_accepted",
-        "gtid_topology shared_strict",
+        "gtid_topology strict",
         "mariadb_gtid.binlog_files",
         "Binlog.is_known:`return any((entry.domain == domain for entry in state))` → `return True`",
     ),

@@ -149,6 +149,15 @@ def test_coordinator_runs_ahead_of_its_workers_within_limits(workers, found):
     assert len(coordinators_run_ahead_within_their_limit(history)) == found
 
 
+@pytest.mark.parametrize(("workers", "is_judged"), [(0, False), (1, True)])
+def test_coordinator_that_applies_by_itself_does_not_run_ahead(workers, is_judged):
+    # Without workers it begins all transactions of a merged job at once.
+    history = limited("workers", workers, "scheduled T1 worker=0")
+    name = coordinators_run_ahead_within_their_limit.__name__
+    (prop,) = [one for one in registered_properties() if one.name == name]
+    assert prop.applies_to(history) is is_judged
+
+
 def test_committed_transactions_leave_room():
     given = "scheduled T{0} worker=0 ; engine_committed T{0} worker=1"
     history = limited("workers", 1, " ; ".join(given.format(one) for one in (1, 2)))

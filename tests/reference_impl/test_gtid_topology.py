@@ -13,7 +13,11 @@ from paraply.vocabulary.mariadb_gtid import MariadbBinlogState, MariadbPosition,
 from tests.reference_impl.judges import judges_of
 
 JUDGES = judges_of(GTID_TOPOLOGY)
-SETTINGS = ({}, {"crashes": 2, "losses": 3, "schemas": 1}, {"filter": True, "rotations": 3})
+SETTINGS = (
+    {},
+    {"crashes": 2, "losses": 3, "schemas": 1},
+    {"filter": True, "rotations": 3, "purges": 2},
+)
 BUSY = {"crashes": 2, "rotations": 2}
 NOWHERE = MariadbPosition()
 
@@ -106,6 +110,33 @@ def test_file_that_begins_after_the_position_is_enough():
     assert log.find_start(parse_position("0-1-3,1-2-2"), state, NOWHERE).place == Place(2, 0)
     assert log.find_start(parse_position("0-1-3,1-2-1"), state, NOWHERE).place == Place(1, 0)
     assert log.find_start(parse_position("0-1-3"), state, NOWHERE).place == Place(0, 0)
+
+
+@pytest.mark.parametrize(
+    ("asked", "sent"),
+    [
+        ("", "what follows the position is purged"),
+        ("0-1-2,1-2-1", "0-1-3 1-2-2 1-2-3 0-1-4"),
+        ("0-1-1,1-2-1", "what follows the position is purged"),
+        ("0-1-3", "what follows the position is purged"),
+        ("0-1-3,1-2-2", "1-2-3 0-1-4"),
+        ("0-1-5,1-2-3", "0-1-5 is not in the binary log"),
+    ],
+)
+def test_purged_log_serves_who_has_all_that_its_first_file_lists(asked, sent):
+    log, state = binlog(*TWO_DOMAINS)
+    log.first = 1
+    assert rest(log, state, asked) == sent
+
+
+def test_purge_stops_at_the_file_that_a_replica_reads():
+    options = {"topology": "failover", "rotations": 3, "purges": 3, "losses": 0, "crashes": 0}
+    purges = 0
+    for schedule in random_schedules(3, 100):
+        history = GTID_TOPOLOGY.run(schedule, Workload(transactions=5, options=options))
+        purges += sum(one.note == "purge" for one in history.events)
+        assert not JUDGES["purges_leave_what_replicas_read"].violations(history)
+    assert purges >= 100
 
 
 def test_gtid_in_a_hole_starts_at_the_next_greater_one():

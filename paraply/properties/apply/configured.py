@@ -202,7 +202,8 @@ def _distributed(history: History) -> Iterator[tuple[Event, int]]:
 
 def distributing_coordinators(history: History) -> bool:
     """A coordinator distributes parts of transactions to a configured number of workers."""
-    return configured(WORKERS)(history) and any(True for _ in _distributed(history))
+    has_workers = configured(WORKERS)(history) and _limit(history, WORKERS) > 0
+    return has_workers and any(True for _ in _distributed(history))
 
 
 @always(

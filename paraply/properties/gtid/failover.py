@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 from paraply.properties.apply.stream import LOST
 from paraply.properties.gtid.histories import domain_of, entries_of, has_domains, sequence_of
+from paraply.properties.gtid.replication_state import PURGE
 from paraply.properties.registry import Exemption, Violation, always, sometimes
 from paraply.properties.vocabularies import log_goes_back, named_sources
 from paraply.vocabulary.events import Event, EventKind
@@ -253,7 +254,7 @@ def _asks_for_what_is_known(history: History) -> bool:
     witness=_asks_for_what_is_known,
 )
 def known_positions_are_accepted(history: History) -> tuple[KnownStartRefused, ...]:
-    """A source that has logged all GTIDs of a position, and purged nothing, lets replicas start.
+    """A source that has logged all GTIDs of a position lets replicas start, unless it purged files.
 
     It accepts what lies in domains that its log does not have.
     """
@@ -302,10 +303,14 @@ def unknown_positions_are_refused(history: History) -> tuple[UnknownStartAccepte
 
 
 def _asked_after_backups(history: History) -> Iterator[tuple[BackupMisjudged, bool, bool]]:
-    """Yield each request, whether it lies in the source's log, and whether before a backup."""
+    """Yield each request, whether it lies in the source's log, and whether before a backup.
+
+    After a purge, ``sources_have_what_follows_their_purge`` judges the source.
+    """
     servers = _Servers()
     backups: dict[str, dict[int | None, str]] = {}
     crashed: set[str] = set()
+    purged: set[str] = set()
     for event in history.events if has_domains(history) else ():
         if event.kind is EventKind.CRASHED:
             crashed.add(event.member)
@@ -313,7 +318,11 @@ def _asked_after_backups(history: History) -> Iterator[tuple[BackupMisjudged, bo
             backups[event.member] = {domain_of(one): one for one in entries_of(event.gtid_set)}
         elif event.kind is EventKind.RECOVERED:
             crashed.discard(event.member)
+        elif event.kind is EventKind.RELAY_ROTATED and event.note == PURGE:
+            purged.add(event.member)
         for source in event.members if event.kind is EventKind.STARTED else ():
+            if source in purged:
+                continue
             backup = backups.get(source, {})
             asked = {domain_of(one): one for one in entries_of(event.gtid_set)}
             logged = {gtid for _, gtid in servers.logs.get(source, [])}

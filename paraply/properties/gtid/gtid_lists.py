@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 
+from paraply.properties.gtid.replication_state import PURGE
 from paraply.properties.registry import Violation, always
 from paraply.properties.vocabularies import listed_files
 from paraply.vocabulary.errors import ParaplyError
@@ -32,21 +33,23 @@ class ListUnlikeLog(Violation):
 def _new_files(history: History) -> Iterator[tuple[Event, str]]:
     """Yield each rotation, and the state of the member's log before it.
 
-    A member that recovers before it logged anything was restored from a backup.
+    A member that recovers before it logged anything was restored from a backup. A purge begins no
+    file.
     """
     states: dict[str, MariadbBinlogState] = {}
     for event in history.events_of(EventKind.FLUSHED, EventKind.RECOVERED, EventKind.RELAY_ROTATED):
         state = states.get(event.member, MariadbBinlogState())
-        if event.kind is EventKind.RELAY_ROTATED:
+        if event.kind is EventKind.RELAY_ROTATED and event.note != PURGE:
             yield event, str(state)
         elif event.kind is EventKind.FLUSHED:
-            states[event.member] = _logging(state, [event.gtid])
-        elif not state:
+            states[event.member] = logging(state, [event.gtid])
+        elif event.kind is EventKind.RECOVERED and not state:
             gtids = (history.transaction(one).gtid for one in event.transactions)
-            states[event.member] = _logging(state, gtids)
+            states[event.member] = logging(state, gtids)
 
 
-def _logging(state: MariadbBinlogState, gtids: Iterable[str]) -> MariadbBinlogState:
+def logging(state: MariadbBinlogState, gtids: Iterable[str]) -> MariadbBinlogState:
+    """Return the state after more GTIDs, without those that are malformed."""
     for gtid in gtids:
         with suppress(ParaplyError):
             state = state.log(parse_mariadb_gtid(gtid))

@@ -56,10 +56,12 @@ class Binlog:
     """Files, oldest first."""
 
     files: list[BinlogFile] = field(default_factory=lambda: [BinlogFile(MariadbBinlogState())])
+    first: int = 0
+    """Index of the oldest file that is not purged."""
 
     @property
     def groups(self) -> list[Logged]:
-        """Return all groups, oldest first."""
+        """Return all groups ever logged, oldest first."""
         return [group for file in self.files for group in file.groups]
 
     @property
@@ -95,7 +97,7 @@ class Binlog:
         for gtid in asked:
             if not self.accepts(gtid, state, own):
                 return Refused(f"{gtid} is not in the binary log")
-        for number in range(len(self.files) - 1, -1, -1):
+        for number in range(len(self.files) - 1, self.first - 1, -1):
             listed = self.files[number].listed
             if self.may_start_in(listed, asked):
                 skipping = self.to_skip(listed, asked, own)

@@ -36,6 +36,7 @@ class NetworkBudget:
     holes: int
     """Sequence numbers left out."""
     losses: int
+    purges: int
 
 
 @dataclass(eq=False)
@@ -109,7 +110,7 @@ class Network:
         yield from ()
 
     def other_steps(self, schedule: Schedule) -> Iterator[Step]:
-        """Yield crashes, rotations and losses."""
+        """Yield crashes, rotations, purges and losses."""
         for server in self.servers:
             if not server.is_up:
                 continue
@@ -117,6 +118,8 @@ class Network:
                 yield Step(f"{server.name} crashes", partial(self.on_crash, server, schedule))
             if self.budget.rotations and server.binlog.files[-1].groups:
                 yield Step(f"{server.name} rotates", partial(self.on_rotate, server))
+            if self.budget.purges and self.purgeable(server):
+                yield Step(f"{server.name} purges", partial(self.on_purge, server, schedule))
         if self.budget.losses:
             yield from self.loss_steps(schedule)
 
@@ -310,6 +313,22 @@ class Network:
         self.recorder.record(
             EventKind.RELAY_ROTATED, member=server.name,
             gtid_set=str(server.binlog.files[-1].listed),
+        )  # fmt: skip
+
+    def purgeable(self, server: Server) -> range:
+        """Return the files that may become the first: none before it is in use."""
+        log = server.binlog
+        read = (link.cursor.place.file for link in self.links
+                if link.source is server and link.cursor is not None)  # fmt: skip
+        return range(log.first + 1, min(read, default=log.end.file) + 1)
+
+    def on_purge(self, server: Server, schedule: Schedule) -> None:
+        """PURGE BINARY LOGS TO a file."""
+        self.budget.purges -= 1
+        server.binlog.first = schedule.choose(self.purgeable(server), "first file kept")
+        self.recorder.record(
+            EventKind.RELAY_ROTATED, member=server.name, note="purge",
+            gtid_set=str(server.binlog.files[server.binlog.first].listed),
         )  # fmt: skip
 
     def lose(self, server: Server) -> None:

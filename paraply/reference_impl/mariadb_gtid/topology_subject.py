@@ -117,6 +117,7 @@ class TopologySubject(Subject):
         Option(name="rotations", default=1, meaning="rotations of binary logs"),
         Option(name="holes", default=1, meaning="sequence numbers that are left out"),
         Option(name="losses", default=2, meaning="sources that are lost or replaced"),
+        Option(name="purges", default=0, meaning="purges of binary logs"),
     )
     breaks: ClassVar[Mapping[str, frozenset[str]]] = {
         "shared_strict": _NO_SINGLE_POSITION,
