@@ -11,7 +11,6 @@ from typing import Any
 import pyarrow as pa
 
 from paraply.mining.coverage import course_of, features_of
-from paraply.mining.moments import moments_of
 from paraply.mining.plan import Batch, Plan
 from paraply.mining.signatures import shape_signature
 from paraply.mining.sketches import as_bytes, estimated, from_bytes, seen
@@ -21,6 +20,7 @@ from paraply.properties.registry import Evidence, Property
 from paraply.vocabulary.events import Event
 from paraply.vocabulary.history import History
 from paraply.vocabulary.history_jsonl import write_history
+from paraply.vocabulary.moments import moments_of
 from paraply.vocabulary.programs import encode_program
 from paraply.vocabulary.schedule import Schedule
 from paraply.vocabulary.shapes import require_shape

@@ -1,7 +1,7 @@
 """Course and features of a run.
 
 A *feature* is a pair of consecutive actions (action, outcome, relation), an abstract state
-(transactions per action) or a moment (``paraply.mining.moments``). Names do not matter.
+(transactions per action) or a moment (``paraply.vocabulary.moments``). Names do not matter.
 """
 
 from __future__ import annotations

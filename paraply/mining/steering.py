@@ -14,6 +14,7 @@ from typing import TypeVar, overload
 
 from paraply.mining.batch_runs import BatchRun, Counts, GivenRun, Kept, run_batch
 from paraply.mining.plan import Batch, Plan
+from paraply.vocabulary.events import Event
 from paraply.vocabulary.programs import decode_program
 from paraply.vocabulary.schedule import Schedule
 
@@ -36,6 +37,11 @@ class VariedSchedule(Schedule):
         self._kept = program[: self._below(len(program) + 1)]
         changes = range(self._below(CHANGES_MAX + 1))
         self._changed = {self._below(len(self._kept) + 1) for _ in changes}
+
+    def watch(self, events: Sequence[Event]) -> None:
+        """Let ``rest`` see the run's events."""
+        if self._rest is not None:
+            self._rest.watch(events)
 
     @overload
     def choose(self, options: int, label: str = "") -> int: ...

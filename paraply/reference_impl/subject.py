@@ -231,6 +231,7 @@ class Subject(ABC):
         options = self.options_of(workload)
         dialect = self.dialect_of(workload)
         recorder = Recorder()
+        schedule.watch(recorder.events)
         members = self.simulate(schedule, workload, dialect, options, recorder)
         return recorder.history(
             HistoryHeader(

@@ -13,11 +13,11 @@ from paraply.campaigning.result import (
     unexpected_breaches,
 )
 from paraply.mining.campaign import Progress
-from paraply.mining.moments import FLAGS
 from paraply.reporting.mining_text import DIFFERENT, summary
 from paraply.reporting.pictures.discovery import discovery_picture
 from paraply.reporting.sortable import Cell, Table, columns, number, verdict_cell
 from paraply.reporting.table_page import Section, table_page
+from paraply.vocabulary.moments import FLAGS
 from paraply.vocabulary.verdict import Verdict, combine
 
 NAMES_SHOWN_MAX = 3

@@ -12,6 +12,8 @@ from functools import lru_cache
 from random import Random
 from typing import TypeVar, overload
 
+from paraply.vocabulary.events import Event
+from paraply.vocabulary.moments import STATES, Members
 from paraply.vocabulary.schedule import Schedule
 
 T = TypeVar("T")
@@ -28,6 +30,15 @@ REPEATED_SHARE = 0.5
 PLAIN_SHARE = 0.8
 CONFLICT_SHARE = 0.2
 """Transactions of a plain run that may write any row."""
+PLACING_SHARE = 0.5
+"""Runs that place faults; in others they are steps like any, and often come early.
+
+A crash midway takes away overlap that one at the beginning leaves.
+"""
+PLACED_SHARE = 0.5
+"""Choices in its state at which a fault is placed."""
+WAITS_MAX = 20
+"""Choices that a fault waits for its state."""
 WRITES = "writes"
 """The question about a transaction's rows."""
 
@@ -176,6 +187,56 @@ class Plain(Bias):
         return place
 
 
+class Placing:
+    """Places faults in states of their members, drawn uniformly: rare ones as often as common ones.
+
+    A fault waits until its member is in the drawn state, or until it has waited for long enough.
+    """
+
+    def __init__(self, uniform: Number) -> None:
+        self._uniform = uniform
+        self._states = Members()
+        self._followed = 0
+        self._wanted: dict[str, tuple[str, int]] = {}
+        """Kind of fault -> state, and choices made when it stops waiting."""
+
+    def follow(self, events: Sequence[Event]) -> None:
+        """Follow the run's new events."""
+        for event in events[self._followed :]:
+            self._states.take(event)
+        self._followed = len(events)
+
+    def taken(self, name: str) -> None:
+        """Draw anew for the next fault of a kind."""
+        self._wanted.pop(_kind_of(name), None)
+
+    def sort(
+        self, names: Sequence[str], members: Sequence[str], made: int
+    ) -> tuple[int, list[int]]:
+        """Return a fault to place now, or -1, and the options that do not wait."""
+        met: list[int] = []
+        free: list[int] = []
+        for at, (name, member) in enumerate(zip(names, members, strict=True)):
+            if not member:
+                free.append(at)
+                continue
+            state, end = self._drawn(_kind_of(name), made)
+            if self._states.state(member) == state:
+                met.append(at)
+            elif made >= end:
+                free.append(at)
+        if met and self._uniform() < PLACED_SHARE:
+            return met[int(self._uniform() * len(met))], free
+        return -1, free or list(range(len(names)))
+
+    def _drawn(self, kind: str, made: int) -> tuple[str, int]:
+        if kind not in self._wanted:
+            count = len(STATES) if self._states.may_join else len(STATES) // 2
+            state = STATES[int(self._uniform() * count)]
+            self._wanted[kind] = state, made + int(self._uniform() * WAITS_MAX)
+        return self._wanted[kind]
+
+
 STEP_QUESTIONS = frozenset({"step", "what happens next"})
 """Questions about what acts next; all others are about content, such as written rows."""
 OF_STEPS: tuple[type[Bias], ...] = (Bias, Starving, Priorities, Abreast, Abreast)
@@ -188,7 +249,7 @@ class MixedSchedule(Schedule):
     Options have names by their ``label`` or ``name``, else by their numbers.
     """
 
-    __slots__ = ("_content", "_steps", "seed")
+    __slots__ = ("_content", "_events", "_placing", "_steps", "seed")
 
     def __init__(self, seed: int) -> None:
         super().__init__()
@@ -197,6 +258,14 @@ class MixedSchedule(Schedule):
         uniform = Random(seed).random
         self._steps = OF_STEPS[int(uniform() * len(OF_STEPS))](uniform)
         self._content = OF_CONTENT[int(uniform() * len(OF_CONTENT))](uniform)
+        # Runs without faults keep their choices, whatever is drawn for faults.
+        faults = Random(f"faults {seed}").random
+        self._placing = Placing(faults) if faults() < PLACING_SHARE else None
+        self._events: Sequence[Event] = ()
+
+    def watch(self, events: Sequence[Event]) -> None:
+        """Place faults by what these events lead to."""
+        self._events = events
 
     @overload
     def choose(self, options: int, label: str = "") -> int: ...
@@ -209,6 +278,10 @@ class MixedSchedule(Schedule):
         if isinstance(options, int) or len(options) < 2:
             return super().choose(options, label)
         names = [name_of(one, at) for at, one in enumerate(options)]
+        if self._placing is not None and label in STEP_QUESTIONS:
+            members = [getattr(one, "fault_at", "") for one in options]
+            if any(members):
+                return options[self._placed(self._placing, names, members, label)]
         return options[self._picked(names, label)]
 
     def choose_index(self, count: int, label: str = "") -> int:
@@ -218,6 +291,19 @@ class MixedSchedule(Schedule):
                 raise ValueError(f"nothing to choose from for {label}")
             return 0
         return self._picked([str(at) for at in range(count)], label)
+
+    def _placed(
+        self, placing: Placing, names: Sequence[str], members: Sequence[str], label: str
+    ) -> int:
+        placing.follow(self._events)
+        index, free = placing.sort(names, members, len(self.choices))
+        if index < 0:
+            picked = self._steps.pick([names[at] for at in free], label, len(self.choices))
+            index = free[picked]
+        if members[index]:
+            placing.taken(names[index])
+        self.choices.append(index)
+        return index
 
     def _picked(self, names: Sequence[str], label: str) -> int:
         bias = self._steps if label in STEP_QUESTIONS else self._content
@@ -245,6 +331,11 @@ def _actor_of(name: str) -> str:
     words = name.split()
     number = next((at for at, word in enumerate(words) if word.isdigit()), 1)
     return " ".join(words[: number + 1])
+
+
+def _kind_of(fault: str) -> str:
+    """Return the fault without its member, and without what survives it."""
+    return _action_of(fault.partition(",")[0])
 
 
 def _action_of(name: str) -> str:

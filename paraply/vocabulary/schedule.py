@@ -11,6 +11,7 @@ from random import Random
 from typing import TypeVar, overload
 
 from paraply.vocabulary.errors import ParaplyError, register
+from paraply.vocabulary.events import Event
 
 T = TypeVar("T")
 
@@ -33,6 +34,10 @@ class Schedule(ABC):
 
     def __init__(self) -> None:
         self.choices: list[int] = []
+
+    def watch(self, events: Sequence[Event]) -> None:
+        """Let choices depend on the run's events so far; most do not."""
+        del events
 
     @abstractmethod
     def choose_index(self, count: int, label: str = "") -> int:

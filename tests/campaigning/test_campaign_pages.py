@@ -6,7 +6,7 @@ import re
 import pytest
 
 from paraply.cli import main
-from paraply.mining.moments import FLAGS, NOTHING
+from paraply.vocabulary.moments import FLAGS, NOTHING
 
 SYSTEMS = ["--subjects", "certifier:wl8440_literal,certifier:wl8440", "--mutants"]
 MUTANT = "first_item_decides"

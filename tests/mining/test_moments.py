@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 
 from paraply.mining.coverage import features_of
 from paraply.mining.drawing import Drawing, drawn_schedules
-from paraply.mining.moments import moments_of
 from paraply.reference_impl.subject import Workload
 from paraply.registries import subject_named
-from paraply.vocabulary.events import Event, EventKind
+from paraply.vocabulary.biased_schedules import MixedSchedule
+from paraply.vocabulary.events import Event, EventKind, Outcome
+from paraply.vocabulary.moments import FLAGS, STATES, Members, moments_of
 from paraply.vocabulary.notation_parser import parse_history
 
 HOLE = """
@@ -35,6 +37,31 @@ def test_commits_in_order_leave_no_hole():
 """
     )
     assert "crashed: saved, in flight" in moments_of(parse_history(in_order))
+
+
+def test_certified_and_prepared_transactions_are_in_flight_until_they_commit():
+    certified = Event(kind=EventKind.CERTIFIED, time=1, transaction=1, outcome=Outcome.POSITIVE)
+    refused = Event(kind=EventKind.CERTIFIED, time=1, transaction=2, outcome=Outcome.NEGATIVE)
+    prepared = Event(kind=EventKind.PREPARED, time=1, transaction=1)
+    committed = Event(kind=EventKind.ENGINE_COMMITTED, time=2, transaction=1)
+    for events, state in (
+        ((certified,), "in flight"),
+        ((prepared,), "in flight"),
+        ((refused,), "-"),
+        ((certified, committed), "-"),
+    ):
+        members = Members()
+        for event in events:
+            members.take(event)
+        assert members.state("r1") == state
+
+
+def test_states_are_all_that_may_be_true_together():
+    assert len(set(STATES)) == len(STATES) == 12
+    for state in STATES:
+        held = state.split(", ")
+        assert [one for one in FLAGS if one in held] == held or state == "-"
+        assert "hole" not in held or "in flight" in held
 
 
 def test_member_is_joining_until_it_is_online():
@@ -67,3 +94,32 @@ def test_default_runs_crash_with_a_hole_behind_a_saved_position():
     for schedule in drawn_schedules(0, 300):
         found |= moments_of(drawing.run(schedule))
     assert "crashed: hole, saved, in flight" in found
+
+
+class Anywhere(MixedSchedule):
+    """Takes faults as any step."""
+
+    def _placed(self, placing, names, members, label):
+        del placing, members
+        return self._picked(names, label)
+
+
+def crashes(kind, runs):
+    """Count the runs of default workloads with a crash, by what was true at it."""
+    subject = subject_named("applier")
+    drawing = Drawing(subject=subject, given=Workload(dialect="logical_clock_unordered"))
+    found = Counter()
+    for schedule in drawn_schedules(0, runs):
+        reached = moments_of(drawing.run(kind(schedule.seed)))
+        states = [one.partition(": ")[2] for one in reached if one.startswith("crashed")]
+        found["any"] += bool(states)
+        found["hole"] += any("hole" in one for one in states)
+        found["hole, saved"] += any("hole, saved" in one for one in states)
+    return found
+
+
+def test_faults_are_placed_in_rare_states_and_hardly_lost():
+    placed, anywhere = crashes(MixedSchedule, 1000), crashes(Anywhere, 1000)
+    assert placed["hole"] > 3 * anywhere["hole"]
+    assert placed["hole, saved"] > 2 * anywhere["hole, saved"]
+    assert placed["any"] > 0.9 * anywhere["any"]

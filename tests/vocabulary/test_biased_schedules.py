@@ -8,18 +8,21 @@ from random import Random
 
 import pytest
 
-from paraply.mining.drawing import SEEDS, drawn_schedule, drawn_schedules, drawn_workload
+from paraply.mining.drawing import SEEDS, Drawing, drawn_schedule, drawn_schedules, drawn_workload
 from paraply.properties.apply.parallel_apply import two_transactions_overlap
 from paraply.reference_impl.subject import Workload
 from paraply.registries import subject_named
 from paraply.vocabulary.biased_schedules import (
+    WAITS_MAX,
     Abreast,
     MixedSchedule,
+    Placing,
     Plain,
     Priorities,
     Repeating,
     Starving,
 )
+from paraply.vocabulary.events import Event, EventKind
 from paraply.vocabulary.schedule import RecordedSchedule
 
 NAMES = ["worker 1 applying", "worker 2 applying", "dispatch"]
@@ -79,6 +82,59 @@ def test_a_worker_keeps_its_name_in_every_stage_and_on_every_member():
     for made in range(400):
         acted[names[bias.pick(names, "step", made)]] += 1
     assert 150 < acted[names[1]] < 250
+
+
+FAULTS = ["r1 crashes", "work"]
+
+
+def test_a_fault_waits_for_its_state_and_no_longer_than_long_enough():
+    waited, placed = [], 0
+    for seed in range(200):
+        placing = Placing(Random(seed).random)
+        for made in range(WAITS_MAX + 1):
+            index, free = placing.sort(FAULTS, ["r1", ""], made)
+            assert index in (-1, 0)
+            assert 1 in free
+            placed += index == 0
+            if index == 0 or 0 in free:
+                waited.append(made)
+                break
+    assert len(waited) == 200
+    assert min(waited) == 0
+    assert max(waited) > WAITS_MAX / 2
+    assert 0 < placed < 200
+
+
+def test_a_fault_is_placed_in_each_state_alike():
+    begun = Event(EventKind.BEGUN, 1, transaction=1)
+    busy, idle = 0, 0
+    for seed in range(3000):
+        placing = Placing(Random(seed).random)
+        placing.sort(FAULTS, ["r1", ""], 0)
+        idle += placing.sort(FAULTS, ["r1", ""], 0)[0] == 0
+        placing.follow([begun])
+        busy += placing.sort(FAULTS, ["r1", ""], 0)[0] == 0
+    assert 0.8 < busy / idle < 1.25
+
+
+def test_faults_do_not_wait_where_nothing_else_may_happen():
+    for seed in range(50):
+        placing = Placing(Random(seed).random)
+        index, free = placing.sort(["r1 crashes", "r2 leaves"], ["r1", "r2"], 0)
+        assert index >= 0 or free
+
+
+@pytest.mark.parametrize("subject", ["wl4648", "gtid_positions", "semi_sync", "group", "composed"])
+def test_a_run_with_placed_faults_repeats_by_seed_and_by_choices(subject):
+    drawing = Drawing(subject=subject_named(subject), given=Workload())
+    for seed in range(8):
+        schedule = drawn_schedule(seed)
+        history = drawing.run(schedule)
+        assert drawing.run(drawn_schedule(seed)) == history
+        recorded = RecordedSchedule(schedule.choices, strict=True)
+        again = drawing.subject.run(recorded, drawing.workload(seed))
+        assert again.events == history.events
+        assert recorded.is_faithful
 
 
 ONE_AT_A_TIME = {

@@ -16,7 +16,7 @@ from paraply.reference_impl.applier.source_log import Part, RelayLog
 from paraply.reference_impl.applier.worker import Stage, Worker
 from paraply.reference_impl.recorder import Recorder
 from paraply.reference_impl.step import Step
-from paraply.vocabulary.events import EventKind, Outcome
+from paraply.vocabulary.events import DEFAULT_MEMBER, EventKind, Outcome
 from paraply.vocabulary.schedule import Schedule
 from paraply.vocabulary.transactions import Transaction, TransactionId
 from paraply.vocabulary.write_set import Item
@@ -119,9 +119,9 @@ class Replica:
         if self.reads_left and self.executed:
             yield Step("read", self.on_read)
         if self.checkpoints_left and self.executed:
-            yield Step("checkpoint", self.on_checkpoint)
+            yield Step("checkpoint", self.on_checkpoint, DEFAULT_MEMBER)
         if self.crashes_left and has_begun:
-            yield Step("crash", self.on_crash)
+            yield Step("crash", self.on_crash, DEFAULT_MEMBER)
 
     # Coordinator.
 

@@ -56,6 +56,8 @@ class Action:
     act: Callable[[], None]
     owner: int = 0
     reach: Reach = Reach.GROUP
+    fault_at: str = ""
+    """As :class:`paraply.reference_impl.step.Step`'s."""
 
 
 class GroupRun:
@@ -130,8 +132,10 @@ class GroupRun:
         found: list[Action] = []
         owner = list(group.members).index(member.name)
 
-        def offer(what: str, act: Callable[[], None], reach: Reach = Reach.GROUP) -> None:
-            found.append(Action(f"{member.name} {what}", act, owner, reach))
+        def offer(
+            what: str, act: Callable[[], None], reach: Reach = Reach.GROUP, fault_at: str = ""
+        ) -> None:
+            found.append(Action(f"{member.name} {what}", act, owner, reach, fault_at))
 
         is_certifying = member.status in (Status.ONLINE, Status.CATCHING_UP)
         has_message = member.next_message < len(group.total_order)
@@ -165,8 +169,8 @@ class GroupRun:
         if self.budget.timers:
             offer("looks at its memory", lambda: self.look_at_memory(member))
         if self.budget.departures and self.may_depart(member):
-            offer("crashes", lambda: self.depart(member, group.crash))
-            offer("leaves", lambda: self.depart(member, group.leave))
+            for what, how in (("crashes", group.crash), ("leaves", group.leave)):
+                offer(what, partial(self.depart, member, how), fault_at=member.name)
         return found
 
     def may_declare_online(self, member: Member) -> bool:

@@ -106,13 +106,13 @@ class ParallelReplica(LockingDriver):
         if self.reads_left and self.executed:
             yield Step("read", self.on_read)
         if self.stops_left and not self.is_stopping and not self.is_idle:
-            yield Step("stop", self.on_stop_command)
+            yield Step("stop", self.on_stop_command, MEMBER)
         for queue in self.queues.values():
             if queue and queue[0].stage is Stage.APPLYING and not queue[0].is_statement:
                 if self.timeouts_left and queue[0].is_transactional:
-                    yield Step("timeout", partial(self.on_timeout, queue[0]))
+                    yield Step("timeout", partial(self.on_timeout, queue[0]), MEMBER)
                 if self.failures_left and not self.is_stopping:
-                    yield Step("failure", partial(self.on_failure, queue[0]))
+                    yield Step("failure", partial(self.on_failure, queue[0]), MEMBER)
 
     # Workers.
 

@@ -115,7 +115,9 @@ class Network:
             if not server.is_up:
                 continue
             if self.budget.crashes:
-                yield Step(f"{server.name} crashes", partial(self.on_crash, server, schedule))
+                yield Step(
+                    f"{server.name} crashes", partial(self.on_crash, server, schedule), server.name
+                )
             if self.budget.rotations and server.binlog.files[-1].groups:
                 yield Step(f"{server.name} rotates", partial(self.on_rotate, server))
             if self.budget.purges and self.purgeable(server):

@@ -60,9 +60,9 @@ class PositionReplica(ApplyingReplica):
         if self.is_stopped:
             return
         if self.budget.crashes and (self.workers or self.data):
-            yield Step("crash", lambda: None)
+            yield Step("crash", lambda: None, MEMBER)
         if self.budget.stops and not self.is_stopping and (self.workers or self.data):
-            yield Step("stop", self.on_stop)
+            yield Step("stop", self.on_stop, MEMBER)
         if self.budget.reads:
             yield Step("show", self.on_show)
         if self.budget.cleanups and self.store.old_rows():
@@ -72,9 +72,9 @@ class PositionReplica(ApplyingReplica):
         for worker in self.workers:
             if worker.stage in (Stage.EXECUTED, Stage.RECORDED) and worker.group.is_transactional:
                 if self.budget.retries:
-                    yield Step("temporary error", partial(self.on_temporary_error, worker))
+                    yield Step("temporary error", partial(self.on_temporary_error, worker), MEMBER)
             elif worker.stage is Stage.BEGUN and self.budget.failures and not self.is_stopping:
-                yield Step("failure", partial(self.on_failure, worker))
+                yield Step("failure", partial(self.on_failure, worker), MEMBER)
 
     # Reads, faults and administration.
 

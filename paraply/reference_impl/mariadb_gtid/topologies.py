@@ -25,7 +25,7 @@ class Failover(Network):
         """Yield the loss of s1."""
         del schedule
         if self.servers[0].is_up and self.servers[0].data:
-            yield Step("s1 is lost", partial(self.lose, self.servers[0]))
+            yield Step("s1 is lost", partial(self.lose, self.servers[0]), self.servers[0].name)
 
     def topology_steps(self, schedule: Schedule) -> Iterator[Step]:
         """Yield the election after draining, then the promotion."""
@@ -74,7 +74,7 @@ class Ring(Network):
         """Yield the loss of s1."""
         del schedule
         if self.servers[0].is_up and self.servers[0].data:
-            yield Step("s1 is lost", partial(self.lose, self.servers[0]))
+            yield Step("s1 is lost", partial(self.lose, self.servers[0]), self.servers[0].name)
 
     def lose(self, server: Server) -> None:
         """Close the ring."""
@@ -92,7 +92,7 @@ class MultiSource(Network):
         """Yield the loss of s3."""
         del schedule
         if self.servers[2].is_up and self.servers[2].data:
-            yield Step("s3 is lost", partial(self.lose, self.servers[2]))
+            yield Step("s3 is lost", partial(self.lose, self.servers[2]), self.servers[2].name)
 
     def lose(self, server: Server) -> None:
         """Connect s4 to s3's sources."""
@@ -158,7 +158,7 @@ class Restore(Network):
         if not self.is_restored and source.data:
             yield Step("restore s2", lambda: self.on_restore(schedule))
         elif self.is_restored and source.is_up and restored.data:
-            yield Step("s1 is lost", partial(self.lose, source))
+            yield Step("s1 is lost", partial(self.lose, source), source.name)
 
     def on_restore(self, schedule: Schedule) -> None:
         """Restore a backup."""

@@ -98,7 +98,9 @@ class Cluster(Faults):
         is_busy = bool(self.binlog.written or self.queue) and not self.is_stopped
         if self.budget.source_crashes and is_busy:
             for kept in range(self.unsynced + 1):
-                yield Step(f"source crashes{_keeping(kept)}", partial(self.on_source_crash, kept))
+                yield Step(
+                    f"source crashes{_keeping(kept)}", partial(self.on_source_crash, kept), SOURCE
+                )
         if self.budget.replica_crashes and self.binlog.written:
             yield from self.replica_crash_steps()
         if self.settings.loses_source and self.visible:
@@ -110,10 +112,12 @@ class Cluster(Faults):
             if not replica.is_connected:
                 continue
             if not self.settings.silent_crashes:
-                yield Step(f"{replica.name} crashes", partial(self.on_replica_crash, replica))
+                yield Step(
+                    f"{replica.name} crashes", partial(self.on_replica_crash, replica), replica.name
+                )
             if self.settings.silent_crashes or not self.settings.waits_without_replicas:
                 act = partial(self.on_replica_crash, replica, is_noticed=False)
-                yield Step(f"{replica.name} loses power", act)
+                yield Step(f"{replica.name} loses power", act, replica.name)
 
     def steps_of_others(self) -> Iterator[Step]:
         """Yield reads, administration and time-outs."""
@@ -122,7 +126,7 @@ class Cluster(Faults):
         if self.budget.rotations and not self.is_rotating and self.lock_log_is_free():
             yield Step("rotate", self.on_rotate)
         if self.budget.shutdowns and not self.is_stopping and self.binlog.written:
-            yield Step("shutdown", self.on_shutdown)
+            yield Step("shutdown", self.on_shutdown, SOURCE)
         if self.budget.abandons:
             for group in self.groups:
                 if self.is_waiting(group):

@@ -130,7 +130,7 @@ class Faults(Replication):
         if together < len(self.replicas):
             for lost in combinations(self.replicas, together):
                 names = ", ".join([SOURCE, *(replica.name for replica in lost)])
-                yield Step(f"lost: {names}", partial(self.on_source_lost, lost))
+                yield Step(f"lost: {names}", partial(self.on_source_lost, lost), SOURCE)
 
     def on_source_lost(self, lost: tuple[ReplicaState, ...]) -> None:
         """Lose the source for good."""

@@ -12,7 +12,7 @@ from paraply.reference_impl.step import Step
 from paraply.reference_impl.wl4648.coordinator import BlindCoordinator
 from paraply.reference_impl.wl4648.recovery import CommitWatermark
 from paraply.reference_impl.wl4648.stores import ReentrantStore
-from paraply.vocabulary.events import EventKind
+from paraply.vocabulary.events import DEFAULT_MEMBER, EventKind
 from paraply.vocabulary.transactions import INITIAL_STATE
 
 
@@ -88,7 +88,7 @@ class JobReplica(Replica):
             if step.label != "checkpoint":
                 yield step
         if self.checkpoints_left and self.recovery.is_due(self):
-            yield Step("update rli info", self.on_checkpoint)
+            yield Step("update rli info", self.on_checkpoint, DEFAULT_MEMBER)
 
     def on_crash(self) -> None:
         """Drop later commits for re-execution."""

@@ -1,14 +1,16 @@
 """The abstract states of members in which faults and other events of no transaction occur.
 
 A moment is an event's kind and what is true at its member: ``hole`` (committed before one that was
-begun earlier), ``saved`` (a position), ``in flight`` (begun, unfinished), ``joining`` (any member).
+begun earlier), ``saved`` (a position), ``in flight`` (begun, prepared or certified, unfinished),
+``joining`` (any member).
 """
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import dataclass, field
 
-from paraply.vocabulary.events import Event, EventKind
+from paraply.vocabulary.events import Event, EventKind, Outcome
 from paraply.vocabulary.history import History
 from paraply.vocabulary.transactions import TransactionId
 
@@ -16,7 +18,7 @@ HOLE, SAVED, IN_FLIGHT, JOINING = "hole", "saved", "in flight", "joining"
 FLAGS = (HOLE, SAVED, IN_FLIGHT, JOINING)
 NOTHING = "-"
 
-_BEGINS = frozenset({EventKind.SCHEDULED, EventKind.BEGUN})
+_BEGINS = frozenset({EventKind.SCHEDULED, EventKind.BEGUN, EventKind.PREPARED, EventKind.CERTIFIED})
 _ENDS = frozenset({EventKind.ENGINE_COMMITTED, EventKind.SKIPPED, EventKind.FAILED})
 _FORGETS = frozenset({EventKind.CRASHED, EventKind.STARTED, EventKind.STOPPED})
 
@@ -37,7 +39,7 @@ class _Member:
             self.committed_to = -1
         elif event.kind is EventKind.POSITION_SAVED:
             self.has_saved = True
-        elif transaction is None:
+        elif transaction is None or event.outcome is Outcome.NEGATIVE:
             return
         elif event.kind in _BEGINS and transaction not in self.begun:
             self.begun[transaction] = self.places
@@ -70,16 +72,47 @@ class _Group:
             self.joining = (self.joining | added) & members
 
 
+class Members:
+    """Follows the states of all members."""
+
+    def __init__(self) -> None:
+        self._members: defaultdict[str, _Member] = defaultdict(_Member)
+        self._group = _Group()
+
+    @property
+    def may_join(self) -> bool:
+        """Return whether there is a group."""
+        return self._group.view >= 0
+
+    def take(self, event: Event) -> None:
+        """Follow an event."""
+        self._members[event.member].take(event)
+        self._group.take(event)
+
+    def state(self, member: str) -> str:
+        """Return what is true at a member."""
+        return _state(*self._members[member].flags(), *([JOINING] if self._group.joining else ()))
+
+
+def _state(*flags: str) -> str:
+    return ", ".join(flags) or NOTHING
+
+
+STATES = tuple(
+    _state(*work, *joining)
+    for joining in ((), (JOINING,))
+    for work in ((), (SAVED,), (IN_FLIGHT,), (SAVED, IN_FLIGHT),
+                 (HOLE, IN_FLIGHT), (HOLE, SAVED, IN_FLIGHT))
+)  # fmt: skip
+"""All states; the first half of them without a group."""
+
+
 def moments_of(history: History) -> set[str]:
     """Return the moments as ``crashed: hole, saved``."""
-    members: dict[str, _Member] = {}
-    group = _Group()
+    members = Members()
     found: set[str] = set()
     for event in history.events:
-        member = members.setdefault(event.member, _Member())
         if event.transaction is None:
-            flags = [*member.flags(), *([JOINING] if group.joining else ())]
-            found.add(f"{event.kind.value}: {', '.join(flags) or NOTHING}")
-        member.take(event)
-        group.take(event)
+            found.add(f"{event.kind.value}: {members.state(event.member)}")
+        members.take(event)
     return found
