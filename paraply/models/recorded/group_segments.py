@@ -206,7 +206,9 @@ def _begin_earlier(run: Run, one: int) -> None:
     if any(home in view.joined and first.delivered <= view.delivered < one for view in run.views):
         run.left_out.add(one)
         return
-    end = next((n for n, other in enumerate(known) if other.delivered > first.delivered), len(known))
+    end = next(
+        (n for n, other in enumerate(known) if other.delivered > first.delivered), len(known)
+    )
     batch = [other.transaction for other in known[at:end] if other.kind is first.kind]
     # Where no log gives their order, commits between two messages have that of the group.
     place = at + (lacks[at:end].count(False) if batch == sorted(batch) else 0)

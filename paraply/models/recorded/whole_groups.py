@@ -1,9 +1,9 @@
 """Abstraction of all members of a group, with their numbers, workers, row locks and sessions.
 
 The group of the model delivers once; a member's decision is its receipt. What is not recorded is
-taken when it restrains least: a session executes when it takes its snapshot, a member starts and changes what
-its log does not show before the engine commit, a report arrives as soon as it may, and a
-collection opens no window.
+taken when it restrains least: a session executes when it takes its snapshot, a member starts and
+changes what its log does not show before the engine commit, a report arrives as soon as it may, and
+a collection opens no window.
 """
 
 from __future__ import annotations
@@ -193,7 +193,7 @@ class GroupReading:
         """Take the steps of an event of a transaction."""
         if event.kind is EventKind.SUBMITTED:
             self.submit(one, member, event)
-        elif self.begins(one, member, event):
+        elif event.kind is EventKind.BEGUN and one not in self.live | self.places.keys():
             self.execute(one, member, event)
         elif event.kind is EventKind.CERTIFIED:
             self.deliver(one, event.outcome is Outcome.NEGATIVE)
@@ -244,11 +244,6 @@ class GroupReading:
         return self.level_of(member.done) < member.upto
 
     # Messages.
-
-    def begins(self, one: TransactionId, member: MemberReading, event: Event) -> bool:
-        """Return whether a session begins with this event."""
-        is_home = self.members[self.of[one].origin] is member
-        return event.kind is EventKind.BEGUN and is_home and one not in self.live | self.places.keys()
 
     def execute(self, one: TransactionId, member: MemberReading, event: Event) -> None:
         """Take the execution of a session, and its snapshot."""

@@ -70,8 +70,8 @@ THEOREMS_OF_THE_GROUP = (
     Theorem(
         id="P49",
         claim="In one model of a group, with sessions, collection, joiners and crashes, A11 holds, "
-        "and A2 for the rows of each transaction, and each certified change was made on the version that the certified writer before "
-        "it left.",
+        "and A2 for the rows of each transaction, and each certified change was made on the "
+        "version that the certified writer before it left.",
         systems=(variant_of_group(name="group"), IN_PARALLEL),
         statements=(
             "changes_are_made_on_the_last_version",
