@@ -93,10 +93,10 @@ def _of_group(trace: GroupTrace) -> Iterator[MonitorFinding]:
 def _of_whole_group(history: History, trace: GroupTrace) -> Iterator[MonitorFinding]:
     """Follow all members together, with their numbers, workers, row locks and sessions."""
     run = group_segments.run_of(history, trace)
-    disorder, late = group_segments.disorder(run), len(run.late)
+    disorder, left_out = group_segments.disorder(run), len(run.left_out)
     supplies = _AT_COMMIT
-    if late:
-        supplies += f"; {late} left out that show less than their member before"
+    if left_out:
+        supplies += f"; {left_out} left out that lack what their member joined with"
     for theorems, read, is_in_order in _WHOLE_GROUP:
         each = [replace(MONITORS[one], supplies=supplies, values_max=0) for one in theorems]
         if disorder and is_in_order:

@@ -105,7 +105,49 @@ Definition act_execute (st : state) (t : Txn) (m : Member) : state :=
      home := fun (x0 : Txn) => (if (eqb_Txn x0 t) then m else (home st x0));
      saw := fun (x0 : Txn) (x1 : Row) => (if (eqb_Txn x0 t) then (value_ st m x1) else (saw st x0 x1));
      sent := sent st;
-     snap := snap st;
+     snap := fun (x0 : Txn) => (if (eqb_Txn x0 t) then (upto st m) else (snap st x0));
+     number := number st;
+     delivered := delivered st;
+     certified := certified st;
+     place := place st;
+     txn_at := txn_at st;
+     has := has st;
+     out := out st;
+     arrived := arrived st;
+     reports := reports st;
+     report_number := report_number st;
+     report_value := report_value st;
+     reported := reported st;
+     stable := stable st;
+     version := version st;
+     received := received st;
+     first := first st;
+     next_sn := next_sn st;
+     lc_global := lc_global st;
+     known := known st;
+     item_sn := item_sn st;
+     sn := sn st;
+     lc := lc st;
+     started := started st;
+     row_lock := row_lock st;
+     purged := purged st
+  |}.
+
+(* its snapshot is of what its member has applied by now *)
+Definition guard_take_snapshot (st : state) (t : Txn) : Prop :=
+  ((live st t) && (negb (sent st t))) = true.
+Definition act_take_snapshot (st : state) (t : Txn) : state :=
+  {|
+     n := n st;
+     in_group := in_group st;
+     upto := upto st;
+     value_ := value_ st;
+     begun := begun st;
+     live := live st;
+     home := home st;
+     saw := saw st;
+     sent := sent st;
+     snap := fun (x0 : Txn) => (if (eqb_Txn x0 t) then (upto st (home st t)) else (snap st x0));
      number := number st;
      delivered := delivered st;
      certified := certified st;
@@ -147,7 +189,7 @@ Definition act_send (st : state) (t : Txn) : state :=
      home := home st;
      saw := saw st;
      sent := fun (x0 : Txn) => ((sent st x0) || (eqb_Txn x0 t));
-     snap := fun (x0 : Txn) => (if (eqb_Txn x0 t) then (upto st (home st t)) else (snap st x0));
+     snap := snap st;
      number := fun (x0 : Txn) => (if (eqb_Txn x0 t) then (out st (home st t)) else (number st x0));
      delivered := delivered st;
      certified := certified st;
@@ -850,6 +892,8 @@ Definition act_change_row (st : state) (m : Member) (q : Z) (r : Row) : state :=
 Inductive step (st : state) : state -> Prop :=
 | step_execute : forall (t : Txn) (m : Member), guard_execute st t m ->
     step st (act_execute st t m)
+| step_take_snapshot : forall (t : Txn), guard_take_snapshot st t ->
+    step st (act_take_snapshot st t)
 | step_send : forall (t : Txn), guard_send st t ->
     step st (act_send st t)
 | step_roll_back : forall (t : Txn), guard_roll_back st t ->
@@ -889,13 +933,17 @@ Inductive step (st : state) : state -> Prop :=
 Definition inv_changes_are_made_on_the_last_version (st : state) : Prop :=
   (forall t : Txn, (forall r : Row, ((negb ((certified st t) && (ws t r))) || (Z.eqb (saw st t r) (version st (place st t) r))) = true)).
 
+(* while its rows are locked, no writer of them is applied after a session's snapshot *)
+Definition inv_snapshots_have_applied_writers (st : state) : Prop :=
+  (forall t : Txn, (forall p : Z, (forall r : Row, ((negb ((live st t) && ((negb (sent st t)) && ((certified st (txn_at st p)) && ((ws (txn_at st p) r) && ((ws t r) && (p <? (upto st (home st t))))))))) || (p <? (snap st t))) = true))).
+
 (* what is in flight was sent after the last report of its member *)
-Definition inv_snapshots_are_above_reports (st : state) : Prop :=
-  (forall t : Txn, ((negb ((sent st t) && ((negb (delivered st t)) && (((arrived st (home st t)) <=? (number st t)) && (in_group st (home st t)))))) || ((reported st (home st t)) <=? (snap st t))) = true).
+Definition inv_snapshots_have_reported_writers (st : state) : Prop :=
+  (forall t : Txn, (forall p : Z, (forall r : Row, ((negb ((sent st t) && ((negb (delivered st t)) && (((arrived st (home st t)) <=? (number st t)) && ((in_group st (home st t)) && ((certified st (txn_at st p)) && ((ws (txn_at st p) r) && ((ws t r) && (p <? (reported st (home st t))))))))))) || (p <? (snap st t))) = true))).
 
 (* and after a report that is in flight before it *)
-Definition inv_snapshots_are_above_reports_before (st : state) : Prop :=
-  (forall t : Txn, ((negb ((sent st t) && ((negb (delivered st t)) && (((arrived st (home st t)) <=? (number st t)) && ((in_group st (home st t)) && ((reports st (home st t)) && ((report_number st (home st t)) <? (number st t)))))))) || ((report_value st (home st t)) <=? (snap st t))) = true).
+Definition inv_snapshots_have_writers_reported_before (st : state) : Prop :=
+  (forall t : Txn, (forall p : Z, (forall r : Row, ((negb ((sent st t) && ((negb (delivered st t)) && (((arrived st (home st t)) <=? (number st t)) && ((in_group st (home st t)) && ((certified st (txn_at st p)) && ((ws (txn_at st p) r) && ((ws t r) && ((reports st (home st t)) && (((report_number st (home st t)) <? (number st t)) && (p <? (report_value st (home st t))))))))))))) || (p <? (snap st t))) = true))).
 
 (* nobody reports what it did not apply, and later reports are higher *)
 Definition inv_reports_rise (st : state) : Prop :=
@@ -930,8 +978,8 @@ Definition inv_executing_reads_are_current (st : state) : Prop :=
   (forall t : Txn, (forall r : Row, ((negb ((live st t) && ((negb (sent st t)) && (ws t r)))) || (Z.eqb (saw st t r) (value_ st (home st t) r))) = true)).
 
 (* so what it read is what the snapshot shows *)
-Definition inv_sent_reads_are_of_the_snapshot (st : state) : Prop :=
-  (forall t : Txn, (forall r : Row, ((negb ((sent st t) && (ws t r))) || (Z.eqb (saw st t r) (version st (snap st t) r))) = true)).
+Definition inv_reads_are_of_the_snapshot (st : state) : Prop :=
+  (forall t : Txn, (forall r : Row, ((negb ((begun st t) && (ws t r))) || (Z.eqb (saw st t r) (version st (snap st t) r))) = true)).
 
 (* it is inductive *)
 Definition inv_members_show_prefixes (st : state) : Prop :=
@@ -943,7 +991,7 @@ Definition inv_members_are_in_the_order (st : state) : Prop :=
 
 (* a snapshot is what a member had applied *)
 Definition inv_snapshots_are_prefixes (st : state) : Prop :=
-  (forall t : Txn, ((negb (sent st t)) || ((0 <=? (snap st t)) && (((snap st t) <=? (n st)) && ((negb (delivered st t)) || ((snap st t) <=? (place st t)))))) = true).
+  (forall t : Txn, ((negb (begun st t)) || ((0 <=? (snap st t)) && (((snap st t) <=? (n st)) && ((negb (delivered st t)) || ((snap st t) <=? (place st t)))))) = true).
 
 (* a transaction is executed, sent, delivered, certified, in this order *)
 Definition inv_places_are_positions (st : state) : Prop :=
@@ -1027,7 +1075,7 @@ Definition inv_sessions_lock_apart (st : state) : Prop :=
 
 (* a session's snapshot is applied at its member *)
 Definition inv_snapshots_were_applied (st : state) : Prop :=
-  (forall t : Txn, ((negb ((live st t) && (sent st t))) || ((snap st t) <=? (upto st (home st t)))) = true).
+  (forall t : Txn, ((negb (live st t)) || ((snap st t) <=? (upto st (home st t)))) = true).
 
 (* at its position, no row that it writes is newer than its snapshot *)
 Definition inv_what_is_written_is_current (st : state) : Prop :=
@@ -1041,9 +1089,9 @@ Definition inv_positions_are_places (st : state) : Prop :=
 Definition safe_changes_are_made_on_the_last_version (st : state) : Prop :=
   (forall t : Txn, (forall r : Row, ((negb ((certified st t) && (ws t r))) || (Z.eqb (saw st t r) (version st (place st t) r))) = true)).
 
-(* A2: what is stable is in the snapshot of every transaction to be certified *)
-Definition safe_stable_is_in_every_snapshot (st : state) : Prop :=
-  (forall t : Txn, ((negb ((sent st t) && ((negb (delivered st t)) && (((arrived st (home st t)) <=? (number st t)) && (in_group st (home st t)))))) || ((stable st) <=? (snap st t))) = true).
+(* A2: what is stable and writes a row of a transaction to be certified is in its snapshot *)
+Definition safe_stable_writers_are_in_snapshots (st : state) : Prop :=
+  (forall t : Txn, (forall p : Z, (forall r : Row, ((negb ((sent st t) && ((negb (delivered st t)) && (((arrived st (home st t)) <=? (number st t)) && ((in_group st (home st t)) && ((certified st (txn_at st p)) && ((ws (txn_at st p) r) && ((ws t r) && (p <? (stable st)))))))))) || (p <? (snap st t))) = true))).
 
 (* A11: only what this member has applied is purged *)
 Definition safe_stable_is_applied_at_every_member (st : state) : Prop :=

@@ -5,14 +5,14 @@ steps of a run that concern some transactions are a run again. Snapshots were se
 transactions, and each member's log has the order of its commits. What is not recorded is read as
 in ``paraply/models/recorded/whole_groups.py``; no garbage is collected.
 
-The models take a snapshot when they send. Sessions of a server may take two and send them in the
-other order, so the later message has the older snapshot. Segments are without it.
+Sessions of a server may take two snapshots and send them in the other order, so the later message
+has the older one. Its session is read as begun before the first commit that the snapshot lacks.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 from paraply.models.recorded.following import Recorded
@@ -47,11 +47,15 @@ class _View:
 
 @dataclass(frozen=True, slots=True)
 class _Commit:
-    """An engine commit, after ``delivered`` transactions and ``views`` views."""
+    """An engine commit, after ``delivered`` transactions and ``views`` views.
+
+    It may stand for a session that begins instead.
+    """
 
     transaction: int
     delivered: int
     views: int
+    kind: EventKind = EventKind.ENGINE_COMMITTED
 
 
 @dataclass(slots=True)
@@ -63,6 +67,7 @@ class Run:
         commits: of each member, in the order of its log.
         before: of each transaction the last certified writers of its rows.
         late: those with an older snapshot than a message of their member before.
+        left_out: those of them that lack what their member had when it joined.
     """
 
     names: tuple[str, ...]
@@ -74,6 +79,7 @@ class Run:
     commits: dict[str, list[_Commit]] = field(default_factory=dict)
     before: dict[int, dict[str, int]] = field(default_factory=dict)
     late: set[int] = field(default_factory=set)
+    left_out: set[int] = field(default_factory=set)
 
     def is_barrier(self, one: int) -> bool:
         """Return whether a transaction has no write set."""
@@ -131,8 +137,8 @@ def segments(run: Run, read: Callable[[History], Recorded]) -> Iterator[GroupSeg
 
 def disorder(run: Run) -> str:
     """Return two commits of a member against the group's order, or empty."""
-    for member, commits in run.commits.items():
-        for before, after in pairwise(commits):
+    for member in run.commits:
+        for before, after in pairwise(_commits_of(run, member)):
             if after.transaction < before.transaction:
                 return f"{member} commits T{before.transaction} before T{after.transaction}"
     return ""
@@ -174,12 +180,46 @@ def run_of(history: History, trace: GroupTrace) -> Run:
         elif event.kind is EventKind.ENGINE_COMMITTED:
             known = run.commits.setdefault(event.member, [])
             known.append(_Commit(event.transaction, last, views))
+    for one in sorted(run.late):
+        _begin_earlier(run, one)
     return run
+
+
+def _commits_of(run: Run, member: str) -> list[_Commit]:
+    known = run.commits.get(member, ())
+    return [one for one in known if one.kind is EventKind.ENGINE_COMMITTED]
+
+
+def _begin_earlier(run: Run, one: int) -> None:
+    """Let a session begin before the first commit that its snapshot lacks."""
+    home = run.origins[one - 1]
+    known = run.commits.get(home, [])
+    lacks = [
+        commit.kind is EventKind.ENGINE_COMMITTED
+        and commit.delivered < one and not run.has_seen(one, commit.transaction)
+        for commit in known
+    ]  # fmt: skip
+    if True not in lacks:
+        return
+    at = lacks.index(True)
+    first = known[at]
+    if any(home in view.joined and first.delivered <= view.delivered < one for view in run.views):
+        run.left_out.add(one)
+        return
+    end = next(
+        (n for n, other in enumerate(known) if other.delivered > first.delivered), len(known)
+    )
+    batch = [other.transaction for other in known[at:end] if other.kind is first.kind]
+    # Where no log gives their order, commits between two messages have that of the group.
+    place = at + (lacks[at:end].count(False) if batch == sorted(batch) else 0)
+    if batch == sorted(batch):
+        known[at:end] = [known[n] for n in sorted(range(at, end), key=lacks.__getitem__)]
+    known.insert(place, replace(first, transaction=one, kind=EventKind.BEGUN))
 
 
 def _possible(run: Run, chosen: set[int]) -> set[int]:
     """Return the chosen transactions without those that the models do not have."""
-    last, chosen = max(chosen), chosen - run.late
+    last, chosen = max(chosen), chosen - run.left_out
     inside = [view for view in run.views if min(chosen, default=last) <= view.delivered < last]
     for view in inside:
         if view.joined:
@@ -191,7 +231,7 @@ def _possible(run: Run, chosen: set[int]) -> set[int]:
 def _with_joiners(run: Run, view: _View, chosen: set[int], last: int) -> set[int]:
     """Keep what one donor had committed, and add what a joiner numbers first."""
     had = [
-        {one.transaction for one in run.commits.get(donor, ()) if one.delivered <= view.delivered}
+        {one.transaction for one in _commits_of(run, donor) if one.delivered <= view.delivered}
         for donor in view.members if donor not in view.joined
     ]  # fmt: skip
     given = max((those & chosen for those in had), key=len, default=set())
@@ -273,22 +313,24 @@ def _events(run: Run, chosen: Sequence[int]) -> Iterator[Event]:
         for number, view in views[started - 1 :]:
             is_first = number == started and delivered < first
             if is_first or delivered <= view.delivered < following:
-                yield from _commits_until(commits, view.delivered)
+                yield from _commits_until(run, chosen, commits, view.delivered)
                 for member in view.members:
                     yield Event(kind=EventKind.VIEW_INSTALLED, time=LogicalTime(0), member=member,
                                 view=number, members=view.members)  # fmt: skip
-        yield from _commits_until(commits, following - 1)
-        yield Event(
-            kind=EventKind.SUBMITTED, time=LogicalTime(0), member=run.origins[following - 1],
-            transaction=TransactionId(following),
-            transactions=tuple(
-                TransactionId(one) for one in chosen
-                if one < following and run.has_seen(following, one)
-            ),
-        )  # fmt: skip
+        yield from _commits_until(run, chosen, commits, following - 1)
+        yield _of_session(EventKind.SUBMITTED, run, chosen, following)
         for event in run.certified.get(following, ()):
             yield event._replace(timestamp=numbers.get((event.member, following)))
-    yield from _commits_until(commits, len(run.delivered))
+    yield from _commits_until(run, chosen, commits, len(run.delivered))
+
+
+def _of_session(kind: EventKind, run: Run, chosen: Sequence[int], one: int) -> Event:
+    """Return an event of a session with its snapshot."""
+    seen = tuple(TransactionId(other) for other in chosen if other < one)
+    return Event(
+        kind=kind, time=LogicalTime(0), member=run.origins[one - 1], transaction=TransactionId(one),
+        transactions=tuple(other for other in seen if run.has_seen(one, other)),
+    )  # fmt: skip
 
 
 def _leaves(run: Run, member: str, last: int) -> int:
@@ -299,11 +341,17 @@ def _leaves(run: Run, member: str, last: int) -> int:
     return len(run.views) + 1
 
 
-def _commits_until(commits: dict[str, list[_Commit]], delivered: int) -> Iterator[Event]:
+def _commits_until(
+    run: Run, chosen: Sequence[int], commits: dict[str, list[_Commit]], delivered: int
+) -> Iterator[Event]:
     for member, those in commits.items():
         while those and those[0].delivered <= delivered:
-            yield Event(kind=EventKind.ENGINE_COMMITTED, time=LogicalTime(0), member=member,
-                        transaction=TransactionId(those.pop(0).transaction))  # fmt: skip
+            one = those.pop(0)
+            if one.kind is EventKind.BEGUN:
+                yield _of_session(one.kind, run, chosen, one.transaction)
+            else:
+                yield Event(kind=one.kind, time=LogicalTime(0), member=member,
+                            transaction=TransactionId(one.transaction))  # fmt: skip
 
 
 def _numbers(run: Run, chosen: Sequence[int]) -> dict[tuple[str, int], LogicalTimestamp]:

@@ -1,9 +1,9 @@
 """Abstraction of all members of a group, with their numbers, workers, row locks and sessions.
 
 The group of the model delivers once; a member's decision is its receipt. What is not recorded is
-taken when it restrains least: a session executes when it sends, a member starts and changes what
-its log does not show before the engine commit, a report arrives as soon as it may, and a
-collection opens no window.
+taken when it restrains least: a session executes when it takes its snapshot, a member starts and
+changes what its log does not show before the engine commit, a report arrives as soon as it may, and
+a collection opens no window.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _OF_THE_LAYER = {
 }  # fmt: skip
 _COMPLETE = frozenset(
     {"receive_report", "settle", "collect", "crash", "join", "leave_out_number", "start",
-     "change_row"}
+     "change_row", "execute", "take_snapshot", "send"}
 )  # fmt: skip
 """Views are recorded by each member, and the other steps are taken where they help."""
 _CHANGES = {None, Outcome.OK, Outcome.LOCK_WAIT}
@@ -193,6 +193,8 @@ class GroupReading:
         """Take the steps of an event of a transaction."""
         if event.kind is EventKind.SUBMITTED:
             self.submit(one, member, event)
+        elif event.kind is EventKind.BEGUN and one not in self.live | self.places.keys():
+            self.execute(one, member, event)
         elif event.kind is EventKind.CERTIFIED:
             self.deliver(one, event.outcome is Outcome.NEGATIVE)
             self.receive(one, member, event)
@@ -243,13 +245,19 @@ class GroupReading:
 
     # Messages.
 
-    def submit(self, one: TransactionId, member: MemberReading, event: Event) -> None:
-        """Take the execution of a session, and what it sends."""
+    def execute(self, one: TransactionId, member: MemberReading, event: Event) -> None:
+        """Take the execution of a session, and its snapshot."""
         self.live.add(one)
-        member.sent.append(one)
         self.take("execute", t=self.txn[one], m=member.name)
         seen = self.positions("snap", self.txn[one], event.transactions, member)
-        self.take("send", *seen, t=self.txn[one])
+        self.take("take_snapshot", *seen, t=self.txn[one])
+
+    def submit(self, one: TransactionId, member: MemberReading, event: Event) -> None:
+        """Take what a session sends."""
+        if one not in self.live:
+            self.execute(one, member, event)
+        member.sent.append(one)
+        self.take("send", t=self.txn[one])
 
     def deliver(self, one: TransactionId, is_refused: bool) -> None:
         """Let the group decide with the first member that does."""

@@ -1,8 +1,9 @@
 """One group: messages in a total order, snapshots, certification, collection, joiners, crashes.
 
-A session executes at its home member under row locks and then sends its transaction with a
-snapshot of what the member has applied. Messages of one member are delivered in the order of their
-sending, all messages in one order. Certification looks at what was not purged. Reports of applied
+A session executes at its home member under row locks, takes a snapshot of what the member has
+applied, and sends both later: perhaps after a session with a later snapshot, or after a report of
+more. Messages of one member are delivered in the order of their sending, all messages in one order.
+Certification looks at what was not purged. Reports of applied
 positions are messages, too; what all members have reported is stable, and items below it may be
 purged. A crash is a view change: nothing that its member sent is delivered after it. A member joins
 with a donor's state. Nothing is assumed of snapshots or of the stable set.
@@ -46,8 +47,6 @@ class Rules:
     """Each switch off is a fault."""
 
     name: str = "group"
-    snapshot_when_sent: bool = True
-    """The snapshot is taken when the transaction is sent, not when it begins."""
     reports_in_order: bool = True
     """A report is delivered after what its member sent before."""
     views_flush: bool = True
@@ -56,6 +55,8 @@ class Rules:
     """A joiner begins with what its donor has applied."""
     workers_wait: bool = True
     """A worker waits for, or kills, a session that holds one of its rows."""
+    claims_whole_snapshots: bool = False
+    """Claims of whole snapshots what is true of the rows that their transactions write."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,9 +133,13 @@ class Group:
         """Return that ``m`` has not committed ``p``."""
         return self.upto(m) <= p
 
+    def contains(self, p: Term, positions: Function, *of: Term) -> Term:
+        """Return that ``positions`` has ``p``, or that it is nobody."""
+        return p < positions(*of)
+
     def sees(self, t: Term, p: Term) -> Term:
         """Return that ``p`` is in the snapshot of ``t``, or is nobody."""
-        return p < self.snap(t)
+        return self.contains(p, self.snap, t)
 
     def unseen(self, t: Term, p: Term) -> Term:
         """Return that ``p`` is not in the snapshot of ``t``."""
@@ -146,7 +151,7 @@ class Group:
 
     def is_stable(self, p: Term) -> Term:
         """Return that all members have reported ``p``."""
-        return p < self.stable()
+        return self.contains(p, self.stable)
 
     def settle(self) -> None:
         """Add the step to a new stable set."""
@@ -169,8 +174,8 @@ class Group:
         shows = eq(self.value(M, R), self.version(self.upto(M), R))
         system.safe("members_show_prefixes", (M, R), shows,
             "each member shows the certified order up to some position")  # fmt: skip
-        system.invariant("sent_reads_are_of_the_snapshot", (T, R), implies(
-            conj(self.sent(T), self.ws(T, R)), eq(self.saw(T, R), self.version(self.snap(T), R))),
+        system.invariant("reads_are_of_the_snapshot", (T, R), implies(
+            conj(self.begun(T), self.ws(T, R)), eq(self.saw(T, R), self.version(self.snap(T), R))),
             "so what it read is what the snapshot shows")  # fmt: skip
         system.invariant("members_show_prefixes", (M, R), shows, "it is inductive")
 
@@ -221,8 +226,6 @@ def _sessions(g: Group) -> None:
     home = g.home(T)
     unlocked = forall(U, forall(R, negate(conj(g.live(U), eq(g.home(U), M), g.ws(U, R),
                                                g.ws(T, R)))))  # fmt: skip
-    taken: Updates = {} if g.rules.snapshot_when_sent else {
-        g.snap: lambda t, *p: ite(eq(t, T), g.upto(M, *p), g.snap(t, *p))}  # fmt: skip
     g.system.action(
         "execute", (T, M), guard=conj(~g.begun(T), g.in_group(M), unlocked),
         updates={
@@ -230,19 +233,22 @@ def _sessions(g: Group) -> None:
             g.live: lambda t: disj(g.live(t), eq(t, T)),
             g.home: lambda t: ite(eq(t, T), M, g.home(t)),
             g.saw: lambda t, r: ite(eq(t, T), g.value(M, r), g.saw(t, r)),
-            **taken,
+            g.snap: lambda t, *p: ite(eq(t, T), g.upto(M, *p), g.snap(t, *p)),
         },
         meaning="a session reads and changes its rows, and holds their locks",
     )  # fmt: skip
-    taken = {} if not g.rules.snapshot_when_sent else {
-        g.snap: lambda t, *p: ite(eq(t, T), g.upto(home, *p), g.snap(t, *p))}  # fmt: skip
+    executes = conj(g.live(T), ~g.sent(T))
     g.system.action(
-        "send", (T,), guard=conj(g.live(T), ~g.sent(T)),
+        "take_snapshot", (T,), guard=executes,
+        updates={g.snap: lambda t, *p: ite(eq(t, T), g.upto(home, *p), g.snap(t, *p))},
+        meaning="its snapshot is of what its member has applied by now",
+    )  # fmt: skip
+    g.system.action(
+        "send", (T,), guard=executes,
         updates={
             g.sent: lambda t: disj(g.sent(t), eq(t, T)),
             g.number: lambda t: ite(eq(t, T), g.out(home), g.number(t)),
             g.out: lambda m: ite(eq(m, home), g.out(m) + 1, g.out(m)),
-            **taken,
         },
         meaning="it commits: write set and snapshot go to the group",
     )  # fmt: skip
@@ -361,24 +367,35 @@ def _statements(g: Group) -> None:
     system, version, home = g.system, g.version, g.home(T)
     on_the_last = implies(conj(g.certified(T), g.ws(T, R)), eq(g.saw(T, R), version(g.place(T), R)))
     each = g.each
+    executes = conj(g.live(T), ~g.sent(T))
     applied, reported = g.upto(M, *each), g.reported(M, *each)
     on_its_way = g.report_value(M, *each)
-    a2 = implies(g.in_flight(T), g.within(g.stable(*each), g.snap(T, *each)))
+    rows_meet = conj(g.writes(P, R), g.ws(T, R))
+    a2 = implies(conj(g.in_flight(T), rows_meet, g.is_stable(P)), g.sees(T, P))
     a11 = implies(g.in_group(M), g.within(g.stable(*each), applied))
     system.safe("changes_are_made_on_the_last_version", (T, R), on_the_last,
         "whatever was certified changed, at its member, the version that the certified writer "
         "before it had left: no update is lost")  # fmt: skip
-    system.safe("stable_is_in_every_snapshot", (T, *each), a2,
-        "A2: what is stable is in the snapshot of every transaction to be certified")  # fmt: skip
+    system.safe("stable_writers_are_in_snapshots", (T, P, R), a2,
+        "A2: what is stable and writes a row of a transaction to be certified is in its "
+        "snapshot")  # fmt: skip
+    if g.rules.claims_whole_snapshots:
+        system.safe("stable_is_in_every_snapshot", (T, *each), implies(g.in_flight(T),
+            g.within(g.stable(*each), g.snap(T, *each))),
+            "what is stable is in the snapshot of every transaction to be certified")  # fmt: skip
     system.safe("stable_is_applied_at_every_member", (M, *each), a11,
         "A11: only what this member has applied is purged")  # fmt: skip
     system.invariant("changes_are_made_on_the_last_version", (T, R), on_the_last, "it is inductive")
-    system.invariant("snapshots_are_above_reports", (T, *each), implies(g.in_flight(T),
-        g.within(g.reported(home, *each), g.snap(T, *each))),
+    system.invariant("snapshots_have_applied_writers", (T, P, R), implies(
+        conj(executes, rows_meet, g.contains(P, g.upto, home)), g.sees(T, P)),
+        "while its rows are locked, no writer of them is applied after a session's "
+        "snapshot")  # fmt: skip
+    system.invariant("snapshots_have_reported_writers", (T, P, R), implies(
+        conj(g.in_flight(T), rows_meet, g.contains(P, g.reported, home)), g.sees(T, P)),
         "what is in flight was sent after the last report of its member")  # fmt: skip
-    system.invariant("snapshots_are_above_reports_before", (T, *each), implies(
-        conj(g.in_flight(T), g.reports(home), g.report_number(home) < g.number(T)),
-        g.within(g.report_value(home, *each), g.snap(T, *each))),
+    system.invariant("snapshots_have_writers_reported_before", (T, P, R), implies(
+        conj(g.in_flight(T), rows_meet, g.reports(home), g.report_number(home) < g.number(T),
+             g.contains(P, g.report_value, home)), g.sees(T, P)),
         "and after a report that is in flight before it")  # fmt: skip
     system.invariant("reports_rise", (M, *each), implies(g.in_group(M), conj(
         g.within(g.stable(*each), reported), g.within(reported, applied),
@@ -401,13 +418,13 @@ def _statements(g: Group) -> None:
     system.invariant("stable_is_delivered", each, conj(g.natural(g.stable),
         g.below(g.n(), g.stable)), "only what was delivered is stable")  # fmt: skip
     system.invariant("executing_reads_are_current", (T, R), implies(
-        conj(g.live(T), ~g.sent(T), g.ws(T, R)), eq(g.saw(T, R), g.value(home, R))),
+        conj(executes, g.ws(T, R)), eq(g.saw(T, R), g.value(home, R))),
         "a session's rows are locked, so nobody changes them before it is sent")  # fmt: skip
     g.state_what_is_shown()
     system.invariant("members_are_in_the_order", (M, *each), conj(g.natural(g.upto, M),
         g.below(g.n(), g.upto, M)),
         "nobody applies what was not delivered")  # fmt: skip
-    system.invariant("snapshots_are_prefixes", (T, *each), implies(g.sent(T), conj(
+    system.invariant("snapshots_are_prefixes", (T, *each), implies(g.begun(T), conj(
         g.natural(g.snap, T), g.below(g.n(), g.snap, T),
         implies(g.delivered(T), g.below(g.place(T), g.snap, T)))),
         "a snapshot is what a member had applied")  # fmt: skip
@@ -430,6 +447,8 @@ def _statements(g: Group) -> None:
     system.cover("two_members_apart", (T, U), conj(g.certified(T), g.certified(U),
         g.unseen(U, g.place(T)), negate(eq(g.home(T), g.home(U))),
         g.place(T) < g.place(U)))  # fmt: skip
+    system.cover("a_snapshot_lacks_what_was_reported", (T, *each), conj(g.in_flight(T),
+        negate(g.within(g.reported(home, *each), g.snap(T, *each)))))  # fmt: skip
     system.cover("a_stable_item_is_purged", (R,), conj(~g.has(R), version(g.n(), R) >= 0))
     system.cover("what_a_crashed_member_sent_stays", (T,), conj(g.certified(T),
         ~g.in_group(home)))  # fmt: skip

@@ -380,7 +380,7 @@ def _invariants(x: Layer) -> None:
     system.invariant("sessions_lock_apart", (T, U, R), implies(conj(g.live(T), g.live(U),
         eq(home, g.home(U)), g.ws(T, R), g.ws(U, R)), eq(T, U)),
         "no two sessions of a member have locked one row")  # fmt: skip
-    system.invariant("snapshots_were_applied", (T, *g.each), implies(conj(g.live(T), g.sent(T)),
+    system.invariant("snapshots_were_applied", (T, *g.each), implies(g.live(T),
         g.within(g.snap(T, *g.each), g.upto(home, *g.each))),
         "a session's snapshot is applied at its member")  # fmt: skip
     system.invariant("what_is_written_is_current", (T, R), implies(conj(g.certified(T),

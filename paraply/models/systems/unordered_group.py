@@ -57,9 +57,9 @@ class UnorderedGroup(Group):
         """Return that ``m`` has not committed ``p``."""
         return conj(p >= 0, negate(self.upto(m, p)))
 
-    def sees(self, t: Term, p: Term) -> Term:
-        """Return that ``p`` is in the snapshot of ``t``, or is nobody."""
-        return disj(p < 0, self.snap(t, p))
+    def contains(self, p: Term, positions: Function, *of: Term) -> Term:
+        """Return that ``positions`` has ``p``, or that it is nobody."""
+        return disj(p < 0, positions(*of, p))
 
     def unseen(self, t: Term, p: Term) -> Term:
         """Return that ``p`` is not in the snapshot of ``t``."""
@@ -68,10 +68,6 @@ class UnorderedGroup(Group):
     def is_refused(self, t: Term, r: Term) -> Term:
         """Return that ``t`` may be refused: an item names its writer's snapshot, gaps and all."""
         return TRUE
-
-    def is_stable(self, p: Term) -> Term:
-        """Return that all members have reported ``p``, or that it is nobody."""
-        return disj(p < 0, self.stable(p))
 
     def settle(self) -> None:
         """Add the step to a larger stable set."""
@@ -110,7 +106,7 @@ class UnorderedGroup(Group):
         system.invariant("members_show_committed_writers", (M, R), disj(eq(value, NOBODY),
             conj(self.upto(M, value), self.writes(value, R))),
             "what is stored was committed")  # fmt: skip
-        read = conj(self.sent(T), self.ws(T, R))
+        read = conj(self.begun(T), self.ws(T, R))
         system.invariant("reads_are_of_the_snapshot", (T, R), implies(read, disj(
             eq(saw, NOBODY), conj(self.snap(T, saw), self.writes(saw, R)))),
             "what a session read is in its snapshot")  # fmt: skip
@@ -118,7 +114,7 @@ class UnorderedGroup(Group):
             conj(read, self.snap(T, P), self.writes(P, R)), P <= saw),
             "and nothing later is")  # fmt: skip
         system.invariant("snapshots_keep_the_order_of_writers", (T, P, Q, R), implies(
-            conj(self.sent(T), meet, self.snap(T, Q)), self.snap(T, P)),
+            conj(self.begun(T), meet, self.snap(T, Q)), self.snap(T, P)),
             "a snapshot with a writer has all earlier ones")  # fmt: skip
         system.cover("committed_with_a_gap", (M, P, Q), conj(self.in_group(M), P < Q,
             self.lacks(M, P), self.upto(M, Q)))  # fmt: skip

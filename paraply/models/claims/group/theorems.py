@@ -69,13 +69,13 @@ THEOREMS_OF_THE_GROUP = (
     ),
     Theorem(
         id="P49",
-        claim="In one model of a group, with sessions, collection, joiners and crashes, A2 and A11 "
-        "hold, and each certified change was made on the version that the certified writer before "
-        "it left.",
+        claim="In one model of a group, with sessions, collection, joiners and crashes, A11 holds, "
+        "and A2 for the rows of each transaction, and each certified change was made on the "
+        "version that the certified writer before it left.",
         systems=(variant_of_group(name="group"), IN_PARALLEL),
         statements=(
             "changes_are_made_on_the_last_version",
-            "stable_is_in_every_snapshot",
+            "stable_writers_are_in_snapshots",
             "stable_is_applied_at_every_member",
             "members_show_prefixes",
         ),
@@ -127,7 +127,7 @@ THEOREMS_OF_THE_GROUP = (
             "members_show_the_last_committed_writer",
             "members_agree_in_the_end",
             "changes_are_made_on_the_last_version",
-            "stable_is_in_every_snapshot",
+            "stable_writers_are_in_snapshots",
             "stable_is_applied_at_every_member",
             "changes_land_as_certified",
             "rows_of_a_session_are_its_own",
