@@ -10,6 +10,8 @@ from typing import Any
 from unittest.mock import patch
 
 from hypothesis import HealthCheck, Phase, given, seed, settings
+from hypothesis import strategies as st
+from hypothesis.internal.conjecture.providers import Constants
 from hypothesis.strategies import SearchStrategy
 
 from paraply.counterexamples.hunt import properties_of
@@ -18,6 +20,7 @@ from paraply.properties.isolation.judging import judge as judge_isolation
 from paraply.properties.isolation.objects import judge_objects
 from paraply.properties.isolation.prefixes import judge_prefixes
 from paraply.properties.logs.audit import AuditOptions, Auditor
+from paraply.properties.logs.parts import PartAudit, total
 from paraply.properties.registry import Property
 from paraply.properties.tables.compiled.timestamps import SummaryFold, check_whole
 from paraply.properties.tables.timestamps import TableRow, summarise
@@ -41,6 +44,8 @@ from tests.properties.logged_strategies import (
     mariadb_logs,
     mysql_logs,
 )
+from tests.properties.test_replay_borders import cut_points, parts_of, replayed_in_parts, whole
+from tests.properties.test_replay_borders import logs as rows_logs
 from tests.properties.tables.test_timestamps import columns, pieces, summary_of, tables
 from tests.properties.two_logs.small_histories import history as two_logs
 from tests.properties.two_logs.test_following import logs as growing
@@ -89,7 +94,7 @@ def seeded_cases(number: int, count: int) -> Iterator[tuple[str, Callable[[], An
 
 
 def drawn_cases(number: int, count: int) -> Iterator[tuple[str, Callable[[], Answer]]]:
-    """Yield cases that Hypothesis draws; another version of it, or of the code, draws others."""
+    """Yield cases that Hypothesis draws; another version of it draws others."""
     for log in drawn(mysql_logs(uncertain=True, unkeyed=True), number, count):
         yield "MySQL log", partial(_of_log, log, "logical-clock")
     for log in drawn(mariadb_logs(), number, count):
@@ -101,6 +106,13 @@ def drawn_cases(number: int, count: int) -> Iterator[tuple[str, Callable[[], Ans
                 yield f"{kind.value} history, compiled", partial(_compiled, one)
                 if one.log is not None:
                     yield f"{kind.value} history", partial(_as_answer, judge_prefixes, one)
+    for log, cuts in drawn(st.tuples(mysql_logs(unkeyed=True), cut_points), number, count):
+        yield "log in parts", partial(_in_parts, log, cuts, "logical-clock")
+    for log, cuts in drawn(st.tuples(mariadb_logs(), cut_points), number, count):
+        yield "log in parts", partial(_in_parts, log, cuts, "commit-group")
+    for log, cuts in drawn(st.tuples(rows_logs(), cut_points), number, count):
+        yield "rows", partial(_as_answer, whole, log, 5)
+        yield "rows in parts", partial(_rows_in_parts, log, cuts)
     for both in drawn(growing(), number, count):
         yield "growing logs", partial(_growing, *both)
     for rows in drawn(tables(), number, count):
@@ -124,7 +136,9 @@ def drawn(strategy: SearchStrategy[Any], number: int, count: int = CASES) -> lis
     def collect(one: Any) -> None:
         found.append(one)
 
-    collect()
+    # Constants of the code would change what is drawn whenever the code changes.
+    with patch("hypothesis.internal.conjecture.providers._get_local_constants", Constants):
+        collect()
     return found
 
 
@@ -190,6 +204,27 @@ def _of_log(log: Sequence[Any], applier: str) -> Answer:
     for one in log:
         auditor.observe(one)
     return (told(auditor.result()),)
+
+
+def _in_parts(log: Sequence[LoggedTransaction], cuts: Sequence[int], applier: str) -> Answer:
+    options, parts, before = AuditOptions(appliers=(applier,)), [], 0
+    for part in parts_of(log, cuts):
+        auditor = Auditor(NotationKeys(), options)
+        audit = PartAudit(auditor, from_file_start=True)
+        for one in log[:before]:
+            auditor.observe(one)
+        audit.begin()
+        for one in part:
+            auditor.observe(one)
+        parts.append(audit.end()[0])
+        before += len(part)
+    found = [(one.counts, one.flags, one.seen, one.borders) for one in parts]
+    return told(found), told(total(parts, options))
+
+
+def _rows_in_parts(log: Sequence[LoggedTransaction], cuts: Sequence[int]) -> Answer:
+    found, border = replayed_in_parts(log, cuts, 5)
+    return told(found), told(border.fingerprint())
 
 
 def _compiled(one: ClientHistory) -> Answer:
