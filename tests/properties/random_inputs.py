@@ -44,9 +44,9 @@ from tests.properties.logged_strategies import (
     mariadb_logs,
     mysql_logs,
 )
+from tests.properties.tables.test_timestamps import columns, pieces, summary_of, tables
 from tests.properties.test_replay_borders import cut_points, parts_of, replayed_in_parts, whole
 from tests.properties.test_replay_borders import logs as rows_logs
-from tests.properties.tables.test_timestamps import columns, pieces, summary_of, tables
 from tests.properties.two_logs.small_histories import history as two_logs
 from tests.properties.two_logs.test_following import logs as growing
 from tests.properties.two_logs.test_following import run as grow

@@ -27,8 +27,6 @@ from paraply.vocabulary.transactions import Transaction
 
 STORE = Path(__file__).resolve().parents[1] / "fixtures" / "smallest_examples.jsonl.gz"
 SITUATION, GAP = "situation", "gap"
-EXEMPT = "exempt: "
-"""Before the reason of an exemption: it applies, and without it there is a breach."""
 EACH = 10
 """Examples of one breach or situation, from different systems."""
 EVENTS_MAX = 120
@@ -44,10 +42,7 @@ Occurs = Callable[[History], bool]
 
 @dataclass(frozen=True)
 class Example:
-    """A property, what occurs (a kind of breach, ``situation``, ``gap`` or an exemption), and where.
-
-    The history is a smallest one.
-    """
+    """A property, a kind of breach, ``situation`` or ``gap``, and a smallest history with it."""
 
     prop: str
     what: str
@@ -59,30 +54,22 @@ class Example:
 
 
 def occurs_in(history: History, prop: Property, what: str) -> bool:
-    """Return whether a consistent history has the breach, situation or gap, or is exempt."""
+    """Return whether a consistent history has the breach, situation or gap."""
     if any(history.faults()):
         return False
     if what == SITUATION:
         return prop.evidence(history).decided > 0
     if what == GAP:
         return bool(prop.evidence(history).missing)
-    if what.startswith(EXEMPT):
-        return what in exempted(history, prop)
     return any(type(one).__name__ == what for one in prop.violations(history))
 
 
 def what_occurs(history: History, prop: Property) -> set[str]:
-    """Return the kinds of breaches and exemptions, and ``situation`` or ``gap`` if there is one."""
-    found = {type(one).__name__ for one in prop.violations(history)} | exempted(history, prop)
+    """Return the kinds of breaches, ``situation`` if one is decided, ``gap`` if one is not."""
+    found = {type(one).__name__ for one in prop.violations(history)}
     evidence = prop.evidence(history)
     found |= {SITUATION} if evidence.decided else set()
     return found | ({GAP} if evidence.missing else set())
-
-
-def exempted(history: History, prop: Property) -> set[str]:
-    """Return the exemptions that hide a breach."""
-    because = {f"{EXEMPT}{one.because}" for one in prop.exemptions if one.applies(history)}
-    return because if because and replace(prop, exemptions=()).violations(history) else set()
 
 
 def smaller(history: History) -> Iterator[History]:
