@@ -27,9 +27,9 @@ from tests.properties.smallest_examples import again
 
 FIXTURES = Path(__file__).resolve().parents[1] / "fixtures"
 HISTORIES, ANSWERS = FIXTURES / "answered.jsonl.gz", FIXTURES / "answers.json"
-SEED, DRAWS = 1, 3
+SEED, DRAWS = 1, 8
 EACH = 40
-"""Histories of one area of properties, at least, if so many are drawn; and cases of a kind."""
+"""Histories that a property applies to, at least, if so many are drawn; and cases of a kind."""
 EVENTS_MAX = 70
 
 DRAWN = f", drawn by Hypothesis {hypothesis.__version__}"
@@ -70,15 +70,14 @@ def stored() -> list[History]:
 
 
 def drawn() -> Iterator[History]:
-    """Yield small runs of all systems and damaged copies, until each area has its share."""
-    by_area = judges_by_area()
+    """Yield small runs of all systems and damaged copies, until each property has its share."""
     count: Counter[str] = Counter()
     for _, history, _ in chain.from_iterable(histories(Random(SEED + at)) for at in range(DRAWS)):
         if not 1 < len(history.events) <= EVENTS_MAX or any(history.faults()):
             continue
-        areas = [area for area, judges in by_area.items() if applies(judges, history)]
-        if any(count[area] < EACH for area in areas) and again(history) == history:
-            count.update(areas)
+        names = [prop.name for prop in registered_properties() if prop.applies_to(history)]
+        if any(count[name] < EACH for name in names) and again(history) == history:
+            count.update(names)
             yield history
 
 
