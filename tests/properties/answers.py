@@ -1,4 +1,4 @@
-"""What the judges answer on stored histories and on pairs of logs of one seed.
+"""What the judges answer on stored histories, and on logs and histories of clients of one seed.
 
 ``python -m tests.properties.answers`` stores the answers of today, if a change of them is meant;
 ``python -m tests.properties.answers --draw`` draws other histories, too.
@@ -16,19 +16,24 @@ from itertools import chain
 from pathlib import Path
 from random import Random
 
+import hypothesis
+
 import paraply.properties.all  # noqa: F401  (registers the properties)
 from paraply.properties.registry import Property, registered_properties
 from paraply.vocabulary.history import History
 from paraply.vocabulary.history_jsonl import read_histories, write_history
-from tests.properties.random_inputs import histories, of_history, seeded_cases
+from tests.properties.random_inputs import drawn_cases, histories, of_history, seeded_cases
 from tests.properties.smallest_examples import again
 
 FIXTURES = Path(__file__).resolve().parents[1] / "fixtures"
 HISTORIES, ANSWERS = FIXTURES / "answered.jsonl.gz", FIXTURES / "answers.json"
-SEED, DRAWS = 1, 3
+SEED, DRAWS = 1, 8
 EACH = 40
-"""Histories of one area of properties, at least, if so many are drawn; and pairs of logs."""
+"""Histories that a property applies to, at least, if so many are drawn; and cases of a kind."""
 EVENTS_MAX = 70
+
+DRAWN = f", drawn by Hypothesis {hypothesis.__version__}"
+"""Another version draws others."""
 
 Case = tuple[str, Callable[[], object]]
 
@@ -42,6 +47,8 @@ def groups() -> dict[str, list[Case]]:
                 found[area].append((f"history {at}", _asking(history, judges)))
     for at, (name, answer) in enumerate(seeded_cases(SEED, EACH)):
         found[name.partition(",")[0]].append((f"case {at}", answer))
+    for at, (name, answer) in enumerate(drawn_cases(SEED, EACH)):
+        found[f"{name}{DRAWN}"].append((f"case {at}", answer))
     return found
 
 
@@ -63,15 +70,14 @@ def stored() -> list[History]:
 
 
 def drawn() -> Iterator[History]:
-    """Yield small runs of all systems and damaged copies, until each area has its share."""
-    by_area = judges_by_area()
+    """Yield small runs of all systems and damaged copies, until each property has its share."""
     count: Counter[str] = Counter()
     for _, history, _ in chain.from_iterable(histories(Random(SEED + at)) for at in range(DRAWS)):
         if not 1 < len(history.events) <= EVENTS_MAX or any(history.faults()):
             continue
-        areas = [area for area, judges in by_area.items() if applies(judges, history)]
-        if any(count[area] < EACH for area in areas) and again(history) == history:
-            count.update(areas)
+        names = [prop.name for prop in registered_properties() if prop.applies_to(history)]
+        if any(count[name] < EACH for name in names) and again(history) == history:
+            count.update(names)
             yield history
 
 

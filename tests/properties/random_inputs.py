@@ -5,11 +5,15 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import fields, is_dataclass, replace
+from enum import Enum
 from functools import partial
+from itertools import chain
 from typing import Any
 from unittest.mock import patch
 
 from hypothesis import HealthCheck, Phase, given, seed, settings
+from hypothesis import strategies as st
+from hypothesis.internal.conjecture.providers import Constants
 from hypothesis.strategies import SearchStrategy
 
 from paraply.counterexamples.hunt import properties_of
@@ -18,6 +22,7 @@ from paraply.properties.isolation.judging import judge as judge_isolation
 from paraply.properties.isolation.objects import judge_objects
 from paraply.properties.isolation.prefixes import judge_prefixes
 from paraply.properties.logs.audit import AuditOptions, Auditor
+from paraply.properties.logs.parts import PartAudit, total
 from paraply.properties.registry import Property
 from paraply.properties.tables.compiled.timestamps import SummaryFold, check_whole
 from paraply.properties.tables.timestamps import TableRow, summarise
@@ -42,6 +47,8 @@ from tests.properties.logged_strategies import (
     mysql_logs,
 )
 from tests.properties.tables.test_timestamps import columns, pieces, summary_of, tables
+from tests.properties.test_replay_borders import cut_points, parts_of, replayed_in_parts, whole
+from tests.properties.test_replay_borders import logs as rows_logs
 from tests.properties.two_logs.small_histories import history as two_logs
 from tests.properties.two_logs.test_following import logs as growing
 from tests.properties.two_logs.test_following import run as grow
@@ -89,7 +96,7 @@ def seeded_cases(number: int, count: int) -> Iterator[tuple[str, Callable[[], An
 
 
 def drawn_cases(number: int, count: int) -> Iterator[tuple[str, Callable[[], Answer]]]:
-    """Yield cases that Hypothesis draws; another version of it, or of the code, draws others."""
+    """Yield cases that Hypothesis draws; another version of it draws others."""
     for log in drawn(mysql_logs(uncertain=True, unkeyed=True), number, count):
         yield "MySQL log", partial(_of_log, log, "logical-clock")
     for log in drawn(mariadb_logs(), number, count):
@@ -101,6 +108,13 @@ def drawn_cases(number: int, count: int) -> Iterator[tuple[str, Callable[[], Ans
                 yield f"{kind.value} history, compiled", partial(_compiled, one)
                 if one.log is not None:
                     yield f"{kind.value} history", partial(_as_answer, judge_prefixes, one)
+    for log, cuts in drawn(st.tuples(mysql_logs(unkeyed=True), cut_points), number, count):
+        yield "log in parts", partial(_in_parts, log, cuts, "logical-clock")
+    for log, cuts in drawn(st.tuples(mariadb_logs(), cut_points), number, count):
+        yield "log in parts", partial(_in_parts, log, cuts, "commit-group")
+    for log, cuts in drawn(st.tuples(rows_logs(), cut_points), number, count):
+        yield "rows", partial(_as_answer, whole, log, 5)
+        yield "rows in parts", partial(_rows_in_parts, log, cuts)
     for both in drawn(growing(), number, count):
         yield "growing logs", partial(_growing, *both)
     for rows in drawn(tables(), number, count):
@@ -124,7 +138,9 @@ def drawn(strategy: SearchStrategy[Any], number: int, count: int = CASES) -> lis
     def collect(one: Any) -> None:
         found.append(one)
 
-    collect()
+    # Constants of the code would change what is drawn whenever the code changes.
+    with patch("hypothesis.internal.conjecture.providers._get_local_constants", Constants):
+        collect()
     return found
 
 
@@ -186,10 +202,39 @@ def _of_property(history: History, prop: Property) -> str:
 
 
 def _of_log(log: Sequence[Any], applier: str) -> Answer:
-    auditor = Auditor(NotationKeys(), AuditOptions(appliers=(applier,)))
+    auditor = Auditor(NotationKeys(), _options(log, applier))
     for one in log:
         auditor.observe(one)
     return (told(auditor.result()),)
+
+
+def _in_parts(log: Sequence[LoggedTransaction], cuts: Sequence[int], applier: str) -> Answer:
+    options, parts, before = _options(log, applier), [], 0
+    for part in parts_of(log, cuts):
+        auditor = Auditor(NotationKeys(), options)
+        audit = PartAudit(auditor, from_file_start=True)
+        for one in log[:before]:
+            auditor.observe(one)
+        audit.begin()
+        for one in part:
+            auditor.observe(one)
+        parts.append(audit.end()[0])
+        before += len(part)
+    return told(parts), told(total(parts, options))
+
+
+def _rows_in_parts(log: Sequence[LoggedTransaction], cuts: Sequence[int]) -> Answer:
+    found, border = replayed_in_parts(log, cuts, 5)
+    return told(found), told(border.fingerprint())
+
+
+def _options(log: Sequence[Any], applier: str) -> AuditOptions:
+    """Return limits that every third log exceeds."""
+    options = AuditOptions(appliers=(applier,))
+    if len(log) % 3:
+        return options
+    few = 1 + len(log) // 3
+    return replace(options, replay_rows_max=few, violations_max=few, lint_max=few)
 
 
 def _compiled(one: ClientHistory) -> Answer:
@@ -260,6 +305,10 @@ def told(value: object) -> str:
     if is_dataclass(value) and not isinstance(value, type):
         values = (f"{one.name}={told(getattr(value, one.name))}" for one in fields(value))
         return f"{type(value).__name__}({', '.join(values)})"
+    if type(value).__module__.startswith("paraply.") and not isinstance(value, Enum):
+        names = chain.from_iterable(getattr(one, "__slots__", ()) for one in type(value).mro())
+        held = {name: getattr(value, name, None) for name in names} | getattr(value, "__dict__", {})
+        return f"{type(value).__name__}({told(held)})"
     return repr(value)
 
 

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import json
+from functools import cache
 
+import hypothesis
 import pytest
 
-from tests.properties.answers import ANSWERS, digests, groups
+from tests.properties.answers import ANSWERS, DRAWN, digests, groups
 
 EXPECTED = json.loads(ANSWERS.read_text(encoding="utf-8"))
-GROUPS = groups()
 REMEDY = "if this is meant, run python -m tests.properties.answers"
+all_groups = cache(groups)
 
 
-@pytest.mark.parametrize("name", sorted(GROUPS))
+@pytest.mark.parametrize("name", sorted(EXPECTED))
 def test_answers_are_those_that_were_stored(name):
-    cases, expected = GROUPS[name], EXPECTED[name].split()
+    if "Hypothesis" in name and not name.endswith(DRAWN):
+        pytest.skip(f"Hypothesis {hypothesis.__version__} draws others than{name.split(',')[-1]}")
+    cases, expected = all_groups()[name], EXPECTED[name].split()
     found = digests(cases).split()
     assert len(found) == len(expected), REMEDY
     for (case, answer), one, other in zip(cases, found, expected, strict=True):
@@ -23,4 +27,6 @@ def test_answers_are_those_that_were_stored(name):
 
 
 def test_every_group_has_stored_answers():
-    assert EXPECTED.keys() == GROUPS.keys()
+    assert {name.partition(", drawn")[0] for name in all_groups()} == {
+        name.partition(", drawn")[0] for name in EXPECTED
+    }

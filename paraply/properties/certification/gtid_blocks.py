@@ -88,8 +88,12 @@ def _block_size(history: History) -> int:
 
 
 def numbered_in_blocks(history: History) -> bool:
-    """Members certify, and give GTIDs from blocks of several numbers."""
-    return certification(history) and _block_size(history) > 1
+    """Members certify, and give each transaction a GTID, from blocks of several numbers."""
+    return (
+        certification(history)
+        and _block_size(history) > 1
+        and all(one.gtid for one in history.events if one.outcome is Outcome.POSITIVE)
+    )
 
 
 def _given(history: History) -> Iterator[tuple[Event, Transaction, int]]:

@@ -200,7 +200,11 @@ def shortest_cycles(
                 all_edges.append(best[step])
             lengths.append(best_length)
             are_shortest.append(is_shortest)
-    return np.array(all_edges), np.array(lengths), np.array(are_shortest)
+    return (
+        np.array(all_edges, np.int64),
+        np.array(lengths, np.int64),
+        np.array(are_shortest, np.bool_),
+    )
 
 
 @njit(cache=True)
@@ -237,4 +241,4 @@ def realtime_pairs(moments: Ints, is_end: NDArray[np.bool_], nodes: int) -> tupl
                 target.append(node)
         size = place
         count[node] = len(source) - first[node]
-    return np.array(source), np.array(target)
+    return np.array(source, np.int64), np.array(target, np.int64)
