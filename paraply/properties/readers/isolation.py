@@ -44,7 +44,8 @@ def versions_on_replicas(history: History) -> Versions:
     ]
     versions = Versions(ClientHistory(data_type=DataType.REGISTER, transactions=tuple(told)))
     version_of: dict[tuple[Item, TransactionId], int] = {}
-    for item, writers in writers_of(history).items():
+    by_name = sorted(writers_of(history).items(), key=lambda one: str(one[0]))
+    for item, writers in by_name:
         version = versions.add(INITIAL, item, NOTHING_WRITTEN, follows=False)
         version_of[item, INITIAL_STATE] = version
         for writer in writers:
