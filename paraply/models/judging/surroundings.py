@@ -1,6 +1,6 @@
 """The steps of a system around its stored runs, on plain values.
 
-A search in a fixed random order expands states, and notes for each action how often it is enabled,
+A search expands where the runs end, then states in a fixed random order, and notes for each action how often it is enabled,
 which states follow, and how often one condition of its guard alone forbids it. ``initially`` says
 the same of starts that differ in one value. A system with another guard, update or initial
 condition has other numbers.
@@ -23,7 +23,7 @@ from paraply.models.language.system import Action, Statement, System
 from paraply.models.language.terms import TRUE, conj, conjuncts, negate
 
 STATES = 600
-"""Expanded states of one system."""
+"""Expanded states of one system, besides the runs' ends."""
 
 INITIALLY = "initially"
 
@@ -61,7 +61,8 @@ def surroundings(system: System, runs: Iterable[Mapping[str, Any]]) -> dict[str,
         run = replay(system, anywhere, dict(data))
         explorer.begin(run.start)
         for world in (run.start, *(step.world for step in run.steps)):
-            explorer.meet(World(world.scope, dict(world.tables)))
+            explorer.meet(last := World(world.scope, dict(world.tables)))
+        explorer.ends.append(last)
     explorer.explore()
     seen = {INITIALLY: explorer.starts, **explorer.seen}
     return {name: one.as_data() for name, one in seen.items()}
@@ -75,6 +76,7 @@ class _Explorer:
         self.starts = Around(alone=[0])
         self._known: set[str] = set()
         self._waiting: list[World] = []
+        self.ends: list[World] = []
         self._random = Random(0)
         self._capacity = capacity_of(system)
         self._alone = {action.name: _alone(system, action) for action in system.actions}
@@ -106,6 +108,13 @@ class _Explorer:
             self._waiting.append(world)
 
     def explore(self) -> None:
+        texts = set(map(_text, self.ends))
+        waiting, self._waiting = self._waiting, []
+        for world in waiting:
+            if _text(world) in texts:
+                self._expand(world)
+            else:
+                self._waiting.append(world)
         for _ in range(STATES):
             if not self._waiting:
                 return
