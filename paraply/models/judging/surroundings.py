@@ -1,9 +1,9 @@
 """The steps of a system around its stored runs, on plain values.
 
-A search expands where the runs end, then states in a fixed random order, and notes for each action how often it is enabled,
-which states follow, and how often one condition of its guard alone forbids it. ``initially`` says
-the same of starts that differ in one value. A system with another guard, update or initial
-condition has other numbers.
+A search expands where the runs end, then states in a fixed random order, and notes for each action
+how often it is enabled, which states follow, and how often one condition of its guard alone forbids
+it. ``initially`` says the same of starts that differ in one value. A system with another guard,
+update or initial condition has other numbers.
 """
 
 from __future__ import annotations

@@ -50,7 +50,7 @@ def make(obligation: Obligation, *, timeout_s: float = 10.0) -> Certificate | No
     layered = layers(found, core, obligation.constants)
     for candidates in chain(matches(found, core), layered):
         grounded = [ground(found, instance) for instance in candidates]
-        unknown = _elements(grounded)
+        unknown = some_elements(grounded)
         needed = contradicting(grounded, (*obligation.constants, *unknown), timeout_s=timeout_s)
         if needed is not None:
             kept = without_spare(found, [candidates[number] for number in needed])
@@ -176,7 +176,8 @@ def _default(sort: Sort) -> Term:
     return Literal(0) if sort == INT else some(sort)
 
 
-def _elements(grounded: Iterable[Term]) -> list[Variable]:
+def some_elements(grounded: Iterable[Term]) -> list[Variable]:
+    """Return the constants that stand for some element."""
     used = (term for formula in grounded for term in terms_in(formula))
     return list(dict.fromkeys(t for t in used if isinstance(t, Variable) and MARK in t.name))
 
