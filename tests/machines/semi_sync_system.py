@@ -26,6 +26,7 @@ class ReferenceServers:
         workload = Workload(
             transactions=CLIENTS, members=members, dialect=dialect, options={**BUDGETS, **options}
         )
+        self.dialect = dialect
         self.options = SEMI_SYNC.options_of(workload)
         self.recorder = Recorder()
         self.cluster = SEMI_SYNC.start(workload, dialect, self.options, self.recorder)
@@ -126,4 +127,6 @@ class ReferenceServers:
         self.cluster.on_end()
 
     def history(self):
-        return self.recorder.history(HistoryHeader(options=self.options, members=self.members))
+        return self.recorder.history(
+            HistoryHeader(dialect=self.dialect, options=self.options, members=self.members)
+        )

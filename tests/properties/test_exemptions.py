@@ -8,7 +8,8 @@ from dataclasses import replace
 import pytest
 
 from paraply.properties.apply.stream import LOST
-from paraply.properties.gtid.failover import ELECTED, REFUSED
+from paraply.properties.gtid.failover import ELECTED, PURGED, REFUSED
+from paraply.properties.gtid.replication_state import PURGE
 from paraply.properties.registry import Exemption, Property, registered_properties
 from paraply.vocabulary.events import Event, EventKind
 from paraply.vocabulary.history import History
@@ -96,18 +97,24 @@ def started(*sources: str) -> Change:
     return both(named, event(EventKind.STARTED, members=sources))
 
 
-lost, refused = event(EventKind.CRASHED, note=LOST), event(EventKind.STARTED, note=REFUSED)
+def refused(run: History) -> History:
+    return event(EventKind.STARTED, note=f"{REFUSED} {PURGED}")(run)
 
 
+lost, unknown = event(EventKind.CRASHED, note=LOST), event(EventKind.STARTED, note=REFUSED)
 FALLS = logged("7-1-2", "7-1-1"), logged("7-1-1", "7-1-2")
 CAUSES: dict[str, tuple[Change, Change]] = {
     "between replication domains": (
         transactions({"domain": 7}, {"domain": 8}),
         lambda run: transactions({"domain": next(iter(domains(run)), 7)})(run),
     ),
+    "lacks what is purged": (
+        both(event(EventKind.RELAY_ROTATED, note=PURGE), refused),
+        refused,
+    ),
     "another does not know": (
-        both(lost, refused),
-        both(lost, refused, event(EventKind.STARTED, note=ELECTED)),
+        both(lost, unknown),
+        both(lost, unknown, event(EventKind.STARTED, note=ELECTED)),
     ),
     "may wait for ever": tuple(both(option("transactions", 99), one) for one in FALLS),
     "takes no more to be missing": FALLS,

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from paraply.properties.apply.stream import LOST
-from paraply.properties.gtid.failover import PROMOTED, REFUSED
+from paraply.properties.gtid.failover import PROMOTED, PURGED, REFUSED
+from paraply.properties.gtid.replication_state import PURGE
 from paraply.properties.registry import Exemption, Violation, always
 from paraply.properties.vocabularies import (
     certification,
@@ -48,6 +49,14 @@ def _clients_fail(history: History) -> bool:
     return "failures" in history.header.options and not certification(history)
 
 
+def _is_cut_off(history: History) -> bool:
+    purges = [one for one in history.events_of(EventKind.RELAY_ROTATED) if one.note == PURGE]
+    return bool(purges) and any(
+        event.note.startswith(REFUSED) and PURGED in event.note
+        for event in history.events_of(EventKind.STARTED)
+    )
+
+
 def _waits_for_a_refused_server(history: History) -> bool:
     """Return whether a survivor was last refused, and nobody was promoted since a loss."""
     is_vacant, refused = False, set[str]()
@@ -79,9 +88,12 @@ def _waits_for_a_refused_server(history: History) -> bool:
             because="an operator who compares numbers that fall may wait for ever",
         ),
         Exemption(
+            applies=_is_cut_off,
+            because="a fail-over waits for a replica that lacks what is purged",
+        ),
+        Exemption(
             applies=_waits_for_a_refused_server,
-            because="a fail-over waits for a server whose position another does not know or has "
-            "purged",
+            because="a fail-over waits for a server whose position another does not know",
         ),
     ),
 )

@@ -83,8 +83,9 @@ def controlled_sources(history: History) -> bool:
 
 
 def abandoned_waits(history: History) -> bool:
-    """A source of a controlled run gives waits up."""
-    return EventKind.WAIT_ABANDONED in history.kinds and controlled_sources(history)
+    """A source of a controlled run, whose dialect tells its wait point, gives waits up."""
+    is_told = bool(history.header.dialect) and EventKind.WAIT_ABANDONED in history.kinds
+    return is_told and controlled_sources(history)
 
 
 def _abandoned(history: History) -> Iterator[tuple[TransactionId, str]]:
