@@ -199,6 +199,17 @@ def test_time_out_of_what_was_acknowledged_is_no_cause():
     assert waits_are_abandoned_only_for_cause(history(T1, ACK, late))
 
 
+@pytest.mark.parametrize(
+    ("kept", "acknowledges"), [("", False), (" transactions=1", False), ("", True)]
+)
+def test_acknowledgement_ends_with_the_loss_of_what_it_reported(kept, acknowledges):
+    again = "" if kept else "delivered T1@r1 ; "
+    back = f"crashed @r1 ; recovered @r1{kept} ; {again}" + (ACK if acknowledges else "")
+    killed = 'wait_abandoned T1@source note="KILL CONNECTION" ; '
+    found = waits_are_abandoned_only_for_cause(history(T1, ACK, back, killed))
+    assert bool(found) is bool(kept or acknowledges)
+
+
 def test_asynchronous_needs_a_time_out_before_it_and_ends_when_a_replica_caught_up():
     out = "wait_abandoned T1@source note=time-out ; "
     off = "wait_abandoned T2@source note=asynchronous ; "

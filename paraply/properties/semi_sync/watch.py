@@ -60,7 +60,7 @@ class ReplicaSeen:
     had: set[TransactionId] = field(default_factory=set)
     """All received transactions."""
     heard: set[TransactionId] = field(default_factory=set)
-    """Acknowledgements read by the source since its last start."""
+    """Acknowledgements of what it has that the source read since its last start."""
     is_missed: bool = False
     is_down: bool = False
 
@@ -179,6 +179,7 @@ class Watch:
             replica = self.replica(event.member)
             replica.is_down = replica.is_missed = False
             replica.having = set(event.transactions)
+            replica.heard &= replica.having
 
     def again(self, event: Event, done: Container[TransactionId]) -> Iterator[Violation]:
         """Report a repeated step."""
@@ -270,8 +271,7 @@ class Watch:
 
     def lacks_replies(self, one: TransactionId) -> bool:
         """Return whether fewer replicas than required have it and are known to."""
-        replicas = self.replicas.values()
-        return sum(one in other.having and one in other.heard for other in replicas) < self.required
+        return self.heard(one) < self.required
 
     def is_caught_up(self) -> bool:
         """Return whether the whole log is acknowledged."""
