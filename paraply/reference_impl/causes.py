@@ -40,15 +40,21 @@ def _loses_order(history: History) -> bool:
     logged: dict[str, set[str]] = {}
     logged_here: dict[tuple[str, str], set[str]] = {}
     received: dict[tuple[str, str], list[int | None]] = {}
+    sources: dict[str, set[str]] = {}
     for event in history.events:
-        if event.kind in (EventKind.CRASHED, EventKind.STARTED):
+        if event.kind is EventKind.STARTED:
+            sources.setdefault(event.member, set()).update(event.members)
+        # A start from one of several sources keeps what the others sent.
+        has_several = event.kind is EventKind.STARTED and len(sources[event.member]) > 1
+        if event.kind in (EventKind.CRASHED, EventKind.STARTED) and not has_several:
             received = {key: left for key, left in received.items() if key[0] != event.member}
         if event.gtid.count("-") != 2:
             continue
         domain, _, sequence = event.gtid.split("-")
         key = event.member, domain
         if event.kind is EventKind.DELIVERED:
-            received.setdefault(key, []).append(event.transaction)
+            left = received.setdefault(key, [])
+            left += [event.transaction] if event.transaction not in left else []
         elif event.kind in (EventKind.BEGUN, EventKind.SKIPPED):
             if event.transaction in received.get(key, ())[1:]:
                 return True

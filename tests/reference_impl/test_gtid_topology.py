@@ -5,11 +5,13 @@ from __future__ import annotations
 import pytest
 
 from paraply.properties.search import random_schedules
+from paraply.reference_impl.causes import ORDER_LOST
 from paraply.reference_impl.mariadb_gtid.binlog_files import Binlog, Logged, Place, Refused
 from paraply.reference_impl.mariadb_gtid.topology_subject import GTID_TOPOLOGY, SHAPES
 from paraply.reference_impl.subject import Workload
 from paraply.vocabulary.events import EventKind
 from paraply.vocabulary.mariadb_gtid import MariadbBinlogState, MariadbPosition, parse_position
+from tests.properties.histories import history_of
 from tests.reference_impl.judges import judges_of
 
 JUDGES = judges_of(GTID_TOPOLOGY)
@@ -215,3 +217,13 @@ def test_duplicates_over_two_connections_are_passed_over():
         for event in history.events_of(EventKind.SKIPPED, member="s4")
     }
     assert "duplicate" in notes
+
+
+@pytest.mark.parametrize(("source", "first"), [("s2", 1), ("s2", 2), ("s1", 1), ("s1", 2)])
+def test_start_from_another_source_keeps_what_one_has_sent(source, first):
+    history = history_of(
+        "| T1{a}\n| T2{b}\n| started @s3 members=s1 ; delivered T1@s3 gtid=0-1-1 ; "
+        "delivered T2@s3 gtid=0-1-2 ; "
+        f"started @s3 members={source} ; begun T{first}@s3 gtid=0-1-{first}"
+    )
+    assert ORDER_LOST.occurs(history) is (source == "s2" and first == 2)
