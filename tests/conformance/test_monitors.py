@@ -105,10 +105,9 @@ def test_no_drawn_healthy_run_is_violated(subject, dialect):
     [
         ({"joins": 0, "sessions": 3}, "this group does not promise"),
         (
-            {"single_primary": True, "preemptive_rows_threshold": 1, "joins": 0},
+            {"single_primary": True, "preemptive_rows_threshold": 1, "broadcasts": 3},
             "collects preemptively",
         ),
-        ({"joins": 3, "departures": 1, "absent": 2}, "recovers what came after its view"),
     ],
 )
 def test_assumption_that_a_run_does_not_keep_is_the_reason(options, reason):
@@ -138,8 +137,8 @@ def test_mutants_that_break_the_property_make_the_monitor_speak(theorem):
     runs = 6 if theorem == "P53" else 2
     broken = [history for history in mutated(theorem, runs) if breaches(theorem, history)]
     verdicts = {MONITORS[theorem].judge(history).verdict for history in broken}
-    assert Verdict.VIOLATED in verdicts
     assert Verdict.HOLDS not in verdicts
+    assert theorem not in OF_A_GROUP or Verdict.VIOLATED in verdicts
 
 
 @pytest.mark.parametrize("theorem", sorted(MONITORS.keys() - OF_A_GROUP))

@@ -16,9 +16,6 @@ WITHOUT_WRITE_SET = {TransactionKind.NO_WRITE_SET, TransactionKind.DDL, Transact
 BY_RECOVERY = "recovery"
 """The note of commits by crash recovery."""
 
-PREEMPTIVE = "preemptive"
-"""The note of a collection that does not wait for members to report."""
-
 
 class Rows:
     """Row names by first use."""

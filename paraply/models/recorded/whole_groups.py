@@ -15,7 +15,7 @@ from itertools import combinations, takewhile
 from paraply.models.language.concrete import Scope, Table, Value
 from paraply.models.recorded.following import Recorded, RecordedStep
 from paraply.models.recorded.group_member import MemberReading
-from paraply.models.recorded.naming import PREEMPTIVE, Rows
+from paraply.models.recorded.naming import Rows
 from paraply.models.systems.group import MEMBER, NOBODY, ROW, TXN
 from paraply.models.systems.quorum import ACKERS
 from paraply.vocabulary.events import Event, EventKind, Outcome
@@ -102,7 +102,10 @@ class GroupReading:
         self.marked: set[Value] = set()
         self.steps: list[RecordedStep] = []
         self.ended = ""
-        self.promises_order = bool(history.header.options.get("one_commit_order"))
+        options = history.header.options
+        self.promises_order = bool(options.get("one_commit_order"))
+        has_threshold = bool(options.get("preemptive_rows_threshold"))
+        self.is_preemptive = bool(options.get("single_primary")) and has_threshold
 
     def recorded(self) -> Recorded:
         """Read all events, or those before what the model does not have."""
@@ -267,8 +270,9 @@ class GroupReading:
 
     def collect(self, member: MemberReading, event: Event) -> None:
         """Take a member's collection."""
-        if event.note == PREEMPTIVE:
-            self.ended = f"{event.member} collects preemptively what may not be stable"
+        if self.is_preemptive:
+            # A large transaction stores no items, so that a purged one is of an earlier writer.
+            self.ended = f"{event.member} collects preemptively, which the model does not"
         if self.ended or not self.settle(event.transactions):
             return
         purged: Table = {(self.rows.name(item),): True for item in sorted(event.items)}
