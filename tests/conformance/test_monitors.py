@@ -89,7 +89,7 @@ def test_healthy_runs_are_silent(theorem):
 @pytest.mark.parametrize("subject", ["certifier", "composed", "group"])
 def test_no_drawn_healthy_run_is_violated(subject, dialect):
     random, said, verdicts = Random(f"{subject} {dialect}"), subject_named(subject), Counter()
-    for _ in range(60):
+    for _ in range(40):
         workload = drawn_workload(said, dialect, random)
         history = said.run(drawn_schedule(random.randrange(SEEDS)), workload)
         for theorem in sorted(OF_A_GROUP):
