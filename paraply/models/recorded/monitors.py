@@ -181,7 +181,7 @@ def _values_of(statement: Statement, scope: Scope) -> int:
 
 def _followed(identifier: str, number: int, recorded: Recorded, values_max: int) -> Monitored:
     if not recorded.steps:
-        return NOTHING
+        return replace(NOTHING, reason=recorded.ended or NOTHING.reason)
     reading, statements = proved(identifier, number)
     name = reading.system.name
     values = len(recorded.steps) * sum(_values_of(one, recorded.scope) for one in statements)

@@ -11,7 +11,8 @@ from collections.abc import Collection, Iterable
 
 from paraply.models.language.concrete import Value
 from paraply.models.recorded.following import Recorded
-from paraply.models.recorded.whole_groups import GroupReading, MemberReading
+from paraply.models.recorded.group_member import MemberReading
+from paraply.models.recorded.whole_groups import GroupReading
 from paraply.vocabulary.events import Event
 from paraply.vocabulary.history import History
 from paraply.vocabulary.transactions import TransactionId
@@ -65,7 +66,7 @@ class _AnyOrder(GroupReading):
         member.done.add(one)
         if not member.is_current or (self.was_given(place, member) and not is_again):
             return
-        if self.recovers_early(place, member):
+        if self.recovers_early(place, member) or self.recovers_later(place, member):
             return
         self.finish(one, place, member)
         self.has[member.name].add(place)

@@ -8,13 +8,13 @@ a collection opens no window.
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from itertools import combinations, takewhile
 
 from paraply.models.language.concrete import Scope, Table, Value
 from paraply.models.recorded.following import Recorded, RecordedStep
+from paraply.models.recorded.group_member import MemberReading
 from paraply.models.recorded.naming import Rows
 from paraply.models.systems.group import MEMBER, NOBODY, ROW, TXN
 from paraply.models.systems.quorum import ACKERS
@@ -73,39 +73,6 @@ def acknowledged_group(history: History) -> Recorded:
     return replace(read, start=start, ghosts=frozenset({"by_set"}))
 
 
-@dataclass(slots=True)
-class MemberReading:
-    """What the model says of a member so far.
-
-    Attributes:
-        window: the least that the model allows.
-        is_in: whether it is in the last view.
-        is_current: whether it runs since before that view.
-        is_joiner: whether it has joined since the beginning.
-        given: how far it has positions from its donor.
-        sent: transactions that were sent and not delivered, and None for a report.
-        done: what its log shows as committed, across crashes.
-        changed: rows that its workers have locked.
-    """
-
-    name: Value
-    is_in: bool = False
-    is_running: bool = True
-    is_current: bool = False
-    is_joiner: bool = False
-    received: int = 0
-    upto: int = 0
-    given: int = 0
-    next_number: int = 2
-    window: int = 1
-    done: set[TransactionId] = field(default_factory=set)
-    started: set[int] = field(default_factory=set)
-    changed: set[tuple[int, str]] = field(default_factory=set)
-    report: Collection[TransactionId] = ()
-    reported: Collection[TransactionId] = ()
-    sent: deque[TransactionId | None] = field(default_factory=deque)
-
-
 class GroupReading:
     """The steps of a history, one event after the other."""
 
@@ -135,6 +102,10 @@ class GroupReading:
         self.marked: set[Value] = set()
         self.steps: list[RecordedStep] = []
         self.ended = ""
+        options = history.header.options
+        self.promises_order = bool(options.get("one_commit_order"))
+        has_threshold = bool(options.get("preemptive_rows_threshold"))
+        self.is_preemptive = bool(options.get("single_primary")) and has_threshold
 
     def recorded(self) -> Recorded:
         """Read all events, or those before what the model does not have."""
@@ -181,12 +152,15 @@ class GroupReading:
                 self.report(one, one.done)
         elif event.kind is EventKind.ONLINE:
             self.online.update(event.members)
-        elif event.kind is EventKind.GARBAGE_COLLECTED:
+        elif event.kind is EventKind.GARBAGE_COLLECTED and self.founders:
             self.collect(member, event)
         elif event.kind is EventKind.READ:
             self.show(member, event)
         elif event.transaction in self.txn:
             assert event.transaction is not None
+            if not self.founders:
+                self.ended = f"no view before {event.kind.value} of T{event.transaction}"
+                return
             self.read_of(event.transaction, member, event)
 
     def read_of(self, one: TransactionId, member: MemberReading, event: Event) -> None:
@@ -296,7 +270,10 @@ class GroupReading:
 
     def collect(self, member: MemberReading, event: Event) -> None:
         """Take a member's collection."""
-        if not self.settle(event.transactions):
+        if self.is_preemptive:
+            # A large transaction stores no items, so that a purged one is of an earlier writer.
+            self.ended = f"{event.member} collects preemptively, which the model does not"
+        if self.ended or not self.settle(event.transactions):
             return
         purged: Table = {(self.rows.name(item),): True for item in sorted(event.items)}
         known: dict[str, Value] = {"m": member.name, "window": member.window}
@@ -328,7 +305,7 @@ class GroupReading:
     def receive(self, one: TransactionId, member: MemberReading, event: Event) -> None:
         """Take the number that a member gives, if it gives one."""
         place, stamp = self.place_of(one), event.timestamp
-        member.received = place + 1
+        member.received, member.is_recovering = place + 1, False
         received = ("received", (member.name,), place + 1)
         if event.outcome is Outcome.NEGATIVE or self.is_own(one, member):
             self.take("pass_over", received, m=member.name)
@@ -383,10 +360,22 @@ class GroupReading:
             if place != following:
                 self.take("recover", m=member.name, p=place)
             return
+        if self.recovers_later(place, member):
+            return
+        if member.upto < place < member.received and not self.promises_order:
+            apart = "the theorem assumes one commit order, which this group does not promise"
+            self.ended = f"{self.called(member)} commits T{one} before an earlier one; {apart}"
+            return
         self.finish(one, place, member)
         member.upto = place + 1
         self.take("apply", ("upto", (member.name,), place + 1), m=member.name)
         self.pass_refused(member)
+
+    def recovers_later(self, place: int, member: MemberReading) -> bool:
+        """End the reading if a joiner gets from its donor what was delivered after its view."""
+        if member.is_recovering and place >= member.received:
+            self.ended = f"{self.called(member)} recovers what came after its view"
+        return bool(self.ended)
 
     def finish(self, one: TransactionId, place: int, member: MemberReading) -> None:
         """Take what precedes the engine commit, as far as it is not taken."""
@@ -450,7 +439,8 @@ class GroupReading:
         fresh = MemberReading(member.name)
         for slot in ("next_number", "window", "started", "changed"):
             setattr(member, slot, getattr(fresh, slot))
-        member.is_in, member.is_current, member.is_joiner = True, member.is_running, True
+        member.is_in = member.is_joiner = member.is_recovering = True
+        member.is_current = member.is_running
         member.received, member.reported = len(self.order), donor.reported
 
     def show(self, member: MemberReading, event: Event) -> None:
