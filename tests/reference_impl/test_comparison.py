@@ -9,7 +9,14 @@ import pytest
 from paraply.reference_impl.applier.coordinator import Database, LogicalClock, schema_of
 from paraply.reference_impl.certification.trackers import CommitOrderTracker, WritesetTracker
 from paraply.reference_impl.comparison.appliers import APPLIERS, COMMIT_ORDER, WRITESET
-from paraply.reference_impl.comparison.jobs import Blind, Breaking, Graph, InOrder, Serial, lock_order
+from paraply.reference_impl.comparison.jobs import (
+    Blind,
+    Breaking,
+    Graph,
+    InOrder,
+    Serial,
+    lock_order,
+)
 from paraply.reference_impl.comparison.mariadb import ParallelMode
 from paraply.reference_impl.comparison.measures import bounds_of, measured
 from paraply.reference_impl.comparison.merging import Merged

@@ -51,7 +51,7 @@ class ComparedApplier:
     Attributes:
         stamps: origin of its last_committed; empty for none.
         keeps_dependencies: whether conflicting transactions never overlap.
-        keeps_whole: whether transactions stay whole and unsorted; then the critical path is a bound.
+        keeps_whole: whether transactions stay as they are; then the critical path is a bound.
         reference: place of its rules.
     """
 
