@@ -9,7 +9,14 @@ import pytest
 from paraply.reference_impl.applier.coordinator import Database, LogicalClock, schema_of
 from paraply.reference_impl.certification.trackers import CommitOrderTracker, WritesetTracker
 from paraply.reference_impl.comparison.appliers import APPLIERS, COMMIT_ORDER, WRITESET
-from paraply.reference_impl.comparison.jobs import Blind, Breaking, Graph, InOrder, Serial
+from paraply.reference_impl.comparison.jobs import (
+    Blind,
+    Breaking,
+    Graph,
+    InOrder,
+    Serial,
+    lock_order,
+)
 from paraply.reference_impl.comparison.mariadb import ParallelMode
 from paraply.reference_impl.comparison.measures import bounds_of, measured
 from paraply.reference_impl.comparison.merging import Merged
@@ -328,12 +335,25 @@ def test_serial_takes_a_tick_per_row_and_one_per_commit():
 
 
 def test_graph_lets_a_row_wait_for_the_commit_of_its_last_writer():
-    # T1 ends at 2; T2 applies c at 0 and a at 2.
+    # T1 ends at 2; T2 applies a at 2 and c, a key that is met later, at 3.
     log = log_of("a", "ca")
     run_of = Graph(log, 2).run()
-    assert run_of.touched[2] == [0, 2]
-    assert run_of.done == [0, 2, 4]
+    assert run_of.touched[2] == [3, 2]
+    assert run_of.done == [0, 2, 5]
     assert bounds_of(log, 2).critical_path == 4
+
+
+def test_graph_that_sorts_may_beat_the_critical_path_of_the_logs_order():
+    log = log_of("a", "bcd", "ba")
+    assert Graph(log, 3).run().done[3] == 6 < bounds_of(log, 3).critical_path
+
+
+def test_sorted_row_events_with_a_common_key_keep_their_order():
+    # A value of a second unique key, 1, moves from the row 2 to the row 0.
+    events = [(2, 1), (0, 1), (3,), (0,)]
+    order = lock_order([RowEvent(table="t", writes=keys) for keys in events])
+    assert order == [0, 1, 3, 2]
+    assert lock_order([RowEvent(table="t", writes=(key,)) for key in (2, 0, 1, 0)]) == [1, 3, 2, 0]
 
 
 def test_critical_path_runs_through_barriers():

@@ -51,7 +51,7 @@ class ComparedApplier:
     Attributes:
         stamps: origin of its last_committed; empty for none.
         keeps_dependencies: whether conflicting transactions never overlap.
-        keeps_whole: whether transactions stay whole; then the critical path is a bound.
+        keeps_whole: whether transactions stay as they are; then the critical path is a bound.
         reference: place of its rules.
     """
 
@@ -98,8 +98,10 @@ APPLIERS = {
             keeps_dependencies=False),
         _of("c2", Breaking, "P1+C2: a break at the first conflict", _P1),
         _of("c2-c1", BreakingInOrder, "C2, and commits in the source's order", _P1),
-        _of("c3", Graph, "P1+C3: a row event waits for its predecessor", _P1),
-        _of("c3-c1", GraphInOrder, "C3, and commits in the source's order", _P1),
+        _of("c3", Graph, "P1+C3: a row event waits for its predecessor", _P1,
+            keeps_whole=False),
+        _of("c3-c1", GraphInOrder, "C3, and commits in the source's order", _P1,
+            keeps_whole=False),
         _of("c4", C4, "P1+C4: small transactions merged, served by C3",
             "paraply/reference_impl/wl4648/merging.py", keeps_whole=False),
         _of("c4-c1", C4_IN_ORDER, "C4 served by C1", "paraply/reference_impl/wl4648/merging.py",

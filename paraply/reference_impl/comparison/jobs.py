@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from paraply.reference_impl.comparison.runs import NEVER, Advance, no_news
+from collections.abc import Sequence
+from dataclasses import replace
+
+from paraply.reference_impl.comparison.runs import NEVER, Advance, Run, no_news
 from paraply.reference_impl.comparison.tasks import NOBODY, RowEvent, TaskLog
 from paraply.reference_impl.comparison.workers import Workers
 from paraply.reference_impl.wl4648.coordinator import JOBS_PER_WORKER
@@ -82,7 +85,25 @@ class BreakingInOrder(Breaking):
 
 
 class Graph(Blind):
-    """C3: row events wait for conflicting commits."""
+    """C3: row events, sorted by their keys, wait for conflicting commits."""
+
+    def __init__(self, log: TaskLog, workers: int, advance: Advance = no_news) -> None:
+        # Keys are numbered as they are first met, which is the reference's order of rows.
+        self.orders = [lock_order(task.rows) for task in log.tasks]
+        tasks = [
+            task if order == sorted(order)
+            else replace(task, rows=tuple(task.rows[place] for place in order))
+            for task, order in zip(log.tasks, self.orders, strict=True)
+        ]  # fmt: skip
+        super().__init__(replace(log, tasks=tasks), workers, advance)
+
+    def run(self) -> Run:
+        """Apply the log; moments of row events are in the log's order."""
+        run = super().run()
+        for number, order in enumerate(self.orders):
+            moments = dict(zip(order, run.touched[number], strict=False))
+            run.touched[number] = [moments[place] for place in sorted(moments)]
+        return run
 
     def place(self, number: int) -> int:
         """Dispatch; a barrier runs alone."""
@@ -99,6 +120,18 @@ class Graph(Blind):
                 self.awaiting.setdefault(other, []).append(worker)
                 return False
         return True
+
+
+def lock_order(rows: Sequence[RowEvent]) -> list[int]:
+    """Return the places of row events by least key; events with a common key keep their order."""
+    last: dict[int, int] = {}
+    ranks = []
+    for row in rows:
+        keys = (*row.writes, *row.reads)
+        rank = max((min(keys, default=0), *(last.get(key, 0) for key in keys)))
+        last.update(dict.fromkeys(keys, rank))
+        ranks.append(rank)
+    return sorted(range(len(ranks)), key=ranks.__getitem__)
 
 
 class GraphInOrder(Graph):

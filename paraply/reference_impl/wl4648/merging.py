@@ -97,12 +97,12 @@ class MergingReplica(JobReplica):
         for one in members:
             super().record(kind, worker, **{**fields, "transaction": one.id})
 
-    def record_row(self, worker: Worker, outcome: Outcome) -> None:
+    def record_row(self, worker: Worker, outcome: Outcome, **fields: object) -> None:
         """Record a change per writer."""
         for member, place in self.changes_of(worker):
             self.record(
                 EventKind.ROW_APPLIED, worker, transaction=member.id, outcome=outcome, row=place,
-                items=frozenset({item_of(member.rows[place])}),
+                items=frozenset({item_of(member.rows[place])}), **fields,
             )  # fmt: skip
 
     def changes_of(self, worker: Worker) -> list[tuple[Transaction, int]]:

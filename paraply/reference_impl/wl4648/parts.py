@@ -113,14 +113,6 @@ class TableReplica(JobReplica):
         self.parts_left.clear()
         super().on_crash()
 
-    def record_row(self, worker: Worker, outcome: Outcome, **fields: object) -> None:
-        """Record the transaction's row index."""
-        row = worker.row
-        assert row is not None
-        whole = self.recorder.transactions[worker.job_id - 1].rows
-        self.record(EventKind.ROW_APPLIED, worker, outcome=outcome, row=whole.index(row),
-                    items=frozenset({item_of(row)}), **fields)  # fmt: skip
-
 
 class RowsReplica(TableReplica):
     """P3: parts commit after all are prepared.

@@ -12,7 +12,7 @@ from paraply.reference_impl.step import Step
 from paraply.reference_impl.wl4648.coordinator import BlindCoordinator
 from paraply.reference_impl.wl4648.recovery import CommitWatermark
 from paraply.reference_impl.wl4648.stores import ReentrantStore
-from paraply.vocabulary.events import DEFAULT_MEMBER, EventKind
+from paraply.vocabulary.events import DEFAULT_MEMBER, EventKind, Outcome
 from paraply.vocabulary.transactions import INITIAL_STATE
 
 
@@ -74,6 +74,15 @@ class JobReplica(Replica):
         if row is not None and not self.coordinator.may_apply(worker.job_id, item_of(row)):
             return None
         return super().step_of(worker)
+
+    def record_row(self, worker: Worker, outcome: Outcome, **fields: object) -> None:
+        """Record the row's place in the log's transaction."""
+        row = worker.row
+        assert row is not None
+        logged = (one.transaction for one in self.entries if one.transaction is not None)
+        whole = next(one.rows for one in logged if one.id == worker.job_id)
+        self.record(EventKind.ROW_APPLIED, worker, outcome=outcome, row=whole.index(row),
+                    items=frozenset({item_of(row)}), **fields)  # fmt: skip
 
     def victim_of(self, waits: list[Worker], *, is_circle: bool) -> Worker | None:
         """Return None: wait cycles remain."""
