@@ -11,6 +11,7 @@ import json
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
+from functools import cache
 from hashlib import blake2s
 from itertools import chain
 from pathlib import Path
@@ -40,6 +41,7 @@ DRAWN = f", drawn by Hypothesis {hypothesis.__version__}"
 Case = tuple[str, Callable[[], object]]
 
 
+@cache
 def groups() -> dict[str, list[Case]]:
     """Return the cases by area of the properties, or by kind."""
     found: dict[str, list[Case]] = defaultdict(list)

@@ -40,7 +40,8 @@ from paraply.properties.tables.compiled.timestamps import (
     check_in_chunks,
     check_whole,
 )
-from paraply.properties.tables.timestamps import TableRow, check_all_pairs as all_rows, summarise
+from paraply.properties.tables.timestamps import TableRow, summarise
+from paraply.properties.tables.timestamps import check_all_pairs as all_rows
 from paraply.properties.two_logs.alignment import begin_within
 from paraply.properties.two_logs.following import Followed
 from paraply.properties.two_logs.identity import Named, judge_identity
@@ -461,13 +462,13 @@ def told(value: object) -> str:
     if isinstance(value, list | tuple):
         return f"({', '.join(map(told, value))})"
     if is_dataclass(value) and not isinstance(value, type):
-        names = [one.name for one in fields(value)] + [
+        asked = [one.name for one in fields(value)] + [
             name
             for kind in reversed(type(value).mro())
             for name, one in vars(kind).items()
             if isinstance(one, property) and not name.startswith("_")
         ]
-        values = ", ".join(f"{name}={told(_asked(value, name))}" for name in names)
+        values = ", ".join(f"{name}={told(_asked(value, name))}" for name in asked)
         return f"{type(value).__name__}({values}){value if isinstance(value, Violation) else ''}"
     if type(value).__module__.startswith("paraply.") and not isinstance(value, Enum):
         names = chain.from_iterable(getattr(one, "__slots__", ()) for one in type(value).mro())
