@@ -14,6 +14,7 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from hashlib import sha256
 from importlib import import_module
+from math import inf
 from pathlib import Path
 
 import pytest
@@ -157,10 +158,10 @@ class JudgeCampaign:
         folders = own_tests(mutant.module.__name__, self._own)
         items = self._tests.reaching(key, folders)
         if OF_ANSWERS.startswith(folders):
-            items += self._tests.reaching(key, (OF_ANSWERS,))
+            items += self._tests.reaching(key, (OF_ANSWERS,), inf)
         if not items:
             return judged(mutant, Fate.SURVIVED, "no test reaches it")
-        # Stored answers come last, and have time of their own.
+        # Stored answers come last, all of them.
         items = sorted(dict.fromkeys(items), key=_is_of_answers)
         failure = self._tests.first_failure(items)
         if failure.test:
