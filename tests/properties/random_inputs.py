@@ -26,6 +26,7 @@ from paraply.properties.isolation.objects import judge_objects, levels_of_object
 from paraply.properties.isolation.prefixes import judge_prefixes
 from paraply.properties.logs.audit import AuditOptions, Auditor
 from paraply.properties.logs.conflict_index import Horizon
+from paraply.properties.logs.lint_gtids import _SeenNumbers
 from paraply.properties.logs.naive_conflict_graph import check_all_pairs
 from paraply.properties.logs.part_borders import Carried
 from paraply.properties.logs.parts import PartAudit, total
@@ -54,6 +55,7 @@ from paraply.vocabulary.client_history import ClientHistory, DataType
 from paraply.vocabulary.events import Event, EventKind
 from paraply.vocabulary.history import History
 from paraply.vocabulary.log import LoggedKind, LoggedTransaction
+from paraply.vocabulary.schema import Column, KeyPart, SchemaSource, TableSchema, UniqueKey
 from paraply.vocabulary.timestamps import LogicalTimestamp
 from paraply.vocabulary.transactions import ISOLATED, Transaction
 from tests.builders.logged import NotationKeys, key, transaction
@@ -114,6 +116,7 @@ def seeded_cases(number: int, count: int) -> Iterator[tuple[str, Callable[[], An
     for at in range(count):
         yield "money", partial(_of_money, random.Random(f"{number}/{at}"))
         yield "shrinking", partial(_shrunk, number * count + at)
+        yield "numbers", partial(_of_numbers, random.Random(f"{number}/{at}"))
         yield "blamed rows", partial(_blamed, random.Random(f"{number}/{at}"))
     for at in range(2 * count):
         source, target, name = two_logs(random.Random(f"{number}/{at}"))
@@ -279,8 +282,24 @@ def _of_property(history: History, prop: Property) -> str:
         return f"{prop.name}: raises {type(error).__name__}"
 
 
+class _Keys(NotationKeys):
+    """Knows what one of the tables is like."""
+
+    def schema_of(self, table: str) -> TableSchema | None:
+        if table != "d.t":
+            return None
+        columns = Column(name="id"), Column(name="")
+        parts = KeyPart(column=0), KeyPart(column=1, prefix_length=4), KeyPart(column=2)
+        return TableSchema(
+            name=table,
+            columns=columns,
+            unique_keys=(UniqueKey(name="uk", parts=parts),),
+            sources={SchemaSource.DUMP},
+        )
+
+
 def _of_log(log: Sequence[Any], applier: str) -> Answer:
-    auditor = Auditor(NotationKeys(), _options(log, applier))
+    auditor = Auditor(_Keys(), _options(log, applier))
     for one in log:
         auditor.observe(one)
     return (told(auditor.result()),)
@@ -399,7 +418,8 @@ def _entry(one: Named) -> Followed[Any]:
 
 def _growing(source: Sequence[Any], target: Sequence[Any]) -> Answer:
     judge, found = grow(source, target, patience=2, ahead=1, kill_at=(len(target) // 2,))
-    return told(found), told(judge.state().as_json())
+    left = judge.open, judge.behind, judge.waiting(2), judge.gaps(), judge.is_behind_itself
+    return told(found), told(judge.state().as_json()), told(left)
 
 
 def _of_table(rows: Sequence[TableRow]) -> Answer:
@@ -445,6 +465,21 @@ def _shrunk(number: int) -> Answer:
     oracle = ReadableOracle(system, PROPERTY)
     few = shrink(oracle, found, runs_max=1 + number % 30)
     return told(few), told(shrink(oracle, few)), told(oracle.enumerated(number % 300))
+
+
+def _of_numbers(draw: random.Random) -> Answer:
+    """Note sequence numbers one by one and in runs."""
+    seen, found = _SeenNumbers(), []
+    for _ in range(draw.randrange(12)):
+        first = draw.randrange(1, 12)
+        last = first + draw.randrange(3)
+        may_run = seen.may_run_to(first, last)
+        if may_run:
+            seen.run_to(last)
+        found.append((may_run, seen.add(last + 1), told(vars(seen))))
+        if draw.randrange(8) == 0:
+            seen.forget_lowest_half()
+    return (told(found),)
 
 
 def _blamed(draw: random.Random) -> Answer:
