@@ -14,6 +14,7 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from hashlib import sha256
 from importlib import import_module
+from math import inf
 from pathlib import Path
 
 import pytest
@@ -27,6 +28,7 @@ from paraply.exploring.generated.fates import Fate, Judged, Mutant, judged, muta
 from paraply.exploring.generated.forking import Forks
 from paraply.mutating.operators import Swaps
 from paraply.mutating.patches import CodeKey, LoadedFunctions, PatchError
+from tests.properties.answers import groups
 
 OF_JUDGES = ("tests/properties", "tests/machines", "tests/auditing/in_parts")
 OF_KERNELS = (
@@ -153,10 +155,15 @@ class JudgeCampaign:
             key = self._functions.load(mutant.mutation, mutant.module)
         except PatchError as error:
             return judged(mutant, Fate.INVALID, str(error))
-        items = self._tests.reaching(key, own_tests(mutant.module.__name__, self._own))
+        folders = own_tests(mutant.module.__name__, self._own)
+        items = self._tests.reaching(key, folders)
+        if OF_ANSWERS.startswith(folders):
+            items += self._tests.reaching(key, (OF_ANSWERS,), inf)
         if not items:
             return judged(mutant, Fate.SURVIVED, "no test reaches it")
-        failure = self._tests.first_failure(sorted(items, key=_is_of_answers))
+        # Stored answers come last, all of them.
+        items = sorted(dict.fromkeys(items), key=_is_of_answers)
+        failure = self._tests.first_failure(items)
         if failure.test:
             fate = Fate.NOTICED if failure.test.startswith(OF_ANSWERS) else Fate.CAUGHT
             return judged(mutant, fate, failure.why, failure.runs, where=failure.test)
@@ -194,6 +201,7 @@ def main(arguments: list[str] | None = None) -> int:
         return 0
 
     def run(tests: OwnTests) -> None:
+        groups()  # Drawn once, before processes fork.
         sources = [Path(str(import_module(one).__file__)) for one in modules(tuple(OWN_TESTS))]
         store = given.store / "calls.jsonl"
         tests.record(str(ROOT / "paraply"), store, sources, given.processes)

@@ -143,14 +143,16 @@ class OwnTests:
         """Return the tests that fail without a change; they judge nothing."""
         return [name for name, one in self.recorded.items() if not one.has_passed]
 
-    def reaching(self, key: CodeKey, folders: tuple[str, ...] = ("",)) -> list[pytest.Item]:
+    def reaching(
+        self, key: CodeKey, folders: tuple[str, ...] = ("",), seconds_max: float = SECONDS_MAX
+    ) -> list[pytest.Item]:
         """Return the tests that call a function, as many as have time."""
         found: list[pytest.Item] = []
         seconds = 0.0
         for item in self._reaching.get(key, ()):
             if item.nodeid.startswith(folders):
                 seconds += self._seconds(item)
-                if found and seconds > SECONDS_MAX:
+                if found and seconds > seconds_max:
                     break
                 found.append(item)
         return found

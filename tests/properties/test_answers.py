@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from functools import cache
 
 import hypothesis
 import pytest
@@ -12,14 +11,13 @@ from tests.properties.answers import ANSWERS, DRAWN, digests, groups
 
 EXPECTED = json.loads(ANSWERS.read_text(encoding="utf-8"))
 REMEDY = "if this is meant, run python -m tests.properties.answers"
-all_groups = cache(groups)
 
 
 @pytest.mark.parametrize("name", sorted(EXPECTED))
 def test_answers_are_those_that_were_stored(name):
     if "Hypothesis" in name and not name.endswith(DRAWN):
         pytest.skip(f"Hypothesis {hypothesis.__version__} draws others than{name.split(',')[-1]}")
-    cases, expected = all_groups()[name], EXPECTED[name].split()
+    cases, expected = groups()[name], EXPECTED[name].split()
     found = digests(cases).split()
     assert len(found) == len(expected), REMEDY
     for (case, answer), one, other in zip(cases, found, expected, strict=True):
@@ -27,6 +25,6 @@ def test_answers_are_those_that_were_stored(name):
 
 
 def test_every_group_has_stored_answers():
-    assert {name.partition(", drawn")[0] for name in all_groups()} == {
+    assert {name.partition(", drawn")[0] for name in groups()} == {
         name.partition(", drawn")[0] for name in EXPECTED
     }

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pytest
 from hypothesis import given
@@ -12,6 +12,7 @@ from paraply.properties.registry import Evidence, Expectation, Property, Violati
 from paraply.vocabulary.events import Event, EventKind
 from paraply.vocabulary.history import History, HistoryHeader
 from paraply.vocabulary.schedule import Exploration, RecordedSchedule
+from paraply.vocabulary.transactions import Transaction, TransactionId
 from paraply.vocabulary.verdict import Verdict
 
 
@@ -90,6 +91,8 @@ def test_header_is_no_content():
     other = History(header=HistoryHeader(seed=4), events=history.events)
     assert content_digest(history) == content_digest(other)
     assert content_digest(history) != content_digest(history_of(STOPPED))
+    longer = replace(history, transactions=(Transaction(id=TransactionId(1)),))
+    assert content_digest(history) != content_digest(longer)
 
 
 KINDS = [(), (STARTED,), (CRASHED,), (STARTED, CRASHED), (STOPPED, CRASHED)]
