@@ -209,7 +209,7 @@ class CompiledStream(TransactionStream):
                         continue
                     status = L.ODD if self._run is None else L.NEED_MORE
             if status == L.NEED_MORE and not source.at_end:
-                if self._is_half_full():
+                if self._is_large():
                     yield from self._flush()
                 filled = False
                 try:
@@ -335,11 +335,11 @@ class CompiledStream(TransactionStream):
             left=left.changes,
         )
 
-    def _is_half_full(self) -> bool:
+    def _is_large(self) -> bool:
         """Return whether a batch is large enough; more rows would take more memory."""
         arrays, progress = self._arrays, self._arrays.progress
-        enough = len(arrays.transactions) // 2
-        return bool(progress[L.TRANSACTIONS] >= enough or progress[L.ROWS] >= ROWS_MIN // 4)
+        enough = len(arrays.transactions) // 4
+        return bool(progress[L.TRANSACTIONS] >= enough or progress[L.ROWS] >= ROWS_MIN // 8)
 
     def _assume(self, arrays: Arrays) -> None:
         """Note what the keys of scanned rows assume."""
