@@ -222,9 +222,8 @@ class CompiledStream(TransactionStream):
                 return
             if status == L.NEED_TABLE:
                 data = source.data if self._run is None else self._run.data
-                digest, table = self._table_at(
-                    data, CHECKSUM_BYTES if checked and self._run is None else 0, description
-                )
+                trailer = CHECKSUM_BYTES if checked and self._run is None else 0
+                digest, table = self._table_at(data, trailer, description)
                 # What was scanned does not depend on a table without rows in it.
                 if self._left_events or table is None or self.descriptors.has(table.name):
                     yield from self._flush()
@@ -336,10 +335,9 @@ class CompiledStream(TransactionStream):
         )
 
     def _is_large(self) -> bool:
-        """Return whether a batch is large enough; more rows would take more memory."""
-        arrays, progress = self._arrays, self._arrays.progress
-        enough = len(arrays.transactions) // 4
-        return bool(progress[L.TRANSACTIONS] >= enough or progress[L.ROWS] >= ROWS_MIN // 8)
+        """Return whether a larger batch would only take more memory."""
+        count, rows = self._arrays.progress[[L.TRANSACTIONS, L.ROWS]].tolist()
+        return 4 * count >= len(self._arrays.transactions) or 8 * rows >= ROWS_MIN
 
     def _assume(self, arrays: Arrays) -> None:
         """Note what the keys of scanned rows assume."""

@@ -152,8 +152,9 @@ def _extend_order(
 @borrowing
 def split_models(scalars: Ints, line: Timeline, barrier_finish: Times) -> None:
     """Begin to schedule M_WITH apart from M_ROWS, with the same past."""
-    for times in (line.free, line.least, line.end, line.levels, barrier_finish):
+    for times in (line.free, line.least, line.end, barrier_finish):
         set_time(times[C.M_WITH], times[C.M_ROWS])
+    set_time(line.levels[C.M_WITH], line.levels[C.M_ROWS])
     line.width_max[C.M_WITH] = line.width_max[C.M_ROWS]
     set_time(line.totals[C.M_WITH], line.totals[C.M_ROWS])
     scalars[C.S_SPLIT] = 1

@@ -53,7 +53,7 @@ class Timeline(NamedTuple):
     """Per worker count: where in its ring the first free time is."""
     end: Times
     """Time vector of the end so far."""
-    levels: Ints
+    levels: NDArray[np.int32]
     """Transactions per round, modulo LEVELS."""
     width_max: Ints
     totals: Ints
@@ -210,7 +210,7 @@ def _no_time(workers: tuple[int, ...]) -> Timeline:
         free=np.zeros((C.MODELS, max(1, int(starts[-1]))), np.int64),
         least=np.zeros((C.MODELS, len(workers)), np.int64),
         end=np.zeros((C.MODELS, width), np.int64),
-        levels=np.zeros((C.MODELS, LEVELS), np.int64),
+        levels=np.zeros((C.MODELS, LEVELS), np.int32),
         width_max=np.zeros(C.MODELS, np.int64),
         totals=np.zeros((C.MODELS, 2), np.int64),
     )

@@ -42,9 +42,7 @@ def schedule(
         first = line.first_worker[index]
         start = max(free[first + least[index]], ready[2 + index])
         finish[2 + index] = start + work
-        least[index] = _replace_first(
-            free, first, line.workers[index], least[index], start + work
-        )
+        least[index] = _replace_first(free, first, line.workers[index], least[index], start + work)
     level = finish[C.ROUND]
     if end[C.ROUND] - level < levels_max:
         levels = line.levels[model]
