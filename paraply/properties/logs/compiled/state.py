@@ -130,7 +130,8 @@ def new_state(
     limits: tuple[int, ...],
     small: int = 1 << 12,
 ) -> State:
-    """Return the initial state with ``small`` arrays."""
+    """Return the initial state with ``small`` arrays or the next power of two."""
+    small = power_for(small)
     width = 2 + len(workers)
     scalars = np.zeros(C.SCALARS, np.int64)
     scalars[C.S_CLOCK] = -1
