@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from paraply.adapters.binlog.source import Source
 
-CHUNK_BYTES = 2 << 20
+CHUNK_BYTES = 1 << 20
 _PIECE_BYTES = 1 << 18
 """Read at once: new memory for more would cost as much as the copy."""
 BUFFER_BYTES_MAX = 32 << 20

@@ -358,6 +358,10 @@ class Descriptors:
             self.key_names.append(())
         return number
 
+    def has(self, name: str) -> bool:
+        """Return whether a map of this table is known."""
+        return any(table is not None and table.name == name for table in self.maps)
+
     def forget_maps(self) -> None:
         """Drop table maps after a schema change."""
         self.hashes[:] = 0

@@ -168,7 +168,7 @@ class CompiledStream(TransactionStream):
             status = self._run_kernel(data, 0, len(data), 0, 0, description)
             if status == L.NEED_TABLE:
                 # The decoder announced it, before a statement that may have redefined it.
-                self._meet_table(data, 0, description, announces=False)
+                self._meet_table(*self._table_at(data, 0, description), announces=False)
             elif status != L.BATCH_FULL or not self._grow():
                 break
             arrays = self._arrays
@@ -193,6 +193,7 @@ class CompiledStream(TransactionStream):
         self.rereader.note_format(source.offset, description)
         while True:
             if self._version != self.keys.registry.version:
+                yield from self._flush()
                 self._forget_tables(source.offset)
             if self._run is not None and self._run.seek(source.offset):
                 status = self._scan_run(source, self._run, description)
@@ -208,17 +209,25 @@ class CompiledStream(TransactionStream):
                         continue
                     status = L.ODD if self._run is None else L.NEED_MORE
             if status == L.NEED_MORE and not source.at_end:
-                yield from self._flush()
-                if source.fill():
+                if self._is_large():
+                    yield from self._flush()
+                filled = False
+                try:
+                    filled = source.fill()
+                finally:
+                    if not filled:
+                        yield from self._flush()
+                if filled:
                     continue
                 return
             if status == L.NEED_TABLE:
-                yield from self._flush()
-                if self._run is None:
-                    trailer = CHECKSUM_BYTES if checked else 0
-                    self._meet_table(source.data, trailer, description)
-                else:
-                    self._meet_table(self._run.data, 0, description)
+                data = source.data if self._run is None else self._run.data
+                trailer = CHECKSUM_BYTES if checked and self._run is None else 0
+                digest, table = self._table_at(data, trailer, description)
+                # What was scanned does not depend on a table without rows in it.
+                if self._left_events or table is None or self.descriptors.has(table.name):
+                    yield from self._flush()
+                self._meet_table(digest, table)
                 continue
             if status == L.BATCH_FULL:
                 if self._arrays.progress[L.TRANSACTIONS]:
@@ -325,6 +334,11 @@ class CompiledStream(TransactionStream):
             left=left.changes,
         )
 
+    def _is_large(self) -> bool:
+        """Return whether a larger batch would only take more memory."""
+        count, rows = self._arrays.progress[[L.TRANSACTIONS, L.ROWS]].tolist()
+        return 4 * count >= len(self._arrays.transactions) or 8 * rows >= ROWS_MIN
+
     def _assume(self, arrays: Arrays) -> None:
         """Note what the keys of scanned rows assume."""
         slots = arrays.rows[: int(arrays.progress[L.ROWS]), L.R_TABLE] if self._assumed else ()
@@ -428,22 +442,22 @@ class CompiledStream(TransactionStream):
         self.descriptors.forget_maps()
         self._version = self.keys.registry.version
 
-    def _meet_table(
-        self, data: NDArray[np.uint8], trailer: int, description: FormatDescription, *,
-        announces: bool = True,
-    ) -> None:  # fmt: skip
-        is_mariadb = description.is_mariadb
+    def _table_at(
+        self, data: NDArray[np.uint8], trailer: int, description: FormatDescription
+    ) -> tuple[int, TableMap | None]:
+        """Return the digest of the new table map, and its table; None if it is malformed."""
         at = int(self._arrays.progress[L.DETAIL])
         length = int.from_bytes(data[at + 9 : at + 13].tobytes(), "little")
         start, end = at + HEADER_BYTES, at + length - trailer
-        digest = int(table_map_digest(data, start, end))
-        body = data[start:end].tobytes()
-        table = self._table_of(body, is_mariadb)
+        table = self._table_of(data[start:end].tobytes(), description.is_mariadb)
+        if table is not None and description.is_mariadb:
+            self.keys.registry.note_mariadb()
+        return int(table_map_digest(data, start, end)), table
+
+    def _meet_table(self, digest: int, table: TableMap | None, *, announces: bool = True) -> None:
         if table is None:
             self.descriptors.add_malformed(digest)
             return
-        if is_mariadb:
-            self.keys.registry.note_mariadb()
         if announces:
             self.announce(table)
         # A table map affects only its own table's keys.

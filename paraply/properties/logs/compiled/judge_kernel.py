@@ -72,12 +72,13 @@ def _missing_room(
         return C.GROW_PAST
     if scalars[C.S_PREFIXES] + 1 >= len(prefix_ranks):
         return C.GROW_PREFIXES
+    past_mask = len(all_past) - 1
     first_link = max(1, ordinal - limits[C.L_LINKS])
     if ordinal > 1:
-        kept = all_past[first_link % len(all_past), C.H_TIE_START]
+        kept = all_past[first_link & past_mask, C.H_TIE_START]
         if scalars[C.S_TIE_NEXT] + keys - kept > len(ties):
             return C.GROW_TIES
-        kept = all_past[max(1, oldest) % len(all_past), C.H_TABLE_START]
+        kept = all_past[max(1, oldest) & past_mask, C.H_TABLE_START]
         if scalars[C.S_TABLE_NEXT] + tables - kept > len(past_tables):
             return C.GROW_TABLES
     elif keys > len(ties):
@@ -147,6 +148,10 @@ def judge(
             read_ahead(
                 touches,
                 scalars[C.S_CHAINS + 3 * C.WRITES + C.OLD],
+                (
+                    readers if scalars[C.S_CHAINS + 3 * C.READS + C.NEXT] else touches,
+                    lockers if scalars[C.S_CHAINS + 3 * C.LOCKS + C.NEXT] else touches,
+                ),
                 all_past,
                 all_ranks,
                 all_finish,
@@ -171,7 +176,7 @@ def judge(
         ordinal = scalars[C.S_ORDINAL] + 1
         scalars[C.S_FINDINGS] = 0
         if txn[C.B_KIND] == C.SKIPPED:
-            skipped = all_past[ordinal % len(all_past)]
+            skipped = all_past[ordinal & (len(all_past) - 1)]
             skipped[:] = 0
             for chain in range(C.CHAINS):
                 skipped[C.H_TOUCH_START + chain] = scalars[C.S_CHAINS + 3 * chain + C.NEXT]
@@ -203,7 +208,7 @@ def judge(
         told[C.D_RANK], told[C.D_ALLOWED] = clock[C.P_RANK], allowed
         told[C.D_LANE], told[C.D_GROUP_FLOOR] = group[C.P_LANE], group[C.P_FLOOR]
         told[C.D_GROUP_RANK], told[C.D_GROUP_ALLOWED] = group[C.P_RANK], allowed_group
-        slot = ordinal % len(all_past)
+        slot = ordinal & (len(all_past) - 1)
         ranks, past = all_ranks[slot], all_past[slot]
         ranks[C.R_RUN], ranks[C.R_RANK] = clock[C.P_RUN], clock[C.P_RANK]
         ranks[C.R_LANE], ranks[C.R_GROUP_RANK] = group[C.P_LANE], group[C.P_RANK]
@@ -299,7 +304,7 @@ def judge(
         if in_groups:
             scalars[C.S_GROUPS_SEEN] = 1
         for number in my_tables:
-            past_tables[scalars[C.S_TABLE_NEXT] % len(past_tables)] = number
+            past_tables[scalars[C.S_TABLE_NEXT] & (len(past_tables) - 1)] = number
             scalars[C.S_TABLE_NEXT] += 1
             # Only timestamps let a change overlap DDL: groups never contain any.
             defined = redefined[number]

@@ -91,7 +91,7 @@ def run_alone(
 
 @borrowing
 def _tie(scalars: Ints, ties: Words, key: np.uint64) -> None:
-    ties[scalars[C.S_TIE_NEXT] % len(ties)] = key
+    ties[scalars[C.S_TIE_NEXT] & (len(ties) - 1)] = key
     scalars[C.S_TIE_NEXT] += 1
 
 
@@ -100,11 +100,11 @@ def _reader_before(readers: Touches, oldest: int, touch: int, since: int) -> tup
     """Return the next reader since the last write, and the touch before it; 0 for none."""
     if touch < oldest:
         return 0, -1
-    ring = len(readers.keys)
-    owner = np.int64(readers.owner[touch % ring])
+    ring_mask = len(readers.keys) - 1
+    owner = np.int64(readers.owner[touch & ring_mask])
     if owner <= since:
         return 0, -1
-    distance = np.int64(readers.distance[touch % ring])
+    distance = np.int64(readers.distance[touch & ring_mask])
     return owner, (touch - distance if distance else np.int64(-1))
 
 
@@ -152,8 +152,9 @@ def _extend_order(
 @borrowing
 def split_models(scalars: Ints, line: Timeline, barrier_finish: Times) -> None:
     """Begin to schedule M_WITH apart from M_ROWS, with the same past."""
-    for times in (line.free, line.end, line.levels, barrier_finish):
+    for times in (line.free, line.least, line.end, barrier_finish):
         set_time(times[C.M_WITH], times[C.M_ROWS])
+    set_time(line.levels[C.M_WITH], line.levels[C.M_ROWS])
     line.width_max[C.M_WITH] = line.width_max[C.M_ROWS]
     set_time(line.totals[C.M_WITH], line.totals[C.M_ROWS])
     scalars[C.S_SPLIT] = 1
@@ -191,7 +192,7 @@ def follow_keys(
     The first ``written`` of ``keys`` are written, the others read. Changes that keys do not order
     follow by ``names``.
     """
-    ring, size = len(touches.keys), len(all_past)
+    ring_mask, past_mask = len(touches.keys) - 1, len(all_past) - 1
     reads_old = scalars[C.S_CHAINS + 3 * C.READS + C.OLD]
     row_ready, key_ready, with_ready = ready_times[0], ready_times[3], ready_times[5]
     levels_max = limits[C.L_LEVELS]
@@ -204,16 +205,16 @@ def follow_keys(
         since = np.int64(0)
         owner = np.int64(0)
         if heads[index] >= 0:
-            owner = np.int64(touches.owner[heads[index] % ring])
+            owner = np.int64(touches.owner[heads[index] & ring_mask])
             since = owner
             if marks[index] & C.PRIMARY:
-                finish = all_finish[owner % size]
+                finish = all_finish[owner & past_mask]
                 for column in range(len(key_ready)):
                     key_ready[column] = max(key_ready[column], np.int64(finish[1, column]))
         reader = reader_heads[index] if index < written else np.int64(-1)
         while True:
             if owner:
-                finish = all_finish[owner % size]
+                finish = all_finish[owner & past_mask]
                 for column in range(len(row_ready)):
                     row_ready[column] = max(row_ready[column], np.int64(finish[0, column]))
                     with_ready[column] = max(with_ready[column], np.int64(finish[2, column]))
@@ -268,7 +269,7 @@ def follow_keys(
     for index in range(len(keys)):
         owner = np.int64(0)
         if heads[index] >= 0:
-            owner = np.int64(touches.owner[heads[index] % ring])
+            owner = np.int64(touches.owner[heads[index] & ring_mask])
         since = owner
         reader = reader_heads[index] if index < written else np.int64(-1)
         while owner != before:
@@ -284,11 +285,11 @@ def _shares_primary(
     touches: Touches, all_past: Ints, scalars: Ints, keys: Words, marks: Marks, earlier: int
 ) -> bool:
     first, last = touches_of(all_past, scalars, C.WRITES, earlier)
-    ring = len(touches.keys)
+    ring_mask = len(touches.keys) - 1
     for index in range(len(keys)):
         if marks[index] & C.PRIMARY:
             for touch in range(first, last):
-                slot = touch % ring
+                slot = touch & ring_mask
                 if touches.marks[slot] & C.PRIMARY and touches.keys[slot] == keys[index]:
                     return True
     return False
@@ -300,11 +301,12 @@ def _shares_tables(
     earlier: int,
 ) -> tuple[bool, bool]:  # fmt: skip
     """Return whether an earlier transaction changed one of the tables, and of their schemas."""
-    first = all_past[earlier % len(all_past), C.H_TABLE_START]
-    last = all_past[(earlier + 1) % len(all_past), C.H_TABLE_START]
+    past_mask = len(all_past) - 1
+    first = all_past[earlier & past_mask, C.H_TABLE_START]
+    last = all_past[(earlier + 1) & past_mask, C.H_TABLE_START]
     shares_schema = False
     for at in range(first, last):
-        other = past_tables[at % len(past_tables)]
+        other = past_tables[at & (len(past_tables) - 1)]
         for number in tables:
             if number == other:
                 return True, True
@@ -335,18 +337,18 @@ def count_apart(
     written: int,
 ) -> None:
     """Count unordered pairs with last writers, and of writers with the readers since."""
-    ring, size = len(touches.keys), len(all_past)
+    ring_mask, past_mask = len(touches.keys) - 1, len(all_past) - 1
     reads_old = scalars[C.S_CHAINS + 3 * C.READS + C.OLD]
     stamp = stamp_of(ordinal, APART)
     for index in range(len(keys)):
         owner = np.int64(0)
         if heads[index] >= 0:
-            owner = np.int64(touches.owner[heads[index] % ring])
+            owner = np.int64(touches.owner[heads[index] & ring_mask])
         since = owner
         reader = reader_heads[index] if index < written else np.int64(-1)
         while True:
-            if owner and all_past[owner % size, C.H_MARK] != stamp:
-                past, ranks = all_past[owner % size], all_ranks[owner % size]
+            if owner and all_past[owner & past_mask, C.H_MARK] != stamp:
+                past, ranks = all_past[owner & past_mask], all_ranks[owner & past_mask]
                 past[C.H_MARK] = stamp
                 scalars[C.S_PAIRS] += 1
                 apart[C.M_CLOCK] += may_overlap(C.CLOCK, clock, ranks)

@@ -71,19 +71,19 @@ def _meet(
     becomes -2 - touch.
     """
     met = 0
-    ring, size = len(touches.keys), len(all_past)
+    ring_mask, past_mask = len(touches.keys) - 1, len(all_past) - 1
     for index in range(len(keys)):
         touch = heads[index]
         while touch >= oldest:
-            owner = touches.owner[touch % ring]
-            ranks = all_ranks[owner % size]
+            owner = touches.owner[touch & ring_mask]
+            ranks = all_ranks[owner & past_mask]
             if may_overlap(rule, place, ranks):
                 if heads[index] >= 0:
                     heads[index] = -2 - heads[index]
-                uncertain = ((marks[index] | touches.marks[touch % ring]) & C.UNCERTAIN) != 0
-                known = all_past[owner % size, C.H_MARK] - stamp
+                uncertain = ((marks[index] | touches.marks[touch & ring_mask]) & C.UNCERTAIN) != 0
+                known = all_past[owner & past_mask, C.H_MARK] - stamp
                 if known != _CERTAIN and not (uncertain and known == _UNCERTAIN):
-                    all_past[owner % size, C.H_MARK] = stamp + uncertain
+                    all_past[owner & past_mask, C.H_MARK] = stamp + uncertain
                     counts[C.E_UNCERTAIN if uncertain else C.E_VIOLATIONS] += 1
                     if known == _UNCERTAIN:
                         counts[C.E_UNCERTAIN] -= 1
@@ -97,7 +97,7 @@ def _meet(
                     return -1
             elif same_run(rule, place, ranks) or rule == C.CLOCK:
                 break
-            distance = touches.distance[touch % ring]
+            distance = touches.distance[touch & ring_mask]
             if distance == 0:
                 break
             touch -= distance
@@ -107,12 +107,12 @@ def _meet(
 @borrowing
 def _newest_elsewhere(touches: Touches, all_ranks: Ints, touch: int, oldest: int, lane: int) -> int:
     """Return who last touched a key in another domain, in its chain from ``touch`` back, or 0."""
-    ring, size = len(touches.keys), len(all_ranks)
+    ring_mask, past_mask = len(touches.keys) - 1, len(all_ranks) - 1
     while touch >= oldest:
-        owner = touches.owner[touch % ring]
-        if all_ranks[owner % size, C.R_LANE] != lane:
+        owner = touches.owner[touch & ring_mask]
+        if all_ranks[owner & past_mask, C.R_LANE] != lane:
             return np.int64(owner)
-        distance = touches.distance[touch % ring]
+        distance = touches.distance[touch & ring_mask]
         if distance == 0:
             break
         touch -= distance
@@ -131,16 +131,16 @@ def _settle(
     cross are findings. ``may_hide``: the newest touch may hide another domain's. Returns -1 without
     room.
     """
-    ring, size = len(touches.keys), len(all_past)
+    ring_mask, past_mask = len(touches.keys) - 1, len(all_past) - 1
     for index in range(len(heads)):
         head = heads[index]
         if head == -1:
             counts[C.E_FORGOTTEN] += lost
         elif head < -1:
             heads[index] = -2 - head
-        elif not (marks[index] | touches.marks[head % ring]) & C.UNCERTAIN:
-            owner = np.int64(touches.owner[head % ring])
-            is_near = same_run(rule, place, all_ranks[owner % size])
+        elif not (marks[index] | touches.marks[head & ring_mask]) & C.UNCERTAIN:
+            owner = np.int64(touches.owner[head & ring_mask])
+            is_near = same_run(rule, place, all_ranks[owner & past_mask])
             outside = 0
             if may_hide:
                 outside = _newest_elsewhere(touches, all_ranks, head, oldest, place[C.P_LANE])
@@ -153,7 +153,7 @@ def _settle(
                     return -1
                 crossing = outside if crossing == 0 else min(crossing, outside)
             elif is_near:
-                past = all_past[owner % size]
+                past = all_past[owner & past_mask]
                 if not 0 <= past[C.H_MARK] - stamp <= _ORDERED:
                     past[C.H_MARK] = stamp + _ORDERED
                     counts[C.E_ORDERED] += 1
@@ -236,18 +236,18 @@ def count_waits(
     """
     if next_touch == oldest:
         return
-    ring, size = len(touches.keys), len(all_past)
+    ring_mask, past_mask = len(touches.keys) - 1, len(all_past) - 1
     conflict, stamp = stamp_of(ordinal, rule * 4), stamp_of(ordinal, _WAIT + rule)
     for index in range(len(keys)):
         if len(roles) and not roles[index] & C.UNKEYED_ROWS:
             continue
         touch = find_newest(touches.newest, touches.keys, next_touch, keys[index])
         while touch >= oldest:
-            owner = touches.owner[touch % ring]
-            ranks, past = all_ranks[owner % size], all_past[owner % size]
+            owner = touches.owner[touch & ring_mask]
+            ranks, past = all_ranks[owner & past_mask], all_past[owner & past_mask]
             if may_overlap(rule, place, ranks):
                 waits = not len(roles) or bool(
-                    (roles[index] | np.int64(touches.marks[touch % ring])) & C.SEARCHED
+                    (roles[index] | np.int64(touches.marks[touch & ring_mask])) & C.SEARCHED
                 )
                 known = past[C.H_MARK]
                 if waits and not conflict <= known <= conflict + _UNCERTAIN and known != stamp:
@@ -257,7 +257,7 @@ def count_waits(
                     break
             elif same_run(rule, place, ranks) or rule == C.CLOCK:
                 break
-            distance = touches.distance[touch % ring]
+            distance = touches.distance[touch & ring_mask]
             if distance == 0:
                 break
             touch -= distance

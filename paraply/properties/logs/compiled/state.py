@@ -1,6 +1,6 @@
 """The compiled judges' memory: bounded arrays.
 
-Rings index a running number modulo length. They grow up to the horizon.
+Rings index a running number modulo length, a power of two. They grow up to the horizon.
 """
 
 from __future__ import annotations
@@ -46,12 +46,14 @@ class Timeline(NamedTuple):
 
     workers: Ints
     first_worker: Ints
-    """Heap start per worker count."""
+    """Ring start per worker count."""
     free: Times
-    """Adjacent heaps of free times."""
+    """Adjacent sorted rings of free times: most new times are among the latest."""
+    least: Ints
+    """Per worker count: where in its ring the first free time is."""
     end: Times
     """Time vector of the end so far."""
-    levels: Ints
+    levels: NDArray[np.int32]
     """Transactions per round, modulo LEVELS."""
     width_max: Ints
     totals: Ints
@@ -128,7 +130,8 @@ def new_state(
     limits: tuple[int, ...],
     small: int = 1 << 12,
 ) -> State:
-    """Return the initial state with ``small`` arrays."""
+    """Return the initial state with ``small`` arrays or the next power of two."""
+    small = power_for(small)
     width = 2 + len(workers)
     scalars = np.zeros(C.SCALARS, np.int64)
     scalars[C.S_CLOCK] = -1
@@ -184,18 +187,19 @@ def new_state(
 
 
 def _no_touches(keys_max: int) -> Touches:
-    ring = min(KEYS_MIN, keys_max) + KEYS_OF_ONE
+    ring = power_for(min(KEYS_MIN, keys_max) + KEYS_OF_ONE)
     return Touches(
         keys=np.zeros(ring, np.uint64),
         owner=np.zeros(ring, np.int32),
         distance=np.zeros(ring, np.int32),
         marks=np.zeros(ring, np.uint8),
-        newest=np.zeros(_slots_for(ring), np.int32),
+        newest=np.zeros(2 * ring, np.int32),
     )
 
 
-def _slots_for(entries: int) -> int:
-    return 1 << (3 * entries // 2 - 1).bit_length()
+def power_for(entries: int) -> int:
+    """Return the least power of two from ``entries`` on."""
+    return 1 << (entries - 1).bit_length()
 
 
 def _no_time(workers: tuple[int, ...]) -> Timeline:
@@ -205,8 +209,9 @@ def _no_time(workers: tuple[int, ...]) -> Timeline:
         workers=np.array(workers, np.int64),
         first_worker=starts,
         free=np.zeros((C.MODELS, max(1, int(starts[-1]))), np.int64),
+        least=np.zeros((C.MODELS, len(workers)), np.int64),
         end=np.zeros((C.MODELS, width), np.int64),
-        levels=np.zeros((C.MODELS, LEVELS), np.int64),
+        levels=np.zeros((C.MODELS, LEVELS), np.int32),
         width_max=np.zeros(C.MODELS, np.int64),
         totals=np.zeros((C.MODELS, 2), np.int64),
     )
@@ -231,7 +236,7 @@ def grown(state: State, status: int, needed: int) -> State:
     if status == C.GROW_TOUCHES:
         chains = scalars[C.S_CHAINS :].reshape(C.CHAINS, 3).tolist()
         ring, ring_max = len(state.touches.keys), limits[C.L_KEYS] + KEYS_OF_ONE
-        size = max(ring + needed, min(4 * ring, ring_max))
+        size = power_for(max(ring + needed, min(2 * ring, ring_max)))
         longer = [
             _more_touches(touches, first, next_, size)
             for touches, (first, next_, _) in zip(
@@ -244,7 +249,7 @@ def grown(state: State, status: int, needed: int) -> State:
     if status == C.GROW_PAST:
         # At once to the last length: pages are only taken when they are first written.
         most = max(limits[C.L_TRANSACTIONS], limits[C.L_LINKS]) + 3
-        size = max(len(state.past) * 3 // 2, most)
+        size = power_for(max(len(state.past) + 1, most))
         first = max(1, ordinal + 1 - len(state.past))
         return state._replace(
             ranks=_regrown_ring(state.ranks, first, ordinal + 1, size),
@@ -253,12 +258,12 @@ def grown(state: State, status: int, needed: int) -> State:
         )
     if status == C.GROW_TIES:
         next_ = int(scalars[C.S_TIE_NEXT])
-        size = max(len(state.ties) * 3 // 2, len(state.ties) + needed)
+        size = power_for(len(state.ties) + needed)
         first = max(0, next_ - len(state.ties))
         return state._replace(ties=_regrown_ring(state.ties, first, next_, size))
     if status == C.GROW_TABLES:
         next_ = int(scalars[C.S_TABLE_NEXT])
-        size = len(state.past_tables) * 3 // 2 + needed
+        size = power_for(len(state.past_tables) + needed)
         first = max(0, next_ - len(state.past_tables))
         return state._replace(past_tables=_regrown_ring(state.past_tables, first, next_, size))
     assert status == C.GROW_PREFIXES, status
@@ -274,7 +279,7 @@ def _more_touches(touches: Touches, first: int, next_: int, size: int) -> Touche
     # From a slot to the running number of its touch, and on to the slot in the longer ring.
     entries = touches.newest[touches.newest != 0].astype(np.int64) - 1
     slots = (next_ - 1 - (next_ - 1 - entries) % old) % size
-    newest = np.zeros(_slots_for(size), np.int32)
+    newest = np.zeros(2 * size, np.int32)
     newest[probed_places(touches.keys[entries], len(newest))] = slots + 1
     return Touches(
         keys=_regrown_ring(touches.keys, first, next_, size),

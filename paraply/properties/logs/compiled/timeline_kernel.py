@@ -14,19 +14,17 @@ Times = NDArray[np.int64]
 
 
 @borrowing
-def _replace_first(free: Times, first: int, count: int, time: int) -> None:
-    at = 0
-    while True:
-        child = 2 * at + 1
-        if child >= count:
+def _replace_first(free: Times, first: int, count: int, least: int, time: int) -> int:
+    """Replace the least time of a sorted ring; return where the next is."""
+    at = least
+    for _ in range(count - 1):
+        before = (at if at else count) - 1
+        if free[first + before] <= time:
             break
-        if child + 1 < count and free[first + child + 1] < free[first + child]:
-            child += 1
-        if free[first + child] >= time:
-            break
-        free[first + at] = free[first + child]
-        at = child
+        free[first + at] = free[first + before]
+        at = before
     free[first + at] = time
+    return least + 1 if least + 1 < count else 0
 
 
 @borrowing
@@ -34,16 +32,17 @@ def schedule(
     line: Timeline, model: int, levels_max: int, ready: Times, work: int, finish: Times
 ) -> None:
     """Schedule ``work`` steps from ``ready`` on."""
-    totals, free, end = line.totals[model], line.free[model], line.end[model]
+    totals, end = line.totals[model], line.end[model]
+    free, least = line.free[model], line.least[model]
     totals[0] += work
     totals[1] += 1
     finish[C.ROUND] = ready[C.ROUND] + 1
     finish[C.UNBOUNDED] = ready[C.UNBOUNDED] + work
     for index in range(len(line.workers)):
         first = line.first_worker[index]
-        start = max(free[first], ready[2 + index])
+        start = max(free[first + least[index]], ready[2 + index])
         finish[2 + index] = start + work
-        _replace_first(free, first, line.workers[index], start + work)
+        least[index] = _replace_first(free, first, line.workers[index], least[index], start + work)
     level = finish[C.ROUND]
     if end[C.ROUND] - level < levels_max:
         levels = line.levels[model]

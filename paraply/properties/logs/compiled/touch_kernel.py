@@ -17,9 +17,9 @@ Ints = NDArray[np.int64]
 
 
 @njit(cache=True, inline="always")
-def _touch_at(slot: int, next_touch: int, ring: int) -> int:
+def _touch_at(slot: int, next_touch: int, ring_mask: int) -> int:
     last = next_touch - 1
-    return last - (last - slot) % ring
+    return last - ((last - slot) & ring_mask)
 
 
 @borrowing
@@ -32,34 +32,35 @@ def find_newest(
     while newest[at] != 0:
         slot = np.int64(newest[at]) - 1
         if keys[slot] == key:
-            return _touch_at(slot, next_touch, len(keys))
+            return _touch_at(slot, next_touch, len(keys) - 1)
         at = (at + 1) & mask
     return -1
 
 
 @borrowing
 def read_ahead(
-    touches: Touches, oldest: int, all_past: Ints, all_ranks: Ints, all_finish: NDArray[np.int32],
-    keys: NDArray[np.uint64], heads: Ints,
+    touches: Touches, oldest: int, others: tuple[Touches, Touches], all_past: Ints,
+    all_ranks: Ints, all_finish: NDArray[np.int32], keys: NDArray[np.uint64], heads: Ints,
 ) -> None:  # fmt: skip
     """Read what judging ``keys`` will, and forgetting as many; ``heads`` receives what has no use.
 
+    ``others`` are further chains in which keys are sought.
+
     Here the processor fetches for many keys at once, where the judge waits for each.
     """
-    newest, ring, size = touches.newest, len(touches.keys), len(all_past)
+    newest, ring_mask, past_mask = touches.newest, len(touches.keys) - 1, len(all_past) - 1
     mask = np.uint64(len(newest) - 1)
     for index in range(len(keys)):
-        total = np.int64(0)
-        slot = np.int64(newest[keys[index] & mask]) - 1
+        home = keys[index] & mask
+        total = np.int64(others[0].newest[home]) + np.int64(others[1].newest[home])
+        slot = np.int64(newest[home]) - 1
         if slot >= 0 and touches.keys[slot] == keys[index]:
-            owner = np.int64(touches.owner[slot]) % size
+            owner = np.int64(touches.owner[slot]) & past_mask
             finish = all_finish[owner]
             total += np.int64(touches.distance[slot]) + np.int64(touches.marks[slot])
             total += all_ranks[owner, 0] + all_past[owner, 0] + all_past[owner, C.H_MARK]
             total += np.int64(finish[0, 0]) + np.int64(finish[2, 0])
-        key = touches.keys[(oldest + index) % ring]
-        slot = np.int64(newest[key & mask]) - 1
-        total += slot >= 0 and touches.keys[slot] == key
+        total += np.int64(newest[touches.keys[(oldest + index) & ring_mask] & mask])
         heads[index] = total
 
 
@@ -68,16 +69,16 @@ def add_touch(touches: Touches, touch: int, key: np.uint64, owner: int, marks: i
     """Record a touch; the ring has room."""
     newest, keys = touches.newest, touches.keys
     mask = np.int64(len(newest) - 1)
-    ring = len(keys)
+    ring_mask = len(keys) - 1
     at = np.int64(key & np.uint64(mask))
     distance = 0
     while newest[at] != 0:
         slot = np.int64(newest[at]) - 1
         if keys[slot] == key:
-            distance = touch - _touch_at(slot, touch, ring)
+            distance = touch - _touch_at(slot, touch, ring_mask)
             break
         at = (at + 1) & mask
-    slot = touch % ring
+    slot = touch & ring_mask
     newest[at] = slot + 1
     keys[slot] = key
     touches.owner[slot] = owner
@@ -105,11 +106,11 @@ def _remove(newest: NDArray[np.int32], keys: NDArray[np.uint64], at: int) -> Non
 @borrowing
 def touches_of(all_past: Ints, scalars: Ints, chain: int, ordinal: int) -> tuple[int, int]:
     """Return a remembered transaction's range of touches in a chain."""
-    size, column = len(all_past), C.H_TOUCH_START + chain
-    start = all_past[ordinal % size, column]
+    mask, column = len(all_past) - 1, C.H_TOUCH_START + chain
+    start = all_past[ordinal & mask, column]
     if ordinal == scalars[C.S_ORDINAL]:
         return start, scalars[C.S_CHAINS + 3 * chain + C.NEXT]
-    return start, all_past[(ordinal + 1) % size, column]
+    return start, all_past[(ordinal + 1) & mask, column]
 
 
 @borrowing
@@ -119,21 +120,20 @@ def _forget(
 ) -> None:  # fmt: skip
     newest, keys = touches.newest, touches.keys
     mask = np.int64(len(newest) - 1)
-    ring = len(keys)
+    ring_mask = len(keys) - 1
     took = False
     for touch in range(first, last):
-        key = keys[touch % ring]
-        at = np.int64(key & np.uint64(mask))
+        slot = touch & ring_mask
+        at = np.int64(keys[slot] & np.uint64(mask))
+        # An entry with a newer touch of the key is another entry: no key need be read.
         while newest[at] != 0:
-            slot = np.int64(newest[at]) - 1
-            if keys[slot] == key:
-                if slot == touch % ring:
-                    _remove(newest, keys, at)
-                    took = True
+            if newest[at] == slot + 1:
+                _remove(newest, keys, at)
+                took = True
                 break
             at = (at + 1) & mask
     if took:
-        ranks = all_ranks[ordinal % len(all_ranks)]
+        ranks = all_ranks[ordinal & (len(all_ranks) - 1)]
         clock = forgotten[chain, C.CLOCK, 0]
         group = forgotten[chain, C.GROUP, ranks[C.R_LANE]]
         clock[0], clock[1], clock[2] = 1, ranks[C.R_RUN], ranks[C.R_RANK]
