@@ -28,7 +28,6 @@ from paraply.exploring.generated.fates import Fate, Judged, Mutant, judged, muta
 from paraply.exploring.generated.forking import Forks
 from paraply.mutating.operators import Swaps
 from paraply.mutating.patches import CodeKey, LoadedFunctions, PatchError
-from tests.properties.answers import groups
 
 OF_JUDGES = ("tests/properties", "tests/machines", "tests/auditing/in_parts")
 OF_KERNELS = (
@@ -47,7 +46,7 @@ OWN_TESTS: Mapping[str, tuple[str, ...]] = {
     "paraply.adapters.conformance.stamps": OF_HARNESS,
 }
 """Packages and modules with their tests; the first that contains a module counts."""
-OF_ANSWERS = "tests/properties/test_answers.py"
+ANSWERED, OF_ANSWERS = "tests.properties.answers", "tests/properties/test_answers.py"
 """These tests know what judges answered, not why; they run last."""
 SWAPS = Swaps(has_words=False)
 CPU_SECONDS = 240
@@ -201,7 +200,7 @@ def main(arguments: list[str] | None = None) -> int:
         return 0
 
     def run(tests: OwnTests) -> None:
-        groups()  # Drawn once, before processes fork.
+        import_module(ANSWERED).groups()  # Drawn once, before processes fork.
         sources = [Path(str(import_module(one).__file__)) for one in modules(tuple(OWN_TESTS))]
         store = given.store / "calls.jsonl"
         tests.record(str(ROOT / "paraply"), store, sources, given.processes)
