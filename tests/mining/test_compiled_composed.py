@@ -12,7 +12,6 @@ from paraply.mining.compiled import columns as A
 from paraply.mining.compiled.composed import columns as C
 from paraply.mining.compiled.composed.system import run_fast, run_many, settings_of
 from paraply.mining.systems import systems_of
-from paraply.properties.registry import property_named
 from paraply.reference_impl.certification.dialects import DIALECTS
 from paraply.reference_impl.certification.gtids import GROUP_NAME, Gtid, format_gtid_set
 from paraply.reference_impl.composed.rows import item_of_row
@@ -136,6 +135,9 @@ def assert_same(one, fast, choices):
     assert tuple(schedule.choices) == fast.choices
     assert events_of(history, names) == [tuple(row) for row in fast.events.tolist()]
     assert writes_of(history, names) == kernels_writes(fast)
-    judged = {name for name in C.JUDGED if property_named(name).violations(history)}
+    judged = {
+        prop.name for prop in one.properties
+        if prop.name in C.JUDGED and prop.violations(history)
+    }  # fmt: skip
     assert judged == fast.broken
     return judged

@@ -20,8 +20,8 @@ ACTIONS_MAX = MEMBERS_MAX * (2 * TRANSACTIONS_MAX + A.WORKERS_MAX + 8)
 # Settings, after the applier's.
 (
     P_MEMBERS, P_ACKNOWLEDGEMENTS, P_AFTER_COMMIT, P_ONE_ORDER, P_DELETES, P_BROADCASTS,
-    P_CTAS_IS_BARRIER, P_COLLECTS_IF_GROWN, P_FAULT, P_SIZE,
-) = range(A.P_SIZE, A.P_SIZE + 10)  # fmt: skip
+    P_CTAS_IS_BARRIER, P_COLLECTS_IF_GROWN, P_JUDGED, P_FAULT, P_SIZE,
+) = range(A.P_SIZE, A.P_SIZE + 11)  # fmt: skip
 
 # What is left of the budget, and counts of the run.
 (
@@ -68,6 +68,9 @@ ONE_IN = 8
     E_SN, E_GTID, E_SET, E_SEEN, E_SIZE,
 ) = range(15)  # fmt: skip
 READER, AUDITOR = range(2)
+
+# What the judge knows of a member; bits of transactions, and the last commit.
+K_POSITIVE, K_STAMPED, K_DONE, K_LAST, K_FLUSHED, K_ENDED, K_SIZE = range(7)
 
 KINDS = (
     EventKind.STARTED, EventKind.VIEW_INSTALLED, EventKind.ONLINE, EventKind.SUBMITTED,
@@ -125,3 +128,7 @@ JUDGED = (
     "first_certified_wins",
 )
 """Judged properties, by verdict bit."""
+(
+    LOST_UPDATE, ANOTHER_STATE, ANOTHER_ORDER, NO_PREFIX, UNCOMMITTED_SHOWN, UNLOCKED, BEGUN_EARLY,
+    COMMITTED_EARLY, ANSWERED_EARLY, NOT_AS_FLUSHED, GAVE_UP, NOT_AT_REST, BOTH_CERTIFIED,
+) = (1 << bit for bit in range(len(JUDGED)))  # fmt: skip

@@ -63,8 +63,13 @@ class Room(NamedTuple):
     jobs: Ints
     workers: Ints
 
-    seen: Ints
-    committed: Ints
+    judged: Ints
+    """What the judge knows of members: C.K_..."""
+    snapshots: Ints
+    """Bits of transactions that the origin had executed, by transaction."""
+    acknowledged: Ints
+    given: Ints
+    """LC and SN, as certified."""
     held: Ints
     names: Ints
 
@@ -102,8 +107,10 @@ def new_room() -> Room:
         "replicas": (members, A.R_SIZE),
         "jobs": (members, transactions, A.J_SIZE),
         "workers": (members, A.WORKERS_MAX, C.W_SIZE),
-        "seen": (members, transactions),
-        "committed": (members, transactions),
+        "judged": (members, C.K_SIZE),
+        "snapshots": transactions,
+        "acknowledged": transactions,
+        "given": (members, transactions, 2),
         "held": (members, A.ROWS_MAX),
         "names": A.ROWS_MAX,
     }

@@ -62,7 +62,23 @@ def settings_of(system: System) -> Ints | None:
     p[C.P_CTAS_IS_BARRIER] = dialect.orders_create_select
     p[C.P_COLLECTS_IF_GROWN] = dialect.collects_only_if_stable_grew
     p[C.P_FAULT] = C.FAULTS.index(system.mutant)
+    p[C.P_JUDGED] = _judged(system, p)
     return p
+
+
+def _judged(system: System, p: Ints) -> int:
+    """Return the bits of what is promised with these options, and of a mutant's own breach."""
+    is_promised = {
+        "members_commit_in_one_order": p[C.P_ONE_ORDER],
+        "members_show_prefixes_of_one_order": p[C.P_ONE_ORDER],
+        "own_commits_wait_for_other_members": p[C.P_ACKNOWLEDGEMENTS] and not p[C.P_AFTER_COMMIT],
+        "members_answer_when_others_have_it": p[C.P_ACKNOWLEDGEMENTS],
+    }
+    return sum(
+        1 << bit
+        for bit, name in enumerate(C.JUDGED)
+        if is_promised.get(name, True) or (system.mutant and name in system.goals)
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
