@@ -18,12 +18,12 @@ from paraply.mining.compiled.composed.table_kernel import (
 )
 from paraply.mining.compiled.coordinator_kernel import finish_job, may_dispatch, queue_job
 from paraply.mining.compiled.room import Ints
-from paraply.vocabulary.kernel_cache import PART
+from paraply.vocabulary.kernel_cache import BORROWED
 
 RETRIES_MAX = 10
 
 
-@njit(**PART)
+@njit(**BORROWED)
 def idle_worker(p: Ints, room: Room, member: int) -> int:
     """Return the first idle worker."""
     for worker in range(p[A.P_WORKERS]):
@@ -32,7 +32,7 @@ def idle_worker(p: Ints, room: Room, member: int) -> int:
     return A.NONE
 
 
-@njit(**PART)
+@njit(**BORROWED)
 def can_coordinate(p: Ints, room: Room, member: int) -> bool:
     """Return whether the coordinator can dispatch the next transaction."""
     replica = room.replicas[member]
@@ -44,7 +44,7 @@ def can_coordinate(p: Ints, room: Room, member: int) -> bool:
     return may_dispatch(p, replica, room.jobs[member], room.stamps[member, transaction])
 
 
-@njit(**PART)
+@njit(**BORROWED)
 def coordinate(p: Ints, room: Room, member: int) -> None:
     """Dispatch the next transaction."""
     replica = room.replicas[member]
@@ -58,7 +58,7 @@ def coordinate(p: Ints, room: Room, member: int) -> None:
     _record(room, C.SCHEDULED, member, worker)
 
 
-@njit(**PART)
+@njit(**BORROWED)
 def _record(room: Room, kind: int, member: int, worker: int) -> int:
     one = room.workers[member, worker]
     place = record(room, kind, member, one[A.W_JOB])
@@ -67,7 +67,7 @@ def _record(room: Room, kind: int, member: int, worker: int) -> int:
     return place
 
 
-@njit(**PART)
+@njit(**BORROWED)
 def can_work(p: Ints, room: Room, member: int, worker: int) -> bool:
     """Return whether a worker has a next step."""
     one = room.workers[member, worker]
@@ -79,7 +79,7 @@ def can_work(p: Ints, room: Room, member: int, worker: int) -> bool:
     return is_first(p, room, member, one[A.W_JOB])
 
 
-@njit(**PART)
+@njit(**BORROWED)
 def work(p: Ints, room: Room, member: int, worker: int) -> None:
     """Take a worker's next step."""
     one = room.workers[member, worker]
@@ -92,7 +92,7 @@ def work(p: Ints, room: Room, member: int, worker: int) -> None:
         _apply_row(p, room, member, worker)
 
 
-@njit(**PART)
+@njit(**BORROWED)
 def _commit(p: Ints, room: Room, member: int, worker: int) -> None:
     mine, one = room.members[member], room.workers[member, worker]
     transaction = one[A.W_JOB]
@@ -110,7 +110,7 @@ def _commit(p: Ints, room: Room, member: int, worker: int) -> None:
     count_as_executed(room, member, transaction)
 
 
-@njit(**PART)
+@njit(**BORROWED)
 def _apply_row(p: Ints, room: Room, member: int, worker: int) -> None:
     one = room.workers[member, worker]
     job, change = one[A.W_JOB], one[A.W_ROW]
@@ -130,7 +130,7 @@ def _apply_row(p: Ints, room: Room, member: int, worker: int) -> None:
         one[A.W_STAGE] = A.FINISHED
 
 
-@njit(**PART)
+@njit(**BORROWED)
 def _on_lock_wait(p: Ints, room: Room, member: int, worker: int, row: int) -> None:
     """Wait for a holder; break off a client, and call back a worker that commits later."""
     one = room.workers[member, worker]
@@ -153,7 +153,7 @@ def _on_lock_wait(p: Ints, room: Room, member: int, worker: int, row: int) -> No
         return
 
 
-@njit(**PART)
+@njit(**BORROWED)
 def _call_back(p: Ints, room: Room, member: int, victim: int, waiter: int) -> None:
     """Roll a worker back; it tries again when it is first."""
     other = room.workers[member, victim]
@@ -168,7 +168,7 @@ def _call_back(p: Ints, room: Room, member: int, victim: int, waiter: int) -> No
     _record(room, C.RETRIED, member, victim)
 
 
-@njit(**PART)
+@njit(**BORROWED)
 def _fail(p: Ints, room: Room, member: int, worker: int) -> None:
     """Roll all back; the member's applier ends."""
     room.replicas[member, A.R_FAILED] = 1

@@ -19,12 +19,12 @@ from paraply.mining.compiled.composed.table_kernel import (
 )
 from paraply.mining.compiled.room import Ints
 from paraply.mining.compiled.source_kernel import choose, list_writes
-from paraply.vocabulary.kernel_cache import PART
+from paraply.vocabulary.kernel_cache import BORROWED
 
 # Clients.
 
 
-@njit(**PART)
+@njit(**BORROWED)
 def execute(p: Ints, room: Room, member: int) -> None:
     """Choose a client's transaction, lock its rows and read them; it is sent later."""
     dice, program, mine = room.dice, room.program, room.members[member]
@@ -53,7 +53,7 @@ def execute(p: Ints, room: Room, member: int) -> None:
             room.holders[member, row] = -one[C.X_CLIENT]
 
 
-@njit(**PART)
+@njit(**BORROWED)
 def forget_execution(room: Room, member: int, at: int) -> None:
     """Remove the execution at a place."""
     mine = room.members[member]
@@ -63,7 +63,7 @@ def forget_execution(room: Room, member: int, at: int) -> None:
             room.executing[member, place, what] = room.executing[member, place + 1, what]
 
 
-@njit(**PART)
+@njit(**BORROWED)
 def break_off(room: Room, member: int, client: int) -> bool:
     """Roll an unsent transaction back; return whether there is one."""
     for at in range(room.members[member, C.N_EXECUTING]):
@@ -74,7 +74,7 @@ def break_off(room: Room, member: int, client: int) -> bool:
     return False
 
 
-@njit(**PART)
+@njit(**BORROWED)
 def send(p: Ints, room: Room, member: int, at: int) -> None:
     """Send an executed transaction to all, and change its rows."""
     mine, left = room.members[member], room.left
@@ -113,7 +113,7 @@ def send(p: Ints, room: Room, member: int, at: int) -> None:
 # Messages.
 
 
-@njit(**PART)
+@njit(**BORROWED)
 def broadcast(room: Room, member: int) -> None:
     """Send a member's executed set."""
     mine, left = room.members[member], room.left
@@ -126,7 +126,7 @@ def broadcast(room: Room, member: int) -> None:
     message[C.M_EXECUTED] = mine[C.N_EXECUTED]
 
 
-@njit(**PART)
+@njit(**BORROWED)
 def is_broadcasting(room: Room, member: int) -> bool:
     """Return whether a member's executed set has yet to reach itself."""
     for at in range(room.members[member, C.N_NEXT], room.left[C.G_MESSAGES]):
@@ -135,7 +135,7 @@ def is_broadcasting(room: Room, member: int) -> bool:
     return False
 
 
-@njit(**PART)
+@njit(**BORROWED)
 def deliver(p: Ints, room: Room, member: int) -> None:
     """Deliver the next message."""
     mine = room.members[member]
@@ -147,7 +147,7 @@ def deliver(p: Ints, room: Room, member: int) -> None:
         _on_transaction(p, room, member, message[C.M_TRANSACTION])
 
 
-@njit(**PART)
+@njit(**BORROWED)
 def _on_executed_set(p: Ints, room: Room, member: int, message: Ints) -> None:
     mine, count = room.members[member], p[C.P_MEMBERS]
     sender = message[C.M_SENDER]
@@ -187,7 +187,7 @@ def _on_executed_set(p: Ints, room: Room, member: int, message: Ints) -> None:
             event[C.E_SEEN] |= 1 << transaction
 
 
-@njit(**PART)
+@njit(**BORROWED)
 def _on_transaction(p: Ints, room: Room, member: int, transaction: int) -> None:
     mine, one = room.members[member], room.log[transaction]
     is_local = mine[C.N_SESSIONS] >> transaction & 1
@@ -234,7 +234,7 @@ def _on_transaction(p: Ints, room: Room, member: int, transaction: int) -> None:
                 room.versions[member, row_at(one, change), C.V_VERSION] = 0
 
 
-@njit(**PART)
+@njit(**BORROWED)
 def _on_refused_here(p: Ints, room: Room, member: int, transaction: int) -> None:
     room.members[member, C.N_SESSIONS] &= ~(1 << transaction)
     record(room, C.ROLLED_BACK, member, transaction)
@@ -246,7 +246,7 @@ def _on_refused_here(p: Ints, room: Room, member: int, transaction: int) -> None
         roll_back_rows(room, member, transaction)
 
 
-@njit(**PART)
+@njit(**BORROWED)
 def _stamp(
     p: Ints, room: Room, member: int, one: Ints, stamp: Ints, items: int, is_local: int
 ) -> None:
@@ -276,7 +276,7 @@ def _stamp(
 # Group commit of own transactions.
 
 
-@njit(**PART)
+@njit(**BORROWED)
 def is_acknowledged(p: Ints, room: Room, member: int, transaction: int) -> bool:
     """Return whether enough others have a transaction."""
     if p[C.P_FAULT] == C.COMMIT_DOES_NOT_WAIT:
@@ -287,7 +287,7 @@ def is_acknowledged(p: Ints, room: Room, member: int, transaction: int) -> bool:
     return int(heard) >= min(p[C.P_ACKNOWLEDGEMENTS], p[C.P_MEMBERS] - 1)
 
 
-@njit(**PART)
+@njit(**BORROWED)
 def is_first(p: Ints, room: Room, member: int, transaction: int) -> bool:
     """Return whether a transaction is first in commit order."""
     if p[C.P_FAULT] == C.ORDER_BINDS_NOBODY:
@@ -295,7 +295,7 @@ def is_first(p: Ints, room: Room, member: int, transaction: int) -> bool:
     return room.members[member, C.N_QUEUE] > 0 and room.queue[member, 0] == transaction
 
 
-@njit(**PART)
+@njit(**BORROWED)
 def is_own_turn(p: Ints, room: Room, member: int, transaction: int) -> bool:
     """Return whether a flushed transaction may commit now."""
     if not (p[C.P_AFTER_COMMIT] or is_acknowledged(p, room, member, transaction)):
@@ -307,7 +307,7 @@ def is_own_turn(p: Ints, room: Room, member: int, transaction: int) -> bool:
     return bool(room.flushed[member, 0] == transaction)
 
 
-@njit(**PART)
+@njit(**BORROWED)
 def flush(p: Ints, room: Room, member: int, is_only_asked: bool) -> bool:
     """Write a group to the binary log, if any; return whether there is one."""
     mine, flushed, queue = room.members[member], room.flushed[member], room.queue[member]
@@ -339,7 +339,7 @@ def flush(p: Ints, room: Room, member: int, is_only_asked: bool) -> bool:
     return True
 
 
-@njit(**PART)
+@njit(**BORROWED)
 def _waits_for_fence(room: Room, member: int, transaction: int) -> bool:
     """Return whether an earlier (0, 0) has yet to be applied."""
     for earlier in range(1, transaction):
@@ -349,7 +349,7 @@ def _waits_for_fence(room: Room, member: int, transaction: int) -> bool:
     return False
 
 
-@njit(**PART)
+@njit(**BORROWED)
 def count_as_executed(room: Room, member: int, transaction: int) -> None:
     """Add to the executed set and the binary log."""
     mine = room.members[member]
@@ -357,7 +357,7 @@ def count_as_executed(room: Room, member: int, transaction: int) -> None:
     mine[C.N_COMMITTED] |= 1 << transaction
 
 
-@njit(**PART)
+@njit(**BORROWED)
 def commit_own(p: Ints, room: Room, member: int, transaction: int) -> None:
     """Commit in the engine, free the rows; AFTER_SYNC, answer the client."""
     mine = room.members[member]
@@ -375,7 +375,7 @@ def commit_own(p: Ints, room: Room, member: int, transaction: int) -> None:
         answer(room, member, transaction)
 
 
-@njit(**PART)
+@njit(**BORROWED)
 def answer(room: Room, member: int, transaction: int) -> None:
     """Confirm the commit to the client."""
     mine = room.members[member]
@@ -383,7 +383,7 @@ def answer(room: Room, member: int, transaction: int) -> None:
     record(room, C.CLIENT_ACKNOWLEDGED, member, transaction)
 
 
-@njit(**PART)
+@njit(**BORROWED)
 def is_answerable(p: Ints, room: Room, member: int, transaction: int) -> bool:
     """Return whether a committed transaction's client may be answered."""
     if p[C.P_FAULT] == C.ANSWER_DOES_NOT_WAIT:
@@ -391,7 +391,7 @@ def is_answerable(p: Ints, room: Room, member: int, transaction: int) -> bool:
     return is_acknowledged(p, room, member, transaction)
 
 
-@njit(**PART)
+@njit(**BORROWED)
 def open_transactions(room: Room, member: int) -> int:
     """Return the number of clients with a transaction."""
     mine = room.members[member]

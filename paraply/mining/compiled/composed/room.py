@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Protocol, cast
 
 import numpy as np
 
@@ -11,10 +11,11 @@ from paraply.mining.compiled.composed import columns as C
 from paraply.mining.compiled.room import Ints
 
 
-class Room(NamedTuple):
+class Room(Protocol):
     """What a run is made of and leaves, then what its parts work with.
 
-    The first index of what members have is the member's.
+    The first index of what members have is the member's. It is one record, which a call passes as
+    a pointer, so kernels need not be compiled into those that call them.
     """
 
     dice: Ints
@@ -114,4 +115,5 @@ def new_room() -> Room:
         "held": (members, A.ROWS_MAX),
         "names": A.ROWS_MAX,
     }
-    return Room(**{name: np.zeros(size, np.int64) for name, size in sizes.items()})
+    kinds = np.dtype([(name, np.int64, size) for name, size in sizes.items()])
+    return cast("Room", np.zeros(1, kinds).view(np.recarray)[0])

@@ -29,10 +29,10 @@ from paraply.mining.compiled.composed.room import Room
 from paraply.mining.compiled.composed.table_kernel import read_rows, record
 from paraply.mining.compiled.room import Ints
 from paraply.mining.compiled.source_kernel import choose
-from paraply.vocabulary.kernel_cache import PART
+from paraply.vocabulary.kernel_cache import BORROWED
 
 
-@njit(**PART)
+@njit(**BORROWED)
 def run_group(p: Ints, room: Room) -> int:
     """Take steps until none is possible; return the events, or A.OVERFLOWN."""
     left = room.left
@@ -58,7 +58,7 @@ def run_group(p: Ints, room: Room) -> int:
     return int(left[C.G_EVENTS])
 
 
-@njit(**PART)
+@njit(**BORROWED)
 def _boot(p: Ints, room: Room) -> None:
     left, members = room.left, room.members
     left[:] = 0
@@ -74,7 +74,7 @@ def _boot(p: Ints, room: Room) -> None:
             record(room, kind, member, 0)
 
 
-@njit(**PART)
+@njit(**BORROWED)
 def _list_actions(p: Ints, room: Room) -> int:
     """List the possible actions in the reference's order."""
     left, actions = room.left, room.actions
@@ -110,14 +110,14 @@ def _list_actions(p: Ints, room: Room) -> int:
     return count
 
 
-@njit(**PART)
+@njit(**BORROWED)
 def _offer(actions: Ints, count: int, code: int, member: int, subject: int) -> int:
     one = actions[count]
     one[C.S_CODE], one[C.S_MEMBER], one[C.S_SUBJECT] = code, member, subject
     return count + 1
 
 
-@njit(**PART)
+@njit(**BORROWED)
 def _choose(room: Room, count: int) -> int:
     """Choose an action; optional ones seldom."""
     optional = 0
@@ -137,7 +137,7 @@ def _choose(room: Room, count: int) -> int:
     return 0
 
 
-@njit(**PART)
+@njit(**BORROWED)
 def _act(p: Ints, room: Room, code: int, member: int, subject: int) -> None:
     if code == C.DELIVER:
         deliver(p, room, member)

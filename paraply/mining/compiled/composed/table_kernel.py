@@ -8,10 +8,10 @@ from paraply.mining.compiled import columns as A
 from paraply.mining.compiled.composed import columns as C
 from paraply.mining.compiled.composed.room import Room
 from paraply.mining.compiled.room import Ints
-from paraply.vocabulary.kernel_cache import PART
+from paraply.vocabulary.kernel_cache import BORROWED
 
 
-@njit(**PART)
+@njit(**BORROWED)
 def record(room: Room, kind: int, member: int, transaction: int) -> int:
     """Add an event; return its place, for the rest of its fields."""
     place = room.left[C.G_EVENTS]
@@ -24,13 +24,13 @@ def record(room: Room, kind: int, member: int, transaction: int) -> int:
     return int(place)
 
 
-@njit(**PART)
+@njit(**BORROWED)
 def row_at(one: Ints, change: int) -> int:
     """Return the row of a transaction's change."""
     return int(one[C.T_ITEMS] >> (3 * change) & 7)
 
 
-@njit(**PART)
+@njit(**BORROWED)
 def change_row(room: Room, member: int, transaction: int, change: int) -> int:
     """Lock and change a row; return the outcome."""
     row = row_at(room.log[transaction], change)
@@ -45,7 +45,7 @@ def change_row(room: Room, member: int, transaction: int, change: int) -> int:
     return A.OK
 
 
-@njit(**PART)
+@njit(**BORROWED)
 def unlock(room: Room, member: int, transaction: int) -> None:
     """Free a transaction's or client's rows."""
     for row in range(A.ROWS_MAX):
@@ -53,7 +53,7 @@ def unlock(room: Room, member: int, transaction: int) -> None:
             room.holders[member, row] = 0
 
 
-@njit(**PART)
+@njit(**BORROWED)
 def commit_rows(room: Room, member: int, transaction: int) -> None:
     """Publish changes and free rows."""
     changes = room.applied[member, transaction]
@@ -65,14 +65,14 @@ def commit_rows(room: Room, member: int, transaction: int) -> None:
     unlock(room, member, transaction)
 
 
-@njit(**PART)
+@njit(**BORROWED)
 def roll_back_rows(room: Room, member: int, transaction: int) -> None:
     """Undo changes and free rows."""
     room.applied[member, transaction] = 0
     unlock(room, member, transaction)
 
 
-@njit(**PART)
+@njit(**BORROWED)
 def read_rows(p: Ints, room: Room, member: int, session: int) -> None:
     """Record a snapshot of all rows."""
     seen = 0
@@ -83,7 +83,7 @@ def read_rows(p: Ints, room: Room, member: int, session: int) -> None:
     event[C.E_OTHER], event[C.E_SET] = session, seen
 
 
-@njit(**PART)
+@njit(**BORROWED)
 def take_out(numbers: Ints, count: int, number: int) -> int:
     """Remove a number from the first ``count``; return how many are left."""
     kept = 0
@@ -94,7 +94,7 @@ def take_out(numbers: Ints, count: int, number: int) -> int:
     return kept
 
 
-@njit(**PART)
+@njit(**BORROWED)
 def has(numbers: Ints, count: int, number: int) -> bool:
     """Return whether a number is among the first ``count``."""
     for at in range(count):  # noqa: SIM110 - kernels know no generators

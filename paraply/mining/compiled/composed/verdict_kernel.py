@@ -9,10 +9,10 @@ from paraply.mining.compiled.composed import columns as C
 from paraply.mining.compiled.composed.room import Room
 from paraply.mining.compiled.composed.table_kernel import has, row_at, take_out
 from paraply.mining.compiled.room import Ints
-from paraply.vocabulary.kernel_cache import PART
+from paraply.vocabulary.kernel_cache import BORROWED
 
 
-@njit(**PART)
+@njit(**BORROWED)
 def judge(p: Ints, room: Room, count: int) -> int:
     """Return a bit per judged property that ``count`` events break."""
     events, judged = room.events, room.judged
@@ -70,7 +70,7 @@ def judge(p: Ints, room: Room, count: int) -> int:
     return broken & p[C.P_JUDGED]
 
 
-@njit(**PART)
+@njit(**BORROWED)
 def _loses_update(p: Ints, room: Room, certified: int) -> bool:
     """Return whether a certified change did not read what the one before it had left."""
     left = room.names
@@ -87,7 +87,7 @@ def _loses_update(p: Ints, room: Room, certified: int) -> bool:
     return False
 
 
-@njit(**PART)
+@njit(**BORROWED)
 def _rows_of(one: Ints) -> int:
     rows = 0
     for change in range(one[C.T_COUNT]):
@@ -95,7 +95,7 @@ def _rows_of(one: Ints) -> int:
     return rows
 
 
-@njit(**PART)
+@njit(**BORROWED)
 def _on_certified(room: Room, event: Ints) -> int:
     """Note a stamp; compare a certified transaction with the writers that it had not seen."""
     member, transaction = event[C.E_MEMBER], event[C.E_TRANSACTION]
@@ -116,7 +116,7 @@ def _on_certified(room: Room, event: Ints) -> int:
     return broken
 
 
-@njit(**PART)
+@njit(**BORROWED)
 def _begins_early(room: Room, event: Ints) -> bool:
     """Return whether a worker begins before what its member's stamp waits for is committed."""
     member, transaction = event[C.E_MEMBER], event[C.E_TRANSACTION]
@@ -136,7 +136,7 @@ def _begins_early(room: Room, event: Ints) -> bool:
     return False
 
 
-@njit(**PART)
+@njit(**BORROWED)
 def _is_early(p: Ints, room: Room, event: Ints) -> bool:
     """Return whether too few others have acknowledged a member's own transaction."""
     member, transaction = event[C.E_MEMBER], event[C.E_TRANSACTION]
@@ -147,7 +147,7 @@ def _is_early(p: Ints, room: Room, event: Ints) -> bool:
     return bool(heard < min(p[C.P_ACKNOWLEDGEMENTS], p[C.P_MEMBERS] - 1))
 
 
-@njit(**PART)
+@njit(**BORROWED)
 def _on_committed(p: Ints, room: Room, event: Ints) -> int:
     """Compare a commit with the member's order, binary log and acknowledgements."""
     member, transaction = event[C.E_MEMBER], event[C.E_TRANSACTION]
@@ -167,7 +167,7 @@ def _on_committed(p: Ints, room: Room, event: Ints) -> int:
     return broken
 
 
-@njit(**PART)
+@njit(**BORROWED)
 def _on_read(p: Ints, room: Room, event: Ints, certified: int) -> int:
     """Compare a snapshot with what is committed here, and with prefixes of what is certified."""
     member = event[C.E_MEMBER]
