@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from random import Random
 
 import numpy as np
 import pytest
 
+from paraply.mining.campaign import run_campaign
 from paraply.mining.compiled import columns as A
 from paraply.mining.compiled.composed import columns as C
+from paraply.mining.compiled.composed.course_kernel import course_digest
 from paraply.mining.compiled.composed.system import run_fast, run_many, settings_of
+from paraply.mining.coverage import course_of
+from paraply.mining.engines import InProcess
 from paraply.mining.systems import systems_of
 from paraply.reference_impl.certification.dialects import DIALECTS
 from paraply.reference_impl.certification.gtids import GROUP_NAME, Gtid, format_gtid_set
 from paraply.reference_impl.composed.rows import item_of_row
 from paraply.vocabulary.events import EventKind
 from paraply.vocabulary.schedule import RecordedSchedule
+from tests.mining.campaigns import rows_of, small_plan
 
 WITHIN = {"joins": "0", "departures": "0", "alterations": "0"}
 FIRST_SEED = int(os.environ.get("PARAPLY_FAST_FIRST", "0"))
@@ -141,3 +147,97 @@ def assert_same(one, fast, choices):
     }  # fmt: skip
     assert judged == fast.broken
     return judged
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_kernel_and_reference_make_the_same_run_of_drawn_settings_and_seeds(dialect):
+    for seed in range(FIRST_SEED, FIRST_SEED + SEEDS):
+        one = system(f"composed:{dialect}", drawn(seed))
+        for run in range(3):
+            fast = run_fast(settings_of(one), seed=seed + run)
+            assert assert_same(one, fast, fast.choices) <= one.known_breaches
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", C.FAULTS[1:])
+def test_kernel_and_reference_catch_the_same_faults(name):
+    for seed in range(FIRST_SEED, FIRST_SEED + SEEDS):
+        one = system(name, drawn(seed))
+        for run in range(3):
+            fast = run_fast(settings_of(one), seed=seed + run)
+            assert_same(one, fast, fast.choices)
+
+
+def test_any_list_of_numbers_is_the_same_program_to_both():
+    dice = np.random.default_rng(7)
+    for name in ("composed:mysql_8_4", "composed_unlocks_when_sent"):
+        one = system(name, {"rows": "4", "members": "3", "transactions": "6"})
+        for length in (0, 1, 5, 40, 120):
+            for _ in range(4):
+                program = [int(choice) for choice in dice.integers(0, 9, length)]
+                assert_same(one, run_fast(settings_of(one), program=program), program)
+
+
+@pytest.mark.parametrize("name", C.FAULTS[1:])
+def test_each_fault_is_caught_by_the_property_that_must(name):
+    one = system(name, {})
+    verdicts, _, _ = run_many(settings_of(one), 0, 20_000)
+    (goal,) = one.goals
+    caught = np.flatnonzero(verdicts >> C.JUDGED.index(goal) & 1)
+    assert len(caught)
+    fast = run_fast(settings_of(one), seed=int(caught[0]))
+    assert goal in assert_same(one, fast, fast.choices)
+
+
+@pytest.mark.long
+def test_reference_without_fault_breaks_nothing_in_many_runs():
+    one = system("composed:wl8440", {"members": "3", "transactions": "6"})
+    verdicts, sizes, _ = run_many(settings_of(one), 0, 20_000)
+    assert not verdicts.any()
+    assert sizes[:, 0].min() > 30
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("composed:wl8440", {"joins": "1"}),
+        ("composed:wl8440", {"departures": "1"}),
+        ("composed:wl8440", {"alterations": "1"}),
+        ("composed:wl8440", {"absent": "1"}),
+        ("composed:wl8440", {"single_primary": "true"}),
+        ("composed:wl8440", {"block_size": "2"}),
+        ("composed:wl8440", {"members": "5"}),
+        ("composed:wl8440", {"rows": "7"}),
+        ("composed:wl8440", {"transactions": "25"}),
+        ("composed_crash_recovery_forgets_gtids", {}),
+    ],
+)
+def test_what_the_kernels_do_not_know_is_left_to_the_reference(name, words):
+    assert settings_of(system(name, words)) is None
+
+
+def test_kernels_tell_apart_the_courses_that_the_reference_tells_apart():
+    one = system("composed:wl8440", {"transactions": "2", "rows": "2", "reads": "0"})
+    pairs = set()
+    for seed in range(300):
+        fast = run_fast(settings_of(one), seed=seed)
+        history = one.runner.run(RecordedSchedule(fast.choices), one.workload)
+        digest = course_digest(settings_of(one), fast.room, len(fast.events))
+        pairs.add((course_of(history), digest))
+    courses, digests = map(set, zip(*pairs, strict=True))
+    assert len(pairs) == len(courses) == len(digests)
+    assert 20 < len(pairs) < 300
+
+
+def test_fast_campaign_keeps_what_the_reference_confirms(tmp_path):
+    (sound,) = systems_of(["composed:wl8440"], [], WITHIN)
+    (faulty,) = systems_of([], ["composed_unlocks_when_sent"], WITHIN)
+    plan = replace(
+        small_plan(histories=600, batch=300, subjects=(), is_fast=True), systems=(sound, faulty)
+    )
+    progress = run_campaign(plan, str(tmp_path), InProcess())
+    assert progress.histories == 1200
+    assert progress.per_system[0].confirmed == 0
+    assert progress.per_system[1].violated["rows_stay_locked_until_the_end"] > 10
+    assert len(rows_of(tmp_path, plan)) < 200

@@ -96,9 +96,9 @@ class FastRun:
         return broken_names(self.verdict)
 
 
-def broken_names(verdict: int) -> frozenset[str]:
+def broken_names(verdict: int, judged: Sequence[str] = C.JUDGED) -> frozenset[str]:
     """Return the properties of a verdict's bits."""
-    return frozenset(name for bit, name in enumerate(C.JUDGED) if verdict >> bit & 1)
+    return frozenset(name for bit, name in enumerate(judged) if verdict >> bit & 1)
 
 
 def run_fast(p: Ints, *, seed: int = 0, program: Sequence[int] | None = None) -> FastRun:

@@ -20,8 +20,10 @@ ACTIONS_MAX = MEMBERS_MAX * (2 * TRANSACTIONS_MAX + A.WORKERS_MAX + 8)
 # Settings, after the applier's.
 (
     P_MEMBERS, P_ACKNOWLEDGEMENTS, P_AFTER_COMMIT, P_ONE_ORDER, P_DELETES, P_BROADCASTS,
-    P_CTAS_IS_BARRIER, P_COLLECTS_IF_GROWN, P_JUDGED, P_FAULT, P_SIZE,
+    P_CTAS_IS_BARRIER, P_COLLECTS_IF_GROWN, P_JUDGED, P_FAULT, P_ROW_OF_PLACE,
 ) = range(A.P_SIZE, A.P_SIZE + 11)  # fmt: skip
+P_SIZE = P_ROW_OF_PLACE + A.ROWS_MAX
+"""P_ROW_OF_PLACE begins the rows in the order of their items."""
 
 # What is left of the budget, and counts of the run.
 (

@@ -8,14 +8,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from paraply.mining.compiled import columns as A
-from paraply.mining.compiled.applier import COLLECTION_RULES
+from paraply.mining.compiled.applier import COLLECTION_RULES, broken_names
 from paraply.mining.compiled.composed import columns as C
 from paraply.mining.compiled.composed.campaign_kernel import run_once, run_seeds
 from paraply.mining.compiled.composed.room import Room, new_room
 from paraply.mining.compiled.room import Ints
 from paraply.mining.compiled.source_kernel import seed_choices
+from paraply.mining.sketches import SKETCH_BYTES, from_bytes
 from paraply.mining.systems import System
 from paraply.reference_impl.certification.dialects import DIALECTS, wait_for_the_window
+from paraply.reference_impl.composed.rows import item_of_row
 
 _OFF = ("joins", "departures", "absent", "single_primary", "alterations")
 
@@ -63,6 +65,9 @@ def settings_of(system: System) -> Ints | None:
     p[C.P_COLLECTS_IF_GROWN] = dialect.collects_only_if_stable_grew
     p[C.P_FAULT] = C.FAULTS.index(system.mutant)
     p[C.P_JUDGED] = _judged(system, p)
+    items = [item_of_row(name) for name in workload.row_names]
+    for place, item in enumerate(sorted(items, key=int)):
+        p[C.P_ROW_OF_PLACE + place] = items.index(item)
     return p
 
 
@@ -100,7 +105,7 @@ class FastRun:
     @property
     def broken(self) -> frozenset[str]:
         """Return the broken properties."""
-        return frozenset(name for bit, name in enumerate(C.JUDGED) if self.verdict >> bit & 1)
+        return broken_names(self.verdict, C.JUDGED)
 
 
 def run_fast(p: Ints, *, seed: int = 0, program: Sequence[int] | None = None) -> FastRun:
@@ -122,9 +127,10 @@ def run_fast(p: Ints, *, seed: int = 0, program: Sequence[int] | None = None) ->
     )
 
 
-def run_many(p: Ints, first_seed: int, count: int) -> tuple[Ints, Ints]:
-    """Run ``count`` seeds; return verdicts, and events and choices."""
+def run_many(p: Ints, first_seed: int, count: int) -> tuple[Ints, Ints, int]:
+    """Run ``count`` seeds; return verdicts, events and choices, and the sketch of courses."""
     verdicts = np.zeros(count, np.int64)
     sizes = np.zeros((count, 2), np.int64)
-    run_seeds(p, new_room(), first_seed, verdicts, sizes)
-    return verdicts, sizes
+    sketch = np.zeros(SKETCH_BYTES, np.uint8)
+    run_seeds(p, new_room(), first_seed, verdicts, sizes, sketch)
+    return verdicts, sizes, from_bytes(sketch.tobytes())

@@ -31,6 +31,15 @@ def row_at(one: Ints, change: int) -> int:
 
 
 @njit(**BORROWED)
+def rows_of(one: Ints) -> int:
+    """Return the bits of a transaction's rows."""
+    rows = 0
+    for change in range(one[C.T_COUNT]):
+        rows |= 1 << row_at(one, change)
+    return rows
+
+
+@njit(**BORROWED)
 def change_row(room: Room, member: int, transaction: int, change: int) -> int:
     """Lock and change a row; return the outcome."""
     row = row_at(room.log[transaction], change)

@@ -7,7 +7,7 @@ from numba import njit
 from paraply.mining.compiled import columns as A
 from paraply.mining.compiled.composed import columns as C
 from paraply.mining.compiled.composed.room import Room
-from paraply.mining.compiled.composed.table_kernel import has, row_at, take_out
+from paraply.mining.compiled.composed.table_kernel import has, row_at, rows_of, take_out
 from paraply.mining.compiled.room import Ints
 from paraply.vocabulary.kernel_cache import BORROWED
 
@@ -88,14 +88,6 @@ def _loses_update(p: Ints, room: Room, certified: int) -> bool:
 
 
 @njit(**BORROWED)
-def _rows_of(one: Ints) -> int:
-    rows = 0
-    for change in range(one[C.T_COUNT]):
-        rows |= 1 << row_at(one, change)
-    return rows
-
-
-@njit(**BORROWED)
 def _on_certified(room: Room, event: Ints) -> int:
     """Note a stamp; compare a certified transaction with the writers that it had not seen."""
     member, transaction = event[C.E_MEMBER], event[C.E_TRANSACTION]
@@ -108,9 +100,9 @@ def _on_certified(room: Room, event: Ints) -> int:
         given[0], given[1] = event[C.E_LC], event[C.E_SN]
     broken = 0
     unseen = mine[C.K_POSITIVE] & ~room.snapshots[transaction]
-    rows = _rows_of(room.log[transaction])
+    rows = rows_of(room.log[transaction])
     for earlier in range(1, transaction):
-        if unseen >> earlier & 1 and rows & _rows_of(room.log[earlier]):
+        if unseen >> earlier & 1 and rows & rows_of(room.log[earlier]):
             broken = C.BOTH_CERTIFIED
     mine[C.K_POSITIVE] |= 1 << transaction
     return broken
@@ -181,7 +173,7 @@ def _on_read(p: Ints, room: Room, event: Ints, certified: int) -> int:
             broken |= C.UNCOMMITTED_SHOWN
         last = 0
         for writer in range(1, room.left[C.G_SENT] + 1):
-            if certified >> writer & 1 and _rows_of(room.log[writer]) >> row & 1:
+            if certified >> writer & 1 and rows_of(room.log[writer]) >> row & 1:
                 last = writer
                 if writer > seen:
                     missed = min(missed, writer)
