@@ -17,6 +17,7 @@ from paraply.campaigning.result import judge
 from paraply.counterexamples.foreign_systems import smallest_of_system
 from paraply.mining.campaign import StopWhen, read_campaign, run_campaign
 from paraply.mining.clusters import MinimiseTask, clusters_of
+from paraply.mining.compiled import columns as C
 from paraply.mining.compiled.twins import twin_of
 from paraply.mining.engines import InProcess, OnSpark
 from paraply.mining.findings import findings_of_batches

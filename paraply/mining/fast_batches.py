@@ -56,9 +56,7 @@ def run_fast_batch(plan: Plan, batch: Batch, twin: Twin) -> BatchRun:
     """
     started = time.perf_counter()
     system = plan.systems[batch.system]
-    verdicts, sizes, courses = twin.run_many(
-        twin.settings, plan.seed_of(batch.first), batch.count
-    )
+    verdicts, sizes, courses = twin.run_many(twin.settings, plan.seed_of(batch.first), batch.count)
     replays = _Replays(plan, batch, twin)
     counts = Counts()
     kept = runs_to_keep(verdicts, sizes)

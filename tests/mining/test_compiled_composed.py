@@ -18,7 +18,6 @@ from paraply.mining.coverage import course_of
 from paraply.mining.engines import InProcess
 from paraply.mining.systems import systems_of
 from paraply.reference_impl.certification.dialects import DIALECTS
-from paraply.reference_impl.certification.gtids import GROUP_NAME, Gtid, format_gtid_set
 from paraply.reference_impl.composed.rows import item_of_row
 from paraply.vocabulary.events import EventKind
 from paraply.vocabulary.schedule import RecordedSchedule
