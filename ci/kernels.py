@@ -6,7 +6,7 @@ from paraply.mining.compiled.twins import twin_of
 from paraply.mining.systems import systems_of
 from paraply.verifying.pipeline import load_engine
 
-WITHOUT_VIEWS = {"joins": "0", "departures": "0", "alterations": "0"}
+WITHOUT_VIEWS = {"joins": "0", "departures": "0"}
 
 if __name__ == "__main__":
     with sample_log() as log:

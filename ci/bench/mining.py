@@ -30,7 +30,7 @@ from paraply.vocabulary.schedule import SeededSchedule
 
 LARGE = {"transactions": "12", "rows": "6", "workers": "4"}
 COMPOSED = "composed:wl8440"
-WITHOUT_VIEWS = {"joins": "0", "departures": "0", "alterations": "0"}
+WITHOUT_VIEWS = {"joins": "0", "departures": "0"}
 REFERENCE_RUNS = 400
 KERNEL_RUNS = 50_000
 SUBJECTS = (

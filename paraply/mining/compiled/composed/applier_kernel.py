@@ -6,7 +6,12 @@ from numba import njit
 
 from paraply.mining.compiled import columns as A
 from paraply.mining.compiled.composed import columns as C
-from paraply.mining.compiled.composed.member_kernel import break_off, count_as_executed, is_first
+from paraply.mining.compiled.composed.member_kernel import (
+    break_off,
+    count_as_executed,
+    excludes,
+    is_first,
+)
 from paraply.mining.compiled.composed.room import Room
 from paraply.mining.compiled.composed.table_kernel import (
     change_row,
@@ -72,8 +77,10 @@ def can_work(p: Ints, room: Room, member: int, worker: int) -> bool:
     """Return whether a worker has a next step."""
     one = room.workers[member, worker]
     stage, waits = one[A.W_STAGE], one[A.W_WAITS]
-    if stage == A.IDLE or stage == A.ASSIGNED:
-        return bool(stage == A.ASSIGNED)
+    if stage == A.IDLE:
+        return False
+    if stage == A.ASSIGNED:
+        return not (p[C.P_ALTERATIONS] and excludes(room, member, one[A.W_JOB]))
     if stage == A.APPLYING:
         return bool(waits == A.NONE or room.holders[member, waits] != one[C.W_WAITS_FOR])
     return is_first(p, room, member, one[A.W_JOB])

@@ -20,19 +20,24 @@ ACTIONS_MAX = MEMBERS_MAX * (2 * TRANSACTIONS_MAX + A.WORKERS_MAX + 8)
 # Settings, after the applier's.
 (
     P_MEMBERS, P_ACKNOWLEDGEMENTS, P_AFTER_COMMIT, P_ONE_ORDER, P_DELETES, P_BROADCASTS,
-    P_CTAS_IS_BARRIER, P_COLLECTS_IF_GROWN, P_JUDGED, P_FAULT, P_ROW_OF_PLACE,
-) = range(A.P_SIZE, A.P_SIZE + 11)  # fmt: skip
+    P_CTAS_IS_BARRIER, P_COLLECTS_IF_GROWN, P_JUDGED, P_FAULT, P_ALTERATIONS,
+    P_SINGLE_PRIMARY, P_ROW_OF_PLACE,
+) = range(A.P_SIZE, A.P_SIZE + 13)  # fmt: skip
 P_SIZE = P_ROW_OF_PLACE + A.ROWS_MAX
 """P_ROW_OF_PLACE begins the rows in the order of their items."""
 
 # What is left of the budget, and counts of the run.
 (
-    G_TRANSACTIONS, G_READS, G_BROADCASTS, G_SENT, G_MESSAGES, G_EVENTS, G_NOW, G_SIZE,
-) = range(8)  # fmt: skip
+    G_TRANSACTIONS, G_READS, G_BROADCASTS, G_ALTERATIONS, G_SENT, G_MESSAGES, G_EVENTS, G_NOW,
+    G_SIZE,
+) = range(9)  # fmt: skip
 
 # A transaction.
 T_KIND, T_COUNT, T_ITEMS, T_ORIGIN, T_SNAPSHOT, T_SIZE = range(6)
 """T_SNAPSHOT has the GTIDs that its origin had executed; T_ITEMS is packed as L_ITEMS."""
+
+KIND_DDL = 3
+"""Beside the applier's kinds."""
 
 # A message of the total order; M_TRANSACTION is 0 for an executed set.
 M_TRANSACTION, M_SENDER, M_EXECUTED, M_SIZE = range(4)

@@ -25,18 +25,99 @@ from paraply.vocabulary.kernel_cache import BORROWED
 
 
 @njit(**BORROWED)
+def may_submit(p: Ints, room: Room, member: int) -> bool:
+    """Return whether a member takes another transaction."""
+    if room.left[C.G_TRANSACTIONS] == 0 or (p[C.P_SINGLE_PRIMARY] and member != 0):
+        return False
+    if open_transactions(room, member) >= p[A.P_SESSIONS]:
+        return False
+    if p[A.P_BARRIERS] or may_use_table(p, room, member):
+        return True
+    return may_alter_table(p, room, member)
+
+
+@njit(**BORROWED)
+def may_use_table(p: Ints, room: Room, member: int) -> bool:
+    """Return whether a shared metadata lock is free; a DDL may not run beside it on any member."""
+    mine = room.members[member]
+    if p[C.P_ALTERATIONS] == 0:
+        return True
+    for transaction in range(1, room.left[C.G_SENT] + 1):
+        is_here = (mine[C.N_SESSIONS] | mine[C.N_RELAY]) >> transaction & 1
+        if is_here and room.log[transaction, C.T_KIND] == C.KIND_DDL:
+            return False
+    for at in range(mine[C.N_NEXT], room.left[C.G_MESSAGES]):
+        transaction = room.order[at, C.M_TRANSACTION]
+        if transaction != 0 and room.log[transaction, C.T_KIND] == C.KIND_DDL:
+            return False
+    return not _is_executing(p, room, False)
+
+
+@njit(**BORROWED)
+def may_alter_table(p: Ints, room: Room, member: int) -> bool:
+    """Return whether an exclusive lock is free, and no member's client uses the table."""
+    mine = room.members[member]
+    is_behind = mine[C.N_NEXT] < room.left[C.G_MESSAGES] or mine[C.N_RELAY] != 0
+    if room.left[C.G_ALTERATIONS] == 0 or is_behind:
+        return False
+    for transaction in range(1, room.left[C.G_SENT] + 1):
+        if mine[C.N_SESSIONS] >> transaction & 1 and _uses_table(room, transaction):
+            return False
+    return not _is_executing(p, room, True)
+
+
+@njit(**BORROWED)
+def _uses_table(room: Room, transaction: int) -> bool:
+    one = room.log[transaction]
+    return bool(one[C.T_COUNT] != 0 or one[C.T_KIND] == C.KIND_DDL)
+
+
+@njit(**BORROWED)
+def _is_executing(p: Ints, room: Room, with_rows: bool) -> bool:
+    """Return whether a client of any member has a DDL in hand, or rows."""
+    for member in range(p[C.P_MEMBERS]):
+        for at in range(room.members[member, C.N_EXECUTING]):
+            one = room.executing[member, at]
+            if one[C.X_KIND] == C.KIND_DDL or (with_rows and one[C.X_COUNT] != 0):
+                return True
+    return False
+
+
+@njit(**BORROWED)
+def excludes(room: Room, member: int, transaction: int) -> bool:
+    """Return whether a client's metadata lock keeps an applier's transaction from beginning."""
+    if not _uses_table(room, transaction):
+        return False
+    is_ddl = room.log[transaction, C.T_KIND] == C.KIND_DDL
+    for other in range(1, room.left[C.G_SENT] + 1):
+        is_here = room.members[member, C.N_SESSIONS] >> other & 1 and _uses_table(room, other)
+        if is_here and (is_ddl or room.log[other, C.T_KIND] == C.KIND_DDL):
+            return True
+    return False
+
+
+@njit(**BORROWED)
 def execute(p: Ints, room: Room, member: int) -> None:
     """Choose a client's transaction, lock its rows and read them; it is sent later."""
     dice, program, mine = room.dice, room.program, room.members[member]
-    count = list_writes(room.writers, p[A.P_ROWS], room.heads, room.options)
-    chosen = choose(dice, program, count + 2 * p[A.P_BARRIERS])
+    count = 0
+    if may_use_table(p, room, member):
+        count = list_writes(room.writers, p[A.P_ROWS], room.heads, room.options)
+    # Without rows, there is nothing to create a table from.
+    barriers = (2 if count else 1) if p[A.P_BARRIERS] else 0
+    may_alter = may_alter_table(p, room, member)
+    chosen = choose(dice, program, count + barriers + may_alter)
     kind = max(0, chosen - count + 1)
-    packed = 0 if kind == A.KIND_NO_WRITE_SET else room.options[0 if kind else chosen]
+    if chosen == count + barriers:
+        kind = C.KIND_DDL
+    has_rows = kind == A.KIND_ROWS or kind == A.KIND_CTAS
+    packed = room.options[0 if kind else chosen] if has_rows else 0
     changes, items = packed >> 32, packed & 0xFFFFFFFF
     for change in range(changes):
         if room.holders[member, items >> (3 * change) & 7] != 0:
             return
     room.left[C.G_TRANSACTIONS] -= 1
+    room.left[C.G_ALTERATIONS] -= kind == C.KIND_DDL
     one = room.executing[member, mine[C.N_EXECUTING]]
     mine[C.N_EXECUTING] += 1
     mine[C.N_CLIENTS] += 1
@@ -198,7 +279,7 @@ def _on_transaction(p: Ints, room: Room, member: int, transaction: int) -> None:
     conflict = A.NONE
     for change in range(items):
         version = room.versions[member, row_at(one, change), C.V_VERSION]
-        if version & ~one[C.T_SNAPSHOT] != 0:
+        if version & ~one[C.T_SNAPSHOT] != 0 and not p[C.P_SINGLE_PRIMARY]:
             conflict = row_at(one, change)
             break
     if conflict != A.NONE:

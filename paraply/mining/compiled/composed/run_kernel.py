@@ -22,6 +22,7 @@ from paraply.mining.compiled.composed.member_kernel import (
     is_answerable,
     is_broadcasting,
     is_own_turn,
+    may_submit,
     open_transactions,
     send,
 )
@@ -63,7 +64,7 @@ def _boot(p: Ints, room: Room) -> None:
     left, members = room.left, room.members
     left[:] = 0
     left[C.G_TRANSACTIONS], left[C.G_READS] = p[A.P_TRANSACTIONS], p[A.P_READS]
-    left[C.G_BROADCASTS] = p[C.P_BROADCASTS]
+    left[C.G_BROADCASTS], left[C.G_ALTERATIONS] = p[C.P_BROADCASTS], p[C.P_ALTERATIONS]
     room.writers[:] = 0
     members[:] = room.gtids[:] = room.heard[:] = room.holders[:] = room.applied[:] = 0
     room.versions[:] = room.rows[:] = room.replicas[:] = room.workers[:] = 0
@@ -87,7 +88,7 @@ def _list_actions(p: Ints, room: Room) -> int:
             transaction = room.flushed[member, at]
             if is_own_turn(p, room, member, transaction):
                 count = _offer(actions, count, C.COMMIT, member, transaction)
-        if left[C.G_TRANSACTIONS] and open_transactions(room, member) < p[A.P_SESSIONS]:
+        if may_submit(p, room, member):
             count = _offer(actions, count, C.SUBMIT, member, 0)
         if left[C.G_BROADCASTS] and not is_broadcasting(room, member):
             count = _offer(actions, count, C.BROADCAST, member, 0)

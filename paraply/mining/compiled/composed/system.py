@@ -19,7 +19,7 @@ from paraply.mining.systems import System
 from paraply.reference_impl.certification.dialects import DIALECTS, wait_for_the_window
 from paraply.reference_impl.composed.rows import item_of_row
 
-_OFF = ("joins", "departures", "absent", "single_primary", "alterations")
+_OFF = ("joins", "departures", "absent")
 
 
 def settings_of(system: System) -> Ints | None:
@@ -55,6 +55,8 @@ def settings_of(system: System) -> Ints | None:
         (C.P_ONE_ORDER, "one_commit_order"),
         (C.P_DELETES, "deletes"),
         (C.P_BROADCASTS, "broadcasts"),
+        (C.P_ALTERATIONS, "alterations"),
+        (C.P_SINGLE_PRIMARY, "single_primary"),
     ):
         p[place] = int(options[name])
     dialect = DIALECTS[workload.dialect or next(iter(DIALECTS))]
