@@ -23,7 +23,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 PARTS = ("paraply", "proofs", "docs/paraply.1", "pyproject.toml", "README.md", "LICENSE")
 COMPILING = Path(__file__).with_name("kernels.py").read_text()
-"""Uses, and so compiles, the kernels of ``audit`` and ``verify``."""
+"""Uses, and so compiles, the kernels of ``audit``, ``verify`` and ``mine``."""
 _BUILD = "import sys; from setuptools import build_meta; build_meta.build_wheel(sys.argv[1])"
 
 

@@ -18,17 +18,19 @@ from paraply.counterexamples.foreign_systems import smallest_of_system
 from paraply.mining.campaign import StopWhen, read_campaign, run_campaign
 from paraply.mining.clusters import MinimiseTask, clusters_of
 from paraply.mining.compiled import columns as C
-from paraply.mining.compiled.applier import run_many, settings_of
+from paraply.mining.compiled.twins import twin_of
 from paraply.mining.engines import InProcess, OnSpark
 from paraply.mining.findings import findings_of_batches
 from paraply.mining.plan import Plan
 from paraply.mining.rounds import BatchTask
-from paraply.mining.systems import systems_of
+from paraply.mining.systems import System, systems_of
 from paraply.properties.registry import property_named
 from paraply.vocabulary.errors import ParaplyError
 from paraply.vocabulary.schedule import SeededSchedule
 
 LARGE = {"transactions": "12", "rows": "6", "workers": "4"}
+COMPOSED = "composed:wl8440"
+WITHOUT_VIEWS = {"joins": "0", "departures": "0"}
 REFERENCE_RUNS = 400
 KERNEL_RUNS = 50_000
 SUBJECTS = (
@@ -49,12 +51,28 @@ MUTANTS_SECONDS_MAX = 600.0
 
 @benchmark("fast_path")
 def fast_path(options: Options) -> Report:
-    """Judge histories by kernel and reference."""
-    (system,) = systems_of([SUBJECTS[0]], [], LARGE)
-    settings = settings_of(system)
-    assert settings is not None
+    """Judge histories of the applier by kernel and reference."""
+    return _fast_path(
+        options, "fast_path", systems_of([SUBJECTS[0]], [], LARGE)[0],
+        "12 transactions, 6 rows, 4 workers, LOGICAL_CLOCK",
+    )  # fmt: skip
+
+
+@benchmark("composed_path")
+def composed_path(options: Options) -> Report:
+    """Judge histories of the composed system by kernel and reference."""
+    return _fast_path(
+        options, "composed_path", systems_of([COMPOSED], [], WITHOUT_VIEWS)[0],
+        "4 transactions, 3 rows, 2 members; clients, certifier, appliers, semi-sync, readers",
+    )  # fmt: skip
+
+
+def _fast_path(options: Options, benchmark: str, system: System, described: str) -> Report:
+    twin = twin_of(system)
+    assert twin is not None
+    settings, run_many = twin.settings, twin.run_many
     run_many(settings, 0, 1)  # Compiles, where that was not done before.
-    judges = [property_named(name) for name in C.JUDGED]
+    judges = [property_named(name) for name in twin.judged]
 
     def reference() -> None:
         for seed in range(REFERENCE_RUNS):
@@ -71,9 +89,7 @@ def fast_path(options: Options) -> Report:
         "kernels, one thread": (lambda: run_many(settings, options.seed, KERNEL_RUNS), KERNEL_RUNS),
         "kernels, two threads": (two_threads, 2 * KERNEL_RUNS),
     }
-    report = Report(
-        benchmark="fast_path", input="12 transactions, 6 rows, 4 workers, LOGICAL_CLOCK"
-    )
+    report = Report(benchmark=benchmark, input=described)
     runs = interleave(
         {name: _run_of(work) for name, (work, _) in contestants.items()}, options.rounds
     )

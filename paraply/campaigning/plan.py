@@ -85,8 +85,8 @@ def add_plan_arguments(parser: argparse._ArgumentGroup) -> None:
     )  # fmt: skip
     parser.add_argument(
         "--fast", action="store_true",
-        help="compiled LOGICAL_CLOCK without crashes; the reference confirms each find (with "
-        "--batch 50000)",
+        help="compiled LOGICAL_CLOCK and composed system, without crashes; the reference confirms "
+        "each find (with --batch 50000)",
     )  # fmt: skip
     parser.add_argument(
         "--batch", type=positive, metavar="N",

@@ -249,16 +249,12 @@ def engine_for(master: str, histories: int, conf: Mapping[str, str] | None = Non
 
 def compile_kernels(plan: Plan) -> None:
     """Compile here, once, what each worker would compile."""
-    if has_kernels(Path(__file__).parents[1] / "mining" / "compiled"):
-        return
-    # Imported late: it compiles.
-    from paraply.mining.compiled.applier import run_many, settings_of
+    # Imported late: it takes a second.
+    from paraply.mining.compiled.twins import twin_of
 
-    for system in plan.systems:
-        settings = settings_of(system)
-        if settings is not None:
-            run_many(settings, 0, 1)
-            return
+    for twin in map(twin_of, plan.systems):
+        if twin is not None and not has_kernels(twin.folder):
+            twin.run_many(twin.settings, 0, 1)
 
 
 def _spark_can_start() -> bool:

@@ -24,8 +24,9 @@ from paraply.mining.batch_runs import (
     options_column,
 )
 from paraply.mining.compiled import columns as C
-from paraply.mining.compiled.applier import broken_names, run_fast, run_many
+from paraply.mining.compiled.applier import broken_names
 from paraply.mining.compiled.room import Ints
+from paraply.mining.compiled.twins import Twin
 from paraply.mining.coverage import features_of
 from paraply.mining.plan import Batch, Plan
 from paraply.mining.sketches import seen
@@ -48,15 +49,15 @@ KEPT_MAX = 5
 """Rows per breach pattern."""
 
 
-def run_fast_batch(plan: Plan, batch: Batch, settings: Ints) -> BatchRun:
+def run_fast_batch(plan: Plan, batch: Batch, twin: Twin) -> BatchRun:
     """Run a batch on kernels; ``counts.reached`` covers rows only.
 
     Raises ``ParaplyError`` P727 on disagreement.
     """
     started = time.perf_counter()
     system = plan.systems[batch.system]
-    verdicts, sizes, courses = run_many(settings, plan.seed_of(batch.first), batch.count)
-    replays = _Replays(plan, batch, settings)
+    verdicts, sizes, courses = twin.run_many(twin.settings, plan.seed_of(batch.first), batch.count)
+    replays = _Replays(plan, batch, twin)
     counts = Counts()
     kept = runs_to_keep(verdicts, sizes)
     rows = [replays.row(run, int(verdicts[run]), counts) for run in kept]
@@ -64,7 +65,7 @@ def run_fast_batch(plan: Plan, batch: Batch, settings: Ints) -> BatchRun:
     for run in np.setdiff1d(breaking, kept):
         replays.confirm(int(run), int(verdicts[run]), replays.judges_of_kernels)
     counts.confirmed = len(breaking)
-    _count_all(verdicts, sizes, batch, counts)
+    _count_all(verdicts, sizes, batch, counts, twin.judged)
     # The kernels' digests are not those of rows: only runs without a digest are taken from there.
     overflown = (row["course"] for run, row in zip(kept, rows, strict=True)
                  if verdicts[run] == C.OVERFLOWN)  # fmt: skip
@@ -88,13 +89,13 @@ def runs_to_keep(verdicts: Ints, sizes: Ints) -> list[int]:
 
 
 class _Replays:
-    def __init__(self, plan: Plan, batch: Batch, settings: Ints) -> None:
+    def __init__(self, plan: Plan, batch: Batch, twin: Twin) -> None:
         self._plan = plan
         self._batch = batch
-        self._settings = settings
+        self._twin = twin
         self._system = plan.systems[batch.system]
         self._judges = self._system.properties
-        self.judges_of_kernels = [prop for prop in self._judges if prop.name in C.JUDGED]
+        self.judges_of_kernels = [prop for prop in self._judges if prop.name in twin.judged]
 
     def confirm(
         self, run: int, verdict: int, judges: Sequence[Property]
@@ -102,16 +103,17 @@ class _Replays:
         """Return the reference's run; P727 if it differs."""
         number = self._batch.first + run
         seed = self._plan.seed_of(number)
-        fast = run_fast(self._settings, seed=seed)
+        fast = self._twin.run_fast(self._twin.settings, seed=seed)
         schedule = RecordedSchedule(fast.choices, strict=verdict != C.OVERFLOWN)
         history = self._system.runner.run(schedule, self._system.workload)
         if verdict != C.OVERFLOWN:
             broken = {prop.name for prop in judges if prop.violations(history)}
-            is_same = broken & set(C.JUDGED) == broken_names(verdict) and schedule.is_faithful
+            by_kernel = broken_names(verdict, self._twin.judged)
+            is_same = broken & set(self._twin.judged) == by_kernel and schedule.is_faithful
             if not is_same or len(history.events) != len(fast.events):
                 raise ParaplyError(
                     FAST_PATH_DISAGREES, system=self._system.name, run=number, seed=seed,
-                    by_kernel=sorted(broken_names(verdict)), by_reference=sorted(broken),
+                    by_kernel=sorted(by_kernel), by_reference=sorted(broken),
                 )  # fmt: skip
         return history, schedule
 
@@ -130,11 +132,13 @@ class _Replays:
         }
 
 
-def _count_all(verdicts: Ints, sizes: Ints, batch: Batch, counts: Counts) -> None:
+def _count_all(
+    verdicts: Ints, sizes: Ints, batch: Batch, counts: Counts, judged: Sequence[str]
+) -> None:
     counts.histories = batch.count
     counts.events = int(np.maximum(sizes[:, 0], 0).sum())
     is_judged = verdicts != C.OVERFLOWN
-    for bit, name in enumerate(C.JUDGED):
+    for bit, name in enumerate(judged):
         breaking = np.flatnonzero(is_judged & (verdicts >> bit & 1 == 1))
         if len(breaking):
             counts.violated[name] = len(breaking)

@@ -69,12 +69,12 @@ class BatchTask:
         batch = self.plan.batch(number)
         if self.plan.is_fast:
             # Import lazily: the first import compiles the kernels.
-            from paraply.mining.compiled.applier import settings_of
+            from paraply.mining.compiled.twins import twin_of
             from paraply.mining.fast_batches import run_fast_batch
 
-            settings = settings_of(self.plan.systems[batch.system])
-            if settings is not None:
-                return run_fast_batch(self.plan, batch, settings)
+            twin = twin_of(self.plan.systems[batch.system])
+            if twin is not None:
+                return run_fast_batch(self.plan, batch, twin)
         if self.plan.is_guided:
             return steered(self.plan, batch, known)
         return run_batch(self.plan, batch)

@@ -41,7 +41,7 @@ def _installed(wheel, folder):
     "program",
     [
         pytest.param(CHECKSUM, marks=pytest.mark.long, id="one kernel"),
-        pytest.param(COMPILING, marks=pytest.mark.nightly, id="audit and verify"),
+        pytest.param(COMPILING, marks=pytest.mark.nightly, id="all"),
     ],
 )
 def test_installed_kernels_are_used_and_none_is_compiled(repository, tmp_path, program):

@@ -12,6 +12,7 @@ import pytest
 
 from paraply.mining import fast_batches
 from paraply.mining.campaign import run_campaign
+from paraply.mining.compiled import applier
 from paraply.mining.compiled import columns as C
 from paraply.mining.compiled.applier import broken_names, run_fast, run_many, settings_of
 from paraply.mining.compiled.verdict_kernel import judge
@@ -230,7 +231,7 @@ def test_disagreement_ends_the_campaign(tmp_path, monkeypatch):
         verdicts[0] ^= 1
         return verdicts, sizes, courses
 
-    monkeypatch.setattr(fast_batches, "run_many", wrong)
+    monkeypatch.setattr(applier, "run_many", wrong)
     with pytest.raises(ParaplyError, match=r"P727.*run 0 \(seed 0\)"):
         run_campaign(FAST, str(tmp_path), InProcess())
     assert rows_of(tmp_path, FAST) == []
@@ -249,7 +250,7 @@ def test_breach_that_the_reference_does_not_find_ends_the_campaign_however_large
             verdicts[changed[0]] ^= 1 << C.JUDGED.index("rows_apply_as_logged")
         return verdicts, sizes, courses
 
-    monkeypatch.setattr(fast_batches, "run_many", wrong)
+    monkeypatch.setattr(applier, "run_many", wrong)
     monkeypatch.setattr(fast_batches, "KEPT_MAX", 0)
     with pytest.raises(ParaplyError, match="P727") as raised:
         run_campaign(FAST, str(tmp_path), InProcess())
@@ -263,7 +264,7 @@ def test_run_that_outgrows_the_kernels_is_judged_by_the_reference(tmp_path, monk
         verdicts[5] = C.OVERFLOWN
         return verdicts, sizes, courses
 
-    monkeypatch.setattr(fast_batches, "run_many", overflows)
+    monkeypatch.setattr(applier, "run_many", overflows)
     run_campaign(FAST, str(tmp_path), InProcess())
     assert {5, 1505} <= {row["run"] for row in rows_of(tmp_path, FAST) if row["mutant"] == ""}
 

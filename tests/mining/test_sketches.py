@@ -190,7 +190,7 @@ def test_interrupted_campaign_has_the_sketch_of_a_whole_one(tmp_path):
 
 
 def test_overflown_runs_are_counted_by_their_rows(tmp_path, monkeypatch):
-    from paraply.mining import fast_batches
+    from paraply.mining.compiled import applier
 
     def overflows(settings, first, count):
         verdicts, sizes, _ = run_many(settings, first, count)
@@ -198,7 +198,7 @@ def test_overflown_runs_are_counted_by_their_rows(tmp_path, monkeypatch):
         return verdicts, sizes, 0
 
     plan = replace(small_plan(subjects=("applier:logical_clock",), mutants=()), is_fast=True)
-    monkeypatch.setattr(fast_batches, "run_many", overflows)
+    monkeypatch.setattr(applier, "run_many", overflows)
     progress = run_campaign(plan, str(tmp_path), InProcess())
     runs = {3, 23, 43}
     courses = [row["course"] for row in rows_of(tmp_path, plan) if row["run"] in runs]

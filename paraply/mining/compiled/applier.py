@@ -27,7 +27,7 @@ from paraply.reference_impl.certification.dialects import (
 )
 
 _OFF = ("view_changes", "reconnects", "extra_locks", "sleeps", "crashes", "checkpoints")
-_COLLECTION_RULES: dict[Callable[[Window], Window], int] = {
+COLLECTION_RULES: dict[Callable[[Window], Window], int] = {
     open_window_at_last_assigned: 0,
     open_window_at_next: 1,
     open_window_and_burn_a_number: 2,
@@ -63,7 +63,7 @@ def settings_of(system: System) -> Ints | None:
     ):
         p[place] = int(options[name])
     p[C.P_ORDERED] = not workload.dialect.endswith("_unordered")
-    p[C.P_COLLECTION_RULE] = _COLLECTION_RULES[stamps.window_after_collection]
+    p[C.P_COLLECTION_RULE] = COLLECTION_RULES[stamps.window_after_collection]
     p[C.P_BARRIER_RULE] = stamps.last_committed_of_barrier is wait_for_the_window
     p[C.P_MARKS_FIRST] = stamps.marks_first_remote
     p[C.P_FAULT] = C.FAULTS.index(system.mutant)
@@ -96,9 +96,9 @@ class FastRun:
         return broken_names(self.verdict)
 
 
-def broken_names(verdict: int) -> frozenset[str]:
+def broken_names(verdict: int, judged: Sequence[str] = C.JUDGED) -> frozenset[str]:
     """Return the properties of a verdict's bits."""
-    return frozenset(name for bit, name in enumerate(C.JUDGED) if verdict >> bit & 1)
+    return frozenset(name for bit, name in enumerate(judged) if verdict >> bit & 1)
 
 
 def run_fast(p: Ints, *, seed: int = 0, program: Sequence[int] | None = None) -> FastRun:

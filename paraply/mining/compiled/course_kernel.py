@@ -14,12 +14,13 @@ from paraply.vocabulary.kernel_cache import PART
 Bytes = NDArray[np.uint8]
 
 _MASK = (1 << 32) - 1
-_M1, _M2 = 0x2C1B3C6D, 0x5BD1E995
+M1, M2 = 0x2C1B3C6D, 0x5BD1E995
 """Below 2^31, so that products fit in 63 bits, and compiled and interpreted results agree."""
 
 
 @njit(**PART)
-def _mixed(word: int, factor: int) -> int:
+def mixed(word: int, factor: int) -> int:
+    """Return a word whose bits depend on all bits of another."""
     for _ in range(3):
         word = ((word ^ word >> 15) * factor) & _MASK
     return word ^ word >> 16
@@ -35,7 +36,7 @@ def course_digest(p: Ints, room: Room, count: int) -> int:
     for number in range(p[C.P_TRANSACTIONS]):
         # 32 is above every code, so that a transaction begins where the other one ends.
         word = 32 + log[number, C.L_KIND]
-        low, high = _mixed(low ^ word, _M1), _mixed(high ^ word, _M2)
+        low, high = mixed(low ^ word, M1), mixed(high ^ word, M2)
         rows = 0
         for change in range(log[number, C.L_COUNT]):
             rows |= 1 << (log[number, C.L_ITEMS] >> (3 * change) & 7)
@@ -44,16 +45,16 @@ def course_digest(p: Ints, room: Room, count: int) -> int:
                 if names[row] == 0:
                     named += 1
                     names[row] = named
-                low, high = _mixed(low ^ names[row], _M1), _mixed(high ^ names[row], _M2)
+                low, high = mixed(low ^ names[row], M1), mixed(high ^ names[row], M2)
     for at in range(count):
         one = events[at]
         other = 0 if one[C.E_KIND] == C.READ else one[C.E_OTHER]
         word = (one[C.E_KIND] << 6 | one[C.E_TRANSACTION]) << 4 | one[C.E_OUTCOME]
-        low, high = _mixed(low ^ word, _M1), _mixed(high ^ word, _M2)
+        low, high = mixed(low ^ word, M1), mixed(high ^ word, M2)
         word = one[C.E_ATTEMPT] << 16 | other
         if word:
             word |= 1 << 30
-            low, high = _mixed(low ^ word, _M1), _mixed(high ^ word, _M2)
+            low, high = mixed(low ^ word, M1), mixed(high ^ word, M2)
     return (high >> 1) << 32 | low
 
 
