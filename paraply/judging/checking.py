@@ -90,12 +90,12 @@ class _Tally:
 
     @property
     def is_reached(self) -> bool:
-        return self.evidence.relevant > 0 or self.broken > 0
+        return self.evidence.relevant > 0
 
     def take(self, number: int, history: History, *, is_only: bool) -> None:
         found = self.prop.violations(history)
         self.applied += self.prop.applies_to(history)
-        self.evidence += self.prop.evidence(history)
+        self.evidence += self.prop.evidence(history, found)
         self.broken += len(found)
         where = "" if is_only else f"history {number}: "
         kept = found[: BREACHES_KEPT_MAX - len(self.breaches)]

@@ -393,7 +393,7 @@ def judged(
     for prop in judges:
         name = prop.name
         violations = prop.violations(history)
-        evidence = prop.evidence(history)
+        evidence = prop.evidence(history, violations)
         counts.weigh(name, evidence)
         is_explained = bool(violations) and system.explains(prop, history)
         if is_explained and name not in known:

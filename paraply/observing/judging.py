@@ -9,7 +9,7 @@ from paraply.adapters.live.target import HEALTHY, LiveRequest, LiveRound, LiveTa
 from paraply.observing import conformance as live_conformance
 from paraply.observing import model_traces
 from paraply.observing.live_monitors import LIVE_MONITORS, monitor_round
-from paraply.properties.registry import NO_EVIDENCE, Evidence, Violation, verdict_of
+from paraply.properties.registry import NO_EVIDENCE, Evidence, Violation
 from paraply.registries import property_named
 from paraply.version import VERSION
 from paraply.vocabulary.group_trace import GroupTrace
@@ -221,15 +221,16 @@ def _monitor(result: LiveResult, one: LiveRound) -> None:
 def judge(answer: Answer, history: History, out_of_reach: str | None) -> Sequence[Violation]:
     """Add a history's verdict; return the breaches."""
     prop = property_named(answer.name)
-    verdict = verdict_of(history, prop)
-    answer.evidence += prop.evidence(history)
+    violations = prop.violations(history)
+    evidence = prop.evidence(history, violations)
+    verdict = Verdict.VIOLATED if violations else evidence.verdict
+    answer.evidence += evidence
     answer.held += verdict is Verdict.HOLDS
     if verdict is Verdict.UNKNOWN and out_of_reach is not None:
         answer.reason, answer.is_out_of_reach = out_of_reach, True
     if verdict is not Verdict.VIOLATED:
         return ()
     answer.broken += 1
-    violations = prop.violations(history)
     room = EXAMPLES_MAX - len(answer.examples)
     answer.examples += [str(violation) for violation in violations[: max(0, room)]]
     return violations

@@ -75,10 +75,10 @@ class Campaign:
 
     def _judge(self, tally: Tally, history: History, schedule: Schedule) -> None:
         tally.applied += 1
-        evidence = tally.prop.evidence(history)
+        violations = tally.prop.violations(history)
+        evidence = tally.prop.evidence(history, violations)
         tally.reached += evidence.relevant > 0
         tally.evidence += evidence
-        violations = tally.prop.violations(history)
         if not violations:
             return
         is_expected = self.is_expected(tally.prop, history)

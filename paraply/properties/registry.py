@@ -147,16 +147,20 @@ class Property:
             return ()
         return tuple(self.check(history))
 
-    def evidence(self, history: History) -> Evidence:
-        """Return the counts of situations."""
+    def evidence(self, history: History, breaches: Sequence[Violation] | None = None) -> Evidence:
+        """Return the counts of situations; ``breaches`` saves asking for them again."""
         if not self.applies_to(history):
             return NO_EVIDENCE
-        decided = int(self.witness(history))
+        counted = int(self.witness(history))
         missing = [text for gap in self.gaps for text in gap(history)]
-        relevant = decided + len(missing)
         absent = [f"no {kind.value} events" for kind in self.needs if kind not in history.kinds]
-        if absent and decided:
-            decided, missing = 0, absent
+        decided = 0 if absent else counted
+        if not decided:
+            # Witnesses count where sound subjects show themselves; others also break elsewhere.
+            decided = len(self.violations(history) if breaches is None else breaches)
+        relevant = max(counted, decided) + len(missing)
+        if absent and counted:
+            missing = absent
         return Evidence(relevant=relevant, decided=decided, missing=missing[0] if missing else "")
 
 
@@ -197,7 +201,7 @@ def fields(kind: EventKind, *names: str, where: Callable[[Event], bool] | None =
 
 def verdict_of(history: History, prop: Property) -> Verdict:
     """Return one history's verdict; SOMETIMES is never VIOLATED."""
-    return Verdict.VIOLATED if prop.violations(history) else prop.evidence(history).verdict
+    return Verdict.VIOLATED if prop.violations(history) else prop.evidence(history, ()).verdict
 
 
 def verdict_over(histories: Iterable[History], prop: Property) -> Verdict:
@@ -206,7 +210,7 @@ def verdict_over(histories: Iterable[History], prop: Property) -> Verdict:
     for history in histories:
         if prop.violations(history):
             return Verdict.VIOLATED
-        evidence += prop.evidence(history)
+        evidence += prop.evidence(history, ())
     return evidence.verdict
 
 

@@ -58,7 +58,7 @@ def occurs_in(history: History, prop: Property, what: str) -> bool:
     if any(history.faults()):
         return False
     if what == SITUATION:
-        return prop.evidence(history).decided > 0
+        return prop.evidence(history, ()).decided > 0
     if what == GAP:
         return bool(prop.evidence(history).missing)
     return any(type(one).__name__ == what for one in prop.violations(history))
@@ -67,7 +67,7 @@ def occurs_in(history: History, prop: Property, what: str) -> bool:
 def what_occurs(history: History, prop: Property) -> set[str]:
     """Return the kinds of breaches, ``situation`` if one is decided, ``gap`` if one is not."""
     found = {type(one).__name__ for one in prop.violations(history)}
-    evidence = prop.evidence(history)
+    evidence = prop.evidence(history, ())
     found |= {SITUATION} if evidence.decided else set()
     return found | ({GAP} if evidence.missing else set())
 

@@ -21,6 +21,7 @@ from paraply.vocabulary.history import EvidenceTier, History
 from paraply.vocabulary.notation_parser import parse_history
 from paraply.vocabulary.transactions import Operation, RowWrite, Transaction
 from paraply.vocabulary.verdict import Verdict
+from tests.properties import answers, smallest_examples
 
 WINDOWS_OVERLAP = """
 T1{a} 2<1 | T2{a} 3<1
@@ -98,6 +99,18 @@ def test_start_that_is_not_recorded_leaves_last_committed_unknown():
     history = windows(text, tier=EvidenceTier.COMMIT_ORDER)
     prop = property_named("starts_respect_last_committed")
     assert prop.evidence(history).reason == "0 of 2: no begun of T1 at r1"
+
+
+def test_whatever_breaks_a_stored_history_is_one_of_its_decided_situations():
+    properties = {prop.name: prop for prop in registered_properties()}
+    judged = [(one.history, properties[one.prop]) for one in smallest_examples.stored()]
+    judged += [(one, prop) for one in answers.stored() for prop in properties.values()]
+    broken = set()
+    for history, prop in judged:
+        if breaches := prop.violations(history):
+            broken.add(prop.name)
+            assert prop.evidence(history, breaches).decided, (prop.name, breaches, history)
+    assert len(broken) > 200
 
 
 def test_evidence_of_several_histories_adds_up():

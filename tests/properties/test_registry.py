@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pytest
 
 import paraply.properties.all  # noqa: F401
 from paraply.properties.registry import (
+    Evidence,
     Expectation,
     Property,
     Violation,
@@ -17,6 +18,7 @@ from paraply.properties.registry import (
     verdict_over,
 )
 from paraply.vocabulary.errors import ParaplyError
+from paraply.vocabulary.events import EventKind
 from paraply.vocabulary.history import History
 from paraply.vocabulary.verdict import Verdict
 
@@ -48,6 +50,24 @@ def prop(breaches, reached):
 )
 def test_verdict_needs_a_breach_or_a_witness(breaches, reached, expected):
     assert verdict_of(History(), prop(breaches, reached)) is expected
+
+
+def test_breach_outside_what_the_witness_counts_is_a_decided_situation():
+    broken, healthy = prop([Broken(), Broken()], 0), prop([], 0)
+    assert broken.evidence(History()) == Evidence(relevant=2, decided=2)
+    assert healthy.evidence(History()) == Evidence()
+    assert prop([Broken()], 3).evidence(History()) == Evidence(relevant=3, decided=3)
+
+
+@pytest.mark.parametrize(
+    ("breaches", "expected"),
+    [([], "0 of 4: no begun events"), ([Broken()], "1 of 4: no begun events")],
+)
+def test_breach_is_decided_even_without_the_events_that_the_others_need(breaches, expected):
+    lacking = replace(
+        prop(breaches, 3), needs=(EventKind.BEGUN,), gaps=(lambda history: ["no row"],)
+    )
+    assert lacking.evidence(History()).reason == expected
 
 
 def test_nothing_seen_over_many_histories_is_unknown():
