@@ -15,7 +15,7 @@ from ci.pages.writing import ROOT, table
 RECORDS = ROOT / "docs/mutation-score-judges.jsonl"
 MEANINGS = {
     "caught": "one of its own tests fails or does not end",
-    "noticed": "only stored answers differ, of some of 700 random histories and pairs of logs",
+    "noticed": "only stored answers differ, of random histories, logs and tables",
     "survived": "no own test fails",
     "same": "no own test fails, and at least 200 random inputs that reach the function have the "
     "answers of unchanged code; not counted",
