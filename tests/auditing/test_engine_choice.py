@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+from contextlib import nullcontext
 from types import ModuleType
 
 import pytest
@@ -11,8 +12,11 @@ import pytest
 from paraply.auditing import pipeline as line_of_work
 from paraply.auditing.pipeline import AuditRequest, audit
 from paraply.cli import main
+from paraply.properties.logs.compiled.batches import require_compilable
 from paraply.vocabulary.errors import ParaplyError
+from paraply.vocabulary.not_compilable import NotCompilable
 from tests.builders.hot_logs import hot_log
+from tests.builders.logged import transaction
 
 
 @pytest.fixture
@@ -103,3 +107,9 @@ def test_compiled_engine_whose_libraries_do_not_fit_gives_the_reason(log, monkey
     monkeypatch.setitem(sys.modules, "paraply.auditing.compiled", ModuleType("empty"))
     assert main(["audit", log, "--engine", "compiled"]) == 3
     assert "P308 the compiled engine cannot audit this: cannot import" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("commit_id", "is_left"), [((1 << 63) - 1, False), (1 << 63, True)])
+def test_commit_group_numbered_beyond_the_kernels_is_left_to_the_readable_code(commit_id, is_left):
+    with pytest.raises(NotCompilable) if is_left else nullcontext():
+        require_compilable(transaction(1, "a", commit_id=commit_id), has_rows=True)

@@ -282,6 +282,8 @@ def require_compilable(txn: LoggedTransaction, *, has_rows: bool) -> None:
         raise NotCompilable(f"rows that kernels cannot read at {txn.start}")
     if txn.commit_id is not None and txn.is_ddl:
         raise NotCompilable(f"DDL in a commit group at {txn.start}")
+    if txn.commit_id is not None and txn.commit_id >= 1 << 63:
+        raise NotCompilable(f"a commit group's number of 64 bits at {txn.start}")
 
 
 class BatchSource(Protocol):
