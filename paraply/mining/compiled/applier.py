@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
 from paraply.mining.compiled import columns as C
-from paraply.mining.compiled.campaign_kernel import run_once, run_seeds
+from paraply.mining.compiled.campaign_kernel import Bytes, run_once, run_seeds
 from paraply.mining.compiled.room import Ints, Room, new_room
 from paraply.mining.compiled.source_kernel import seed_choices
 from paraply.mining.sketches import SKETCH_BYTES, from_bytes
@@ -104,12 +105,7 @@ def broken_names(verdict: int, judged: Sequence[str] = C.JUDGED) -> frozenset[st
 def run_fast(p: Ints, *, seed: int = 0, program: Sequence[int] | None = None) -> FastRun:
     """Run once, by seed or program."""
     room = new_room()
-    if program is None:
-        seed_choices(room.dice, seed)
-    else:
-        dice = room.dice
-        dice[C.D_ASKED], dice[C.D_GIVEN], dice[C.D_FRACTIONS] = 0, len(program), 0
-        room.program[: len(program), C.G_TAKEN] = program
+    set_choices(room.dice, room.program, seed, program)
     run_once(p, room)
     verdict, events, choices = room.outcome.tolist()
     return FastRun(
@@ -122,10 +118,24 @@ def run_fast(p: Ints, *, seed: int = 0, program: Sequence[int] | None = None) ->
     )
 
 
+def set_choices(dice: Ints, taken: Ints, seed: int, program: Sequence[int] | None) -> None:
+    """Let a run choose by a program, or else by a seed."""
+    if program is None:
+        seed_choices(dice, seed)
+    else:
+        dice[C.D_ASKED], dice[C.D_GIVEN], dice[C.D_FRACTIONS] = 0, len(program), 0
+        taken[: len(program), C.G_TAKEN] = program
+
+
 def run_many(p: Ints, first_seed: int, count: int) -> tuple[Ints, Ints, int]:
     """Run ``count`` seeds; return verdicts, events and choices, and the sketch of courses."""
+    return collected(partial(run_seeds, p, new_room(), first_seed), count)
+
+
+def collected(run: Callable[[Ints, Ints, Bytes], None], count: int) -> tuple[Ints, Ints, int]:
+    """Return what a kernel writes of ``count`` runs: verdicts, sizes, and a sketch."""
     verdicts = np.zeros(count, np.int64)
     sizes = np.zeros((count, 2), np.int64)
     sketch = np.zeros(SKETCH_BYTES, np.uint8)
-    run_seeds(p, new_room(), first_seed, verdicts, sizes, sketch)
+    run(verdicts, sizes, sketch)
     return verdicts, sizes, from_bytes(sketch.tobytes())

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
 from paraply.mining.compiled import columns as A
-from paraply.mining.compiled.applier import COLLECTION_RULES, broken_names
+from paraply.mining.compiled.applier import (
+    COLLECTION_RULES,
+    broken_names,
+    collected,
+    set_choices,
+)
 from paraply.mining.compiled.composed import columns as C
 from paraply.mining.compiled.composed.campaign_kernel import run_once, run_seeds
 from paraply.mining.compiled.composed.room import Room, new_room
 from paraply.mining.compiled.room import Ints
-from paraply.mining.compiled.source_kernel import seed_choices
-from paraply.mining.sketches import SKETCH_BYTES, from_bytes
 from paraply.mining.systems import System
 from paraply.reference_impl.certification.dialects import DIALECTS, wait_for_the_window
 from paraply.reference_impl.composed.rows import item_of_row
@@ -113,12 +117,7 @@ class FastRun:
 def run_fast(p: Ints, *, seed: int = 0, program: Sequence[int] | None = None) -> FastRun:
     """Run once, by seed or program."""
     room = new_room()
-    dice = room.dice
-    if program is None:
-        seed_choices(dice, seed)
-    else:
-        dice[A.D_ASKED], dice[A.D_GIVEN], dice[A.D_FRACTIONS] = 0, len(program), 0
-        room.program[: len(program), A.G_TAKEN] = program
+    set_choices(room.dice, room.program, seed, program)
     run_once(p, room)
     verdict, events, choices = room.outcome.tolist()
     return FastRun(
@@ -131,8 +130,4 @@ def run_fast(p: Ints, *, seed: int = 0, program: Sequence[int] | None = None) ->
 
 def run_many(p: Ints, first_seed: int, count: int) -> tuple[Ints, Ints, int]:
     """Run ``count`` seeds; return verdicts, events and choices, and the sketch of courses."""
-    verdicts = np.zeros(count, np.int64)
-    sizes = np.zeros((count, 2), np.int64)
-    sketch = np.zeros(SKETCH_BYTES, np.uint8)
-    run_seeds(p, new_room(), first_seed, verdicts, sizes, sketch)
-    return verdicts, sizes, from_bytes(sketch.tobytes())
+    return collected(partial(run_seeds, p, new_room(), first_seed), count)
