@@ -93,7 +93,7 @@ class ReferenceServers:
 
     def __init__(self, topology, dialect):
         self.recorder = Recorder()
-        options = dict.fromkeys(("crashes", "rotations", "holes"), MANY)
+        options = dict.fromkeys(("crashes", "rotations", "holes", "purges"), MANY)
         workload = Workload(
             transactions=MANY, dialect=dialect,
             options=options | {"topology": topology, "losses": 1},
@@ -133,6 +133,13 @@ class ReferenceServers:
     def rotate(self, server):
         if self.server(server).is_up:
             self.take(self.network.on_rotate, self.server(server))
+
+    def purgeable(self):
+        servers = self.network.servers
+        return [one.name for one in servers if one.is_up and self.network.purgeable(one)]
+
+    def purge(self, server, kept):
+        self.take(self.network.on_purge, self.server(server), RecordedSchedule([kept]))
 
     def lose_first(self):
         for step in self.network.loss_steps(self.plainest) if self.network.budget.losses else ():

@@ -73,6 +73,9 @@ def test_machine_finds_the_fault_of_a_mutant_of_positions(name):
         "binlog_state_is_lost_in_a_crash",
         "own_transactions_come_back",
         "half_written_group_counts",
+        "purged_start_is_accepted",
+        "first_file_left_is_taken_for_purged",
+        "purge_takes_a_file_in_use",
     ],
 )
 def test_machine_finds_the_fault_of_a_mutant_of_topologies(name):
@@ -106,6 +109,8 @@ def test_unsafe_method_is_found_to_break_what_it_is_known_to_break(dialect, name
             failover_machine("strict"), "a_replica_changes_its_source", marks=pytest.mark.nightly
         ),
         (failover_machine("strict"), "a_hole_is_logged"),
+        (failover_machine("strict"), "purges_leave_what_replicas_read"),
+        (failover_machine("strict"), "sources_have_what_follows_their_purge"),
     ],
 )
 def test_machine_reaches_the_interesting_situation(machine, situation):

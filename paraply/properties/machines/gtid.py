@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Protocol
 
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from paraply.properties.machines.judging import judge
 from paraply.properties.registry import Property
@@ -151,6 +151,12 @@ class ServersUnderTest(Protocol):
     def rotate(self, server: str) -> None:
         """Rotate a binary log."""
 
+    def purgeable(self) -> Sequence[str]:
+        """Return the servers with binary logs that no connected replica reads."""
+
+    def purge(self, server: str, kept: int) -> None:
+        """Purge a server's binary logs up to one, by choice."""
+
     def lose_first(self) -> None:
         """Lose s1 permanently."""
 
@@ -209,6 +215,13 @@ class FailoverMachine(RuleBasedStateMachine):
         """Rotate."""
         self.network.rotate(server)
 
+    @precondition(lambda self: self.network.purgeable())
+    @rule(choice=st.integers(0, len(SERVERS) - 1), kept=st.integers(0, 2))
+    def binary_logs_are_purged(self, choice: int, kept: int) -> None:
+        """Purge."""
+        purgeable = self.network.purgeable()
+        self.network.purge(purgeable[choice % len(purgeable)], kept)
+
     @rule()
     def first_server_is_lost(self) -> None:
         """Lose s1."""
@@ -218,6 +231,12 @@ class FailoverMachine(RuleBasedStateMachine):
     def failover_goes_on(self) -> None:
         """Elect, promote."""
         self.network.go_on_with_failover()
+
+    @invariant()
+    def nothing_is_broken_so_far(self) -> None:
+        """Judge the history so far."""
+        if self.tested is not None:
+            judge(replace(self.tested.history(), is_complete=False), self.judged)
 
     def teardown(self) -> None:
         """Settle and judge the whole run."""
