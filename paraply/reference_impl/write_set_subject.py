@@ -134,9 +134,20 @@ def possible_changes(rows: Mapping[str, list[RowImage]]) -> Iterator[Change]:
         # NULL equals nothing, so a pair with it may repeat.
         if word is None or n is None or _pair_key((0, word, n)) not in pairs:
             yield Change(PAIRS, None, (next_id["test.pairs"], word, n))
-    for parent in rows["test.words"]:
-        yield Change(CHILDREN, None, (next_id["test.children"], parent[0]))
-        yield Change(WORDS, parent, (parent[0], None))
+    for row in rows["test.words"]:
+        yield Change(CHILDREN, None, (next_id["test.children"], row[0]))
+        # An update sets a key to NULL, or from NULL to a free value.
+        if row[1] is not None:
+            yield Change(WORDS, row, (row[0], None))
+        elif "c" not in words:
+            yield Change(WORDS, row, (row[0], "c"))
+    for row in rows["test.pairs"]:
+        number, word, n = row
+        if word is not None and n is not None:
+            yield Change(PAIRS, row, (number, None, n))
+            yield Change(PAIRS, row, (number, word, None))
+        elif _pair_key(filled := (number, word or "abc", n or 1)) not in pairs:
+            yield Change(PAIRS, row, filled)
     referred = {row[1] for row in rows["test.children"]}
     for name, present in rows.items():
         for row in present:

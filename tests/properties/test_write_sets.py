@@ -8,6 +8,7 @@ import pytest
 
 from paraply.properties.certification.write_sets import (
     a_null_keeps_two_rows_apart,
+    an_update_to_or_from_null_meets_a_key,
     children_share_an_item_with_their_parents,
     equal_keys_share_an_item,
     items_are_shared_for_a_reason,
@@ -101,6 +102,21 @@ def test_null_in_one_column_keeps_rows_apart_that_are_equal_in_the_others(first,
 def test_null_in_a_key_of_one_column_is_another_matter():
     history = story("T1{1} +test.words[1,null] | T2{2} +test.words[2,null]")
     assert verdict(history, a_null_keeps_two_rows_apart) is Verdict.UNKNOWN
+
+
+@pytest.mark.parametrize(
+    ("update", "other", "expected"),
+    [
+        ('[1,"abc",null][1,"abc",1]', '2,"abd",1', Verdict.HOLDS),
+        ('[1,"abc",1][1,null,1]', '2,"abd",1', Verdict.HOLDS),
+        ('[1,"abc",1][1,null,1]', '1,"abc",1', Verdict.UNKNOWN),
+        ('[1,"abc",1][1,null,1]', "2,null,1", Verdict.UNKNOWN),
+        ('[1,"abc",1][1,"xyz",1]', '2,"abc",1', Verdict.UNKNOWN),
+    ],
+)
+def test_update_to_or_from_null_meets_another_row_by_that_key_alone(update, other, expected):
+    history = story(f"T1{{1}} ~test.pairs{update} | T2{{2}} +test.pairs[{other}]")
+    assert verdict(history, an_update_to_or_from_null_meets_a_key) is expected
 
 
 def test_child_that_shares_an_item_with_its_parent_holds():

@@ -180,6 +180,7 @@ def test_option_of_another_type_is_refused(subject):
     [
         ("source", "writeset", "a_transaction_mixes_tables_with_and_without_key", 30),
         ("write_sets", "xxh64", "a_null_keeps_two_rows_apart", 8),
+        ("write_sets", "xxh64", "an_update_to_or_from_null_meets_a_key", 8),
     ],
 )
 def test_drawn_runs_have_rows_that_some_key_leaves_out(name, dialect, situation, least):

@@ -152,6 +152,18 @@ def two_transactions_meet_in_a_key(history: History) -> bool:
     return any(True for _ in _meetings(history))
 
 
+@sometimes(of=keyed_rows, source="sql/rpl_write_set_handler.cc: both images of an update are added")
+def an_update_to_or_from_null_meets_a_key(history: History) -> bool:
+    """Two transactions have one key alone in common, which one sets from or to NULL."""
+    keys = {one.id: _keys_of(one, history) for one in history.transactions}
+    nulled = {one.id: _nulled_keys_of(one, history) for one in history.transactions}
+    return any(
+        len(keys[earlier.id] & keys[later.id]) == 1
+        and common in nulled[earlier.id] | nulled[later.id]
+        for earlier, later, common in _meetings(history)
+    )
+
+
 @sometimes(of=keyed_rows, source="sql/rpl_write_set_handler.cc: foreign keys")
 def a_child_meets_its_parent(history: History) -> bool:
     """Two transactions change a child row and its parent row."""
@@ -256,6 +268,21 @@ def _keys_of(
             if None not in values and ABSENT not in values:
                 found.add((table.name, key.name, _fold_key(table, key, image, is_whole)))
     return frozenset(found)
+
+
+def _nulled_keys_of(transaction: Transaction, history: History) -> frozenset[KeyValue]:
+    """Return the keys of one image of an update for which the other has NULL."""
+    tables = _tables(history)
+    return frozenset(
+        (table.name, key.name, _fold_key(table, key, image, is_whole=False))
+        for row in transaction.rows
+        if (table := tables.get(row.table)) is not None
+        for image, other in ((row.before, row.after), (row.after, row.before))
+        if image is not None and other is not None
+        if _fits(table, image) and _fits(table, other)
+        for key in table.unique_keys
+        if None in [other[part.column] for part in key.parts]
+    )
 
 
 def _null_keys_of(transaction: Transaction, history: History) -> frozenset[KeyValue]:
