@@ -142,11 +142,10 @@ def possible_changes(rows: Mapping[str, list[RowImage]]) -> Iterator[Change]:
         elif "c" not in words:
             yield Change(WORDS, row, (row[0], "c"))
     for row in rows["test.pairs"]:
-        number, word, n = row
-        if word is not None and n is not None:
-            yield Change(PAIRS, row, (number, None, n))
-            yield Change(PAIRS, row, (number, word, None))
-        elif _pair_key(filled := (number, word or "abc", n or 1)) not in pairs:
+        if None not in row:
+            yield Change(PAIRS, row, (row[0], None, row[2]))
+            yield Change(PAIRS, row, (row[0], row[1], None))
+        elif _pair_key(filled := (row[0], row[1] or "abc", row[2] or 1)) not in pairs:
             yield Change(PAIRS, row, filled)
     referred = {row[1] for row in rows["test.children"]}
     for name, present in rows.items():
