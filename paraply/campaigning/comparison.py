@@ -85,7 +85,7 @@ def compare(
         comparison.seeds += 1
         for way in WAYS:
             progress = run_campaign(
-                replace(plan.with_seed(seed), is_guided=way == GUIDED),
+                replace(plan, seed=seed, is_guided=way == GUIDED),
                 f"{place}/{way}-{seed}",
                 engine,
                 resume=resume,

@@ -77,7 +77,7 @@ def add_plan_arguments(parser: argparse._ArgumentGroup) -> None:
     )  # fmt: skip
     parser.add_argument(
         "--defaults", action="store_true",
-        help="draw no size and no option; so does --fast, and mutants without --compare",
+        help="draw no size and no option of subjects; so do --guided, --fast and mutants",
     )  # fmt: skip
     parser.add_argument(
         "--guided", action="store_true",
@@ -130,12 +130,10 @@ def plan_of(arguments: argparse.Namespace) -> Plan:
     if not subjects and not mutants and not children and not recorded:
         subjects = ["all"]
     words = words_of(_names(arguments.workload), option="--workload")
-    is_drawn = not (arguments.defaults or arguments.fast)
+    is_drawn = not (arguments.defaults or arguments.guided or arguments.fast or arguments.compare)
     own = systems_of(
-        subjects, mutants, words,
-        draw_seed=(arguments.seed or 0) if is_drawn else None,
-        draws_mutants=bool(arguments.compare),
-    )  # fmt: skip
+        subjects, mutants, words, draw_seed=(arguments.seed or 0) if is_drawn else None
+    )
     systems = (*own, *children, *recorded)
     histories = arguments.histories or HISTORIES
     if arguments.histories is None and len(recorded) == len(systems):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence, Set
@@ -14,7 +15,7 @@ from paraply.mining.coverage import course_of, features_of
 from paraply.mining.plan import Batch, Plan
 from paraply.mining.signatures import shape_signature
 from paraply.mining.sketches import as_bytes, estimated, from_bytes, seen
-from paraply.mining.systems import System, as_settings, is_situation
+from paraply.mining.systems import System, is_situation
 from paraply.properties.campaign import steps_of
 from paraply.properties.registry import Evidence, Property
 from paraply.vocabulary.events import Event
@@ -29,10 +30,7 @@ from paraply.vocabulary.verdict import Verdict
 UNEXPLAINED = " (without its documented cause)"
 """End of the signature of a breach that the dialect is known for, but not by this cause."""
 NOVEL_MAX = 64
-"""Programs with new features, per batch."""
-
-GivenRun = tuple[int, Schedule, str]
-"""A run's number, its schedule, and its settings as JSON; empty where its number decides them."""
+"""Novel programs per batch."""
 
 _WORDS = pa.list_(pa.string())
 
@@ -73,21 +71,18 @@ known of options that only this run has. ``situations``: reached ones.
 class Specimen:
     """A cluster's best example, and their number.
 
-    The total order (transactions, events, choices, run) makes merging commutative. ``settings``
-    are those of a varied run; empty where the run's number decides.
+    The total order (transactions, events, choices, run) makes merging commutative.
     """
 
     count: int
     size: tuple[int, int, int]
     run: int
     program: bytes
-    settings: str = ""
 
     def take(self, other: Specimen) -> None:
         """Merge another specimen of the cluster."""
         if (other.size, other.run) < (self.size, self.run):
-            self.size, self.run = other.size, other.run
-            self.program, self.settings = other.program, other.settings
+            self.size, self.run, self.program = other.size, other.run, other.program
         self.count += other.count
 
     def as_json(self) -> dict[str, Any]:
@@ -103,20 +98,7 @@ def specimen_from_json(value: Mapping[str, Any]) -> Specimen:
         size=(transactions, events, choices),
         run=value["run"],
         program=bytes.fromhex(value["program"]),
-        settings=value["settings"],
     )
-
-
-@dataclass(frozen=True, slots=True)
-class Kept:
-    """A program with new features, and its run's drawn settings as JSON; empty: none are drawn."""
-
-    program: bytes
-    settings: str = ""
-
-    def as_json(self) -> dict[str, str]:
-        """Return plain values."""
-        return {"program": self.program.hex(), "settings": self.settings}
 
 
 @dataclass(slots=True, kw_only=True)
@@ -138,7 +120,7 @@ class Counts:
         features: numbers (``paraply.mining.coverage``).
         courses: sketch of different courses (``paraply.mining.sketches``).
         clusters: shape signature -> specimen.
-        kept: programs with new features, to vary.
+        novel: programs with new features.
     """
 
     histories: int = 0
@@ -157,7 +139,7 @@ class Counts:
     features: set[int] = field(default_factory=set)
     courses: int = 0
     clusters: dict[str, Specimen] = field(default_factory=dict)
-    kept: list[Kept] = field(default_factory=list)
+    novel: list[bytes] = field(default_factory=list)
 
     @property
     def different(self) -> int:
@@ -228,7 +210,7 @@ class Counts:
             "features": sorted(self.features),
             "courses": as_bytes(self.courses).hex() if self.courses else "",
             "clusters": {text: one.as_json() for text, one in self.clusters.items()},
-            "kept": [one.as_json() for one in self.kept],
+            "novel": [program.hex() for program in self.novel],
         }
 
 
@@ -249,8 +231,8 @@ _COUNTS_SHAPE = {
     "moments": _COUNTED,
     "features": [int],
     "courses": str,
-    "clusters": {str: {"count": int, "size": [int], "run": int, "program": str, "settings": str}},
-    "kept": [{"program": str, "settings": str}],
+    "clusters": {str: {"count": int, "size": [int], "run": int, "program": str}},
+    "novel": [str],
 }
 
 
@@ -260,9 +242,7 @@ def counts_from_json(value: Mapping[str, Any]) -> Counts:
     later: dict[str, dict[str, int]] = {
         name: {} for name in ("expected", "unexplained", "relevant", "decided", "moments")
     }
-    value = {"courses": "", "kept": [], **later, **value}
-    require_shape(value, {"clusters": {str: dict}}, "counts")
-    value["clusters"] = {text: {"settings": "", **one} for text, one in value["clusters"].items()}
+    value = {"courses": "", **later, **value}
     require_shape(value, _COUNTS_SHAPE, "counts")
     return Counts(
         histories=value["histories"],
@@ -281,7 +261,7 @@ def counts_from_json(value: Mapping[str, Any]) -> Counts:
         features=set(value["features"]),
         courses=from_bytes(bytes.fromhex(value["courses"])) if value["courses"] else 0,
         clusters={text: specimen_from_json(one) for text, one in value["clusters"].items()},
-        kept=[Kept(bytes.fromhex(one["program"]), one["settings"]) for one in value["kept"]],
+        novel=[bytes.fromhex(program) for program in value["novel"]],
     )
 
 
@@ -298,46 +278,41 @@ class BatchRun:
 def run_batch(
     plan: Plan,
     batch: Batch,
-    runs: Iterable[GivenRun] | None = None,
+    schedules: Iterable[tuple[int, Schedule]] | None = None,
     *,
     known: Set[int] | None = None,
 ) -> BatchRun:
-    """Run a batch on its seeds or ``runs``.
+    """Run a batch on its seeds or ``schedules``.
 
-    Programs with features beyond ``known`` are kept; None keeps none.
+    ``known`` features are not novel; None disables novelty.
     """
     started = time.perf_counter()
     system = plan.systems[batch.system]
     judges = system.properties
-    if runs is None:
-        runs = seeded(plan, batch)
+    if schedules is None:
+        schedules = seeded(plan, batch)
     counts = Counts()
     rows = []
     named = named_columns(system)
     with system.opened() as make_history:
-        for run, schedule, settings in runs:
-            if settings:
-                history = system.runner.run(schedule, system.with_settings(settings).workload)
-            else:
-                history = make_history(schedule, run)
-            options = settings or options_column(system, run)
+        for run, schedule in schedules:
+            history = make_history(schedule, run)
             moments = moments_of(history)
             counts.moments.update(moments)
             features = features_of(history, moments)
             program = encode_program(schedule.choices)
             if known is not None and features - known - counts.features:
-                kept = Kept(program, "" if system.draws is None else options)
-                counts.kept = [*counts.kept, kept][:NOVEL_MAX]
+                counts.novel = [*counts.novel, program][:NOVEL_MAX]
             counts.features |= features
             rows.append(
                 {
                     **named,
-                    "options": options,
+                    "options": options_column(system, run),
                     "run": run,
                     "seed": history.header.seed,
                     "program": program,
                     "features": len(features),
-                    **judged(history, run, program, judges, counts, system, settings),
+                    **judged(history, run, program, judges, counts, system),
                 }
             )
     table = pa.Table.from_pylist(rows, schema=SCHEMA)
@@ -356,13 +331,13 @@ def named_columns(system: System) -> dict[str, str]:
 
 def options_column(system: System, run: int) -> str:
     """Return a run's options, sorted, as JSON."""
-    return as_settings(system.options_at(run))
+    return json.dumps(dict(sorted(system.options_at(run).items())))
 
 
-def seeded(plan: Plan, batch: Batch) -> Iterable[GivenRun]:
+def seeded(plan: Plan, batch: Batch) -> Iterable[tuple[int, Schedule]]:
     """Yield a batch's runs with random schedules."""
     for run in range(batch.first, batch.first + batch.count):
-        yield run, plan.systems[batch.system].schedule_at(run, plan.seed_of(run)), ""
+        yield run, plan.systems[batch.system].schedule_at(run, plan.seed_of(run))
 
 
 def action_of(event: Event) -> str:
@@ -379,7 +354,6 @@ def judged(
     judges: Sequence[Property],
     counts: Counts,
     system: System,
-    settings: str = "",
 ) -> dict[str, Any]:
     """Judge and count a history; return its columns."""
     size = (len(history.transactions), len(history.events), len(program))
@@ -408,7 +382,7 @@ def judged(
             signatures.append(signature)
             counts.violated[name] = counts.violated.get(name, 0) + 1
             counts.first_violated.setdefault(name, run)
-            counts.meet(signature, Specimen(1, size, run, program, settings))
+            counts.meet(signature, Specimen(1, size, run, program))
         elif evidence.verdict is Verdict.HOLDS or (evidence.relevant and is_situation(prop)):
             (situations if is_situation(prop) else holds).append(name)
             counts.reached[name] = counts.reached.get(name, 0) + 1

@@ -155,7 +155,7 @@ class MinimiseTask:
     def __call__(self, cluster: Cluster) -> Minimal | None:
         """Return the smallest counterexample; None if unrepeatable."""
         started = time.perf_counter()
-        system = self.plan.systems[cluster.system].with_settings(cluster.specimen.settings)
+        system = self.plan.systems[cluster.system]
         prop = property_named(cluster.prop)
         if cluster.is_unexplained:
             prop = unexplained(system.runner, prop)

@@ -18,8 +18,6 @@ NUMBER_MAX = 4
 SIZES_MAX = {"transactions": 10, "rows": 6, "members": 4}
 WORKERS_DRAWS = 3
 SEEDS = 2**32
-AFRESH_SHARE, CHANGED_SHARE = 0.1, 0.25
-"""Varied programs that get another workload, and those with one changed size or option."""
 
 
 def drawn_workload(subject: Subject, dialect: str, choices: random.Random) -> Workload:
@@ -70,27 +68,6 @@ class Drawing:
         drawn = drawn_workload(self.subject, self.given.dialect, choices)
         kept = {name: getattr(self.given, name) for name in self.sizes}
         return replace(drawn, options={**drawn.options, **self.given.options}, **kept)
-
-    def varied(self, before: Workload, seed: int) -> Workload:
-        """Return a workload for a varied program: often the same, or with one or all values drawn.
-
-        What is given stays.
-        """
-        choices = random.Random(f"{self.subject.name} {self.given.dialect} varied {seed}")
-        place = choices.random()
-        if place >= AFRESH_SHARE + CHANGED_SHARE:
-            return before
-        drawn = self.workload(seed)
-        sizes = [size for size in SIZES_MAX if size not in self.sizes]
-        options = {one.name: one for one in self.subject.options}
-        free = [*sizes, *(name for name in options if name not in self.given.options)]
-        if place < AFRESH_SHARE or not free:
-            return drawn
-        changed = choices.choice(free)
-        if changed in sizes:
-            return replace(before, **{changed: getattr(drawn, changed)})
-        value = drawn_value(options[changed], choices)
-        return replace(before, options={**before.options, changed: value})
 
     def run(self, schedule: Schedule) -> History:
         """Run the subject on a schedule of :func:`drawn_schedules`."""

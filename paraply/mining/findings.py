@@ -13,7 +13,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from paraply.mining.batch_runs import Counts, Kept, Specimen, counts_from_json
+from paraply.mining.batch_runs import Counts, Specimen, counts_from_json
 from paraply.mining.rounds import BatchTask, Round
 from paraply.mining.row_files import NewFile, RowWriter
 from paraply.mining.shipping import in_worker
@@ -33,7 +33,6 @@ SCHEMA = pa.schema(
         pa.field("choices", pa.int32()),
         pa.field("run", pa.int64()),
         pa.field("program", pa.binary()),
-        pa.field("settings", pa.string()),
         pa.field("sketch", pa.binary()),
     ]
 )
@@ -41,9 +40,9 @@ SCHEMA = pa.schema(
 
 Kinds: ``total`` (batches, rows, microseconds, histories, events, confirmed), ``reached`` and
 ``violated`` (property; ``first`` run), ``expected``, ``unexplained``, ``relevant`` and ``decided``
-(property), ``action``, ``moment``, ``feature`` (number), ``kept`` (``program``, ``settings``),
+(property), ``action``, ``moment``, ``feature`` (number), ``novel`` (``program``),
 ``courses`` (``sketch``),
-``breach`` (property; ``transactions`` to ``settings``: smallest witness), ``file`` (name;
+``breach`` (property; ``transactions`` to ``program``: smallest witness), ``file`` (name;
 ``signature``: statistics; ``count``: bytes; ``first``: rows).
 """
 
@@ -55,8 +54,7 @@ NO_SYSTEM = -1
 KEYS = ("system", "kind", "name", "signature")
 DDL = (
     "system int, kind string, name string, signature string, count long, first long, "
-    "transactions int, events int, choices int, run long, program binary, settings string, "
-    "sketch binary"
+    "transactions int, events int, choices int, run long, program binary, sketch binary"
 )
 TASKS_MAX = 4096
 
@@ -76,7 +74,7 @@ class Found:
         self.rows += other.rows
         self.seconds += other.seconds
         self.counts.take(other.counts)
-        self.counts.kept = [*self.counts.kept, *other.counts.kept]
+        self.counts.novel = [*self.counts.novel, *other.counts.novel]
 
 
 def rows_of(system: int, found: Found) -> Iterator[dict[str, Any]]:
@@ -107,8 +105,8 @@ def rows_of(system: int, found: Found) -> Iterator[dict[str, Any]]:
         yield row("feature", str(feature))
     if counts.courses:
         yield row("courses", "", sketch=as_bytes(counts.courses))
-    for place, kept in enumerate(counts.kept):
-        yield row("kept", f"{place:06}", program=kept.program, settings=kept.settings)
+    for place, program in enumerate(counts.novel):
+        yield row("novel", f"{place:06}", program=program)
     for signature, one in counts.clusters.items():
         size = dict(zip(("transactions", "events", "choices"), one.size, strict=True))
         yield {
@@ -117,7 +115,6 @@ def rows_of(system: int, found: Found) -> Iterator[dict[str, Any]]:
             **size,
             "run": one.run,
             "program": one.program,
-            "settings": one.settings,
         }
 
 
@@ -158,12 +155,11 @@ class Merged:
             counts.features.add(int(name))
         elif kind == "courses":
             counts.courses = from_bytes(row["sketch"])
-        elif kind == "kept":
-            counts.kept.append(Kept(row["program"], row["settings"]))
+        elif kind == "novel":
+            counts.novel.append(row["program"])
         else:
             size = (row["transactions"], row["events"], row["choices"])
-            witness = Specimen(count, size, row["run"], row["program"], row["settings"])
-            counts.meet(row["signature"], witness)
+            counts.meet(row["signature"], Specimen(count, size, row["run"], row["program"]))
 
 
 def findings_of_batches(task: BatchTask, batches: Iterable[tuple[int, bytes | None]]) -> pa.Table:
@@ -228,7 +224,7 @@ def merged_on_spark(findings: Any) -> Any:
     from pyspark.sql import functions as F
 
     size = ("transactions", "events", "choices")
-    witness = F.struct(*size, "run", "program", "settings")
+    witness = F.struct(*size, "run", "program")
     return (
         findings.groupBy(*KEYS)
         .agg(

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -86,13 +86,6 @@ class Plan:
     def seed_of(self, run: int) -> int:
         """Return a run's seed, as for ``paraply explore --seed``."""
         return self.seed * SEED_STRIDE + run
-
-    def with_seed(self, seed: int) -> Plan:
-        """Return the plan of another seed, which also draws sizes and options."""
-        systems = tuple(
-            replace(one, draws=one.draws and replace(one.draws, seed=seed)) for one in self.systems
-        )
-        return replace(self, seed=seed, systems=systems)
 
     def as_json(self) -> dict[str, Any]:
         """Return plain values for :func:`plan_from_json`."""

@@ -53,7 +53,7 @@ class Round:
 
 def frontier_of(counts: Counts) -> bytes:
     """Return guiding features and programs."""
-    known = Counts(features=counts.features, kept=counts.kept)
+    known = Counts(features=counts.features, novel=counts.novel)
     return json.dumps(known.as_json()).encode()
 
 

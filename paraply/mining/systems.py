@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -105,22 +104,6 @@ class System:
         """Return a run's workload."""
         return self.workload if self.draws is None else self.draws.workload(self, run)
 
-    def with_settings(self, settings: str) -> System:
-        """Return the system with a run's sizes and options, given as JSON; itself if empty."""
-        if not settings:
-            return self
-        options = json.loads(settings)
-        sizes = {size: options.pop(size) for size in SIZES}
-        return replace(self, workload=replace(self.workload, options=options, **sizes), draws=None)
-
-    def varied(self, settings: str, seed: int) -> str:
-        """Return drawn settings, sometimes with a change; empty where nothing is drawn."""
-        if self.draws is None:
-            return ""
-        before = self.with_settings(settings).workload
-        workload = self.draws.drawing(self).varied(before, seed)
-        return as_settings(self.runner.settings_of(workload))
-
     def schedule_at(self, run: int, seed: int) -> Schedule:
         """Return a run's random schedule; where workloads are drawn, some are biased."""
         return SeededSchedule(seed) if self.draws is None else drawn_schedule(seed)
@@ -157,12 +140,8 @@ class System:
         return known & frozenset(self.judges)
 
     def explains(self, prop: Property, history: History) -> bool:
-        """Return whether a breach is known of the run's dialect and options, by its cause.
-
-        A mutant's own options show its breach; drawn ones may show another.
-        """
-        is_asked = not self.mutant or self.draws is not None
-        return is_asked and is_explained(self.runner, prop, history)
+        """Return whether a breach is known of the run's dialect and options, by its cause."""
+        return not self.mutant and is_explained(self.runner, prop, history)
 
     @property
     def situations(self) -> frozenset[str]:
@@ -212,11 +191,8 @@ class Draws:
 
     def workload(self, system: System, run: int) -> Workload:
         """Return a run's workload."""
-        return self.drawing(system).workload(self.seed * SEED_STRIDE + run)
-
-    def drawing(self, system: System) -> Drawing:
-        """Return what draws."""
-        return Drawing(subject=system.runner, given=system.workload, sizes=frozenset(self.sizes))
+        drawing = Drawing(subject=system.runner, given=system.workload, sizes=frozenset(self.sizes))
+        return drawing.workload(self.seed * SEED_STRIDE + run)
 
     def as_json(self) -> dict[str, Any]:
         """Return plain values for :func:`system_from_json`."""
@@ -312,27 +288,21 @@ def systems_of(
     overrides: Mapping[str, str],
     *,
     draw_seed: int | None = None,
-    draws_mutants: bool = False,
 ) -> tuple[System, ...]:
     """Return systems; ``subject`` means all its dialects, ``subject:dialect`` one.
 
-    Subjects draw what ``overrides`` leaves open by ``draw_seed``, or have the defaults. Mutants
-    bring their workload, unless ``draws_mutants`` keeps only its dialect. Raises ``ParaplyError``
-    for unknown names and options.
+    Mutants bring their workload. Subjects draw what ``overrides`` leaves open by ``draw_seed``, or
+    have the defaults. Raises ``ParaplyError`` for unknown names and options.
     """
     given = Overrides(overrides)
-    draws = None
+    chosen = [system for name in subjects for system in _systems_of_subject(name, given)]
     if draw_seed is not None:
-        draws = Draws(seed=draw_seed, sizes=tuple(size for size in SIZES if size in overrides))
-    of_mutants = draws if draws_mutants else None
-    chosen = [
-        replace(system, draws=draws)
-        for name in subjects
-        for system in _systems_of_subject(name, given)
-    ]
+        sizes = tuple(size for size in SIZES if size in overrides)
+        draws = Draws(seed=draw_seed, sizes=sizes)
+        chosen = [replace(system, draws=draws) for system in chosen]
     for name in mutants:
         named = registered_mutants() if name == ALL else (mutant_named(name),)
-        chosen += [_system_of_mutant(mutant, given, of_mutants) for mutant in named]
+        chosen += [_system_of_mutant(mutant, given) for mutant in named]
     given.require_used()
     return tuple({system.name: system for system in chosen}.values())
 
@@ -348,11 +318,9 @@ def _systems_of_subject(name: str, overrides: Overrides) -> list[System]:
     return systems
 
 
-def _system_of_mutant(mutant: Mutant, overrides: Overrides, draws: Draws | None) -> System:
-    workload = mutant.workload if draws is None else Workload(dialect=mutant.workload.dialect)
-    workload = overrides.apply(mutant.subject, workload)
-    system = _system(mutant.subject, mutant.subject.name, workload, mutant=mutant)
-    return replace(system, draws=draws)
+def _system_of_mutant(mutant: Mutant, overrides: Overrides) -> System:
+    workload = overrides.apply(mutant.subject, mutant.workload)
+    return _system(mutant.subject, mutant.subject.name, workload, mutant=mutant)
 
 
 def _system(
@@ -368,11 +336,6 @@ def _system(
         workload=replace(workload, dialect=runner.dialect_of(workload)),
         judges=tuple(judges),
     )
-
-
-def as_settings(values: Mapping[str, OptionValue]) -> str:
-    """Return values as sorted JSON; those of a drawn run are for :meth:`System.with_settings`."""
-    return json.dumps(dict(sorted(values.items())))
 
 
 def is_situation(prop: Property) -> bool:

@@ -10,18 +10,10 @@ MUTANTS = ("last_committed_off_by_one", "items_are_stored_before_they_are_looked
 
 
 def small_plan(
-    *,
-    histories=60,
-    batch=20,
-    seed=0,
-    subjects=("write_sets",),
-    mutants=MUTANTS,
-    is_drawn=False,
-    given=None,
-    **more,
+    *, histories=60, batch=20, seed=0, subjects=("write_sets",), mutants=MUTANTS, **more
 ):
     return Plan(
-        systems=systems_of(subjects, mutants, given or {}, draw_seed=seed if is_drawn else None),
+        systems=systems_of(subjects, mutants, {}),
         histories=histories,
         seed=seed,
         batch_histories=batch,

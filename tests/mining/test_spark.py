@@ -154,9 +154,9 @@ def test_round_is_whole_if_every_system_runs_all_of_its_batches():
     assert not Round(first=6, end=9, width=2, wanted=guided).is_whole
 
 
-@pytest.mark.parametrize(("is_guided", "is_drawn"), [(False, False), (True, False), (True, True)])
-def test_no_spark_context_is_needed(tmp_path, engine, without_rdd, is_guided, is_drawn):
-    plan = small_plan(histories=40, batch=10, is_guided=is_guided, is_drawn=is_drawn)
+@pytest.mark.parametrize("is_guided", [False, True])
+def test_no_spark_context_is_needed(tmp_path, engine, without_rdd, is_guided):
+    plan = small_plan(histories=40, batch=10, is_guided=is_guided)
     tables, found = [], []
     for name, one in (("here", InProcess()), ("there", engine)):
         progress = run_campaign(plan, str(tmp_path / name), one)
