@@ -108,7 +108,7 @@ class Property:
         check: None for SOMETIMES.
         witness: counts its situations.
         of: the required vocabulary.
-        needs: kinds of events required to decide any situation.
+        needs: kinds of events without which nothing is decided: neither held nor broken.
         gaps: single undecidable situations.
         is_safety: False for precision and speed, which a correct but slower subject may break.
     """
@@ -143,9 +143,12 @@ class Property:
 
     def violations(self, history: History) -> tuple[Violation, ...]:
         """Return the breaches."""
-        if self.check is None or not self.applies_to(history):
+        if self.check is None or self._absent(history) or not self.applies_to(history):
             return ()
         return tuple(self.check(history))
+
+    def _absent(self, history: History) -> list[str]:
+        return [f"no {kind.value} events" for kind in self.needs if kind not in history.kinds]
 
     def evidence(self, history: History, breaches: Sequence[Violation] | None = None) -> Evidence:
         """Return the counts of situations; ``breaches`` saves asking for them again."""
@@ -153,9 +156,9 @@ class Property:
             return NO_EVIDENCE
         counted = int(self.witness(history))
         missing = [text for gap in self.gaps for text in gap(history)]
-        absent = [f"no {kind.value} events" for kind in self.needs if kind not in history.kinds]
+        absent = self._absent(history)
         decided = 0 if absent else counted
-        if not decided:
+        if not decided and not absent:
             # Witnesses count where sound subjects show themselves; others also break elsewhere.
             decided = len(self.violations(history) if breaches is None else breaches)
         relevant = max(counted, decided) + len(missing)

@@ -32,6 +32,7 @@ T1{a} 2<1 | T2{b} 3<1 | T3{a} 4<2
 | begun T1@w1 ; begun T2@w2 ; engine_committed T1@w1 ; begun T3@w1
 ; engine_committed T2@w2 ; engine_committed T3@w1 ; stopped
 """
+PROPERTIES = {prop.name: prop for prop in registered_properties()}
 PAIRS = property_named("no_conflicting_parallel_apply")
 
 
@@ -102,15 +103,27 @@ def test_start_that_is_not_recorded_leaves_last_committed_unknown():
 
 
 def test_whatever_breaks_a_stored_history_is_one_of_its_decided_situations():
-    properties = {prop.name: prop for prop in registered_properties()}
-    judged = [(one.history, properties[one.prop]) for one in smallest_examples.stored()]
-    judged += [(one, prop) for one in answers.stored() for prop in properties.values()]
+    judged = [(one.history, PROPERTIES[one.prop]) for one in smallest_examples.stored()]
+    judged += [(one, prop) for one in answers.stored() for prop in PROPERTIES.values()]
     broken = set()
     for history, prop in judged:
         if breaches := prop.violations(history):
             broken.add(prop.name)
             assert prop.evidence(history, breaches).decided, (prop.name, breaches, history)
     assert len(broken) > 200
+
+
+def test_history_without_a_needed_kind_of_events_is_unknown():
+    found = set()
+    for history in answers.stored():
+        for prop in PROPERTIES.values():
+            for kind in prop.needs:
+                kept = tuple(event for event in history.events if event.kind is not kind)
+                if len(kept) < len(history.events) and prop.applies_to(history):
+                    lacking = replace(history, events=kept)
+                    assert verdict_of(lacking, prop) is Verdict.UNKNOWN, (prop.name, lacking)
+                    found.add(prop.name)
+    assert len(found) > 20
 
 
 def test_evidence_of_several_histories_adds_up():

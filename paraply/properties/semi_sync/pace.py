@@ -248,7 +248,7 @@ def _queued_at_commits(history: History) -> Iterator[tuple[LeftInQueue, bool]]:
             if time < led:
                 yield LeftInQueue(transaction=one, since_us=time, begun_us=led), one in taken
         for one in taken:
-            del left[one]
+            left.pop(one, None)
 
 
 @always(

@@ -1,6 +1,6 @@
 """Schedules that choose by content, their replay, and the stamps of every source."""
 
-from itertools import pairwise
+from itertools import combinations, pairwise
 
 import pytest
 
@@ -148,6 +148,20 @@ def test_stamps_order_conflicts_and_write_zero_only_at_the_start_of_a_file(kind)
             for earlier in log.transactions[:at]:
                 if earlier.clock == one.clock and earlier.conflicts_with(one):
                     assert earlier.timestamp.sequence_number <= stamp.last_committed
+
+
+@pytest.mark.parametrize("kind", Stamps)
+def test_commit_groups_are_without_conflict_and_their_numbers_never_come_back(kind):
+    for case in suite():
+        log = case.log(3).stamped(kind)
+        if log.stamps is not kind or "writeset" in case.needs:
+            continue
+        ids = [int(one.commit_id) for one in log.transactions]
+        assert ids == sorted(ids)
+        for earlier, later in combinations(log.transactions, 2):
+            if earlier.commit_id == later.commit_id:
+                assert not earlier.conflicts_with(later)
+                assert earlier.clock == later.clock
 
 
 @pytest.mark.long
