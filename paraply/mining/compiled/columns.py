@@ -16,8 +16,9 @@ NONE = -1
 # Settings of a run.
 (
     P_TRANSACTIONS, P_ROWS, P_WORKERS, P_ORDERED, P_BARRIERS, P_ROTATIONS, P_COLLECTIONS,
-    P_SESSIONS, P_READS, P_COLLECTION_RULE, P_BARRIER_RULE, P_MARKS_FIRST, P_FAULT, P_SIZE,
-) = range(14)  # fmt: skip
+    P_SESSIONS, P_READS, P_COLLECTION_RULE, P_BARRIER_RULE, P_MARKS_FIRST, P_FAULT,
+    P_JUDGED, P_SIZE,
+) = range(15)  # fmt: skip
 
 # Choices: asked, given (NONE: all random), generator state, whether given ones are fractions of
 # 2^53.

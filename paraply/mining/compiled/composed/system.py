@@ -70,7 +70,7 @@ def settings_of(system: System) -> Ints | None:
     p[C.P_CTAS_IS_BARRIER] = dialect.orders_create_select
     p[C.P_COLLECTS_IF_GROWN] = dialect.collects_only_if_stable_grew
     p[C.P_FAULT] = C.FAULTS.index(system.mutant)
-    p[C.P_JUDGED] = _judged(system, p)
+    p[A.P_JUDGED] = _judged(system, p)
     items = [item_of_row(name) for name in workload.row_names]
     for place, item in enumerate(sorted(items, key=int)):
         p[C.P_ROW_OF_PLACE + place] = items.index(item)
@@ -119,7 +119,7 @@ def run_fast(p: Ints, *, seed: int = 0, program: Sequence[int] | None = None) ->
     room = new_room()
     set_choices(room.dice, room.program, seed, program)
     run_once(p, room)
-    verdict, events, choices = room.outcome.tolist()
+    verdict, events, choices, _ = room.outcome.tolist()
     return FastRun(
         choices=tuple(room.program[:choices, A.G_TAKEN].tolist()),
         events=room.events[: max(0, events)],
