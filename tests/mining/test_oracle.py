@@ -14,9 +14,9 @@ from paraply.mining.campaign import run_campaign
 from paraply.mining.clusters import MinimiseTask, clusters_of, replayed
 from paraply.mining.compiled import columns as C
 from paraply.mining.compiled import oracle as compiled
-from paraply.mining.compiled.applier import run_fast, run_many, settings_of
+from paraply.mining.compiled.composed import columns as composed
 from paraply.mining.compiled.oracle import CompiledOracle, CompiledOracles
-from paraply.mining.compiled.room import new_room
+from paraply.mining.compiled.twins import twin_of
 from paraply.mining.engines import InProcess
 from paraply.mining.systems import systems_of
 from paraply.properties.registry import property_named
@@ -25,13 +25,20 @@ from paraply.vocabulary.schedule import RecordedSchedule
 from tests.mining.campaigns import small_plan
 
 MUTANTS = C.FAULTS[1:]
+COMPOSED = composed.FAULTS[1:]
+QUICK = (
+    "composed_unlocks_when_sent", "composed_refused_locks_are_kept", "composed_commit_does_not_wait"
+)  # fmt: skip
+"""Mutants whose breaches the reference, too, minimises in seconds."""
+WITHOUT_VIEWS = {"joins": "0", "departures": "0"}
 SEEDS, WITNESSES = 4_000, 2
 """Runs made of each mutant and workload, and how many that break a property are shrunk."""
 WORKLOADS = ({}, {"transactions": "6", "rows": "4", "reads": "0"}, {"stamps": "mysql_8_4"})
 
 
 def one_system(mutant, words=None):
-    return systems_of([], [mutant], words or {})[0]
+    given = WITHOUT_VIEWS if mutant in COMPOSED else {}
+    return systems_of([], [mutant], {**given, **(words or {})})[0]
 
 
 def readable(system, prop):
@@ -47,12 +54,12 @@ def both(system, prop):
 
 def witnesses(system):
     """Yield, for each property that some seed breaks, it and a few programs that do."""
-    settings = settings_of(system)
-    verdicts, _, _ = run_many(settings, 0, SEEDS)
-    for bit, prop in enumerate(C.JUDGED):
+    twin = twin_of(system)
+    verdicts, _, _ = twin.run_many(twin.settings, 0, SEEDS)
+    for bit, prop in enumerate(twin.judged):
         seeds = (seed for seed in range(SEEDS) if verdicts[seed] >> bit & 1)
         for seed in islice(seeds, WITNESSES):
-            yield prop, run_fast(settings, seed=seed).choices
+            yield prop, twin.run_fast(twin.settings, seed=seed).choices
 
 
 def run_of(system, choices):
@@ -77,10 +84,24 @@ def test_shrinking_by_kernels_ends_at_the_run_that_the_reference_ends_at(mutant,
     assert shrunk or (mutant == "gap_is_waited_for" and words == WORKLOADS[2])
 
 
-@pytest.mark.parametrize("mutant", MUTANTS)
+@pytest.mark.long
+@pytest.mark.parametrize("mutant", COMPOSED)
+def test_shrinking_of_composed_runs_takes_the_steps_that_the_reference_takes(mutant):
+    system = one_system(mutant, {"block_size": "2", "absent": "1", "members": "3"})
+    prop, choices = next(witnesses(system))
+    run = run_of(system, choices)
+    fast, slow = both(system, prop)
+    smallest = shrink_run(fast, run, runs_max=150)
+    assert smallest.size < run.size
+    assert smallest == shrink_run(slow, run, runs_max=150)
+    assert fast.counterexample(smallest, 1) == slow.counterexample(smallest, 1)
+
+
+@pytest.mark.parametrize("mutant", [*MUTANTS, *COMPOSED])
 def test_no_single_edit_of_what_kernels_shrank_is_a_smaller_breach_to_the_reference(mutant):
     system = one_system(mutant)
-    for prop, choices in witnesses(system):
+    # A run of the reference takes milliseconds.
+    for prop, choices in islice(witnesses(system), 1 if mutant in COMPOSED else None):
         smallest = shrink_run(both(system, prop)[0], run_of(system, choices))
         oracle = readable(system, prop)
         assert oracle.edited(smallest.choices, [UNCHANGED])[1] == smallest
@@ -109,11 +130,51 @@ def test_whole_minimising_gives_the_same_files_by_kernels_and_by_the_reference(t
         assert fast.minimality.startswith("one-minimal")
 
 
+def clusters_of_composed(mutants, place):
+    plan = replace(
+        small_plan(histories=2000, batch=2000, subjects=(), is_fast=True),
+        systems=tuple(map(one_system, mutants)),
+    )
+    found = clusters_of(run_campaign(plan, str(place), InProcess()), most=1)
+    assert {cluster.system for cluster in found} == set(range(len(mutants)))
+    return plan, found
+
+
+@pytest.mark.long
+def test_whole_minimising_of_composed_breaches_gives_what_the_reference_gives(tmp_path):
+    plan, found = clusters_of_composed(QUICK, tmp_path)
+    for cluster in found:
+        fast, slow = (
+            replace(MinimiseTask(plan=one, make_small=smallest_of_system)(cluster), seconds=0)
+            for one in (plan, replace(plan, is_fast=False))
+        )
+        assert fast == slow
+
+
+@pytest.mark.long
+def test_minimised_composed_breaches_are_confirmed_and_repeatable(tmp_path):
+    plan, found = clusters_of_composed(COMPOSED, tmp_path)
+    for cluster in found:
+        task = MinimiseTask(plan=plan, make_small=smallest_of_system)
+        small = replace(task(cluster), seconds=0)
+        assert small == replace(task(cluster), seconds=0)
+        assert small.is_confirmed
+        assert small.minimality.startswith("one-minimal")
+        assert property_named(cluster.prop).violations(small.history)
+        before = plan.systems[cluster.system]
+        options = before.runner.options_of(before.workload)
+        assert small.system.workload.transactions < before.workload.transactions
+        for option in before.runner.options:
+            value = small.system.options_at(0)[option.name]
+            # AFTER_COMMIT is what the fault breaks.
+            assert value <= options[option.name] or value == option.default
+
+
 @pytest.mark.parametrize("runs_max", [1, 56, 57, 58, 400])
 def test_enumerations_make_the_same_runs_and_end_alike(runs_max):
-    for mutant in MUTANTS:
+    for mutant in (*MUTANTS, QUICK[0]):
         system = one_system(mutant, {"transactions": "2"})
-        for prop in ("no_conflicting_parallel_apply", "applier_reaches_the_end"):
+        for prop in twin_of(system).judged[:2]:
             fast, slow = both(system, prop)
             assert fast.enumerated(runs_max) == slow.enumerated(runs_max)
 
@@ -141,6 +202,15 @@ def test_draws_are_those_of_the_random_schedules(mutant):
     assert len(answers) == len(C.JUDGED)
 
 
+@pytest.mark.parametrize("words", [{"one_commit_order": "false"}, {"after_commit": "true"}])
+@pytest.mark.parametrize("mutant", QUICK)
+def test_composed_properties_are_judged_where_they_are_not_promised(mutant, words):
+    system = one_system(mutant, words)
+    for prop in composed.JUDGED:
+        fast, slow = both(system, prop)
+        assert fast.drawn(3, 12) == slow.drawn(3, 12)
+
+
 class Asked(SimpleNamespace):
     """Stands in for the readable oracle and notes that it was asked."""
 
@@ -156,9 +226,9 @@ class Asked(SimpleNamespace):
 
 def test_runs_that_outgrow_the_kernels_are_left_to_the_reference(monkeypatch):
     system = one_system("last_committed_off_by_one")
-    oracle = CompiledOracle(
-        settings_of(system), "no_conflicting_parallel_apply", room := new_room(), Asked()
-    )
+    twin = twin_of(system)
+    room = twin.new_room()
+    oracle = CompiledOracle(twin, "no_conflicting_parallel_apply", room, Asked())
     assert oracle.edited((0,) * C.CHOICES_MAX, [UNCHANGED]) == "edited"
     assert oracle.edited((1, 2), []) == (0, None)
 
@@ -176,9 +246,8 @@ def test_run_that_asks_for_more_than_was_drawn_is_left_to_the_reference(monkeypa
     system = one_system("gap_is_waited_for")
     monkeypatch.setattr(compiled, "DRAWN_MAX", 8)
     monkeypatch.setattr(compiled, "draws", compiled.draws.__wrapped__)
-    oracle = CompiledOracle(
-        settings_of(system), "no_conflicting_parallel_apply", new_room(), Asked()
-    )
+    twin = twin_of(system)
+    oracle = CompiledOracle(twin, "no_conflicting_parallel_apply", twin.new_room(), Asked())
     assert oracle.drawn(0, 5) == "drawn"
 
 

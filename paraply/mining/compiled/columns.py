@@ -25,7 +25,7 @@ NONE = -1
 D_ASKED, D_GIVEN, D_FIRST, D_SECOND, D_FRACTIONS, D_SIZE = range(6)
 FRACTION_BITS = 53
 
-# A choice: option taken, and number of options.
+# A choice: option taken, and number of options; negative if all but the last are alike.
 G_TAKEN, G_OPTIONS, G_SIZE = range(3)
 
 # A transaction; L_ITEMS packs changed rows, three bits each.

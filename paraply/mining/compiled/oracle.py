@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 from functools import lru_cache
+from itertools import chain, islice
 
 import numpy as np
 
@@ -32,6 +33,9 @@ from paraply.reference_impl.subject import Workload
 DRAWN_MAX = 1024
 """Random numbers per run; longer ones use the reference."""
 
+EDITS_AT_ONCE = 128
+"""Edits are made here, which takes longer than a run of a few transactions."""
+
 _NO_BOUND = np.full(4, np.iinfo(np.int64).max)
 
 
@@ -48,18 +52,21 @@ class CompiledOracle:
     def edited(
         self, program: Choices, edits: Iterable[Edit], below: Size | None = None
     ) -> tuple[int, BreakingRun | None]:
-        """Try all edits in one call."""
-        wanted = list(edits)
-        if not wanted:
-            return 0, None
-        if len(program) < len(self._room.program):
-            bound = _NO_BOUND if below is None else np.array(below)
-            base = np.array(program, np.int64)
-            tried = run_edits(self._settings, self._room, base, np.array(wanted), self._bit, bound)
-            if not self._is_overflown:
-                run = self._last_run() if self._breaks(below) else None
-                return tried, run
-        return self._readable.edited(program, wanted, below)
+        """Try many edits in one call."""
+        rest, tried = iter(edits), 0
+        before: list[Edit] = []
+        bound = _NO_BOUND if below is None else np.array(below)
+        base = np.array(program, np.int64)
+        while wanted := list(islice(rest, EDITS_AT_ONCE)):
+            before += wanted
+            if len(program) >= len(self._room.program):
+                return self._readable.edited(program, chain(before, rest), below)
+            tried += run_edits(self._settings, self._room, base, np.array(wanted), self._bit, bound)
+            if self._is_overflown:
+                return self._readable.edited(program, chain(before, rest), below)
+            if self._breaks(below):
+                return tried, self._last_run()
+        return tried, None
 
     def drawn(self, seed: int, runs_max: int) -> tuple[int, BreakingRun | None]:
         """Make all random runs in one call."""

@@ -111,10 +111,11 @@ def run_all(p: Ints, room: AnyRoom, runs_max: int, bit: int) -> tuple[int, bool]
         if _run(p, room, given, _NO) & bit:
             return count, False
         place = outcome[2] - 1
-        while place >= 0 and program[place, C.G_TAKEN] + 1 == program[place, C.G_OPTIONS]:
+        while place >= 0 and program[place, C.G_TAKEN] + 1 == abs(program[place, C.G_OPTIONS]):
             place -= 1
         if place < 0:
             return count, True
-        program[place, C.G_TAKEN] += 1
+        are_alike = program[place, C.G_OPTIONS] < 0
+        program[place, C.G_TAKEN] += -program[place, C.G_OPTIONS] - 1 if are_alike else 1
         given = place + 1
     return runs_max, False

@@ -40,6 +40,8 @@ class Room(Protocol):
     members: Ints
     gtids: Ints
     """GTID number of a transaction, as certified by the member."""
+    blocks: Ints
+    """Bits of the GTIDs that a member reserves for an origin."""
     versions: Ints
     """Certification info, by row."""
     reports: Ints
@@ -97,6 +99,7 @@ def new_room() -> Room:
         "options": 2 * A.OPTIONS_MAX,
         "members": (members, C.N_SIZE),
         "gtids": (members, transactions),
+        "blocks": (members, members),
         "versions": (members, A.ROWS_MAX, C.V_SIZE),
         "reports": (members, members),
         "heard": (members, transactions),
