@@ -200,7 +200,7 @@ def minimising(options: Options) -> Report:
     report.add("readable over kernels", "median CPU time", times, "x")
     report.goals += [
         Goal(
-            name=f"minimising a witness, {way}, CPU ms (its confirmation by the reference included)",
+            name=f"minimising a witness, {way}, CPU ms (and confirming it)",
             wanted=MINIMISING_MS_MAX,
             got=statistics.median(ways[way]),
             at_most=True,

@@ -330,9 +330,7 @@ def _on_refused_here(p: Ints, room: Room, member: int, transaction: int) -> None
 
 
 @njit(**BORROWED)
-def _stamp(
-    p: Ints, room: Room, member: int, transaction: int, items: int, is_local: int
-) -> None:
+def _stamp(p: Ints, room: Room, member: int, transaction: int, items: int, is_local: int) -> None:
     """Store a certified writer; give a remote one its timestamp (AL1)."""
     mine, one, stamp = room.members[member], room.log[transaction], room.stamps[member, transaction]
     number = mine[C.N_SN]
