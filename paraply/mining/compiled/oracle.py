@@ -47,6 +47,7 @@ class CompiledOracle:
         self._settings = twin.settings.copy()
         self._settings[C.P_JUDGED] = self._bit  # Also where it is not promised.
         self._room = room
+        self._outcome, self._program = room.outcome, room.program
         self._readable = readable
 
     def edited(
@@ -59,7 +60,7 @@ class CompiledOracle:
         base = np.array(program, np.int64)
         while wanted := list(islice(rest, EDITS_AT_ONCE)):
             before += wanted
-            if len(program) >= len(self._room.program):
+            if len(program) >= len(self._program):
                 return self._readable.edited(program, chain(before, rest), below)
             tried += run_edits(self._settings, self._room, base, np.array(wanted), self._bit, bound)
             if self._is_overflown:
@@ -88,16 +89,16 @@ class CompiledOracle:
 
     @property
     def _is_overflown(self) -> bool:
-        return bool(self._room.outcome[0] == C.OVERFLOWN)
+        return bool(self._outcome[0] == C.OVERFLOWN)
 
     def _breaks(self, below: Size | None = None) -> bool:
         """Return whether the last run breaks the property below a size."""
-        is_broken = bool(self._room.outcome[0] & self._bit)
+        is_broken = bool(self._outcome[0] & self._bit)
         return is_broken and (below is None or self._last_run().size < below)
 
     def _last_run(self) -> BreakingRun:
-        _, events, asked, transactions = self._room.outcome.tolist()
-        choices = without_trailing_zeros(tuple(self._room.program[:asked, C.G_TAKEN].tolist()))
+        _, events, asked, transactions = self._outcome.tolist()
+        choices = without_trailing_zeros(tuple(self._program[:asked, C.G_TAKEN].tolist()))
         size = (transactions, events, len(choices), sum(choices))
         return BreakingRun(choices, size)
 

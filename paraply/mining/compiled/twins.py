@@ -16,6 +16,8 @@ from paraply.mining.compiled.room import Ints
 from paraply.mining.compiled.room import new_room as new_applier_room
 from paraply.mining.systems import System
 
+FOLDER = Path(__file__).parent
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Twin:
@@ -38,9 +40,9 @@ class Twin:
 
 def twin_of(system: System) -> Twin | None:
     """Return a system's kernels; None for systems that only the reference runs."""
-    for kernels, judged, new_room in (
-        (applier, A.JUDGED, new_applier_room),
-        (composed, C.JUDGED, new_composed_room),
+    for kernels, judged, new_room, folder in (
+        (applier, A.JUDGED, new_applier_room, FOLDER),
+        (composed, C.JUDGED, new_composed_room, FOLDER / "composed"),
     ):
         settings = kernels.settings_of(system)
         if settings is not None:
@@ -50,6 +52,6 @@ def twin_of(system: System) -> Twin | None:
                 run_fast=kernels.run_fast,
                 run_many=kernels.run_many,
                 new_room=new_room,
-                folder=Path(str(kernels.__file__)).parent,
+                folder=folder,
             )
     return None
