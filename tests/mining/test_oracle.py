@@ -11,7 +11,7 @@ import pytest
 from paraply.counterexamples.foreign_systems import smallest_of_system
 from paraply.counterexamples.hunt import oracles_of, system_of
 from paraply.mining.campaign import run_campaign
-from paraply.mining.clusters import MinimiseTask, clusters_of, replayed
+from paraply.mining.clusters import MinimiseTask, clusters_of, is_confirmed, replayed
 from paraply.mining.compiled import columns as C
 from paraply.mining.compiled import oracle as compiled
 from paraply.mining.compiled.composed import columns as composed
@@ -21,6 +21,7 @@ from paraply.mining.engines import InProcess
 from paraply.mining.systems import systems_of
 from paraply.properties.registry import property_named
 from paraply.properties.shrinking import UNCHANGED, BreakingRun, Edit, ReadableOracle, shrink_run
+from paraply.vocabulary.programs import encode_program
 from paraply.vocabulary.schedule import RecordedSchedule
 from tests.mining.campaigns import small_plan
 
@@ -133,19 +134,14 @@ def test_whole_minimising_gives_the_same_files_by_kernels_and_by_the_reference(t
         assert fast.minimality.startswith("one-minimal")
 
 
-def clusters_of_composed(mutants, place):
-    plan = replace(
-        small_plan(histories=2000, batch=2000, subjects=(), is_fast=True),
-        systems=tuple(map(one_system, mutants)),
-    )
-    found = clusters_of(run_campaign(plan, str(place), InProcess()), most=1)
-    assert {cluster.system for cluster in found} == set(range(len(mutants)))
-    return plan, found
-
-
 @pytest.mark.long
 def test_whole_minimising_of_composed_breaches_gives_what_the_reference_gives(tmp_path):
-    plan, found = clusters_of_composed(QUICK, tmp_path)
+    plan = replace(
+        small_plan(histories=500, batch=500, subjects=(), is_fast=True),
+        systems=tuple(map(one_system, QUICK)),
+    )
+    found = clusters_of(run_campaign(plan, str(tmp_path), InProcess()), most=1)
+    assert {cluster.system for cluster in found} == set(range(len(QUICK)))
     for cluster in found:
         fast, slow = (
             MinimiseTask(plan=one, make_small=smallest_of_system)(cluster)
@@ -155,21 +151,24 @@ def test_whole_minimising_of_composed_breaches_gives_what_the_reference_gives(tm
         assert replace(fast, seconds=0, minimality="") == replace(slow, seconds=0, minimality="")
 
 
-@pytest.mark.long
-def test_minimised_composed_breaches_are_confirmed_and_repeatable(tmp_path):
-    plan, found = clusters_of_composed(COMPOSED, tmp_path)
-    for cluster in found:
-        task = MinimiseTask(plan=plan, make_small=smallest_of_system)
-        small = replace(task(cluster), seconds=0)
-        assert small == replace(task(cluster), seconds=0)
-        assert small.is_confirmed
-        assert small.minimality.startswith("one-minimal")
-        assert property_named(cluster.prop).violations(small.history)
-        before = plan.systems[cluster.system]
-        options, least = before.options_at(0), small.system.options_at(0)
-        assert small.system.workload.transactions < before.workload.transactions
-        for option in before.runner.options:
-            assert least[option.name] in (option.default, *range(options[option.name] + 1))
+@pytest.mark.parametrize("mutant", COMPOSED)
+def test_minimised_composed_breach_is_confirmed_and_repeatable(mutant):
+    system = one_system(mutant)
+    (goal,) = system.goals
+    choices = next(choices for prop, choices in witnesses(system) if prop == goal)
+    prop = property_named(goal)
+    found = replayed(system, prop, encode_program(choices), 0)
+    small, again = (
+        smallest_of_system(system, prop, found, run=0, seed=0, faster=CompiledOracles(system, goal))
+        for _ in range(2)
+    )
+    assert small == again
+    assert is_confirmed(small.system, prop, small.counterexample, 0)
+    assert small.minimality.is_one_minimal
+    assert small.system.workload.transactions < system.workload.transactions
+    options, least = system.options_at(0), small.system.options_at(0)
+    for option in system.runner.options:
+        assert least[option.name] in (option.default, *range(options[option.name] + 1))
 
 
 @pytest.mark.parametrize("runs_max", [1, 56, 57, 58, 400])
