@@ -2,8 +2,12 @@
 
 from paraply.auditing.loading import sample_log
 from paraply.cli import main
+from paraply.counterexamples.hunt import oracles_of
+from paraply.mining.compiled.oracle import CompiledOracles
 from paraply.mining.compiled.twins import twin_of
 from paraply.mining.systems import systems_of
+from paraply.properties.registry import property_named
+from paraply.properties.shrinking import UNCHANGED
 from paraply.verifying.pipeline import load_engine
 
 WITHOUT_VIEWS = {"joins": "0", "departures": "0"}
@@ -17,3 +21,9 @@ if __name__ == "__main__":
         twin = twin_of(system)
         assert twin is not None
         twin.run_many(twin.settings, 0, 1)
+        prop = twin.judged[0]
+        faster = CompiledOracles(system, prop)
+        oracle = oracles_of(system.runner, property_named(prop), faster)(system.workload)
+        oracle.drawn(0, 1)
+        oracle.edited((), [UNCHANGED])
+        oracle.enumerated(1)

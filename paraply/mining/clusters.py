@@ -165,7 +165,9 @@ class MinimiseTask:
             return None
         small = self.make_small(
             system, prop, found,
-            run=run, seed=self.plan.seed, faster=self._faster(system, prop),
+            run=run, seed=self.plan.seed,
+            # Kernels do not know which breaches are expected.
+            faster=None if cluster.is_unexplained else self._faster(system, prop),
         )  # fmt: skip
         history = small.counterexample.history
         violations = small.counterexample.violations

@@ -125,8 +125,11 @@ class ReadableOracle:
         """Search the enumeration."""
         exploration = Exploration(runs_max=runs_max)
         found = search(self._system, self._prop, exploration)
-        run = None if found is None else BreakingRun.of(found.choices, found.history)
-        return Enumerated(run, exploration.count, exploration.is_complete)
+        if found is None:
+            return Enumerated(None, exploration.count, exploration.is_complete)
+        # A system may ask an enumeration fewer questions: its choices then mean another run.
+        _, run = self.edited(found.choices, (UNCHANGED,))
+        return Enumerated(run, exploration.count if run else 0, False)
 
     def counterexample(self, run: BreakingRun, runs: int) -> Counterexample:
         """Return the last answered run, or repeat it."""

@@ -67,7 +67,7 @@ def drop_stale_kernels(folder: Path, *used: Path) -> int:
 
 def _digest(folders: tuple[Path, ...]) -> str:
     found = hashlib.sha256()
-    for path in (path for folder in folders for path in sorted(folder.glob("*.py"))):
+    for path in (path for folder in folders for path in sorted(folder.rglob("*.py"))):
         found.update(f"{path.name}\n".encode() + hashlib.sha256(path.read_bytes()).digest())
     return found.hexdigest()
 

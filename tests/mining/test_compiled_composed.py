@@ -52,6 +52,8 @@ def drawn(seed):
         "broadcasts": str(dice.choice((0, 4, 10))),
         "reads": str(dice.randint(0, 6)),
         "alterations": str(dice.choice((0, 0, 1, 3))),
+        "block_size": str(dice.choice((1, 1, 2, 3, 7))),
+        "absent": str(dice.choice((0, 0, 1, 3))),
         "single_primary": dice.choice(("true", "false", "false", "false")),
         **{
             name: dice.choice(("true", "false"))
@@ -148,7 +150,10 @@ def assert_same(one, fast, choices):
     schedule = RecordedSchedule(choices)
     history = one.runner.run(schedule, one.workload)
     names = one.workload.row_names
-    assert tuple(schedule.choices) == fast.choices
+    made = len(fast.choices)
+    assert tuple(schedule.choices[:made]) == fast.choices
+    # Kernels leave out first options that only repeat an attempt at a locked row.
+    assert not any(schedule.choices[made:])
     assert events_of(history, names) == [tuple(row) for row in fast.events.tolist()]
     assert writes_of(history, names) == kernels_writes(fast)
     judged = {
@@ -213,8 +218,7 @@ def test_reference_without_fault_breaks_nothing_in_many_runs():
     [
         ("composed:wl8440", {"joins": "1"}),
         ("composed:wl8440", {"departures": "1"}),
-        ("composed:wl8440", {"absent": "1"}),
-        ("composed:wl8440", {"block_size": "2"}),
+        ("composed:wl8440", {"block_size": "30"}),
         ("composed:wl8440", {"members": "5"}),
         ("composed:wl8440", {"rows": "7"}),
         ("composed:wl8440", {"transactions": "25"}),

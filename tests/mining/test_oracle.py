@@ -11,27 +11,37 @@ import pytest
 from paraply.counterexamples.foreign_systems import smallest_of_system
 from paraply.counterexamples.hunt import oracles_of, system_of
 from paraply.mining.campaign import run_campaign
-from paraply.mining.clusters import MinimiseTask, clusters_of, replayed
+from paraply.mining.clusters import MinimiseTask, clusters_of, is_confirmed, replayed
 from paraply.mining.compiled import columns as C
 from paraply.mining.compiled import oracle as compiled
-from paraply.mining.compiled.applier import run_fast, run_many, settings_of
+from paraply.mining.compiled.composed import columns as composed
 from paraply.mining.compiled.oracle import CompiledOracle, CompiledOracles
-from paraply.mining.compiled.room import new_room
+from paraply.mining.compiled.twins import twin_of
 from paraply.mining.engines import InProcess
 from paraply.mining.systems import systems_of
 from paraply.properties.registry import property_named
 from paraply.properties.shrinking import UNCHANGED, BreakingRun, Edit, ReadableOracle, shrink_run
+from paraply.vocabulary.programs import encode_program
 from paraply.vocabulary.schedule import RecordedSchedule
 from tests.mining.campaigns import small_plan
 
 MUTANTS = C.FAULTS[1:]
+COMPOSED = composed.FAULTS[1:]
+QUICK = (
+    "composed_unlocks_when_sent",
+    "composed_client_reads_without_lock",
+    "composed_commit_does_not_wait",
+)
+"""Mutants whose breaches the reference, too, minimises in seconds."""
+WITHOUT_VIEWS = {"joins": "0", "departures": "0"}
 SEEDS, WITNESSES = 4_000, 2
 """Runs made of each mutant and workload, and how many that break a property are shrunk."""
 WORKLOADS = ({}, {"transactions": "6", "rows": "4", "reads": "0"}, {"stamps": "mysql_8_4"})
 
 
 def one_system(mutant, words=None):
-    return systems_of([], [mutant], words or {})[0]
+    given = WITHOUT_VIEWS if mutant in COMPOSED else {}
+    return systems_of([], [mutant], {**given, **(words or {})})[0]
 
 
 def readable(system, prop):
@@ -47,12 +57,12 @@ def both(system, prop):
 
 def witnesses(system):
     """Yield, for each property that some seed breaks, it and a few programs that do."""
-    settings = settings_of(system)
-    verdicts, _, _ = run_many(settings, 0, SEEDS)
-    for bit, prop in enumerate(C.JUDGED):
+    twin = twin_of(system)
+    verdicts, _, _ = twin.run_many(twin.settings, 0, SEEDS)
+    for bit, prop in enumerate(twin.judged):
         seeds = (seed for seed in range(SEEDS) if verdicts[seed] >> bit & 1)
         for seed in islice(seeds, WITNESSES):
-            yield prop, run_fast(settings, seed=seed).choices
+            yield prop, twin.run_fast(twin.settings, seed=seed).choices
 
 
 def run_of(system, choices):
@@ -77,11 +87,26 @@ def test_shrinking_by_kernels_ends_at_the_run_that_the_reference_ends_at(mutant,
     assert shrunk or (mutant == "gap_is_waited_for" and words == WORKLOADS[2])
 
 
-@pytest.mark.parametrize("mutant", MUTANTS)
+@pytest.mark.long
+@pytest.mark.parametrize("mutant", COMPOSED)
+def test_shrinking_of_composed_runs_takes_the_steps_that_the_reference_takes(mutant):
+    system = one_system(mutant, {"block_size": "2", "absent": "1", "members": "3"})
+    prop, choices = next(witnesses(system))
+    run = run_of(system, choices)
+    fast, slow = both(system, prop)
+    smallest = shrink_run(fast, run, runs_max=150)
+    assert smallest.size < run.size
+    assert smallest == shrink_run(slow, run, runs_max=150)
+    assert fast.counterexample(smallest, 1) == slow.counterexample(smallest, 1)
+
+
+@pytest.mark.parametrize("mutant", [*MUTANTS, *COMPOSED])
 def test_no_single_edit_of_what_kernels_shrank_is_a_smaller_breach_to_the_reference(mutant):
     system = one_system(mutant)
-    for prop, choices in witnesses(system):
-        smallest = shrink_run(both(system, prop)[0], run_of(system, choices))
+    # A run of the reference takes milliseconds.
+    for prop, choices in islice(witnesses(system), 1 if mutant in COMPOSED else None):
+        run = run_of(system, choices)
+        smallest = shrink_run(both(system, prop)[0], run, runs_max=20_000)
         oracle = readable(system, prop)
         assert oracle.edited(smallest.choices, [UNCHANGED])[1] == smallest
         removals = [Edit(place, 1) for place in range(len(smallest.choices))]
@@ -109,6 +134,43 @@ def test_whole_minimising_gives_the_same_files_by_kernels_and_by_the_reference(t
         assert fast.minimality.startswith("one-minimal")
 
 
+@pytest.mark.long
+def test_whole_minimising_of_composed_breaches_gives_what_the_reference_gives(tmp_path):
+    plan = replace(
+        small_plan(histories=500, batch=500, subjects=(), is_fast=True),
+        systems=tuple(map(one_system, QUICK)),
+    )
+    found = clusters_of(run_campaign(plan, str(tmp_path), InProcess()), most=1)
+    assert {cluster.system for cluster in found} == set(range(len(QUICK)))
+    for cluster in found:
+        fast, slow = (
+            MinimiseTask(plan=one, make_small=smallest_of_system)(cluster)
+            for one in (plan, replace(plan, is_fast=False))
+        )
+        # The reference enumerates fewer orders of steps.
+        assert replace(fast, seconds=0, minimality="") == replace(slow, seconds=0, minimality="")
+
+
+@pytest.mark.parametrize("mutant", COMPOSED)
+def test_minimised_composed_breach_is_confirmed_and_repeatable(mutant):
+    system = one_system(mutant)
+    (goal,) = system.goals
+    choices = next(choices for prop, choices in witnesses(system) if prop == goal)
+    prop = property_named(goal)
+    found = replayed(system, prop, encode_program(choices), 0)
+    small, again = (
+        smallest_of_system(system, prop, found, run=0, seed=0, faster=CompiledOracles(system, goal))
+        for _ in range(2)
+    )
+    assert small == again
+    assert is_confirmed(small.system, prop, small.counterexample, 0)
+    assert small.minimality.is_one_minimal
+    assert small.system.workload.transactions < system.workload.transactions
+    options, least = system.options_at(0), small.system.options_at(0)
+    for option in system.runner.options:
+        assert least[option.name] in (option.default, *range(options[option.name] + 1))
+
+
 @pytest.mark.parametrize("runs_max", [1, 56, 57, 58, 400])
 def test_enumerations_make_the_same_runs_and_end_alike(runs_max):
     for mutant in MUTANTS:
@@ -116,6 +178,22 @@ def test_enumerations_make_the_same_runs_and_end_alike(runs_max):
         for prop in ("no_conflicting_parallel_apply", "applier_reaches_the_end"):
             fast, slow = both(system, prop)
             assert fast.enumerated(runs_max) == slow.enumerated(runs_max)
+
+
+def test_enumerated_breach_of_the_composed_system_is_one_that_the_reference_replays():
+    fast, slow = both(one_system(QUICK[0]), "rows_stay_locked_until_the_end")
+    found = fast.enumerated(2_000)
+    assert slow.edited(found.run.choices, [UNCHANGED]) == (1, found.run)
+
+
+def test_enumeration_of_the_composed_system_is_complete():
+    small = {"transactions": "1", "rows": "1", "reads": "1", "broadcasts": "0", "alterations": "0"}
+    system = one_system(QUICK[0], {**small, "workers": "1", "barriers": "false"})
+    fast, _ = both(system, "rows_stay_locked_until_the_end")
+    whole = fast.enumerated(100_000)
+    assert whole.run is None
+    assert whole.is_complete
+    assert not fast.enumerated(whole.runs - 1).is_complete
 
 
 def test_enumeration_that_is_just_large_enough_is_complete():
@@ -141,6 +219,15 @@ def test_draws_are_those_of_the_random_schedules(mutant):
     assert len(answers) == len(C.JUDGED)
 
 
+@pytest.mark.parametrize("words", [{"one_commit_order": "false"}, {"after_commit": "true"}])
+@pytest.mark.parametrize("mutant", QUICK)
+def test_composed_properties_are_judged_where_they_are_not_promised(mutant, words):
+    system = one_system(mutant, words)
+    for prop in composed.JUDGED:
+        fast, slow = both(system, prop)
+        assert fast.drawn(3, 12) == slow.drawn(3, 12)
+
+
 class Asked(SimpleNamespace):
     """Stands in for the readable oracle and notes that it was asked."""
 
@@ -156,18 +243,19 @@ class Asked(SimpleNamespace):
 
 def test_runs_that_outgrow_the_kernels_are_left_to_the_reference(monkeypatch):
     system = one_system("last_committed_off_by_one")
-    oracle = CompiledOracle(
-        settings_of(system), "no_conflicting_parallel_apply", room := new_room(), Asked()
-    )
+    twin = twin_of(system)
+    room = twin.new_room()
+    oracle = CompiledOracle(twin, "no_conflicting_parallel_apply", room, Asked())
     assert oracle.edited((0,) * C.CHOICES_MAX, [UNCHANGED]) == "edited"
     assert oracle.edited((1, 2), []) == (0, None)
 
     def outgrown(*arguments):
         room.outcome[0] = C.OVERFLOWN
-        return 1, False
+        return 1
 
-    for kernel in ("run_edits", "run_draws", "run_all"):
-        monkeypatch.setattr(compiled, kernel, outgrown)
+    monkeypatch.setattr(compiled, "run_edits", outgrown)
+    monkeypatch.setattr(compiled, "run_draws", outgrown)
+    monkeypatch.setattr(compiled, "run_all", lambda *arguments: (outgrown(), False))
     assert oracle.edited((1, 2), [UNCHANGED]) == "edited"
     assert (oracle.drawn(0, 2), oracle.enumerated(2)) == ("drawn", "enumerated")
 
@@ -176,9 +264,8 @@ def test_run_that_asks_for_more_than_was_drawn_is_left_to_the_reference(monkeypa
     system = one_system("gap_is_waited_for")
     monkeypatch.setattr(compiled, "DRAWN_MAX", 8)
     monkeypatch.setattr(compiled, "draws", compiled.draws.__wrapped__)
-    oracle = CompiledOracle(
-        settings_of(system), "no_conflicting_parallel_apply", new_room(), Asked()
-    )
+    twin = twin_of(system)
+    oracle = CompiledOracle(twin, "no_conflicting_parallel_apply", twin.new_room(), Asked())
     assert oracle.drawn(0, 5) == "drawn"
 
 

@@ -43,6 +43,12 @@ def test_kernels_are_dropped_when_a_module_is_renamed(folder):
     assert drop_stale_kernels(folder) == 2
 
 
+def test_kernels_are_dropped_when_a_module_of_a_folder_within_changed(folder):
+    (folder / "within").mkdir()
+    (folder / "within" / "constants.py").touch()
+    assert drop_stale_kernels(folder) == 2
+
+
 def test_kernels_are_dropped_when_a_module_that_they_use_changed(folder, tmp_path_factory):
     used = tmp_path_factory.mktemp("used")
     (used / "hashing.py").touch()

@@ -68,6 +68,7 @@ def settings_of(system: System) -> Ints | None:
     p[C.P_BARRIER_RULE] = stamps.last_committed_of_barrier is wait_for_the_window
     p[C.P_MARKS_FIRST] = stamps.marks_first_remote
     p[C.P_FAULT] = C.FAULTS.index(system.mutant)
+    p[C.P_JUDGED] = (1 << len(C.JUDGED)) - 1
     return p
 
 
@@ -107,7 +108,7 @@ def run_fast(p: Ints, *, seed: int = 0, program: Sequence[int] | None = None) ->
     room = new_room()
     set_choices(room.dice, room.program, seed, program)
     run_once(p, room)
-    verdict, events, choices = room.outcome.tolist()
+    verdict, events, choices, _ = room.outcome.tolist()
     return FastRun(
         choices=tuple(room.program[:choices, C.G_TAKEN].tolist()),
         log=room.log[: p[C.P_TRANSACTIONS]],

@@ -19,13 +19,14 @@ Bytes = NDArray[np.uint8]
 
 @njit(**BORROWED)
 def run_once(p: Ints, room: Room) -> None:
-    """Run once; ``room.outcome`` gets verdict bits, events, choices."""
+    """Run once; ``room.outcome`` gets verdict bits, events, choices, transactions."""
     dice, outcome = room.dice, room.outcome
     count = apply_log(p, room, execute(p, room))
     is_whole = count != C.OVERFLOWN and dice[C.D_ASKED] <= len(room.program)
     outcome[0] = judge(p, room, count) if is_whole else C.OVERFLOWN
     outcome[1] = count
     outcome[2] = dice[C.D_ASKED]
+    outcome[3] = p[C.P_TRANSACTIONS]
 
 
 @njit(nogil=True, **BORROWED)

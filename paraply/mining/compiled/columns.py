@@ -16,15 +16,16 @@ NONE = -1
 # Settings of a run.
 (
     P_TRANSACTIONS, P_ROWS, P_WORKERS, P_ORDERED, P_BARRIERS, P_ROTATIONS, P_COLLECTIONS,
-    P_SESSIONS, P_READS, P_COLLECTION_RULE, P_BARRIER_RULE, P_MARKS_FIRST, P_FAULT, P_SIZE,
-) = range(14)  # fmt: skip
+    P_SESSIONS, P_READS, P_COLLECTION_RULE, P_BARRIER_RULE, P_MARKS_FIRST, P_FAULT,
+    P_JUDGED, P_SIZE,
+) = range(15)  # fmt: skip
 
 # Choices: asked, given (NONE: all random), generator state, whether given ones are fractions of
 # 2^53.
 D_ASKED, D_GIVEN, D_FIRST, D_SECOND, D_FRACTIONS, D_SIZE = range(6)
 FRACTION_BITS = 53
 
-# A choice: option taken, and number of options.
+# A choice: option taken, and number of options; negative if all but the last are alike.
 G_TAKEN, G_OPTIONS, G_SIZE = range(3)
 
 # A transaction; L_ITEMS packs changed rows, three bits each.

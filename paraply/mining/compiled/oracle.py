@@ -8,13 +8,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 from functools import lru_cache
+from itertools import chain, islice
 
 import numpy as np
 
 from paraply.mining.compiled import columns as C
-from paraply.mining.compiled.applier import settings_of
+from paraply.mining.compiled.composed.room import AnyRoom
 from paraply.mining.compiled.oracle_kernel import run_all, run_draws, run_edits
-from paraply.mining.compiled.room import Ints, Room, new_room
+from paraply.mining.compiled.room import Ints
+from paraply.mining.compiled.twins import Twin, twin_of
 from paraply.mining.systems import System
 from paraply.properties.search import Counterexample, random_schedules
 from paraply.properties.shrinking import (
@@ -28,8 +30,11 @@ from paraply.properties.shrinking import (
 )
 from paraply.reference_impl.subject import Workload
 
-DRAWN_MAX = 256
+DRAWN_MAX = 1024
 """Random numbers per run; longer ones use the reference."""
+
+EDITS_AT_ONCE = 128
+"""Edits are made here, which takes longer than a run of a few transactions."""
 
 _NO_BOUND = np.full(4, np.iinfo(np.int64).max)
 
@@ -37,27 +42,32 @@ _NO_BOUND = np.full(4, np.iinfo(np.int64).max)
 class CompiledOracle:
     """Finds breaches of one property in one workload."""
 
-    def __init__(self, settings: Ints, prop: str, room: Room, readable: Oracle) -> None:
-        self._settings = settings
-        self._bit = 1 << C.JUDGED.index(prop)
+    def __init__(self, twin: Twin, prop: str, room: AnyRoom, readable: Oracle) -> None:
+        self._bit = 1 << twin.judged.index(prop)
+        self._settings = twin.settings.copy()
+        self._settings[C.P_JUDGED] = self._bit  # Also where it is not promised.
         self._room = room
+        self._outcome, self._program = room.outcome, room.program
         self._readable = readable
 
     def edited(
         self, program: Choices, edits: Iterable[Edit], below: Size | None = None
     ) -> tuple[int, BreakingRun | None]:
-        """Try all edits in one call."""
-        wanted = list(edits)
-        if not wanted:
-            return 0, None
-        if len(program) < C.CHOICES_MAX:
-            bound = _NO_BOUND if below is None else np.array(below)
-            base = np.array(program, np.int64)
-            tried = run_edits(self._settings, self._room, base, np.array(wanted), self._bit, bound)
-            if not self._is_overflown:
-                run = self._last_run() if self._breaks(below) else None
-                return tried, run
-        return self._readable.edited(program, wanted, below)
+        """Try many edits in one call."""
+        rest, tried = iter(edits), 0
+        before: list[Edit] = []
+        bound = _NO_BOUND if below is None else np.array(below)
+        base = np.array(program, np.int64)
+        while wanted := list(islice(rest, EDITS_AT_ONCE)):
+            before += wanted
+            if len(program) >= len(self._program):
+                return self._readable.edited(program, chain(before, rest), below)
+            tried += run_edits(self._settings, self._room, base, np.array(wanted), self._bit, bound)
+            if self._is_overflown:
+                return self._readable.edited(program, chain(before, rest), below)
+            if self._breaks(below):
+                return tried, self._last_run()
+        return tried, None
 
     def drawn(self, seed: int, runs_max: int) -> tuple[int, BreakingRun | None]:
         """Make all random runs in one call."""
@@ -79,17 +89,17 @@ class CompiledOracle:
 
     @property
     def _is_overflown(self) -> bool:
-        return bool(self._room.outcome[0] == C.OVERFLOWN)
+        return bool(self._outcome[0] == C.OVERFLOWN)
 
     def _breaks(self, below: Size | None = None) -> bool:
         """Return whether the last run breaks the property below a size."""
-        is_broken = bool(self._room.outcome[0] & self._bit)
+        is_broken = bool(self._outcome[0] & self._bit)
         return is_broken and (below is None or self._last_run().size < below)
 
     def _last_run(self) -> BreakingRun:
-        _, events, asked = self._room.outcome.tolist()
-        choices = without_trailing_zeros(tuple(self._room.program[:asked, C.G_TAKEN].tolist()))
-        size = (int(self._settings[C.P_TRANSACTIONS]), events, len(choices), sum(choices))
+        _, events, asked, transactions = self._outcome.tolist()
+        choices = without_trailing_zeros(tuple(self._program[:asked, C.G_TAKEN].tolist()))
+        size = (transactions, events, len(choices), sum(choices))
         return BreakingRun(choices, size)
 
 
@@ -109,11 +119,13 @@ class CompiledOracles:
     def __init__(self, system: System, prop: str) -> None:
         self._system = system
         self._prop = prop
-        self._room = new_room()
+        self._room: AnyRoom | None = None
 
     def __call__(self, workload: Workload, readable: Oracle) -> Oracle:
         """Return a compiled oracle where supported, else ``readable``."""
-        settings = settings_of(replace(self._system, workload=workload))
-        if settings is None or self._prop not in C.JUDGED:
+        twin = twin_of(replace(self._system, workload=workload))
+        if twin is None or self._prop not in twin.judged:
             return readable
-        return CompiledOracle(settings, self._prop, self._room, readable)
+        if self._room is None:
+            self._room = twin.new_room()
+        return CompiledOracle(twin, self._prop, self._room, readable)

@@ -1,16 +1,22 @@
 """Kernels that run edits, draws or all programs until a breach.
 
-They return the number of runs; ``outcome`` and ``program`` (``campaign_kernel.run_once``) are of
-the last one. Overflows end the search.
+They return the number of runs; ``outcome`` and ``program`` (``run_once``) are of the last one.
+Overflows end the search. The room's type decides which system runs.
 """
 
 from __future__ import annotations
 
-import numpy as np
-from numba import njit
+from collections.abc import Callable
+from typing import Any
 
+import numpy as np
+from numba import njit, types
+from numba.extending import overload
+
+from paraply.mining.compiled import campaign_kernel as applier
 from paraply.mining.compiled import columns as C
-from paraply.mining.compiled.campaign_kernel import run_once
+from paraply.mining.compiled.composed import campaign_kernel as composed
+from paraply.mining.compiled.composed.room import AnyRoom
 from paraply.mining.compiled.room import Ints, Room
 from paraply.vocabulary.kernel_cache import BORROWED
 
@@ -18,8 +24,27 @@ _NO, _YES, _NOTHING = np.bool_(False), np.bool_(True), np.int64(0)
 """Typed, because numba compiles ``_run`` again for each literal."""
 
 
+def run_once(p: Ints, room: AnyRoom) -> None:
+    """Run once, interpreted."""
+    if isinstance(room, Room):
+        applier.run_once(p, room)
+    else:
+        composed.run_once(p, room)
+
+
+@overload(run_once)
+def _compiled(p: Any, room: Any) -> Callable[[Any, Any], None]:
+    """Return what :func:`run_once` is in a kernel."""
+    run_of_type = (composed if isinstance(room, types.Record) else applier).run_once
+
+    def run(p: Any, room: Any) -> None:
+        run_of_type(p, room)
+
+    return run
+
+
 @njit(**BORROWED)
-def _run(p: Ints, room: Room, given: int | np.int64, are_fractions: np.bool_) -> int:
+def _run(p: Ints, room: AnyRoom, given: int | np.int64, are_fractions: np.bool_) -> int:
     dice, outcome = room.dice, room.outcome
     dice[C.D_ASKED], dice[C.D_GIVEN], dice[C.D_FRACTIONS] = 0, given, are_fractions
     run_once(p, room)
@@ -27,7 +52,7 @@ def _run(p: Ints, room: Room, given: int | np.int64, are_fractions: np.bool_) ->
 
 
 @njit(**BORROWED)
-def run_edits(p: Ints, room: Room, base: Ints, edits: Ints, bit: int, below: Ints) -> int:
+def run_edits(p: Ints, room: AnyRoom, base: Ints, edits: Ints, bit: int, below: Ints) -> int:
     """Run edits (start, length, put) until a breach below a size."""
     program = room.program
     for at in range(len(edits)):
@@ -41,21 +66,21 @@ def run_edits(p: Ints, room: Room, base: Ints, edits: Ints, bit: int, below: Int
                 program[given, C.G_TAKEN] = base[place]
                 given += 1
         verdict = _run(p, room, given, _NO)
-        is_found = verdict & bit and _is_below(p, room, below)
+        is_found = verdict & bit and _is_below(room, below)
         if verdict == C.OVERFLOWN or is_found:
             return at + 1
     return len(edits)
 
 
 @njit(**BORROWED)
-def _is_below(p: Ints, room: Room, below: Ints) -> bool:
+def _is_below(room: AnyRoom, below: Ints) -> bool:
     program, outcome = room.program, room.outcome
     length = total = 0
     for place in range(outcome[2]):
         taken = program[place, C.G_TAKEN]
         if taken:
             length, total = place + 1, total + taken
-    size = (p[C.P_TRANSACTIONS], outcome[1], length, total)
+    size = (outcome[3], outcome[1], length, total)
     for place in range(len(size)):
         if size[place] != below[place]:
             return bool(size[place] < below[place])
@@ -63,7 +88,7 @@ def _is_below(p: Ints, room: Room, below: Ints) -> bool:
 
 
 @njit(**BORROWED)
-def run_draws(p: Ints, room: Room, draws: Ints, bit: int) -> int:
+def run_draws(p: Ints, room: AnyRoom, draws: Ints, bit: int) -> int:
     """Run rows of fractions until a breach."""
     program, outcome = room.program, room.outcome
     for at in range(len(draws)):
@@ -78,7 +103,7 @@ def run_draws(p: Ints, room: Room, draws: Ints, bit: int) -> int:
 
 
 @njit(**BORROWED)
-def run_all(p: Ints, room: Room, runs_max: int, bit: int) -> tuple[int, bool]:
+def run_all(p: Ints, room: AnyRoom, runs_max: int, bit: int) -> tuple[int, bool]:
     """Run programs depth first until a breach; return whether all ran."""
     program, outcome = room.program, room.outcome
     given = _NOTHING
@@ -86,10 +111,11 @@ def run_all(p: Ints, room: Room, runs_max: int, bit: int) -> tuple[int, bool]:
         if _run(p, room, given, _NO) & bit:
             return count, False
         place = outcome[2] - 1
-        while place >= 0 and program[place, C.G_TAKEN] + 1 == program[place, C.G_OPTIONS]:
+        while place >= 0 and program[place, C.G_TAKEN] + 1 == abs(program[place, C.G_OPTIONS]):
             place -= 1
         if place < 0:
             return count, True
-        program[place, C.G_TAKEN] += 1
+        are_alike = program[place, C.G_OPTIONS] < 0
+        program[place, C.G_TAKEN] += -program[place, C.G_OPTIONS] - 1 if are_alike else 1
         given = place + 1
     return runs_max, False

@@ -29,7 +29,7 @@ class Room(NamedTuple):
     last: Ints
     """Last writer per row at the source."""
     outcome: Ints
-    """Verdict bits, events, choices."""
+    """Verdict bits, events, choices, transactions."""
 
     writers: Ints
     values: Ints
@@ -66,7 +66,7 @@ def new_room() -> Room:
         "events": (C.EVENTS_MAX, C.E_SIZE),
         "rows": (C.ROWS_MAX, 2),
         "last": C.ROWS_MAX,
-        "outcome": 3,
+        "outcome": 4,
         "writers": C.ROWS_MAX,
         "values": C.ROWS_MAX,
         "stored": C.ROWS_MAX,

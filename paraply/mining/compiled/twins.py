@@ -10,8 +10,13 @@ from paraply.mining.compiled import applier
 from paraply.mining.compiled import columns as A
 from paraply.mining.compiled.composed import columns as C
 from paraply.mining.compiled.composed import system as composed
+from paraply.mining.compiled.composed.room import AnyRoom
+from paraply.mining.compiled.composed.room import new_room as new_composed_room
 from paraply.mining.compiled.room import Ints
+from paraply.mining.compiled.room import new_room as new_applier_room
 from paraply.mining.systems import System
+
+FOLDER = Path(__file__).parent
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,6 +26,7 @@ class Twin:
     Attributes:
         settings: as kernels take them.
         judged: properties, by verdict bit.
+        new_room: makes arrays for runs.
         folder: where compiled kernels are stored.
     """
 
@@ -28,12 +34,16 @@ class Twin:
     judged: tuple[str, ...]
     run_fast: Callable[..., applier.FastRun | composed.FastRun]
     run_many: Callable[[Ints, int, int], tuple[Ints, Ints, int]]
+    new_room: Callable[[], AnyRoom]
     folder: Path
 
 
 def twin_of(system: System) -> Twin | None:
     """Return a system's kernels; None for systems that only the reference runs."""
-    for kernels, judged in ((applier, A.JUDGED), (composed, C.JUDGED)):
+    for kernels, judged, new_room, folder in (
+        (applier, A.JUDGED, new_applier_room, FOLDER),
+        (composed, C.JUDGED, new_composed_room, FOLDER / "composed"),
+    ):
         settings = kernels.settings_of(system)
         if settings is not None:
             return Twin(
@@ -41,6 +51,7 @@ def twin_of(system: System) -> Twin | None:
                 judged=judged,
                 run_fast=kernels.run_fast,
                 run_many=kernels.run_many,
-                folder=Path(str(kernels.__file__)).parent,
+                new_room=new_room,
+                folder=folder,
             )
     return None

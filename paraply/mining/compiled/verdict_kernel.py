@@ -11,7 +11,7 @@ from paraply.vocabulary.kernel_cache import PART
 
 @njit(**PART)
 def judge(p: Ints, room: Room, count: int) -> int:
-    """Return a bit per property that ``count`` events break."""
+    """Return a bit per judged property that ``count`` events break."""
     events, committed = room.events, room.committed
     committed[:] = C.EVENTS_MAX
     broken = 0
@@ -42,7 +42,7 @@ def judge(p: Ints, room: Room, count: int) -> int:
         broken |= 2
     if _overlaps(p, room, count):
         broken |= 1
-    return broken
+    return broken & p[C.P_JUDGED]
 
 
 @njit(**PART)

@@ -1,6 +1,6 @@
 """Kernels of the composed system, twins of ``paraply.reference_impl.composed``.
 
-Without joins, departures and blocks of GTIDs.
+Without joins and departures.
 """
 
 from __future__ import annotations

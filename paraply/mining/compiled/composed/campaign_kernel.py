@@ -7,6 +7,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from paraply.mining.compiled import columns as A
+from paraply.mining.compiled.composed import columns as C
 from paraply.mining.compiled.composed.course_kernel import course_digest
 from paraply.mining.compiled.composed.room import Room
 from paraply.mining.compiled.composed.run_kernel import run_group
@@ -21,13 +22,14 @@ Bytes = NDArray[np.uint8]
 
 @njit(**BORROWED)
 def run_once(p: Ints, room: Room) -> None:
-    """Run once; ``room.outcome`` gets verdict bits, events, choices."""
+    """Run once; ``room.outcome`` gets verdict bits, events, choices, transactions."""
     dice, outcome = room.dice, room.outcome
     count = run_group(p, room)
     is_whole = count != A.OVERFLOWN and dice[A.D_ASKED] <= len(room.program)
     outcome[0] = judge(p, room, count) if is_whole else A.OVERFLOWN
     outcome[1] = count
     outcome[2] = dice[A.D_ASKED]
+    outcome[3] = room.left[C.G_SENT]
 
 
 @njit(nogil=True, **BORROWED)

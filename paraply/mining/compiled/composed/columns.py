@@ -8,6 +8,7 @@ from paraply.vocabulary.events import EventKind, Outcome
 MEMBERS_MAX = 4
 TRANSACTIONS_MAX = 24
 """Sets of transactions and of GTIDs are bits of a word."""
+GTIDS_MAX = 62
 BROADCASTS_MAX = 16
 MESSAGES_MAX = TRANSACTIONS_MAX + BROADCASTS_MAX
 CHOICES_MAX = 8192
@@ -20,8 +21,8 @@ ACTIONS_MAX = MEMBERS_MAX * (2 * TRANSACTIONS_MAX + A.WORKERS_MAX + 8)
 # Settings, after the applier's.
 (
     P_MEMBERS, P_ACKNOWLEDGEMENTS, P_AFTER_COMMIT, P_ONE_ORDER, P_DELETES, P_BROADCASTS,
-    P_CTAS_IS_BARRIER, P_COLLECTS_IF_GROWN, P_JUDGED, P_FAULT, P_ALTERATIONS,
-    P_SINGLE_PRIMARY, P_ROW_OF_PLACE,
+    P_CTAS_IS_BARRIER, P_COLLECTS_IF_GROWN, P_FAULT, P_ALTERATIONS, P_SINGLE_PRIMARY,
+    P_BLOCK_SIZE, P_ROW_OF_PLACE,
 ) = range(A.P_SIZE, A.P_SIZE + 13)  # fmt: skip
 P_SIZE = P_ROW_OF_PLACE + A.ROWS_MAX
 """P_ROW_OF_PLACE begins the rows in the order of their items."""
@@ -42,12 +43,12 @@ KIND_DDL = 3
 # A message of the total order; M_TRANSACTION is 0 for an executed set.
 M_TRANSACTION, M_SENDER, M_EXECUTED, M_SIZE = range(4)
 
-# A member. N_COUNT... are lengths of its lists.
+# A member. N_COUNT... are lengths of its lists; N_TAKEN and N_FREE are bits of GTIDs.
 (
-    N_NEXT, N_EXECUTED, N_COMMITTED, N_RELAY, N_SESSIONS, N_CERTIFIED, N_CLIENTS, N_GROUPS,
+    N_NEXT, N_EXECUTED, N_COMMITTED, N_RELAY, N_SESSIONS, N_TAKEN, N_CLIENTS, N_GROUPS,
     N_STABLE, N_REPORTED, N_LC_GLOBAL, N_SN, N_MARKED, N_ENTRIES, N_QUEUE, N_FLUSHED, N_EXECUTING,
-    N_UNANSWERED, N_SIZE,
-) = range(19)  # fmt: skip
+    N_UNANSWERED, N_FREE, N_IN_BLOCKS, N_SIZE,
+) = range(21)  # fmt: skip
 
 # A client's execution.
 X_CLIENT, X_KIND, X_COUNT, X_ITEMS, X_DELETED, X_READ, X_SIZE = 0, 1, 2, 3, 4, 5, 5 + A.ROWS_MAX

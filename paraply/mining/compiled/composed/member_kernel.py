@@ -6,6 +6,7 @@ from numba import njit
 
 from paraply.mining.compiled import columns as A
 from paraply.mining.compiled.composed import columns as C
+from paraply.mining.compiled.composed.gtid_kernel import next_gtid
 from paraply.mining.compiled.composed.room import Room
 from paraply.mining.compiled.composed.table_kernel import (
     change_row,
@@ -288,12 +289,13 @@ def _on_transaction(p: Ints, room: Room, member: int, transaction: int) -> None:
         if is_local:
             _on_refused_here(p, room, member, transaction)
     else:
-        mine[C.N_CERTIFIED] += 1
-        room.gtids[member, transaction] = mine[C.N_CERTIFIED]
+        gtid = next_gtid(p, room, member, one[C.T_ORIGIN])
+        room.gtids[member, transaction] = gtid
         stamp = room.stamps[member, transaction]
-        _stamp(p, room, member, one, stamp, items, is_local)
+        _stamp(p, room, member, transaction, items, is_local)
+        mine[C.N_TAKEN] |= 1 << gtid
         event = room.events[record(room, C.CERTIFIED, member, transaction)]
-        event[C.E_OUTCOME], event[C.E_GTID] = C.POSITIVE, mine[C.N_CERTIFIED]
+        event[C.E_OUTCOME], event[C.E_GTID] = C.POSITIVE, gtid
         if not is_local:
             event[C.E_LC], event[C.E_SN] = stamp[A.L_LC], stamp[A.L_SN]
             if p[C.P_FAULT] == C.DROPS_LAST_COMMITTED:
@@ -328,14 +330,12 @@ def _on_refused_here(p: Ints, room: Room, member: int, transaction: int) -> None
 
 
 @njit(**BORROWED)
-def _stamp(
-    p: Ints, room: Room, member: int, one: Ints, stamp: Ints, items: int, is_local: int
-) -> None:
+def _stamp(p: Ints, room: Room, member: int, transaction: int, items: int, is_local: int) -> None:
     """Store a certified writer; give a remote one its timestamp (AL1)."""
-    mine = room.members[member]
+    mine, one, stamp = room.members[member], room.log[transaction], room.stamps[member, transaction]
     number = mine[C.N_SN]
     last_committed = mine[C.N_LC_GLOBAL]
-    version = one[C.T_SNAPSHOT] | 1 << mine[C.N_CERTIFIED]
+    version = one[C.T_SNAPSHOT] | 1 << room.gtids[member, transaction]
     for change in range(items):
         stored = room.versions[member, row_at(one, change)]
         if stored[C.V_VERSION] != 0:

@@ -9,6 +9,7 @@ import numpy as np
 from paraply.mining.compiled import columns as A
 from paraply.mining.compiled.composed import columns as C
 from paraply.mining.compiled.room import Ints
+from paraply.mining.compiled.room import Room as ApplierRoom
 
 
 class Room(Protocol):
@@ -26,7 +27,7 @@ class Room(Protocol):
     """Values before and after; 0 is no row."""
     events: Ints
     outcome: Ints
-    """Verdict bits, events, choices."""
+    """Verdict bits, events, choices, transactions."""
 
     left: Ints
     order: Ints
@@ -39,6 +40,8 @@ class Room(Protocol):
     members: Ints
     gtids: Ints
     """GTID number of a transaction, as certified by the member."""
+    blocks: Ints
+    """Bits of the GTIDs that a member reserves for an origin."""
     versions: Ints
     """Certification info, by row."""
     reports: Ints
@@ -75,6 +78,9 @@ class Room(Protocol):
     names: Ints
 
 
+AnyRoom = ApplierRoom | Room
+
+
 def new_room() -> Room:
     """Return room for runs of any settings."""
     members, transactions = C.MEMBERS_MAX, C.TRANSACTIONS_MAX + 1
@@ -84,7 +90,7 @@ def new_room() -> Room:
         "log": (transactions, C.T_SIZE),
         "images": (transactions, A.ROWS_MAX, 2),
         "events": (C.EVENTS_MAX, C.E_SIZE),
-        "outcome": 3,
+        "outcome": 4,
         "left": C.G_SIZE,
         "order": (C.MESSAGES_MAX, C.M_SIZE),
         "actions": (C.ACTIONS_MAX, C.S_SIZE),
@@ -93,6 +99,7 @@ def new_room() -> Room:
         "options": 2 * A.OPTIONS_MAX,
         "members": (members, C.N_SIZE),
         "gtids": (members, transactions),
+        "blocks": (members, members),
         "versions": (members, A.ROWS_MAX, C.V_SIZE),
         "reports": (members, members),
         "heard": (members, transactions),

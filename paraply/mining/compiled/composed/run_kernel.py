@@ -44,11 +44,16 @@ def run_group(p: Ints, room: Room) -> int:
             break
         if left[C.G_NOW] >= C.STEPS_OF_A_TRANSACTION * (left[C.G_SENT] + 1):
             return int(left[C.G_EVENTS])
+        is_free = 0 <= room.dice[A.D_GIVEN] <= room.dice[A.D_ASKED]
         action = room.actions[_choose(room, count)]
         left[C.G_NOW] += 1
         if left[C.G_EVENTS] + C.EVENTS_OF_A_STEP >= len(room.events):
             return A.OVERFLOWN
+        unsent = left[C.G_TRANSACTIONS]
         _act(p, room, action[C.S_CODE], action[C.S_MEMBER], action[C.S_SUBJECT])
+        if is_free and action[C.S_CODE] == C.SUBMIT and left[C.G_TRANSACTIONS] == unsent:
+            # First options repeat the attempt at a locked row until the limit of steps.
+            return int(left[C.G_EVENTS])
     left[C.G_NOW] += 1
     for member in range(p[C.P_MEMBERS]):
         mine = room.members[member]
@@ -67,7 +72,7 @@ def _boot(p: Ints, room: Room) -> None:
     left[C.G_BROADCASTS], left[C.G_ALTERATIONS] = p[C.P_BROADCASTS], p[C.P_ALTERATIONS]
     room.writers[:] = 0
     members[:] = room.gtids[:] = room.heard[:] = room.holders[:] = room.applied[:] = 0
-    room.versions[:] = room.rows[:] = room.replicas[:] = room.workers[:] = 0
+    room.versions[:] = room.rows[:] = room.replicas[:] = room.workers[:] = room.blocks[:] = 0
     for member in range(p[C.P_MEMBERS]):
         members[member, C.N_LC_GLOBAL], members[member, C.N_SN] = 1, 2
         members[member, C.N_MARKED] = 1 - p[A.P_MARKS_FIRST]
@@ -127,7 +132,10 @@ def _choose(room: Room, count: int) -> int:
             optional += 1
     if optional == 0 or optional == count:
         return choose(room.dice, room.program, count)
+    asked = room.dice[A.D_ASKED]
     is_optional = choose(room.dice, room.program, C.ONE_IN) == C.ONE_IN - 1
+    if asked < len(room.program):
+        room.program[asked, A.G_OPTIONS] = -C.ONE_IN
     among = optional if is_optional else count - optional
     rest = choose(room.dice, room.program, among)
     for at in range(count):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 
 import numpy as np
 
@@ -23,7 +23,7 @@ from paraply.mining.systems import System
 from paraply.reference_impl.certification.dialects import DIALECTS, wait_for_the_window
 from paraply.reference_impl.composed.rows import item_of_row
 
-_OFF = ("joins", "departures", "absent")
+_OFF = ("joins", "departures")
 
 
 def settings_of(system: System) -> Ints | None:
@@ -35,20 +35,24 @@ def settings_of(system: System) -> Ints | None:
         or system.mutant not in C.FAULTS
         or not 1 <= workload.transactions <= C.TRANSACTIONS_MAX
         or workload.rows > A.ROWS_MAX
-        or workload.members > C.MEMBERS_MAX
     ):
         return None
     options = system.options_at(0)
+    members = max(1, workload.members - int(options["absent"]))
+    block_size = int(options["block_size"])
+    # The first free numbers, and a block more than there are members.
+    gtids = workload.transactions + (members + 1) * block_size if block_size > 1 else 0
     if (
-        any(options[name] for name in _OFF)
+        members > C.MEMBERS_MAX
+        or gtids > C.GTIDS_MAX
+        or any(options[name] for name in _OFF)
         or int(options["workers"]) > A.WORKERS_MAX
         or int(options["broadcasts"]) > C.BROADCASTS_MAX
-        or int(options["block_size"]) > 1
     ):
         return None
     p = np.zeros(C.P_SIZE, np.int64)
     p[A.P_TRANSACTIONS], p[A.P_ROWS] = workload.transactions, workload.rows
-    p[C.P_MEMBERS] = workload.members
+    p[C.P_MEMBERS] = members
     for place, name in (
         (A.P_WORKERS, "workers"),
         (A.P_BARRIERS, "barriers"),
@@ -61,6 +65,7 @@ def settings_of(system: System) -> Ints | None:
         (C.P_BROADCASTS, "broadcasts"),
         (C.P_ALTERATIONS, "alterations"),
         (C.P_SINGLE_PRIMARY, "single_primary"),
+        (C.P_BLOCK_SIZE, "block_size"),
     ):
         p[place] = int(options[name])
     dialect = DIALECTS[workload.dialect or next(iter(DIALECTS))]
@@ -70,11 +75,16 @@ def settings_of(system: System) -> Ints | None:
     p[C.P_CTAS_IS_BARRIER] = dialect.orders_create_select
     p[C.P_COLLECTS_IF_GROWN] = dialect.collects_only_if_stable_grew
     p[C.P_FAULT] = C.FAULTS.index(system.mutant)
-    p[C.P_JUDGED] = _judged(system, p)
-    items = [item_of_row(name) for name in workload.row_names]
-    for place, item in enumerate(sorted(items, key=int)):
-        p[C.P_ROW_OF_PLACE + place] = items.index(item)
+    p[A.P_JUDGED] = _judged(system, p)
+    p[C.P_ROW_OF_PLACE : C.P_ROW_OF_PLACE + workload.rows] = _rows_by_item(workload.row_names)
     return p
+
+
+@cache
+def _rows_by_item(names: tuple[str, ...]) -> list[int]:
+    """Return the rows in the order of their items."""
+    items = [item_of_row(name) for name in names]
+    return [items.index(item) for item in sorted(items, key=int)]
 
 
 def _judged(system: System, p: Ints) -> int:
@@ -119,7 +129,7 @@ def run_fast(p: Ints, *, seed: int = 0, program: Sequence[int] | None = None) ->
     room = new_room()
     set_choices(room.dice, room.program, seed, program)
     run_once(p, room)
-    verdict, events, choices = room.outcome.tolist()
+    verdict, events, choices, _ = room.outcome.tolist()
     return FastRun(
         choices=tuple(room.program[:choices, A.G_TAKEN].tolist()),
         events=room.events[: max(0, events)],

@@ -67,7 +67,7 @@ def judge(p: Ints, room: Room, count: int) -> int:
         ended += judged[member, C.K_ENDED]
     if 0 < ended < p[C.P_MEMBERS]:
         broken |= C.NOT_AT_REST
-    return broken & p[C.P_JUDGED]
+    return broken & p[A.P_JUDGED]
 
 
 @njit(**BORROWED)
