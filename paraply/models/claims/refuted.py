@@ -281,7 +281,7 @@ _STATED = (
         system=variant_of_members(name="members_open_snapshots", snapshots_are_closed=False),
         statement="what_a_refuses_b_refuses", scope=Scope(high=0, low=0, size=3), steps=4,
         source="assumption A4; members without preserve commit order",
-        elsewhere="C10 is the same hole in a snapshot, where a run is shown.",
+        elsewhere="C10 is the same hole.",
     ),
     *REFUTED_OF_PROGRESS,
     Counterexample(
