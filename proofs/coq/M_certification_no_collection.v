@@ -46,7 +46,7 @@ Definition init (st : state) : Prop :=
 
 (* no item of the write set has a writer outside the snapshot *)
 Definition guard_certify_positively (st : state) (t : Txn) : Prop :=
-  (((negb (delivered st t)) = true) /\ (((negb (snap t t)) = true) /\ (((forall u : Txn, ((negb (snap t u)) || (certified st u)) = true)) /\ (((forall u : Txn, ((negb (stable st u)) || (snap t u)) = true)) /\ ((forall r : Row, ((negb ((ws t r) && (has st r))) = false -> ((forall u : Txn, ((negb ((snap (writer st r) u) || (eqb_Txn u (writer st r)))) || (snap t u)) = true))))))))).
+  (((negb (delivered st t)) = true) /\ (((negb (snap t t)) = true) /\ (((forall u : Txn, ((negb (snap t u)) || (certified st u)) = true)) /\ (((forall u : Txn, (forall q : Row, ((negb ((stable st u) && ((ws t q) && (ws u q)))) || (snap t u)) = true))) /\ ((forall r : Row, ((negb ((ws t r) && (has st r))) = false -> ((forall u : Txn, ((negb ((snap (writer st r) u) || (eqb_Txn u (writer st r)))) || (snap t u)) = true))))))))).
 Definition act_certify_positively (st : state) (t : Txn) : state :=
   {|
      delivered := fun (x0 : Txn) => ((delivered st x0) || (eqb_Txn x0 t));
@@ -63,7 +63,7 @@ Definition act_certify_positively (st : state) (t : Txn) : state :=
 
 (* refused; nothing but the order changes *)
 Definition guard_certify_negatively (st : state) (t : Txn) (r : Row) (w : Txn) : Prop :=
-  (((negb (delivered st t)) = true) /\ (((negb (snap t t)) = true) /\ (((forall u : Txn, ((negb (snap t u)) || (certified st u)) = true)) /\ (((forall u : Txn, ((negb (stable st u)) || (snap t u)) = true)) /\ (((ws t r) = true) /\ (((has st r) = true) /\ ((((snap (writer st r) w) || (eqb_Txn w (writer st r))) = true) /\ ((negb (snap t w)) = true)))))))).
+  (((negb (delivered st t)) = true) /\ (((negb (snap t t)) = true) /\ (((forall u : Txn, ((negb (snap t u)) || (certified st u)) = true)) /\ (((forall u : Txn, (forall q : Row, ((negb ((stable st u) && ((ws t q) && (ws u q)))) || (snap t u)) = true))) /\ (((ws t r) = true) /\ (((has st r) = true) /\ ((((snap (writer st r) w) || (eqb_Txn w (writer st r))) = true) /\ ((negb (snap t w)) = true)))))))).
 Definition act_certify_negatively (st : state) (t : Txn) (r : Row) (w : Txn) : state :=
   {|
      delivered := fun (x0 : Txn) => ((delivered st x0) || (eqb_Txn x0 t));
@@ -84,6 +84,10 @@ Inductive step (st : state) : state -> Prop :=
 | step_certify_negatively : forall (t : Txn) (r : Row) (w : Txn), guard_certify_negatively st t r w ->
     step st (act_certify_negatively st t r w).
 
+(* the safety statement itself is inductive *)
+Definition inv_later_writers_saw_earlier_ones (st : state) : Prop :=
+  (forall t : Txn, (forall u : Txn, (forall r : Row, ((negb ((certified st t) && ((certified st u) && ((before st t u) && ((ws t r) && (ws u r)))))) || (snap u t)) = true))).
+
 (* a certified writer, or a later one, is in the row's item, unless it is stable *)
 Definition inv_writer_is_remembered (st : state) : Prop :=
   (forall t : Txn, (forall r : Row, ((negb ((certified st t) && (ws t r))) || (((has st r) && ((certified st (writer st r)) && ((ws (writer st r) r) && ((eqb_Txn (writer st r) t) || (before st t (writer st r)))))) || (stable st t))) = true)).
@@ -103,10 +107,6 @@ Definition inv_order_is_of_the_delivered (st : state) : Prop :=
 (* the total order is transitive *)
 Definition inv_order_is_transitive (st : state) : Prop :=
   (forall t : Txn, (forall u : Txn, (forall w : Txn, ((negb ((before st t u) && (before st u w))) || (before st t w)) = true))).
-
-(* the safety statement itself is inductive *)
-Definition inv_later_writers_saw_earlier_ones (st : state) : Prop :=
-  (forall t : Txn, (forall u : Txn, (forall r : Row, ((negb ((certified st t) && ((certified st u) && ((before st t u) && ((ws t r) && (ws u r)))))) || (snap u t)) = true))).
 
 (* of two certified writers of one row, the later one had seen the earlier one *)
 Definition safe_first_certified_wins (st : state) : Prop :=

@@ -18,6 +18,8 @@ Hypothesis eqb_Txn_true : forall x y, eqb_Txn x y = true <-> x = y.
 (* What no step changes. *)
 Variable snap : Txn -> Txn -> bool.
 Variable ws : Txn -> Row -> bool.
+(* members execute in an order that keeps causes before effects *)
+Hypothesis axiom_snapshots_are_closed : (forall t : Txn, (forall u : Txn, (forall w : Txn, ((negb ((snap t u) && (snap u w))) || (snap t w)) = true))).
 
 Record state : Type := {
   delivered : Txn -> bool;
@@ -42,7 +44,7 @@ Definition init (st : state) : Prop :=
 
 (* both accept, or the statement is broken before they can differ *)
 Definition guard_certify (st : state) (t : Txn) : Prop :=
-  (((negb (delivered st t)) = true) /\ (((negb (snap t t)) = true) /\ (((forall u : Txn, ((negb (snap t u)) || (certified st u)) = true)) /\ (((forall u : Txn, ((negb (stable st u)) || (snap t u)) = true)) /\ ((forall r : Row, (forall u : Txn, (negb ((ws t r) && ((has_a st r) && (((snap (writer st r) u) || (eqb_Txn u (writer st r))) && (negb (snap t u)))))) = true))))))).
+  (((negb (delivered st t)) = true) /\ (((negb (snap t t)) = true) /\ (((forall u : Txn, ((negb (snap t u)) || (certified st u)) = true)) /\ (((forall u : Txn, (forall q : Row, ((negb ((stable st u) && ((ws t q) && (ws u q)))) || (snap t u)) = true))) /\ ((forall r : Row, (forall u : Txn, (negb ((ws t r) && ((has_a st r) && (((snap (writer st r) u) || (eqb_Txn u (writer st r))) && (negb (snap t u)))))) = true))))))).
 Definition act_certify (st : state) (t : Txn) : state :=
   {|
      delivered := fun (x0 : Txn) => ((delivered st x0) || (eqb_Txn x0 t));
@@ -58,7 +60,7 @@ Definition act_certify (st : state) (t : Txn) : state :=
 
 (* a refused transaction changes nothing *)
 Definition guard_refuse (st : state) (t : Txn) : Prop :=
-  (((negb (delivered st t)) = true) /\ (((negb (snap t t)) = true) /\ (((forall u : Txn, ((negb (snap t u)) || (certified st u)) = true)) /\ ((forall u : Txn, ((negb (stable st u)) || (snap t u)) = true))))).
+  (((negb (delivered st t)) = true) /\ (((negb (snap t t)) = true) /\ (((forall u : Txn, ((negb (snap t u)) || (certified st u)) = true)) /\ ((forall u : Txn, (forall q : Row, ((negb ((stable st u) && ((ws t q) && (ws u q)))) || (snap t u)) = true)))))).
 Definition act_refuse (st : state) (t : Txn) : state :=
   {|
      delivered := fun (x0 : Txn) => ((delivered st x0) || (eqb_Txn x0 t));
@@ -132,6 +134,10 @@ Inductive step (st : state) : state -> Prop :=
 | step_collect_at_b : forall (purged' : Row -> bool), guard_collect_at_b st purged' ->
     step st (act_collect_at_b st purged').
 
+(* an item is of a transaction that wrote the row *)
+Definition inv_last_writer_wrote_the_row (st : state) : Prop :=
+  (forall r : Row, ((negb (written st r)) || (ws (writer st r) r)) = true).
+
 (* an item that was purged is of a version that is stable *)
 Definition inv_item_lacks_at_a_only_if_stable (st : state) : Prop :=
   (forall r : Row, (forall u : Txn, ((negb ((written st r) && ((negb (has_a st r)) && ((snap (writer st r) u) || (eqb_Txn u (writer st r)))))) || (stable st u)) = true)).
@@ -150,9 +156,9 @@ Definition inv_item_at_b_was_written (st : state) : Prop :=
 
 (* the item because of which one member refuses is there at the other as well, or was stable, and then no refusal is due to it *)
 Definition safe_what_a_refuses_b_refuses (st : state) : Prop :=
-  (forall t : Txn, (forall r : Row, (forall u : Txn, (((((negb (delivered st t)) = true) /\ (((forall u : Txn, ((negb (stable st u)) || (snap t u)) = true)) /\ (((ws t r) = true) /\ (((has_a st r) = true) /\ ((((snap (writer st r) u) || (eqb_Txn u (writer st r))) = true) /\ ((negb (snap t u)) = true))))))) -> (has_b st r) = true)))).
+  (forall t : Txn, (forall r : Row, (forall u : Txn, (((((negb (delivered st t)) = true) /\ (((forall u : Txn, (forall q : Row, ((negb ((stable st u) && ((ws t q) && (ws u q)))) || (snap t u)) = true))) /\ (((ws t r) = true) /\ (((has_a st r) = true) /\ ((((snap (writer st r) u) || (eqb_Txn u (writer st r))) = true) /\ ((negb (snap t u)) = true))))))) -> (has_b st r) = true)))).
 
 (* the item because of which one member refuses is there at the other as well, or was stable, and then no refusal is due to it *)
 Definition safe_what_b_refuses_a_refuses (st : state) : Prop :=
-  (forall t : Txn, (forall r : Row, (forall u : Txn, (((((negb (delivered st t)) = true) /\ (((forall u : Txn, ((negb (stable st u)) || (snap t u)) = true)) /\ (((ws t r) = true) /\ (((has_b st r) = true) /\ ((((snap (writer st r) u) || (eqb_Txn u (writer st r))) = true) /\ ((negb (snap t u)) = true))))))) -> (has_a st r) = true)))).
+  (forall t : Txn, (forall r : Row, (forall u : Txn, (((((negb (delivered st t)) = true) /\ (((forall u : Txn, (forall q : Row, ((negb ((stable st u) && ((ws t q) && (ws u q)))) || (snap t u)) = true))) /\ (((ws t r) = true) /\ (((has_b st r) = true) /\ ((((snap (writer st r) u) || (eqb_Txn u (writer st r))) = true) /\ ((negb (snap t u)) = true))))))) -> (has_a st r) = true)))).
 

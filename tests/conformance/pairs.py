@@ -22,6 +22,7 @@ from paraply.models.recorded import (
     replicas,
     sources,
     unordered_groups,
+    waiting_groups,
     whole_groups,
     whole_members,
 )
@@ -271,18 +272,19 @@ PAIRS = {
         Workload(transactions=5, rows=3, members=3, dialect="mysql_9_7", options=RETURNS), 6_000,
     ),
     "sessions of a group that wait": Pair(
-        acknowledged_group.acknowledged_group(), whole_groups.acknowledged_group,
+        acknowledged_group.acknowledged_group(), waiting_groups.acknowledged_group,
         "composed",
         Workload(transactions=4, rows=3, members=3, dialect="mysql_9_7",
                  options={**STAYS, "acknowledgements": 2}), 4_000,
     ),
     "sessions of a group that wait for those that remain": Pair(
-        acknowledged_group.acknowledged_group(FEW_REMAIN), whole_groups.acknowledged_group,
+        acknowledged_group.acknowledged_group(FEW_REMAIN),
+        partial(waiting_groups.acknowledged_group, waits_for_few=False),
         "composed",
         Workload(transactions=5, rows=3, members=3, dialect="mysql_9_7", options=RETURNS), 4_000,
     ),
     "clients of a group that wait": Pair(
-        acknowledged_group.acknowledged_group(), whole_groups.acknowledged_group,
+        acknowledged_group.acknowledged_group(), waiting_groups.acknowledged_group,
         "composed",
         Workload(transactions=4, rows=3, members=3, dialect="mysql_9_7",
                  options={**STAYS, "acknowledgements": 2, "after_commit": True}), 4_000,

@@ -14,7 +14,7 @@ from paraply.models.recorded.monitors import MONITORS, monitor_named, theorem_of
 from paraply.properties.search import random_schedules
 from paraply.reference_impl.mutants import registered_mutants
 from paraply.reference_impl.subject import Workload, subject_named
-from paraply.registries import property_named
+from paraply.registries import mutant_named, property_named
 from paraply.vocabulary.errors import ParaplyError
 from paraply.vocabulary.events import EventKind
 from paraply.vocabulary.timestamps import LogicalTimestamp
@@ -27,15 +27,17 @@ PAIR_OF = {
     "P07": "commit order", "P08": "commit order", "P16": "bounds on a replica",
     "P22": "low-water mark", "P49": "workers of a group", "P53": "workers of a group",
     "P54": "workers of a group", "P55": "workers in any order",
+    "P56": "sessions of a group that wait",
 }  # fmt: skip
 """The followed subject of each monitor."""
-OF_A_GROUP = {"P49", "P53", "P54", "P55"}
+OF_A_GROUP = {"P49", "P53", "P54", "P55", "P56"}
 """Those of whole groups, whose counterexamples the reference does not run."""
 ALSO = {
     "P49": ("stable_set_is_executed_everywhere",),
     "P53": ("conflicting_transactions_are_ordered", "changes_land_as_certified"),
     "P54": ("changes_land_as_certified", "members_show_prefixes_of_one_order"),
     "P55": ("conflicting_transactions_are_ordered", "members_start_as_they_stamped"),
+    "P56": ("own_commits_wait_for_other_members",),
 }
 """What else silence implies."""
 
@@ -150,6 +152,35 @@ def test_counterexamples_of_the_theorem_make_the_monitor_speak(theorem):
     ]
     assert spoken
     assert Verdict.HOLDS not in spoken
+
+
+@pytest.mark.parametrize(
+    ("pair", "mutant"),
+    [
+        ("sessions of a group that wait", "composed_commit_does_not_wait"),
+        ("clients of a group that wait", "composed_answer_does_not_wait"),
+    ],
+)
+def test_group_that_does_not_wait_is_violated(pair, mutant):
+    schedules = list(random_schedules(0, 8))
+    for subject, is_silent in (
+        (subject_named("composed"), True),
+        (mutant_named(mutant).subject, False),
+    ):
+        runs = [subject.run(one, PAIRS[pair].workload) for one in schedules]
+        found = [MONITORS["P56"].judge(run) for run in runs]
+        spoken = [one.reason for one in found if one.verdict is Verdict.VIOLATED]
+        assert (not spoken) is is_silent
+        assert all("hear(" in one and "for any a" in one for one in spoken)
+
+
+def test_group_with_fewer_members_than_acknowledge_is_unknown():
+    options = {"acknowledgements": 2, "departures": 2, "joins": 0}
+    workload = Workload(transactions=6, rows=3, members=3, dialect="mysql_9_7", options=options)
+    runs = (subject_named("composed").run(one, workload) for one in random_schedules(0, 20))
+    found = [MONITORS["P56"].judge(run) for run in runs]
+    assert not any(one.verdict is Verdict.VIOLATED for one in found)
+    assert any("fewer members remain" in one.reason for one in found)
 
 
 def test_breach_names_its_event_and_the_guard():

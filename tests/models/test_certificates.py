@@ -269,7 +269,7 @@ def test_command_writes_what_is_missing_and_removes_what_is_left_over(
     (tmp_path / "forgotten.json").write_text("{}")
     assert command.main(["--folder", str(tmp_path)]) == 0
     printed = capsys.readouterr().out
-    assert "members: 26 certificates, 1 of them sought" in printed
+    assert "members: 32 certificates, 1 of them sought" in printed
     assert "removed forgotten.json" in printed
     assert [path.name for path in tmp_path.glob("*")] == ["members.json"]
     assert (tmp_path / "members.json").read_text() == kept

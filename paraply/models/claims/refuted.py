@@ -91,7 +91,8 @@ _STATED = (
     ),
     Counterexample(
         id="C10", title="an unjustified refusal, from a snapshot with a hole",
-        system=variant_of_certification(name="open_snapshots", snapshots_are_closed=False),
+        system=variant_of_certification(name="open_snapshots", snapshots_are_closed=False,
+            stable_is_seen=False, speaks_of_winners=False),
         statement="refusals_are_deserved", scope=Scope(high=0, low=0, size=3), steps=3,
         source="assumption A4; members without preserve commit order",
     ),
@@ -274,6 +275,13 @@ _STATED = (
         system=variant_of_members(name="purges_any", purge_stable_only=False),
         statement="what_a_refuses_b_refuses", scope=TWO, steps=2,
         source="Certifier::garbage_collect; members that diverge",
+    ),
+    Counterexample(
+        id="C130", title="a snapshot with a hole, and members that collect apart",
+        system=variant_of_members(name="members_open_snapshots", snapshots_are_closed=False),
+        statement="what_a_refuses_b_refuses", scope=Scope(high=0, low=0, size=3), steps=4,
+        source="assumption A4; members without preserve commit order",
+        elsewhere="C10 is the same hole.",
     ),
     *REFUTED_OF_PROGRESS,
     Counterexample(

@@ -113,9 +113,13 @@ _STATED: tuple[Theorem, ...] = (
     Theorem(
         id="P06",
         claim="A refused transaction shares a row with a certified one that it had not seen.",
-        systems=(variant_of_certification(name="certification"),),
+        systems=(
+            variant_of_certification(
+                name="certification", stable_is_seen=False, speaks_of_winners=False
+            ),
+        ),
         statements=("refusals_are_deserved",),
-        assumes=("A2", "A4"),
+        assumes=("A4",),
         delimited_by=("C10",),
         source="Certifier::certify",
     ),
@@ -191,8 +195,8 @@ _STATED: tuple[Theorem, ...] = (
         "of which one refuses is there at the other.",
         systems=(variant_of_members(name="members"),),
         statements=("what_a_refuses_b_refuses", "what_b_refuses_a_refuses"),
-        assumes=("A2",),
-        delimited_by=("C20", "C67"),
+        assumes=("A2", "A4"),
+        delimited_by=("C20", "C67", "C130"),
         source="WL#8440 certification; Certifier::garbage_collect",
     ),
     Theorem(

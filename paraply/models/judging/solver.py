@@ -124,7 +124,11 @@ SOLVERS = {"z3": judge_z3, "cvc5": judge_cvc5}
 
 
 def contradicting(
-    assertions: Sequence[Term], constants: Sequence[Variable], *, timeout_s: float = 10.0
+    assertions: Sequence[Term],
+    constants: Sequence[Variable],
+    *,
+    timeout_s: float = 10.0,
+    seed: int = 0,
 ) -> list[int] | None:
     """Return contradictory assertions, or None."""
     z3 = installed("z3")
@@ -139,7 +143,7 @@ def contradicting(
     # A context of its own: which of two cores Z3 finds depends on earlier questions in a context.
     context = z3.Context()
     solver = z3.Solver(ctx=context)
-    solver.set(timeout=int(timeout_s * 1000), random_seed=0)
+    solver.set(timeout=int(timeout_s * 1000), random_seed=seed)
     solver.set("core.minimize", True)
     solver.from_string("\n".join(lines))
     if str(solver.check(*(z3.Bool(mark, context) for mark in marks))) != "unsat":

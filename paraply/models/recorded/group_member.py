@@ -21,6 +21,7 @@ class MemberReading:
         is_joiner: whether it has joined since the beginning.
         is_recovering: whether it has joined and received nothing yet.
         given: how far it has positions from its donor.
+        first: the first position that its view delivers to it.
         sent: transactions that were sent and not delivered, and None for a report.
         done: what its log shows as committed, across crashes.
         changed: rows that its workers have locked.
@@ -35,6 +36,7 @@ class MemberReading:
     received: int = 0
     upto: int = 0
     given: int = 0
+    first: int = 0
     next_number: int = 2
     window: int = 1
     done: set[TransactionId] = field(default_factory=set)

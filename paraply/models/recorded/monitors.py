@@ -23,6 +23,7 @@ from paraply.models.recorded import (
     replicas,
     sources,
     unordered_groups,
+    waiting_groups,
     whole_groups,
 )
 from paraply.models.recorded.following import Followed, Recorded, RecordedStep, follow, unrecorded
@@ -215,8 +216,15 @@ def why_broken(reading: CompiledReading, followed: Followed) -> str:
     if followed.refused is None:
         return ""
     false = _false_guard(reading, followed.worlds, followed.refused)
-    because = f" requires {false}" if false else " leads to another state"
+    chosen = sorted(_unknown_parameters(reading, followed.refused))
+    other = f" for any {', '.join(chosen)}" if chosen else " leads to another state"
+    because = f" requires {false}" if false else other
     return f"{name} does not allow step {followed.steps + 1}: {followed.refused}{because}"
+
+
+def _unknown_parameters(reading: CompiledReading, step: RecordedStep) -> set[str]:
+    actions = (one for one in reading.system.actions if one.name in step.actions)
+    return {p.name for one in actions for p in one.parameters} - step.parameters.keys()
 
 
 def _false_guard(reading: CompiledReading, worlds: Sequence[World], step: RecordedStep) -> str:
@@ -272,6 +280,11 @@ def _group_numbers(history: History) -> Iterator[str]:
     for one in history.transactions:
         if one.kind is TransactionKind.VIEW_CHANGE:
             yield f"T{one.id} is a view change in the log, which the model does not have"
+
+
+def _waits(history: History) -> Iterator[str]:
+    yield from _group_numbers(history)
+    yield from waiting_groups.lacking(history)
 
 
 def _whole(reading: Callable[[History], Recorded]) -> Readings:
@@ -340,6 +353,10 @@ _GROUP = Monitor(
     gap=_group_numbers, transactions_max=GROUP_MAX,
     supplies="what is not recorded happened when it restrains least",
 )  # fmt: skip
+_WAITING = replace(
+    _GROUP, theorem="P56", prop="members_answer_when_others_have_it",
+    readings=_whole(waiting_groups.acknowledged_group), gap=_waits,
+)  # fmt: skip
 _ANY_ORDER = replace(
     _GROUP, theorem="P55", prop="changes_land_as_certified",
     readings=_whole(unordered_groups.parallel_group),
@@ -366,6 +383,7 @@ MONITORS = {
                 needs=_GROUP.needs | {EventKind.SCHEDULED}, systems=(1,)),
         _GROUP,
         _ANY_ORDER,
+        _WAITING,
     )
 }  # fmt: skip
 """By the theorem's identifier."""

@@ -10,14 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 from dataclasses import replace
-from itertools import combinations, takewhile
+from itertools import takewhile
 
 from paraply.models.language.concrete import Scope, Table, Value
 from paraply.models.recorded.following import Recorded, RecordedStep
 from paraply.models.recorded.group_member import MemberReading
 from paraply.models.recorded.naming import Rows
 from paraply.models.systems.group import MEMBER, NOBODY, ROW, TXN
-from paraply.models.systems.quorum import ACKERS
 from paraply.vocabulary.events import Event, EventKind, Outcome
 from paraply.vocabulary.history import History
 from paraply.vocabulary.transactions import Transaction, TransactionId, TransactionKind
@@ -53,24 +52,6 @@ def group(history: History) -> Recorded:
     steps = tuple(step for step in read.steps if not _OF_THE_LAYER.issuperset(step.actions))
     start = {name: read.start[name] for name in ("ws", "in_group", "value", "version")}
     return replace(read, steps=steps, start=start)
-
-
-def acknowledged_group(history: History) -> Recorded:
-    """Read a run for ``paraply/models/systems/acknowledged_group.py``.
-
-    Acknowledging sets are all sets of the required size. An acknowledgement is the receipt at
-    another member; that a whole set was heard of shows in the engine commit or the answer.
-    """
-    reading = _Waiting(history)
-    read = reading.recorded()
-    start = {**read.start, "acks": {}, "one_of": {}, "after_sync": {}}
-    for number, ackers in enumerate(read.scope.values(ACKERS)):
-        members = reading.sets[number % len(reading.sets)]
-        start["acks"] |= {(member.name, ackers): True for member in members}
-        start["one_of"] |= {(ackers,): members[0].name}
-    for member in reading.members.values():
-        start["after_sync"] |= {(member.name,): not reading.after_commit}
-    return replace(read, start=start, ghosts=frozenset({"by_set"}))
 
 
 class GroupReading:
@@ -441,7 +422,8 @@ class GroupReading:
             setattr(member, slot, getattr(fresh, slot))
         member.is_in = member.is_joiner = member.is_recovering = True
         member.is_current = member.is_running
-        member.received, member.reported = len(self.order), donor.reported
+        member.received = member.first = len(self.order)
+        member.reported = donor.reported
 
     def show(self, member: MemberReading, event: Event) -> None:
         """Compare what a reader saw with the state after the last step."""
@@ -458,33 +440,3 @@ class GroupReading:
         )
         last = self.steps[-1]
         self.steps[-1] = replace(last, seen=last.seen + seen)
-
-
-class _Waiting(GroupReading):
-    """Reads sessions that wait for acknowledgements, too."""
-
-    def __init__(self, history: History) -> None:
-        super().__init__(history)
-        options = history.header.options
-        self.after_commit = bool(options.get("after_commit"))
-        required = int(options.get("acknowledgements", 1))
-        self.sets = list(combinations(self.members.values(), required))
-        self.scope = replace(self.scope, size=max(self.scope.size, len(self.sets)))
-
-    def read_of(self, one: TransactionId, member: MemberReading, event: Event) -> None:
-        is_own_commit = event.kind is EventKind.ENGINE_COMMITTED and self.is_own(one, member)
-        is_answer = event.kind is EventKind.CLIENT_ACKNOWLEDGED
-        if is_answer if self.after_commit else is_own_commit and member.is_current:
-            self.hear(one)
-        if self.ended:
-            return
-        if is_answer:
-            self.take("answer", p=self.place_of(one))
-        super().read_of(one, member, event)
-
-    def hear(self, one: TransactionId) -> None:
-        """Hear of a set, unless the reference knows of a crash before a view says so."""
-        if any(member.is_in and not member.is_running for member in self.members.values()):
-            self.ended = "a member has crashed, and no view says so"
-        else:
-            self.take("hear", p=self.place_of(one))

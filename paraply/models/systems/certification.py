@@ -27,7 +27,7 @@ from paraply.models.language.terms import (
 
 TXN, ROW = Sort("Txn"), Sort("Row")
 T, U, W = Variable("t", TXN), Variable("u", TXN), Variable("w", TXN)
-R = Variable("r", ROW)
+R, Q = Variable("r", ROW), Variable("q", ROW)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,7 +37,7 @@ class Rules:
     name: str = "certification"
     collect: bool = True
     stable_is_seen: bool = True
-    """Assumption A2: future snapshots include the stable set."""
+    """Assumption A2: future snapshots include stable writers of their transactions' rows."""
     own_gtid_in_version: bool = True
     purge_stable_only: bool = True
     """A purge requires a stable version."""
@@ -45,6 +45,8 @@ class Rules:
     """Assumption A4: snapshots are closed under their members' snapshots."""
     speaks_of_refusals: bool = True
     """Off, refusals are not judged, and A4 is not needed."""
+    speaks_of_winners: bool = True
+    """Off, what was certified is not judged, and A2 is not needed."""
 
 
 def certification(rules: Rules = Rules()) -> System:
@@ -83,7 +85,8 @@ def certification(rules: Rules = Rules()) -> System:
     passes = forall(R, implies(conj(ws(T, R), has(R)), seen))
     arrives = conj(~delivered(T), ~snap(T, T), forall(U, implies(snap(T, U), certified(U))))
     if rules.stable_is_seen:
-        arrives = conj(arrives, forall(U, implies(stable(U), snap(T, U))))
+        wrote = conj(stable(U), ws(T, Q), ws(U, Q))
+        arrives = conj(arrives, forall(U, forall(Q, implies(wrote, snap(T, U)))))
     ordered: Updates = {
         delivered: lambda t: disj(delivered(t), eq(t, T)),
         before: lambda t, u: disj(before(t, u), conj(delivered(t), eq(u, T))),
@@ -127,11 +130,21 @@ def certification(rules: Rules = Rules()) -> System:
             meaning="purge items whose version is stable, at any time",
         )  # fmt: skip
 
-    system.safe(
-        "first_certified_wins", (T, U, R),
-        implies(conj(certified(T), certified(U), before(T, U), ws(T, R), ws(U, R)), snap(U, T)),
-        "of two certified writers of one row, the later one had seen the earlier one",
-    )  # fmt: skip
+    wins = implies(conj(certified(T), certified(U), before(T, U), ws(T, R), ws(U, R)), snap(U, T))
+    if rules.speaks_of_winners:
+        system.safe("first_certified_wins", (T, U, R), wins,
+            "of two certified writers of one row, the later one had seen the earlier one",
+        )  # fmt: skip
+        system.invariant("later_writers_saw_earlier_ones", (T, U, R), wins,
+            "the safety statement itself is inductive")  # fmt: skip
+        system.invariant(
+            "writer_is_remembered", (T, R),
+            implies(conj(certified(T), ws(T, R)), disj(
+                conj(has(R), certified(writer(R)), ws(writer(R), R),
+                     disj(eq(writer(R), T), before(T, writer(R)))),
+                stable(T))),
+            "a certified writer, or a later one, is in the row's item, unless it is stable",
+        )  # fmt: skip
     rival, contested = refuser(T), refused_row(T)
     deserved = implies(conj(delivered(T), ~certified(T)), conj(
         certified(rival), before(rival, T), ~snap(T, rival), ws(T, contested),
@@ -140,14 +153,6 @@ def certification(rules: Rules = Rules()) -> System:
     if rules.speaks_of_refusals:
         system.safe("refusals_are_deserved", (T,), deserved, meaning)
         system.invariant("refusals_are_deserved", (T,), deserved, meaning)
-    system.invariant(
-        "writer_is_remembered", (T, R),
-        implies(conj(certified(T), ws(T, R)), disj(
-            conj(has(R), certified(writer(R)), ws(writer(R), R),
-                 disj(eq(writer(R), T), before(T, writer(R)))),
-            stable(T))),
-        "a certified writer, or a later one, is in the row's item, unless it is stable",
-    )  # fmt: skip
     system.invariant(
         "item_names_a_writer", (R,),
         implies(has(R), conj(certified(writer(R)), ws(writer(R), R))),
@@ -169,11 +174,6 @@ def certification(rules: Rules = Rules()) -> System:
     system.invariant(
         "order_is_transitive", (T, U, W),
         implies(conj(before(T, U), before(U, W)), before(T, W)), "the total order is transitive",
-    )  # fmt: skip
-    system.invariant(
-        "later_writers_saw_earlier_ones", (T, U, R),
-        implies(conj(certified(T), certified(U), before(T, U), ws(T, R), ws(U, R)), snap(U, T)),
-        "the safety statement itself is inductive",
     )  # fmt: skip
     if rules.collect:
         system.invariant(

@@ -27,8 +27,8 @@ from paraply.models.language.terms import (
 )
 
 TXN, ROW = Sort("Txn"), Sort("Row")
-T, U = Variable("t", TXN), Variable("u", TXN)
-R = Variable("r", ROW)
+T, U, W = Variable("t", TXN), Variable("u", TXN), Variable("w", TXN)
+R, Q = Variable("r", ROW), Variable("q", ROW)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,7 +37,9 @@ class Rules:
 
     name: str = "members"
     stable_is_seen: bool = True
-    """Assumption A2: future snapshots include the stable set."""
+    """Assumption A2: future snapshots include stable writers of their transactions' rows."""
+    snapshots_are_closed: bool = True
+    """Assumption A4: snapshots are closed under their members' snapshots."""
     purge_stable_only: bool = True
     joins: str = ""
     """Member b joins later: with the donor's certification info (``imports``), a copy of it that
@@ -66,6 +68,11 @@ def members(rules: Rules = Rules()) -> System:
     system.starts_with("nothing_delivered", (T,), conj(~delivered(T), ~certified(T), ~stable(T)))
     system.starts_with("nothing_written", (R,), conj(~written(R), ~infos[0](R), ~infos[1](R)))
 
+    if rules.snapshots_are_closed:
+        system.assume("snapshots_are_closed", (T, U, W),
+            implies(conj(snap(T, U), snap(U, W)), snap(T, W)),
+            "members execute in an order that keeps causes before effects")  # fmt: skip
+
     def in_version(row: Term, txn: Term) -> Term:
         return disj(snap(writer(row), txn), eq(txn, writer(row)))
 
@@ -73,8 +80,10 @@ def members(rules: Rules = Rules()) -> System:
         return conj(ws(txn, row), has(row), in_version(row, missing), ~snap(txn, missing))
 
     arrives = conj(~delivered(T), ~snap(T, T), forall(U, implies(snap(T, U), certified(U))))
+    wrote = conj(stable(U), ws(T, Q), ws(U, Q))
+    sees_stable = forall(U, forall(Q, implies(wrote, snap(T, U))))
     if rules.stable_is_seen:
-        arrives = conj(arrives, forall(U, implies(stable(U), snap(T, U))))
+        arrives = conj(arrives, sees_stable)
     passes_at_a = forall(R, forall(U, ~refused_on(infos[0], T, R, U)))
     system.action(
         "certify", (T,), guard=conj(arrives, passes_at_a),
@@ -119,10 +128,7 @@ def members(rules: Rules = Rules()) -> System:
         system.action("copy", (), updates={copied: lambda r: infos[0](r), sent: lambda: TRUE},
             meaning="the donor sends its certification info, before the view change")  # fmt: skip
 
-    undecided = conj(~delivered(T), forall(U, implies(stable(U), snap(T, U))))
-    if not rules.stable_is_seen:
-        undecided = ~delivered(T)
-    undecided = conj(decides, undecided)
+    undecided = conj(decides, ~delivered(T), sees_stable if rules.stable_is_seen else TRUE)
     for first, second, name in (
         (0, 1, "what_a_refuses_b_refuses"),
         (1, 0, "what_b_refuses_a_refuses"),
@@ -133,6 +139,8 @@ def members(rules: Rules = Rules()) -> System:
             "the item because of which one member refuses is there at the other as well, "
             "or was stable, and then no refusal is due to it",
         )  # fmt: skip
+    system.invariant("last_writer_wrote_the_row", (R,), implies(written(R), ws(writer(R), R)),
+        "an item is of a transaction that wrote the row")  # fmt: skip
     for has, name in zip(infos, "ab", strict=True):
         system.invariant(
             f"item_lacks_at_{name}_only_if_stable", (R, U),

@@ -63,7 +63,7 @@ THEOREMS_OF_THE_GROUP = (
         "the donor does, though each collects garbage when it likes.",
         systems=(variant_of_members(name="members[joiner]", joins="imports"),),
         statements=("what_a_refuses_b_refuses", "what_b_refuses_a_refuses"),
-        assumes=("A2",),
+        assumes=("A2", "A4"),
         delimited_by=("C92", "C93"),
         source="WL#8440 View_change_log_event; Certifier::set_certification_info",
     ),

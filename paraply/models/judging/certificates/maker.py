@@ -39,14 +39,24 @@ ROUNDS_MAX = 6
 INSTANCES_MAX = 6_000
 """Per layer; more slow the solver."""
 
+SEEDS = 4
+"""From one seed Z3 may run out of time, from the next it takes a fraction of a second."""
+
 
 def make(obligation: Obligation, *, timeout_s: float = 10.0) -> Certificate | None:
     """Return an accepted certificate, or None."""
     found = assertions(obligation)
     closed = [forall_many(assertion.variables, assertion.matrix) for assertion in found]
-    core = contradicting(closed, obligation.constants, timeout_s=timeout_s)
-    if core is None:
-        return None
+    for seed in range(SEEDS):
+        core = contradicting(closed, obligation.constants, timeout_s=timeout_s, seed=seed)
+        if core is not None:
+            return _of_core(obligation, found, core, timeout_s)
+    return None
+
+
+def _of_core(
+    obligation: Obligation, found: Sequence[Assertion], core: Sequence[int], timeout_s: float
+) -> Certificate | None:
     layered = layers(found, core, obligation.constants)
     for candidates in chain(matches(found, core), layered):
         grounded = [ground(found, instance) for instance in candidates]
