@@ -4,6 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from paraply.vocabulary.hidden_modules import hidden_modules
 from paraply.vocabulary.kernel_cache import drop_stale_kernels
 
 drop_stale_kernels(Path(__file__).parent)
+
+# numba imports both if it can, which takes 7 MB; no kernel calls C or is traced.
+with hidden_modules("cffi", "coverage"):
+    import numba.core.typing.cffi_utils  # noqa: F401

@@ -31,10 +31,9 @@ def whole_row(image: np.uint64, seed: int) -> np.uint64:
 
 @borrowing
 def _add(
-    key: np.uint64, mark: int, stamp: int, seen_keys: Words, seen_at: Ints,
+    key: np.uint64, mark: int, stamp: int, seen_keys: Words, seen_at: Ints, mask: int,
     distinct: Words, marks: Marks, count: int,
 ) -> int:  # fmt: skip
-    mask = np.int64(len(seen_keys) - 1)
     at = np.int64(key & np.uint64(mask))
     while seen_at[at] == stamp and seen_keys[at] != key:
         at = (at + 1) & mask
@@ -45,6 +44,22 @@ def _add(
     distinct[count] = key
     marks[count] = mark
     return count + 1
+
+
+@borrowing
+def _mask_for(rows: Ints, tables: Ints, first_row: int, row_end: int, more: int, slots: int) -> int:
+    """Return the mask of as many slots as a transaction needs, which then stay in the cache.
+
+    ``more`` are its keys of left rows.
+    """
+    needed = 2 * more
+    for row in range(first_row, row_end):
+        table = tables[rows[row, L.R_TABLE]]
+        needed += 2 * (3 * (table[L.D_KEY_END] - table[L.D_KEY_START]) + 2)
+    size = np.int64(1)
+    while size < needed and size < slots:
+        size *= 2
+    return size - 1
 
 
 @borrowing
@@ -112,7 +127,8 @@ def collect(
     """List each transaction's distinct keys and tables; return the next stamp.
 
     Written keys come first, then those only read, then those only locked. ``seen_keys`` and
-    ``seen_at`` form a scratch hash table twice the key count; ``stamp`` separates transactions.
+    ``seen_at`` form a scratch hash table twice the key count, of which a transaction uses the
+    beginning; ``stamp`` separates transactions.
     ``table_seen`` has stamps, and places in ``numbers`` and ``roles``; ``census`` counts operations
     per table, and rows without a key. Rows of left tables have their keys in ``left_*``, of which
     ``left_ends`` may be empty, and their roles elsewhere. ``found`` and ``lines`` are scratch for
@@ -122,6 +138,10 @@ def collect(
     for index in range(count):
         stamp += 1
         row_end = transactions[index, L.T_ROW_END]
+        left_start, left_end = np.int64(0), np.int64(0)
+        if index < len(left_ends):
+            left_start, left_end = left_ends[index - 1] if index else 0, left_ends[index]
+        mask = _mask_for(rows, tables, first_row, row_end, left_end - left_start, len(seen_at))
         tied = False
         for kind in range(3):
             for row in range(first_row, row_end if kind == WRITTEN or tied else first_row):
@@ -139,7 +159,7 @@ def collect(
                     mark = L.PRIMARY_KEY if has_primary and lines[at] == 0 else 0
                     key_count = _add(
                         found[at], mark if lines[at] >= 0 else L.UNCERTAIN_KEY, stamp,
-                        seen_keys, seen_at, distinct, marks, key_count,
+                        seen_keys, seen_at, mask, distinct, marks, key_count,
                     )  # fmt: skip
                 if kind == WRITTEN:
                     named, operation = table[L.D_NUMBER], rows[row, L.R_OPERATION]
@@ -155,13 +175,12 @@ def collect(
                         role |= L.UNKEYED_ROWS
                         role |= 0 if operation == L.INSERT else L.SEARCHED_ROWS
                     roles[table_seen[named, 1]] |= role
-            if index < len(left_ends):
-                for at in range(left_ends[index - 1] if index else 0, left_ends[index]):
-                    if left_kinds[at] == kind:
-                        key_count = _add(
-                            left_keys[at], left_marks[at], stamp, seen_keys, seen_at, distinct,
-                            marks, key_count,
-                        )  # fmt: skip
+            for at in range(left_start, left_end):
+                if left_kinds[at] == kind:
+                    key_count = _add(
+                        left_keys[at], left_marks[at], stamp, seen_keys, seen_at, mask, distinct,
+                        marks, key_count,
+                    )  # fmt: skip
             key_ends[index, kind] = key_count
         first_row = row_end
         table_ends[index] = table_count
