@@ -135,6 +135,28 @@ def test_undecided_obligation_leaves_the_theorem_undecided():
     assert proof.verdict is Verdict.UNKNOWN
 
 
+@pytest.mark.parametrize(
+    ("cpu", "clock", "asked"),
+    [
+        pytest.param(1.0, 10.0, [10, 40, 160], id="other processes had the processor"),
+        pytest.param(6.0, 10.0, [10], id="the CPU time is used"),
+        pytest.param(0.1, 0.2, [10], id="gave up by itself"),
+    ],
+)
+def test_judge_that_the_clock_ends_early_is_asked_again(monkeypatch, cpu, clock, asked):
+    now, limits = [0.0], []
+    monkeypatch.setattr(proving.time, "monotonic", lambda: now[0])
+    obligation, *_ = obligations(counter(True))
+
+    def judge(limit):
+        limits.append(limit)
+        now[0] += clock * limit / 10
+        return Judgment(obligation=obligation, solver="z3", answer=Answer.UNDECIDED, seconds=cpu)
+
+    assert proving.patiently(judge, 10).seconds == pytest.approx(cpu * len(asked))
+    assert limits == asked
+
+
 def test_counter_with_a_guard_is_proved_and_without_it_refuted():
     cache = ObligationCache()
     for guarded, expected in ((True, {Answer.PROVED}), (False, {Answer.PROVED, Answer.REFUTED})):

@@ -5,8 +5,9 @@ A proof needs every obligation: invariants are initially true, inductive, and im
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from paraply.models.claims.claim import Counterexample, Theorem
@@ -20,6 +21,10 @@ from paraply.models.language.response import Response
 from paraply.models.language.system import Obligation, Statement, System, obligations
 from paraply.models.language.terms import Function
 from paraply.vocabulary.verdict import Verdict, combine
+
+TRIES_MAX = 3
+LONGER = 4
+"""Times as long by the clock, for each further try on a busy machine."""
 
 
 @dataclass(slots=True)
@@ -97,8 +102,27 @@ class ObligationCache:
         key = (obligation.system, obligation.statement, obligation.step, solver, seed, order)
         if key not in self._judged:
             told = obligation.shuffled(order)
-            self._judged[key] = JUDGES[solver](told, timeout_s=timeout_s, seed=seed)
+            self._judged[key] = patiently(
+                lambda limit: JUDGES[solver](told, timeout_s=limit, seed=seed), timeout_s
+            )
         return self._judged[key]
+
+
+def patiently(judge: Callable[[float], Judgment], timeout_s: float) -> Judgment:
+    """Ask again for longer while the clock ends a judge that has used little of its CPU time.
+
+    Solvers count by the clock, which runs on while other processes have the processor.
+    """
+    used, limit = 0.0, timeout_s
+    for _ in range(TRIES_MAX):
+        started = time.monotonic()
+        judgment = judge(limit)
+        used += judgment.seconds
+        is_ended = judgment.answer is Answer.UNDECIDED and time.monotonic() - started >= limit
+        if not is_ended or judgment.seconds >= timeout_s / 2:
+            break
+        limit *= LONGER
+    return replace(judgment, seconds=used)
 
 
 def needed(system: System, statements: Sequence[str]) -> Iterator[Obligation]:
