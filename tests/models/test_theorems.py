@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from random import Random
 
 import pytest
@@ -136,25 +137,34 @@ def test_undecided_obligation_leaves_the_theorem_undecided():
 
 
 @pytest.mark.parametrize(
-    ("cpu", "clock", "asked"),
+    ("share", "is_ended", "asked"),
     [
-        pytest.param(1.0, 10.0, [10, 40, 160], id="other processes had the processor"),
-        pytest.param(6.0, 10.0, [10], id="the CPU time is used"),
-        pytest.param(0.1, 0.2, [10], id="gave up by itself"),
+        pytest.param(0.05, True, [2.5] * 4 + [10] * 4 + [40] * 4, id="others had the processor"),
+        pytest.param(0.9, True, [2.5] * 4, id="the CPU time is used"),
+        pytest.param(0.1, False, [2.5], id="gave up by itself"),
     ],
 )
-def test_judge_that_the_clock_ends_early_is_asked_again(monkeypatch, cpu, clock, asked):
-    now, limits = [0.0], []
+def test_judge_that_the_clock_ends_is_asked_again(monkeypatch, share, is_ended, asked):
+    now, limits, seeds = [0.0], [], []
     monkeypatch.setattr(proving.time, "monotonic", lambda: now[0])
     obligation, *_ = obligations(counter(True))
 
-    def judge(limit):
+    def judge(limit, seed, decides=()):
         limits.append(limit)
-        now[0] += clock * limit / 10
-        return Judgment(obligation=obligation, solver="z3", answer=Answer.UNDECIDED, seconds=cpu)
+        seeds.append(seed)
+        now[0] += limit if is_ended else limit / 2
+        answer = Answer.PROVED if seed in decides else Answer.UNDECIDED
+        return Judgment(obligation=obligation, solver="z3", answer=answer, seconds=share * limit)
 
-    assert proving.patiently(judge, 10).seconds == pytest.approx(cpu * len(asked))
+    found = proving.patiently(judge, timeout_s=10, seed=7)
+    assert found.answer is Answer.UNDECIDED
+    assert found.seconds == pytest.approx(share * sum(limits))
     assert limits == asked
+    assert seeds == ([7, 8, 9, 10] * 3)[: len(asked)]
+    if is_ended:
+        seeds.clear()
+        found = proving.patiently(partial(judge, decides={9}), timeout_s=10, seed=7)
+        assert (found.answer, seeds) == (Answer.PROVED, [7, 8, 9])
 
 
 def test_counter_with_a_guard_is_proved_and_without_it_refuted():

@@ -22,9 +22,11 @@ from paraply.models.language.system import Obligation, Statement, System, obliga
 from paraply.models.language.terms import Function
 from paraply.vocabulary.verdict import Verdict, combine
 
-TRIES_MAX = 3
+SEEDS = 4
+"""Tried one after another for an obligation."""
+ROUNDS_MAX = 3
 LONGER = 4
-"""Times as long by the clock, for each further try on a busy machine."""
+"""Times as long by the clock, for each further round on a busy machine."""
 
 
 @dataclass(slots=True)
@@ -103,23 +105,29 @@ class ObligationCache:
         if key not in self._judged:
             told = obligation.shuffled(order)
             self._judged[key] = patiently(
-                lambda limit: JUDGES[solver](told, timeout_s=limit, seed=seed), timeout_s
-            )
+                lambda limit, other: JUDGES[solver](told, timeout_s=limit, seed=other),
+                timeout_s=timeout_s, seed=seed,
+            )  # fmt: skip
         return self._judged[key]
 
 
-def patiently(judge: Callable[[float], Judgment], timeout_s: float) -> Judgment:
-    """Ask again for longer while the clock ends a judge that has used little of its CPU time.
+def patiently(judge: Callable[[float, int], Judgment], *, timeout_s: float, seed: int) -> Judgment:
+    """Ask again with another seed where the clock ends a judge, which gets a limit and a seed.
 
-    Solvers count by the clock, which runs on while other processes have the processor.
+    Some searches never end with one seed and take no time with another. As solvers count by the
+    clock, which runs on while other processes have the processor, limits grow while little CPU time
+    is used.
     """
-    used, limit = 0.0, timeout_s
-    for _ in range(TRIES_MAX):
-        started = time.monotonic()
-        judgment = judge(limit)
-        used += judgment.seconds
-        is_ended = judgment.answer is Answer.UNDECIDED and time.monotonic() - started >= limit
-        if not is_ended or judgment.seconds >= timeout_s / 2:
+    used, limit = 0.0, timeout_s / SEEDS
+    for _ in range(ROUNDS_MAX):
+        for other in range(seed, seed + SEEDS):
+            started = time.monotonic()
+            judgment = judge(limit, other)
+            used += judgment.seconds
+            is_ended = time.monotonic() - started >= limit
+            if judgment.answer is not Answer.UNDECIDED or not is_ended:
+                return replace(judgment, seconds=used)
+        if used >= timeout_s / 2:
             break
         limit *= LONGER
     return replace(judgment, seconds=used)
