@@ -184,7 +184,7 @@ class Rereader:
                         found[new] = of_kind(NEW, _key_of(line, image))
             for side, image in enumerate((change.before, change.after)):
                 with np.errstate(over="ignore"):
-                    seed = int(known.tables[slot, L.D_SEED])
+                    seed = known.tables[slot, L.D_SEED]
                     named = int(whole_row_digest(arrays.digests[row, side], seed))
                 key = None if image is None else whole_row(change.table, image)
                 if named in digests and key is not None:

@@ -199,7 +199,7 @@ def _no_touches(keys_max: int) -> Touches:
 
 def power_for(entries: int) -> int:
     """Return the least power of two from ``entries`` on."""
-    return 1 << (entries - 1).bit_length()
+    return 1 << int(entries - 1).bit_length()
 
 
 def _no_time(workers: tuple[int, ...]) -> Timeline:
