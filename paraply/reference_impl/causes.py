@@ -39,7 +39,8 @@ def _loses_order(history: History) -> bool:
     last: dict[tuple[str, str], int] = {}
     logged: dict[str, set[str]] = {}
     logged_here: dict[tuple[str, str], set[str]] = {}
-    received: dict[tuple[str, str], list[int | None]] = {}
+    received: dict[tuple[str, str], dict[int | None, bool]] = {}
+    # Each with whether it waits. What a second source sends again waits no more.
     sources: dict[str, set[str]] = {}
     for event in history.events:
         if event.kind is EventKind.STARTED:
@@ -47,18 +48,19 @@ def _loses_order(history: History) -> bool:
         # A start from one of several sources keeps what the others sent.
         has_several = event.kind is EventKind.STARTED and len(sources[event.member]) > 1
         if event.kind in (EventKind.CRASHED, EventKind.STARTED) and not has_several:
-            received = {key: left for key, left in received.items() if key[0] != event.member}
+            received = {key: mine for key, mine in received.items() if key[0] != event.member}
         if event.gtid.count("-") != 2:
             continue
         domain, _, sequence = event.gtid.split("-")
         key = event.member, domain
         if event.kind is EventKind.DELIVERED:
-            left = received.setdefault(key, [])
-            left += [event.transaction] if event.transaction not in left else []
+            received.setdefault(key, {}).setdefault(event.transaction, True)
         elif event.kind in (EventKind.BEGUN, EventKind.SKIPPED):
-            if event.transaction in received.get(key, ())[1:]:
+            mine = received.setdefault(key, {})
+            waiting = [one for one, waits in mine.items() if waits]
+            if event.transaction in waiting[1:]:
                 return True
-            received[key] = received.get(key, [])[1:]
+            mine[event.transaction] = False
         elif event.kind in (EventKind.FLUSHED, EventKind.FAILED):
             if int(sequence) <= last.get(key, -1):
                 return True

@@ -227,3 +227,16 @@ def test_start_from_another_source_keeps_what_one_has_sent(source, first):
         f"started @s3 members={source} ; begun T{first}@s3 gtid=0-1-{first}"
     )
     assert ORDER_LOST.occurs(history) is (source == "s2" and first == 2)
+
+
+@pytest.mark.parametrize("ends", ["T1 T2 T3", "T1 T3 T2"])
+def test_groups_that_two_sources_send_wait_once(ends):
+    """Each of T1 and T2 is sent twice; the copy that is passed over is no other group's turn."""
+    both = " ; ".join(f"delivered {one}@s4 gtid=0-1-{one[1]}" for one in ("T1", "T2", "T1", "T2"))
+    begun = [f"begun {one}@s4 gtid=0-1-{one[1]}" for one in ends.split()]
+    passed = "skipped T1@s4 gtid=0-1-1 note=duplicate"
+    history = history_of(
+        "| T1{a}\n| T2{b}\n| T3{c}\n| started @s4 members=s2 ; started @s4 members=s3 ; "
+        f"{both} ; delivered T3@s4 gtid=0-1-3 ; {begun[0]} ; {passed} ; {begun[1]} ; {begun[2]}"
+    )
+    assert ORDER_LOST.occurs(history) is (ends != "T1 T2 T3")
