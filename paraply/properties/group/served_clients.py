@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from paraply.properties.apply.stream import LOST
 from paraply.properties.gtid.failover import PROMOTED, PURGED, REFUSED
-from paraply.properties.gtid.replication_state import PURGE
+from paraply.properties.gtid.replication_state import is_purge
 from paraply.properties.registry import Exemption, Violation, always
 from paraply.properties.vocabularies import (
     certification,
@@ -50,7 +50,7 @@ def _clients_fail(history: History) -> bool:
 
 
 def _is_cut_off(history: History) -> bool:
-    purges = [one for one in history.events_of(EventKind.RELAY_ROTATED) if one.note == PURGE]
+    purges = list(filter(is_purge, history.events))
     return bool(purges) and any(
         event.note.startswith(REFUSED) and PURGED in event.note
         for event in history.events_of(EventKind.STARTED)

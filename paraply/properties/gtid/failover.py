@@ -9,10 +9,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from paraply.properties.apply.stream import LOST
-from paraply.properties.gtid.histories import domain_of, entries_of, has_domains, sequence_of
-from paraply.properties.gtid.replication_state import PURGE
-from paraply.properties.registry import Exemption, Violation, always, sometimes
-from paraply.properties.vocabularies import log_goes_back, named_sources
+from paraply.properties.gtid.histories import (
+    domain_of,
+    entries_of,
+    has_domains,
+    last_of_domains,
+    sequence_of,
+)
+from paraply.properties.gtid.replication_state import is_purge
+from paraply.properties.registry import Violation, always, sometimes
+from paraply.properties.vocabularies import LISTS_GO_BACK, named_sources
 from paraply.vocabulary.events import Event, EventKind
 from paraply.vocabulary.history import History
 from paraply.vocabulary.transactions import TransactionId
@@ -315,16 +321,16 @@ def _asked_after_backups(history: History) -> Iterator[tuple[BackupMisjudged, bo
         if event.kind is EventKind.CRASHED:
             crashed.add(event.member)
         elif event.kind is EventKind.RECOVERED and event.member not in crashed:
-            backups[event.member] = {domain_of(one): one for one in entries_of(event.gtid_set)}
+            backups[event.member] = last_of_domains(event.gtid_set)
         elif event.kind is EventKind.RECOVERED:
             crashed.discard(event.member)
-        elif event.kind is EventKind.RELAY_ROTATED and event.note == PURGE:
+        elif is_purge(event):
             purged.add(event.member)
         for source in event.members if event.kind is EventKind.STARTED else ():
             if source in purged:
                 continue
             backup = backups.get(source, {})
-            asked = {domain_of(one): one for one in entries_of(event.gtid_set)}
+            asked = last_of_domains(event.gtid_set)
             logged = {gtid for _, gtid in servers.logs.get(source, [])}
             ends = [(asked.get(domain, ""), gtid) for domain, gtid in backup.items()]
             breach = BackupMisjudged(
@@ -351,9 +357,7 @@ def _is_before(gtid: str, other: str) -> bool:
     of=named_sources,
     source="MariaDB error 1236: start position not found in the binary log; Gtid_list_log_event",
     witness=lambda history: sum(1 for _ in _asked_after_backups(history)),
-    exemptions=(
-        Exemption(applies=log_goes_back, because="a GTID list does not order numbers that fall"),
-    ),
+    exemptions=(LISTS_GO_BACK,),
 )
 def sources_have_what_follows_their_backup(history: History) -> tuple[BackupMisjudged, ...]:
     """A source refuses as purged what lies before the backup that it began with, and no more."""

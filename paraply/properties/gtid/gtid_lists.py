@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 
-from paraply.properties.gtid.replication_state import PURGE
+from paraply.properties.gtid.replication_state import is_purge
 from paraply.properties.registry import Violation, always
 from paraply.properties.vocabularies import listed_files
 from paraply.vocabulary.errors import ParaplyError
@@ -39,7 +39,7 @@ def _new_files(history: History) -> Iterator[tuple[Event, str]]:
     states: dict[str, MariadbBinlogState] = {}
     for event in history.events_of(EventKind.FLUSHED, EventKind.RECOVERED, EventKind.RELAY_ROTATED):
         state = states.get(event.member, MariadbBinlogState())
-        if event.kind is EventKind.RELAY_ROTATED and event.note != PURGE:
+        if event.kind is EventKind.RELAY_ROTATED and not is_purge(event):
             yield event, str(state)
         elif event.kind is EventKind.FLUSHED:
             states[event.member] = logging(state, [event.gtid])

@@ -53,6 +53,11 @@ def domain_of(gtid: str) -> int | None:
     return int(found[1]) if found else None
 
 
+def last_of_domains(position: str) -> dict[int | None, str]:
+    """Return a state's last entry of each domain."""
+    return {domain_of(one): one for one in entries_of(position)}
+
+
 def sequence_of(gtid: str) -> int:
     """Return a MariaDB GTID's sequence number, otherwise 0."""
     return int(gtid.rsplit("-", 1)[1]) if domain_of(gtid) is not None else 0

@@ -10,10 +10,15 @@ from dataclasses import dataclass, field
 
 from paraply.properties.gtid.failover import PROMOTED, PURGED, REFUSED
 from paraply.properties.gtid.gtid_lists import logging
-from paraply.properties.gtid.histories import domain_of, entries_of, sequence_of
-from paraply.properties.gtid.replication_state import PURGE
-from paraply.properties.registry import Exemption, Violation, always
-from paraply.properties.vocabularies import listed_files, log_goes_back
+from paraply.properties.gtid.histories import (
+    domain_of,
+    entries_of,
+    last_of_domains,
+    sequence_of,
+)
+from paraply.properties.gtid.replication_state import is_purge
+from paraply.properties.registry import Violation, always
+from paraply.properties.vocabularies import LISTS_GO_BACK, listed_files
 from paraply.vocabulary.events import Event, EventKind
 from paraply.vocabulary.history import History
 from paraply.vocabulary.mariadb_gtid import MariadbBinlogState
@@ -103,7 +108,7 @@ class _Logs:
                 last = entries_of(event.gtid_set)
                 gtids = [history.transaction(one).gtid for one in event.transactions]
                 log.gtids = [*(one for one in gtids if one not in last), *last]
-            case EventKind.RELAY_ROTATED if event.note == PURGE:
+            case EventKind.RELAY_ROTATED if is_purge(event):
                 log.purge(event.gtid_set)
             case EventKind.DELIVERED:
                 for (member, _), (_, received) in self.connections.items():
@@ -121,7 +126,7 @@ class _Logs:
         for source in event.members:
             self.connections.pop((event.member, source), None)
             if not event.note.startswith(REFUSED):
-                asked = {domain_of(one): one for one in entries_of(event.gtid_set)}
+                asked = last_of_domains(event.gtid_set)
                 self.connections[event.member, source] = asked, set()
 
 
@@ -136,7 +141,7 @@ def _moments(history: History, kind: EventKind) -> Iterator[tuple[Event, _Logs]]
 def _asked_after_purges(history: History) -> Iterator[tuple[PurgeMisjudged, bool]]:
     """Yield each answer that is decided, and whether what follows the position is purged."""
     for event, logs in _moments(history, EventKind.STARTED):
-        asked = {domain_of(one): one for one in entries_of(event.gtid_set)}
+        asked = last_of_domains(event.gtid_set)
         is_refused = event.note.startswith(REFUSED)
         for source in event.members if PURGED in event.note or not is_refused else ():
             log = logs.logs.get(source, _Log())
@@ -157,9 +162,7 @@ def _asked_after_purges(history: History) -> Iterator[tuple[PurgeMisjudged, bool
     of=listed_files,
     source="MariaDB error 1236: required binlog files have been purged; Gtid_list_log_event",
     witness=lambda history: sum(1 for _ in _asked_after_purges(history)),
-    exemptions=(
-        Exemption(applies=log_goes_back, because="a GTID list does not order numbers that fall"),
-    ),
+    exemptions=(LISTS_GO_BACK,),
 )
 def sources_have_what_follows_their_purge(history: History) -> tuple[PurgeMisjudged, ...]:
     """A source refuses as purged a position that a purged group follows, and no other one."""
@@ -173,7 +176,7 @@ def sources_have_what_follows_their_purge(history: History) -> tuple[PurgeMisjud
 def _purged_under_replicas(history: History) -> Iterator[list[PurgedInUse]]:
     """Yield what each purge takes from each connected replica."""
     for event, logs in _moments(history, EventKind.RELAY_ROTATED):
-        if event.note != PURGE:
+        if not is_purge(event):
             continue
         log = logs.logs.get(event.member, _Log())
         log.purge(event.gtid_set)
@@ -195,9 +198,7 @@ def _follows(log: _Log, place: int, asked: dict[int | None, str]) -> bool:
     of=listed_files,
     source="PURGE BINARY LOGS: it stops at a file that a connected replica reads",
     witness=lambda history: sum(1 for _ in _purged_under_replicas(history)),
-    exemptions=(
-        Exemption(applies=log_goes_back, because="a GTID list does not order numbers that fall"),
-    ),
+    exemptions=(LISTS_GO_BACK,),
 )
 def purges_leave_what_replicas_read(history: History) -> tuple[PurgedInUse, ...]:
     """A purge removes nothing that a connected replica has yet to receive."""

@@ -21,6 +21,11 @@ REQUESTED_PURGED = "1236"
 PURGE = "purge"
 
 
+def is_purge(event: Event) -> bool:
+    """Return whether a server purges binary logs."""
+    return event.kind is EventKind.RELAY_ROTATED and event.note == PURGE
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StateOutgrewDomains(Violation):
     """A state has more entries than domains."""
@@ -267,7 +272,7 @@ def _purges(history: History) -> Iterator[tuple[Event, GtidSet]]:
             mine.add(event.transaction)
         elif event.kind is EventKind.SKIPPED:
             mine.add(event.transaction)
-        elif event.kind is EventKind.RELAY_ROTATED and event.note == PURGE:
+        elif is_purge(event):
             expected = EMPTY_GTID_SET
             for one in logs.get(event.member, ()):
                 if not all(one.transaction in other for other in passed.values()):
