@@ -13,7 +13,7 @@ from random import Random
 from typing import TypeVar, overload
 
 from paraply.vocabulary.events import Event
-from paraply.vocabulary.moments import STATES, Members
+from paraply.vocabulary.moments import Members, states
 from paraply.vocabulary.schedule import Schedule
 
 T = TypeVar("T")
@@ -191,11 +191,13 @@ class Placing:
     """Places faults in states of their members, drawn uniformly: rare ones as often as common ones.
 
     A fault waits until its member is in the drawn state, or until it has waited for long enough.
+    States of logs are drawn once one has been seen: many systems have none.
     """
 
     def __init__(self, uniform: Number) -> None:
         self._uniform = uniform
         self._states = Members()
+        self._may_log = False
         self._followed = 0
         self._wanted: dict[str, tuple[str, int]] = {}
         """Kind of fault -> state, and choices made when it stops waiting."""
@@ -205,6 +207,9 @@ class Placing:
         for event in events[self._followed :]:
             self._states.take(event)
         self._followed = len(events)
+        if self._states.has_logged and not self._may_log:
+            self._may_log = True
+            self._wanted.clear()
 
     def taken(self, name: str) -> None:
         """Draw anew for the next fault of a kind."""
@@ -227,12 +232,12 @@ class Placing:
                 free.append(at)
         if met and self._uniform() < PLACED_SHARE:
             return met[int(self._uniform() * len(met))], free
-        return -1, free or list(range(len(names)))
+        return -1, free
 
     def _drawn(self, kind: str, made: int) -> tuple[str, int]:
         if kind not in self._wanted:
-            count = len(STATES) if self._states.may_join else len(STATES) // 2
-            state = STATES[int(self._uniform() * count)]
+            known = states(may_log=self._may_log, may_join=self._states.may_join)
+            state = known[int(self._uniform() * len(known))]
             self._wanted[kind] = state, made + int(self._uniform() * WAITS_MAX)
         return self._wanted[kind]
 
@@ -249,7 +254,7 @@ class MixedSchedule(Schedule):
     Options have names by their ``label`` or ``name``, else by their numbers.
     """
 
-    __slots__ = ("_content", "_events", "_placing", "_steps", "seed")
+    __slots__ = ("_content", "_events", "_placing", "_promised", "_steps", "seed")
 
     def __init__(self, seed: int) -> None:
         super().__init__()
@@ -262,6 +267,8 @@ class MixedSchedule(Schedule):
         faults = Random(f"faults {seed}").random
         self._placing = Placing(faults) if faults() < PLACING_SHARE else None
         self._events: Sequence[Event] = ()
+        self._promised = -1
+        """Index of the fault for which it is the options' turn."""
 
     def watch(self, events: Sequence[Event]) -> None:
         """Place faults by what these events lead to."""
@@ -284,6 +291,21 @@ class MixedSchedule(Schedule):
                 return options[self._placed(self._placing, names, members, label)]
         return options[self._picked(names, label)]
 
+    def choose_seldom(self, one_in: int, options: Sequence[object], label: str) -> bool:
+        """Return whether it is the options' turn: at random, unless a fault is placed or waits."""
+        members = [getattr(one, "fault_at", "") for one in options]
+        if self._placing is not None and any(members):
+            self._placing.follow(self._events)
+            names = [name_of(one, at) for at, one in enumerate(options)]
+            self._promised, free = self._placing.sort(names, members, len(self.choices))
+            if self._promised >= 0 or not free:
+                self.choices.append(one_in - 1 if self._promised >= 0 else 0)
+                return self._promised >= 0
+        del label
+        # A bias of content would make it never their turn.
+        self.choices.append(self._content.number(one_in))
+        return self.choices[-1] == one_in - 1
+
     def choose_index(self, count: int, label: str = "") -> int:
         """Return an index of unnamed options."""
         if count < 2:
@@ -295,9 +317,13 @@ class MixedSchedule(Schedule):
     def _placed(
         self, placing: Placing, names: Sequence[str], members: Sequence[str], label: str
     ) -> int:
-        placing.follow(self._events)
-        index, free = placing.sort(names, members, len(self.choices))
+        index, self._promised = self._promised, -1
+        free: list[int] = []
         if index < 0:
+            placing.follow(self._events)
+            index, free = placing.sort(names, members, len(self.choices))
+        if index < 0:
+            free = free or list(range(len(names)))
             picked = self._steps.pick([names[at] for at in free], label, len(self.choices))
             index = free[picked]
         if members[index]:

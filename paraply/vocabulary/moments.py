@@ -2,7 +2,7 @@
 
 A moment is an event's kind and what is true at its member: ``hole`` (committed before one that was
 begun earlier), ``saved`` (a position), ``in flight`` (begun, prepared or certified, unfinished),
-``joining`` (any member).
+``logged`` (in flight, and flushed to the binary log), ``joining`` (any member).
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from paraply.vocabulary.events import Event, EventKind, Outcome
 from paraply.vocabulary.history import History
 from paraply.vocabulary.transactions import TransactionId
 
-HOLE, SAVED, IN_FLIGHT, JOINING = "hole", "saved", "in flight", "joining"
-FLAGS = (HOLE, SAVED, IN_FLIGHT, JOINING)
+HOLE, SAVED, IN_FLIGHT, LOGGED, JOINING = "hole", "saved", "in flight", "logged", "joining"
+FLAGS = (HOLE, SAVED, IN_FLIGHT, LOGGED, JOINING)
 NOTHING = "-"
 
 _BEGINS = frozenset({EventKind.SCHEDULED, EventKind.BEGUN, EventKind.PREPARED, EventKind.CERTIFIED})
@@ -27,6 +27,7 @@ _FORGETS = frozenset({EventKind.CRASHED, EventKind.STARTED, EventKind.STOPPED})
 class _Member:
     begun: dict[TransactionId, int] = field(default_factory=dict)
     """Unfinished transaction -> place of its beginning."""
+    logged: set[TransactionId] = field(default_factory=set)
     places: int = 0
     committed_to: int = -1
     has_saved: bool = False
@@ -36,6 +37,7 @@ class _Member:
         transaction = event.transaction
         if event.kind in _FORGETS:
             self.begun.clear()
+            self.logged.clear()
             self.committed_to = -1
         elif event.kind is EventKind.POSITION_SAVED:
             self.has_saved = True
@@ -44,14 +46,18 @@ class _Member:
         elif event.kind in _BEGINS and transaction not in self.begun:
             self.begun[transaction] = self.places
             self.places += 1
+        elif event.kind is EventKind.FLUSHED and transaction in self.begun:
+            self.logged.add(transaction)
         elif event.kind in _ENDS:
+            self.logged.discard(transaction)
             place = self.begun.pop(transaction, -1)
             self.committed_to = max(self.committed_to, place)
 
     def flags(self) -> list[str]:
         """Return what is true."""
         has_hole = any(place < self.committed_to for place in self.begun.values())
-        found = ((HOLE, has_hole), (SAVED, self.has_saved), (IN_FLIGHT, bool(self.begun)))
+        found = ((HOLE, has_hole), (SAVED, self.has_saved), (IN_FLIGHT, bool(self.begun)),
+                 (LOGGED, bool(self.logged)))  # fmt: skip
         return [name for name, is_so in found if is_so]
 
 
@@ -84,6 +90,11 @@ class Members:
         """Return whether there is a group."""
         return self._group.view >= 0
 
+    @property
+    def has_logged(self) -> bool:
+        """Return whether a member has a logged transaction in flight."""
+        return any(member.logged for member in self._members.values())
+
     def take(self, event: Event) -> None:
         """Follow an event."""
         self._members[event.member].take(event)
@@ -98,13 +109,17 @@ def _state(*flags: str) -> str:
     return ", ".join(flags) or NOTHING
 
 
-STATES = tuple(
-    _state(*work, *joining)
-    for joining in ((), (JOINING,))
-    for work in ((), (SAVED,), (IN_FLIGHT,), (SAVED, IN_FLIGHT),
-                 (HOLE, IN_FLIGHT), (HOLE, SAVED, IN_FLIGHT))
-)  # fmt: skip
-"""All states; the first half of them without a group."""
+_WORK = ((IN_FLIGHT,), (SAVED, IN_FLIGHT), (HOLE, IN_FLIGHT), (HOLE, SAVED, IN_FLIGHT))
+
+
+def states(*, may_log: bool, may_join: bool) -> tuple[str, ...]:
+    """Return all states; ``logged`` and ``joining`` only where they may be."""
+    logged = tuple((*work, LOGGED) for work in _WORK) if may_log else ()
+    return tuple(
+        _state(*work, *joining)
+        for joining in (((), (JOINING,)) if may_join else ((),))
+        for work in ((), (SAVED,), *_WORK, *logged)
+    )
 
 
 def moments_of(history: History) -> set[str]:

@@ -55,6 +55,11 @@ class Schedule(ABC):
             return self.choose_index(options, label)
         return options[self.choose_index(len(options), label)]
 
+    def choose_seldom(self, one_in: int, options: Sequence[object], label: str) -> bool:
+        """Return whether to choose among the options next: where the last index is picked."""
+        del options
+        return self.choose_index(one_in, label) == one_in - 1
+
 
 def _refuse_empty(count: int, label: str) -> None:
     if count < 1:

@@ -11,7 +11,7 @@ from paraply.reference_impl.subject import Workload
 from paraply.registries import subject_named
 from paraply.vocabulary.biased_schedules import MixedSchedule
 from paraply.vocabulary.events import Event, EventKind, Outcome
-from paraply.vocabulary.moments import FLAGS, STATES, Members, moments_of
+from paraply.vocabulary.moments import FLAGS, Members, moments_of, states
 from paraply.vocabulary.notation_parser import parse_history
 
 HOLE = """
@@ -57,11 +57,29 @@ def test_certified_and_prepared_transactions_are_in_flight_until_they_commit():
 
 
 def test_states_are_all_that_may_be_true_together():
-    assert len(set(STATES)) == len(STATES) == 12
-    for state in STATES:
+    known = states(may_log=True, may_join=True)
+    assert len(set(known)) == len(known) == 20
+    for state in known:
         held = state.split(", ")
         assert [one for one in FLAGS if one in held] == held or state == "-"
-        assert "hole" not in held or "in flight" in held
+        assert "in flight" in held or not {"hole", "logged"} & set(held)
+    assert set(states(may_log=False, may_join=True)) == {s for s in known if "logged" not in s}
+    assert set(states(may_log=True, may_join=False)) == {s for s in known if "joining" not in s}
+
+
+def test_flushed_transaction_is_logged_until_its_engine_commit():
+    history = parse_history("""
+T1{a} 2<1
+| prepared T1 ; position_saved ; flushed T1 ; crashed
+; prepared T1 ; flushed T1 ; engine_committed T1 ; stopped
+""")
+    assert moments_of(history) == {
+        "position_saved: in flight",
+        "crashed: saved, in flight, logged",
+        "stopped: saved",
+    }
+    unprepared = parse_history("T1{a} 2<1\n| flushed T1 ; crashed")
+    assert moments_of(unprepared) == {"crashed: -"}
 
 
 def test_member_is_joining_until_it_is_online():

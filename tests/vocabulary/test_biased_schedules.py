@@ -10,6 +10,7 @@ import pytest
 
 from paraply.mining.drawing import SEEDS, Drawing, drawn_schedule, drawn_schedules, drawn_workload
 from paraply.properties.apply.parallel_apply import two_transactions_overlap
+from paraply.reference_impl.step import Step
 from paraply.reference_impl.subject import Workload
 from paraply.registries import subject_named
 from paraply.vocabulary.biased_schedules import (
@@ -117,11 +118,44 @@ def test_a_fault_is_placed_in_each_state_alike():
     assert 0.8 < busy / idle < 1.25
 
 
+def test_states_of_logs_are_drawn_once_one_is_seen():
+    prepared = Event(EventKind.PREPARED, 1, transaction=1)
+    flushed = Event(EventKind.FLUSHED, 1, transaction=1)
+    logged = 0
+    for seed in range(300):
+        placing = Placing(Random(seed).random)
+        placing.sort(FAULTS, ["r1", ""], 0)
+        placing.follow([prepared, flushed])
+        logged += any(placing.sort(FAULTS, ["r1", ""], 0)[0] == 0 for _ in range(9))
+    # One of ten states.
+    assert 15 < logged < 60
+
+
+LEAVING = [
+    Step("r1 crashes", lambda: None, "r1"),
+    Step("r2 leaves", lambda: None, "r2"),
+]
+
+
 def test_faults_do_not_wait_where_nothing_else_may_happen():
     for seed in range(50):
-        placing = Placing(Random(seed).random)
-        index, free = placing.sort(["r1 crashes", "r2 leaves"], ["r1", "r2"], 0)
-        assert index >= 0 or free
+        assert drawn_schedule(seed).choose(LEAVING, "step") in LEAVING
+
+
+def test_seldom_chosen_options_get_their_turn_for_a_fault_that_is_placed():
+    """Otherwise a fault that waits for its state does not get one."""
+    shares = {True: Counter(), False: Counter()}
+    for seed in range(600):
+        schedule = MixedSchedule(seed)
+        places = schedule._placing is not None
+        turn = schedule.choose_seldom(8, LEAVING, "what kind")
+        assert schedule.choices == [7] if turn else schedule.choices[0] < 7
+        shares[places][turn] += 1
+        if turn:
+            assert schedule.choose(LEAVING, "step") in LEAVING
+    # Each of two waits for one of six states, and is placed at once in every second run.
+    assert 0.1 < shares[True][True] / shares[True].total() < 0.3
+    assert 0.08 < shares[False][True] / shares[False].total() < 0.18
 
 
 @pytest.mark.parametrize("subject", ["wl4648", "gtid_positions", "semi_sync", "group", "composed"])

@@ -44,7 +44,7 @@ class ComposedRun(GroupRun):
         needed = [one for one in actions if one not in optional]
         if not (optional and needed) or isinstance(self.schedule, ExhaustiveSchedule):
             return super().choose(actions)
-        is_optional = self.schedule.choose_index(ONE_IN, "what kind") == ONE_IN - 1
+        is_optional = self.schedule.choose_seldom(ONE_IN, optional, "what kind")
         return super().choose(optional if is_optional else needed)
 
     def actions_of(self, member: Member) -> list[Action]:
