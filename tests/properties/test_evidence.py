@@ -126,6 +126,19 @@ def test_history_without_a_needed_kind_of_events_is_unknown():
     assert len(found) > 20
 
 
+def test_history_without_the_events_of_a_member_that_others_name_is_judged_like_any():
+    """Recordings of one of several servers; no judge may raise."""
+    strangers = 0
+    for history in answers.stored():
+        for member in {event.member for event in history.events}:
+            kept = tuple(event for event in history.events if event.member != member)
+            strangers += any(member in event.members for event in kept)
+            lacking = replace(history, events=kept)
+            for prop in PROPERTIES.values():
+                assert verdict_of(lacking, prop) in Verdict
+    assert strangers > 20
+
+
 def test_evidence_of_several_histories_adds_up():
     total = Evidence(relevant=3, decided=2, missing="x") + Evidence(relevant=2, decided=2)
     assert (str(total), total.verdict) == ("4 of 5", Verdict.UNKNOWN)

@@ -127,6 +127,15 @@ def test_online_members_report_with_the_view_that_adds_a_server():
         assert len(stable_sets_are_what_reports_have_in_common(history)) == expected
 
 
+@pytest.mark.parametrize("head", [MEMBERS, "members=r1 "])
+def test_view_does_not_decide_where_an_online_member_recorded_nothing(head):
+    joins = "engine_committed T1@r1 ; started @r3 ; "
+    at_join = collected(1).replace(" ; ", " time=99 ; ")
+    view = "view_installed @r1 view=2 members=r1,r2,r3 time=99"
+    history = run(ROUND, joins, at_join, view, head=head)
+    assert verdict(history, stable_sets_are_what_reports_have_in_common) is Verdict.UNKNOWN
+
+
 @pytest.mark.parametrize(("items", "is_early"), [("a b", False), ("a", True)])
 def test_preemptive_collection_begins_at_the_threshold(items, is_early):
     head = 'options={"single_primary":true,"preemptive_rows_threshold":2} members=r1,r2,r3 '

@@ -324,12 +324,15 @@ def collections_follow_a_grown_stable_set(history: History) -> list[NothingBecam
 
 def _reported(history: History) -> Iterator[tuple[_Collection, StableWithoutReports | None]]:
     """Yield collections after reports, with their breaches."""
-    streams = {stream.member: stream for stream in member_streams(history)}
+    streams = {stream.member: stream for stream in member_streams(history) if stream.events}
     for one in _collections(history):
         if one.is_preemptive or one.is_first_of_joiner or not one.view:
             continue
         became = one.after - one.before
         if one.joined:
+            if any(member not in streams for member in one.online):
+                # It is not recorded what one of them executed.
+                continue
             commons = list(_executed_at_joins(one, history, streams))
         else:
             reporters = one.view if history.header.dialect in RECOVERING_REPORT else one.online
