@@ -10,7 +10,7 @@ from ci.bench.registry import Goal, Options, Report, benchmark
 from paraply.models.claims.refuted import COUNTEREXAMPLES
 from paraply.models.claims.theorems import THEOREMS
 from paraply.models.judging.judges import JUDGES
-from paraply.models.judging.proving import replayed
+from paraply.models.judging.proving import patiently, replayed
 from paraply.models.judging.solver import Answer
 from paraply.models.judging.traces import stored_runs
 from paraply.models.language.system import System, obligations
@@ -43,7 +43,12 @@ def proofs(options: Options) -> Report:
         for name, judge in JUDGES.items():
             spent: dict[str, float] = defaultdict(float)
             for part in wanted:
-                judgment = judge(part, timeout_s=10.0, seed=options.seed)
+                judgment = patiently(
+                    lambda limit, seed, judge=judge, part=part: judge(  # type: ignore[misc]
+                        part, timeout_s=limit, seed=seed
+                    ),
+                    timeout_s=10.0, seed=options.seed,
+                )  # fmt: skip
                 spent[part.system] += judgment.seconds
                 slowest[name] = max(slowest[name], judgment.seconds)
                 unproved[name] += judgment.answer is not Answer.PROVED
