@@ -39,7 +39,7 @@ _READS = replace(MONITORS["P08"], supplies="the replica commits in the order of 
 _FIRST = replace(MONITORS["P03"], systems=(2, 3))
 """Since MySQL 8.3, a start's first remote transaction stands for the view change."""
 LIVE_MONITORS = ("P01", "P02", "P03", "P04", "P05", "P06", "P08", "P49", "P50", "P53", "P54",
-                 "P55")  # fmt: skip
+                 "P55", "P56")  # fmt: skip
 
 
 class _Named(NamedTuple):
@@ -94,6 +94,7 @@ def _of_group(trace: GroupTrace, run: Run) -> Iterator[MonitorFinding]:
     for theorem, (segments, is_about, what) in choices.items():
         chosen = [one for one in segments if is_about(one)]
         yield monitor_segments(MONITORS[theorem], chosen, what)
+    yield MONITORS["P56"].finding(Verdict.UNKNOWN, "sessions wait for no acknowledgement", 0)
     yield monitor_segments(_FIRST, firsts, "a member's first remote transaction after a start")
 
 

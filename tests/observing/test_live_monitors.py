@@ -99,6 +99,7 @@ def test_recorded_group_is_a_run_where_it_has_what_monitors_need(monkeypatch):
     assert "left out" not in found["P55"].said
     for name in ("P49", "P54"):
         assert found[name].reason.startswith("r1 commits T47 before T44")
+    assert found["P56"].reason == "sessions wait for no acknowledgement"
 
 
 def test_segments_have_members_that_leave_and_return():
