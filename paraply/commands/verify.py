@@ -156,8 +156,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
         default=[],
         choices=MONITORED,
         help="follow both logs as a run of a theorem's system: P07 commit order, P13 "
-        "nothing ahead of the source, P17 and P50 nothing twice, P18 nothing passed over; of P10, "
-        "P11, P12 and P19 the reason why logs do not decide",
+        "nothing ahead of the source, P17 and P50 nothing twice, P18 nothing passed over; of the "
+        "others the reason why logs do not decide",
     )
     parser.add_argument(
         "--by-content",

@@ -16,7 +16,7 @@ from paraply.models.recorded import (
     whole_groups,
 )
 from paraply.models.recorded.following import Recorded, Segment
-from paraply.models.recorded.group_segments import GroupSegment
+from paraply.models.recorded.group_segments import GroupSegment, Run
 from paraply.models.recorded.monitored import MonitorFinding
 from paraply.models.recorded.monitors import MONITORS, TWO_LOGS, Monitor
 from paraply.models.recorded.two_logs import monitor_orders
@@ -36,8 +36,10 @@ _WHOLE_GROUP: tuple[tuple[tuple[str, ...], Callable[[History], Recorded], bool],
 )
 """Theorems, how a run is read for the system that they share, and whether it commits in order."""
 _READS = replace(MONITORS["P08"], supplies="the replica commits in the order of its log (P07)")
+_FIRST = replace(MONITORS["P03"], systems=(2, 3))
+"""Since MySQL 8.3, a start's first remote transaction stands for the view change."""
 LIVE_MONITORS = ("P01", "P02", "P03", "P04", "P05", "P06", "P08", "P49", "P50", "P53", "P54",
-                 "P55")  # fmt: skip
+                 "P55", "P56")  # fmt: skip
 
 
 class _Named(NamedTuple):
@@ -50,8 +52,9 @@ def monitor_round(
 ) -> Iterator[MonitorFinding]:
     """Yield what monitors say of a round of a pair, by properties ``asked``, or of a group."""
     if trace is not None:
-        yield from _of_group(trace)
-        yield from _of_whole_group(history, trace)
+        run = group_segments.run_of(history, trace)
+        yield from _of_group(trace, run)
+        yield from _of_whole_group(run)
         return
     members = [one for one in history.members if one != SOURCE]
     if TWO_LOGS["P50"].prop in asked:
@@ -74,8 +77,12 @@ def _exactly_once(history: History, member: str) -> MonitorFinding:
     return monitor_orders("P50", list(named.values()), done)
 
 
-def _of_group(trace: GroupTrace) -> Iterator[MonitorFinding]:
+def _of_group(trace: GroupTrace, run: Run) -> Iterator[MonitorFinding]:
     decided = list(group_traces.certifications(trace))
+    firsts = [
+        one for uuid, member in zip(trace.members, run.names, strict=True)
+        for one in group_traces.firsts(trace, uuid, run.committed(member))
+    ]  # fmt: skip
     numbered = [one for member in trace.members for one in group_traces.numbers(trace, member)]
     choices: dict[str, tuple[Sequence[Segment], Callable[[Segment], object], str]] = {
         "P01": (numbered, lambda one: True, "a number after one that it depends on"),
@@ -87,12 +94,12 @@ def _of_group(trace: GroupTrace) -> Iterator[MonitorFinding]:
     for theorem, (segments, is_about, what) in choices.items():
         chosen = [one for one in segments if is_about(one)]
         yield monitor_segments(MONITORS[theorem], chosen, what)
-    yield MONITORS["P03"].finding(Verdict.UNKNOWN, "members log no view changes", 0)
+    yield MONITORS["P56"].finding(Verdict.UNKNOWN, "sessions wait for no acknowledgement", 0)
+    yield monitor_segments(_FIRST, firsts, "a member's first remote transaction after a start")
 
 
-def _of_whole_group(history: History, trace: GroupTrace) -> Iterator[MonitorFinding]:
+def _of_whole_group(run: Run) -> Iterator[MonitorFinding]:
     """Follow all members together, with their numbers, workers, row locks and sessions."""
-    run = group_segments.run_of(history, trace)
     disorder, left_out = group_segments.disorder(run), len(run.left_out)
     supplies = _AT_COMMIT
     if left_out:

@@ -247,8 +247,10 @@ class Metadata:
     """Its verdict is graver than that of the two logs."""
 
 
-MONITORED = ("P07", "P10", "P11", "P12", "P13", "P17", "P18", "P19", "P50")
-"""Theorems with monitors of two logs."""
+MONITORED = ("P01", "P02", "P03", "P04", "P05", "P06", "P07", "P08", "P10", "P11", "P12", "P13",
+             "P16", "P17", "P18", "P19", "P22", "P49", "P50", "P53", "P54", "P55",
+             "P56")  # fmt: skip
+"""Theorems of which a monitor says what two logs show, or why they do not decide."""
 
 
 @dataclass(slots=True, kw_only=True)

@@ -24,6 +24,7 @@ from tests.adapters.live.observations import told, update
 from tests.conformance.test_recorded_groups import JOINER_COLLECTS, SINGLE_PRIMARY, recorded
 
 LOG = [update(1, 1), update(2, 2), update(3, 1)]
+FIRST = replace(MONITORS["P03"], systems=(2, 3))
 PAIR = ("no_event_is_applied_twice", "readers_see_prefixes")
 
 
@@ -87,8 +88,8 @@ def test_recorded_group_is_a_run_where_it_has_what_monitors_need(monkeypatch):
     monkeypatch.setattr(live_monitors, "SEGMENTS_MAX", 60)
     found = monitored(recorded(JOINER_COLLECTS))
     holds = {name for name, one in found.items() if one.verdict is Verdict.HOLDS}
-    assert holds == {"P01", "P02", "P04", "P05", "P06", "P53", "P55"}
-    assert all(found[name].steps >= 50 for name in holds)
+    assert holds == {"P01", "P02", "P03", "P04", "P05", "P06", "P53", "P55"}
+    assert all(found[name].steps >= 40 for name in holds)
     for name in found.keys() - holds:
         assert found[name].verdict is Verdict.UNKNOWN
         assert found[name].steps == 0
@@ -98,6 +99,7 @@ def test_recorded_group_is_a_run_where_it_has_what_monitors_need(monkeypatch):
     assert "left out" not in found["P55"].said
     for name in ("P49", "P54"):
         assert found[name].reason.startswith("r1 commits T47 before T44")
+    assert found["P56"].reason == "sessions wait for no acknowledgement"
 
 
 def test_segments_have_members_that_leave_and_return():
@@ -216,6 +218,64 @@ def test_number_below_that_of_the_last_writer_is_refused(theorem):
     found = judged(theorem, numbers(lowered), name)
     assert found.verdict is Verdict.VIOLATED
     assert "does not allow step 2: certify(new_lc=1" in found.reason
+
+
+def firsts(trace, change=lambda member, commits: commits):
+    """Return the segments of P03 by name, with changed logs of the members."""
+    run = group_segments.run_of(history_of(trace), trace)
+    return {
+        one.name.replace(uuid, member): one
+        for uuid, member in zip(trace.members, run.names, strict=True)
+        for one in group_traces.firsts(trace, uuid, change(member, run.committed(member)))
+    }
+
+
+def by_p03(segment):
+    return monitor_segments(FIRST, [segment], "it")
+
+
+def test_first_transaction_after_each_start_is_followed_by_p03():
+    found = firsts(recorded(JOINER_COLLECTS))
+    assert list(found) == ["T8 at r1", "T1 at r2", "T512 at r2", "T1 at r3"]
+    for one in found.values():
+        assert by_p03(one).verdict is Verdict.HOLDS
+    assert len(found["T512 at r2"].recorded.steps) == 18
+
+
+@pytest.mark.parametrize("other", [199, 513])
+def test_member_that_commits_its_first_transaction_beside_another_is_refused_by_p03(other):
+    def exchanged(member, commits):
+        if member != "r2":
+            return commits
+        exchange = {512: other, other: 512}
+        return [exchange.get(one, one) for one in commits]
+
+    one = firsts(recorded(JOINER_COLLECTS), exchanged)["T512 at r2"]
+    found = by_p03(one)
+    assert found.verdict is Verdict.VIOLATED
+    assert "does not allow" in found.reason
+    assert "finish(" in found.reason
+
+
+def test_number_that_misses_the_first_transaction_is_refused_by_p03():
+    trace, name = changed(
+        lambda step: any(one.last_committed == 2 for one in step.decided.values()),
+        with_bound(lambda _: 1),
+    )
+    assert name == "T2"
+    found = by_p03(firsts(trace)["T1 at r2"])
+    assert found.verdict is Verdict.VIOLATED
+    assert "does not allow step 2: certify(new_lc=1" in found.reason
+
+
+def test_group_without_a_recorded_start_is_unknown_to_p03():
+    trace = recorded(JOINER_COLLECTS)
+    trace = replace(trace, steps=trace.steps[:2])
+    found = monitored(trace)["P03"]
+    assert found.verdict is Verdict.UNKNOWN
+    assert found.reason == (
+        "the recording does not have a member's first remote transaction after a start"
+    )
 
 
 def test_barrier_that_does_not_wait_for_the_one_before_is_refused():

@@ -34,6 +34,7 @@ from paraply.models.language.terms import (
     nodes_in,
     parts_of,
     rebuild,
+    remembered,
     substitute,
 )
 
@@ -65,21 +66,37 @@ def assertions(obligation: Obligation) -> tuple[Assertion, ...]:
     :class:`IllFormedError` for ambiguous names.
     """
     functions_in((*obligation.hypotheses, obligation.goal))
-    maker = _NormalForm(frozenset(obligation.constants))
+    for constant in obligation.constants:
+        _refuse_mark(constant.name)
     found: list[Assertion] = []
+    number = 1
     for origin, part in enumerate((*obligation.hypotheses, negate(obligation.goal))):
-        matrix = maker.read(part, True, {}, ())
-        pieces = matrix.parts if isinstance(matrix, And) else (matrix,)
-        found += [Assertion(tuple(dict.fromkeys(_own_variables(p))), p, origin) for p in pieces]
+        declared = part.free.intersection(obligation.constants)
+        pieces, number = _pieces(part, declared, number)
+        found += [Assertion(variables, matrix, origin) for variables, matrix in pieces]
     return tuple(found)
 
 
+@remembered
+def _pieces(
+    part: Term, constants: frozenset[Variable], number: int
+) -> tuple[tuple[tuple[tuple[Variable, ...], Term], ...], int]:
+    """Return an assertion's conjuncts with their variables, and the next number."""
+    maker = _NormalForm(constants, number)
+    matrix = maker.read(part, True, {}, ())
+    pieces = matrix.parts if isinstance(matrix, And) else (matrix,)
+    own = tuple((tuple(dict.fromkeys(_own_variables(one))), one) for one in pieces)
+    return own, maker.next_number()
+
+
 class _NormalForm:
-    def __init__(self, constants: frozenset[Variable]) -> None:
-        for constant in constants:
-            _refuse_mark(constant.name)
+    def __init__(self, constants: frozenset[Variable], number: int) -> None:
         self._constants = constants
-        self._numbers = count(1)
+        self._numbers = count(number)
+
+    def next_number(self) -> int:
+        """Return a number that no name has."""
+        return next(self._numbers)
 
     def read(
         self,

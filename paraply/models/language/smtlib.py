@@ -23,6 +23,7 @@ from paraply.models.language.terms import (
     Term,
     Variable,
     negate,
+    remembered,
     symbols_in,
 )
 
@@ -60,6 +61,9 @@ def text(node: Term) -> str:
     raise TypeError(f"not a term: {node!r}")
 
 
+_remembered = remembered(text)
+
+
 def declarations(assertions: Sequence[Term], constants: Sequence[Variable]) -> list[str]:
     """Return declarations of all used names."""
     found, bound = symbols_in(assertions)
@@ -91,6 +95,6 @@ def script(obligation: Obligation) -> str:
         "(set-logic ALL)",
         *declarations(assertions, obligation.constants),
     ]
-    lines += [f"(assert {text(assertion)})" for assertion in assertions]
+    lines += [f"(assert {_remembered(assertion)})" for assertion in assertions]
     lines.append("(check-sat)")
     return "\n".join(lines) + "\n"

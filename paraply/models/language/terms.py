@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import reduce
+from functools import lru_cache, reduce
+from typing import TypeVar, TypeVarTuple
 
 from paraply.models.language.refusal import IllFormedError
 
@@ -383,6 +384,45 @@ def nodes_in(node: Term) -> Iterator[Term]:
         yield from nodes_in(part)
 
 
+Given = TypeVarTuple("Given")
+R = TypeVar("R")
+REMEMBERED_MAX = 4_096
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Itself:
+    """A term by identity: to compare it costs as much as to read it again."""
+
+    node: Term
+
+    def __hash__(self) -> int:
+        return id(self.node)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Itself) and self.node is other.node
+
+
+def remembered(read: Callable[[Term, *Given], R]) -> Callable[[Term, *Given], R]:
+    """Let a function of a term remember: hypotheses are those of all obligations of a system."""
+
+    @lru_cache(REMEMBERED_MAX)
+    def known(itself: _Itself, *given: *Given) -> R:
+        return read(itself.node, *given)
+
+    def reading(node: Term, *given: *Given) -> R:
+        return known(_Itself(node), *given)
+
+    return reading
+
+
+@remembered
+def _symbols(node: Term) -> tuple[tuple[Function, ...], tuple[Variable, ...]]:
+    inner = list(nodes_in(node))
+    functions = dict.fromkeys(one.function for one in inner if isinstance(one, Apply))
+    bound = dict.fromkeys(one.variable for one in inner if isinstance(one, Quantified))
+    return tuple(functions), tuple(bound)
+
+
 def symbols_in(nodes: Iterable[Term]) -> tuple[dict[str, Function], dict[Variable, None]]:
     """Return functions by name and bound variables, in order.
 
@@ -390,13 +430,11 @@ def symbols_in(nodes: Iterable[Term]) -> tuple[dict[str, Function], dict[Variabl
     """
     functions: dict[str, Function] = {}
     bound: dict[Variable, None] = {}
-    for node in nodes:
-        for one in nodes_in(node):
-            if isinstance(one, Apply):
-                if functions.setdefault(one.function.name, one.function) != one.function:
-                    raise IllFormedError(f"two functions have the name {one.function.name}")
-            elif isinstance(one, Quantified):
-                bound[one.variable] = None
+    for used, variables in map(_symbols, nodes):
+        for function in used:
+            if functions.setdefault(function.name, function) != function:
+                raise IllFormedError(f"two functions have the name {function.name}")
+        bound.update(dict.fromkeys(variables))
     for variable in bound:
         if variable.name in functions:
             raise IllFormedError(f"{variable.name} is a function and a bound variable")

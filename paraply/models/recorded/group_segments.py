@@ -94,6 +94,10 @@ class Run:
         """Return whether its snapshot has another transaction."""
         return self.gtids[other - 1] in self.delivered[one - 1].snapshot
 
+    def committed(self, member: str) -> list[int]:
+        """Return the transactions of a member's log."""
+        return [one.transaction for one in _commits_of(self, member)]
+
     def is_refused(self, one: int) -> bool:
         """Return whether no member certified it."""
         return self.gtids[one - 1] is None

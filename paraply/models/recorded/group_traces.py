@@ -7,8 +7,10 @@ segment is taken as that of a further common row, which adds waits and hides non
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import takewhile
 
 from paraply.models.language.concrete import Scope, Table, Value
 from paraply.models.recorded.following import Recorded, RecordedStep, Segment
@@ -26,6 +28,8 @@ _NUMBERING = frozenset(
     {"certify", "certify_local", "certify_first", "collect_garbage", "change_view", "join"}
 )
 """What a segment has in full, as far as it lowers no number."""
+BESIDE = 4
+"""Before a start's first transaction, and after it."""
 WRITERS_MAX = 5
 """Followed together with a transaction that comes after them."""
 
@@ -155,6 +159,83 @@ def numbers(trace: GroupTrace, member: MemberUuid) -> Iterator[Segment]:
         if recorded is not None:
             yield Segment(name=f"T{number} at {member}", recorded=recorded)
         clock.take(one)
+
+
+def firsts(trace: GroupTrace, member: MemberUuid, commits: Sequence[int]) -> Iterator[Segment]:
+    """Yield a member's first remote transaction after each start, logged with (0, 0), among others.
+
+    It is the view change of ``applier.py``. ``commits`` are the numbers of the member's log. Others
+    that it committed before share no row here: they concern another clock.
+    """
+    all_of_them = list(enumerate(trace.transactions, start=1))
+    here = [_Numbered(n, step, step.decided[member]) for n, step in all_of_them
+            if member in step.decided]  # fmt: skip
+    remote = [one for one in here if one.logged.sequence_number is not None]
+    for place, first in enumerate(remote):
+        before = [n for n, step in all_of_them[: first.number - 1]
+                  if step.origin != member and n in commits][-BESIDE:]  # fmt: skip
+        after = list(takewhile(lambda one: one.stamp, remote[place + 1 : place + 1 + BESIDE]))
+        if first.stamp or first.number not in commits or not (before or after):
+            continue
+        last = (after or [first])[-1].number
+        those = [one for one in here if first.number <= one.number <= last]
+        recorded = _first(before, first, after, those, commits)
+        yield Segment(name=f"T{first.number} at {member}", recorded=recorded)
+
+
+def _first(
+    before: Sequence[int], first: _Numbered, after: Sequence[_Numbered],
+    those: Sequence[_Numbered], commits: Sequence[int],
+) -> Recorded:  # fmt: skip
+    """Read a start's first transaction, which has the number 2, before numbered ones."""
+    segment = [*before, first.number, *(one.number for one in after)]
+    places = {number: place for place, number in enumerate(segment)}
+    versions: Counter[str] = Counter()
+    """A row is another one after a member's own writer, which has no number."""
+    written: dict[tuple[str, int], list[int]] = {}
+    for one in those:
+        for item in dict.fromkeys(one.step.items):
+            if one.number in places:
+                written.setdefault((item, versions[item]), []).append(one.number)
+            else:
+                versions[item] += 1
+    rows = [list(row) for row in sorted(set(map(tuple, written.values()))) if len(row) > 1]
+    steps = [RecordedStep(actions=("certify",), parameters={"new_lc": 1}) for _ in before]
+    opens = {"number": 2, "opened": 1}
+    steps.append(RecordedStep(actions=("certify_first",), parameters=opens))
+    numbered, alone = [first], {one.number for one in (first, *after) if one.is_barrier}
+    for one in after:
+        bound = 1 + sum((other.stamp or 2) <= (one.logged.last_committed or 0)
+                        for other in numbered)  # fmt: skip
+        last = [max([n for n in row if n < one.number], default=0) for row in rows]
+        wanted = numbered[bound - 2].number if bound > 1 else 0
+        mine = [r for r, row in enumerate(rows) if one.number in row and last[r] == wanted]
+        if wanted and not mine and alone.isdisjoint((wanted, one.number)):
+            # It waits for one that shares no row with it here, but a further one outside.
+            mine = [len(rows)]
+            rows.append([wanted, one.number])
+        number = len(numbered) + 2
+        numbered.append(one)
+        steps.append(RecordedStep(
+            actions=("certify",),
+            parameters={"new_lc": bound, "witness": f"row{mine[0] if mine else 0}"},
+            seen=(("sn", (places[one.number],), number), ("lc", (places[one.number],), bound)),
+        ))  # fmt: skip
+    steps += [
+        RecordedStep(actions=("finish",), parameters={"p": places[number]})
+        for number in dict.fromkeys(commits) if number in places
+    ]  # fmt: skip
+    ws: Table = {(places[one], f"row{r}"): True for r, row in enumerate(rows) for one in row}
+    return Recorded(
+        scope=Scope(high=len(segment) + 2, size=max(1, len(rows))),
+        start={
+            "ws": ws, "empty": {(places[one],): True for one in alone},
+            "vc": {(places[first.number],): True},
+            "next_sn": {(): 2}, "lc_global": {(): 1},
+        },
+        steps=tuple(steps), hidden=frozenset({"start"}),
+        complete=_NUMBERING | {"certify_first", "finish"},
+    )  # fmt: skip
 
 
 def _numbered(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import product
 from random import Random
 
@@ -10,7 +11,7 @@ import pytest
 from paraply.models.kernel.congruence import Congruence
 from paraply.models.kernel.differences import Edge, solve, total
 from paraply.models.kernel.nodes import Difference, Nodes
-from paraply.models.kernel.normal_form import assertions
+from paraply.models.kernel.normal_form import NotSupportedError, assertions
 from paraply.models.kernel.search import Outcome, search
 from paraply.models.kernel.theory import Theory
 from paraply.models.language.terms import (
@@ -38,6 +39,16 @@ def test_normal_form_splits_conjunctions_and_names_what_each_piece_is_about():
 def test_normal_form_is_the_same_each_time():
     asked = problem(forall(X, exists(Y, X < Y)), goal=forall(X, P(X)))
     assert assertions(asked) == assertions(asked)
+
+
+def test_remembered_normal_form_is_that_of_its_place_and_of_its_constants():
+    told = exists(Y, A < Y)
+    asked = problem(told, told)
+    first, second, _ = assertions(asked)
+    assert (first.origin, second.origin) == (0, 1)
+    assert first.matrix != second.matrix, "each has a witness of its own"
+    with pytest.raises(NotSupportedError, match="a is declared nowhere"):
+        assertions(replace(asked, constants=(B,)))
 
 
 def test_equal_terms_are_one_node_and_sums_are_nodes_with_an_offset():
