@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import cycle, islice
 
 from paraply.counterexamples.hunt import (
@@ -79,9 +80,8 @@ class Smallest:
 
 def make_small(
     subject: Subject,
-    workload: Workload,
     prop: Property,
-    found: Counterexample,
+    found: Spotted,
     *,
     seed: int,
     faster: Faster | None = None,
@@ -91,14 +91,12 @@ def make_small(
     It tries random runs of fewer transactions from ``seed``, then cuts.
     """
     work = Shrinking(subject, oracles_of(subject, prop, faster))
-    spotted = None
+    workload, spotted = found.workload, None
     if workload.transactions > 1:
         smaller = replace(workload, transactions=workload.transactions - 1)
         spotted = hunt_runs(work.ask, smaller, seed=seed, runs_max=RUNS_BELOW)
     if spotted is None:
-        run = BreakingRun.of(found.choices, found.history)
-        run = shrink_run(work.ask(workload), run)
-        spotted = Spotted(workload=workload, run=run, runs=found.runs)
+        spotted = replace(found, run=shrink_run(work.ask(workload), found.run))
     smallest = work.in_smaller_workloads(spotted)
     below = work.enumerated_below(smallest)
     while below.run is not None:
@@ -114,7 +112,7 @@ def make_small(
 def shrink_workload(subject: Subject, smallest: Smallest, prop: Property) -> Smallest:
     """Reduce the workload while it still breaks."""
     work = Shrinking(subject, oracles_of(subject, prop))
-    before = _spotted(smallest)
+    before = Spotted.of(smallest.workload, smallest.counterexample)
     after = work.in_smaller_workloads(before)
     if after is before:
         return smallest
@@ -125,7 +123,7 @@ def shrink_workload(subject: Subject, smallest: Smallest, prop: Property) -> Sma
 def minimality_of(subject: Subject, smallest: Smallest, prop: Property) -> Minimality:
     """Return the known minimality."""
     work = Shrinking(subject, oracles_of(subject, prop))
-    spotted = _spotted(smallest)
+    spotted = Spotted.of(smallest.workload, smallest.counterexample)
     return work.minimality(spotted, work.enumerated_below(spotted))
 
 
@@ -176,7 +174,7 @@ class Shrinking:
             choices = smallest.run.choices
             try:
                 oracle = self.ask(workload)
-                _, run = oracle.edited(choices, islice(_shorter(choices), ATTEMPTS_MAX))
+                _, run = oracle.edited(choices, _shorter(choices))
                 if run is None and self._is_default(workload, size):
                     # The same choices mean something else where there are others to make.
                     _, run = oracle.drawn(0, RUNS_BELOW)
@@ -191,12 +189,6 @@ class Shrinking:
             option.name == size and workload.options[size] == option.default
             for option in self.subject.options
         )
-
-
-def _spotted(smallest: Smallest) -> Spotted:
-    found = smallest.counterexample
-    run = BreakingRun.of(found.choices, found.history)
-    return Spotted(workload=smallest.workload, run=run, runs=found.runs)
 
 
 def _fewer(smallest: Spotted, run: BreakingRun) -> Spotted:
@@ -227,8 +219,13 @@ def _lowered(subject: Subject, workload: Workload, size: str) -> Iterator[Worklo
             yield replace(workload, options={**workload.options, size: smaller})
 
 
-def _shorter(choices: Choices) -> Iterator[Edit]:
-    yield UNCHANGED
+@lru_cache(maxsize=1)
+def _shorter(choices: Choices) -> tuple[Edit, ...]:
+    """Return the first edits that make a program shorter, for many workloads."""
+    return UNCHANGED, *islice(_cut(choices), ATTEMPTS_MAX - 1)
+
+
+def _cut(choices: Choices) -> Iterator[Edit]:
     for start in range(len(choices)):
         for length in range(1, min(CUT_LENGTH_MAX, len(choices) - start) + 1):
             if start == 0 or choices[start - 1] != choices[start + length - 1]:

@@ -73,6 +73,38 @@ def run_edits(p: Ints, room: AnyRoom, base: Ints, edits: Ints, bit: int, below: 
 
 
 @njit(**BORROWED)
+def list_simplifications(program: Ints, edits: Ints) -> int:
+    """List ``shrinking.Simplifications``, as many as fit; return their number."""
+    listed, length = 0, len(program)
+    cut = length // 2
+    while cut:
+        step = max(1, cut // 2)
+        for start in range(0, length - cut + 1, step):
+            if step > 1 or start == 0 or program[start - 1] != program[start + cut - 1]:
+                listed = _list_edit(edits, listed, start, cut, -1)
+        cut //= 2
+    for place in range(length):
+        choice = program[place]
+        half = choice // 2
+        if choice > 0:
+            listed = _list_edit(edits, listed, place, 1, 0)
+        if half > 0:
+            listed = _list_edit(edits, listed, place, 1, half)
+        if choice - 1 > half:
+            listed = _list_edit(edits, listed, place, 1, choice - 1)
+    return listed
+
+
+@njit(**BORROWED)
+def _list_edit(edits: Ints, listed: int, start: int, length: int, put: int) -> int:
+    if listed == len(edits):
+        return listed
+    one = edits[listed]
+    one[0], one[1], one[2] = start, length, put
+    return listed + 1
+
+
+@njit(**BORROWED)
 def _is_below(room: AnyRoom, below: Ints) -> bool:
     program, outcome = room.program, room.outcome
     length = total = 0
