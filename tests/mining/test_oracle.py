@@ -219,6 +219,19 @@ def test_enumeration_of_the_composed_system_is_complete():
     assert not fast.enumerated(whole.runs - 1).is_complete
 
 
+@pytest.mark.parametrize("mutant", COMPOSED)
+def test_enumeration_repeats_no_attempt_at_a_locked_row_and_misses_no_breach(mutant):
+    small = {"transactions": "2", "rows": "2", "reads": "0", "broadcasts": "0", "alterations": "0"}
+    system = one_system(mutant, {**small, "members": "1", "barriers": "false"})
+    twin = twin_of(system)
+    verdicts, _, _ = twin.run_many(twin.settings, 0, SEEDS)
+    for bit, prop in enumerate(twin.judged):
+        whole = both(system, prop)[0].enumerated(2_000)
+        if (twin.settings[C.P_JUDGED] & verdicts >> bit & 1).any():
+            assert whole.run
+        assert whole.run or whole.is_complete
+
+
 def test_enumeration_that_is_just_large_enough_is_complete():
     small = {"transactions": "2", "rows": "1", "workers": "2", "reads": "0", "sessions": "1"}
     quiet = {"barriers": "false", "rotations": "0", "collections": "0"}
