@@ -34,7 +34,8 @@ CUT_LENGTH_MAX = 6
 CHECK_RUNS_MAX = 2_000
 CHECK_CHOICES_MAX = 150
 """Longer programs need too many runs."""
-RUNS_BELOW_MAX = 2_000
+RUNS_BELOW_MAX = 1_000
+"""Enumerated; where there are more, as many are drawn."""
 ATTEMPTS_MAX = 200
 """Runs per smaller size."""
 
@@ -45,7 +46,7 @@ class Minimality:
 
     Attributes:
         is_one_minimal: no single cut, or lower choice that is tried, gives a smaller breaking run.
-        runs_below: enumerated runs of one transaction less.
+        runs_below: runs made of one transaction less.
         is_exhausted: those are all, and none breaks the property.
     """
 
@@ -151,12 +152,15 @@ class Shrinking:
         return smallest
 
     def enumerated_below(self, smallest: Spotted) -> Enumerated:
-        """Enumerate one transaction less; shrink breaches."""
+        """Enumerate one transaction less, or some of it and draw others; shrink breaches."""
         transactions = smallest.workload.transactions - 1
         if not transactions:
             return Enumerated(None, 0, False)
         oracle = self.ask(replace(smallest.workload, transactions=transactions))
         below = oracle.enumerated(RUNS_BELOW_MAX)
+        if below.run is None and not below.is_complete:
+            made, run = oracle.drawn(0, RUNS_BELOW_MAX)
+            below = Enumerated(run, below.runs + made, False)
         return below if below.run is None else below._replace(run=shrink_run(oracle, below.run))
 
     def minimality(self, smallest: Spotted, below: Enumerated) -> Minimality:
