@@ -7,7 +7,7 @@ from paraply.mining.compiled.oracle import CompiledOracles
 from paraply.mining.compiled.twins import twin_of
 from paraply.mining.systems import systems_of
 from paraply.properties.registry import property_named
-from paraply.properties.shrinking import UNCHANGED
+from paraply.properties.shrinking import UNCHANGED, Simplifications
 from paraply.verifying.pipeline import load_engine
 
 WITHOUT_VIEWS = {"joins": "0", "departures": "0"}
@@ -26,4 +26,5 @@ if __name__ == "__main__":
         oracle = oracles_of(system.runner, property_named(prop), faster)(system.workload)
         oracle.drawn(0, 1)
         oracle.edited((), [UNCHANGED])
+        oracle.edited((), Simplifications((), 0))
         oracle.enumerated(1)

@@ -7,13 +7,16 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
+from paraply.counterexamples.hunt import Spotted, oracles_of
 from paraply.counterexamples.shrinking import make_small
+from paraply.mining.clusters import replayed
 from paraply.mining.systems import System
 from paraply.properties.registry import Property
 from paraply.properties.search import Counterexample
-from paraply.properties.shrinking import Oracle
+from paraply.properties.shrinking import UNCHANGED, Oracle, without_trailing_zeros
 from paraply.reference_impl.subject import Workload
 from paraply.vocabulary.history import History
+from paraply.vocabulary.programs import decode_program
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,20 +58,26 @@ class ForeignSystem(System):
 def smallest_of_system(
     system: System,
     prop: Property,
-    found: Counterexample,
+    program: bytes,
     *,
     run: int,
     seed: int,
     faster: Callable[[Workload, Oracle], Oracle] | None,
-) -> SmallOfSystem:
+) -> SmallOfSystem | None:
     """Return a small breaking run (``clusters.Minimiser``).
 
     Subjects and mutants shrink by workload and choices.
     """
     if isinstance(system, ForeignSystem):
-        return system.minimised(prop, found, run)
-    workload = system.workload_at(run)
-    smallest = make_small(system.runner, workload, prop, found, seed=seed, faster=faster)
+        found = replayed(system, prop, program, run)
+        return system.minimised(prop, found, run) if found.violations else None
+    workload, choices = system.workload_at(run), decode_program(program)
+    oracle = oracles_of(system.runner, prop, faster)(workload)
+    _, again = oracle.edited(choices, (UNCHANGED,))
+    if again is None or again.choices != without_trailing_zeros(choices):
+        return None
+    spotted = Spotted(workload=workload, run=again, runs=1)
+    smallest = make_small(system.runner, prop, spotted, seed=seed, faster=faster)
     return SmallOfSystem(
         system=replace(system, workload=smallest.workload, draws=None),
         counterexample=smallest.counterexample,

@@ -39,6 +39,12 @@ class Spotted:
     run: BreakingRun
     runs: int
 
+    @classmethod
+    def of(cls, workload: Workload, found: Counterexample) -> Spotted:
+        """Return the run of a counterexample."""
+        run = BreakingRun.of(found.choices, found.history)
+        return cls(workload=workload, run=run, runs=found.runs)
+
 
 OracleOf = Callable[[Workload], Oracle]
 """Judges a workload's runs."""

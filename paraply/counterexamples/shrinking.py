@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import cycle, islice
 
 from paraply.counterexamples.hunt import (
@@ -33,7 +34,8 @@ CUT_LENGTH_MAX = 6
 CHECK_RUNS_MAX = 2_000
 CHECK_CHOICES_MAX = 150
 """Longer programs need too many runs."""
-RUNS_BELOW_MAX = 2_000
+RUNS_BELOW_MAX = 1_000
+"""Enumerated; where there are more, as many are drawn."""
 ATTEMPTS_MAX = 200
 """Runs per smaller size."""
 
@@ -44,7 +46,7 @@ class Minimality:
 
     Attributes:
         is_one_minimal: no single cut, or lower choice that is tried, gives a smaller breaking run.
-        runs_below: enumerated runs of one transaction less.
+        runs_below: runs made of one transaction less.
         is_exhausted: those are all, and none breaks the property.
     """
 
@@ -79,9 +81,8 @@ class Smallest:
 
 def make_small(
     subject: Subject,
-    workload: Workload,
     prop: Property,
-    found: Counterexample,
+    found: Spotted,
     *,
     seed: int,
     faster: Faster | None = None,
@@ -91,14 +92,12 @@ def make_small(
     It tries random runs of fewer transactions from ``seed``, then cuts.
     """
     work = Shrinking(subject, oracles_of(subject, prop, faster))
-    spotted = None
+    workload, spotted = found.workload, None
     if workload.transactions > 1:
         smaller = replace(workload, transactions=workload.transactions - 1)
         spotted = hunt_runs(work.ask, smaller, seed=seed, runs_max=RUNS_BELOW)
     if spotted is None:
-        run = BreakingRun.of(found.choices, found.history)
-        run = shrink_run(work.ask(workload), run)
-        spotted = Spotted(workload=workload, run=run, runs=found.runs)
+        spotted = replace(found, run=shrink_run(work.ask(workload), found.run))
     smallest = work.in_smaller_workloads(spotted)
     below = work.enumerated_below(smallest)
     while below.run is not None:
@@ -114,7 +113,7 @@ def make_small(
 def shrink_workload(subject: Subject, smallest: Smallest, prop: Property) -> Smallest:
     """Reduce the workload while it still breaks."""
     work = Shrinking(subject, oracles_of(subject, prop))
-    before = _spotted(smallest)
+    before = Spotted.of(smallest.workload, smallest.counterexample)
     after = work.in_smaller_workloads(before)
     if after is before:
         return smallest
@@ -125,7 +124,7 @@ def shrink_workload(subject: Subject, smallest: Smallest, prop: Property) -> Sma
 def minimality_of(subject: Subject, smallest: Smallest, prop: Property) -> Minimality:
     """Return the known minimality."""
     work = Shrinking(subject, oracles_of(subject, prop))
-    spotted = _spotted(smallest)
+    spotted = Spotted.of(smallest.workload, smallest.counterexample)
     return work.minimality(spotted, work.enumerated_below(spotted))
 
 
@@ -153,12 +152,15 @@ class Shrinking:
         return smallest
 
     def enumerated_below(self, smallest: Spotted) -> Enumerated:
-        """Enumerate one transaction less; shrink breaches."""
+        """Enumerate one transaction less, or some of it and draw others; shrink breaches."""
         transactions = smallest.workload.transactions - 1
         if not transactions:
             return Enumerated(None, 0, False)
         oracle = self.ask(replace(smallest.workload, transactions=transactions))
         below = oracle.enumerated(RUNS_BELOW_MAX)
+        if below.run is None and not below.is_complete:
+            made, run = oracle.drawn(0, RUNS_BELOW_MAX)
+            below = Enumerated(run, below.runs + made, False)
         return below if below.run is None else below._replace(run=shrink_run(oracle, below.run))
 
     def minimality(self, smallest: Spotted, below: Enumerated) -> Minimality:
@@ -176,7 +178,7 @@ class Shrinking:
             choices = smallest.run.choices
             try:
                 oracle = self.ask(workload)
-                _, run = oracle.edited(choices, islice(_shorter(choices), ATTEMPTS_MAX))
+                _, run = oracle.edited(choices, _shorter(choices))
                 if run is None and self._is_default(workload, size):
                     # The same choices mean something else where there are others to make.
                     _, run = oracle.drawn(0, RUNS_BELOW)
@@ -191,12 +193,6 @@ class Shrinking:
             option.name == size and workload.options[size] == option.default
             for option in self.subject.options
         )
-
-
-def _spotted(smallest: Smallest) -> Spotted:
-    found = smallest.counterexample
-    run = BreakingRun.of(found.choices, found.history)
-    return Spotted(workload=smallest.workload, run=run, runs=found.runs)
 
 
 def _fewer(smallest: Spotted, run: BreakingRun) -> Spotted:
@@ -227,8 +223,13 @@ def _lowered(subject: Subject, workload: Workload, size: str) -> Iterator[Worklo
             yield replace(workload, options={**workload.options, size: smaller})
 
 
-def _shorter(choices: Choices) -> Iterator[Edit]:
-    yield UNCHANGED
+@lru_cache(maxsize=1)
+def _shorter(choices: Choices) -> tuple[Edit, ...]:
+    """Return the first edits that make a program shorter, for many workloads."""
+    return UNCHANGED, *islice(_cut(choices), ATTEMPTS_MAX - 1)
+
+
+def _cut(choices: Choices) -> Iterator[Edit]:
     for start in range(len(choices)):
         for length in range(1, min(CUT_LENGTH_MAX, len(choices) - start) + 1):
             if start == 0 or choices[start - 1] != choices[start + length - 1]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
-from paraply.counterexamples.hunt import system_of
+from paraply.counterexamples.hunt import Spotted, system_of
 from paraply.counterexamples.shrinking import Smallest, make_small
 from paraply.mining.drawing import Drawing
 from paraply.mining.judges import is_explained, unexplained
@@ -157,9 +157,8 @@ def explore(
         if tally.first is not None and not finding.is_of_the_draw:
             smallest = make_small(
                 subject,
-                workload_of_header(tally.first.history.header),
                 tally.prop if finding.is_expected else unexplained(subject, tally.prop),
-                tally.first,
+                Spotted.of(workload_of_header(tally.first.history.header), tally.first),
                 seed=seed,
             )
             finding = replace(finding, smallest=smallest)

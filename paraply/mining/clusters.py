@@ -47,10 +47,10 @@ class Minimiser(Protocol):
     """Makes counterexamples small (``paraply.mining_minimal.make_small``)."""
 
     def __call__(
-        self, system: System, prop: Property, found: Counterexample, *,
+        self, system: System, prop: Property, program: bytes, *,
         run: int, seed: int, faster: Callable[[Workload, Oracle], Oracle] | None,
-    ) -> Small:  # fmt: skip
-        """Return a smaller breaching run, or ``found``.
+    ) -> Small | None:  # fmt: skip
+        """Return a smaller breaching run, or the program's; None if it breaks nothing.
 
         ``faster`` may wrap the readable oracle.
         """
@@ -160,15 +160,14 @@ class MinimiseTask:
         if cluster.is_unexplained:
             prop = unexplained(system.runner, prop)
         run = cluster.specimen.run
-        found = replayed(system, prop, cluster.specimen.program, run)
-        if not found.violations:
-            return None
         small = self.make_small(
-            system, prop, found,
+            system, prop, cluster.specimen.program,
             run=run, seed=self.plan.seed,
             # Kernels do not know which breaches are expected.
             faster=None if cluster.is_unexplained else self._faster(system, prop),
         )  # fmt: skip
+        if small is None:
+            return None
         history = small.counterexample.history
         violations = small.counterexample.violations
         return Minimal(

@@ -7,7 +7,7 @@ An :class:`Oracle` decides which programs break the property: ``ReadableOracle``
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import NamedTuple, Protocol
 
@@ -159,7 +159,7 @@ def shrink_run(
     """
     smallest = found
     while runs_max > 0:
-        edits = islice(_simplifications(smallest.choices), runs_max)
+        edits = Simplifications(smallest.choices, runs_max)
         tried, smaller = oracle.edited(smallest.choices, edits, below=smallest.size)
         runs_max -= tried
         if smaller is None:
@@ -168,15 +168,25 @@ def shrink_run(
     return smallest
 
 
-def _simplifications(choices: Choices) -> Iterator[Edit]:
-    length = len(choices) // 2
-    while length:
-        yield from cuts(choices, length, step=max(1, length // 2))
-        length //= 2
-    for position, choice in enumerate(choices):
-        for lower in dict.fromkeys((0, choice // 2, choice - 1)):
-            if lower < choice:
-                yield Edit(position, 1, lower)
+@dataclass(frozen=True, slots=True)
+class Simplifications:
+    """The first ``count`` edits that may make a program simpler, as oracles may list themselves."""
+
+    choices: Choices
+    count: int
+
+    def __iter__(self) -> Iterator[Edit]:
+        return islice(self._all(), self.count)
+
+    def _all(self) -> Iterator[Edit]:
+        length = len(self.choices) // 2
+        while length:
+            yield from cuts(self.choices, length, step=max(1, length // 2))
+            length //= 2
+        for position, choice in enumerate(self.choices):
+            for lower in dict.fromkeys((0, choice // 2, choice - 1)):
+                if 0 <= lower < choice:
+                    yield Edit(position, 1, lower)
 
 
 def cuts(choices: Choices, length: int, *, step: int = 1) -> Iterator[Edit]:

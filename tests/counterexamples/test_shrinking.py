@@ -3,7 +3,7 @@
 import pytest
 
 from paraply.counterexamples import hunt
-from paraply.counterexamples.hunt import hunt_subject, system_of
+from paraply.counterexamples.hunt import Spotted, hunt_subject, system_of
 from paraply.counterexamples.shrinking import (
     Minimality,
     Smallest,
@@ -32,7 +32,8 @@ def test_smallest_run_breaks_the_same_property_and_is_no_larger(name):
     mutant = mutant_named(name)
     prop = property_named(mutant.caught_by)
     found = found_in(mutant, prop)
-    smallest = make_small(mutant.subject, mutant.workload, prop, found, seed=7)
+    spotted = Spotted.of(mutant.workload, found)
+    smallest = make_small(mutant.subject, prop, spotted, seed=7)
     system = system_of(mutant.subject, smallest.workload)
     again = system(RecordedSchedule(smallest.counterexample.choices))
     assert prop.violations(again)
@@ -46,7 +47,8 @@ def test_smallest_run_breaks_the_same_property_and_is_no_larger(name):
 def test_one_minimal_run_cannot_lose_a_choice(name):
     mutant = mutant_named(name)
     prop = property_named(mutant.caught_by)
-    smallest = make_small(mutant.subject, mutant.workload, prop, found_in(mutant, prop), seed=7)
+    spotted = Spotted.of(mutant.workload, found_in(mutant, prop))
+    smallest = make_small(mutant.subject, prop, spotted, seed=7)
     if not smallest.minimality.is_one_minimal:
         pytest.fail(f"{name}: {smallest.minimality}")
     system = system_of(mutant.subject, smallest.workload)
@@ -62,7 +64,8 @@ def test_one_minimal_run_cannot_lose_a_choice(name):
 def test_exhausted_means_that_no_run_below_breaks_it():
     mutant = mutant_named("first_item_decides")
     prop = property_named(mutant.caught_by)
-    smallest = make_small(mutant.subject, mutant.workload, prop, found_in(mutant, prop), seed=7)
+    spotted = Spotted.of(mutant.workload, found_in(mutant, prop))
+    smallest = make_small(mutant.subject, prop, spotted, seed=7)
     assert smallest.minimality.is_exhausted
     below = smallest.workload.__class__(
         **{

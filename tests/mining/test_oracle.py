@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import islice
+from random import Random
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 from paraply.counterexamples.foreign_systems import smallest_of_system
@@ -20,7 +22,14 @@ from paraply.mining.compiled.twins import twin_of
 from paraply.mining.engines import InProcess
 from paraply.mining.systems import systems_of
 from paraply.properties.registry import property_named
-from paraply.properties.shrinking import UNCHANGED, BreakingRun, Edit, ReadableOracle, shrink_run
+from paraply.properties.shrinking import (
+    UNCHANGED,
+    BreakingRun,
+    Edit,
+    ReadableOracle,
+    Simplifications,
+    shrink_run,
+)
 from paraply.vocabulary.programs import encode_program
 from paraply.vocabulary.schedule import RecordedSchedule
 from tests.mining.campaigns import small_plan
@@ -68,6 +77,19 @@ def witnesses(system):
 def run_of(system, choices):
     history = system.runner.run(RecordedSchedule(choices), system.workload)
     return BreakingRun.of(choices, history)
+
+
+def test_kernels_list_the_simplifications_of_every_program():
+    dice = Random(5)
+    for length in (*range(40), 150, 1_000):
+        for most in (1, 2, 5):
+            program = tuple(dice.randrange(most) for _ in range(length))
+            for count in (0, 7, 20_000):
+                expected = list(Simplifications(program, count))
+                listed = compiled.listed_edits(
+                    Simplifications(program, count), np.array(program, np.int64)
+                )
+                assert list(map(tuple, listed.tolist())) == expected
 
 
 @pytest.mark.long
@@ -156,10 +178,11 @@ def test_minimised_composed_breach_is_confirmed_and_repeatable(mutant):
     system = one_system(mutant)
     (goal,) = system.goals
     choices = next(choices for prop, choices in witnesses(system) if prop == goal)
-    prop = property_named(goal)
-    found = replayed(system, prop, encode_program(choices), 0)
+    prop, program = property_named(goal), encode_program(choices)
     small, again = (
-        smallest_of_system(system, prop, found, run=0, seed=0, faster=CompiledOracles(system, goal))
+        smallest_of_system(
+            system, prop, program, run=0, seed=0, faster=CompiledOracles(system, goal)
+        )
         for _ in range(2)
     )
     assert small == again
@@ -181,7 +204,9 @@ def test_enumerations_make_the_same_runs_and_end_alike(runs_max):
 
 
 def test_enumerated_breach_of_the_composed_system_is_one_that_the_reference_replays():
-    fast, slow = both(one_system(QUICK[0]), "rows_stay_locked_until_the_end")
+    small = {"transactions": "2", "rows": "1", "reads": "0", "broadcasts": "0", "alterations": "0"}
+    system = one_system(QUICK[0], {**small, "members": "1", "barriers": "false"})
+    fast, slow = both(system, "rows_stay_locked_until_the_end")
     found = fast.enumerated(2_000)
     assert slow.edited(found.run.choices, [UNCHANGED]) == (1, found.run)
 
@@ -194,6 +219,19 @@ def test_enumeration_of_the_composed_system_is_complete():
     assert whole.run is None
     assert whole.is_complete
     assert not fast.enumerated(whole.runs - 1).is_complete
+
+
+@pytest.mark.parametrize("mutant", COMPOSED)
+def test_enumeration_repeats_no_attempt_at_a_locked_row_and_misses_no_breach(mutant):
+    small = {"transactions": "2", "rows": "2", "reads": "0", "broadcasts": "0", "alterations": "0"}
+    system = one_system(mutant, {**small, "members": "1", "barriers": "false"})
+    twin = twin_of(system)
+    verdicts, _, _ = twin.run_many(twin.settings, 0, SEEDS)
+    for bit, prop in enumerate(twin.judged):
+        whole = both(system, prop)[0].enumerated(2_000)
+        if (twin.settings[C.P_JUDGED] & verdicts >> bit & 1).any():
+            assert whole.run
+        assert whole.run or whole.is_complete
 
 
 def test_enumeration_that_is_just_large_enough_is_complete():

@@ -38,13 +38,16 @@ COLLECTION_RULES: dict[Callable[[Window], Window], int] = {
 def settings_of(system: System) -> Ints | None:
     """Return kernel settings; None for unsupported systems."""
     workload = system.workload
-    options = system.options_at(0)
     if (
         system.subject != "applier"
         or system.draws is not None
         or system.mutant not in C.FAULTS
         or not workload.dialect.startswith("logical_clock")
-        or any(options[name] for name in _OFF)
+    ):
+        return None
+    options = system.options_at(0)
+    if (
+        any(options[name] for name in _OFF)
         or not 1 <= workload.transactions <= C.TRANSACTIONS_MAX
         or workload.rows > C.ROWS_MAX
         or int(options["workers"]) > C.WORKERS_MAX

@@ -8,13 +8,17 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 from functools import lru_cache
-from itertools import chain, islice
 
 import numpy as np
 
 from paraply.mining.compiled import columns as C
 from paraply.mining.compiled.composed.room import AnyRoom
-from paraply.mining.compiled.oracle_kernel import run_all, run_draws, run_edits
+from paraply.mining.compiled.oracle_kernel import (
+    list_simplifications,
+    run_all,
+    run_draws,
+    run_edits,
+)
 from paraply.mining.compiled.room import Ints
 from paraply.mining.compiled.twins import Twin, twin_of
 from paraply.mining.systems import System
@@ -25,6 +29,7 @@ from paraply.properties.shrinking import (
     Edit,
     Enumerated,
     Oracle,
+    Simplifications,
     Size,
     without_trailing_zeros,
 )
@@ -33,8 +38,8 @@ from paraply.reference_impl.subject import Workload
 DRAWN_MAX = 1024
 """Random numbers per run; longer ones use the reference."""
 
-EDITS_AT_ONCE = 128
-"""Edits are made here, which takes longer than a run of a few transactions."""
+EDITS_OF_A_CHOICE = 8
+"""At most: six, and some of the whole program."""
 
 _NO_BOUND = np.full(4, np.iinfo(np.int64).max)
 
@@ -53,21 +58,20 @@ class CompiledOracle:
     def edited(
         self, program: Choices, edits: Iterable[Edit], below: Size | None = None
     ) -> tuple[int, BreakingRun | None]:
-        """Try many edits in one call."""
-        rest, tried = iter(edits), 0
-        before: list[Edit] = []
-        bound = _NO_BOUND if below is None else np.array(below)
+        """Try all edits in one call."""
+        if not isinstance(edits, Simplifications):
+            edits = tuple(edits)
+        if len(program) >= len(self._program):
+            return self._readable.edited(program, edits, below)
         base = np.array(program, np.int64)
-        while wanted := list(islice(rest, EDITS_AT_ONCE)):
-            before += wanted
-            if len(program) >= len(self._program):
-                return self._readable.edited(program, chain(before, rest), below)
-            tried += run_edits(self._settings, self._room, base, np.array(wanted), self._bit, bound)
-            if self._is_overflown:
-                return self._readable.edited(program, chain(before, rest), below)
-            if self._breaks(below):
-                return tried, self._last_run()
-        return tried, None
+        listed = listed_edits(edits, base)
+        if not len(listed):
+            return 0, None
+        bound = _NO_BOUND if below is None else np.array(below)
+        tried = run_edits(self._settings, self._room, base, listed, self._bit, bound)
+        if self._is_overflown:
+            return self._readable.edited(program, edits, below)
+        return tried, self._last_run() if self._breaks(below) else None
 
     def drawn(self, seed: int, runs_max: int) -> tuple[int, BreakingRun | None]:
         """Make all random runs in one call."""
@@ -101,6 +105,21 @@ class CompiledOracle:
         choices = without_trailing_zeros(tuple(self._program[:asked, C.G_TAKEN].tolist()))
         size = (transactions, events, len(choices), sum(choices))
         return BreakingRun(choices, size)
+
+
+def listed_edits(edits: Simplifications | tuple[Edit, ...], program: Ints) -> Ints:
+    """Return edits as rows."""
+    if isinstance(edits, tuple):
+        return _array_of(edits)
+    rows = np.empty(
+        (min(edits.count, EDITS_OF_A_CHOICE * len(program)), len(Edit._fields)), np.int64
+    )
+    return rows[: list_simplifications(program, rows)]
+
+
+@lru_cache(maxsize=8)
+def _array_of(edits: tuple[Edit, ...]) -> Ints:
+    return np.array(edits, np.int64)
 
 
 @lru_cache(maxsize=4)

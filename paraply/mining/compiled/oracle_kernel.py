@@ -20,7 +20,7 @@ from paraply.mining.compiled.composed.room import AnyRoom
 from paraply.mining.compiled.room import Ints, Room
 from paraply.vocabulary.kernel_cache import BORROWED
 
-_NO, _YES, _NOTHING = np.bool_(False), np.bool_(True), np.int64(0)
+_NOTHING, _PROGRAM, _FRACTIONS, _EACH = np.int64(0), np.int64(0), np.int64(1), np.int64(2)
 """Typed, because numba compiles ``_run`` again for each literal."""
 
 
@@ -44,9 +44,10 @@ def _compiled(p: Any, room: Any) -> Callable[[Any, Any], None]:
 
 
 @njit(**BORROWED)
-def _run(p: Ints, room: AnyRoom, given: int | np.int64, are_fractions: np.bool_) -> int:
+def _run(p: Ints, room: AnyRoom, given: int | np.int64, way: np.int64) -> int:
     dice, outcome = room.dice, room.outcome
-    dice[C.D_ASKED], dice[C.D_GIVEN], dice[C.D_FRACTIONS] = 0, given, are_fractions
+    dice[C.D_ASKED], dice[C.D_GIVEN] = 0, given
+    dice[C.D_FRACTIONS], dice[C.D_EACH] = way == _FRACTIONS, way == _EACH
     run_once(p, room)
     return int(outcome[0])
 
@@ -65,11 +66,43 @@ def run_edits(p: Ints, room: AnyRoom, base: Ints, edits: Ints, bit: int, below: 
             if place < len(base) and not start <= place < start + length:
                 program[given, C.G_TAKEN] = base[place]
                 given += 1
-        verdict = _run(p, room, given, _NO)
+        verdict = _run(p, room, given, _PROGRAM)
         is_found = verdict & bit and _is_below(room, below)
         if verdict == C.OVERFLOWN or is_found:
             return at + 1
     return len(edits)
+
+
+@njit(**BORROWED)
+def list_simplifications(program: Ints, edits: Ints) -> int:
+    """List ``shrinking.Simplifications``, as many as fit; return their number."""
+    listed, length = 0, len(program)
+    cut = length // 2
+    while cut:
+        step = max(1, cut // 2)
+        for start in range(0, length - cut + 1, step):
+            if step > 1 or start == 0 or program[start - 1] != program[start + cut - 1]:
+                listed = _list_edit(edits, listed, start, cut, -1)
+        cut //= 2
+    for place in range(length):
+        choice = program[place]
+        half = choice // 2
+        if choice > 0:
+            listed = _list_edit(edits, listed, place, 1, 0)
+        if half > 0:
+            listed = _list_edit(edits, listed, place, 1, half)
+        if choice - 1 > half:
+            listed = _list_edit(edits, listed, place, 1, choice - 1)
+    return listed
+
+
+@njit(**BORROWED)
+def _list_edit(edits: Ints, listed: int, start: int, length: int, put: int) -> int:
+    if listed == len(edits):
+        return listed
+    one = edits[listed]
+    one[0], one[1], one[2] = start, length, put
+    return listed + 1
 
 
 @njit(**BORROWED)
@@ -94,7 +127,7 @@ def run_draws(p: Ints, room: AnyRoom, draws: Ints, bit: int) -> int:
     for at in range(len(draws)):
         for place in range(draws.shape[1]):
             program[place, C.G_TAKEN] = draws[at, place]
-        verdict = _run(p, room, draws.shape[1], _YES)
+        verdict = _run(p, room, draws.shape[1], _FRACTIONS)
         if outcome[2] > draws.shape[1]:
             outcome[0] = verdict = C.OVERFLOWN
         if verdict & bit:  # An overflown run has every bit.
@@ -104,11 +137,17 @@ def run_draws(p: Ints, room: AnyRoom, draws: Ints, bit: int) -> int:
 
 @njit(**BORROWED)
 def run_all(p: Ints, room: AnyRoom, runs_max: int, bit: int) -> tuple[int, bool]:
-    """Run programs depth first until a breach; return whether all ran."""
+    """Run programs depth first until a breach; return whether all ran.
+
+    Runs with a step that changes nothing do not count: others are the same without it.
+    """
     program, outcome = room.program, room.outcome
-    given = _NOTHING
-    for count in range(1, runs_max + 1):
-        if _run(p, room, given, _NO) & bit:
+    given, count = _NOTHING, 0
+    while count < runs_max:
+        verdict = _run(p, room, given, _EACH)
+        if outcome[1] != C.REPEATED:
+            count += 1
+        if verdict & bit:
             return count, False
         place = outcome[2] - 1
         while place >= 0 and program[place, C.G_TAKEN] + 1 == abs(program[place, C.G_OPTIONS]):

@@ -35,7 +35,7 @@ from paraply.vocabulary.kernel_cache import BORROWED
 
 @njit(**BORROWED)
 def run_group(p: Ints, room: Room) -> int:
-    """Take steps until none is possible; return the events, or A.OVERFLOWN."""
+    """Take steps until none is possible; return the events, or A.OVERFLOWN or A.REPEATED."""
     left = room.left
     _boot(p, room)
     while True:
@@ -51,9 +51,12 @@ def run_group(p: Ints, room: Room) -> int:
             return A.OVERFLOWN
         unsent = left[C.G_TRANSACTIONS]
         _act(p, room, action[C.S_CODE], action[C.S_MEMBER], action[C.S_SUBJECT])
-        if is_free and action[C.S_CODE] == C.SUBMIT and left[C.G_TRANSACTIONS] == unsent:
-            # First options repeat the attempt at a locked row until the limit of steps.
-            return int(left[C.G_EVENTS])
+        if action[C.S_CODE] == C.SUBMIT and left[C.G_TRANSACTIONS] == unsent:
+            if is_free:
+                # First options repeat the attempt at a locked row until the limit of steps.
+                return int(left[C.G_EVENTS])
+            if room.dice[A.D_EACH]:
+                return A.REPEATED
     left[C.G_NOW] += 1
     for member in range(p[C.P_MEMBERS]):
         mine = room.members[member]
