@@ -193,13 +193,13 @@ def test_stamps_of_the_applier_are_the_certifiers():
                 rows=1,
                 options={**QUIET, "sessions": 1, "workers": 1, "single_primary": True},
             ),
-            3_799,
+            7_315,
         ),
         (
             Workload(
                 transactions=1, rows=1, options={**QUIET, "sessions": 1, "after_commit": True}
             ),
-            80,
+            120,
         ),
     ],
     ids=["one", "two at a primary, which update or delete", "one after commit"],
@@ -213,6 +213,30 @@ def test_every_order_of_a_small_scope_breaks_nothing(workload, runs):
         assert broken == [], schedule.choices
     assert exploration.is_complete
     assert exploration.count == runs
+
+
+@pytest.mark.parametrize("name", ["", "composed_commit_does_not_wait"])
+def test_orders_that_a_small_scope_leaves_out_break_nothing_else(name, monkeypatch):
+    """Which member acts first may matter to the other: a delivery answers its origin."""
+    subject = mutant_named(name).subject if name else COMPOSED
+    workload = Workload(transactions=1, rows=1, options={**QUIET, "sessions": 1})
+    judged = [one for one in properties_of(subject) if one.expectation is Expectation.ALWAYS]
+
+    def breaches():
+        return {
+            str(breach)
+            for schedule in Exploration()
+            for history in [subject.run(schedule, workload)]
+            for prop in (judged if schedule.skipped_at is None else ())
+            for breach in prop.violations(history)
+        }
+
+    found = breaches()
+    assert {one.partition(" ")[0] for one in found} == ({"r1", "r2"} if name else set())
+    # A mutant is a copy of the room.
+    run = subject.simulate.__func__.__globals__["ComposedRun"]
+    monkeypatch.setattr(run, "is_out_of_order", lambda *_: False)
+    assert breaches() == found
 
 
 def test_there_are_mutants_between_the_pieces():

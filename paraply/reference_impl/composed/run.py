@@ -37,6 +37,8 @@ class ComposedRun(GroupRun):
 
     group: ComposedGroup
     budget: ComposedBudget
+    reach_of_commits = Reach.GROUP
+    """A delivery at another member may be the acknowledgement that it waits for."""
 
     def choose(self, actions: list[Action]) -> Action:
         """Choose the next action; optional ones seldom, so that they meet work under way."""

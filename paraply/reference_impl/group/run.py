@@ -63,6 +63,9 @@ class Action:
 class GroupRun:
     """Executes actions until none is possible."""
 
+    reach_of_commits = Reach.MEMBER
+    """Of a session's engine commit."""
+
     def __init__(
         self, group: Group, schedule: Schedule, budget: Budget, rows: tuple[str, ...]
     ) -> None:
@@ -148,7 +151,7 @@ class GroupRun:
             offer(f"applies T{entry.transaction}", act, Reach.MEMBER)
         for transaction, gtid in member.committing():
             act = partial(member.commit_session, transaction, gtid)
-            offer(f"commits T{transaction}", act, Reach.MEMBER)
+            offer(f"commits T{transaction}", act, self.reach_of_commits)
         has_session = member.open_transactions() < self.budget.sessions
         if member.may_write() and has_session and self.budget.transactions:
             rows, ddl = self.may_use_table(member), self.may_alter_table(member)
