@@ -335,9 +335,13 @@ class CompiledStream(TransactionStream):
         )
 
     def _is_large(self) -> bool:
-        """Return whether a larger batch would only take more memory."""
+        """Return whether a larger batch would only take more memory.
+
+        Rows that the readable code decodes take much more.
+        """
         count, rows = self._arrays.progress[[L.TRANSACTIONS, L.ROWS]].tolist()
-        return 4 * count >= len(self._arrays.transactions) or 8 * rows >= ROWS_MIN
+        share = 4 if self._left_events else 1
+        return share * count >= len(self._arrays.transactions) or 2 * share * rows >= ROWS_MIN
 
     def _assume(self, arrays: Arrays) -> None:
         """Note what the keys of scanned rows assume."""
