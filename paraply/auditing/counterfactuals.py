@@ -148,14 +148,16 @@ class _Found:
             return  # It holds all of them.
         before = self.tried(self.source, TRACKED)
         for size in HISTORY_SIZES:
-            after = self.tried(self.tracked(self.source, size), TRACKED)
-            if after.source.stamps[WRITESET] == before.source.stamps[WRITESET]:
-                continue
+            source = self.tracked(self.source, size)
             change = f"binlog_transaction_dependency_history_size={size} on the source"
             if not self.ways.always_tracks:
                 change += ", with binlog_transaction_dependency_tracking=WRITESET"
-            if self.note("history", change, before, after):
+            if source.stamps[WRITESET] != before.source.stamps[WRITESET] and self.note(
+                "history", change, before, self.tried(source, TRACKED)
+            ):
                 return
+            if len(self.source.log.numbers) <= size:
+                return  # A larger one would remember no more.
 
     def try_workload(self) -> None:
         log, way = self.source.log, self.ways.workload

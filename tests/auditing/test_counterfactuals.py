@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+from copy import deepcopy
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -24,6 +25,7 @@ from paraply.reference_impl.certification.trackers import (
 from paraply.reference_impl.comparison.appliers import APPLIERS, AS_LOGGED, WRITESET
 from paraply.reference_impl.comparison.changed import cut, hot_spots, without_row, without_table
 from paraply.reference_impl.comparison.logged import LoggedTasks
+from paraply.reference_impl.comparison.tasks import LogBuilder, RowEvent
 from paraply.reference_impl.mariadb.source import ALLOW_PARALLEL, TRANSACTIONAL, WAITED
 from paraply.reference_impl.workloads.stamps import commit_parents, restamped, timestamps
 from paraply.reporting.audit.advice import LEVERS
@@ -529,6 +531,20 @@ def test_all_keys_of_a_split_row_go_and_parents_stay():
         assert changed.tasks[2].rows[0].follows == ()
         assert changed.subjects[changed.tasks[2].rows[0].reads[0]] == parent
     assert without_table(log, "d.p").tasks[2].rows[0].follows == (1,)
+
+
+def test_change_leaves_the_log_as_it_is():
+    builder = LogBuilder()
+    hot, own = (builder.key(key(name)) for name in ("a", "b"))
+    for _ in range(2):
+        builder.add([RowEvent(table="t", writes=(hot,))])
+    builder.add([RowEvent(table="t", writes=(own,)) for _ in range(2)])
+    log = builder.log()
+    before = deepcopy(log)
+    changed = without_row(log, key("a"))
+    assert log == before
+    assert [task.rows[-1].follows for task in log.tasks[1:]] == [(), (1,), ()]
+    assert [task.rows[-1].follows for task in changed.tasks[1:]] == [(), (), ()]
 
 
 def test_beginning_of_a_real_log_shows_a_hot_row(tmp_path):

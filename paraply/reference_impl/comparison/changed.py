@@ -100,7 +100,11 @@ def _without(log: TaskLog, read: set[int], written: Callable[[RowEvent], set[int
         rows, has_met = [], False
         for row in task.rows:
             writes, reads, gone = row.writes, row.reads, written(row)
-            if not (gone.isdisjoint(writes) and read.isdisjoint(reads)):
+            if gone.isdisjoint(writes) and read.isdisjoint(reads):
+                if log.met.isdisjoint(writes) and log.met.isdisjoint(reads):
+                    rows.append(row)
+                    continue
+            else:
                 writes = tuple(instead(writes, gone, task.number))
                 reads = tuple(instead(reads, read, task.number))
                 has_met = True

@@ -228,7 +228,8 @@ class LogBuilder:
     def _follow(self, number: int, row: RowEvent) -> None:
         if self.may_meet is not None and self.may_meet.isdisjoint((*row.writes, *row.reads)):
             self.writers.update(dict.fromkeys(row.writes, number))
-            row.expected = (NOBODY,) * (len(row.writes) + len(row.reads))
+            # One of a changed log may belong to the log as it is, too.
+            row.expected = row.expected or (NOBODY,) * (len(row.writes) + len(row.reads))
             return
         found: set[int] = set()
         expected = []

@@ -22,19 +22,20 @@ borrowing = njit(**PART)
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 _FOLD = np.uint64(0xBF58476D1CE4E5B9)
 _LAST = np.uint64(0x94D049BB133111EB)
+_EIGHT = np.uint64(8)
 
 
 @cache
 def crc32_tables() -> NDArray[np.uint32]:
-    """Return the slice-by-8 tables of zlib's CRC-32."""
-    tables = np.zeros((8, 256), np.uint32)
+    """Return the slice-by-16 tables of zlib's CRC-32."""
+    tables = np.zeros((16, 256), np.uint32)
     for byte in range(256):
         value = byte
         for _ in range(8):
             value = value >> 1 ^ (0xEDB88320 if value & 1 else 0)
         tables[0, byte] = value
     for byte in range(256):
-        for index in range(1, 8):
+        for index in range(1, 16):
             before = int(tables[index - 1, byte])
             tables[index, byte] = before >> 8 ^ int(tables[0, before & 0xFF])
     return tables
@@ -43,9 +44,10 @@ def crc32_tables() -> NDArray[np.uint32]:
 @borrowing
 def unsigned(data: Bytes, at: int, width: int) -> int:
     """Return a little-endian integer of up to seven bytes."""
-    value = 0
+    # Only unsigned indexes never count from the end, so that one load can take all bytes.
+    first, value = np.uint64(at), 0
     for index in range(width):
-        value |= int(data[at + index]) << (8 * index)
+        value |= int(data[first + np.uint64(index)]) << (8 * index)
     return value
 
 
@@ -60,28 +62,38 @@ def signed64(data: Bytes, at: int) -> int:
 
 
 @borrowing
+def _folded(tables: NDArray[np.uint32], first: int, word: np.uint64) -> np.uint64:
+    """Return the CRC-32 of eight bytes, followed by ``first`` zeros."""
+    byte = np.uint64(0xFF)
+    return np.uint64(
+        tables[first + 7, word & byte]
+        ^ tables[first + 6, (word >> np.uint64(8)) & byte]
+        ^ tables[first + 5, (word >> np.uint64(16)) & byte]
+        ^ tables[first + 4, (word >> np.uint64(24)) & byte]
+        ^ tables[first + 3, (word >> np.uint64(32)) & byte]
+        ^ tables[first + 2, (word >> np.uint64(40)) & byte]
+        ^ tables[first + 1, (word >> np.uint64(48)) & byte]
+        ^ tables[first, word >> np.uint64(56)]
+    )
+
+
+@borrowing
 def crc32(data: Bytes, start: int, end: int, tables: NDArray[np.uint32]) -> int:
     """Return zlib's CRC-32 of ``data[start:end]``."""
-    crc = np.uint32(0xFFFFFFFF)
-    at = start
-    byte = np.uint32(0xFF)
-    while at + 8 <= end:
-        crc ^= np.uint32(unsigned(data, at, 4))
-        crc = (
-            tables[7, crc & byte]
-            ^ tables[6, (crc >> np.uint32(8)) & byte]
-            ^ tables[5, (crc >> np.uint32(16)) & byte]
-            ^ tables[4, crc >> np.uint32(24)]
-            ^ tables[3, data[at + 4]]
-            ^ tables[2, data[at + 5]]
-            ^ tables[1, data[at + 6]]
-            ^ tables[0, data[at + 7]]
+    crc = np.uint64(0xFFFFFFFF)
+    at, last = np.uint64(start), np.uint64(end)
+    while at + _EIGHT + _EIGHT <= last:
+        crc = _folded(tables, 8, _word(data, at, 8) ^ crc) ^ _folded(
+            tables, 0, _word(data, at + _EIGHT, 8)
         )
-        at += 8
-    while at < end:
-        crc = tables[0, (crc ^ np.uint32(data[at])) & byte] ^ (crc >> np.uint32(8))
-        at += 1
-    return int(crc ^ np.uint32(0xFFFFFFFF))
+        at += _EIGHT + _EIGHT
+    if at + _EIGHT <= last:
+        crc = _folded(tables, 0, _word(data, at, 8) ^ crc)
+        at += _EIGHT
+    while at < last:
+        crc = np.uint64(tables[0, (crc ^ np.uint64(data[at])) & np.uint64(0xFF)]) ^ (crc >> _EIGHT)
+        at += np.uint64(1)
+    return int(crc ^ np.uint64(0xFFFFFFFF))
 
 
 @borrowing
@@ -101,10 +113,10 @@ def finish(state: np.uint64) -> np.uint64:
 
 
 @borrowing
-def _word(data: Bytes, at: int, width: int) -> np.uint64:
+def _word(data: Bytes, at: np.uint64, width: int) -> np.uint64:
     value = np.uint64(0)
     for index in range(width):
-        value |= np.uint64(data[at + index]) << np.uint64(8 * index)
+        value |= np.uint64(data[at + np.uint64(index)]) << np.uint64(8 * index)
     return value
 
 
@@ -112,10 +124,10 @@ def _word(data: Bytes, at: int, width: int) -> np.uint64:
 def mix_bytes(state: np.uint64, data: Bytes, start: int, end: int) -> np.uint64:
     """Fold bytes and their length into a digest."""
     state = mix(state, np.uint64(end - start))
-    at = start
-    while at + 8 <= end:
+    at, last = np.uint64(start), np.uint64(end)
+    while at + _EIGHT <= last:
         state = mix(state, _word(data, at, 8))
-        at += 8
-    if at < end:
-        state = mix(state, _word(data, at, end - at))
+        at += _EIGHT
+    if at < last:
+        state = mix(state, _word(data, at, np.int64(last - at)))
     return state

@@ -85,11 +85,7 @@ class CompiledStream(TransactionStream):
         bytes_max: int = BUFFER_BYTES_MAX,
         left: LeftTables | None = None,
     ) -> None:
-        super().__init__(
-            report=report,
-            on_table_map=self._on_table_map,
-            on_rows=None,
-        )
+        super().__init__(report=report, on_table_map=self._on_table_map, on_rows=None)
         self.decoder: KeepingDecoder = KeepingDecoder(bytes_max)
         self.keys = keys
         self.descriptors = Descriptors()
@@ -335,9 +331,10 @@ class CompiledStream(TransactionStream):
         )
 
     def _is_large(self) -> bool:
-        """Return whether a larger batch would only take more memory."""
+        """Return whether a larger batch would only take more memory, as left rows do most."""
         count, rows = self._arrays.progress[[L.TRANSACTIONS, L.ROWS]].tolist()
-        return 4 * count >= len(self._arrays.transactions) or 8 * rows >= ROWS_MIN
+        share = 4 if self._left_events else 1
+        return share * count >= len(self._arrays.transactions) or 2 * share * rows >= ROWS_MIN
 
     def _assume(self, arrays: Arrays) -> None:
         """Note what the keys of scanned rows assume."""

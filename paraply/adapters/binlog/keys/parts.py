@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, is_dataclass
+from decimal import Decimal
 from enum import Enum
 from hashlib import blake2b
 
@@ -13,9 +14,9 @@ from paraply.vocabulary.log import ABSENT, UNKNOWN, WHOLE_ROW, RowImage
 from paraply.vocabulary.schema import Column, KeyPart
 
 _SHOWN_CHARACTERS_MAX = 64
-_PLAIN = frozenset({int, str, bytes})
-"""Types whose equal values are the same."""
-_REMEMBERED_MAX = 128
+_PLAIN = frozenset({int, str, bytes, Decimal})
+"""Types whose equal values are the same: the decimals of a column have one scale."""
+_REMEMBERED_MAX = 512
 """Values per key. The images of one change, and what asks for their keys, share most of them."""
 
 
