@@ -32,7 +32,7 @@ from paraply.mutating.patches import CodeKey, LoadedFunctions, PatchError
 OF_JUDGES = ("tests/properties", "tests/machines", "tests/auditing/in_parts")
 OF_KERNELS = (
     *OF_JUDGES,
-    "tests/adapters/binlog/test_compiled_equals_readable.py",
+    "tests/adapters/binlog/test_short_logs.py",
     "tests/auditing/test_engine_choice.py",
 )
 OF_HARNESS = ("tests/conforming", "tests/adapters/conformance")

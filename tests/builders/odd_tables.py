@@ -214,13 +214,17 @@ ODDITIES: dict[str, tuple[mixes.TableShape, Oddity]] = {
 """By name: the definition of ``tariff``, and what is done to the log."""
 
 
-def odd_log(path: Path, *, dialect: str, seed: int, oddities: tuple[str, ...]) -> ForgedLog:
+def odd_log(
+    path: Path, *, dialect: str, seed: int, oddities: tuple[str, ...], size_bytes: int = 60_000
+) -> ForgedLog:
     """Return a log with these oddities, of which one may redefine ``tariff``."""
     rng = random.Random(seed)
     shapes = {id(ODDITIES[name][0]): ODDITIES[name][0] for name in oddities}
     shapes.pop(id(mixes.TARIFF), None)
     tariff = next(iter(shapes.values()), mixes.TARIFF)
-    log = production_log(path, dialect=dialect, seed=seed % 5, tariff=tariff)
+    log = production_log(
+        path, dialect=dialect, seed=seed % 5, tariff=tariff, size_bytes=size_bytes
+    )
     for name in oddities:
         ODDITIES[name][1](log, rng)
     return log

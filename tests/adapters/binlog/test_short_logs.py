@@ -1,0 +1,82 @@
+"""Many short drawn logs, whose kernels also run uncompiled in no time: mutants must fail here."""
+
+from __future__ import annotations
+
+import random
+from functools import partial
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from paraply.adapters.binlog.compiled import stream
+from paraply.adapters.binlog.compiled.left_tables import LeftTables
+from paraply.properties.logs import (
+    critical_path,
+    overlap_rules,
+    parallelism,
+    scheduling_models,
+    worker_timeline,
+)
+from paraply.properties.logs.compiled import auditor, keyed_rows, state
+from paraply.vocabulary.not_compilable import NotCompilable
+from tests.adapters.binlog.test_compiled_equals_readable import PRODUCTION_LOADED
+from tests.adapters.binlog.test_left_tables import DIALECTS, REFUSED, mixture
+from tests.builders.engines import audit_by_leaving, audit_by_readable, differences
+from tests.builders.odd_tables import ODDITIES
+
+SIZE_BYTES = 18_000
+
+
+def with_short_bounds(patch, rng):
+    """Give the engines' inner bounds values that a short log exceeds."""
+    if rng.random() < 0.5:
+        ring = rng.choice((1, 5, 16))
+        patch.setattr(auditor, "RING_MAX", ring)
+        patch.setattr(parallelism, "CriticalPath", partial(critical_path.CriticalPath, ring))
+    for name, values, *modules in (
+        ("WINDOW_MAX", (2, 10), auditor, scheduling_models),
+        ("STRETCHES_MAX", (2, 6), auditor, overlap_rules),
+        ("LEVELS_MAX", (2,), auditor, worker_timeline),
+    ):
+        if rng.random() < 0.3:
+            value = rng.choice(values)
+            for module in modules:
+                patch.setattr(module, name, value)
+    if rng.random() < 0.5:
+        patch.setattr(auditor, "new_state", partial(state.new_state, small=3))
+        patch.setattr(state, "KEYS_OF_ONE", 1)
+        patch.setattr(keyed_rows, "new_replay", partial(keyed_rows.new_replay, small=2))
+    patch.setattr(stream, "EARLY_TRANSACTIONS", rng.choice((0, 10_000)))
+
+
+def compare(folder, seed, dialect, oddities):
+    """Compare the engines on one drawn log; return the result, None where one refuses."""
+    files, options, rng = mixture(folder, seed, dialect, oddities, size_bytes=SIZE_BYTES)
+    names, left = tuple(map(str, files)), LeftTables()
+    with pytest.MonkeyPatch.context() as patch:
+        with_short_bounds(patch, rng)
+        readable = audit_by_readable(names, None, options)
+        try:
+            compiled = audit_by_leaving(
+                names, None, options, left, transactions_max=rng.choice((1, 7, 8192))
+            )
+        except NotCompilable as reason:
+            if not any(known in str(reason) for known in REFUSED):
+                raise
+            return None
+    assert differences(readable, compiled) == []
+    return readable.result
+
+
+drawn = given(
+    seed=st.integers(0, 2**32),
+    dialect=st.sampled_from(DIALECTS),
+    oddities=st.lists(st.sampled_from(sorted(ODDITIES)), max_size=2, unique=True),
+)
+
+
+@settings(max_examples=40)
+@drawn
+def test_any_short_log_gives_the_same_result(tmp_path_factory, seed, dialect, oddities):
+    compare(tmp_path_factory.mktemp("short"), seed, dialect, tuple(oddities))
