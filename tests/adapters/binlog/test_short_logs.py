@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from functools import partial
 
 import pytest
@@ -20,7 +19,6 @@ from paraply.properties.logs import (
 )
 from paraply.properties.logs.compiled import auditor, keyed_rows, state
 from paraply.vocabulary.not_compilable import NotCompilable
-from tests.adapters.binlog.test_compiled_equals_readable import PRODUCTION_LOADED
 from tests.adapters.binlog.test_left_tables import DIALECTS, REFUSED, mixture
 from tests.builders.engines import audit_by_leaving, audit_by_readable, differences
 from tests.builders.odd_tables import ODDITIES
