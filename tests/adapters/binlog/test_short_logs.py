@@ -17,12 +17,19 @@ from paraply.properties.logs import (
     scheduling_models,
     worker_timeline,
 )
+from paraply.properties.logs.audit import AuditOptions
 from paraply.properties.logs.compiled import auditor, keyed_rows, state
 from paraply.properties.logs.conflict_index import Horizon
 from paraply.vocabulary.not_compilable import NotCompilable
-from tests.adapters.binlog.test_left_tables import DIALECTS, REFUSED, mixture
+from tests.adapters.binlog.test_compiled_equals_readable import PRODUCTION_LOADED
+from tests.adapters.binlog.test_left_tables import (
+    DIALECTS,
+    REFUSED,
+    assert_left_alike,
+    mixture,
+)
 from tests.builders.engines import audit_by_leaving, audit_by_readable, differences
-from tests.builders.odd_tables import ODDITIES
+from tests.builders.odd_tables import ODDITIES, join_transactions, odd_log
 
 SIZE_BYTES = 18_000
 
@@ -93,3 +100,16 @@ def compare(folder, seed):
 @pytest.mark.parametrize("seed", range(40))
 def test_any_short_log_gives_the_same_result(tmp_path, seed):
     compare(tmp_path, seed)
+
+
+@pytest.mark.parametrize("seed", [21, 29, 33])
+def test_reader_whose_writes_are_forgotten_is_compared_by_them(tmp_path, monkeypatch, seed):
+    """It wrote the parent that it read, and much was written between it and the next writer."""
+    monkeypatch.setattr(state, "KEYS_OF_ONE", 1)
+    rng = random.Random(seed)
+    path, dialect = tmp_path / "log.000001", rng.choice(DIALECTS)
+    log = odd_log(path, dialect=dialect, seed=seed, oddities=(), size_bytes=SIZE_BYTES)
+    join_transactions(log, rng, 0.9, PRODUCTION_LOADED)
+    log = type(log)(log.data())
+    horizon = Horizon(keys=rng.choice((9, 16, 40)), transactions=1_000)
+    assert_left_alike(log.save(path), options=AuditOptions(horizon=horizon))
