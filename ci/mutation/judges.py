@@ -35,7 +35,11 @@ OF_KERNELS = (
     "tests/adapters/binlog/test_short_logs.py",
     "tests/auditing/test_engine_choice.py",
 )
-OF_HARNESS = ("tests/conforming", "tests/adapters/conformance")
+OF_HARNESS = (
+    "tests/conforming",
+    "tests/adapters/conformance",
+    "tests/campaigning/test_mine_children.py",
+)
 OWN_TESTS: Mapping[str, tuple[str, ...]] = {
     "paraply.properties.logs.compiled": OF_KERNELS,
     "paraply.properties": OF_JUDGES,
