@@ -22,7 +22,7 @@ import pytest
 from ci.mutation.differing import Input, inputs
 from ci.mutation.own_tests import OwnTests, with_tests
 from ci.mutation.sampling import Sample, sampling_options
-from ci.pages.judge_score import RECORDS
+from ci.pages.judge_score import records_of
 from ci.pages.writing import ROOT
 from paraply.exploring.generated.fates import Fate, Judged, Mutant, judged, mutants_of
 from paraply.exploring.generated.forking import Forks
@@ -200,7 +200,7 @@ def main(arguments: list[str] | None = None) -> int:
     os.environ["NUMBA_DISABLE_JIT"] = "1"  # A compiled kernel would keep its unchanged code.
     sample = Sample(given, "judges")
     if given.publish:
-        sample.publish(RECORDS)
+        sample.publish(records_of(given.modules))
         return 0
 
     def run(tests: OwnTests) -> None:

@@ -1,18 +1,25 @@
 """The blocks of docs/mutation-score.md about mutants of judges and of the conformance harness.
 
-``python -m ci.mutation judges --publish`` writes their data, docs/mutation-score-judges.jsonl.
+``python -m ci.mutation judges --publish`` writes their data, docs/mutation-score-judges.jsonl, or,
+with ``--modules`` and a package of ``APART``, that of its own sample.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from ci.pages.fates import cell, fate_tables, read_records, score
 from ci.pages.writing import ROOT, table
 
 RECORDS = ROOT / "docs/mutation-score-judges.jsonl"
+APART = {
+    "paraply.properties.logs.compiled": ROOT / "docs/mutation-score-kernels.jsonl",
+    "paraply.conforming": ROOT / "docs/mutation-score-conforming.jsonl",
+}
+"""Packages with a sample of their own."""
 MEANINGS = {
     "caught": "one of its own tests fails or does not end",
     "noticed": "only stored answers differ, of random histories, logs and tables",
@@ -40,7 +47,18 @@ OPEN = {"not compared": "open: neither examined nor compared with unchanged code
 def blocks() -> dict[str, list[str]]:
     """Return the blocks by name."""
     note, fates = records()
-    return {"judges": _section(note, fates), "judges-survivors": _survivors(fates)}
+    apart = {package: read_records(path) for package, path in APART.items()}
+    every = [*fates, *(one for _, found in apart.values() for one in found)]
+    return {
+        "judges": _section(note, fates),
+        "judges-apart": _apart(apart),
+        "judges-survivors": _survivors(every),
+    }
+
+
+def records_of(packages: Sequence[str]) -> Path:
+    """Return where the sample of packages is published."""
+    return APART.get(packages[0], RECORDS) if len(packages) == 1 else RECORDS
 
 
 def records() -> tuple[dict[str, Any], list[dict[str, Any]]]:
@@ -58,6 +76,29 @@ def _section(note: Mapping[str, int], fates: Sequence[Mapping[str, Any]]) -> lis
         "",
         *fate_tables(valid, MEANINGS),
     ]
+
+
+def _apart(
+    samples: Mapping[str, tuple[Mapping[str, int], Sequence[Mapping[str, Any]]]],
+) -> list[str]:
+    rows = []
+    for package, (note, fates) in samples.items():
+        counts = Counter(one["fate"] for one in fates)
+        name = package.removeprefix("paraply.")
+        counted = (counts[fate] for fate in ("caught", "noticed", "survived"))
+        rows.append(
+            (
+                f"`{name}`",
+                f"{note['total']:,}",
+                f"{len(fates):,}",
+                note["seed"],
+                *counted,
+                score(counts),
+            )
+        )
+    return table(
+        ("package", "mutants", "run", "seed", "caught", "noticed", "survived", "score"), rows
+    )
 
 
 def _survivors(fates: Sequence[Mapping[str, Any]]) -> list[str]:
