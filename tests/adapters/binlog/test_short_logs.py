@@ -21,7 +21,7 @@ from paraply.properties.logs.audit import AuditOptions
 from paraply.properties.logs.compiled import auditor, keyed_rows, state
 from paraply.properties.logs.conflict_index import Horizon
 from paraply.vocabulary.not_compilable import NotCompilable
-from tests.adapters.binlog.test_compiled_equals_readable import PRODUCTION_LOADED
+from tests.adapters.binlog.test_compiled_equals_readable import PRODUCTION_LOADED, drop_or_repeat
 from tests.adapters.binlog.test_left_tables import (
     DIALECTS,
     REFUSED,
@@ -29,7 +29,7 @@ from tests.adapters.binlog.test_left_tables import (
     mixture,
 )
 from tests.builders.engines import audit_by_leaving, audit_by_readable, differences
-from tests.builders.odd_tables import ODDITIES, join_transactions, odd_log
+from tests.builders.odd_tables import ODDITIES, join_transactions, odd_log, relabel
 
 SIZE_BYTES = 18_000
 
@@ -113,3 +113,24 @@ def test_reader_whose_writes_are_forgotten_is_compared_by_them(tmp_path, monkeyp
     log = type(log)(log.data())
     horizon = Horizon(keys=rng.choice((9, 16, 40)), transactions=1_000)
     assert_left_alike(log.save(path), options=AuditOptions(horizon=horizon))
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_rows_that_contradict_are_found_alike(tmp_path, monkeypatch, seed):
+    """Keys that another row has, rows that come twice or never, images that differ."""
+    rng = random.Random(f"contradict {seed}")
+    path, dialect = tmp_path / "log.000001", rng.choice(DIALECTS)
+    log = odd_log(path, dialect=dialect, seed=seed, oddities=(), size_bytes=SIZE_BYTES)
+    relabel(log, rng, rng.choice((0.3, 1.0)))
+    for _ in range(rng.randrange(3)):
+        drop_or_repeat(log, rng, rng.choice((7, PRODUCTION_LOADED)))
+        log = type(log)(log.data())
+    if rng.random() < 0.5:
+        monkeypatch.setattr(keyed_rows, "new_replay", partial(keyed_rows.new_replay, small=2))
+    options = AuditOptions(
+        replay_rows_max=rng.choice((20, 60, 10_000)), replay_findings_max=rng.choice((1, 3, 1_000))
+    )
+    result, _ = assert_left_alike(
+        log.save(path), options=options, transactions_max=rng.choice((7, 8192))
+    )
+    assert result.replay.duplicate_keys or result.replay.rows_forgotten
