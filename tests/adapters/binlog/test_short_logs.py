@@ -29,7 +29,16 @@ from tests.adapters.binlog.test_left_tables import (
     mixture,
 )
 from tests.builders.engines import audit_by_leaving, audit_by_readable, differences
-from tests.builders.odd_tables import ODDITIES, join_transactions, odd_log, relabel
+from tests.builders.odd_tables import (
+    ODDITIES,
+    begin_late,
+    join_transactions,
+    odd_log,
+    overlap,
+    relabel,
+    spread_over_domains,
+    with_minimal_metadata,
+)
 
 SIZE_BYTES = 18_000
 
@@ -134,3 +143,16 @@ def test_rows_that_contradict_are_found_alike(tmp_path, monkeypatch, seed):
         log.save(path), options=options, transactions_max=rng.choice((7, 8192))
     )
     assert result.replay.duplicate_keys or result.replay.rows_forgotten
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_unknown_keys_in_several_domains_give_the_same_result(tmp_path, seed):
+    rng = random.Random(f"domains {seed}")
+    path, oddities = tmp_path / "log.000001", rng.choice(((), ("keyless",)))
+    log = odd_log(path, dialect="mariadb", seed=seed, oddities=oddities, size_bytes=SIZE_BYTES)
+    overlap(log, "mariadb", 9, PRODUCTION_LOADED)
+    spread_over_domains(log, 3)
+    begin_late(log, rng, PRODUCTION_LOADED)
+    with_minimal_metadata(log)
+    result, _ = assert_left_alike(log.save(path), transactions_max=rng.choice((7, 8192)))
+    assert result.unknown_because
