@@ -20,6 +20,7 @@ MARIADB_GTID = 162
 
 
 STEADY = ((0, 0, 0),)
+STEP_S = 7
 
 
 def batches(commit_ids, sizes, jumps=STEADY):
@@ -38,8 +39,12 @@ def batches(commit_ids, sizes, jumps=STEADY):
         lines = arrays.transactions
         ordinals = np.arange(first + 1, first + len(ids) + 1)
         lines[:, L.T_LAST_COMMITTED] = lines[:, L.T_SEQUENCE_NUMBER] = L.ABSENT
-        lines[:, L.T_COMMITTED_US] = 1_000_000 * committed if committed > 0 else L.ABSENT
-        lines[:, L.T_TIME] = max(0, time)
+        seconds = STEP_S * np.arange(len(ids))
+        if committed > 0:
+            lines[:, L.T_COMMITTED_US] = 1_000_000 * (committed + seconds)
+        else:
+            lines[:, L.T_COMMITTED_US] = L.ABSENT
+        lines[:, L.T_TIME] = max(0, time) + seconds
         lines[:, L.T_TYPE], lines[:, L.T_SERVER] = MARIADB_GTID, 1
         lines[:, L.T_NUMBER] = ordinals + shift
         lines[:, L.T_START], lines[:, L.T_END] = 100 * ordinals, 100 * ordinals + 100
@@ -108,7 +113,7 @@ def test_batches_tell_of_commit_groups_what_single_transactions_tell(groups, siz
     ),
 )
 def test_numbers_and_times_that_jump_between_batches_are_told_alike(sizes, jumps):
-    commit_ids, jumps = [-1] * 150, [(100, 1_000, 1_000), *jumps]
+    commit_ids, jumps = [-1] * 150, [(100, 5_000, 5_000), *jumps]
     single = follow(LogLint(), commit_ids, sizes, one_by_one, jumps)
     assert follow(LogLint(), commit_ids, sizes, lint_batch, jumps) == single
 
