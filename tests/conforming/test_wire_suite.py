@@ -188,6 +188,11 @@ def test_breach_is_made_small_and_its_words_run_it_again(needed, fault, steps, c
     ]
 
 
+def test_logs_are_made_by_the_server_in_the_folder(monkeypatch, tmp_path):
+    monkeypatch.setattr(suite, "CaseLogs", lambda *given: given)
+    assert WireConformance("server", (), tmp_path, WireOptions())._logs == ("server", tmp_path)
+
+
 def test_breach_stays_as_found_without_time_to_shrink():
     runs = []
 
