@@ -43,9 +43,9 @@ from tests.builders.odd_tables import (
 SIZE_BYTES = 18_000
 
 
-def with_short_bounds(patch, rng):
-    """Give the engines' inner bounds values that a short log exceeds."""
-    if rng.random() < 0.5:
+def with_short_bounds(patch, rng, share):
+    """Give a share of the engines' inner bounds values that a short log exceeds."""
+    if rng.random() < share:
         ring = rng.choice((1, 5, 16))
         patch.setattr(auditor, "RING_MAX", ring)
         patch.setattr(parallelism, "CriticalPath", partial(critical_path.CriticalPath, ring))
@@ -54,25 +54,26 @@ def with_short_bounds(patch, rng):
         ("STRETCHES_MAX", (2, 6), auditor, overlap_rules),
         ("LEVELS_MAX", (2,), auditor, worker_timeline),
     ):
-        if rng.random() < 0.3:
+        if rng.random() < share:
             value = rng.choice(values)
             for module in modules:
                 patch.setattr(module, name, value)
-    if rng.random() < 0.5:
+    if rng.random() < share:
         patch.setattr(auditor, "new_state", partial(state.new_state, small=3))
         patch.setattr(state, "KEYS_OF_ONE", 1)
         patch.setattr(keyed_rows, "new_replay", partial(keyed_rows.new_replay, small=2))
     patch.setattr(stream, "EARLY_TRANSACTIONS", rng.choice((0, 10_000)))
 
 
-def with_few_kept(options, rng):
+def with_few_kept(options, rng, share):
     """Return options with which an audit remembers less than a short log."""
     horizon = Horizon(keys=rng.choice((9, 40, 10**6)), transactions=rng.choice((4, 12, 1_000)))
     return replace(
         options,
-        horizon=horizon if rng.random() < 0.4 else options.horizon,
+        horizon=horizon if rng.random() < share else options.horizon,
         replay_rows_max=rng.choice((5, 20, 60, 10_000)),
         workers=rng.choice(((), (1, 3), options.workers)),
+        violations_max=rng.choice((1, 3, 7, 1_000)),
         lint_max=rng.choice((1, 1_000)),
         appliers=rng.choice((options.appliers, options.appliers[::-1], options.appliers[:1])),
     )
@@ -89,10 +90,11 @@ def drawn(folder, seed):
 def compare(folder, seed):
     """Compare the engines on one drawn log; return the result, None where one refuses."""
     files, options, rng = drawn(folder, seed)
-    options = with_few_kept(options, rng)
+    share = rng.choice((0.3, 0.9))
+    options = with_few_kept(options, rng, share)
     names, left = tuple(map(str, files)), LeftTables()
     with pytest.MonkeyPatch.context() as patch:
-        with_short_bounds(patch, rng)
+        with_short_bounds(patch, rng, share)
         readable = audit_by_readable(names, None, options)
         try:
             compiled = audit_by_leaving(
@@ -156,3 +158,10 @@ def test_unknown_keys_in_several_domains_give_the_same_result(tmp_path, seed):
     with_minimal_metadata(log)
     result, _ = assert_left_alike(log.save(path), transactions_max=rng.choice((7, 8192)))
     assert result.unknown_because
+
+
+@pytest.mark.parametrize("server", ["mariadb-10.11.19", "mysql-9.7.4"])
+def test_recorded_xa_transactions_give_the_same_result(repository, server):
+    files = sorted((repository / "tests/fixtures/binlogs" / server / "xa").glob("bin.0?????"))
+    assert files
+    assert_left_alike(*files)
