@@ -131,9 +131,10 @@ def test_rows_that_contradict_are_found_alike(tmp_path, monkeypatch, seed):
     """Keys that another row has, rows that come twice or never, images that differ."""
     rng = random.Random(f"contradict {seed}")
     path, dialect = tmp_path / "log.000001", rng.choice(DIALECTS)
-    log = odd_log(path, dialect=dialect, seed=seed, oddities=(), size_bytes=SIZE_BYTES)
+    oddities = rng.choice(((), ("minimal-parents",), ("texts-of-parents",)))
+    log = odd_log(path, dialect=dialect, seed=seed, oddities=oddities, size_bytes=24_000)
     relabel(log, rng, rng.choice((0.3, 1.0)))
-    for _ in range(rng.randrange(3)):
+    for _ in range(rng.randrange(5)):
         drop_or_repeat(log, rng, rng.choice((7, PRODUCTION_LOADED)))
         log = type(log)(log.data())
     if rng.random() < 0.5:
