@@ -47,7 +47,8 @@ def batches(commit_ids, sizes, jumps=STEADY, kind=MARIADB_GTID):
         else:
             lines[:, L.T_COMMITTED_US] = L.ABSENT
         lines[:, L.T_TIME] = max(0, time) + seconds
-        lines[:, L.T_TYPE], lines[:, L.T_SERVER] = kind, 1
+        lines[:, L.T_TYPE] = kind
+        lines[:, L.T_SERVER] = 2 if jump[0] < 0 else 1  # Another server's numbers may be less.
         arrays.progress[L.UUIDS] = 1
         lines[:, L.T_NUMBER] = ordinals + shift
         lines[:, L.T_START], lines[:, L.T_END] = 100 * ordinals, 100 * ordinals + 100
