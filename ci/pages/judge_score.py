@@ -52,8 +52,8 @@ REASONS: Mapping[str, str] = {
     "properties.logs.compiled.judge_kernel:_missing_room:`past_tables`": "the first transaction "
     "would need more tables than there are limits",
     "properties.logs.compiled.judge_kernel:judge:`line.totals": MEMORY,
-    "properties.logs.compiled.replay_kernel:_take_out": "`test_rows_that_contradict_are_found_alike` "
-    "fails with it, after the time of a mutant",
+    "properties.logs.compiled.replay_kernel:_take_out": "a drawn log with rows that contradict "
+    "shows it, after the time of a mutant",
     "properties.logs.compiled.lint:_goes_on": "open: no drawn batch shows it",
     "properties.logs.compiled.left_replay:LeftState": "open: no drawn log shows it",
     "properties.logs.compiled.model_kernel:_waits": "open: no drawn log shows it",
