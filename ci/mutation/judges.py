@@ -22,7 +22,7 @@ import pytest
 from ci.mutation.differing import Input, inputs
 from ci.mutation.own_tests import OwnTests, with_tests
 from ci.mutation.sampling import Sample, sampling_options
-from ci.pages.judge_score import RECORDS
+from ci.pages.judge_score import records_of
 from ci.pages.writing import ROOT
 from paraply.exploring.generated.fates import Fate, Judged, Mutant, judged, mutants_of
 from paraply.exploring.generated.forking import Forks
@@ -32,10 +32,14 @@ from paraply.mutating.patches import CodeKey, LoadedFunctions, PatchError
 OF_JUDGES = ("tests/properties", "tests/machines", "tests/auditing/in_parts")
 OF_KERNELS = (
     *OF_JUDGES,
-    "tests/adapters/binlog/test_compiled_equals_readable.py",
+    "tests/adapters/binlog/test_short_logs.py",
     "tests/auditing/test_engine_choice.py",
 )
-OF_HARNESS = ("tests/conforming", "tests/adapters/conformance")
+OF_HARNESS = (
+    "tests/conforming",
+    "tests/adapters/conformance",
+    "tests/campaigning/test_mine_children.py",
+)
 OWN_TESTS: Mapping[str, tuple[str, ...]] = {
     "paraply.properties.logs.compiled": OF_KERNELS,
     "paraply.properties": OF_JUDGES,
@@ -196,7 +200,7 @@ def main(arguments: list[str] | None = None) -> int:
     os.environ["NUMBA_DISABLE_JIT"] = "1"  # A compiled kernel would keep its unchanged code.
     sample = Sample(given, "judges")
     if given.publish:
-        sample.publish(RECORDS)
+        sample.publish(records_of(given.modules))
         return 0
 
     def run(tests: OwnTests) -> None:

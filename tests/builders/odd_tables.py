@@ -71,6 +71,14 @@ def respell(log: ForgedLog, old: bytes, new: bytes, *names: str, every: int = 1)
             event.body[:] = event.body.replace(text, new + text[len(new) :])
 
 
+def relabel(log: ForgedLog, rng: random.Random, share: float) -> None:
+    """Let some changes of ``tariff`` write a UNIQUE text that another row may have."""
+    for event in rows_of(log, "tariff"):
+        at = event.body.rfind(b"T0")
+        if at >= 0 and rng.random() < share:
+            event.body[at : at + 12] = b"T%011d" % rng.randrange(32)
+
+
 def with_minimal_images(
     log: ForgedLog, name: str, key: tuple[int, ...], share: random.Random | None
 ) -> None:
@@ -214,13 +222,15 @@ ODDITIES: dict[str, tuple[mixes.TableShape, Oddity]] = {
 """By name: the definition of ``tariff``, and what is done to the log."""
 
 
-def odd_log(path: Path, *, dialect: str, seed: int, oddities: tuple[str, ...]) -> ForgedLog:
+def odd_log(
+    path: Path, *, dialect: str, seed: int, oddities: tuple[str, ...], size_bytes: int = 60_000
+) -> ForgedLog:
     """Return a log with these oddities, of which one may redefine ``tariff``."""
     rng = random.Random(seed)
     shapes = {id(ODDITIES[name][0]): ODDITIES[name][0] for name in oddities}
     shapes.pop(id(mixes.TARIFF), None)
     tariff = next(iter(shapes.values()), mixes.TARIFF)
-    log = production_log(path, dialect=dialect, seed=seed % 5, tariff=tariff)
+    log = production_log(path, dialect=dialect, seed=seed % 5, tariff=tariff, size_bytes=size_bytes)
     for name in oddities:
         ODDITIES[name][1](log, rng)
     return log

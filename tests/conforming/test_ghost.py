@@ -23,6 +23,16 @@ def test_log_that_was_shrunk_to_no_row_is_not_run():
         GHOST.stage(SimpleNamespace(is_mariadb=True), log, None)
 
 
+def test_changes_of_the_copied_table_take_three_steps_more():
+    """That is the table with the most changes, beside the one that shows parallel work."""
+    for case in cases_named(["A-random-01", "B-random-01", "E-unique-01", "I-move-01"]):
+        log = log_for(case, 0)
+        tables = [[row.table for row in txn.rows] for txn in log.transactions]
+        changed = [name for names in tables for name in names if not name.endswith(".other")]
+        most = max(sorted(set(changed)), key=changed.count)
+        assert GHOST.steps(log) == sum(1 + 3 * (most in names) for names in tables)
+
+
 def test_profile_holds_changes_of_rows_and_lets_copies_pass():
     """Both are ``insert ignore`` in gh-ost; a change may begin a packet of several statements."""
     rule = options_of(PROFILES["gh-ost"]).rule

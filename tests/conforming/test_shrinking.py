@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from itertools import count
+from types import SimpleNamespace
 
 from paraply.conforming.shrinking import Shrinking
 from paraply.vocabulary.schedule import RecordedSchedule
@@ -63,3 +64,23 @@ def test_race_is_shrunk_by_its_share():
 
 def test_limit_of_runs_ends_the_work():
     assert smallest(FOUND, runs_max=0).choices == FOUND.choices
+
+
+def test_each_candidate_is_tried_once_and_must_be_smaller_than_a_bound():
+    tried = []
+
+    def attempt(schedule, kept):
+        tried.append(tuple(schedule.choose_index(OPTIONS) for _ in range(3)))
+        return Failure(tried[-1], kept)
+
+    shrinking = Shrinking(attempt, FOUND, others=lambda _: (), droppable=(), runs_max=9)
+    same = SimpleNamespace(of=lambda program: (2, 1, 1))
+    small = SimpleNamespace(of=lambda program: (1, 0, 0))
+    bound = (LENGTH, 3, 3, 4)
+    assert shrinking.edited((3, 1, 1), [same, same], below=bound) == (2, None)
+    assert tried == [(2, 1, 1)]
+    number, run = shrinking.edited((3, 1, 1), [same, small], below=bound)
+    assert (number, run.choices) == (2, (1, 0, 0))
+    assert shrinking.edited((3, 1, 1), [same, small])[1] is None
+    again = SimpleNamespace(of=lambda program: (4, 4, 4))
+    assert shrinking.edited((3, 1, 1), [again])[1].choices == (4, 4, 4)

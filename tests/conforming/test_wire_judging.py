@@ -109,10 +109,10 @@ def test_torn_transactions_are_faults_only_where_they_must_be_whole(judged, seed
 
 def test_value_that_the_source_never_had_is_unknown(judged):
     source = [Txn(account(1, 5), name=1), Txn(account(1, 6), name=2)]
-    target = [source[0], Txn(account(1, 7), name=8), source[1]]
+    target = [source[0], Txn(account(2, 7), name=8), source[1]]
     only(
         rf"unknown version: {named(8)} of the target writes a row that the source never had "
-        r"\(shop\.account row 1\)",
+        r"\(shop\.account row 2\)",
         judged(source, target),
     )
 

@@ -138,6 +138,7 @@ class WireConformance:
     folder: Path
     options: WireOptions
     forced: int = 0
+    """Rests that a limit ended."""
     overlapped: int = 0
     """Runs with two open transactions."""
     runs: int = 0
@@ -161,7 +162,7 @@ class WireConformance:
         started = time.monotonic()
         overlapped = False
         unknown: tuple[str, ...] = ()
-        runs = forced = 0
+        runs = 0
 
         def result(outcome: Result, reason: str, **more: object) -> CaseResult:
             seconds = time.monotonic() - started
@@ -182,7 +183,6 @@ class WireConformance:
             except NotOnWireError as reason:
                 return result(Result.SKIP, str(reason))
             runs += 1
-            forced += judged.run.forced
             overlapped = overlapped or judged.run.overlapped
             if judged.verdict is Verdict.VIOLATED:
                 judged = self._smallest(case, judged, schedule, seed, faults)
@@ -196,7 +196,6 @@ class WireConformance:
                 )
             if judged.verdict is Verdict.UNKNOWN:
                 unknown = unknown or judged.findings
-        self.forced += forced
         if unknown:
             return result(Result.UNKNOWN, unknown[0])
         if case.is_about_parallel_apply and not overlapped:
@@ -313,6 +312,7 @@ class WireConformance:
                 begin=stage.begin,
             ).conduct()
         self.overlapped += run.overlapped
+        self.forced += run.forced
         if run.gave_up and not run.faults and not run.delivered:
             raise ParaplyError(PROGRAM_NEVER_BEGAN, where=case.id, reason=run.gave_up)
         found = self._verdict(stage, run, old_files)

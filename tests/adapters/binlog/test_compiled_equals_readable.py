@@ -382,18 +382,18 @@ def forge_rows(log, rng):
         event.body[-1] ^= 1 + rng.randrange(5)
 
 
-def drop_or_repeat(log, rng):
+def drop_or_repeat(log, rng, loaded=LOADED):
     """Drop whole transactions, repeat some, or move one to another place."""
     gtids = log.starts()
     spans = list(zip(gtids, [*gtids[1:], len(log.events) - 1], strict=True))
     for _ in range(rng.randint(1, 3)):
-        first, last = rng.choice(spans[LOADED:])
+        first, last = rng.choice(spans[loaded:])
         if rng.random() < 0.5:
             for event in log.events[first:last]:
                 event.code = -1  # Dropped below.
         else:
             copies = log.events[first:last]
-            at = rng.choice(spans[LOADED:])[0]
+            at = rng.choice(spans[loaded:])[0]
             log.events[at:at] = copies
             break
     log.events = [event for event in log.events if event.code >= 0]

@@ -14,6 +14,7 @@ from paraply.properties.logs.audit import AuditOptions
 from paraply.properties.logs.conflict_index import Horizon
 from paraply.vocabulary.not_compilable import NotCompilable
 from tests.adapters.binlog.test_compiled_equals_readable import (
+    LOADED,
     PRODUCTION_LOADED,
     drop_or_repeat,
     forge_rows,
@@ -79,17 +80,18 @@ def saved(log, path, *, rotated):
     return [log.save(path), second.save(path.with_suffix(".000002"))]
 
 
-def mixture(folder, seed, dialect, oddities):
+def mixture(folder, seed, dialect, oddities, **size):
     """Return a drawn log's files, options, and where the draws go on."""
     rng = random.Random(seed)
     path = folder / "log.000001"
-    log = odd_log(path, dialect=dialect, seed=seed, oddities=oddities)
+    log = odd_log(path, dialect=dialect, seed=seed, oddities=oddities, **size)
     if rng.random() < 0.7:
         join_transactions(log, rng, rng.choice((0.2, 0.6)), PRODUCTION_LOADED)
         log = type(log)(log.data())
     if rng.random() < 0.7:
         overlap(log, dialect, rng.choice((9, 60, 200)), PRODUCTION_LOADED)
-    for fault in (lambda: forge_rows(log, rng), lambda: drop_or_repeat(log, rng)):
+    loaded = min(LOADED, len(log) - 10)
+    for fault in (lambda: forge_rows(log, rng), lambda: drop_or_repeat(log, rng, loaded)):
         if rng.random() < 0.4:
             fault()
     if rng.random() < 0.3:

@@ -39,7 +39,11 @@ def test_recorded_log_in_parts(tmp_path, monkeypatch, name, rows_max):
 
 def run_in_parts(folder, seed, dialect, oddities):
     """Compare one drawn log in one piece and in parts; return the former, None where refused."""
-    files, options, rng = mixture(folder, seed, dialect, oddities)
+    return in_parts(*mixture(folder, seed, dialect, oddities))
+
+
+def in_parts(files, options, rng):
+    """Compare a log in one piece and in parts; return the former, None where refused."""
     # Past the bound of its list a judge looks no further, and a part's list is its own.
     request = AuditRequest(files=tuple(map(str, files)), engine="compiled")
     with pytest.MonkeyPatch.context() as patch:

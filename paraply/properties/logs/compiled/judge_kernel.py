@@ -28,7 +28,7 @@ from paraply.properties.logs.compiled.safety_kernel import (
     judge_safety,
     observe_barriers,
 )
-from paraply.properties.logs.compiled.state import State
+from paraply.properties.logs.compiled.state import State, Touches
 from paraply.properties.logs.compiled.timeline_kernel import (
     observe_width,
     place_in_group,
@@ -54,7 +54,7 @@ def _missing_room(
     scalars: Ints,
     limits: Ints,
     all_past: Ints,
-    ring: int,
+    readers: Touches,
     prefix_ranks: Ints,
     ties: Words,
     past_tables: Ints,
@@ -63,10 +63,17 @@ def _missing_room(
 ) -> int:
     ordinal = scalars[C.S_ORDINAL] + 1
     oldest = ordinal - limits[C.L_LINKS]
+    ring = len(readers.keys)
     for chain in range(C.CHAINS):
         base = C.S_CHAINS + 3 * chain
         oldest = min(oldest, scalars[base + C.OLDEST])
-        if scalars[base + C.NEXT] + keys - scalars[base + C.OLD] > ring:
+        kept = scalars[base + C.OLD]
+        reads = C.S_CHAINS + 3 * C.READS
+        if chain == C.WRITES and scalars[reads + C.NEXT] > scalars[reads + C.OLD]:
+            # What a remembered reader wrote is compared, even where its writes are forgotten.
+            reader = readers.owner[scalars[reads + C.OLD] & (ring - 1)]
+            kept = min(kept, all_past[reader & (len(all_past) - 1), C.H_TOUCH_START + C.WRITES])
+        if scalars[base + C.NEXT] + keys - kept > ring:
             return C.GROW_TOUCHES
     if ordinal + 1 - max(1, oldest) >= len(all_past):
         return C.GROW_PAST
@@ -168,7 +175,7 @@ def judge(
         my_roles = roles[name_start : txn[C.B_NAME_END]]
         my_name_keys = name_keys[name_start : txn[C.B_NAME_END]]
         room = _missing_room(
-            scalars, limits, all_past, len(touches.keys), prefix_ranks, ties, past_tables,
+            scalars, limits, all_past, readers, prefix_ranks, ties, past_tables,
             max(key_end - key_start, len(my_names)), len(my_tables),
         )  # fmt: skip
         if room != C.DONE:

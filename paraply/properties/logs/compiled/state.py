@@ -238,8 +238,8 @@ def grown(state: State, status: int, needed: int) -> State:
         ring, ring_max = len(state.touches.keys), limits[C.L_KEYS] + KEYS_OF_ONE
         size = power_for(max(ring + needed, min(2 * ring, ring_max)))
         longer = [
-            _more_touches(touches, first, next_, size)
-            for touches, (first, next_, _) in zip(
+            _more_touches(touches, next_, size)
+            for touches, (_, next_, _) in zip(
                 (state.touches, state.readers, state.lockers, state.unkeyed), chains, strict=True
             )
         ]
@@ -274,8 +274,9 @@ def grown(state: State, status: int, needed: int) -> State:
     )
 
 
-def _more_touches(touches: Touches, first: int, next_: int, size: int) -> Touches:
+def _more_touches(touches: Touches, next_: int, size: int) -> Touches:
     old = len(touches.keys)
+    first = max(0, next_ - old)
     # From a slot to the running number of its touch, and on to the slot in the longer ring.
     entries = touches.newest[touches.newest != 0].astype(np.int64) - 1
     slots = (next_ - 1 - (next_ - 1 - entries) % old) % size
