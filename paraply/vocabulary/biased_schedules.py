@@ -207,7 +207,7 @@ class Placing:
         for event in events[self._followed :]:
             self._states.take(event)
         self._followed = len(events)
-        if self._states.has_logged and not self._may_log:
+        if not self._may_log and self._states.has_logged:
             self._may_log = True
             self._wanted.clear()
 

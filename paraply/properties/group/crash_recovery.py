@@ -60,13 +60,8 @@ def _without(member: str, synced: list[TransactionId], instead: str) -> SyncedNo
     return SyncedNotRecovered(member=member, transaction=first, instead=instead)
 
 
-def recovering_members(history: History) -> bool:
-    """Members of a group sync a log of their own, and crash."""
-    return recorded(EventKind.SYNCED, EventKind.CRASHED, EventKind.VIEW_INSTALLED)(history)
-
-
 @always(
-    of=recovering_members,
+    of=recorded(EventKind.SYNCED, EventKind.CRASHED, EventKind.VIEW_INSTALLED),
     source="XA recovery by the binary log: MYSQL_BIN_LOG::recover; MDEV-162, crash scenarios",
     witness=lambda history: sum(1 for _ in _recovered(history)),
 )
