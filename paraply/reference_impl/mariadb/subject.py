@@ -169,7 +169,6 @@ class ParallelModesSubject(Subject):
                 {
                     "sound_log_never_fails",
                     "applier_does_not_give_up",
-                    "applied_exactly_once",
                 }
             ),
             because="a transaction that is killed for an earlier one is never tried again",
