@@ -105,6 +105,15 @@ def _has_used_up_retries(history: History) -> bool:
     return False
 
 
+def _has_failed_between_domains(history: History) -> bool:
+    """Return whether a retry failed, beside which only another domain's transactions run."""
+    retries_max = history.header.options.get("retries_max")
+    return len({one.domain for one in history.transactions}) > 1 and any(
+        isinstance(retries_max, int) and event.attempt > max(1, retries_max)
+        for event in history.events_of(EventKind.FAILED)
+    )
+
+
 def _is_undone(event: Event) -> bool:
     return event.kind in (EventKind.ROLLED_BACK, EventKind.FAILED)
 
@@ -128,6 +137,9 @@ HOLE_OR_CRASH = Cause(
 BARRIER = Cause("a transaction has no usable write set", _has_barrier)
 RETRIES_USED_UP = Cause(
     "a transaction is undone more often than it may be tried again", _has_used_up_retries
+)
+UNDONE_BETWEEN_DOMAINS = Cause(
+    "a transaction of another domain undoes the last retry", _has_failed_between_domains
 )
 WRONG_STAMP = Cause(
     "last_committed is not below sequence_number, or lets a barrier overlap", _has_wrong_stamp

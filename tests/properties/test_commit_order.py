@@ -87,6 +87,9 @@ def test_transaction_missing_at_a_good_end_is_lost_and_at_a_crash_is_not():
     (breach,) = applied_exactly_once(parse_history(run + "; stopped"))
     assert str(breach) == "r1: T3 was never applied"
     assert applied_exactly_once(parse_history(run + "; crashed")) == ()
+    # Who is started again has not come to its end.
+    assert applied_exactly_once(parse_history(run + "; stopped ; started ; failed T3@w1")) == ()
+    assert applied_exactly_once(parse_history(run + "; stopped ; started ; stopped"))
 
 
 def test_recording_that_broke_off_is_no_evidence_of_loss():

@@ -215,6 +215,25 @@ def test_time_outs_excuse_an_error_only_when_they_used_up_the_retries(attempt, n
     assert bool(sound_log_never_fails(run)) is not is_excused
 
 
+@pytest.mark.parametrize("waits", ["row_applied T2@w2 {c} lock_wait other=4",
+                                   "row_applied T4@w4 {c} lock_wait other=2"])  # fmt: skip
+@pytest.mark.parametrize(
+    ("attempt", "other", "is_excused"), [(3, 4, True), (2, 4, False), (3, 3, False)]
+)
+def test_another_domain_excuses_an_error_only_when_it_used_up_the_retries(
+    waits, attempt, other, is_excused
+):
+    waits = waits.replace("4", str(other))
+    fails = f"failed T2@w2 attempt={attempt} note=deadlock"
+    begins = f"begun T2@w2 attempt={attempt}"
+    head = f'options={{"retries_max":2}} {LOG}'
+    assert bool(sound_log_never_fails(history_of(f"{head} {begins} ; {waits} ; {fails}"))) is not (
+        is_excused
+    )
+    # What an earlier attempt met is no excuse for the last one.
+    assert sound_log_never_fails(history_of(f"{head} {waits} ; {begins} ; {fails}"))
+
+
 def after_an_error(events):
     log = LOG.replace("domain=0", "domain=0 gtid=0-1-1")
     return history_of(f"{log}{given(1)} ; {events}")

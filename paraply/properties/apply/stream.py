@@ -72,8 +72,10 @@ class ApplyStream:
 
     @property
     def has_stopped(self) -> bool:
-        """Return whether the applier stopped normally."""
-        return any(event.kind is EventKind.STOPPED for _, event in self.events)
+        """Return whether the applier stopped normally, and was not started again."""
+        kinds = [event.kind for _, event in self.events]
+        ends = [kind for kind in kinds if kind in (EventKind.STARTED, EventKind.STOPPED)]
+        return ends[-1:] == [EventKind.STOPPED]
 
 
 def commits_without_begin(history: History) -> Iterator[str]:
@@ -88,22 +90,30 @@ def commits_without_begin(history: History) -> Iterator[str]:
 def own_failures(history: History) -> Iterator[tuple[Event, TransactionId]]:
     """Yield each FAILED event that the applier caused.
 
-    Excludes external causes, lock wait timeouts (they may use up the stated retries) and rejected
-    numbers (see ``only_smaller_numbers_are_refused``).
+    Excludes external causes, lock wait timeouts and waits between domains (they may use up the
+    stated retries) and rejected numbers (see ``only_smaller_numbers_are_refused``).
     """
     retries_max = history.header.options.get("retries_max")
+    domain = {one.id: one.domain for one in history.transactions}
     timed_out: set[tuple[str, TransactionId]] = set()
-    for event in history.events_of(EventKind.ROLLED_BACK, EventKind.FAILED):
+    beyond: set[tuple[str, TransactionId]] = set()
+    """Met another domain's transaction at a row: no commit order says which comes first."""
+    for event in history.events:
         if event.transaction is None:
             continue
         key = (event.member, event.transaction)
         if event.note == LOCK_WAIT_TIMEOUT:
             timed_out.add(key)
+        if event.outcome is Outcome.LOCK_WAIT and event.other is not None:
+            if domain[event.transaction] != domain.get(event.other):
+                beyond |= {key, (event.member, event.other)}
+        elif event.kind is EventKind.BEGUN:
+            beyond.discard(key)
         is_used_up = isinstance(retries_max, int) and event.attempt > retries_max
         is_from_outside = (
             event.note == FROM_OUTSIDE
             or event.note.startswith(OUT_OF_ORDER)
-            or (key in timed_out and is_used_up)
+            or (key in timed_out | beyond and is_used_up)
         )
         if event.kind is EventKind.FAILED and not is_from_outside:
             yield event, event.transaction
