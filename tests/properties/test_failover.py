@@ -208,6 +208,11 @@ def test_backup_is_where_a_sources_log_begins(asked, is_refused, is_right):
         assert str(one) == f"s2, whose log follows (0-1-1), {done} s3 at {where}"
 
 
+def test_refusal_for_another_reason_says_nothing_about_a_backup():
+    refused = history(BACKUP, ASKS.format("") + ' note="1236: 1-9-9 is not in the binary log"')
+    assert verdict(refused, sources_have_what_follows_their_backup) is Verdict.UNKNOWN
+
+
 def test_recovery_from_a_crash_is_no_backup():
     run = history("crashed @s2", BACKUP, ASKS.format(""))
     assert verdict(run, sources_have_what_follows_their_backup) is Verdict.HOLDS

@@ -311,7 +311,8 @@ def unknown_positions_are_refused(history: History) -> tuple[UnknownStartAccepte
 def _asked_after_backups(history: History) -> Iterator[tuple[BackupMisjudged, bool, bool]]:
     """Yield each request, whether it lies in the source's log, and whether before a backup.
 
-    After a purge, ``sources_have_what_follows_their_purge`` judges the source.
+    After a purge, ``sources_have_what_follows_their_purge`` judges the source. Who refuses for
+    another reason says nothing about its backup.
     """
     servers = _Servers()
     backups: dict[str, dict[int | None, str]] = {}
@@ -326,7 +327,11 @@ def _asked_after_backups(history: History) -> Iterator[tuple[BackupMisjudged, bo
             crashed.discard(event.member)
         elif is_purge(event):
             purged.add(event.member)
-        for source in event.members if event.kind is EventKind.STARTED else ():
+        is_refused = PURGED in event.note
+        is_answer = event.kind is EventKind.STARTED and (
+            is_refused or not event.note.startswith(REFUSED)
+        )
+        for source in event.members if is_answer else ():
             if source in purged:
                 continue
             backup = backups.get(source, {})
@@ -338,7 +343,7 @@ def _asked_after_backups(history: History) -> Iterator[tuple[BackupMisjudged, bo
                 source=source,
                 position=event.gtid_set,
                 backup=",".join(backup.values()),
-                is_refused=PURGED in event.note,
+                is_refused=is_refused,
             )
             yield (
                 breach,
