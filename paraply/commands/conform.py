@@ -101,7 +101,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
     parser.description = (
         "Run an applier as a child process: the harness plays source and database, chooses every\n"
-        "interleaving, and judges what happens. docs/protocol.md says what is spoken."
+        "interleaving, and judges what happens. docs/protocol.md defines the messages."
     )
     parser.epilog = _EXAMPLE
     add_plain_argument(parser)
