@@ -388,11 +388,11 @@ class Descriptors:
         keys = plan if supported and plan is not None else ()
         unique = tuple(key.name for key in keys if key.role == L.UNIQUE)
         parts = [part for key in keys for part in key.parts]
-        self.tables = with_room(self.tables, slot + 1)
-        self.columns = with_room(self.columns, first_column + len(steps))
-        self.keys = with_room(self.keys, first_key + len(keys))
-        self.seeds = with_room(self.seeds, first_key + len(keys))
-        self.parts = with_room(self.parts, first_part + len(parts))
+        self.tables = _with_room(self.tables, slot + 1)
+        self.columns = _with_room(self.columns, first_column + len(steps))
+        self.keys = _with_room(self.keys, first_key + len(keys))
+        self.seeds = _with_room(self.seeds, first_key + len(keys))
+        self.parts = _with_room(self.parts, first_part + len(parts))
         self.tables[slot] = (
             L.LEFT if is_left else supported, first_column, first_column + len(steps), first_key,
             first_key + len(keys), number, unique[:1] == (PRIMARY,), len(unique) < len(keys),
@@ -418,7 +418,7 @@ class Descriptors:
         """Mark a table map's digest as malformed."""
         slot = self._used[0]
         self.maps.append(None)
-        self.tables = with_room(self.tables, slot + 1)
+        self.tables = _with_room(self.tables, slot + 1)
         self.tables[slot] = 0
         self.tables[slot, L.D_SUPPORTED] = L.MALFORMED
         self._used[0] = slot + 1
@@ -432,7 +432,7 @@ class Descriptors:
             weights = ascii_weights(collation)
             assert weights is not None, collation
             row = self._weight_rows[collation] = len(self._weight_rows) + 1
-            self.weights = with_room(self.weights, row + 1)
+            self.weights = _with_room(self.weights, row + 1)
             self.weights[row] = weights
         return row
 
@@ -454,8 +454,7 @@ class Descriptors:
         self._known += 1
 
 
-def with_room(array: NDArray[np.generic], size: int) -> NDArray[np.generic]:
-    """Return the array, or a longer copy of at least the size."""
+def _with_room(array: NDArray[np.generic], size: int) -> NDArray[np.generic]:
     if size <= len(array):
         return array
     longer = np.zeros((max(size, 2 * len(array)), *array.shape[1:]), array.dtype)

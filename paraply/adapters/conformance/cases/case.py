@@ -120,6 +120,7 @@ def _features(case: Case) -> frozenset[str]:
     return frozenset(found)
 
 
+T = "CREATE TABLE d.t (id INT PRIMARY KEY, v INT)"
 OTHER = "CREATE TABLE d.other (id INT PRIMARY KEY, v INT)"
 """Its rows show that the applier works in parallel."""
 

@@ -8,11 +8,11 @@ from paraply.adapters.conformance.cases.case import (
     SAME_TABLES,
     WHOLE,
     Case,
+    T,
     among_bystanders,
 )
 from paraply.adapters.conformance.source import delete, insert, update
 
-T = "CREATE TABLE d.t (id INT PRIMARY KEY, v INT)"
 U = "CREATE TABLE d.u (id INT PRIMARY KEY, k INT, UNIQUE KEY uk (k))"
 _KEYLESS = "CREATE TABLE d.k (a INT, b INT)"
 _NULLABLE = "CREATE TABLE d.k (a INT, b INT, UNIQUE KEY ua (a))"

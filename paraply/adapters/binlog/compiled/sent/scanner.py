@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from paraply.adapters.binlog.column_types import ColumnType, WireColumn
 from paraply.adapters.binlog.compiled import layout as L
-from paraply.adapters.binlog.compiled.descriptors import column_step, with_room
+from paraply.adapters.binlog.compiled.descriptors import column_step
 from paraply.adapters.binlog.compiled.hashing import crc32_tables
 from paraply.adapters.binlog.compiled.scan_kernel import table_map_digest
 from paraply.adapters.binlog.compiled.sent import layout as S
@@ -197,8 +197,8 @@ class SentScanner:
         slot = len(self._names)
         self._names.append("" if table is None else table.name)
         columns, bodies = self._columns_used, self._bodies_used
-        self._columns = with_room(self._columns, columns + len(steps))
-        self._bodies = with_room(self._bodies, bodies + len(body))
+        self._columns = _with_room(self._columns, columns + len(steps))
+        self._bodies = _with_room(self._bodies, bodies + len(body))
         if is_plain:
             for index, step in enumerate(steps, start=columns):
                 self._columns[index] = step
@@ -213,6 +213,14 @@ class SentScanner:
         while self._hashes[at]:
             at = (at + 1) & (len(self._hashes) - 1)
         self._hashes[at], self._slots[at] = digest, slot
+
+
+def _with_room(array: NDArray[np.generic], size: int) -> NDArray[np.generic]:
+    if size <= len(array):
+        return array
+    longer = np.zeros((max(size, 2 * len(array)), *array.shape[1:]), array.dtype)
+    longer[: len(array)] = array
+    return longer
 
 
 def has_same_content(mine: bytes, theirs: bytes, my_trailer: int, their_trailer: int) -> bool:
