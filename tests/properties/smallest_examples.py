@@ -164,13 +164,6 @@ def smallest(history: History, occurs: Occurs) -> History:
         history = found
 
 
-def is_smallest(example: Example, properties: dict[str, Property]) -> bool:
-    prop, what = properties[example.prop], example.what
-    return occurs_in(example.history, prop, what) and not any(
-        occurs_in(one, prop, what) for one in smaller(example.history)
-    )
-
-
 def store(path: Path, named: Iterable[tuple[list[Any], History]]) -> None:
     """Write histories, each after what names it, in the order of their names."""
     lines = [
