@@ -14,7 +14,6 @@ import json
 import os
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -28,6 +27,7 @@ import boto3
 import pyspark
 
 from ci.pods import POD_SETTINGS, api_server
+from paraply.adapters.servers.ports import free_port
 from paraply.auditing.following.follower import Follower
 from paraply.auditing.pipeline import AuditRequest
 from paraply.mining.audit_tables import FILES, SCHEMAS, AuditTables
@@ -37,7 +37,7 @@ from paraply.mining.session import QUIET_SETTINGS
 from tests.builders.hot_logs import hot_log
 from tests.builders.log_forger import ForgedLog
 from tests.builders.rotated_logs import rotated
-from tests.builders.s3_server import s3_server
+from tests.builders.s3_server import listens, s3_server
 
 ROOT = Path(__file__).resolve().parent.parent
 SPARK_HOME = Path(pyspark.__file__).resolve().parent
@@ -317,21 +317,9 @@ def _python_without_us(folder: Path) -> Path:
     return script
 
 
-def free_port() -> int:
-    """Return a free loopback port."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
 def wait_for_port(port: int) -> None:
     """Wait until a process listens."""
-
-    def is_open() -> bool:
-        with socket.socket() as probe:
-            return probe.connect_ex(("127.0.0.1", port)) == 0
-
-    wait_for(is_open, START_S, f"port {port}")
+    wait_for(lambda: listens(port), START_S, f"port {port}")
 
 
 def wait_for(condition: Callable[[], bool], seconds: float, what: str) -> None:

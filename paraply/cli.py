@@ -57,8 +57,9 @@ _EPILOG = """\
 exit codes: 0 holds, 1 violated, 2 unknown, 3 wrong usage or unreadable input, 70 internal error
 (no verdict; the line on standard error names the file with the traceback)
 
-example:
+examples:
   paraply audit binlog.000001 binlog.000002 --html report.html
+  paraply audit --help
 """
 
 

@@ -13,6 +13,7 @@ from multiprocessing import get_context
 
 from ci.bench.measure import Run, interleave, run_here
 from ci.bench.registry import Goal, Options, Report, benchmark
+from ci.kernels import WITHOUT_VIEWS
 from paraply.campaigning.result import judge
 from paraply.counterexamples.foreign_systems import smallest_of_system
 from paraply.mining.campaign import StopWhen, read_campaign, run_campaign
@@ -31,7 +32,6 @@ from paraply.vocabulary.schedule import SeededSchedule
 
 LARGE = {"transactions": "12", "rows": "6", "workers": "4"}
 COMPOSED = "composed:wl8440"
-WITHOUT_VIEWS = {"joins": "0", "departures": "0"}
 REFERENCE_RUNS = 400
 KERNEL_RUNS = 50_000
 SUBJECTS = (

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from paraply.adapters.servers import Installation, Server
+from paraply.adapters.servers.definitions import SYSTEM_SCHEMAS
 
-SYSTEM_SCHEMAS = ("information_schema", "mysql", "performance_schema", "sys")
 _BYTES_TYPES = frozenset(
     ("binary", "varbinary", "tinyblob", "blob", "mediumblob", "longblob", "vector", "geometry",
      "point", "linestring", "polygon", "multipoint", "multilinestring", "multipolygon",

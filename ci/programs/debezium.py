@@ -23,7 +23,7 @@ from ci.programs.mysql_servers import (
 from ci.programs.program import Program, Task
 from paraply.adapters.servers import ServerRoom, find_mariadb, find_mysql
 from paraply.adapters.servers.server import Server
-from paraply.adapters.servers.unprivileged import give
+from paraply.adapters.servers.unprivileged import give, link_or_copy
 from paraply.verifying.result import VerifyResult
 
 _PASSWORD = secrets.token_hex(16)
@@ -76,7 +76,7 @@ def _run(sink: str, required: str, task: Task) -> VerifyResult:
         settings = folder / "settings.json"
         engine_settings = settings_for(sink, folder, source=source.port, target=target.port)
         settings.write_text(json.dumps(engine_settings, default=str))
-        shutil.copytree(environment(), folder / "env", symlinks=True, copy_function=_link_or_copy)
+        shutil.copytree(environment(), folder / "env", symlinks=True, copy_function=link_or_copy)
         shutil.copy(debezium_sink.__file__, folder)
         give(settings, target.run_as)
         command = (str(folder / "env/bin/python"), str(folder / "debezium_sink.py"), str(settings))
@@ -94,13 +94,6 @@ def _run(sink: str, required: str, task: Task) -> VerifyResult:
         until(lambda: _table(source) == _table(target), "the tables are equal")
         engine.kill()
         return verified(source, target, required=required, filtered=("shop.first",))
-
-
-def _link_or_copy(source: str, target: str) -> None:
-    try:
-        os.link(source, target)
-    except OSError:  # Another file system.
-        shutil.copy2(source, target)
 
 
 def _has_saved(folder: Path) -> bool:

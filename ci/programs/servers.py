@@ -124,11 +124,12 @@ def kill_family(pid: int) -> list[psutil.Process]:
     for process in family:
         with suppress(psutil.NoSuchProcess):
             process.kill()
-    wait_until(lambda: not any(map(_is_alive, family)))
+    wait_until(lambda: not any(map(is_alive, family)))
     return family
 
 
-def _is_alive(process: psutil.Process) -> bool:
+def is_alive(process: psutil.Process) -> bool:
+    """Return whether a process runs; one that has ended and waits for its parent does not."""
     try:
         return bool(process.is_running() and process.status() != psutil.STATUS_ZOMBIE)
     except psutil.NoSuchProcess:

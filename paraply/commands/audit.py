@@ -87,7 +87,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--schema",
         type=InputPath,
         metavar="FILE",
-        help="dump of the table definitions (mysqldump --no-data), for keys the log does not tell",
+        help="dump of the table definitions (mysqldump --no-data), for keys that the log lacks",
     )
     parser.add_argument(
         "--dsn",

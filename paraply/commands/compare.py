@@ -36,8 +36,8 @@ examples:
   paraply compare --workload oltp --transactions 100000 --appliers serial,c3,mysql,mariadb
   paraply compare --workers 16 binlog.000001 binlog.000002 --json compare.json
 
-exit codes: 0 compared, 3 wrong usage or nothing could be read. Whether a log or an applier is
-right is for paraply audit and paraply conform to say.
+exit codes: 0 compared, 3 wrong usage or nothing could be read. To judge a log, use paraply
+audit; to judge an applier, paraply conform.
 """
 
 

@@ -53,6 +53,7 @@ from paraply.conforming.suite import (
     Conformance,
 )
 from paraply.conforming.wire.suite import SCHEDULES as WIRE_SCHEDULES
+from paraply.counterexamples.showing.alternatives import Alternatives
 from paraply.errors import USAGE
 from paraply.file_arguments import (
     ClassFile,
@@ -101,7 +102,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
     parser.description = (
         "Run an applier as a child process: the harness plays source and database, chooses every\n"
-        "interleaving, and judges what happens. docs/protocol.md says what is spoken."
+        "interleaving, and judges what happens. docs/protocol.md defines the messages."
     )
     parser.epilog = _EXAMPLE
     add_plain_argument(parser)
@@ -248,14 +249,7 @@ def run(arguments: argparse.Namespace) -> int:
         if arguments.budget > 0:
             run_more = _run_budget if arguments.log is None else run_other_slices
             results += run_more(conformance, arguments)
-        others = {}
-        if arguments.html is not None:
-            failed = [result for result in results if result.breach is not None]
-            with progress("running the choices not taken", total=len(failed)) as advance:
-                for number, result in enumerate(failed, start=1):
-                    assert result.breach is not None
-                    others[result.case.id] = other_choices(conformance, result.case, result.breach)
-                    advance(number)
+        others = {} if arguments.html is None else _choices_not_taken(conformance, results)
     commands = {
         result.case.id: _again(result, arguments, command)
         for result in results
@@ -275,6 +269,18 @@ def run(arguments: argparse.Namespace) -> int:
         remarks=remarks,
     )
     return write_outputs(arguments, report)
+
+
+def _choices_not_taken(
+    conformance: Conformance, results: Sequence[CaseResult]
+) -> dict[str, Alternatives]:
+    found = {}
+    failed = [(one.case, one.breach) for one in results if one.breach is not None]
+    with progress("running the choices not taken", total=len(failed)) as advance:
+        for number, (case, breach) in enumerate(failed, start=1):
+            found[case.id] = other_choices(conformance, case, breach)
+            advance(number)
+    return found
 
 
 def _refuse_options_of_json_lines(arguments: argparse.Namespace) -> None:

@@ -89,7 +89,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--duration", type=positive_seconds, default=defaults.duration_s, metavar="S",
         help=f"or after so many seconds of load ({defaults.duration_s:.0f})",
     )  # fmt: skip
-    parser.add_argument("--seed", type=int, default=defaults.seed, metavar="S", help="(0)")
+    parser.add_argument(
+        "--seed", type=int, default=defaults.seed, metavar="S", help="of random choices (0)"
+    )
     parser.add_argument(
         "--dsn", nargs="+", default=[], metavar="DSN",
         help="servers that are already there, the source first: mysql://USER@HOST:PORT,"

@@ -139,7 +139,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "without a name, list them",
     )  # fmt: skip
     instead.add_argument(
-        "--regressions", default=REGRESSIONS, metavar="DIR", help=f"({REGRESSIONS})"
+        "--regressions",
+        default=REGRESSIONS,
+        metavar="DIR",
+        help=f"folder of the regression tests ({REGRESSIONS})",
     )
 
 

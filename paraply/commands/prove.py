@@ -41,25 +41,28 @@ from paraply.vocabulary.counting import counted
 from paraply.vocabulary.errors import ParaplyError
 from paraply.vocabulary.verdict import Verdict, combine
 
-_EXAMPLE = """\
-example:
+_EPILOG = """\
+examples:
   paraply prove --list               what there is to prove and to refute
   paraply prove                      all theorems by all three judges, all counterexamples
   paraply prove --solver kernel      by the stored certificates; no solver need be installed
   paraply prove P01 C03 --matrix     one of each, with the matrix invariant x action
   paraply prove --seeds 10 --orders 10    is every proof stable in both solvers?
   paraply prove --export out/smt2    the obligations as SMT-LIB 2, for another solver
+
+exit codes: 0 every theorem is proved and every counterexample found; 1 one is not as stated; 2 one
+is undecided
 """
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
     parser.description = (
-        "Prove each theorem by induction, for any number of transactions, rows and steps, and find "
-        "each counterexample again. The judges are two solvers and a kernel that checks stored "
-        "certificates and asks neither. An undecided obligation is not proved: exit code 2."
+        "Prove each theorem by induction, for any number of transactions, rows and steps, and\n"
+        "find each counterexample again. The judges are two solvers and a kernel, which checks\n"
+        "stored certificates without them."
     )
-    parser.epilog = _EXAMPLE
+    parser.epilog = _EPILOG
     parser.add_argument("ids", nargs="*", metavar="ID", help="P01, C03, ... (default: all)")
     parser.add_argument("--list", action="store_true", help="print each ID with what it states")
     parser.add_argument("--solver", choices=[*JUDGES, "all"], default="all",

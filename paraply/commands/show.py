@@ -61,7 +61,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--out",
         type=OutputPath,
         metavar="F",
-        help="the page, or the folder for several (beside PATH)",
+        help="the page, or the folder for several (default: beside HISTORY)",
     )
     parser.add_argument("--open", action="store_true", help="open it in a browser")
     parser.add_argument(

@@ -155,9 +155,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
         nargs="+",
         default=[],
         choices=MONITORED,
-        help="follow both logs as a run of a theorem's system: P07 commit order, P13 "
-        "nothing ahead of the source, P17 and P50 nothing twice, P18 nothing passed over; of the "
-        "others the reason why logs do not decide",
+        metavar="P",
+        help="follow both logs as a run of these theorems' systems: P07 commit order, P13 "
+        "nothing ahead of the source, P17 and P50 nothing twice, P18 nothing passed over; for "
+        "others (paraply prove --list), report why logs do not decide",
     )
     parser.add_argument(
         "--by-content",

@@ -14,6 +14,7 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 from paraply.adapters.conformance.cases import Case, cases_named
+from paraply.adapters.conformance.cases.case import OVERLAP
 from paraply.adapters.conformance.host import host_command
 from paraply.adapters.conformance.launching import CommandLauncher
 from paraply.adapters.conformance.requests import REPLICA
@@ -53,7 +54,6 @@ SILENT_MAX = 3
 """Per batch; each lasts the time-out."""
 SHRINK_RUNS_MAX = 60
 """Per case and property."""
-_OVERLAP = "two_transactions_overlap"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -218,12 +218,12 @@ def children_of(
     for case in wanted:
         if case.features <= applier.features:
             judges = [prop.name for prop in conformance.properties_of(case)]
-            sought = [case.decides, *([_OVERLAP] if case.is_about_parallel_apply else [])]
+            sought = [case.decides, *([OVERLAP] if case.is_about_parallel_apply else [])]
             systems.append(
                 ChildSystem(
                     subject=f"{KIND}:{visible(applier.name)}",
                     workload=Workload(dialect=case.id),
-                    judges=tuple(dict.fromkeys([*judges, _OVERLAP])),
+                    judges=tuple(dict.fromkeys([*judges, OVERLAP])),
                     sought=tuple(dict.fromkeys(sought)),
                     command=command,
                     seed=seed,

@@ -12,6 +12,7 @@ from paraply.adapters.conformance.adversaries import mixed_schedules
 from paraply.adapters.conformance.cases.case import (
     ENDS,
     ORDER,
+    OVERLAP,
     PREFIXES,
     Case,
     empty_log,
@@ -49,7 +50,6 @@ _ALWAYS = (
 )
 _IN_COMMIT_ORDER = (ORDER, PREFIXES, "reads_never_go_back", "sessions_keep_their_order")
 _BY_CLOCK = "starts_respect_last_committed"
-_OVERLAP = "two_transactions_overlap"
 
 
 class Result(Enum):
@@ -191,7 +191,7 @@ class Conformance:
                     seconds=time.monotonic() - started,
                     evidence=evidence,
                 )
-            overlaps = overlaps or bool(property_named(_OVERLAP).witness(run.history))
+            overlaps = overlaps or bool(property_named(OVERLAP).witness(run.history))
         self.has_overlapped = self.has_overlapped or overlaps
         is_reached = evidence.verdict is Verdict.HOLDS
         reason = evidence.reason
@@ -256,7 +256,7 @@ class Conformance:
             names += _IN_COMMIT_ORDER
         if "lc_sn" in self.features and not self.features & {"writeset", "commit_id"}:
             names.append(_BY_CLOCK)
-        first = [case.decides] if case.decides != _OVERLAP else []
+        first = [case.decides] if case.decides != OVERLAP else []
         return [property_named(name) for name in dict.fromkeys([*first, *names])]
 
     def _breach(

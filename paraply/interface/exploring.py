@@ -8,6 +8,7 @@ from typing import TypeVar
 
 from paraply.counterexamples.hunt import properties_of
 from paraply.counterexamples.workload_arguments import checked
+from paraply.exploring.explore import Finding
 from paraply.exploring.explore import explore as run_exploration
 from paraply.interface.checking import PropertyName, name_of
 from paraply.mining.drawing import Drawing, drawn_schedules
@@ -113,27 +114,26 @@ def explore(
     verdict = replace(result, is_strict=strict).verdict()
     if exploration is not None and not is_complete:
         verdict = max(verdict, Verdict.UNKNOWN)
-    found = []
-    for finding in result.findings:
-        small = finding.smallest.counterexample if finding.smallest is not None else None
-        found.append(
-            ExploredProperty(
-                name=finding.prop.name,
-                verdict=finding.verdict,
-                reached=finding.tally.reached,
-                broken=finding.tally.violated,
-                is_expected=finding.is_expected,
-                note=finding.note,
-                breaches=tuple(map(str, small.violations)) if small is not None else (),
-                smallest=small.history if small is not None else None,
-            )
-        )
     return ExploreReport(
         verdict=verdict,
         runs=result.campaign.runs,
         histories=result.campaign.histories,
         is_complete=is_complete,
-        properties=tuple(found),
+        properties=tuple(map(_explored, result.findings)),
+    )
+
+
+def _explored(finding: Finding) -> ExploredProperty:
+    small = finding.smallest.counterexample if finding.smallest is not None else None
+    return ExploredProperty(
+        name=finding.prop.name,
+        verdict=finding.verdict,
+        reached=finding.tally.reached,
+        broken=finding.tally.violated,
+        is_expected=finding.is_expected,
+        note=finding.note,
+        breaches=tuple(map(str, small.violations)) if small is not None else (),
+        smallest=small.history if small is not None else None,
     )
 
 

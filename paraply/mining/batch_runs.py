@@ -125,14 +125,14 @@ class Counts:
 
     histories: int = 0
     events: int = 0
-    reached: dict[str, int] = field(default_factory=dict)
-    violated: dict[str, int] = field(default_factory=dict)
+    reached: Counter[str] = field(default_factory=Counter)
+    violated: Counter[str] = field(default_factory=Counter)
     first_violated: dict[str, int] = field(default_factory=dict)
     first_reached: dict[str, int] = field(default_factory=dict)
-    expected: dict[str, int] = field(default_factory=dict)
-    unexplained: dict[str, int] = field(default_factory=dict)
-    relevant: dict[str, int] = field(default_factory=dict)
-    decided: dict[str, int] = field(default_factory=dict)
+    expected: Counter[str] = field(default_factory=Counter)
+    unexplained: Counter[str] = field(default_factory=Counter)
+    relevant: Counter[str] = field(default_factory=Counter)
+    decided: Counter[str] = field(default_factory=Counter)
     confirmed: int = 0
     actions: Counter[str] = field(default_factory=Counter)
     moments: Counter[str] = field(default_factory=Counter)
@@ -151,24 +151,14 @@ class Counts:
         self.histories += other.histories
         self.events += other.events
         self.confirmed += other.confirmed
-        for mine, theirs in (
-            (self.reached, other.reached),
-            (self.violated, other.violated),
-            (self.expected, other.expected),
-            (self.unexplained, other.unexplained),
-            (self.relevant, other.relevant),
-            (self.decided, other.decided),
-        ):
-            for name, count in theirs.items():
-                mine[name] = mine.get(name, 0) + count
+        for tally in TALLIES:
+            getattr(self, tally).update(getattr(other, tally))
         for first, others in (
             (self.first_violated, other.first_violated),
             (self.first_reached, other.first_reached),
         ):
             for name, run in others.items():
                 first[name] = min(run, first.get(name, run))
-        self.actions += other.actions
-        self.moments += other.moments
         self.features |= other.features
         self.courses |= other.courses
         for text, specimen in other.clusters.items():
@@ -184,12 +174,12 @@ class Counts:
     def weigh(self, name: str, evidence: Evidence) -> None:
         """Add a judge's situations in a history."""
         if evidence.relevant:
-            self.relevant[name] = self.relevant.get(name, 0) + evidence.relevant
-            self.decided[name] = self.decided.get(name, 0) + evidence.decided
+            self.relevant[name] += evidence.relevant
+            self.decided[name] += evidence.decided
 
     def evidence_of(self, name: str) -> Evidence:
         """Return a judge's situations in all histories."""
-        return Evidence(relevant=self.relevant.get(name, 0), decided=self.decided.get(name, 0))
+        return Evidence(relevant=self.relevant[name], decided=self.decided[name])
 
     def as_json(self) -> dict[str, Any]:
         """Return plain values for :func:`counts_from_json`."""
@@ -214,21 +204,15 @@ class Counts:
         }
 
 
+TALLIES = (
+    "reached", "violated", "expected", "unexplained", "relevant", "decided", "actions", "moments",
+)  # fmt: skip
 _COUNTED = {str: int}
 _COUNTS_SHAPE = {
     "histories": int,
     "events": int,
-    "reached": _COUNTED,
-    "violated": _COUNTED,
-    "first_violated": _COUNTED,
-    "first_reached": _COUNTED,
-    "expected": _COUNTED,
-    "unexplained": _COUNTED,
-    "relevant": _COUNTED,
-    "decided": _COUNTED,
+    **dict.fromkeys((*TALLIES, "first_violated", "first_reached"), _COUNTED),
     "confirmed": int,
-    "actions": _COUNTED,
-    "moments": _COUNTED,
     "features": [int],
     "courses": str,
     "clusters": {str: {"count": int, "size": [int], "run": int, "program": str}},
@@ -247,14 +231,14 @@ def counts_from_json(value: Mapping[str, Any]) -> Counts:
     return Counts(
         histories=value["histories"],
         events=value["events"],
-        reached=dict(value["reached"]),
-        violated=dict(value["violated"]),
+        reached=Counter(value["reached"]),
+        violated=Counter(value["violated"]),
         first_violated=dict(value["first_violated"]),
         first_reached=dict(value["first_reached"]),
-        expected=dict(value["expected"]),
-        unexplained=dict(value["unexplained"]),
-        relevant=dict(value["relevant"]),
-        decided=dict(value["decided"]),
+        expected=Counter(value["expected"]),
+        unexplained=Counter(value["unexplained"]),
+        relevant=Counter(value["relevant"]),
+        decided=Counter(value["decided"]),
         confirmed=value["confirmed"],
         actions=Counter(value["actions"]),
         moments=Counter(value["moments"]),
@@ -372,20 +356,20 @@ def judged(
         is_explained = bool(violations) and system.explains(prop, history)
         if is_explained and name not in known:
             expected.append(name)
-            counts.expected[name] = counts.expected.get(name, 0) + 1
+            counts.expected[name] += 1
         elif violations:
             signature = shape_signature(name, violations, history).text
             if name in known and not is_explained:
                 signature += UNEXPLAINED
-                counts.unexplained[name] = counts.unexplained.get(name, 0) + 1
+                counts.unexplained[name] += 1
             violated.append(name)
             signatures.append(signature)
-            counts.violated[name] = counts.violated.get(name, 0) + 1
+            counts.violated[name] += 1
             counts.first_violated.setdefault(name, run)
             counts.meet(signature, Specimen(1, size, run, program))
         elif evidence.verdict is Verdict.HOLDS or (evidence.relevant and is_situation(prop)):
             (situations if is_situation(prop) else holds).append(name)
-            counts.reached[name] = counts.reached.get(name, 0) + 1
+            counts.reached[name] += 1
             counts.first_reached.setdefault(name, run)
         elif not is_situation(prop):
             unknown.append(name)

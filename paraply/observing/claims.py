@@ -43,7 +43,6 @@ _PAIRS = ("mariadb", "mysql")
 _SEMI_SYNC = ("mariadb-semisync", "mysql-semisync")
 _MYSQL = ("mysql", "mysql-semisync", "mysql-gr", "existing")
 _MARIADB = ("mariadb", "mariadb-semisync", "galera")
-_ONE_SOURCE = (*_PAIRS, "existing")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -207,16 +207,6 @@ def verdict_of(history: History, prop: Property) -> Verdict:
     return Verdict.VIOLATED if prop.violations(history) else prop.evidence(history, ()).verdict
 
 
-def verdict_over(histories: Iterable[History], prop: Property) -> Verdict:
-    """Return the joint verdict."""
-    evidence = NO_EVIDENCE
-    for history in histories:
-        if prop.violations(history):
-            return Verdict.VIOLATED
-        evidence += prop.evidence(history, ())
-    return evidence.verdict
-
-
 _PROPERTIES: dict[str, Property] = {}
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from paraply.properties.registry import Property, Violation
 from paraply.vocabulary.history import History
-from paraply.vocabulary.schedule import Exploration, Schedule, SeededSchedule
+from paraply.vocabulary.schedule import Schedule, SeededSchedule
 
 System = Callable[[Schedule], History]
 
@@ -48,15 +48,3 @@ def search(system: System, prop: Property, schedules: Iterable[Schedule]) -> Cou
                 choices=tuple(schedule.choices), history=history, violations=violations, runs=runs
             )
     return None
-
-
-def search_exhaustively(
-    system: System, prop: Property, *, runs_max: int
-) -> tuple[Counterexample | None, bool]:
-    """Enumerate runs until one breaks the property.
-
-    Also returns whether all runs were made.
-    """
-    exploration = Exploration(runs_max=runs_max)
-    found = search(system, prop, exploration)
-    return found, exploration.is_complete

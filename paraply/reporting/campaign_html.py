@@ -234,7 +234,7 @@ def _mutants(
                 verdict_cell(result.verdict.word),
                 number(result.first_found),
                 number(None if result.seconds_to_find is None else result.seconds_to_find * 1000),
-                number(sum(result.counts.violated.get(name, 0) for name in result.system.goals)),
+                number(sum(result.counts.violated[name] for name in result.system.goals)),
                 number(result.counts.histories),
                 Cell("-", key="9e99")
                 if entry is None
@@ -330,15 +330,15 @@ def _situations(results: Sequence[SystemResult]) -> Section:
     for result in results:
         counts = result.counts
         for name in sorted(result.system.situations):
-            met = counts.reached.get(name, 0) + counts.violated.get(name, 0)
+            met = counts.reached[name] + counts.violated[name]
             rows.append(
                 [
                     Cell(name),
                     Cell(result.system.name),
                     number(met),
                     number(100 * met / max(counts.histories, 1), 1),
-                    number(counts.relevant.get(name, 0)),
-                    number(counts.decided.get(name, 0)),
+                    number(counts.relevant[name]),
+                    number(counts.decided[name]),
                 ]
             )
     table = Table(

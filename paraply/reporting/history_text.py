@@ -223,13 +223,14 @@ def _table_line(
     return (
         f"T{transaction.id}",
         shortened(items_text(transaction.write_set), ITEMS_LENGTH_MAX),
-        _agreed({member: last_committed for member, (last_committed, _) in numbers.items()}),
-        _agreed({member: number for member, (_, number) in numbers.items()}),
+        agreed({member: last_committed for member, (last_committed, _) in numbers.items()}),
+        agreed({member: number for member, (_, number) in numbers.items()}),
         ", ".join(remarks),
     )
 
 
-def _agreed(values: Mapping[str, str]) -> str:
+def agreed(values: Mapping[str, str]) -> str:
+    """Return the common value, or each member's."""
     if len(set(values.values())) <= 1:
         return next(iter(values.values()), "")
     return ", ".join(f"{member} {value}" for member, value in values.items() if member)

@@ -102,7 +102,7 @@ def mutant_lines(results: Sequence[SystemResult], *, with_times: bool) -> list[s
                 result.system.name,
                 "-" if result.first_found is None else f"{result.first_found:,}",
                 result.counts.histories,
-                sum(result.counts.violated.get(goal, 0) for goal in result.system.goals),
+                sum(result.counts.violated[goal] for goal in result.system.goals),
                 _milliseconds(result) if with_times else "",
                 result.note,
             )
@@ -227,7 +227,7 @@ def _system_json(result: SystemResult, *, with_times: bool) -> dict[str, Any]:
         "reached": counts.reached,
         "violated": counts.violated,
         "situations": {
-            name: {"relevant": relevant, "decided": counts.decided.get(name, 0)}
+            name: {"relevant": relevant, "decided": counts.decided[name]}
             for name, relevant in counts.relevant.items()
         },
         "first_violated": counts.first_violated,

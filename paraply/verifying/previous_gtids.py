@@ -6,10 +6,8 @@ from collections.abc import Callable, Mapping
 
 from paraply.adapters.binlog.report import LogReport
 from paraply.vocabulary.errors import ParaplyError
-from paraply.vocabulary.gtid_set import GtidSet
+from paraply.vocabulary.gtid_set import EMPTY_GTID_SET, GtidSet
 from paraply.vocabulary.gtid_set_text import parse_gtid, parse_gtid_set
-
-NOTHING = GtidSet()
 
 
 def before(report: LogReport) -> tuple[Mapping[str, int], GtidSet]:
@@ -19,14 +17,14 @@ def before(report: LogReport) -> tuple[Mapping[str, int], GtidSet]:
     """
     first = next((file for file in report.files if file.events), None)
     if first is None:
-        return {}, NOTHING
+        return {}, EMPTY_GTID_SET
     if first.gtid_list is None:
         return {}, parse_gtid_set(first.previous_gtids or "")
     highest: dict[str, int] = {}
     for position in first.gtid_list:
         domain, _, sequence = position.split("-")
         highest[domain] = max(int(sequence), highest.get(domain, 0))
-    return highest, NOTHING
+    return highest, EMPTY_GTID_SET
 
 
 def had_before(report: LogReport) -> Callable[[str], bool]:

@@ -185,11 +185,6 @@ class MariadbBinlogState:
         others = [g for g in self if (g.domain, g.server) != (gtid.domain, gtid.server)]
         return MariadbBinlogState([*others, gtid], counters=self._counters)
 
-    def count_applied(self, gtid: MariadbGtid) -> MariadbBinlogState:
-        """Count an unlogged ``gtid`` (log_slave_updates=0) for next_sequence only."""
-        seen = max(self._counters.get(gtid.domain, 0), gtid.sequence)
-        return MariadbBinlogState(self, counters=self._counters | {gtid.domain: seen})
-
     def __str__(self) -> str:
         """Format like ``@@gtid_binlog_state``."""
         return ",".join(map(str, self))

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.browser.chromium import Chromium, binary
+from tests.browser.chromium import binary
 from tests.browser.layout import WIDTHS
 from tests.browser.pages import PAGES
 from tests.conftest import REPOSITORY
@@ -20,12 +20,6 @@ pytestmark = [
     pytest.mark.skipif(binary() is None, reason="no Chromium: ci/servers installs one"),
     pytest.mark.skipif(not AXE.is_file(), reason="no axe-core: ci/servers fetches it with npm"),
 ]
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory):
-    with Chromium(tmp_path_factory.mktemp("profile")) as found:
-        yield found
 
 
 def complaints(browser, file):

@@ -14,7 +14,7 @@ from paraply.reference_impl.subject import Workload
 from paraply.registries import registered_mutants, registered_subjects
 from paraply.reporting.campaign_html import campaign_html
 from paraply.vocabulary.verdict import Verdict
-from tests.browser.chromium import Chromium, binary
+from tests.browser.chromium import binary
 from tests.browser.pages import campaign_page
 from tests.browser.test_accessibility import AXE, complaints
 
@@ -25,12 +25,6 @@ pytestmark = [
 SCREEN, SCREENS_MAX = 800, 5
 COUNTEREXAMPLES = 400
 NARROW = 400
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory):
-    with Chromium(tmp_path_factory.mktemp("profile")) as found:
-        yield found
 
 
 class Quick(System):

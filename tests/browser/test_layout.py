@@ -25,12 +25,6 @@ pytestmark = [
 ]
 
 
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory):
-    with Chromium(tmp_path_factory.mktemp("profile")) as found:
-        yield found
-
-
 @pytest.fixture(scope="module", params=sorted(PAGES))
 def page(request, tmp_path_factory):
     return request.param, PAGES[request.param](tmp_path_factory.mktemp(request.param))

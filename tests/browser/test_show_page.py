@@ -10,7 +10,7 @@ from paraply.reporting.show_html import show_html
 from paraply.reporting.table_page import index_html
 from paraply.vocabulary.notation_parser import parse_history
 from paraply.vocabulary.verdict import Verdict
-from tests.browser.chromium import Chromium, binary
+from tests.browser.chromium import binary
 from tests.browser.pages import campaign_page, conform_page, history_page
 
 pytestmark = [
@@ -18,12 +18,6 @@ pytestmark = [
     pytest.mark.skipif(binary() is None, reason="no Chromium: ci/servers installs one"),
 ]
 LONG = 20_000
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory):
-    with Chromium(tmp_path_factory.mktemp("profile")) as found:
-        yield found
 
 
 @pytest.fixture(scope="module")

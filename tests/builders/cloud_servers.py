@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import socket
 import subprocess
 import sys
 import time
@@ -15,7 +14,9 @@ from pathlib import Path
 from urllib.parse import parse_qs, quote, unquote, urlsplit
 from urllib.request import Request, urlopen
 
+from paraply.adapters.servers.ports import free_port
 from tests.builders.faulty_s3 import ProxyHandler, ProxyServer
+from tests.builders.s3_server import listens
 
 START_S = 60.0
 CLOUDS = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "paraply" / "clouds"
@@ -34,7 +35,7 @@ def gcs_binary() -> Path | None:
 @contextmanager
 def google() -> Iterator[dict[str, str]]:
     """Start a server with one bucket; yield the environment that reaches it."""
-    port = _free_port()
+    port = free_port()
     words = ["-scheme", "http", "-host", "127.0.0.1", "-port", str(port), "-backend", "memory"]
     names = ["-external-url", f"http://127.0.0.1:{port}", "-public-host", f"127.0.0.1:{port}"]
     command = [str(gcs_binary()), *words, *names]
@@ -48,7 +49,7 @@ def google() -> Iterator[dict[str, str]]:
 @contextmanager
 def azure() -> Iterator[dict[str, str]]:
     """Start a server with one container; yield the environment that reaches it."""
-    port = _free_port()
+    port = free_port()
     words = ["--inMemoryPersistence", "--skipApiVersionCheck", "--disableTelemetry"]
     place = ["--blobHost", "127.0.0.1", "--blobPort", str(port)]
     with _running([str(AZURITE), *words, *place], port), _completed(port) as url:
@@ -123,7 +124,7 @@ def _running(command, port):
     )  # fmt: skip
     try:
         until = time.monotonic() + START_S
-        while port and not _listens(port):
+        while port and not listens(port):
             if process.poll() is not None or time.monotonic() > until:
                 raise TimeoutError(f"{command[0]} does not listen")
             time.sleep(0.1)
@@ -133,17 +134,6 @@ def _running(command, port):
         process.wait()
         if process.stdout:
             process.stdout.close()
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
-def _listens(port: int) -> bool:
-    with socket.socket() as probe:
-        return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
 if __name__ == "__main__":

@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from paraply.properties.logs.audit import AuditOptions, Auditor
+from paraply.vocabulary.audit_result import AuditResult
 from paraply.vocabulary.keys import ConflictKey
 from paraply.vocabulary.log import (
     LoggedKind,
@@ -232,3 +234,11 @@ def with_keys(
     txn = transaction(ordinal, rows=rows, **fields)
     txn.keys = frozenset(keys)
     return txn
+
+
+def audited(transactions: Sequence[LoggedTransaction], **options: object) -> AuditResult:
+    """Return the result of an audit with the keys of the notation."""
+    auditor = Auditor(NotationKeys(), AuditOptions(**options))  # type: ignore[arg-type]
+    for txn in transactions:
+        auditor.observe(txn)
+    return auditor.result()

@@ -9,6 +9,8 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from paraply.adapters.servers.ports import free_port
+
 START_S = 60.0
 
 
@@ -22,9 +24,7 @@ def s3_server() -> Iterator[dict[str, str]]:
     """
     import moto.server
 
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = free_port()
     command = [sys.executable, "-m", moto.server.__name__, "-H", "127.0.0.1", "-p", str(port)]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     environment = {
@@ -37,7 +37,7 @@ def s3_server() -> Iterator[dict[str, str]]:
     }
     try:
         until = time.monotonic() + START_S
-        while not _listens(port):
+        while not listens(port):
             if process.poll() is not None or time.monotonic() > until:
                 raise TimeoutError("the S3 server does not listen")
             time.sleep(0.1)
@@ -47,6 +47,7 @@ def s3_server() -> Iterator[dict[str, str]]:
         process.wait()
 
 
-def _listens(port: int) -> bool:
+def listens(port: int) -> bool:
+    """Return whether a process listens at a loopback port."""
     with socket.socket() as probe:
         return probe.connect_ex(("127.0.0.1", port)) == 0

@@ -16,6 +16,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from ci.bench.measure import cpu_seconds
 from tests.fuzz.oracle import limit_memory
 from tests.fuzz.readers import Reader
 
@@ -100,13 +101,13 @@ def run(
     gc.freeze()
     while sum(one.inputs for one in tallies.values()) < inputs and time.monotonic() < deadline:
         name = next_reader(tallies)
-        tally, before = tallies[name], _cpu_seconds()
+        tally, before = tallies[name], cpu_seconds()
         limit_memory()  # From what earlier readers loaded and compiled.
         outcomes, broken = turn(
             by_name[name], seed, range(tally.inputs, 1 << 62), _later(TURN_S), artifacts
         )
         tally.inputs += outcomes.total() + len(broken)
-        tally.cpu_seconds = round(tally.cpu_seconds + _cpu_seconds() - before, 2)
+        tally.cpu_seconds = round(tally.cpu_seconds + cpu_seconds() - before, 2)
         tally.outcomes += outcomes
         tally.broken += broken
         save(store, seed, tallies)
@@ -115,8 +116,3 @@ def run(
 
 def _later(seconds: float) -> float:
     return time.monotonic() + seconds
-
-
-def _cpu_seconds() -> float:
-    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    return sum(one.ru_utime + one.ru_stime for one in used)

@@ -17,6 +17,7 @@ from ci.programs import slony
 from ci.programs.__main__ import run, sentence
 from ci.programs.program import Program, Task
 from ci.programs.registry import PROGRAMS
+from ci.programs.servers import is_alive
 
 pytestmark = pytest.mark.live
 
@@ -85,10 +86,3 @@ def name_of(process: psutil.Process) -> str:
         return str(process.name())
     except psutil.NoSuchProcess:
         return ""  # A server's helper ended meanwhile.
-
-
-def is_alive(process: psutil.Process) -> bool:
-    try:
-        return bool(process.is_running() and process.status() != psutil.STATUS_ZOMBIE)
-    except psutil.NoSuchProcess:
-        return False

@@ -149,7 +149,7 @@ class ReferenceServers:
         for step in list(self.network.topology_steps(self.plainest))[:1]:
             self.take(step.act)
 
-    def settle(self):
+    def finish(self):
         self.network.to_write = 0
         while not self.network.is_circling:
             steps = list(self.network.progress_steps(self.plainest))

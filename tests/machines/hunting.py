@@ -86,8 +86,8 @@ def assert_breaks(machine, name, hunt):
         hunt.run(machine)
 
 
-def assert_reaches(machine, tested, situation, hunt):
-    """Fail unless a story takes the attribute ``tested`` of the machine to the situation.
+def assert_reaches(machine, situation, hunt):
+    """Fail unless a story takes what the machine tests to the situation.
 
     Without it the machine would have shown nothing.
     """
@@ -95,8 +95,7 @@ def assert_reaches(machine, tested, situation, hunt):
     class NeverReaches(machine):
         def teardown(self):
             super().teardown()
-            history = getattr(self, tested).history()
-            assert not property_named(situation).witness(history), "it is reached"
+            assert not property_named(situation).witness(self.tested.history()), "it is reached"
 
     with pytest.raises(AssertionError, match="it is reached"):
         hunt.run(NeverReaches)

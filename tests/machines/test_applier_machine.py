@@ -65,4 +65,4 @@ def test_unordered_applier_is_found_to_break_what_it_is_known_to_break(name):
 
 def test_machine_lets_transactions_overlap():
     machine = machine_of(workload_of("logical_clock"))
-    assert_reaches(machine, "replica", "two_transactions_overlap", HUNT)
+    assert_reaches(machine, "two_transactions_overlap", HUNT)

@@ -94,12 +94,12 @@ def test_machine_finds_the_fault_of_a_mutant(machine, name):
 
 
 @pytest.mark.parametrize(
-    ("machine", "tested", "situation"),
+    ("machine", "situation"),
     [
-        (tracker_machine("writeset"), "source", "conflicting_transactions_follow_each_other"),
-        (gap_free_machine("filters_drop"), "servers", "executed_set_has_a_hole"),
-        (scheme_machine("c3"), "replica", "two_transactions_overlap"),
+        (tracker_machine("writeset"), "conflicting_transactions_follow_each_other"),
+        (gap_free_machine("filters_drop"), "executed_set_has_a_hole"),
+        (scheme_machine("c3"), "two_transactions_overlap"),
     ],
 )
-def test_machine_reaches_the_interesting_situation(machine, tested, situation):
-    assert_reaches(machine, tested, situation, HUNT)
+def test_machine_reaches_the_interesting_situation(machine, situation):
+    assert_reaches(machine, situation, HUNT)

@@ -114,4 +114,4 @@ def test_unsafe_method_is_found_to_break_what_it_is_known_to_break(dialect, name
     ],
 )
 def test_machine_reaches_the_interesting_situation(machine, situation):
-    assert_reaches(machine, "tested", situation, HUNT)
+    assert_reaches(machine, situation, HUNT)

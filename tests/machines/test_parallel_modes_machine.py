@@ -72,4 +72,4 @@ def test_machine_finds_the_fault_of_a_mutant(name):
     ],
 )
 def test_machine_reaches_what_the_properties_speak_of(situation):
-    assert_reaches(machine_of(workload_of("conservative")), "replica", situation, HUNT)
+    assert_reaches(machine_of(workload_of("conservative")), situation, HUNT)

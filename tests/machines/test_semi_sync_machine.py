@@ -103,4 +103,4 @@ def test_machine_finds_the_fault_of_a_mutant(name):
 )  # fmt: skip
 def test_machine_reaches_what_the_properties_speak_of(situation):
     machine = bound(SemiSyncMachine, ReferenceServers, [])
-    assert_reaches(machine, "servers", situation, HUNT)
+    assert_reaches(machine, situation, HUNT)

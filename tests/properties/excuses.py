@@ -6,8 +6,6 @@ mutant and damaged copies of both, and adds what is new. A number as argument is
 
 from __future__ import annotations
 
-import gzip
-import json
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterator
@@ -19,15 +17,16 @@ from typing import Any
 from paraply.properties.registry import Property, registered_properties
 from paraply.vocabulary.events import Event
 from paraply.vocabulary.history import History
-from paraply.vocabulary.history_jsonl import read_histories, write_history
 from paraply.vocabulary.timestamps import LogicalTimestamp
 from paraply.vocabulary.transactions import Transaction
 from tests.properties.smallest_examples import (
     EVENTS_MAX,
     NUMBER,
     again,
+    read_stored,
     smaller,
     smaller_values,
+    store,
 )
 
 STORE = Path(__file__).resolve().parents[1] / "fixtures" / "excuses.jsonl.gz"
@@ -192,25 +191,12 @@ def shrunk(history: History, prop: Property, breach: str, change: Change) -> Exc
         history = less
 
 
-def written(excuses: list[Excuse]) -> bytes:
-    """Return the stored form."""
-    lines = [
-        json.dumps([one.prop, one.breach, astuple(one.change), list(write_history(one.history))])
-        for one in sorted(excuses, key=lambda one: one.name)
-    ]
-    return gzip.compress("\n".join(lines).encode(), mtime=0)
-
-
 def stored() -> list[Excuse]:
     """Return the stored excuses."""
-    return list(_stored()) if STORE.exists() else []
-
-
-def _stored() -> Iterator[Excuse]:
-    for line in gzip.decompress(STORE.read_bytes()).decode().splitlines():
-        prop, breach, change, lines = json.loads(line)
-        (history,) = read_histories(lines)
-        yield Excuse(prop, breach, Change(*change), history)
+    return [
+        Excuse(prop, breach, Change(*change), history)
+        for prop, breach, change, history in read_stored(STORE)
+    ]
 
 
 def main(number: int) -> int:
@@ -250,7 +236,7 @@ def main(number: int) -> int:
                     if breach not in had[name]:
                         add(history, prop, breach, change)
     excuses = [one for several in found.values() for one in several]
-    STORE.write_bytes(written(excuses))
+    store(STORE, (([one.prop, one.breach, astuple(one.change)], one.history) for one in excuses))
     print(f"{len(excuses)} excuses of {len({one.name for one in excuses})} breaches")
     return 0
 

@@ -11,8 +11,9 @@ import json
 import re
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import MISSING, dataclass, fields, replace
+from itertools import starmap
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -163,32 +164,25 @@ def smallest(history: History, occurs: Occurs) -> History:
         history = found
 
 
-def is_smallest(example: Example, properties: dict[str, Property]) -> bool:
-    prop, what = properties[example.prop], example.what
-    return occurs_in(example.history, prop, what) and not any(
-        occurs_in(one, prop, what) for one in smaller(example.history)
-    )
-
-
-def written(examples: list[Example]) -> bytes:
-    """Return the stored form."""
+def store(path: Path, named: Iterable[tuple[list[Any], History]]) -> None:
+    """Write histories, each after what names it, in the order of their names."""
     lines = [
-        json.dumps([one.prop, one.what, list(write_history(one.history))]) + "\n"
-        for one in sorted(examples, key=lambda one: one.name)
+        json.dumps([*names, list(write_history(history))]) + "\n"
+        for names, history in sorted(named, key=lambda one: one[0][:2])
     ]
-    return gzip.compress("".join(lines).encode(), mtime=0)
+    path.write_bytes(gzip.compress("".join(lines).encode(), mtime=0))
+
+
+def read_stored(path: Path) -> Iterator[list[Any]]:
+    """Yield the names that :func:`store` wrote, each with its history."""
+    for line in gzip.decompress(path.read_bytes()).decode().splitlines():
+        *names, lines = json.loads(line)
+        yield [*names, *read_histories(lines)]
 
 
 def stored() -> list[Example]:
     """Return the stored examples."""
-    if not STORE.exists():
-        return []
-    found = []
-    for line in gzip.decompress(STORE.read_bytes()).decode().splitlines():
-        prop, what, lines = json.loads(line)
-        (history,) = read_histories(lines)
-        found.append(Example(prop, what, history))
-    return found
+    return list(starmap(Example, read_stored(STORE)))
 
 
 def again(history: History) -> History:
@@ -241,7 +235,7 @@ def main() -> int:
                     add(prop, what, history)
     known = [one for found in found_of.values() for one in found]
     count = [key for key, found in found_of.items() if found]
-    STORE.write_bytes(written(known))
+    store(STORE, (([one.prop, one.what], one.history) for one in known))
     missing = [prop.name for prop in properties if not any(one.prop == prop.name for one in known)]
     print(f"{len(known)} examples of {len(count)} breaches and situations; none of {missing}")
     return 0

@@ -12,7 +12,6 @@ import paraply.properties.logs.replay_state
 import paraply.properties.logs.safety_evidence
 import paraply.properties.logs.scheduling_models
 import paraply.properties.logs.worker_timeline
-from paraply.properties.logs.audit import AuditOptions, Auditor
 from paraply.properties.logs.conflict_index import Horizon
 from paraply.properties.logs.log_lint import LogLint
 from paraply.properties.logs.naive_conflict_graph import check_all_pairs
@@ -20,8 +19,8 @@ from paraply.properties.logs.row_replay import RowReplay
 from paraply.vocabulary.log import LoggedKind
 from paraply.vocabulary.verdict import Verdict
 from tests.builders.logged import (
-    NotationKeys,
     Tables,
+    audited,
     grouped,
     insert,
     log,
@@ -32,13 +31,6 @@ from tests.builders.logged import (
 from tests.properties.logged_strategies import mysql_logs
 
 ONCE_PATCHED = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
-
-
-def audited(transactions, **options):
-    auditor = Auditor(NotationKeys(), AuditOptions(**options))
-    for txn in transactions:
-        auditor.observe(txn)
-    return auditor.result()
 
 
 def reasons(result):

@@ -6,19 +6,18 @@ from dataclasses import replace
 
 import pytest
 
-from paraply.properties.logs.audit import AuditOptions, Auditor
 from paraply.properties.logs.conflict_index import Horizon
 from paraply.vocabulary.audit_result import AuditResult
 from paraply.vocabulary.log import LoggedKind
 from paraply.vocabulary.verdict import Verdict
-from tests.builders.logged import NotationKeys, grouped, log, maria_log, stamped, transaction
-
-
-def audited(transactions, **options) -> AuditResult:
-    auditor = Auditor(NotationKeys(), AuditOptions(**options))
-    for txn in transactions:
-        auditor.observe(txn)
-    return auditor.result()
+from tests.builders.logged import (
+    audited,
+    grouped,
+    log,
+    maria_log,
+    stamped,
+    transaction,
+)
 
 
 def violating_pairs(result: AuditResult) -> list[tuple[int, int]]:

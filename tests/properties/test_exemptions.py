@@ -14,10 +14,6 @@ from paraply.properties.registry import Exemption, Property, registered_properti
 from paraply.vocabulary.events import Event, EventKind
 from paraply.vocabulary.history import History
 from paraply.vocabulary.transactions import Transaction
-from tests.properties import test_failover as failover
-from tests.properties import test_saved_positions as saved_positions
-from tests.properties import test_session_guarantees as guarantees
-from tests.properties import test_stated_positions as stated_positions
 from tests.properties.histories import history_of
 from tests.properties.smallest_examples import stored
 
@@ -154,21 +150,13 @@ def domains(run: History) -> set[int]:
 
 
 EXEMPTIONS = [(prop, one) for prop in registered_properties() for one in prop.exemptions]
-EXAMPLES = [(one.prop, one.history) for one in stored()]
-EXAMPLES += [
-    (saved_positions.saved_positions_keep_up.__name__, saved_positions.history(
-        f"{saved_positions.COMMITS} ; position_saved"
-    )),
-    (failover.sources_have_what_follows_their_backup.__name__, failover.history(
-        failover.BACKUP, failover.ASKS.format("")
-    )),
-    (stated_positions.replicas_ask_for_what_they_lack.__name__, stated_positions.run(
-        stated_positions.SOURCE, stated_positions.HAS, stated_positions.START.format("")
-    )),
-    (guarantees.MR.__name__, history_of(
-        f"{guarantees.LOG}read session=s2 [x=T1 y=T2] ; read session=s2 [x=T1 y=T0]"
-    )),
-]  # fmt: skip
+SAVED_LATE = history_of("| T1{a} | T2{a} | T3{a} | " + " ; ".join(
+    f"scheduled T{one}@w1 ; begun T{one}@w1 ; engine_committed T{one}@w1" for one in (1, 2, 3)
+) + " ; position_saved")  # fmt: skip
+EXAMPLES = [
+    *((one.prop, one.history) for one in stored()),
+    ("saved_positions_keep_up", SAVED_LATE),
+]
 
 
 def breaks(run: History, prop: Property) -> bool:

@@ -15,7 +15,6 @@ from paraply.properties.registry import (
     property_named,
     registered_properties,
     verdict_of,
-    verdict_over,
 )
 from paraply.vocabulary.errors import ParaplyError
 from paraply.vocabulary.events import EventKind
@@ -67,13 +66,6 @@ def test_history_without_events_that_are_needed_decides_neither_way(breaches):
     assert not lacking.violations(History())
     assert lacking.evidence(History()).reason == "0 of 4: no begun events"
     assert verdict_of(History(), lacking) is Verdict.UNKNOWN
-
-
-def test_nothing_seen_over_many_histories_is_unknown():
-    assert verdict_over([History(), History()], prop([], False)) is Verdict.UNKNOWN
-    assert verdict_over([], prop([], True)) is Verdict.UNKNOWN
-    assert verdict_over([History()], prop([], True)) is Verdict.HOLDS
-    assert verdict_over([History()], prop([Broken()], True)) is Verdict.VIOLATED
 
 
 def test_unknown_property_names_the_command_that_lists_them():

@@ -11,13 +11,12 @@ from hypothesis import strategies as st
 from hypothesis.errors import NoSuchExample
 
 import paraply.properties.logs.dependency_safety as dependency_safety
-from paraply.properties.logs.audit import AuditOptions, Auditor
 from paraply.properties.logs.conflict_index import AccessTable, Horizon
 from paraply.properties.logs.naive_conflict_graph import check_all_pairs
 from paraply.properties.logs.overlap_rules import RULES, CommitGroupRule, LogicalClockRule
 from paraply.vocabulary.counting import counted
 from paraply.vocabulary.verdict import Verdict
-from tests.builders.logged import NotationKeys, log, maria_log
+from tests.builders.logged import audited, log, maria_log
 from tests.properties.logged_strategies import TABLES, mariadb_logs, mysql_logs
 
 # To find one is enough here; shrinking it would take most of the time.
@@ -28,13 +27,6 @@ SEARCH = settings(
     database=None,
     phases=[Phase.generate],
 )
-
-
-def audited(transactions, **options):
-    auditor = Auditor(NotationKeys(), AuditOptions(**options))
-    for txn in transactions:
-        auditor.observe(txn)
-    return auditor.result()
 
 
 def listed_pairs(result):

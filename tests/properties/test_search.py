@@ -8,11 +8,11 @@ from dataclasses import dataclass
 import pytest
 
 from paraply.properties.registry import Expectation, Property, Violation
-from paraply.properties.search import random_schedules, search, search_exhaustively
+from paraply.properties.search import random_schedules, search
 from paraply.properties.shrinking import ReadableOracle, cuts, shrink
 from paraply.vocabulary.events import Event, EventKind
 from paraply.vocabulary.history import History
-from paraply.vocabulary.schedule import RecordedSchedule
+from paraply.vocabulary.schedule import Exploration, RecordedSchedule
 from paraply.vocabulary.timestamps import LogicalTime
 
 
@@ -61,14 +61,12 @@ def test_shrinking_ends_at_the_two_steps_that_matter():
 
 
 def test_exhaustive_search_says_whether_it_saw_everything():
-    found, is_complete = search_exhaustively(
-        lambda schedule: system_of_one_step(schedule), PROPERTY, runs_max=100
-    )
-    assert found is None
-    assert is_complete
-    found, is_complete = search_exhaustively(system, PROPERTY, runs_max=3)
-    assert found is None
-    assert not is_complete
+    exploration = Exploration(runs_max=100)
+    assert search(system_of_one_step, PROPERTY, exploration) is None
+    assert exploration.is_complete
+    exploration = Exploration(runs_max=3)
+    assert search(system, PROPERTY, exploration) is None
+    assert not exploration.is_complete
 
 
 def system_of_one_step(schedule):

@@ -19,7 +19,6 @@ from tests.builders.audit_results import (
 from tests.builders.audit_situations import EVERY_SITUATION, HOSTILE
 
 VOID = {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source"}
-MAY_STAY_OPEN = {"p", "li", "dt", "dd"}
 
 
 @cache

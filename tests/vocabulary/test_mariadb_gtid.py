@@ -125,12 +125,6 @@ def test_number_in_a_hole_counts_as_logged():
     assert not state.has_logged(gtid("0-3-1"))
 
 
-def test_what_was_applied_but_not_logged_moves_the_counter_only():
-    state = parse_binlog_state("0-1-5").count_applied(gtid("0-2-9")).count_applied(gtid("0-2-7"))
-    assert str(state) == "0-1-5"
-    assert state.next_sequence(0) == 10
-
-
 def test_most_recent_of_a_domain_is_printed_last():
     assert str(parse_binlog_state("1-1-1,0-3-7,0-1-9,0-2-8")) == "0-1-9,0-3-7,0-2-8,1-1-1"
 

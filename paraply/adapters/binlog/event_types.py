@@ -68,7 +68,6 @@ class HeaderFlag:
 
     IN_USE = 0x1
     """Format descriptions only: the file is open."""
-    THREAD_SPECIFIC = 0x4
     ARTIFICIAL = 0x20
     """Generated, absent from the source's file."""
     RELAY_LOG = 0x40

@@ -99,11 +99,6 @@ class LogReport:
             yield from file.diagnostics
 
     @property
-    def nothing_read(self) -> bool:
-        """Return whether no event was read (exit code 3)."""
-        return not any(file.events for file in self.files)
-
-    @property
     def read_to_end(self) -> bool:
         """Return whether reading reached every file's end."""
         return all(file.read_to_end for file in self.files)

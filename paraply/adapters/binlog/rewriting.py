@@ -7,8 +7,8 @@ import zlib
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-MAGIC = b"\xfebin"
-HEADER = struct.Struct("<IBIIIH")
+from paraply.adapters.binlog.framing import HEADER, MAGIC
+
 FORMAT_DESCRIPTION = 15
 _IN_USE = 1
 _CHECKSUM_BYTES = 4

@@ -9,8 +9,8 @@ import struct
 import zlib
 from pathlib import Path
 
-_MAGIC = b"\xfebin"
-_HEADER = struct.Struct("<IBIIIH")
+from paraply.adapters.binlog.framing import HEADER, MAGIC
+
 _FORMAT_DESCRIPTION, _MARIADB_GTID = 15, 162
 _MYSQL_GTID = 33
 _CLOCK_AT, _CLOCK = 26, struct.Struct("<qq")
@@ -40,11 +40,11 @@ def forge_commit_ids(file: Path, commit_id: int = _FORGED_ID) -> int:
 
 def forged_log(data: bytes, commit_id: int) -> tuple[bytes, int]:
     """Return the changed log and the number of changes."""
-    log = bytearray(_MAGIC)
-    at, count, has_checksums = len(_MAGIC), 0, False
-    while at + _HEADER.size <= len(data):
-        time_s, code, server_id, size, _, flags = _HEADER.unpack_from(data, at)
-        body = data[at + _HEADER.size : at + size]
+    log = bytearray(MAGIC)
+    at, count, has_checksums = len(MAGIC), 0, False
+    while at + HEADER.size <= len(data):
+        time_s, code, server_id, size, _, flags = HEADER.unpack_from(data, at)
+        body = data[at + HEADER.size : at + size]
         if code == _FORMAT_DESCRIPTION:
             # The byte before its own checksum is the checksum algorithm of the other events.
             has_checksums = body[-5] == 1
@@ -55,13 +55,13 @@ def forged_log(data: bytes, commit_id: int) -> tuple[bytes, int]:
             body = _with_commit_id(body, commit_id)
             count += 1
         at += size
-        new_size = _HEADER.size + len(body) + 4 * is_checked
+        new_size = HEADER.size + len(body) + 4 * is_checked
         end = len(log) + new_size
-        event = _HEADER.pack(time_s, code, server_id, new_size, end, flags) + body
+        event = HEADER.pack(time_s, code, server_id, new_size, end, flags) + body
         if is_checked:
             # The server computes the checksum of a format description as if not in use.
             plain = flags & ~_IN_USE if code == _FORMAT_DESCRIPTION else flags
-            counted = _HEADER.pack(time_s, code, server_id, new_size, end, plain) + body
+            counted = HEADER.pack(time_s, code, server_id, new_size, end, plain) + body
             event += struct.pack("<I", zlib.crc32(counted))
         log += event
     return bytes(log), count
@@ -73,13 +73,13 @@ def forge_last_committed(file: Path) -> int:
     Lengths stay, as do transactions with a tagged GTID.
     """
     log = bytearray(file.read_bytes())
-    at, count, has_checksums = len(_MAGIC), 0, False
-    while at + _HEADER.size <= len(log):
-        _, code, _, size, _, _ = _HEADER.unpack_from(log, at)
+    at, count, has_checksums = len(MAGIC), 0, False
+    while at + HEADER.size <= len(log):
+        _, code, _, size, _, _ = HEADER.unpack_from(log, at)
         end = at + size
         if code == _FORMAT_DESCRIPTION:
             has_checksums = log[end - 5] == 1
-        clock_at = at + _HEADER.size + _CLOCK_AT
+        clock_at = at + HEADER.size + _CLOCK_AT
         if code == _MYSQL_GTID and log[clock_at - 1] == _LOGICAL_CLOCK:
             last_committed, number = _CLOCK.unpack_from(log, clock_at)
             if last_committed > _FIRST:

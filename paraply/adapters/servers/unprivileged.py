@@ -70,7 +70,7 @@ def reachable_tree(tree: Path) -> Path:
     room = temporary_folder("paraply-programs-")
     room.chmod(0o755)
     copy = room / "tree"
-    shutil.copytree(tree, copy, symlinks=True, copy_function=_link_or_copy)
+    shutil.copytree(tree, copy, symlinks=True, copy_function=link_or_copy)
     return copy
 
 
@@ -88,7 +88,8 @@ def reachable(installation: Installation) -> Installation:
     )
 
 
-def _link_or_copy(source: str, target: str) -> None:
+def link_or_copy(source: str, target: str) -> None:
+    """Make a file of the same content, without a copy if possible."""
     try:
         os.link(source, target)
     except OSError:  # Another file system.

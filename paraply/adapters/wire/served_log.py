@@ -8,9 +8,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
 
+from paraply.adapters.binlog.framing import HEADER
 from paraply.adapters.binlog.rewriting import (
     FORMAT_DESCRIPTION,
-    HEADER,
     RawEvent,
     raw_events,
     repacked,

@@ -15,7 +15,7 @@ from paraply.properties.moments import first_breaking_event
 from paraply.properties.registry import Property
 from paraply.reporting.escape import visible
 from paraply.reporting.event_words import event_words
-from paraply.reporting.history_text import lane_names_of, lane_of
+from paraply.reporting.history_text import agreed, lane_names_of, lane_of
 from paraply.vocabulary.history import History
 from paraply.vocabulary.write_set import format_item, sorted_items
 
@@ -121,8 +121,8 @@ def _transactions(history: History) -> list[dict[str, Any]]:
             {
                 "id": one.id,
                 "items": [visible(format_item(item)) for item in sorted_items(one.write_set)],
-                "lc": _agreed({m: str(s.last_committed) for m, s in given.items()}),
-                "sn": _agreed({m: str(s.sequence_number) for m, s in given.items()}),
+                "lc": agreed({m: str(s.last_committed) for m, s in given.items()}),
+                "sn": agreed({m: str(s.sequence_number) for m, s in given.items()}),
                 "kind": one.kind.value.replace("_", " "),
                 "gtid": visible(one.gtid),
                 "session": visible(one.session),
@@ -130,12 +130,6 @@ def _transactions(history: History) -> list[dict[str, Any]]:
             }
         )
     return found
-
-
-def _agreed(values: dict[str, str]) -> str:
-    if len(set(values.values())) <= 1:
-        return next(iter(values.values()), "")
-    return ", ".join(f"{member} {value}" for member, value in values.items() if member)
 
 
 def _breach(history: History, prop: Property) -> dict[str, Any]:

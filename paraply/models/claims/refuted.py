@@ -31,9 +31,10 @@ from paraply.models.systems.variants import (
 
 PAIR = Scope(low=0, high=2, size=1)
 
-_with_open_snapshots = partial(
+with_open_snapshots = partial(
     variant_of_certification, snapshots_are_closed=False, speaks_of_refusals=False
 )
+"""Without A4, which only refusals need."""
 _wherever_ddl_runs = partial(variant_of_end_to_end, ddl_is_apart=False, speaks_of_tables=False)
 
 _STATED = (
@@ -73,19 +74,19 @@ _STATED = (
     ),
     Counterexample(
         id="C07", title="garbage collection before every later snapshot contains the stable set",
-        system=_with_open_snapshots(name="no_a2", stable_is_seen=False),
+        system=with_open_snapshots(name="no_a2", stable_is_seen=False),
         statement="first_certified_wins", scope=Scope(high=0, low=0, size=2), steps=4,
         source="assumption A2; third-party report of diverging members",
     ),
     Counterexample(
         id="C08", title="a stored version without the writer's own GTID",
-        system=_with_open_snapshots(name="without_own_gtid", own_gtid_in_version=False),
+        system=with_open_snapshots(name="without_own_gtid", own_gtid_in_version=False),
         statement="first_certified_wins", scope=Scope(high=0, low=0, size=2), steps=2,
         source="WL#8440 definition of snapshot version against EX2",
     ),
     Counterexample(
         id="C09", title="purging items that are not stable",
-        system=_with_open_snapshots(name="purge_any", purge_stable_only=False),
+        system=with_open_snapshots(name="purge_any", purge_stable_only=False),
         statement="first_certified_wins", scope=Scope(high=0, low=0, size=2), steps=3,
         source="Certifier::garbage_collect",
     ),

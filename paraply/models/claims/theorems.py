@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 from paraply.models.claims.claim import Counterexample, Theorem
 from paraply.models.claims.commits.theorems import THEOREMS_OF_COMMITS
 from paraply.models.claims.exactly_once.theorems import THEOREMS_OF_EXACTLY_ONCE
@@ -11,7 +9,7 @@ from paraply.models.claims.group.theorems import THEOREMS_OF_THE_GROUP
 from paraply.models.claims.ourselves.theorems import THEOREMS_ABOUT_OURSELVES
 from paraply.models.claims.progress.theorems import THEOREMS_OF_PROGRESS
 from paraply.models.claims.refinement.theorems import THEOREMS_OF_REFINEMENT
-from paraply.models.claims.refuted import COUNTEREXAMPLES
+from paraply.models.claims.refuted import COUNTEREXAMPLES, with_open_snapshots
 from paraply.models.systems.variants import (
     variant_of_applier,
     variant_of_certification,
@@ -32,10 +30,6 @@ DIALECTS = (
 )
 """Both safe windows, with and without logged view changes."""
 
-_with_open_snapshots = partial(
-    variant_of_certification, snapshots_are_closed=False, speaks_of_refusals=False
-)
-"""Without A4, which only refusals need."""
 
 REMEDIES = (
     variant_of_semi_sync(name="semi_sync[waits]"),
@@ -102,8 +96,8 @@ _STATED: tuple[Theorem, ...] = (
         claim="First certified wins: of two certified writers of one row, the later had seen the "
         "earlier; garbage collection changes nothing about it.",
         systems=(
-            _with_open_snapshots(name="certification[open snapshots]"),
-            _with_open_snapshots(name="certification[no collection]", collect=False),
+            with_open_snapshots(name="certification[open snapshots]"),
+            with_open_snapshots(name="certification[no collection]", collect=False),
         ),
         statements=("first_certified_wins",),
         assumes=("A2",),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from paraply.properties.apply.stream import RESTARTS
 from paraply.properties.registry import Violation, always, sometimes
 from paraply.properties.vocabularies import (
     ALLOW_PARALLEL,
@@ -30,7 +31,6 @@ _STAGES = (
 """Of an attempt, in order; only row changes repeat."""
 _UNDECIDED = _STAGES.index(EventKind.PREPARED)
 _ENDS = frozenset({EventKind.ROLLED_BACK, EventKind.FAILED, EventKind.SKIPPED})
-_RESTARTS = frozenset({EventKind.CRASHED, EventKind.RECOVERED, EventKind.STARTED})
 _WORK = frozenset({*_STAGES, EventKind.VISIBLE})
 
 
@@ -106,7 +106,7 @@ class _Applier:
     def follow(self, event: Event) -> Iterator[Violation]:
         """Apply an event; yield its breaches."""
         one = event.transaction
-        if event.kind in _RESTARTS:
+        if event.kind in RESTARTS:
             self.undecided |= {
                 one for one, attempt in self.running.items() if attempt.stage >= _UNDECIDED
             }
@@ -238,7 +238,7 @@ def _numbered(history: History) -> Iterator[tuple[Event, int]]:
     """Yield each begin, and the number of the transaction's last attempt since the start, or 0."""
     last: dict[tuple[str, TransactionId], int] = {}
     for event in history.events:
-        if event.kind in _RESTARTS:
+        if event.kind in RESTARTS:
             last = {key: number for key, number in last.items() if key[0] != event.member}
         elif event.kind is EventKind.BEGUN and event.transaction is not None:
             key = event.member, event.transaction
@@ -283,7 +283,7 @@ def _turns(history: History) -> Iterator[tuple[Event, int, TransactionId | None]
     queues: dict[tuple[str, int], list[TransactionId]] = {}
     for event in history.events:
         member, worker, one = event.member, event.worker, event.transaction
-        if event.kind in _RESTARTS or event.kind is EventKind.STOPPED:
+        if event.kind in RESTARTS or event.kind is EventKind.STOPPED:
             queues = {key: queue for key, queue in queues.items() if key[0] != member}
         elif worker is None or one is None:
             continue
@@ -330,7 +330,7 @@ def _unsynced(history: History) -> Iterator[LeftUnsynced]:
         member, one = event.member, event.transaction
         if member not in syncing:
             continue
-        if event.kind in _RESTARTS:
+        if event.kind in RESTARTS:
             pending = {key: worker for key, worker in pending.items() if key[0] != member}
         elif event.kind is EventKind.FLUSHED and one is not None:
             pending[member, one] = event.worker

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from paraply.properties.apply.stream import RESTARTS
 from paraply.properties.registry import Violation, always
 from paraply.vocabulary.events import EventKind
 from paraply.vocabulary.history import EvidenceTier, History
-
-_RESTARTS = frozenset({EventKind.CRASHED, EventKind.STARTED, EventKind.RECOVERED})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,7 +36,7 @@ def _following(history: History) -> Iterator[tuple[str, int, int]]:
     is_whole = history.header.tier is EvidenceTier.CONTROLLED_RUN
     last = dict.fromkeys(history.members, 0) if is_whole else {}
     for event in history.events:
-        if event.kind in _RESTARTS and last.get(event.member):
+        if event.kind in RESTARTS and last.get(event.member):
             del last[event.member]
         elif event.kind is EventKind.FLUSHED and event.group is not None:
             if event.member in last:

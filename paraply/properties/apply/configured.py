@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from paraply.properties.apply.stream import ENDS
 from paraply.properties.registry import Violation, Vocabulary, always, sometimes
 from paraply.properties.vocabularies import applied
 from paraply.vocabulary.events import Event, EventKind
@@ -126,11 +127,8 @@ def _busy(history: History) -> Iterator[int]:
             if event.kind is EventKind.BEGUN:
                 busy[key] = event.transaction
                 yield sum(member == event.member for member, _ in busy)
-            elif event.kind in _ENDS and busy.get(key) == event.transaction:
+            elif event.kind in ENDS and busy.get(key) == event.transaction:
                 del busy[key]
-
-
-_ENDS = frozenset({EventKind.ENGINE_COMMITTED, EventKind.ROLLED_BACK, EventKind.FAILED})
 
 
 def several_workers(history: History) -> bool:

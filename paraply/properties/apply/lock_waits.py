@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from paraply.properties.apply.stream import LOST, ApplyStream, apply_streams
+from paraply.properties.apply.stream import ENDS, LOST, RESTARTS, ApplyStream, apply_streams
 from paraply.properties.registry import Exemption, Violation, always, fields, sometimes
 from paraply.properties.vocabularies import attempts_of_workers, recorded
 from paraply.vocabulary.events import Event, EventKind, Outcome
@@ -20,8 +20,6 @@ LOCAL_READER = "local reader"
 """Note of a lock wait for a reader at the replica, which commits with its READ event."""
 
 _READER = TransactionId(-1)
-_RELEASES = frozenset({EventKind.ENGINE_COMMITTED, EventKind.ROLLED_BACK, EventKind.FAILED})
-_CLEARS = frozenset({EventKind.CRASHED, EventKind.STARTED, EventKind.RECOVERED})
 _MOVES = frozenset({EventKind.ROW_APPLIED, EventKind.FLUSHED, EventKind.ENGINE_COMMITTED})
 _RETURNS = frozenset({EventKind.STARTED, EventKind.RECOVERED})
 
@@ -141,7 +139,7 @@ def row_waits_last_until_the_holder_ends(history: History) -> tuple[WaitEndedEar
 def _early_ends(stream: ApplyStream) -> Iterator[WaitEndedEarly]:
     waits: dict[tuple[TransactionId, int | None], TransactionId] = {}
     for _, event in stream.events:
-        if event.kind in _CLEARS:
+        if event.kind in RESTARTS:
             waits.clear()
         one = _READER if event.kind is EventKind.READ else event.transaction
         if one is None:
@@ -151,7 +149,7 @@ def _early_ends(stream: ApplyStream) -> Iterator[WaitEndedEarly]:
             yield WaitEndedEarly(member=stream.member, transaction=one, holder=waits.pop(waiter))
         if _is_lock_wait(event) and (holder := _holder(event)) is not None:
             waits[waiter] = holder
-        elif event.kind in _RELEASES or one == _READER:
+        elif event.kind in ENDS or one == _READER:
             waits = {key: holder for key, holder in waits.items() if one not in (key[0], holder)}
 
 
@@ -162,7 +160,7 @@ def _changes(history: History) -> Iterator[tuple[Event, Item, TransactionId | No
         jobs: dict[TransactionId, frozenset[TransactionId]] = {}
         for _, event in stream.events:
             one = event.transaction
-            if event.kind in _CLEARS:
+            if event.kind in RESTARTS:
                 holders.clear()
             elif one is None:
                 continue
@@ -172,7 +170,7 @@ def _changes(history: History) -> Iterator[tuple[Event, Item, TransactionId | No
                 for item in event.items:
                     holder = holders.setdefault(item, one)
                     yield event, item, None if holder in jobs.get(one, {one}) else holder
-            elif event.kind in _RELEASES:
+            elif event.kind in ENDS:
                 holders = {item: who for item, who in holders.items() if who != one}
             elif event.kind is EventKind.VISIBLE:  # One part of it has committed.
                 holders = {

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from paraply.properties.apply.stream import RESTARTS
 from paraply.properties.registry import Violation, always
 from paraply.properties.vocabularies import attempts_of_workers, relay_log
 from paraply.vocabulary.events import EventKind
@@ -13,7 +14,6 @@ from paraply.vocabulary.transactions import TransactionId
 
 WITHOUT_LOG = "without_binlog"
 """End of dialects whose replicas write no binary log."""
-_RESTARTS = frozenset({EventKind.CRASHED, EventKind.RECOVERED, EventKind.STARTED})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,7 +57,7 @@ def _left_out(history: History) -> Iterator[tuple[str, TransactionId, bool]]:
     ended: dict[tuple[str, int], TransactionId] = {}
     for event in history.events:
         member, worker, one = event.member, event.worker, event.transaction
-        if event.kind in _RESTARTS:
+        if event.kind in RESTARTS:
             ended = {key: left for key, left in ended.items() if key[0] != member}
         elif event.kind is EventKind.STOPPED:
             for key in [key for key in ended if key[0] == member]:

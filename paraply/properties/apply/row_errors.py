@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from paraply.properties.apply.stream import apply_streams
+from paraply.properties.apply.stream import RESTARTS, apply_streams
 from paraply.properties.registry import Exemption, Violation, always, sometimes
 from paraply.properties.vocabularies import attempts_of_workers, numbered_rows, relay_log
 from paraply.vocabulary.events import Event, EventKind, Outcome
@@ -36,7 +36,6 @@ _ENDS = frozenset(
     {EventKind.ROLLED_BACK, EventKind.FAILED, EventKind.RETRIED, EventKind.BEGUN, EventKind.SKIPPED}
 )
 _CHANGES = frozenset({*_GOES_ON, *_ENDS, EventKind.VISIBLE})
-_RESTARTS = frozenset({EventKind.CRASHED, EventKind.STARTED, EventKind.RECOVERED})
 
 Worker = tuple[str, TransactionId, int | None]
 
@@ -67,7 +66,7 @@ def _after_errors(history: History) -> Iterator[tuple[Outcome, Event]]:
     """Yield each error and the next step of its worker in the same transaction."""
     failed: dict[Worker, Outcome] = {}
     for event in history.events:
-        if event.kind in _RESTARTS:
+        if event.kind in RESTARTS:
             failed = {worker: one for worker, one in failed.items() if worker[0] != event.member}
         if event.transaction is None:
             continue
@@ -126,7 +125,7 @@ def _left_open(history: History) -> Iterator[tuple[str, set[TransactionId]]]:
     failed: set[str] = set()
     for event in history.events:
         begun = open_.setdefault(event.member, set())
-        if event.kind in _RESTARTS:
+        if event.kind in RESTARTS:
             begun.clear()
             failed.discard(event.member)
         elif event.kind is EventKind.BEGUN and event.transaction is not None:

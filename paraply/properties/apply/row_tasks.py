@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from paraply.properties.apply.row_errors import ERRORS
+from paraply.properties.apply.stream import RESTARTS
 from paraply.properties.registry import Violation, always, sometimes
 from paraply.vocabulary.events import Event, EventKind, Outcome
 from paraply.vocabulary.history import History
 from paraply.vocabulary.transactions import TransactionId
 
 _COMMITS = frozenset({EventKind.VISIBLE, EventKind.ENGINE_COMMITTED})
-_RESTARTS = frozenset({EventKind.CRASHED, EventKind.STARTED, EventKind.RECOVERED})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,7 +75,7 @@ def _followed(history: History) -> Iterator[tuple[Event, _Parts]]:
     """Yield each event of a transaction whose rows are given out, and its parts before."""
     parts: dict[tuple[str, TransactionId], _Parts] = {}
     for event in history.events:
-        if event.kind in _RESTARTS:
+        if event.kind in RESTARTS:
             parts = {key: one for key, one in parts.items() if key[0] != event.member}
         if event.transaction is None:
             continue

@@ -14,6 +14,10 @@ from paraply.vocabulary.transactions import Transaction, TransactionId
 from paraply.vocabulary.write_set import Item
 
 APPLIER_EVENTS = (EventKind.SCHEDULED, EventKind.SKIPPED, EventKind.BEGUN)
+ENDS = frozenset({EventKind.ENGINE_COMMITTED, EventKind.ROLLED_BACK, EventKind.FAILED})
+"""Of an attempt, which then has no locks."""
+RESTARTS = frozenset({EventKind.CRASHED, EventKind.STARTED, EventKind.RECOVERED})
+"""After them no worker has work."""
 LOST = "lost"
 """Note prefix of a permanent crash."""
 FROM_OUTSIDE = "from outside"

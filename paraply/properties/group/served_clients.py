@@ -50,8 +50,7 @@ def _clients_fail(history: History) -> bool:
 
 
 def _is_cut_off(history: History) -> bool:
-    purges = list(filter(is_purge, history.events))
-    return bool(purges) and any(
+    return any(map(is_purge, history.events)) and any(
         event.note.startswith(REFUSED) and PURGED in event.note
         for event in history.events_of(EventKind.STARTED)
     )

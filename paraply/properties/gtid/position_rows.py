@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from paraply.properties.apply.attempts import NON_TRANSACTIONAL
 from paraply.properties.gtid.histories import POSITION_ITEM
 from paraply.properties.registry import Violation, always
 from paraply.properties.vocabularies import (
@@ -19,7 +20,6 @@ from paraply.vocabulary.transactions import Transaction, TransactionId, Transact
 IN_A_TABLE = ("table", "single_row")
 ELSEWHERE = ("binlog", "relay_log_info")
 """Prefixes of dialects: the position is in a table, or in the replica's log or a file."""
-NON_TRANSACTIONAL = "non_transactional"
 """Flag: no rollback (MyISAM)."""
 
 

@@ -6,14 +6,12 @@ Judges after every step, so Hypothesis prints the steps up to the violation.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Protocol
 
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
+from hypothesis.stateful import initialize, rule
 
-from paraply.properties.machines.judging import judge
-from paraply.properties.registry import Property
+from paraply.properties.machines.judging import JudgedMachine
 from paraply.vocabulary.history import History
 
 WORKERS = 3
@@ -52,11 +50,8 @@ class ApplierUnderTest(Protocol):
         """Return the history so far."""
 
 
-class ApplierMachine(RuleBasedStateMachine):
+class ApplierMachine(JudgedMachine[ApplierUnderTest]):
     """Subclasses define ``make`` and ``judged``."""
-
-    judged: Sequence[Property] = ()
-    applier: ApplierUnderTest | None = None
 
     def make(self, program: Sequence[int]) -> ApplierUnderTest:
         """Return an applier for these choices' log."""
@@ -65,48 +60,30 @@ class ApplierMachine(RuleBasedStateMachine):
     @initialize(program=logs)
     def source_writes_its_log(self, program: list[int]) -> None:
         """Execute the source's transactions."""
-        self.applier = self.make(program)
-
-    @property
-    def replica(self) -> ApplierUnderTest:
-        """Return the applier."""
-        assert self.applier is not None
-        return self.applier
+        self.under_test = self.make(program)
 
     @rule()
     def coordinator_takes_a_step(self) -> None:
         """Dispatch, skip, or follow a rotation."""
-        self.replica.coordinate()
+        self.tested.coordinate()
 
     @rule(worker=st.integers(1, WORKERS), steps=st.integers(1, 4))
     def worker_takes_steps(self, worker: int, steps: int) -> None:
         """Begin, apply rows, commit."""
         for _ in range(steps):
-            self.replica.move(worker)
+            self.tested.move(worker)
 
     @rule()
     def reader_takes_a_snapshot(self) -> None:
         """Read."""
-        self.replica.read()
+        self.tested.read()
 
     @rule()
     def position_is_saved(self) -> None:
         """Take a checkpoint."""
-        self.replica.save_position()
+        self.tested.save_position()
 
     @rule()
     def replica_crashes(self) -> None:
         """Crash and start again."""
-        self.replica.crash()
-
-    @invariant()
-    def nothing_is_broken_so_far(self) -> None:
-        """Judge the history so far."""
-        if self.applier is not None:
-            judge(replace(self.applier.history(), is_complete=False), self.judged)
-
-    def teardown(self) -> None:
-        """Finish and judge the whole run."""
-        if self.applier is not None:
-            self.applier.finish()
-            judge(self.applier.history(), self.judged)
+        self.tested.crash()

@@ -5,24 +5,19 @@ Judges after every step, so Hypothesis prints the steps up to the violation.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any, Protocol
 
 from hypothesis import strategies as st
 from hypothesis.stateful import (
     Bundle,
-    RuleBasedStateMachine,
     consumes,
     initialize,
-    invariant,
     multiple,
     precondition,
     rule,
 )
 
-from paraply.properties.machines.judging import judge
-from paraply.properties.registry import Property
+from paraply.properties.machines.judging import JudgedMachine
 from paraply.vocabulary.history import History
 
 SERVERS = ("s1", "s2", "r1")
@@ -65,11 +60,9 @@ class ServersUnderTest(Protocol):
         """Return the history so far."""
 
 
-class GapFreeMachine(RuleBasedStateMachine):
+class GapFreeMachine(JudgedMachine[ServersUnderTest]):
     """Subclasses define ``make`` and ``judged``."""
 
-    judged: Sequence[Property] = ()
-    tested: ServersUnderTest | None = None
     opened: Bundle[int] = Bundle("opened")
 
     def make(self) -> ServersUnderTest:
@@ -79,60 +72,42 @@ class GapFreeMachine(RuleBasedStateMachine):
     @initialize()
     def servers_start(self) -> None:
         """Start the servers."""
-        self.tested = self.make()
-
-    @property
-    def servers(self) -> ServersUnderTest:
-        """Return the servers."""
-        assert self.tested is not None
-        return self.tested
+        self.under_test = self.make()
 
     @rule(target=opened, schema=st.integers(0, SCHEMAS - 1))
     def transaction_begins(self, schema: int) -> Any:
         """Begin."""
-        number = self.servers.begin(schema)
+        number = self.tested.begin(schema)
         return multiple() if number is None else number
 
     @rule(opened=consumes(opened))
     def transaction_commits(self, opened: int) -> None:
         """Commit."""
-        self.servers.commit(opened)
+        self.tested.commit(opened)
 
     @rule(opened=consumes(opened))
     def transaction_fails(self, opened: int) -> None:
         """Fail; a number may be lost."""
-        self.servers.fail(opened)
+        self.tested.fail(opened)
 
     @rule(server=st.sampled_from(SERVERS), steps=st.integers(1, STEPS_MAX))
     def replica_works(self, server: str, steps: int) -> None:
         """Connect and receive."""
         for _ in range(steps):
-            self.servers.replicate(server)
+            self.tested.replicate(server)
 
     @rule()
     def replica_connects_anew(self) -> None:
         """Reconnect."""
-        self.servers.restart()
+        self.tested.restart()
 
     @rule(server=st.sampled_from(SERVERS[:2]))
     def binary_logs_are_purged(self, server: str) -> None:
         """Purge."""
-        self.servers.purge(server)
+        self.tested.purge(server)
 
-    @precondition(lambda self: self.servers.has_first())
+    @precondition(lambda self: self.tested.has_first())
     @rule()
     def first_server_is_lost(self) -> None:
         """Lose s1."""
-        self.servers.lose_first()
-
-    @invariant()
-    def nothing_is_broken_so_far(self) -> None:
-        """Judge the history so far."""
-        if self.tested is not None:
-            judge(replace(self.tested.history(), is_complete=False), self.judged)
-
-    def teardown(self) -> None:
-        """Finish and judge the whole run."""
-        if self.tested is not None:
-            self.tested.finish()
-            judge(self.tested.history(), self.judged)
+        self.tested.lose_first()

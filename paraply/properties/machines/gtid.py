@@ -6,14 +6,12 @@ The first crashes, stops and starts between any two steps. The second uses two r
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Protocol
 
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+from hypothesis.stateful import initialize, precondition, rule
 
-from paraply.properties.machines.judging import judge
-from paraply.properties.registry import Property
+from paraply.properties.machines.judging import JudgedMachine
 from paraply.vocabulary.history import History
 
 WORKERS = 3
@@ -60,11 +58,8 @@ class ReplicaUnderTest(Protocol):
         """Return the history so far."""
 
 
-class PositionMachine(RuleBasedStateMachine):
+class PositionMachine(JudgedMachine[ReplicaUnderTest]):
     """Subclasses define ``make`` and ``judged``."""
-
-    judged: Sequence[Property] = ()
-    tested: ReplicaUnderTest | None = None
 
     def make(self, domains: Sequence[int]) -> ReplicaUnderTest:
         """Return a replica for a log of these domains."""
@@ -73,67 +68,49 @@ class PositionMachine(RuleBasedStateMachine):
     @initialize(domains=logs)
     def source_writes_its_log(self, domains: list[int]) -> None:
         """Let the source write."""
-        self.tested = self.make(domains)
-
-    @property
-    def replica(self) -> ReplicaUnderTest:
-        """Return the replica."""
-        assert self.tested is not None
-        return self.tested
+        self.under_test = self.make(domains)
 
     @rule()
     def transaction_is_dispatched(self) -> None:
         """Dispatch."""
-        self.replica.dispatch()
+        self.tested.dispatch()
 
     @rule(worker=st.integers(1, WORKERS), steps=st.integers(1, 3))
     def worker_takes_steps(self, worker: int, steps: int) -> None:
         """Execute, record the position, prepare."""
         for _ in range(steps):
-            self.replica.move(worker)
+            self.tested.move(worker)
 
     @rule(steps=st.integers(1, 3))
     def group_is_committed(self, steps: int) -> None:
         """Log, sync, commit."""
         for _ in range(steps):
-            self.replica.commit()
+            self.tested.commit()
 
     @rule(worker=st.integers(1, WORKERS))
     def worker_meets_a_temporary_error(self, worker: int) -> None:
         """Roll back and begin again."""
-        self.replica.fail_for_now(worker)
+        self.tested.fail_for_now(worker)
 
     @rule()
     def old_rows_are_deleted(self) -> None:
         """Clean up."""
-        self.replica.clean_up()
+        self.tested.clean_up()
 
     @rule()
     def position_is_looked_at(self) -> None:
         """Read it."""
-        self.replica.show()
+        self.tested.show()
 
     @rule()
     def replica_is_stopped_and_started(self) -> None:
         """Stop and start."""
-        self.replica.stop()
+        self.tested.stop()
 
     @rule(kept=st.integers(0, 2))
     def replica_crashes(self, kept: int) -> None:
         """Crash."""
-        self.replica.crash(kept)
-
-    @invariant()
-    def nothing_is_broken_so_far(self) -> None:
-        """Judge the history so far."""
-        if self.tested is not None:
-            judge(replace(self.tested.history(), is_complete=False), self.judged)
-
-    def teardown(self) -> None:
-        """Finish and judge the whole run."""
-        if self.tested is not None:
-            self.tested.finish()
-            judge(self.tested.history(), self.judged)
+        self.tested.crash(kept)
 
 
 class ServersUnderTest(Protocol):
@@ -163,7 +140,7 @@ class ServersUnderTest(Protocol):
     def go_on_with_failover(self) -> None:
         """Take a fail-over step."""
 
-    def settle(self) -> None:
+    def finish(self) -> None:
         """Finish the fail-over; state every position."""
 
     def history(self) -> History:
@@ -173,11 +150,8 @@ class ServersUnderTest(Protocol):
 servers = st.sampled_from(SERVERS)
 
 
-class FailoverMachine(RuleBasedStateMachine):
+class FailoverMachine(JudgedMachine[ServersUnderTest]):
     """Subclasses define ``make`` and ``judged``."""
-
-    judged: Sequence[Property] = ()
-    tested: ServersUnderTest | None = None
 
     def make(self, topology: str) -> ServersUnderTest:
         """Return new ``SERVERS`` in a topology."""
@@ -186,60 +160,42 @@ class FailoverMachine(RuleBasedStateMachine):
     @initialize(topology=st.sampled_from(TOPOLOGIES))
     def servers_are_connected(self, topology: str) -> None:
         """Connect the servers."""
-        self.tested = self.make(topology)
-
-    @property
-    def network(self) -> ServersUnderTest:
-        """Return the servers."""
-        assert self.tested is not None
-        return self.tested
+        self.under_test = self.make(topology)
 
     @rule(server=servers, schema=st.integers(0, SCHEMAS - 1), leaves_hole=st.booleans())
     def client_writes(self, server: str, schema: int, *, leaves_hole: bool) -> None:
         """Write."""
-        self.network.write(server, schema, leaves_hole=leaves_hole)
+        self.tested.write(server, schema, leaves_hole=leaves_hole)
 
     @rule(server=servers, choices=st.lists(st.integers(0, 3), min_size=1, max_size=6))
     def replica_works(self, server: str, choices: list[int]) -> None:
         """Connect, receive, apply."""
         for choice in choices:
-            self.network.replicate(server, choice)
+            self.tested.replicate(server, choice)
 
     @rule(server=servers, in_a_write=st.booleans())
     def server_crashes(self, server: str, *, in_a_write: bool) -> None:
         """Crash."""
-        self.network.crash(server, in_a_write=in_a_write)
+        self.tested.crash(server, in_a_write=in_a_write)
 
     @rule(server=servers)
     def binary_log_is_rotated(self, server: str) -> None:
         """Rotate."""
-        self.network.rotate(server)
+        self.tested.rotate(server)
 
-    @precondition(lambda self: self.network.purgeable())
+    @precondition(lambda self: self.tested.purgeable())
     @rule(choice=st.integers(0, len(SERVERS) - 1), kept=st.integers(0, 2))
     def binary_logs_are_purged(self, choice: int, kept: int) -> None:
         """Purge."""
-        purgeable = self.network.purgeable()
-        self.network.purge(purgeable[choice % len(purgeable)], kept)
+        purgeable = self.tested.purgeable()
+        self.tested.purge(purgeable[choice % len(purgeable)], kept)
 
     @rule()
     def first_server_is_lost(self) -> None:
         """Lose s1."""
-        self.network.lose_first()
+        self.tested.lose_first()
 
     @rule()
     def failover_goes_on(self) -> None:
         """Elect, promote."""
-        self.network.go_on_with_failover()
-
-    @invariant()
-    def nothing_is_broken_so_far(self) -> None:
-        """Judge the history so far."""
-        if self.tested is not None:
-            judge(replace(self.tested.history(), is_complete=False), self.judged)
-
-    def teardown(self) -> None:
-        """Settle and judge the whole run."""
-        if self.tested is not None:
-            self.tested.settle()
-            judge(self.tested.history(), self.judged)
+        self.tested.go_on_with_failover()

@@ -6,14 +6,12 @@ Judges after every step, so Hypothesis prints the steps up to the violation.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Protocol
 
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
+from hypothesis.stateful import initialize, rule
 
-from paraply.properties.machines.judging import judge
-from paraply.properties.registry import Property
+from paraply.properties.machines.judging import JudgedMachine
 from paraply.vocabulary.history import History
 
 WORKERS = 3
@@ -66,11 +64,8 @@ class ReplicaUnderTest(Protocol):
         """Return the history so far."""
 
 
-class ParallelModesMachine(RuleBasedStateMachine):
+class ParallelModesMachine(JudgedMachine[ReplicaUnderTest]):
     """Subclasses define ``make`` and ``judged``."""
-
-    judged: Sequence[Property] = ()
-    under_test: ReplicaUnderTest | None = None
 
     def make(self, program: Sequence[int]) -> ReplicaUnderTest:
         """Return a replica for these choices' log."""
@@ -81,68 +76,50 @@ class ParallelModesMachine(RuleBasedStateMachine):
         """Execute the source's transactions."""
         self.under_test = self.make(program)
 
-    @property
-    def replica(self) -> ReplicaUnderTest:
-        """Return the replica."""
-        assert self.under_test is not None
-        return self.under_test
-
     @rule(groups=st.integers(1, WORKERS))
     def driver_deals_groups(self, groups: int) -> None:
         """Give groups to workers."""
         for _ in range(groups):
-            self.replica.deal()
+            self.tested.deal()
 
     @rule(worker=st.integers(1, WORKERS), steps=st.integers(1, STEPS_MAX))
     def worker_takes_steps(self, worker: int, steps: int) -> None:
         """Execute, start to commit, roll back, begin again."""
         for _ in range(steps):
-            self.replica.move(worker)
+            self.tested.move(worker)
 
     @rule()
     def kill_is_delivered(self) -> None:
         """Kill."""
-        self.replica.kill()
+        self.tested.kill()
 
     @rule()
     def leader_writes_a_group(self) -> None:
         """Write and sync."""
-        self.replica.write_group()
+        self.tested.write_group()
 
     @rule(commits=st.integers(1, WORKERS))
     def engine_commits(self, commits: int) -> None:
         """Commit in the engine."""
         for _ in range(commits):
-            self.replica.engine_commit()
+            self.tested.engine_commit()
 
     @rule(worker=st.integers(1, WORKERS))
     def lock_wait_times_out(self, worker: int) -> None:
         """Time out an attempt."""
-        self.replica.time_out(worker)
+        self.tested.time_out(worker)
 
     @rule(worker=st.integers(1, WORKERS))
     def attempt_fails(self, worker: int) -> None:
         """Fail an attempt; speculation continues."""
-        self.replica.fail(worker)
+        self.tested.fail(worker)
 
     @rule()
     def replica_is_stopped(self) -> None:
         """STOP SLAVE."""
-        self.replica.stop()
+        self.tested.stop()
 
     @rule()
     def reader_takes_a_snapshot(self) -> None:
         """Read."""
-        self.replica.read()
-
-    @invariant()
-    def nothing_is_broken_so_far(self) -> None:
-        """Judge the history so far."""
-        if self.under_test is not None:
-            judge(replace(self.under_test.history(), is_complete=False), self.judged)
-
-    def teardown(self) -> None:
-        """Finish and judge the whole run."""
-        if self.under_test is not None:
-            self.under_test.finish()
-            judge(self.under_test.history(), self.judged)
+        self.tested.read()

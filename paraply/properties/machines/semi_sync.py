@@ -6,15 +6,12 @@ the violation.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
 from typing import Protocol
 
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
+from hypothesis.stateful import initialize, rule
 
-from paraply.properties.machines.judging import judge
-from paraply.properties.registry import Property
+from paraply.properties.machines.judging import JudgedMachine
 from paraply.vocabulary.history import History
 
 REPLICAS_MAX = 4
@@ -87,11 +84,9 @@ class ServersUnderTest(Protocol):
         """Return the history so far."""
 
 
-class SemiSyncMachine(RuleBasedStateMachine):
+class SemiSyncMachine(JudgedMachine[ServersUnderTest]):
     """Subclasses define ``make`` and ``judged``."""
 
-    judged: Sequence[Property] = ()
-    under_test: ServersUnderTest | None = None
     kept_at_loss: int | None = None
     """Unsynced transactions at the loss; None without."""
 
@@ -105,34 +100,28 @@ class SemiSyncMachine(RuleBasedStateMachine):
         self.kept_at_loss = kept_at_loss
         self.under_test = self.make()
 
-    @property
-    def servers(self) -> ServersUnderTest:
-        """Return the servers."""
-        assert self.under_test is not None
-        return self.under_test
-
     @rule(groups=st.lists(st.integers(1, 2), min_size=1, max_size=3), steps=st.integers(0, 5))
     def clients_commit(self, groups: list[int], steps: int) -> None:
         """Queue clients and move each group."""
         for clients in groups:
-            self.servers.commit(clients)
-            self.servers.flush()
+            self.tested.commit(clients)
+            self.tested.flush()
             for _ in range(steps):
-                self.servers.move(0)
+                self.tested.move(0)
 
     @rule(choices=st.lists(st.integers(0, 2), min_size=2, max_size=STEPS_MAX))
     def groups_move(self, choices: list[int]) -> None:
         """Move groups through their stages."""
         for choice in choices:
-            self.servers.move(choice)
+            self.tested.move(choice)
 
     @rule(replica=replicas, count=st.integers(1, REPLIES_MAX), is_heard=st.booleans())
     def replica_receives(self, replica: int, count: int, *, is_heard: bool) -> None:
         """Send transactions; the reply may be delayed."""
         for _ in range(count):
-            self.servers.receive(replica)
+            self.tested.receive(replica)
         if is_heard:
-            self.servers.hear(replica)
+            self.tested.hear(replica)
 
     @rule(replies=replies)
     def replies_arrive(self, replies: list[tuple[int, int]]) -> None:
@@ -144,16 +133,16 @@ class SemiSyncMachine(RuleBasedStateMachine):
     def group_moves_and_somebody_reads(self, choice: int, steps: int) -> None:
         """Read as soon as possible."""
         for _ in range(steps):
-            self.servers.move(choice)
-            self.servers.read()
+            self.tested.move(choice)
+            self.tested.read()
 
     @rule(clients=st.integers(0, 2), steps=st.integers(0, STEPS_MAX), kept=st.integers(0, 2))
     def source_crashes(self, clients: int, steps: int, kept: int) -> None:
         """Crash, recover and read."""
         if clients:
             self.clients_commit([clients], steps)
-        self.servers.crash_source(kept)
-        self.servers.read()
+        self.tested.crash_source(kept)
+        self.tested.read()
 
     @rule(replica=replicas, received=st.integers(0, 2), applied=st.integers(0, 2),
           is_noticed=st.booleans(), comes_back=st.booleans())  # fmt: skip
@@ -163,15 +152,15 @@ class SemiSyncMachine(RuleBasedStateMachine):
         """Crash before the reply; perhaps restart."""
         self.replica_receives(replica, received, is_heard=False)
         for _ in range(applied):
-            self.servers.apply(replica)
-        self.servers.crash_replica(replica, is_noticed=is_noticed)
+            self.tested.apply(replica)
+        self.tested.crash_replica(replica, is_noticed=is_noticed)
         if comes_back:
-            self.servers.restart_replica(replica)
+            self.tested.restart_replica(replica)
 
     @rule()
     def binary_log_is_rotated(self) -> None:
         """Rotate."""
-        self.servers.rotate()
+        self.tested.rotate()
 
     @rule(how=st.sampled_from(GIVING_UP), clients=st.integers(0, 2), replies=replies,
           goes_on=st.booleans())  # fmt: skip
@@ -182,7 +171,7 @@ class SemiSyncMachine(RuleBasedStateMachine):
         if clients:
             self.clients_commit([clients], STEPS_MAX)
         self.replies_arrive(replies)
-        self.servers.give_up(how)
+        self.tested.give_up(how)
         self.group_moves_and_somebody_reads(0, STEPS_MAX)
         if goes_on:
             self.replica_receives(1, REPLIES_MAX, is_heard=True)
@@ -193,25 +182,17 @@ class SemiSyncMachine(RuleBasedStateMachine):
         """SHUTDOWN, restart and read."""
         if clients:
             self.clients_commit([clients], STEPS_MAX)
-        self.servers.shut_down()
+        self.tested.shut_down()
         self.group_moves_and_somebody_reads(0, STEPS_MAX)
 
     @rule(choices=st.lists(st.integers(0, CHOICES_MAX), min_size=1, max_size=STEPS_MAX))
     def everybody_goes_on(self, choices: list[int]) -> None:
         """Take turns."""
         for choice in choices:
-            self.servers.go_on(choice)
-
-    @invariant()
-    def nothing_is_broken_so_far(self) -> None:
-        """Judge the history so far."""
-        if self.under_test is not None:
-            judge(replace(self.under_test.history(), is_complete=False), self.judged)
+            self.tested.go_on(choice)
 
     def teardown(self) -> None:
-        """Finish and judge the whole run."""
-        if self.under_test is not None:
-            if self.kept_at_loss is not None:
-                self.under_test.lose_source(kept=self.kept_at_loss)
-            self.under_test.finish()
-            judge(self.under_test.history(), self.judged)
+        """Lose the source if that was drawn; then as every machine."""
+        if self.under_test is not None and self.kept_at_loss is not None:
+            self.under_test.lose_source(kept=self.kept_at_loss)
+        super().teardown()

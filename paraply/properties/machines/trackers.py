@@ -6,24 +6,19 @@ to the violation.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any, Protocol
 
 from hypothesis import strategies as st
 from hypothesis.stateful import (
     Bundle,
-    RuleBasedStateMachine,
     consumes,
     initialize,
-    invariant,
     multiple,
     precondition,
     rule,
 )
 
-from paraply.properties.machines.judging import judge
-from paraply.properties.registry import Property
+from paraply.properties.machines.judging import JudgedMachine
 from paraply.vocabulary.history import History
 
 SESSIONS = 3
@@ -65,11 +60,9 @@ class SourceUnderTest(Protocol):
         """Return the history so far."""
 
 
-class TrackerMachine(RuleBasedStateMachine):
+class TrackerMachine(JudgedMachine[SourceUnderTest]):
     """Subclasses define ``make`` and ``judged``."""
 
-    judged: Sequence[Property] = ()
-    tested: SourceUnderTest | None = None
     opened: Bundle[int] = Bundle("opened")
 
     def make(self, history_size: int) -> SourceUnderTest:
@@ -79,50 +72,32 @@ class TrackerMachine(RuleBasedStateMachine):
     @initialize(history_size=st.sampled_from(HISTORY_SIZES))
     def source_starts(self, history_size: int) -> None:
         """Start the source."""
-        self.tested = self.make(history_size)
-
-    @property
-    def source(self) -> SourceUnderTest:
-        """Return the source."""
-        assert self.tested is not None
-        return self.tested
+        self.under_test = self.make(history_size)
 
     @rule(target=opened, session=st.integers(1, SESSIONS), flavour=st.integers(0, FLAVOURS_MAX))
     def transaction_begins(self, session: int, flavour: int) -> Any:
         """Begin."""
-        number = self.source.begin(session, flavour)
+        number = self.tested.begin(session, flavour)
         return multiple() if number is None else number
 
     @rule(opened=opened, row=rows)
     def statement_is_prepared(self, opened: int, row: int) -> None:
         """Lock and change a row."""
-        self.source.execute(opened, row)
+        self.tested.execute(opened, row)
 
     @rule(opened=consumes(opened), row=rows)
     def transaction_is_flushed(self, opened: int, row: int) -> None:
         """Write to the binary log, with a timestamp."""
-        self.source.flush(opened, row)
+        self.tested.flush(opened, row)
 
-    @precondition(lambda self: self.source.flushed())
+    @precondition(lambda self: self.tested.flushed())
     @rule()
     def transaction_commits(self) -> None:
         """Commit in the engine, and unlock."""
-        self.source.commit()
+        self.tested.commit()
 
-    @precondition(lambda self: not self.source.flushed())
+    @precondition(lambda self: not self.tested.flushed())
     @rule()
     def binary_log_is_rotated(self) -> None:
         """Rotate."""
-        self.source.rotate()
-
-    @invariant()
-    def nothing_is_broken_so_far(self) -> None:
-        """Judge the history so far."""
-        if self.tested is not None:
-            judge(replace(self.tested.history(), is_complete=False), self.judged)
-
-    def teardown(self) -> None:
-        """Finish and judge the whole run."""
-        if self.tested is not None:
-            self.tested.finish()
-            judge(self.tested.history(), self.judged)
+        self.tested.rotate()

@@ -15,7 +15,6 @@ from paraply.properties.two_logs.commits import Key, Value
 
 BITS = 128
 MODULUS = 1 << BITS
-KEY_BYTES = 16
 
 
 def fingerprint(secret: bytes, *parts: object) -> int:

@@ -60,7 +60,6 @@ class GtidServer:
     follows: GtidServer | None = None
     is_connected: bool = False
     is_refused: bool = False
-    to_come: list[Executed] = field(default_factory=list)
     seen: int = 0
     """Checked length of the source's log."""
 

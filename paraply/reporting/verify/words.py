@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from paraply.models.recorded.monitored import MonitorFinding
-from paraply.properties.two_logs.judgement import End, Level
+from paraply.properties.two_logs.judgement import End
 from paraply.verifying.result import (
     LEVEL_SENTENCES,
     REQUIREMENTS,
@@ -16,8 +16,6 @@ from paraply.verifying.result import (
 )
 from paraply.vocabulary.counting import counted
 from paraply.vocabulary.verdict import Verdict
-
-LADDER = (Level.PREFIX, Level.BATCHES, Level.ATOMIC, Level.PER_KEY, Level.FINAL)
 
 
 def headline(result: VerifyResult) -> str:

@@ -58,7 +58,6 @@ SCHEMA_CONTRADICTS_ITSELF = register(
 SIZE_BYTES_MAX = 64 << 20
 """A hundred thousand tables; larger files contain data."""
 _DUMP_HEADER = re.compile(r"^-- Host: \S*\s+Database: (\S+)\s*$", re.MULTILINE)
-_VERTICAL = re.compile(r"^\s*(?:Create Table|Table): ?", re.MULTILINE)
 _STARS = re.compile(r"^\*{5,} \d+\. row \*{5,}$", re.MULTILINE)
 _BATCH_LINE = re.compile(r"^(?:Table\tCreate Table$|[^\t\n]+\t(?=CREATE TABLE ))", re.MULTILINE)
 

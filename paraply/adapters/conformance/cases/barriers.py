@@ -10,12 +10,12 @@ from paraply.adapters.conformance.cases.case import (
     ONCE,
     SAME_TABLES,
     Case,
+    T,
     bystanders,
     log_of,
 )
 from paraply.adapters.conformance.source import SourceLog, delete, insert, update
 
-T = "CREATE TABLE d.t (id INT PRIMARY KEY, v INT)"
 _MAXWELL = "maxwell issue 804"
 
 

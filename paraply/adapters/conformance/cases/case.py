@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 
-from paraply.adapters.conformance.source import SourceLog, insert
+from paraply.adapters.conformance.source import Change, SourceLog, insert
 from paraply.adapters.conformance.stamps import Stamps
 
 FAMILIES: dict[str, str] = {
@@ -120,6 +120,7 @@ def _features(case: Case) -> frozenset[str]:
     return frozenset(found)
 
 
+T = "CREATE TABLE d.t (id INT PRIMARY KEY, v INT)"
 OTHER = "CREATE TABLE d.other (id INT PRIMARY KEY, v INT)"
 """Its rows show that the applier works in parallel."""
 
@@ -144,3 +145,22 @@ def bystanders(log: SourceLog, *numbers: int) -> None:
     """Log transactions without conflicts."""
     for number in numbers:
         log.transaction(insert("d.other", number, number))
+
+
+def among_bystanders(
+    tables: tuple[str, ...], setup: tuple[Change, ...], *transactions: tuple[Change, ...]
+) -> Callable[[int], SourceLog]:
+    """Return a builder of a log: after a drain, transactions between others without conflicts."""
+
+    def build(_: int) -> SourceLog:
+        log = log_of(*tables)
+        if setup:
+            log.transaction(*setup)
+            log.drain()
+        bystanders(log, 1, 2)
+        for changes in transactions:
+            log.transaction(*changes)
+        bystanders(log, 3, 4)
+        return log
+
+    return build

@@ -2,41 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from paraply.adapters.conformance.cases.case import (
     AS_LOGGED,
     ENDS,
     OVERLAP,
     SAME_TABLES,
     Case,
-    bystanders,
+    among_bystanders,
     log_of,
 )
-from paraply.adapters.conformance.source import Change, SourceLog, delete, insert, update
+from paraply.adapters.conformance.source import SourceLog, delete, insert, update
 
 P = "CREATE TABLE d.p (id INT PRIMARY KEY, code INT, UNIQUE KEY uc (code))"
 
 
 def _child(reference: str = "(p) REFERENCES d.p (id)", more: str = "") -> str:
     return f"CREATE TABLE d.c (id INT PRIMARY KEY, p INT, FOREIGN KEY {reference} {more})"
-
-
-def _log(
-    tables: tuple[str, ...], setup: tuple[Change, ...], *transactions: tuple[Change, ...]
-) -> Callable[[int], SourceLog]:
-    def build(_: int) -> SourceLog:
-        log = log_of(*tables)
-        if setup:
-            log.transaction(*setup)
-            log.drain()
-        bystanders(log, 1, 2)
-        for changes in transactions:
-            log.transaction(*changes)
-        bystanders(log, 3, 4)
-        return log
-
-    return build
 
 
 def _siblings(_: int) -> SourceLog:
@@ -80,7 +61,7 @@ CASES = (
         fact="rows of one transaction keep the order of the statement across tables",
         source="tiflow issue 9430",
         decides=AS_LOGGED,
-        log=_log(
+        log=among_bystanders(
             (P, _child()),
             (insert("d.p", 1, 1), insert("d.c", 1, 1)),
             (
@@ -96,14 +77,14 @@ CASES = (
         fact="a child is inserted after its parent",
         source=_DTLE,
         decides=AS_LOGGED,
-        log=_log((P, _child()), (), (insert("d.p", 1, 1),), (insert("d.c", 1, 1),)),
+        log=among_bystanders((P, _child()), (), (insert("d.p", 1, 1),), (insert("d.c", 1, 1),)),
     ),
     Case(
         id="F-parent-02",
         fact="a parent is deleted after its last child",
         source=_TIFLOW,
         decides=AS_LOGGED,
-        log=_log(
+        log=among_bystanders(
             (P, _child()),
             (insert("d.p", 1, 1), insert("d.c", 1, 1)),
             (delete("d.c", id=1),),
@@ -115,7 +96,7 @@ CASES = (
         fact="a child moves to a parent after that parent is there",
         source=_DTLE,
         decides=AS_LOGGED,
-        log=_log(
+        log=among_bystanders(
             (P, _child()),
             (insert("d.p", 1, 1), insert("d.c", 1, 1)),
             (insert("d.p", 2, 2),),
@@ -128,7 +109,7 @@ CASES = (
         fact="a foreign key may refer to a UNIQUE key that is not PRIMARY",
         source="MySQL manual, foreign key constraints",
         decides=AS_LOGGED,
-        log=_log(
+        log=among_bystanders(
             (P, _child("(p) REFERENCES d.p (code)")),
             (),
             (insert("d.p", 1, 70),),
@@ -141,7 +122,7 @@ CASES = (
         fact="a table may refer to itself",
         source="MySQL manual, foreign key constraints",
         decides=AS_LOGGED,
-        log=_log(
+        log=among_bystanders(
             (_SELF,),
             (),
             (insert("d.s", 1, None),),
@@ -155,7 +136,7 @@ CASES = (
         fact="a parent that comes back may have children again",
         source="mysql-wsrep issue 335",
         decides=AS_LOGGED,
-        log=_log(
+        log=among_bystanders(
             (P, _child()),
             (insert("d.p", 1, 1),),
             (delete("d.p", id=1),),
@@ -192,7 +173,7 @@ CASES = (
         fact="a row that a cascade deleted comes back after the cascade",
         source="tiflow issue 12350; Percona PXC-3449",
         decides=AS_LOGGED,
-        log=_log(
+        log=among_bystanders(
             (P, _CASCADE),
             (insert("d.p", 1, 1), insert("d.c", 1, 1)),
             (delete("d.p", id=1),),
@@ -204,7 +185,7 @@ CASES = (
         fact="cascades reach the children's children",
         source="MariaDB MDEV-35018",
         decides=AS_LOGGED,
-        log=_log(
+        log=among_bystanders(
             (P, _CASCADE, _GRANDCHILD),
             (insert("d.p", 1, 1), insert("d.c", 1, 1), insert("d.g", 1, 1)),
             (delete("d.p", id=1),),
@@ -216,7 +197,7 @@ CASES = (
         fact="a row that ON DELETE SET NULL changed is changed again after it",
         source="MySQL manual, foreign key constraints",
         decides=AS_LOGGED,
-        log=_log(
+        log=among_bystanders(
             (P, _SET_NULL),
             (insert("d.p", 1, 1), insert("d.c", 1, 1)),
             (delete("d.p", id=1),),
@@ -228,7 +209,7 @@ CASES = (
         fact="a row that ON UPDATE CASCADE changed is changed again after it",
         source="MySQL manual, foreign key constraints",
         decides=AS_LOGGED,
-        log=_log(
+        log=among_bystanders(
             (P, _CASCADE),
             (insert("d.p", 1, 1), insert("d.c", 1, 1)),
             (update("d.p", {"id": 1}, id=2),),
@@ -240,7 +221,7 @@ CASES = (
         fact="a table that only a cascade writes ends as at the source",
         source="MySQL manual: cascaded changes are not in the binary log",
         decides=SAME_TABLES,
-        log=_log(
+        log=among_bystanders(
             (P, _CASCADE),
             (insert("d.p", 1, 1), insert("d.c", 1, 1), insert("d.c", 2, 1)),
             (delete("d.p", id=1),),
@@ -253,7 +234,7 @@ CASES = (
         fact="a cascade over many rows stalls nobody",
         source="Percona PXC-3449",
         decides=ENDS,
-        log=_log(
+        log=among_bystanders(
             (P, _CASCADE),
             (insert("d.p", 1, 1), *(insert("d.c", number, 1) for number in range(1, 7))),
             (update("d.c", {"id": 3}, id=30),),
@@ -266,7 +247,7 @@ CASES = (
         fact="a grandchild changes before one row of a later transaction cascades to it",
         source="MariaDB MDEV-35018",
         decides=AS_LOGGED,
-        log=_log(
+        log=among_bystanders(
             (P, _CASCADE, _GRANDCHILD),
             (insert("d.p", 1, 1), insert("d.c", 1, 1), insert("d.g", 1, 1)),
             (delete("d.g", id=1),),

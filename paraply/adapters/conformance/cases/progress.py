@@ -13,12 +13,12 @@ from paraply.adapters.conformance.cases.case import (
     PREFIXES,
     WHOLE,
     Case,
+    T,
     bystanders,
     log_of,
 )
 from paraply.adapters.conformance.source import Change, SourceLog, insert, update
 
-T = "CREATE TABLE d.t (id INT PRIMARY KEY, v INT)"
 _OTHER_T = "CREATE TABLE e.t (id INT PRIMARY KEY, v INT)"
 _SAME_VALUES = "CREATE TABLE d.u (id INT PRIMARY KEY, k INT, UNIQUE KEY uk (k))"
 _ESPERANTO = (

@@ -2,41 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from paraply.adapters.conformance.cases.case import (
     AS_LOGGED,
     NO_OVERLAP,
     SAME_TABLES,
     WHOLE,
     Case,
-    bystanders,
-    log_of,
+    T,
+    among_bystanders,
 )
-from paraply.adapters.conformance.source import Change, SourceLog, delete, insert, update
+from paraply.adapters.conformance.source import delete, insert, update
 
-T = "CREATE TABLE d.t (id INT PRIMARY KEY, v INT)"
 U = "CREATE TABLE d.u (id INT PRIMARY KEY, k INT, UNIQUE KEY uk (k))"
 _KEYLESS = "CREATE TABLE d.k (a INT, b INT)"
 _NULLABLE = "CREATE TABLE d.k (a INT, b INT, UNIQUE KEY ua (a))"
 _INSPECTED = "dtle applier_mts.go as restated"
-
-
-def _log(
-    tables: tuple[str, ...], setup: tuple[Change, ...], *transactions: tuple[Change, ...]
-) -> Callable[[int], SourceLog]:
-    def build(_: int) -> SourceLog:
-        log = log_of(*tables)
-        if setup:
-            log.transaction(*setup)
-            log.drain()
-        bystanders(log, 1, 2)
-        for changes in transactions:
-            log.transaction(*changes)
-        bystanders(log, 3, 4)
-        return log
-
-    return build
 
 
 CASES = (
@@ -45,14 +25,14 @@ CASES = (
         fact="rows of a table without keys keep their order",
         source="MySQL manual, tables without primary key",
         decides=AS_LOGGED,
-        log=_log((_KEYLESS,), (), (insert("d.k", 1, 1),), (delete("d.k", a=1),)),
+        log=among_bystanders((_KEYLESS,), (), (insert("d.k", 1, 1),), (delete("d.k", a=1),)),
     ),
     Case(
         id="H-keyless-02",
         fact="so they do in a transaction that writes a table with keys too",
         source=_INSPECTED,
         decides=AS_LOGGED,
-        log=_log(
+        log=among_bystanders(
             (_KEYLESS, T),
             (),
             (insert("d.t", 1, 1), insert("d.k", 1, 1)),
@@ -64,14 +44,14 @@ CASES = (
         fact="a row whose only UNIQUE key is NULL has no key",
         source=_INSPECTED,
         decides=AS_LOGGED,
-        log=_log((_NULLABLE,), (), (insert("d.k", None, 1),), (delete("d.k", b=1),)),
+        log=among_bystanders((_NULLABLE,), (), (insert("d.k", None, 1),), (delete("d.k", b=1),)),
     ),
     Case(
         id="H-keyless-04",
         fact="two equal rows are two rows",
         source="MySQL manual, tables without primary key",
         decides=SAME_TABLES,
-        log=_log(
+        log=among_bystanders(
             (_KEYLESS,),
             (insert("d.k", 1, 1),),
             (insert("d.k", 1, 1),),
@@ -84,7 +64,7 @@ CASES = (
         fact="a PRIMARY key value that a row left is taken after it only",
         source="tiflow issue 10918",
         decides=AS_LOGGED,
-        log=_log(
+        log=among_bystanders(
             (T,), (insert("d.t", 1, 0),), (update("d.t", {"id": 1}, id=2),), (insert("d.t", 1, 9),)
         ),
     ),
@@ -93,7 +73,7 @@ CASES = (
         fact="a row is changed under its new key after it moved there",
         source="tiflow issue 9430",
         decides=AS_LOGGED,
-        log=_log(
+        log=among_bystanders(
             (T,),
             (insert("d.t", 1, 0),),
             (update("d.t", {"id": 1}, id=2),),
@@ -105,7 +85,7 @@ CASES = (
         fact="the rows of one transaction keep their order: 3 to 4, 2 to 3, 1 to 2",
         source="tiflow issue 10918",
         decides=AS_LOGGED,
-        log=_log(
+        log=among_bystanders(
             (T,),
             (insert("d.t", 1, 1), insert("d.t", 2, 2), insert("d.t", 3, 3)),
             (
@@ -121,7 +101,7 @@ CASES = (
         fact="two rows swap a UNIQUE value through a third",
         source="tiflow issue 12089",
         decides=AS_LOGGED,
-        log=_log(
+        log=among_bystanders(
             (U,),
             (insert("d.u", 1, 1), insert("d.u", 2, 2)),
             (
@@ -138,7 +118,7 @@ CASES = (
         fact="the value that a swap passed through is a key of it",
         source="Percona PXC-3729",
         decides=NO_OVERLAP,
-        log=_log(
+        log=among_bystanders(
             (U,),
             (insert("d.u", 1, 1), insert("d.u", 2, 2)),
             (
@@ -154,7 +134,7 @@ CASES = (
         fact="a row that moves away and back leaves no gap between",
         source="iceberg issue 2918",
         decides=AS_LOGGED,
-        log=_log(
+        log=among_bystanders(
             (T,),
             (insert("d.t", 1, 0),),
             (update("d.t", {"id": 1}, id=2),),
@@ -167,7 +147,7 @@ CASES = (
         fact="a transaction of many rows commits as one",
         source="otter issue 106",
         decides=WHOLE,
-        log=_log(
+        log=among_bystanders(
             (T,),
             (),
             tuple(insert("d.t", number, number) for number in range(1, 9)),
@@ -179,7 +159,7 @@ CASES = (
         fact="DELETE and INSERT of one key in one transaction is a replaced row",
         source="tiflow PR 3218",
         decides=SAME_TABLES,
-        log=_log(
+        log=among_bystanders(
             (T,),
             (insert("d.t", 1, 1),),
             (delete("d.t", id=1), insert("d.t", 1, 2)),
@@ -191,7 +171,7 @@ CASES = (
         fact="a row that comes and goes in one transaction leaves nothing, and commits",
         source="otter issue 507",
         decides=SAME_TABLES,
-        log=_log(
+        log=among_bystanders(
             (T,),
             (),
             (insert("d.t", 1, 1), update("d.t", {"id": 1}, v=2), delete("d.t", id=1)),
@@ -203,7 +183,7 @@ CASES = (
         fact="a row that three transactions write goes through all three states",
         source="kafka-connect-jdbc issue 575",
         decides=AS_LOGGED,
-        log=_log(
+        log=among_bystanders(
             (T,),
             (),
             (insert("d.t", 1, 1),),
@@ -217,7 +197,7 @@ CASES = (
         fact="the first row of a big transaction conflicts as its last does",
         source="tiflow issue 10918",
         decides=NO_OVERLAP,
-        log=_log(
+        log=among_bystanders(
             (T,),
             (insert("d.t", 1, 1), insert("d.t", 20, 1)),
             (

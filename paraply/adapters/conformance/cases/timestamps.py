@@ -8,13 +8,13 @@ from paraply.adapters.conformance.cases.case import (
     NO_OVERLAP,
     ONCE,
     Case,
+    T,
     bystanders,
     empty_log,
     log_of,
 )
 from paraply.adapters.conformance.source import SourceLog, delete, insert, update
 
-T = "CREATE TABLE d.t (id INT PRIMARY KEY, v INT)"
 _GH_OST = "gh-ost PR 1454, comment of 2026-04-29"
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice, product
 
-from paraply.models.judging.solver import contradicting
+from paraply.models.judging.solver import SEEDS, contradicting
 from paraply.models.kernel.certificate import Certificate, Data, Instance, data_of, seal, some
 from paraply.models.kernel.check import refute
 from paraply.models.kernel.normal_form import MARK, Assertion, assertions
@@ -38,9 +38,6 @@ ROUNDS_MAX = 6
 
 INSTANCES_MAX = 6_000
 """Per layer; more slow the solver."""
-
-SEEDS = 4
-"""From one seed Z3 may run out of time, from the next it takes a fraction of a second."""
 
 
 def make(obligation: Obligation, *, timeout_s: float = 10.0) -> Certificate | None:

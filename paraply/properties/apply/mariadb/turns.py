@@ -11,7 +11,7 @@ from paraply.properties.apply.mariadb.speculation import (
     controlled_attempts,
     undone_next,
 )
-from paraply.properties.apply.stream import apply_streams
+from paraply.properties.apply.stream import ENDS, apply_streams
 from paraply.properties.registry import Violation, always
 from paraply.vocabulary.events import Event, EventKind, Outcome
 from paraply.vocabulary.history import History
@@ -19,7 +19,6 @@ from paraply.vocabulary.transactions import TransactionId
 from paraply.vocabulary.write_set import Item
 
 _RESTARTS = frozenset({EventKind.STARTED, EventKind.CRASHED, EventKind.FAILED})
-_ENDS = frozenset({EventKind.ENGINE_COMMITTED, EventKind.ROLLED_BACK, EventKind.FAILED})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,7 +133,7 @@ def _served(history: History) -> Iterator[tuple[str, Event, Item, TransactionId 
                     if others:
                         first = min(others, key=others.__getitem__)
                         yield stream.member, event, item, first if others[first] < since else None
-            elif event.kind in _ENDS:
+            elif event.kind in ENDS:
                 waiting.pop(one, None)
 
 
