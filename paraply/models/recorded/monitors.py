@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 
 from paraply.models.claims.claim import Theorem
 from paraply.models.claims.theorems import THEOREMS
@@ -361,6 +361,23 @@ _ANY_ORDER = replace(
     _GROUP, theorem="P55", prop="changes_land_as_certified",
     readings=_whole(unordered_groups.parallel_group),
 )  # fmt: skip
+REMEDIES = (sources.WITHHELD, sources.BARRED)
+
+
+def _of_source(
+    theorem: str,
+    prop: str,
+    *needs: EventKind,
+    remedies: Sequence[str] = REMEDIES,
+    by_the_first: bool = False,
+) -> Monitor:
+    reading = partial(sources.waiting, remedies=remedies, by_the_first=by_the_first)
+    return Monitor(
+        theorem=theorem, prop=prop, readings=_whole(reading), gap=sources.lacking,
+        needs=frozenset({EventKind.FLUSHED, EventKind.SYNCED, EventKind.DELIVERED, *needs}),
+    )  # fmt: skip
+
+
 MONITORS = {
     one.theorem: one
     for one in (
@@ -373,10 +390,17 @@ MONITORS = {
         _IN_ORDER,
         replace(_IN_ORDER, theorem="P08", prop="readers_see_prefixes",
                 needs=_APPLIER | {EventKind.READ}),
+        _of_source("P10", "visible_only_after_acknowledgement", EventKind.READ,
+                   remedies=REMEDIES[:1]),
+        _of_source("P11", "confirmed_only_after_acknowledgement", EventKind.CLIENT_ACKNOWLEDGED),
+        _of_source("P12", "stages_follow_the_binary_log", EventKind.ENGINE_COMMITTED),
+        _of_source("P13", "replicas_are_never_ahead", by_the_first=True),
         _of_applier("P16", "no_conflicting_parallel_apply", replicas.bounds_on_replica, _ONE_FILE,
                     is_stamped=True),
         _of_applier("P22", "starts_respect_last_committed", replicas.low_water_mark,
                     _RESTARTED, is_stamped=True, barriers=frozenset(TransactionKind)),
+        _of_source("P30", "visible_only_after_acknowledgement", EventKind.READ,
+                   remedies=REMEDIES[1:]),
         replace(_GROUP, theorem="P49", prop="no_update_is_lost",
                 readings=_whole(whole_groups.group), systems=(0,)),
         replace(_ANY_ORDER, theorem="P53", prop="members_start_as_they_stamped",
@@ -418,8 +442,6 @@ TWO_LOGS = {
     **{
         theorem: Monitor(theorem=theorem, prop=prop, readings=lambda _: iter(()), needs=_COMMITS)
         for theorem, prop in (
-            ("P10", "what_was_seen_survives"), ("P11", "what_was_confirmed_survives"),
-            ("P12", "engine_commits_follow_the_log"),
             ("P19", "position_covers_only_what_is_applied"),
         )
     },
@@ -437,6 +459,7 @@ NOT_IN_LOGS = {
     "P12": "no log shows in which order the source's engine committed",
     **dict.fromkeys(("P16", "P22", "P53"), _STARTED),
     "P19": "neither log has the saved position",
+    "P30": "neither log shows what clients saw",
     "P56": "neither log shows who acknowledged",
 }
 """Why two logs do not decide a theorem."""

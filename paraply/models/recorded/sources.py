@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from dataclasses import replace
 
 from paraply.models.language.concrete import Scope, Table, Value
@@ -20,12 +20,12 @@ _AT_SOURCE = {
     EventKind.CLIENT_ACKNOWLEDGED: "answer_client",
 }
 _AT_REPLICAS = {EventKind.DELIVERED: "receive", EventKind.ACKNOWLEDGED: "receive"}
-_OF_ALL = {"sync", "receive"}
+_OF_ALL = frozenset({"sync", "receive"})
 """A group does these with its last transaction, and others with its first."""
 _IN_ORDER = {"sync", "engine_commit"}
 _OR_ELSE = {"engine_commit": ("release_recovered",)}
-WITHHELD = "waits"
-"""The note of a recovery whose transactions wait for a replica."""
+WITHHELD, BARRED = "waits", "barred"
+"""Notes of recoveries: until a replica has them, transactions are withheld, or clients barred."""
 CHAINED = frozenset(
     {"after_sync", "stock_recovery", "barred_recovery", "global_mutex", "chained"}
 )
@@ -47,15 +47,32 @@ def semi_sync(history: History, *, copies: int = 1) -> Recorded:
     return _recorded(history, reading)
 
 
-def waiting(history: History, *, remedies: Collection[str], copies: int) -> Recorded:
-    """Read the same until something happens that theorems with these remedies exclude."""
-    reading = _Groups(copies)
+def waiting(
+    history: History, *, remedies: Collection[str], by_the_first: bool = False
+) -> Recorded:
+    """Read the same until something happens that theorems with these remedies exclude.
+
+    As many replicas as must acknowledge are the model's. ``by_the_first``, a group is received
+    when any replica has any of it.
+    """
+    copies = 1 if by_the_first else int(history.header.options.get("acknowledgements", 1))
+    reading = _Groups(copies, frozenset({"sync"}) if by_the_first else _OF_ALL)
     for event in history.events:
         reading.end(event, remedies)
         if reading.ended:
             break
         reading.read(event)
     return replace(_recorded(history, reading), ended=reading.ended)
+
+
+def lacking(history: History) -> Iterator[str]:
+    """Yield why the stages of a source are not those of the theorems."""
+    dialect = history.header.dialect
+    if dialect not in CHAINED:
+        what = f"its dialect, {dialect}, is" if dialect else "it names no dialect that is"
+        yield f"{what} not known to chain mutexes and to wait before the engine commit"
+    elif {event.member for event in history.events_of(EventKind.FLUSHED)} != {SOURCE}:
+        yield f"another member than {SOURCE} writes a binary log"
 
 
 def _recorded(history: History, reading: _Groups) -> Recorded:
@@ -100,8 +117,9 @@ def rotation(history: History) -> Recorded:
 
 
 class _Groups:
-    def __init__(self, copies: int = 1) -> None:
+    def __init__(self, copies: int = 1, of_all: Collection[str] = _OF_ALL) -> None:
         self.copies = copies
+        self.of_all = of_all
         self.steps: list[RecordedStep] = []
         self.groups: list[list[int]] = []
         self.written_as: int | None = None
@@ -172,7 +190,8 @@ class _Groups:
         if unknown:
             self.groups.append(sorted(unknown))
         self.taken = {(name, place) for name, place in self.taken if place < len(self.groups)}
-        self.take(None, "crash_and_recover", n=len(self.groups))
+        is_open = event.note != BARRED
+        self.take(None, "crash_and_recover", n=len(self.groups), opened=is_open)
         for place, group in enumerate(self.groups):
             if ("engine_commit", place) in self.taken:
                 continue
@@ -202,7 +221,7 @@ class _Groups:
         if action in _IN_ORDER and not done.issuperset(group[: group.index(one)]):
             self.ended = f"T{one} passes another of its group, whose order the model does not have"
         done.add(one)
-        is_due = action not in _OF_ALL or done.issuperset(group)
+        is_due = action not in self.of_all or done.issuperset(group)
         if one in self.withheld and ("engine_commit", place) not in self.taken:
             # Such transactions commit one by one.
             are_there = self.done["receive"].issuperset(group)
