@@ -406,6 +406,7 @@ MONITORS = {
                 readings=_whole(recoveries.whole)),
         replace(_RECOVERY, theorem="P19", prop="position_covers_only_what_is_applied",
                 readings=_whole(recoveries.by_position), gap=recoveries.lacking_position),
+        replace(_RECOVERY, theorem="P50", readings=by_gtid.of_each_replica, gap=by_gtid.lacking),
         _of_applier("P16", "no_conflicting_parallel_apply", replicas.bounds_on_replica, _ONE_FILE,
                     is_stamped=True),
         _of_applier("P22", "starts_respect_last_committed", replicas.low_water_mark,

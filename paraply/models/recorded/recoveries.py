@@ -78,6 +78,12 @@ def lacking_position(history: History) -> Iterator[str]:
         yield "no start and no stop states a position"
     if not stated <= {"", *gtids}:
         yield "a position that is no transaction of the log"
+    apart = {
+        event.transaction
+        for event in history.events_of(EventKind.ENGINE_COMMITTED)
+        if event.note not in ("", BY_RECOVERY)
+    }
     for one in history.transactions:
-        if one.kind is not TransactionKind.ROWS or NON_TRANSACTIONAL in one.flags:
+        is_ddl = one.kind is not TransactionKind.ROWS
+        if is_ddl or NON_TRANSACTIONAL in one.flags or one.id in apart:
             yield f"T{one.id} is DDL or of an engine without transactions"
