@@ -5,6 +5,7 @@ A GTID is a transaction's place in the source's log, from 0.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 
 from paraply.models.language.concrete import Scope, Table
@@ -123,6 +124,7 @@ class _Connections:
         self.places: dict[TransactionId, int] = {}
         self.steps: list[RecordedStep] = []
         self.is_connected = False
+        self.times = Counter[int]()
         self.left_out: TransactionId | None = None
         self.ended = ""
 
@@ -155,7 +157,8 @@ class _Connections:
             self.left_out = one
         elif event.kind is EventKind.ENGINE_COMMITTED or is_empty:
             self.left_out = None
-            done = ("executed", (place,), True)
+            self.times[place] += 1
+            done = ("times", (place,), self.times[place])
             self.steps.append(_step("give_out"))
             self.steps.append(RecordedStep(actions=("engine_commit",), seen=(done,)))
 

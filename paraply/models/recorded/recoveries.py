@@ -6,7 +6,8 @@ order, and commit each transaction by itself; ``lacking`` names what is differen
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 from paraply.models.recorded import replicas
 from paraply.models.recorded.following import Recorded
@@ -19,6 +20,34 @@ _BEGINS = frozenset({EventKind.CRASHED, EventKind.STARTED})
 _ENDS = _BEGINS | {EventKind.STOPPED, EventKind.FAILED}
 NON_TRANSACTIONAL = "non_transactional"
 """Flag of a transaction that saves its position afterwards."""
+
+
+def domains(history: History) -> Iterator[History]:
+    """Yield what a history says of each domain, which has a log and a position of its own."""
+    names = dict.fromkeys(one.domain for one in history.transactions)
+    for domain in names:
+        those = tuple(one for one in history.transactions if one.domain == domain)
+        known = {one.id for one in those}
+        events = (
+            event._replace(
+                transactions=tuple(one for one in event.transactions if one in known),
+                gtid_set=_of_domain(domain, event.gtid_set),
+            )
+            for event in history.events
+            if event.transaction is None or event.transaction in known
+        )
+        is_one = len(names) == 1
+        yield history if is_one else replace(history, transactions=those, events=tuple(events))
+
+
+def _of_domain(domain: int | None, position: str) -> str:
+    gtids = position.replace(" ", "").split(",")
+    return ",".join(one for one in gtids if one.startswith(f"{domain}-"))
+
+
+def of_each_domain(reading: Callable[[History], Recorded]) -> Callable[[History], Iterator[Recorded]]:
+    """Return the reading of each domain."""
+    return lambda history: map(reading, domains(history))
 
 
 def whole(history: History) -> Recorded:
@@ -36,6 +65,11 @@ def by_position(history: History) -> Recorded:
 
 def lacking(history: History) -> Iterator[str]:
     """Yield why a history is not of one relay log that is read in its order."""
+    for part in domains(history):
+        yield from _lacking(part)
+
+
+def _lacking(history: History) -> Iterator[str]:
     if EventKind.CERTIFIED in history.kinds:
         yield "members certify what they apply, and have no relay log"
     is_scheduled = EventKind.SCHEDULED in history.kinds
@@ -70,6 +104,11 @@ def lacking(history: History) -> Iterator[str]:
 def lacking_position(history: History) -> Iterator[str]:
     """Yield why a history does not show positions that are saved with the data."""
     yield from lacking(history)
+    for part in domains(history):
+        yield from _lacking_position(part)
+
+
+def _lacking_position(history: History) -> Iterator[str]:
     gtids = [one.gtid for one in history.transactions]
     stated = {event.gtid_set for event in history.events if event.kind in replicas.STATES_POSITION}
     if not all(gtids) or len({*gtids}) < len(gtids):
