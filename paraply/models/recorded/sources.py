@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from dataclasses import replace
+from itertools import chain
 
 from paraply.models.language.concrete import Scope, Table, Value
 from paraply.models.recorded.following import Recorded, RecordedStep
@@ -180,6 +181,7 @@ class _Groups:
         if event.note == "rejoins":
             return
         kept = set(event.transactions)
+        self.written_as = None
         if self.groups and not self.done["sync"].issuperset(self.groups[-1]):
             # A crash may leave a part of what was not synced.
             self.groups[-1] = [one for one in self.groups[-1] if one in kept]
@@ -199,7 +201,6 @@ class _Groups:
                 self.withheld.update(group)
             else:
                 # Other recoveries commit the binary log themselves.
-                self.done["engine_commit"].update(group)
                 self.taken.add(("engine_commit", place))
 
     def lose(self, action: str, kept: set[int], undone_by: str) -> None:
@@ -213,13 +214,17 @@ class _Groups:
         """Take a group's step, if this transaction's event makes it one."""
         done = self.done[action]
         if one in done:
+            if action in _IN_ORDER:
+                self.ended = f"{action} of T{one} comes again"
             return
         # What is in no group is in none that was written.
         last = len(self.groups)
         place = next((g for g, group in enumerate(self.groups) if one in group), last)
         group = self.groups[place] if place < last else [one]
-        if action in _IN_ORDER and not done.issuperset(group[: group.index(one)]):
-            self.ended = f"T{one} passes another of its group, whose order the model does not have"
+        before = chain(*self.groups[:place], group[: group.index(one)])
+        if action in _IN_ORDER and not done.issuperset(before):
+            # The model has no order within a group.
+            self.ended = f"{action} of T{one} before one that is earlier in the log"
         done.add(one)
         is_due = action not in self.of_all or done.issuperset(group)
         if one in self.withheld and ("engine_commit", place) not in self.taken:
