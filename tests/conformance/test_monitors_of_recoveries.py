@@ -233,6 +233,6 @@ def test_commit_that_comes_again_is_seen_by_each():
         again = replace(history, events=(*history.events, commit))
         assert judged(theorem, again).verdict is Verdict.VIOLATED
     history = next(run for run in connections(20) if judged("P50", run).verdict is Verdict.HOLDS)
-    commit = [e for e in history.events_of(EventKind.ENGINE_COMMITTED) if e.member == "r1"][0]
+    commit = next(history.events_of(EventKind.ENGINE_COMMITTED, member="r1"))
     again = replace(history, events=(*history.events, commit))
     assert judged("P50", again).verdict is not Verdict.HOLDS

@@ -45,7 +45,9 @@ def _of_domain(domain: int | None, position: str) -> str:
     return ",".join(one for one in gtids if one.startswith(f"{domain}-"))
 
 
-def of_each_domain(reading: Callable[[History], Recorded]) -> Callable[[History], Iterator[Recorded]]:
+def of_each_domain(
+    reading: Callable[[History], Recorded],
+) -> Callable[[History], Iterator[Recorded]]:
     """Return the reading of each domain."""
     return lambda history: map(reading, domains(history))
 
@@ -53,8 +55,12 @@ def of_each_domain(reading: Callable[[History], Recorded]) -> Callable[[History]
 def whole(history: History) -> Recorded:
     """Read a run at whose end nothing is in progress, if the replica has stopped."""
     ends = [event.kind for event in history.events if event.kind in _ENDS]
-    is_at_rest = ends[-1:] == [EventKind.STOPPED]
-    return replicas.at_rest(history) if is_at_rest else replicas.restart(history)
+    if ends[-1:] != [EventKind.STOPPED]:
+        return replicas.restart(history)
+    done = {event.transaction for event in history.events_of(EventKind.ENGINE_COMMITTED)}
+    left = next((one.id for one in history.transactions if one.id not in done), None)
+    ended = "" if left is None else f"the replica stopped for good without T{left}"
+    return replace(replicas.at_rest(history), ended=ended)
 
 
 def by_position(history: History) -> Recorded:

@@ -27,9 +27,7 @@ _IN_ORDER = {"sync", "engine_commit"}
 _OR_ELSE = {"engine_commit": ("release_recovered",)}
 WITHHELD, BARRED = "waits", "barred"
 """Notes of recoveries: until a replica has them, transactions are withheld, or clients barred."""
-CHAINED = frozenset(
-    {"after_sync", "stock_recovery", "barred_recovery", "global_mutex", "chained"}
-)
+CHAINED = frozenset({"after_sync", "stock_recovery", "barred_recovery", "global_mutex", "chained"})
 """Dialects whose groups hold the theorems' mutexes, and wait before the engine commit."""
 
 
@@ -48,9 +46,7 @@ def semi_sync(history: History, *, copies: int = 1) -> Recorded:
     return _recorded(history, reading)
 
 
-def waiting(
-    history: History, *, remedies: Collection[str], by_the_first: bool = False
-) -> Recorded:
+def waiting(history: History, *, remedies: Collection[str], by_the_first: bool = False) -> Recorded:
     """Read the same until something happens that theorems with these remedies exclude.
 
     As many replicas as must acknowledge are the model's. ``by_the_first``, a group is received
