@@ -58,7 +58,8 @@ def waiting(history: History, *, remedies: Collection[str], by_the_first: bool =
         reading.end(event, remedies)
         if reading.ended:
             break
-        reading.read(event)
+        if not reading.is_lost:
+            reading.read(event)
     return replace(_recorded(history, reading), ended=reading.ended)
 
 
@@ -174,8 +175,6 @@ class _Groups:
             self.happened(_AT_SOURCE[event.kind], one)
 
     def recover(self, event: Event) -> None:
-        if event.note == "rejoins":
-            return
         kept = set(event.transactions)
         self.written_as = None
         if self.groups and not self.done["sync"].issuperset(self.groups[-1]):
