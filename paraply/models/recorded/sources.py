@@ -31,14 +31,13 @@ CHAINED = frozenset({"after_sync", "stock_recovery", "barred_recovery", "global_
 """Dialects whose groups hold the theorems' mutexes, and wait before the engine commit."""
 
 
-def semi_sync(history: History, *, copies: int = 1) -> Recorded:
+def semi_sync(history: History) -> Recorded:
     """Read a run for ``paraply/models/systems/semi_sync.py``.
 
-    A group is one flush. Mutexes are unobservable. What ``copies`` replicas have is what the
-    model's replica has. The reading ends at the loss of the source, since the model has no
-    fail-over.
+    A group is one flush. Mutexes are unobservable. What a replica has is what the model's has. The
+    reading ends at the loss of the source, since the model has no fail-over.
     """
-    reading = _Groups(copies)
+    reading = _Groups()
     for event in history.events:
         if _is_loss(event):
             break
@@ -49,8 +48,8 @@ def semi_sync(history: History, *, copies: int = 1) -> Recorded:
 def waiting(history: History, *, remedies: Collection[str], by_the_first: bool = False) -> Recorded:
     """Read the same until something happens that theorems with these remedies exclude.
 
-    As many replicas as must acknowledge are the model's. ``by_the_first``, a group is received
-    when any replica has any of it.
+    The model's replica has what as many replicas have as must acknowledge; ``by_the_first``, a
+    group of which any replica has anything.
     """
     copies = 1 if by_the_first else int(history.header.options.get("acknowledgements", 1))
     reading = _Groups(copies, frozenset({"sync"}) if by_the_first else _OF_ALL)
