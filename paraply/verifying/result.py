@@ -248,7 +248,7 @@ class Metadata:
 
 
 MONITORED = ("P01", "P02", "P03", "P04", "P05", "P06", "P07", "P08", "P10", "P11", "P12", "P13",
-             "P16", "P17", "P18", "P19", "P22", "P49", "P50", "P53", "P54", "P55",
+             "P16", "P17", "P18", "P19", "P22", "P30", "P49", "P50", "P53", "P54", "P55",
              "P56")  # fmt: skip
 """Theorems of which a monitor says what two logs show, or why they do not decide."""
 

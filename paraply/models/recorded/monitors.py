@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 
 from paraply.models.claims.claim import Theorem
 from paraply.models.claims.theorems import THEOREMS
@@ -20,6 +20,7 @@ from paraply.models.language.terms import Quantified, Term, conjuncts, parts_of
 from paraply.models.recorded import (
     by_gtid,
     members,
+    recoveries,
     replicas,
     sources,
     unordered_groups,
@@ -66,6 +67,7 @@ class Monitor:
         systems: numbers of the theorem's systems that are followed; all, if empty.
         values_max: as ``VALUES_MAX``.
         supplies: what the reading adds where nothing is recorded.
+        is_by_domain: each domain is read by itself.
     """
 
     theorem: str
@@ -78,6 +80,7 @@ class Monitor:
     systems: tuple[int, ...] = ()
     values_max: int = VALUES_MAX
     supplies: str = ""
+    is_by_domain: bool = False
 
     def finding(self, verdict: Verdict, reason: str, steps: int) -> MonitorFinding:
         """Return what reports show."""
@@ -136,7 +139,7 @@ class Monitor:
             yield f"no {kind.value} events"
         if len(history.transactions) > self.transactions_max:
             yield f"more than {self.transactions_max} transactions"
-        if len({one.domain for one in history.transactions}) > 1:
+        if not self.is_by_domain and len({one.domain for one in history.transactions}) > 1:
             yield "several domains, each with an order of its own"
         yield from self.gap(history)
 
@@ -315,6 +318,7 @@ def _numbers(history: History) -> Iterator[str]:
 _APPLIED = frozenset({EventKind.BEGUN, EventKind.ROW_APPLIED, EventKind.ENGINE_COMMITTED})
 _APPLIER = frozenset({EventKind.SCHEDULED, EventKind.ENGINE_COMMITTED})
 _RESTARTED = frozenset({EventKind.ROLLED_BACK, EventKind.CRASHED, EventKind.SKIPPED})
+_COMMITS = frozenset({EventKind.ENGINE_COMMITTED})
 _ONE_FILE = _RESTARTED | {EventKind.RELAY_ROTATED}
 
 
@@ -361,6 +365,27 @@ _ANY_ORDER = replace(
     _GROUP, theorem="P55", prop="changes_land_as_certified",
     readings=_whole(unordered_groups.parallel_group),
 )  # fmt: skip
+REMEDIES = (sources.WITHHELD, sources.BARRED)
+
+
+def _of_source(
+    theorem: str,
+    prop: str,
+    *needs: EventKind,
+    remedies: Sequence[str] = REMEDIES,
+    by_the_first: bool = False,
+) -> Monitor:
+    reading = partial(sources.waiting, remedies=remedies, by_the_first=by_the_first)
+    return Monitor(
+        theorem=theorem, prop=prop, readings=_whole(reading), gap=sources.lacking,
+        needs=frozenset({EventKind.FLUSHED, EventKind.SYNCED, EventKind.DELIVERED, *needs}),
+    )  # fmt: skip
+
+
+_RECOVERY = Monitor(
+    theorem="P17", prop="no_event_is_applied_twice", needs=_COMMITS, gap=recoveries.lacking,
+    readings=recoveries.of_each_domain(replicas.restart), is_by_domain=True,
+)  # fmt: skip
 MONITORS = {
     one.theorem: one
     for one in (
@@ -373,10 +398,25 @@ MONITORS = {
         _IN_ORDER,
         replace(_IN_ORDER, theorem="P08", prop="readers_see_prefixes",
                 needs=_APPLIER | {EventKind.READ}),
+        _of_source("P10", "visible_only_after_acknowledgement", EventKind.READ,
+                   remedies=REMEDIES[:1]),
+        _of_source("P11", "confirmed_only_after_acknowledgement", EventKind.CLIENT_ACKNOWLEDGED),
+        _of_source("P12", "stages_follow_the_binary_log", EventKind.ENGINE_COMMITTED),
+        _of_source("P13", "replicas_are_never_ahead", by_the_first=True),
+        _RECOVERY,
+        replace(_RECOVERY, theorem="P18", prop="applied_exactly_once",
+                readings=recoveries.of_each_domain(recoveries.whole)),
+        replace(_RECOVERY, theorem="P19", prop="position_covers_only_what_is_applied",
+                readings=recoveries.of_each_domain(recoveries.by_position),
+                gap=recoveries.lacking_position),
+        replace(_RECOVERY, theorem="P50", readings=by_gtid.of_each_replica, gap=by_gtid.lacking,
+                is_by_domain=False),
         _of_applier("P16", "no_conflicting_parallel_apply", replicas.bounds_on_replica, _ONE_FILE,
                     is_stamped=True),
         _of_applier("P22", "starts_respect_last_committed", replicas.low_water_mark,
                     _RESTARTED, is_stamped=True, barriers=frozenset(TransactionKind)),
+        _of_source("P30", "visible_only_after_acknowledgement", EventKind.READ,
+                   remedies=REMEDIES[1:]),
         replace(_GROUP, theorem="P49", prop="no_update_is_lost",
                 readings=_whole(whole_groups.group), systems=(0,)),
         replace(_ANY_ORDER, theorem="P53", prop="members_start_as_they_stamped",
@@ -387,8 +427,6 @@ MONITORS = {
     )
 }  # fmt: skip
 """By the theorem's identifier."""
-
-_COMMITS = frozenset({EventKind.ENGINE_COMMITTED})
 
 
 def _in_progress(history: History) -> Iterator[str]:
@@ -415,14 +453,6 @@ TWO_LOGS = {
     "P18": Monitor(theorem="P18", prop="no_event_is_lost",
                    readings=_whole(replicas.at_rest), needs=_COMMITS, gap=_in_progress,
                    supplies="workers had all transactions before the first commit"),
-    **{
-        theorem: Monitor(theorem=theorem, prop=prop, readings=lambda _: iter(()), needs=_COMMITS)
-        for theorem, prop in (
-            ("P10", "what_was_seen_survives"), ("P11", "what_was_confirmed_survives"),
-            ("P12", "engine_commits_follow_the_log"),
-            ("P19", "position_covers_only_what_is_applied"),
-        )
-    },
 }  # fmt: skip
 """Those of two logs, which show the order of commits, and more than they need of a crash."""
 _CERTIFIED = "no log shows what its member certified and purged; --audit judges its numbers"
@@ -437,6 +467,7 @@ NOT_IN_LOGS = {
     "P12": "no log shows in which order the source's engine committed",
     **dict.fromkeys(("P16", "P22", "P53"), _STARTED),
     "P19": "neither log has the saved position",
+    "P30": "neither log shows what clients saw",
     "P56": "neither log shows who acknowledged",
 }
 """Why two logs do not decide a theorem."""

@@ -5,7 +5,7 @@ A model position is a transaction's place in the relay log, from 0.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 
 from paraply.models.language.concrete import Scope, Table, Value
@@ -159,34 +159,48 @@ def lock_queue(history: History) -> Recorded:
     return Recorded(scope=read.scope, start=tables, steps=tuple(steps))
 
 
-def restart(history: History) -> Recorded:
+_GIVEN = {
+    EventKind.SCHEDULED: "give_out",
+    EventKind.SKIPPED: "skip",
+    EventKind.ENGINE_COMMITTED: "engine_commit",
+    EventKind.CRASHED: "crash",
+    EventKind.STARTED: "crash",
+}
+STATES_POSITION = frozenset({EventKind.STARTED, EventKind.RECOVERED, EventKind.STOPPED})
+SLAVE_POSITION = "gtid_slave_pos"
+
+
+def restart(history: History, covers: Mapping[str, int] | None = None) -> Recorded:
     """Read a run for ``paraply/models/systems/restart.py``.
 
-    Later starts reveal the restart point. Commits by recovery count as before the crash.
+    Later starts reveal the restart point: that of a replica that was stopped, too. Commits by
+    recovery count as before the crash. ``covers`` says how much a stated position covers.
     """
     places = places_of(history)
-    given = {
-        EventKind.SCHEDULED: "give_out",
-        EventKind.SKIPPED: "skip",
-        EventKind.ENGINE_COMMITTED: "engine_commit",
-    }
+    given = dict(_GIVEN)
     if not any(event.kind is EventKind.SCHEDULED for event in history.events):
         given[EventKind.BEGUN] = "give_out"
     steps = [RecordedStep(actions=("receive",)) for _ in places]
+    received = len(steps)
     crashed_at = 0
     for event in history.events:
-        if event.kind is EventKind.CRASHED:
+        action = given.get(event.kind, "")
+        if action == "crash" and steps[received:] and steps[-1].actions != ("crash",):
             crashed_at = len(steps)
             steps.append(RecordedStep(actions=("crash",)))
-        if event.kind not in given or event.transaction is None:
+        is_stated = event.kind in STATES_POSITION or event.note == SLAVE_POSITION
+        if covers is not None and is_stated and steps[received:]:
+            stated = (("position", (), covers[event.gtid_set]),)
+            steps[-1] = replace(steps[-1], seen=steps[-1].seen + stated)
+        if event.transaction is None:
             continue
-        place, action = places[event.transaction], given[event.kind]
+        place = places[event.transaction]
         if action == "engine_commit":
             committed = RecordedStep(actions=(action,), parameters={"p": place})
             by_recovery = event.note == BY_RECOVERY
             steps.insert(crashed_at if by_recovery else len(steps), committed)
             crashed_at += by_recovery
-        elif event.attempt == 1:
+        elif action and event.attempt == 1:
             after = (("cursor", (), place + 1),)
             steps.append(RecordedStep(actions=(action,), parameters={}, seen=after))
     return Recorded(scope=Scope(high=len(places) + 1), start={}, steps=tuple(steps))

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator
 from dataclasses import replace
+from itertools import chain
 
-from paraply.models.language.concrete import Scope, Table
+from paraply.models.language.concrete import Scope, Table, Value
 from paraply.models.recorded.following import Recorded, RecordedStep
 from paraply.models.recorded.naming import Rows, places_of, scope_of
 from paraply.models.systems.semi_sync import semi_sync as semi_sync_system
@@ -13,35 +15,74 @@ from paraply.vocabulary.history import History
 
 SOURCE = "source"
 
-_WITH_THE_LAST = {
-    "sync": (EventKind.SYNCED, True),
-    "receive": (EventKind.DELIVERED, False),
-    "engine_commit": (EventKind.ENGINE_COMMITTED, True),
-    "read": (EventKind.READ, True),
-    "answer_client": (EventKind.CLIENT_ACKNOWLEDGED, True),
+_AT_SOURCE = {
+    EventKind.SYNCED: "sync",
+    EventKind.ENGINE_COMMITTED: "engine_commit",
+    EventKind.CLIENT_ACKNOWLEDGED: "answer_client",
 }
-"""Model actions with events, and whether the source emits them."""
-
+_AT_REPLICAS = {EventKind.DELIVERED: "receive", EventKind.ACKNOWLEDGED: "receive"}
+_OF_ALL = frozenset({"sync", "receive"})
+"""A group does these with its last transaction, and others with its first."""
+_IN_ORDER = {"sync", "engine_commit"}
 _OR_ELSE = {"engine_commit": ("release_recovered",)}
+WITHHELD, BARRED = "waits", "barred"
+"""Notes of recoveries: until a replica has them, transactions are withheld, or clients barred."""
+CHAINED = frozenset({"after_sync", "stock_recovery", "barred_recovery", "global_mutex", "chained"})
+"""Dialects whose groups hold the theorems' mutexes, and wait before the engine commit."""
 
 
 def semi_sync(history: History) -> Recorded:
-    """Read a run with one replica for ``paraply/models/systems/semi_sync.py``.
+    """Read a run for ``paraply/models/systems/semi_sync.py``.
 
-    A group is one flush; its last transaction's events count. Mutexes are unobservable. The reading
-    ends at the loss of the source, since the model has no fail-over.
+    A group is one flush. Mutexes are unobservable. What a replica has is what the model's has. The
+    reading ends at the loss of the source, since the model has no fail-over.
     """
     reading = _Groups()
     for event in history.events:
-        if event.kind is EventKind.CRASHED and event.note == "lost":
+        if _is_loss(event):
             break
         reading.read(event)
+    return _recorded(history, reading)
+
+
+def waiting(history: History, *, remedies: Collection[str], by_the_first: bool = False) -> Recorded:
+    """Read the same until something happens that theorems with these remedies exclude.
+
+    The model's replica has what as many replicas have as must acknowledge; ``by_the_first``, a
+    group of which any replica has anything.
+    """
+    copies = 1 if by_the_first else int(history.header.options.get("acknowledgements", 1))
+    reading = _Groups(copies, frozenset({"sync"}) if by_the_first else _OF_ALL)
+    for event in history.events:
+        reading.end(event, remedies)
+        if reading.ended:
+            break
+        if not reading.is_lost:
+            reading.read(event)
+    return replace(_recorded(history, reading), ended=reading.ended)
+
+
+def lacking(history: History) -> Iterator[str]:
+    """Yield why the stages of a source are not those of the theorems."""
+    dialect = history.header.dialect
+    if dialect not in CHAINED:
+        what = f"its dialect, {dialect}, is" if dialect else "it names no dialect that is"
+        yield f"{what} not known to chain mutexes and to wait before the engine commit"
+    elif {event.member for event in history.events_of(EventKind.FLUSHED)} != {SOURCE}:
+        yield f"another member than {SOURCE} writes a binary log"
+
+
+def _recorded(history: History, reading: _Groups) -> Recorded:
     return Recorded(
         scope=Scope(high=len(history.transactions) + 1),
         start={"in_log": {(): -1}, "in_ack": {(): -1}, "in_commit": {(): -1}, "opened": {(): True}},
         steps=tuple(reading.steps),
         hidden=frozenset({"enter_ack", "enter_commit", "leave_log", "open_server"}),
     )
+
+
+def _is_loss(event: Event) -> bool:
+    return event.kind is EventKind.CRASHED and event.note == "lost"
 
 
 def whole_log(history: History) -> Recorded:
@@ -73,50 +114,123 @@ def rotation(history: History) -> Recorded:
 
 
 class _Groups:
-    def __init__(self) -> None:
+    def __init__(self, copies: int = 1, of_all: Collection[str] = _OF_ALL) -> None:
+        self.copies = copies
+        self.of_all = of_all
         self.steps: list[RecordedStep] = []
-        self.groups: list[set[int]] = []
-        self.flushed_at = -1
-        self.done: dict[str, set[int]] = {action: set() for action in _WITH_THE_LAST}
+        self.groups: list[list[int]] = []
+        self.written_as: int | None = None
+        self.done: dict[str, set[int]] = {
+            name: set() for name in (*_AT_SOURCE.values(), "receive", "read")
+        }
+        self.taken: set[tuple[str, int]] = set()
+        self.having: dict[int, set[str]] = {}
+        self.withheld: set[int] = set()
+        self.is_lost = False
+        self.ended = ""
 
-    def take(self, group: int | None, *actions: str) -> None:
+    def take(self, group: int | None, *actions: str, **seen: Value) -> None:
         known = {} if group is None else {"g": group}
-        self.steps.append(RecordedStep(actions=actions, parameters=known))
+        after = tuple((name, (), value) for name, value in seen.items())
+        self.steps.append(RecordedStep(actions=actions, parameters=known, seen=after))
+
+    def end(self, event: Event, remedies: Collection[str]) -> None:
+        """End the reading at what the theorems exclude."""
+        at_source, one = event.member == SOURCE, event.transaction
+        if self.is_lost and (at_source or event.kind in _AT_REPLICAS):
+            if event.kind in (*_AT_SOURCE, *_AT_REPLICAS, EventKind.FLUSHED, EventKind.READ):
+                self.ended = f"{event.kind.value} after the loss of the source"
+        elif event.kind is EventKind.WAIT_ABANDONED:
+            self.ended = f"the wait of T{one} is abandoned"
+        elif event.kind is EventKind.RECOVERED and not self.is_lost:
+            lost = {t for t, names in self.having.items() if event.member in names}
+            if at_source and event.note not in remedies:
+                self.ended = f"a recovery that {event.note or 'has no note'}"
+            elif not at_source and lost - {*event.transactions}:
+                self.ended = f"{event.member} has lost what it had received"
+        self.is_lost = self.is_lost or (at_source and _is_loss(event))
 
     def read(self, event: Event) -> None:
-        if event.kind is EventKind.READ and event.member == SOURCE:
+        at_source, one = event.member == SOURCE, event.transaction
+        if event.kind is EventKind.READ and at_source:
             for seen in event.observed:
-                self.happened("read", seen.writer)
-        elif event.kind is EventKind.RECOVERED and event.member == SOURCE:
-            self.groups = [one for one in self.groups if one <= self.done["sync"]]
-            self.take(None, "crash_and_recover")
-            if event.note != "waits":
-                # Other recoveries commit the binary log themselves.
-                self.done["engine_commit"].update(*self.groups)
-        elif event.kind is EventKind.FLUSHED and event.transaction is not None:
-            if event.time != self.flushed_at:
-                self.flushed_at = event.time
-                self.groups.append(set())
+                if seen.writer:
+                    self.happened("read", seen.writer)
+        elif event.kind is EventKind.RECOVERED and at_source:
+            self.recover(event)
+        elif event.kind is EventKind.FLUSHED and one is not None:
+            number = event.time if event.group is None else event.group
+            if number != self.written_as:
+                self.written_as = number
+                self.groups.append([])
                 self.take(None, "write")
-            self.groups[-1].add(event.transaction)
-        elif event.transaction is not None:
-            for action, (kind, at_source) in _WITH_THE_LAST.items():
-                if event.kind is kind and (event.member == SOURCE) == at_source:
-                    self.happened(action, event.transaction)
+            self.groups[-1].append(one)
+        elif event.kind in _AT_REPLICAS and not at_source and one is not None:
+            having = self.having.setdefault(one, set())
+            having.add(event.member)
+            if len(having) >= self.copies:
+                self.happened("receive", one)
+        elif event.kind in _AT_SOURCE and at_source and one is not None:
+            self.happened(_AT_SOURCE[event.kind], one)
+
+    def recover(self, event: Event) -> None:
+        kept = set(event.transactions)
+        self.written_as = None
+        if self.groups and not self.done["sync"].issuperset(self.groups[-1]):
+            # A crash may leave a part of what was not synced.
+            self.groups[-1] = [one for one in self.groups[-1] if one in kept]
+            for one in self.groups[-1]:
+                self.happened("sync", one)
+        self.groups = [one for one in self.groups if one and kept.issuperset(one)]
+        unknown = kept.difference(*self.groups)
+        if unknown:
+            self.groups.append(sorted(unknown))
+        self.taken = {(name, place) for name, place in self.taken if place < len(self.groups)}
+        is_open = event.note != BARRED
+        self.take(None, "crash_and_recover", n=len(self.groups), opened=is_open)
+        for place, group in enumerate(self.groups):
+            if ("engine_commit", place) in self.taken:
+                continue
+            if event.note == WITHHELD:
+                self.withheld.update(group)
+            else:
+                # Other recoveries commit the binary log themselves.
+                self.taken.add(("engine_commit", place))
 
     def lose(self, action: str, kept: set[int], undone_by: str) -> None:
-        undone = [group for group in self.groups if group <= self.done[action] and group - kept]
+        for place, group in enumerate(self.groups):
+            if (action, place) in self.taken and not kept.issuperset(group):
+                self.taken.remove((action, place))
+                self.take(None, undone_by)
         self.done[action] &= kept
-        for _ in undone:
-            self.take(None, undone_by)
 
-    def happened(self, action: str, transaction: int) -> None:
-        place = next((g for g, group in enumerate(self.groups) if transaction in group), None)
+    def happened(self, action: str, one: int) -> None:
+        """Take a group's step, if this transaction's event makes it one."""
         done = self.done[action]
-        if place is None or transaction in done:
+        if one in done:
+            if action in _IN_ORDER:
+                self.ended = f"{action} of T{one} comes again"
             return
-        done.add(transaction)
-        if self.groups[place] <= done:
+        # What is in no group is in none that was written.
+        last = len(self.groups)
+        place = next((g for g, group in enumerate(self.groups) if one in group), last)
+        group = self.groups[place] if place < last else [one]
+        before = chain(*self.groups[:place], group[: group.index(one)])
+        if action in _IN_ORDER and not done.issuperset(before):
+            # The model has no order within a group.
+            self.ended = f"{action} of T{one} before one that is earlier in the log"
+        done.add(one)
+        is_due = action not in self.of_all or done.issuperset(group)
+        if one in self.withheld and ("engine_commit", place) not in self.taken:
+            # Such transactions commit one by one.
+            are_there = self.done["receive"].issuperset(group)
+            if action == "engine_commit":
+                is_due = are_there or done.issuperset(group)
+            elif action == "read" and one in self.done["receive"]:
+                self.ended = f"a reader sees T{one} and not all of its group"
+                return
+        if is_due and (action, place) not in self.taken:
+            self.taken.add((action, place))
             self.take(place, action, *_OR_ELSE.get(action, ()))
 
 
