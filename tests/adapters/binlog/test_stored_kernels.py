@@ -35,7 +35,11 @@ def test_stored_kernel_needs_nothing_of_the_compiler_which_still_works(tmp_path)
 
     def run():
         told = subprocess.run(
-            [sys.executable, "-c", PROGRAM], cwd=tmp_path, capture_output=True, text=True, check=True
+            [sys.executable, "-c", PROGRAM],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            check=True,
         )
         return told.stdout.splitlines()
 
