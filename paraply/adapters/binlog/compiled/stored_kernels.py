@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from numba.core.caching import Cache
-from numba.core.runtime import rtsys
+from numba.core.runtime.nrt import rtsys
 
 _load_overload = Cache.load_overload
 
@@ -18,7 +18,7 @@ def load_stored_kernels_alone() -> None:
 def _load_alone(cache: Cache, signature: Any, context: Any) -> Any:
     # Kernels that make arrays call the runtime, which refresh() would initialise. The compiler
     # calls refresh() itself. Its lock is held here.
-    rtsys.initialize(context)
+    rtsys.initialize(context)  # type: ignore[no-untyped-call]
     context.refresh = _nothing
     try:
         return _load_overload(cache, signature, context)
