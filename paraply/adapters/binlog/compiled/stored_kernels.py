@@ -7,7 +7,7 @@ from typing import Any
 from numba.core.caching import Cache
 from numba.core.runtime.nrt import rtsys
 
-_load_overload = Cache.load_overload
+_load_overload: Any = Cache.load_overload
 
 
 def load_stored_kernels_alone() -> None:
@@ -18,7 +18,7 @@ def load_stored_kernels_alone() -> None:
 def _load_alone(cache: Cache, signature: Any, context: Any) -> Any:
     # Kernels that make arrays call the runtime, which refresh() would initialise. The compiler
     # calls refresh() itself. Its lock is held here.
-    rtsys.initialize(context)  # type: ignore[no-untyped-call]
+    rtsys.initialize(context)
     context.refresh = _nothing
     try:
         return _load_overload(cache, signature, context)
