@@ -21,7 +21,7 @@ from paraply.adapters.binlog.compiled.descriptors import KeyLine, PartRule, Scan
 from paraply.adapters.binlog.compiled.left_rows import LeftKeys
 from paraply.adapters.binlog.compiled.stream import CompiledStream
 from paraply.adapters.binlog.event_types import EventType
-from paraply.adapters.binlog.keys.builder import KeyBuilder
+from paraply.adapters.binlog.keys.builder import KeyBuilder, TablePlan
 from paraply.adapters.binlog.report import LogReport
 from paraply.adapters.binlog.schema.lessons import with_dump
 from paraply.adapters.binlog.schema.registry import SchemaRegistry
@@ -75,7 +75,8 @@ class RowStream(CompiledStream):
             tables=numbers, roles=numbers, census=np.zeros((0, 4), np.int64),
         )  # fmt: skip
 
-    def _plan(self, table: TableMap) -> ScanPlan | None:
+    def _plan(self, table: TableMap, read_by: TablePlan, roles: int) -> ScanPlan | None:
+        del read_by, roles
         schema = self.keys.registry.table(table.name)
         if schema is None or table.undecodable or len(schema.columns) != len(table.columns):
             return None

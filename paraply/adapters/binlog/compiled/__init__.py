@@ -12,3 +12,7 @@ drop_stale_kernels(Path(__file__).parent)
 # numba imports both if it can, which takes 7 MB; no kernel calls C or is traced.
 with hidden_modules("cffi", "coverage"):
     import numba.core.typing.cffi_utils  # noqa: F401
+
+    from paraply.adapters.binlog.compiled.stored_kernels import load_stored_kernels_alone
+
+load_stored_kernels_alone()

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from hashlib import blake2b
 
 import numpy as np
@@ -17,7 +18,7 @@ from paraply.adapters.binlog.charsets import text_decoder
 from paraply.adapters.binlog.column_types import BLOBS, CHARACTER, ColumnType, WireColumn
 from paraply.adapters.binlog.compiled import layout as L
 from paraply.adapters.binlog.decimals import decimal_bytes
-from paraply.adapters.binlog.keys.builder import TablePlan, plan_of
+from paraply.adapters.binlog.keys.builder import TablePlan
 from paraply.adapters.binlog.keys.collation_weights import UnmeasuredCharacter, WeightTable
 from paraply.adapters.binlog.keys.collations import fold_of, text_of
 from paraply.adapters.binlog.keys.foreign import PRIMARY, ChildTie, ParentTie, parent_columns_of
@@ -133,8 +134,9 @@ def part_rule(part: KeyPart, column: Column, wire: WireColumn) -> PartRule | Non
     return None
 
 
+@cache
 def ascii_weights(collation: str) -> NDArray[np.uint32] | None:
-    """Return comparison weights per ASCII character.
+    """Return comparison weights per ASCII character, not to be changed.
 
     0 means no weight; element 128 repeats the space's. None for contractions, expansions, and
     weights on some levels only.
@@ -183,10 +185,9 @@ ScanPlan = tuple[KeyLine, ...]
 """Unique keys first, PRIMARY before others."""
 
 
-def scan_plan(registry: SchemaRegistry, table: TableMap) -> ScanPlan | None:
-    """Return the keys of a table's rows, if supported."""
+def scan_plan(registry: SchemaRegistry, table: TableMap, plan: TablePlan) -> ScanPlan | None:
+    """Return the keys of a table's rows, if supported; ``plan`` is what rows are read by."""
     schema = registry.table(table.name)
-    plan = plan_of(registry, table.name)
     if schema is None:
         return None
     if len(schema.columns) != len(table.columns):
@@ -206,16 +207,15 @@ def scan_plan(registry: SchemaRegistry, table: TableMap) -> ScanPlan | None:
     return tuple(lines) if len(lines) <= L.KEYS_OF_TABLE_MAX else None
 
 
-def roles_of_rows(registry: SchemaRegistry, table: TableMap) -> int:
+def roles_of_rows(plan: TablePlan) -> int:
     """Return how each row of a table may touch others than its keys name."""
-    plan = plan_of(registry, table.name)
     return (0 if plan.complete else L.BLURRED) | (0 if plan.foreign_keys_known else L.BLURS_ALL)
 
 
 def shapes(
-    registry: SchemaRegistry, table: TableMap, plan: ScanPlan
+    table: TableMap, plan: ScanPlan, roles: int
 ) -> Iterator[tuple[tuple[object, ...], object]]:
-    """Yield by name what must not change while digests are compared."""
+    """Yield by name what must not change while digests are compared; ``roles`` are its rows'."""
     for line in plan:
         if line.role != L.CHECKED:
             wires = (table.columns[part.column] for part in line.parts)
@@ -227,7 +227,7 @@ def shapes(
                 ),
             )
     # Kernels name no earlier changes of a table whose keys are unknown from here on.
-    yield ("blurred",), roles_of_rows(registry, table) & L.BLURRED
+    yield ("blurred",), roles & L.BLURRED
     if not any(line.role == L.UNIQUE for line in plan):
         # Equal rows of other types differ in bytes. Those with more columns are never equal.
         columns = tuple(

@@ -26,7 +26,7 @@ from paraply.adapters.binlog.format_description import (
     FormatDescription,
 )
 from paraply.adapters.binlog.framing import HEADER, EventHeader, RawEvent
-from paraply.adapters.binlog.keys.builder import KeyBuilder, TablePlan
+from paraply.adapters.binlog.keys.builder import KeyBuilder, TablePlan, plan_of
 from paraply.adapters.binlog.keys.foreign import NEW, of_kind
 from paraply.adapters.binlog.keys.parts import BuiltKey, whole_row
 from paraply.adapters.binlog.report import FileReport, LogReport
@@ -236,7 +236,9 @@ class Rereader:
                 raise NotCompilable(f"{file} changed since the scan")
             is_left = table.name.lower() in self._left.reasons
             plan = then.plans.get(digest)
-            plan = scan_plan(self._keys.registry, table) if plan is None else plan
+            if plan is None:
+                registry = self._keys.registry
+                plan = scan_plan(registry, table, plan_of(registry, table.name))
             plans.append(None if is_left else plan)
             known.add(digest, table, plans[-1], is_left=is_left)
 

@@ -51,7 +51,7 @@ from paraply.adapters.binlog.format_description import (
     FormatDescription,
 )
 from paraply.adapters.binlog.framing import BinlogReader
-from paraply.adapters.binlog.keys.builder import KeyBuilder
+from paraply.adapters.binlog.keys.builder import KeyBuilder, TablePlan, plan_of
 from paraply.adapters.binlog.reading import read_events
 from paraply.adapters.binlog.report import LogReport
 from paraply.adapters.binlog.rows_events import table_id_bytes
@@ -460,9 +460,10 @@ class CompiledStream(TransactionStream):
         # A table map affects only its own table's keys.
         self._version = self.keys.registry.version
         with self.keys.registry.assuming_nothing() as assumed:
-            plan = self._plan(table)
+            read_by = plan_of(self.keys.registry, table.name)
+            roles = roles_of_rows(read_by)
+            plan = self._plan(table, read_by, roles)
             is_left = self._is_left(table, plan)
-            roles = roles_of_rows(self.keys.registry, table)
         # The readable code notes what keys of left rows assume.
         if assumed and plan is not None and not is_left:
             self._assumed[len(self.descriptors.maps)] = assumed
@@ -482,13 +483,13 @@ class CompiledStream(TransactionStream):
         self.decoder._definitions[is_mariadb, definition] = table
         return table
 
-    def _plan(self, table: TableMap) -> ScanPlan | None:
+    def _plan(self, table: TableMap, read_by: TablePlan, roles: int) -> ScanPlan | None:
         if table.undecodable:
             return None
-        plan = scan_plan(self.keys.registry, table)
+        plan = scan_plan(self.keys.registry, table, read_by)
         if plan is None:
             return None
-        for name, shape in shapes(self.keys.registry, table, plan):
+        for name, shape in shapes(table, plan, roles):
             if self._shapes.setdefault((table.name, *name), shape) != shape:
                 # Digests from before and after do not compare.
                 if self.left is not None:

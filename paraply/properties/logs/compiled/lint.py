@@ -23,28 +23,29 @@ REGULAR_MIN = 16
 def lint_batch(lint: LogLint, parts: BatchParts) -> None:
     """Check a batch."""
     count = len(parts.row_ends)
+    origins, clocks = parts.origins, parts.clocks
     # Parts of a log also watch borders.
-    if type(lint) is not LogLint or count < REGULAR_MIN or not _is_regular(parts):
+    if type(lint) is not LogLint or count < REGULAR_MIN or not _is_regular(parts, origins, clocks):
         for txn in parts.headers():
             lint.observe(txn)
         return
     first, last = parts.headers((0, count - 1))
     lint.observe(first)
     rest = range(1, count)
-    if not _goes_on(lint, first, parts):
+    _, times, committed = clocks.T
+    if not _goes_on(lint, first, parts, origins, times, committed):
         for txn in parts.headers(rest):
             lint.observe(txn)
         return
-    _take_numbers(lint, parts, first, last)
+    _take_numbers(lint, int(origins[-1, -1]), first, last)
     _take_groups(lint.groups, parts, last)
-    _, times, committed = parts.clocks.T
     lint._time_s = max(lint._time_s, int(times.max()))
     lint._committed_at_us = max(lint._committed_at_us, int(committed.max()))
 
 
-def _is_regular(parts: BatchParts) -> bool:
-    *origins, numbers = parts.origins.T
-    if any((column != column[0]).any() for column in origins) or numbers[0] < 0:
+def _is_regular(parts: BatchParts, origins: Ints, clocks: Ints) -> bool:
+    *named, numbers = origins.T
+    if any((column != column[0]).any() for column in named) or numbers[0] < 0:
         return False
     if (np.diff(numbers) != 1).any():
         return False
@@ -55,10 +56,7 @@ def _is_regular(parts: BatchParts) -> bool:
             return False
     elif (sequence >= 0).any():
         return False
-    servers, times, committed = parts.clocks.T
-    return bool((servers == servers[0]).all()) and not (
-        _goes_back(times, CLOCK_SKEW_S) or _goes_back(committed, CLOCK_SKEW_S * 1_000_000)
-    )
+    return bool((clocks[:, 0] == clocks[0, 0]).all())
 
 
 def _goes_back(times: Ints, skew: int) -> bool:
@@ -66,10 +64,13 @@ def _goes_back(times: Ints, skew: int) -> bool:
     return bool((known < np.maximum.accumulate(known) - skew).any())
 
 
-def _goes_on(lint: LogLint, first: LoggedTransaction, parts: BatchParts) -> bool:
-    """Return whether what is known of earlier batches stays in order."""
+def _goes_on(
+    lint: LogLint, first: LoggedTransaction, parts: BatchParts, origins: Ints, times: Ints,
+    committed: Ints,
+) -> bool:  # fmt: skip
+    """Return whether clocks, and what is known of earlier batches, stay in order."""
     gtids, clock = lint._gtids, lint._clock
-    number, last_number = parts.origins[[0, -1], -1].tolist()
+    number, last_number = origins[[0, -1], -1].tolist()
     if first.gtid:
         seen = gtids._numbers[_origin(first)]
         if not seen.may_run_to(number, last_number):
@@ -84,7 +85,6 @@ def _goes_on(lint: LogLint, first: LoggedTransaction, parts: BatchParts) -> bool
             return False
     elif clock._stamped:
         return False
-    _, times, committed = parts.clocks.T
     return not (
         _goes_back(np.append(lint._time_s, times), CLOCK_SKEW_S)
         or _goes_back(np.append(lint._committed_at_us, committed), CLOCK_SKEW_S * 1_000_000)
@@ -96,9 +96,8 @@ def _origin(txn: LoggedTransaction) -> str:
 
 
 def _take_numbers(
-    lint: LogLint, parts: BatchParts, first: LoggedTransaction, last: LoggedTransaction
+    lint: LogLint, number: int, first: LoggedTransaction, last: LoggedTransaction
 ) -> None:
-    number = int(parts.origins[-1, -1])
     if first.gtid:
         lint._gtids._numbers[_origin(first)].run_to(number)
         if first.domain is not None:

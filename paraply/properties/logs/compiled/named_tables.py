@@ -141,6 +141,8 @@ class NamedTables:
         widest = note_undecided(
             columns, batch.names, batch.roles, blurs_all, placed, self._rules, self._places,
             self._blurred, self._used, self._starts, first_ordinal, self._numbers[ANY_ROWS], found,
+            np.zeros(len(self._places), np.int64), np.zeros(C.PLACE_COLUMNS, np.int64),
+            np.zeros(SEEN_COLUMNS, np.int64),
         )  # fmt: skip
         at = np.argwhere(found[:, :, 0])
         # Of several names of a table, the first pair is told.

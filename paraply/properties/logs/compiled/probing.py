@@ -2,12 +2,27 @@
 
 from __future__ import annotations
 
+import mmap
+from contextlib import suppress
 from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 Item = TypeVar("Item", bound=np.generic)
+
+HUGE_BYTES = 1 << 22
+"""Tables from this size on lie in huge pages: each access is to another page."""
+
+
+def empty_table(slots: int) -> NDArray[np.int32]:
+    """Return a table of zeros for open addressing."""
+    if 4 * slots < HUGE_BYTES or not hasattr(mmap, "MADV_HUGEPAGE"):
+        return np.zeros(slots, np.int32)
+    memory = mmap.mmap(-1, 4 * slots, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    with suppress(OSError):  # A kernel without huge pages.
+        memory.madvise(mmap.MADV_HUGEPAGE)
+    return np.frombuffer(memory, np.int32)
 
 
 def probed_places(digests: NDArray[np.uint64], slots: int) -> NDArray[np.int64]:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from paraply.properties.logs.compiled.probing import lengthened, probed_places
+from paraply.properties.logs.compiled.probing import empty_table, lengthened, probed_places
 
 Ints = NDArray[np.int64]
 Indexes = NDArray[np.int32]
@@ -149,7 +149,7 @@ def with_room(replay: Replay, rows: int, keys: int) -> Replay:
             written=lengthened(replay.written, size),
         )
     # At once for all of them: what places many rows again needs several times their memory.
-    slots = _power_of_two(3 * len(replay.keys) // 2)
+    slots = _power_of_two(3 * len(replay.keys))
     if slots > len(replay.index):
         replay = replay._replace(index=_rehashed_rows(replay, slots))
     if keys > replay.others.shape[1]:
@@ -166,7 +166,7 @@ def with_room(replay: Replay, rows: int, keys: int) -> Replay:
 
 def _rehashed_rows(replay: Replay, slots: int) -> Indexes:
     live = replay.index[replay.index != 0]
-    table = np.zeros(slots, np.int32)
+    table = empty_table(slots)
     table[probed_places(replay.keys[live - 1], slots)] = live
     return table
 

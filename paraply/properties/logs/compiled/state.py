@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from paraply.properties.logs.compiled import columns as C
-from paraply.properties.logs.compiled.probing import lengthened, probed_places
+from paraply.properties.logs.compiled.probing import empty_table, lengthened, probed_places
 
 Ints = NDArray[np.int64]
 Words = NDArray[np.uint64]
@@ -25,6 +25,8 @@ KEYS_OF_ONE = 1 << 14
 """Initial room per transaction."""
 KEYS_MIN = 1 << 16
 """Initial room for the keys of all transactions."""
+SPARSE = 4
+"""Slots of an index per touch: neighbours in it cost a look at the key of each."""
 LEVELS = 1 << 16
 """More than ``worker_timeline.LEVELS_MAX``."""
 
@@ -193,7 +195,7 @@ def _no_touches(keys_max: int) -> Touches:
         owner=np.zeros(ring, np.int32),
         distance=np.zeros(ring, np.int32),
         marks=np.zeros(ring, np.uint8),
-        newest=np.zeros(2 * ring, np.int32),
+        newest=empty_table(SPARSE * ring),
     )
 
 
@@ -280,7 +282,7 @@ def _more_touches(touches: Touches, next_: int, size: int) -> Touches:
     # From a slot to the running number of its touch, and on to the slot in the longer ring.
     entries = touches.newest[touches.newest != 0].astype(np.int64) - 1
     slots = (next_ - 1 - (next_ - 1 - entries) % old) % size
-    newest = np.zeros(2 * size, np.int32)
+    newest = empty_table(SPARSE * size)
     newest[probed_places(touches.keys[entries], len(newest))] = slots + 1
     return Touches(
         keys=_regrown_ring(touches.keys, first, next_, size),

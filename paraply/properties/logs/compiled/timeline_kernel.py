@@ -12,6 +12,9 @@ from paraply.properties.logs.compiled.state import LEVELS, Timeline
 Ints = NDArray[np.int64]
 Times = NDArray[np.int64]
 
+NEAR = 16
+"""Prefixes that are sought first."""
+
 
 @borrowing
 def _replace_first(free: Times, first: int, count: int, least: int, time: int) -> int:
@@ -88,7 +91,10 @@ def place_on_clock(
         set_time(clock_begin, line.end[C.M_CLOCK])
         scalars[C.S_PREFIXES] = 0
     known = scalars[C.S_PREFIXES]
-    low, high = 0, known
+    # Most transactions wait for one of the newest.
+    low, high = max(0, known - NEAR), known
+    if low and ranks[low] > place[C.P_FLOOR]:
+        low, high = 0, low
     while low < high:
         middle = (low + high) >> 1
         if ranks[middle] <= place[C.P_FLOOR]:

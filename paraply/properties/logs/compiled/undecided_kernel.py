@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 from paraply.properties.logs.compiled import columns as C
 from paraply.properties.logs.compiled.borrowing import borrowing
 from paraply.properties.logs.compiled.rule_kernel import may_overlap
+from paraply.properties.logs.compiled.timeline_kernel import set_time
+from paraply.vocabulary.kernel_cache import BORROWED
 
 Ints = NDArray[np.int64]
 
@@ -29,22 +31,20 @@ def _meet(rule: int, place: Ints, seen: Ints, found: Ints, ordinal: int) -> bool
     return True
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True, **BORROWED)
 def note_undecided(
     batch: Ints, names: Ints, roles: Ints, blurs_all: NDArray[np.bool_], placed: Ints, rules: Ints,
     places: Ints, all_blurred: Ints, all_used: Ints, starts: Ints, first_ordinal: int,
-    any_rows: int, found: Ints,
+    any_rows: int, found: Ints, noted: Ints, place: Ints, mine: Ints,
 ) -> int:  # fmt: skip
     """Count by rule and name the transactions of a batch that may meet an earlier one.
 
     ``found`` receives the number, and of the first pair the earlier one's ordinal and B_AT, and the
     later one's ordinal. A table is counted once per transaction. ``places`` has each name's order,
     lower-case form and table; ``all_blurred`` and ``all_used`` have by domain and name the last
-    transaction that did so; ``starts`` has by domain the first one of the open group. Returns how
-    far back overlaps reach.
+    transaction that did so; ``starts`` has by domain the first one of the open group. ``noted``,
+    ``place`` and ``mine`` are scratch, zero at first. Returns how far back overlaps reach.
     """
-    noted = np.zeros(len(places), np.int64)
-    place, mine = np.zeros(C.PLACE_COLUMNS, np.int64), np.zeros(SEEN_COLUMNS, np.int64)
     stamp, widest = 0, 0
     for index in range(len(batch)):
         txn, told, ordinal = batch[index], placed[index], first_ordinal + index
@@ -85,13 +85,13 @@ def note_undecided(
         mine[C.R_LANE], mine[C.R_GROUP_RANK] = told[C.D_LANE], told[C.D_GROUP_RANK]
         mine[_ORDINAL], mine[_AT] = ordinal, txn[C.B_AT]
         if txn[C.B_ROWS] > 0:
-            used[any_rows] = mine
+            set_time(used[any_rows], mine)
         if blurs_all[index]:
-            blurred[any_rows] = mine
+            set_time(blurred[any_rows], mine)
         for name_at in range(start, end):
             name, role = names[name_at], roles[name_at]
             if role & C.MET:
-                used[places[name, _FOLDED]] = mine
+                set_time(used[places[name, _FOLDED]], mine)
             if role & C.BLURRED:
-                blurred[name] = mine
+                set_time(blurred[name], mine)
     return widest
