@@ -16,6 +16,8 @@ ABOVE_DEFAULT = 2
 """Limit of drawn numbers, unless NUMBER_MAX is greater."""
 NUMBER_MAX = 4
 SIZES_MAX = {"transactions": 10, "rows": 6, "members": 4}
+LARGE = 100
+"""Numbers up to more than this are drawn by their magnitude: a small history soon is full."""
 WORKERS_DRAWS = 3
 SEEDS = 2**32
 
@@ -43,6 +45,8 @@ def drawn_value(option: Option, choices: random.Random) -> OptionValue:
         return choices.random() < 0.5
     if isinstance(option.default, int):
         most = min(option.greatest, max(NUMBER_MAX, option.default + ABOVE_DEFAULT))
+        if most > LARGE:
+            most = min(most, 2 ** choices.randint(1, most.bit_length()))
         # One worker alone overlaps with nothing.
         draws = WORKERS_DRAWS if option.name == "workers" else 1
         return max(choices.randint(option.least, most) for _ in range(draws))

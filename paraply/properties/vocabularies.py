@@ -212,6 +212,13 @@ def executed_sets(history: History) -> bool:
     return any(executed_set(event.gtid_set) for event in history.events_of(*kinds))
 
 
+def logged_executed_sets(history: History) -> bool:
+    """Servers of a controlled run state MySQL's executed GTID sets, and log GTIDs of these."""
+    is_exact = history.header.tier is EvidenceTier.CONTROLLED_RUN
+    logged = (executed_set(event.gtid) for event in history.events_of(EventKind.FLUSHED))
+    return is_exact and executed_sets(history) and any(logged)
+
+
 def named_sources_at_rest(history: History) -> bool:
     """Replicas name their source where they stop."""
     return any(event.members for event in history.events_of(EventKind.STOPPED))

@@ -39,6 +39,8 @@ PLACED_SHARE = 0.5
 """Choices in its state at which a fault is placed."""
 WAITS_MAX = 20
 """Choices that a fault waits for its state."""
+RARE_SHARE = 0.4
+"""Transactions of a kind that not every choice of writes has, such as DDL, where one has it."""
 WRITES = "writes"
 """The question about a transaction's rows."""
 
@@ -254,7 +256,9 @@ class MixedSchedule(Schedule):
     Options have names by their ``label`` or ``name``, else by their numbers.
     """
 
-    __slots__ = ("_content", "_events", "_placing", "_promised", "_steps", "seed")
+    __slots__ = (
+        "_content", "_events", "_kinds", "_offered", "_placing", "_promised", "_steps", "seed",
+    )  # fmt: skip
 
     def __init__(self, seed: int) -> None:
         super().__init__()
@@ -266,6 +270,8 @@ class MixedSchedule(Schedule):
         # Runs without faults keep their choices, whatever is drawn for faults.
         faults = Random(f"faults {seed}").random
         self._placing = Placing(faults) if faults() < PLACING_SHARE else None
+        self._kinds = Random(f"kinds {seed}").random
+        self._offered: Counter[object] = Counter()
         self._events: Sequence[Event] = ()
         self._promised = -1
         """Index of the fault for which it is the options' turn."""
@@ -284,6 +290,9 @@ class MixedSchedule(Schedule):
         """Return an option, or a number in ``[0, options)``."""
         if isinstance(options, int) or len(options) < 2:
             return super().choose(options, label)
+        if label == WRITES and (rare := self._rare_kind(options)) is not None:
+            self.choices.append(rare)
+            return options[rare]
         names = [name_of(one, at) for at, one in enumerate(options)]
         if self._placing is not None and label in STEP_QUESTIONS:
             members = [getattr(one, "fault_at", "") for one in options]
@@ -313,6 +322,20 @@ class MixedSchedule(Schedule):
                 raise ValueError(f"nothing to choose from for {label}")
             return 0
         return self._picked([str(at) for at in range(count)], label)
+
+    def _rare_kind(self, options: Sequence[object]) -> int | None:
+        """Return the index of a kind that is offered seldom, if it is its turn."""
+        kinds = [getattr(one, "kind", None) for one in options]
+        self._offered.update(set(kinds))
+        most = max(self._offered.values())
+        rare = [
+            at
+            for at, kind in enumerate(kinds)
+            if kind is not kinds[0] and self._offered[kind] < most
+        ]
+        if not rare or self._kinds() >= RARE_SHARE:
+            return None
+        return rare[int(self._kinds() * len(rare))]
 
     def _placed(
         self, placing: Placing, names: Sequence[str], members: Sequence[str], label: str

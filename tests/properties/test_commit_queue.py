@@ -81,3 +81,15 @@ def test_workers_that_wait_at_will_are_not_judged():
     (prop,) = [one for one in registered_properties() if one.name.startswith("leaders_take")]
     assert prop.applies_to(replica())
     assert not prop.applies_to(replica(eager="false"))
+
+
+def test_what_began_first_is_written_first_where_nothing_is_scheduled():
+    begun = "started ; begun T1@w1 ; begun T2@w2 ; begun T3@w3"
+    for first, second, left in ((1, 3, [3]), (1, 2, [2]), (3, 2, [])):
+        writes_apart = (
+            f"flushed T{one}@w{one} group={group} time=5{group}"
+            for group, one in enumerate((first, second), start=1)
+        )
+        events = " ; ".join((begun, starts(first, second), *writes_apart))
+        run = history_of("dialect=table " + LOG + events)
+        assert [one.transaction for one in leaders_take_all_that_wait(run)] == left

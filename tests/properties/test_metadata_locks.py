@@ -50,6 +50,17 @@ def test_worker_that_begins_beside_a_ddl_is_reported(ddl):
     )
 
 
+@pytest.mark.parametrize("ddl", [1, 2])
+def test_commit_tells_of_a_worker_where_nothing_tells_of_begins(ddl):
+    of_worker = "engine_committed T2@r1"
+    (breach,) = workers_begin_beside_no_ddl(run(OPEN + of_worker, ddl=ddl))
+    assert (breach.transaction, breach.client) == (2, 1)
+    assert not workers_begin_beside_no_ddl(
+        run(f"{OPEN} engine_committed T1@r1 ; {of_worker}", ddl=ddl)
+    )
+    assert not workers_begin_beside_no_ddl(run(f"{OPEN} crashed @r1 ; {of_worker}", ddl=ddl))
+
+
 SENT = "submitted T1@r1 ; certified T1@r1 positive gtid=g:1"
 
 

@@ -10,6 +10,7 @@ from paraply.properties.gtid.replication_state import (
     auto_position_finds_what_it_asks,
     executed_set_has_a_hole,
     executed_sets_close_their_holes,
+    executed_sets_name_what_is_logged,
     has_hole,
     nothing_is_sent_again,
     purges_stop_at_the_slowest_server,
@@ -17,6 +18,8 @@ from paraply.properties.gtid.replication_state import (
     sources_refuse_where_they_have_purged,
     state_has_one_entry_per_domain,
 )
+from paraply.properties.registry import registered_properties
+from paraply.vocabulary.history import EvidenceTier
 from paraply.vocabulary.verdict import Verdict
 from tests.properties.histories import history_of, verdict
 
@@ -52,6 +55,34 @@ def test_hole_is_whatever_is_not_one_run_from_one(executed, is_hole):
     run = history_of(f'{MYSQL} stopped @r1 gtid_set="{executed}"')
     assert executed_set_has_a_hole(run) is is_hole
     assert bool(executed_sets_close_their_holes(run)) is is_hole
+
+
+LOGGED = f"{MYSQL} started @r1 ; flushed T1 @r1 gtid={A}:1 ; "
+
+
+def test_executed_set_names_what_the_server_has_logged():
+    run = history_of(f'{LOGGED} stopped @r1 gtid_set="{A}:1"')
+    assert verdict(run, executed_sets_name_what_is_logged) is Verdict.HOLDS
+
+
+@pytest.mark.parametrize("stated", [f"{A}:1-2", f"{A}:1,{B}:1", f"{B}:1", f"{A}:2"])
+def test_executed_set_of_something_else_is_reported(stated):
+    run = history_of(f'{LOGGED} started @r1 gtid_set="{stated}"')
+    (breach,) = executed_sets_name_what_is_logged(run)
+    assert str(breach) == f"r1 says that it has executed {stated}, and has logged {A}:1"
+
+
+def test_server_that_logged_nothing_has_executed_nothing():
+    run = history_of(f'{LOGGED} stopped @r2 gtid_set="{A}:1"')
+    assert [one.logged for one in executed_sets_name_what_is_logged(run)] == ["nothing"]
+    part = replace(run, header=replace(run.header, tier=EvidenceTier.ROW_OUTCOMES))
+    (prop,) = [
+        one for one in registered_properties() if one.name == "executed_sets_name_what_is_logged"
+    ]
+    assert prop.applies_to(run)
+    assert not prop.applies_to(part)
+    unnamed = history_of(f'{LOGGED} stopped @r1 gtid_set=""')
+    assert verdict(unnamed, executed_sets_name_what_is_logged) is Verdict.UNKNOWN
 
 
 def test_hole_before_the_end_may_still_close():

@@ -75,9 +75,25 @@ def test_attempt_that_is_rolled_back_without_a_reason_is_reported(events):
 def test_breach_says_what_there_was_not():
     (breach,) = rollbacks_have_a_reason(replica(begun(1, 2), row(2, "b"), UNDONE))
     assert str(breach) == (
-        "r1 rolled attempt 1 of T2 back: its rows were as logged, nothing waited for it, and "
-        "nothing before it had failed"
+        "r1 rolled attempt 1 of T2 back: its rows were as logged, it had to yield to nothing, "
+        "and nothing before it had failed"
     )
+
+
+KILLED = 'rolled_back T2@w2 other=4 note="deadlock kill"'
+
+
+def test_another_domain_kills_only_what_speculates():
+    waits = (begun(4, 2), row(2, "a"), row(4, "a", "lock_wait", 2))
+    assert not rollbacks_have_a_reason(replica(*waits, KILLED))
+    assert rollbacks_have_a_reason(replica(*waits, KILLED, head="dialect=conservative "))
+    again = ("retried T2@w2 #2", "begun T2@w2 #2", row(2, "a") + " #2")
+    last = KILLED + " #2"
+    assert rollbacks_have_a_reason(
+        replica(*waits, KILLED, *again, row(4, "a", "lock_wait", 2), last)
+    )
+    circle = KILLED.replace(" kill", "")
+    assert not rollbacks_have_a_reason(replica(*waits, circle, head="dialect=conservative "))
 
 
 def test_error_of_any_domain_is_a_reason_where_all_have_one_order():

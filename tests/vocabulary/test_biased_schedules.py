@@ -8,8 +8,16 @@ from random import Random
 
 import pytest
 
-from paraply.mining.drawing import SEEDS, Drawing, drawn_schedule, drawn_schedules, drawn_workload
+from paraply.mining.drawing import (
+    SEEDS,
+    Drawing,
+    drawn_schedule,
+    drawn_schedules,
+    drawn_value,
+    drawn_workload,
+)
 from paraply.properties.apply.parallel_apply import two_transactions_overlap
+from paraply.reference_impl.choices import Writes
 from paraply.reference_impl.step import Step
 from paraply.reference_impl.subject import Workload
 from paraply.registries import subject_named
@@ -25,6 +33,7 @@ from paraply.vocabulary.biased_schedules import (
 )
 from paraply.vocabulary.events import Event, EventKind
 from paraply.vocabulary.schedule import RecordedSchedule
+from paraply.vocabulary.transactions import TransactionKind
 
 NAMES = ["worker 1 applying", "worker 2 applying", "dispatch"]
 
@@ -74,6 +83,19 @@ def test_plain_transactions_write_rows_that_no_recent_one_wrote():
         after[names[bias.pick(names, "writes", 1)]] += 1
     assert after["('a',)"] > 0.7 * 200
     assert after["('c',)"] > 0
+
+
+def test_a_kind_that_is_offered_seldom_is_often_taken():
+    rows = [Writes(TransactionKind.ROWS, (row,)) for row in "abcdefgh"]
+    plain = [*rows, Writes(TransactionKind.NO_WRITE_SET, ())]
+    taken = Counter()
+    for seed in range(200):
+        schedule = MixedSchedule(seed)
+        schedule.choose(plain, "writes")
+        chosen = schedule.choose([*plain, Writes(TransactionKind.DDL, ())], "writes")
+        taken[chosen.kind] += 1
+    assert taken[TransactionKind.DDL] > 200 / 4
+    assert taken[TransactionKind.NO_WRITE_SET] < 200 / 4 < taken[TransactionKind.ROWS]
 
 
 def test_a_worker_keeps_its_name_in_every_stage_and_on_every_member():
@@ -208,6 +230,14 @@ def test_half_of_the_default_runs_overlap(subject, dialect):
         assert found > DRAWN_RUNS / 5
     else:
         assert found >= DRAWN_RUNS / 2
+
+
+def test_small_histories_are_drawn_beside_large_ones():
+    choices = random.Random(3)
+    (option,) = (one for one in subject_named("source").options if one.name == "history_size")
+    drawn = [int(drawn_value(option, choices)) for _ in range(200)]
+    assert sum(one <= 10 for one in drawn) > 20
+    assert sum(one > 1_000 for one in drawn) > 20
 
 
 def test_half_of_the_runs_of_explore_overlap():

@@ -33,12 +33,13 @@ class BegunBesideDdl(Violation):
 
 
 def locked_definitions(history: History) -> bool:
-    """Workers apply beside clients that certify changes of table definitions."""
-    return (
-        certified_definitions(history)
-        and attempts_of_workers(history)
-        and {EventKind.SUBMITTED, EventKind.BEGUN} <= history.kinds
-    )
+    """Workers apply beside clients that certify changes of table definitions.
+
+    Where a controlled run records no begin, a worker's transaction begins when it commits.
+    """
+    is_exact = history.header.tier is EvidenceTier.CONTROLLED_RUN
+    begins = attempts_of_workers(history) if EventKind.BEGUN in history.kinds else is_exact
+    return certified_definitions(history) and begins and EventKind.SUBMITTED in history.kinds
 
 
 def _common(history: History, one: TransactionId, other: TransactionId) -> str:
@@ -52,6 +53,8 @@ def _common(history: History, one: TransactionId, other: TransactionId) -> str:
 def _beside(history: History) -> Iterator[BegunBesideDdl]:
     """Yield begins of workers beside clients' transactions, with a table to exclude, if any."""
     clients: dict[str, set[TransactionId]] = {}
+    has_begins = EventKind.BEGUN in history.kinds
+    begins = EventKind.BEGUN if has_begins else EventKind.ENGINE_COMMITTED
     for event in history.events:
         of_member = clients.setdefault(event.member, set())
         one = event.transaction
@@ -61,9 +64,9 @@ def _beside(history: History) -> Iterator[BegunBesideDdl]:
             continue
         elif event.kind is EventKind.SUBMITTED:
             of_member.add(one)
-        elif event.kind in _ENDS:
+        elif event.kind in _ENDS and one in of_member:
             of_member.discard(one)
-        elif event.kind is EventKind.BEGUN and event.worker is not None:
+        elif event.kind is begins and (event.worker is not None or not has_begins):
             for client in sorted(of_member):
                 yield BegunBesideDdl(
                     member=event.member, transaction=one, client=client,

@@ -11,7 +11,12 @@ from dataclasses import dataclass
 
 from paraply.properties.gtid.histories import domain_of, entries_of, executed_set
 from paraply.properties.registry import Violation, always, sometimes
-from paraply.properties.vocabularies import executed_sets, followed_sources, states_of_writers
+from paraply.properties.vocabularies import (
+    executed_sets,
+    followed_sources,
+    logged_executed_sets,
+    states_of_writers,
+)
 from paraply.vocabulary.events import Event, EventKind
 from paraply.vocabulary.gtid_set import EMPTY_GTID_SET, GtidSet
 from paraply.vocabulary.history import History
@@ -112,6 +117,20 @@ class ReplicaRestless(Violation):
         return f"{self.member} started after {self.source} and never came to rest"
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExecutedUnlogged(Violation):
+    """A server's executed set is not what it has logged."""
+
+    member: str
+    executed: str
+    logged: str
+
+    def __str__(self) -> str:
+        return (
+            f"{self.member} says that it has executed {self.executed}, and has logged {self.logged}"
+        )
+
+
 def _states(history: History) -> Iterator[Event]:
     kinds = (EventKind.STOPPED, EventKind.RECOVERED, EventKind.STARTED, EventKind.POSITION_SAVED)
     return (event for event in history.events_of(*kinds) if event.gtid_set)
@@ -178,6 +197,32 @@ def executed_sets_close_their_holes(history: History) -> tuple[HoleLeft, ...]:
         and is_executed_set(event.gtid_set)
         and has_hole(event.gtid_set)
         and history.is_complete
+    )
+
+
+def _logged_and_stated(history: History) -> Iterator[tuple[Event, GtidSet, GtidSet]]:
+    """Yield where servers state executed sets, these, and what they have logged."""
+    logged: dict[str, GtidSet] = {}
+    kinds = (EventKind.FLUSHED, EventKind.STARTED, EventKind.STOPPED)
+    for event in history.events_of(*kinds):
+        mine = logged.get(event.member, EMPTY_GTID_SET)
+        if event.kind is EventKind.FLUSHED:
+            logged[event.member] = mine | (executed_set(event.gtid) or EMPTY_GTID_SET)
+        elif stated := executed_set(event.gtid_set):
+            yield event, stated, mine
+
+
+@always(
+    of=logged_executed_sets,
+    source="MySQL manual, gtid_executed: with log_replica_updates, what the binary log has",
+    witness=lambda history: sum(1 for _ in _logged_and_stated(history)),
+)
+def executed_sets_name_what_is_logged(history: History) -> tuple[ExecutedUnlogged, ...]:
+    """Where a server starts or stops, its executed set has what it has logged, and nothing else."""
+    return tuple(
+        ExecutedUnlogged(member=event.member, executed=str(stated), logged=str(logged) or "nothing")
+        for event, stated, logged in _logged_and_stated(history)
+        if stated != logged
     )
 
 

@@ -6,11 +6,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import groupby
 
+from paraply.properties.apply.commit_groups import counted_groups
 from paraply.properties.apply.mariadb.speculation import ONE_ORDER, eager_workers, undone_next
 from paraply.properties.apply.stream import ApplyStream, apply_streams
+from paraply.properties.gtid.histories import has_domains
 from paraply.properties.registry import Violation, always
 from paraply.vocabulary.events import Event, EventKind
-from paraply.vocabulary.history import History
+from paraply.vocabulary.history import EvidenceTier, History
 from paraply.vocabulary.transactions import TransactionId, TransactionKind
 
 
@@ -51,6 +53,7 @@ class _Queue:
 def _writes(history: History) -> Iterator[tuple[ApplyStream, Event, list[TransactionId]]]:
     """Yield what leaders write beside what else has started to commit, and what is left behind."""
     has_one_order = history.header.dialect.startswith(ONE_ORDER)
+    given = EventKind.SCHEDULED if EventKind.SCHEDULED in history.kinds else EventKind.BEGUN
     for stream in apply_streams(history):
         undone, queue = undone_next(stream), _Queue()
         for (kind, _), events in groupby(stream.events, key=lambda one: (one[1].kind, one[1].time)):
@@ -61,7 +64,7 @@ def _writes(history: History) -> Iterator[tuple[ApplyStream, Event, list[Transac
                     queue = _Queue()
                 elif one is None:
                     continue
-                elif kind is EventKind.SCHEDULED:
+                elif kind is given and event.attempt == 1:
                     order = None if has_one_order else history.transaction(one).domain
                     queue.before[one] = queue.last.get(order)
                     queue.last[order] = one
@@ -75,8 +78,18 @@ def _writes(history: History) -> Iterator[tuple[ApplyStream, Event, list[Transac
                 yield stream, event, queue.left_behind()
 
 
+def eager_leaders(history: History) -> bool:
+    """Leaders of a controlled MariaDB replica write without delay what they may write."""
+    return eager_workers(history) or (
+        history.header.tier is EvidenceTier.CONTROLLED_RUN
+        and has_domains(history)
+        and counted_groups(history)
+        and EventKind.SCHEDULED not in history.kinds
+    )
+
+
 @always(
-    of=eager_workers,
+    of=eager_leaders,
     source="queue_for_group_commit; wait_for_prior_commit: a predecessor in the queue is enough",
     witness=lambda history: sum(1 for _ in _writes(history)),
     is_safety=False,

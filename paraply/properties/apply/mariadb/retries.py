@@ -10,7 +10,11 @@ from dataclasses import dataclass
 
 from paraply.properties.apply.commit_order import ApplierStalled
 from paraply.properties.apply.mariadb.domains import domain_streams
-from paraply.properties.apply.mariadb.speculation import ONE_ORDER, controlled_attempts
+from paraply.properties.apply.mariadb.speculation import (
+    DEADLOCK_KILL,
+    ONE_ORDER,
+    controlled_attempts,
+)
 from paraply.properties.apply.parallel_apply import RowApplyFailed, rows_are_applied
 from paraply.properties.apply.stream import apply_streams, own_failures
 from paraply.properties.registry import Violation, always, fields, sometimes
@@ -27,7 +31,6 @@ from paraply.vocabulary.history import History
 from paraply.vocabulary.transactions import TransactionId
 from paraply.vocabulary.write_set import sorted_items
 
-DEADLOCK_KILL = "deadlock kill"
 """Note of a ROLLED_BACK event."""
 _NOT_AS_LOGGED = (Outcome.MISSING_BEFORE_IMAGE, Outcome.DUPLICATE_KEY, Outcome.MISSING_PARENT)
 

@@ -1,7 +1,8 @@
 """Speculation of MariaDB's optimistic and aggressive modes stops for a reason only.
 
-A rollback needs a row otherwise than logged, a transaction that waits for a row of the attempt, an
-earlier error of its domain, or a cause from outside. A begin waits for marks, DDL and the worker.
+A rollback needs a row otherwise than logged, a transaction that waits for a row of the attempt and
+may end it, an earlier error of its domain, or a cause from outside. A begin waits for marks, DDL
+and the worker.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ from paraply.vocabulary.transactions import Transaction, TransactionId, Transact
 from paraply.vocabulary.write_set import Item
 
 DDL_FLAG = "ddl"
+DEADLOCK_KILL = "deadlock kill"
 AGGRESSIVE = "aggressive"
 """Prefix of dialects that ignore marks."""
 NONE = "none"
@@ -53,7 +55,7 @@ class RolledBackNeedlessly(Violation):
     def __str__(self) -> str:
         return (
             f"{self.member} rolled attempt {self.attempt} of T{self.transaction} back: its rows "
-            "were as logged, nothing waited for it, and nothing before it had failed"
+            "were as logged, it had to yield to nothing, and nothing before it had failed"
         )
 
 
@@ -124,8 +126,17 @@ class _Attempts:
         """Return whether a waiting transaction may end the attempt of the row's holder."""
         return waiter < holder or self.orders.get(holder) != self.orders[waiter]
 
-    def has_reason(self, event: Event, transaction: Transaction, order: int | None) -> bool:
-        """Return whether an attempt may be rolled back now."""
+    def has_reason(
+        self, event: Event, transaction: Transaction, order: int | None, *, may_speculate: bool
+    ) -> bool:
+        """Return whether an attempt may be rolled back now.
+
+        A transaction of another domain kills only what speculates.
+        """
+        is_trusted = event.attempt > 1 or not may_speculate
+        is_apart = event.other is not None and self.orders.get(event.other, order) != order
+        if event.note == DEADLOCK_KILL and is_trusted and is_apart:
+            return False
         failed = self.failed.get(order)
         return (
             event.note in _OUTSIDE
@@ -137,6 +148,7 @@ class _Attempts:
 def _rollbacks(history: History) -> Iterator[RolledBackNeedlessly | None]:
     """Yield each rollback's breach, or None."""
     has_one_order = history.header.dialect.startswith(ONE_ORDER)
+    may_speculate = history.header.dialect.startswith(SPECULATIVE)
     for stream in apply_streams(history):
         attempts = _Attempts()
         for _, event in stream.events:
@@ -147,7 +159,9 @@ def _rollbacks(history: History) -> Iterator[RolledBackNeedlessly | None]:
             transaction = history.transaction(event.transaction)
             order = None if has_one_order else transaction.domain
             if event.kind is EventKind.ROLLED_BACK:
-                has_reason = attempts.has_reason(event, transaction, order)
+                has_reason = attempts.has_reason(
+                    event, transaction, order, may_speculate=may_speculate
+                )
                 yield (
                     None
                     if has_reason
@@ -167,7 +181,8 @@ def _rollbacks(history: History) -> Iterator[RolledBackNeedlessly | None]:
 def rollbacks_have_a_reason(history: History) -> tuple[RolledBackNeedlessly, ...]:
     """An attempt is rolled back only for a conflict, an earlier error, or a cause from outside.
 
-    A conflict is a row otherwise than logged, or a transaction that waits for a row of the attempt.
+    A conflict is a row otherwise than logged, or a transaction that waits for a row of the attempt;
+    of another domain, if the attempt speculates or both wait for each other.
     """
     return tuple(breach for breach in _rollbacks(history) if breach is not None)
 
