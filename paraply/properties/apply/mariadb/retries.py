@@ -31,7 +31,6 @@ from paraply.vocabulary.history import History
 from paraply.vocabulary.transactions import TransactionId
 from paraply.vocabulary.write_set import sorted_items
 
-"""Note of a ROLLED_BACK event."""
 _NOT_AS_LOGGED = (Outcome.MISSING_BEFORE_IMAGE, Outcome.DUPLICATE_KEY, Outcome.MISSING_PARENT)
 
 

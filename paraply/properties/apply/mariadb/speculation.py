@@ -32,6 +32,7 @@ from paraply.vocabulary.write_set import Item
 
 DDL_FLAG = "ddl"
 DEADLOCK_KILL = "deadlock kill"
+"""Note of a ROLLED_BACK event."""
 AGGRESSIVE = "aggressive"
 """Prefix of dialects that ignore marks."""
 NONE = "none"
