@@ -17,9 +17,11 @@ from ci.pages.writing import ROOT, table
 RECORDS = ROOT / "docs/mutation-score-judges.jsonl"
 APART = {
     "paraply.properties.logs.compiled": ROOT / "docs/mutation-score-kernels.jsonl",
+    "paraply.properties.logs.compiled, drawn later": ROOT
+    / "docs/mutation-score-kernels-later.jsonl",
     "paraply.conforming": ROOT / "docs/mutation-score-conforming.jsonl",
 }
-"""Packages with a sample of their own."""
+"""Packages with a sample of their own; for one drawn later, no test was written before."""
 MEANINGS = {
     "caught": "one of its own tests fails or does not end",
     "noticed": "only stored answers differ, of random histories, logs and tables",
