@@ -51,6 +51,7 @@ REASONS: Mapping[str, str] = {
     "properties.logs.compiled.rule_kernel:place_by_group:`1`": "equivalent: not 0",
     "properties.logs.compiled.left_replay:_digest_of": "equivalent but for one digest in 2^64",
     "properties.logs.compiled.state:power_for:`1`": ROOM,
+    "properties.logs.compiled.state:grown:`3`": ROOM,
     "properties.logs.compiled.judge_kernel:judge:`3` → `4`#2": "equivalent: times 0",
     "properties.logs.compiled.replay_borders:CompactRows.take_doubts": EFFORT,
     "properties.logs.compiled.touch_kernel:read_ahead": "equivalent: it only fetches memory",
