@@ -12,7 +12,11 @@ import pytest
 from paraply.auditing import pipeline as line_of_work
 from paraply.auditing.pipeline import AuditRequest, audit
 from paraply.cli import main
+from paraply.properties.logs.compiled import auditor
 from paraply.properties.logs.compiled.batches import require_compilable
+from paraply.properties.logs.compiled.columns import M_ROWS
+from paraply.properties.logs.compiled.judge_kernel import TIME_MAX
+from paraply.properties.logs.compiled.state import new_state
 from paraply.vocabulary.errors import ParaplyError
 from paraply.vocabulary.not_compilable import NotCompilable
 from tests.builders.hot_logs import hot_log
@@ -39,6 +43,21 @@ def test_auto_takes_the_compiled_engine_where_the_log_repays_it(
     monkeypatch.setattr(line_of_work, "has_kernels", lambda _: kept)
     monkeypatch.setattr(line_of_work, "COMPILED_BYTES_MIN", least_kept)
     monkeypatch.setattr(line_of_work, "COMPILING_BYTES_MIN", least_compiling)
+    assert audit(AuditRequest(files=(log,))).engine == engine
+
+
+@pytest.mark.parametrize(("more", "engine"), [(0, "compiled"), (1, "readable")])
+def test_work_beyond_the_kernels_times_is_left_to_the_readable_code(log, monkeypatch, more, engine):
+    work = audit(AuditRequest(files=(log,), engine="readable")).parallelism[0].work
+
+    def nearly_full(**given):
+        found = new_state(**given)
+        found.line.totals[M_ROWS, 0] = TIME_MAX - work + more
+        return found
+
+    monkeypatch.setattr(auditor, "new_state", nearly_full)
+    monkeypatch.setattr(line_of_work, "COMPILED_BYTES_MIN", 0)
+    monkeypatch.setattr(line_of_work, "COMPILING_BYTES_MIN", 0)
     assert audit(AuditRequest(files=(log,))).engine == engine
 
 

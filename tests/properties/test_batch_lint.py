@@ -26,7 +26,7 @@ STEP_S = 7
 def batches(commit_ids, sizes, jumps=STEADY, kind=MARIADB_GTID):
     """Yield batches of these sizes, of one domain; -1 is no commit id.
 
-    A jump is by how much a batch's numbers, seconds and commit seconds differ from the last's.
+    A jump is by how much a batch's numbers, seconds and commit seconds differ from the last's end.
     """
     first = shift = time = committed = 0
     jumping = cycle(jumps)
@@ -63,6 +63,9 @@ def batches(commit_ids, sizes, jumps=STEADY, kind=MARIADB_GTID):
             descriptors=Descriptors(), touched=touched, first_place=0,
         )  # fmt: skip
         first += len(ids)
+        time, committed = (
+            each + int(seconds[-1]) if each > 0 else each for each in (time, committed)
+        )
 
 
 def told(lint):

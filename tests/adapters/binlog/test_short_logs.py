@@ -30,6 +30,7 @@ from tests.adapters.binlog.test_left_tables import (
 )
 from tests.builders.engines import audit_by_leaving, audit_by_readable, differences
 from tests.builders.odd_tables import (
+    DELETES,
     ODDITIES,
     begin_late,
     join_transactions,
@@ -39,6 +40,7 @@ from tests.builders.odd_tables import (
     spread_over_domains,
     with_minimal_metadata,
 )
+from tests.builders.xa_logs import with_xa
 
 SIZE_BYTES = 18_000
 
@@ -146,6 +148,44 @@ def test_rows_that_contradict_are_found_alike(tmp_path, monkeypatch, seed):
         log.save(path), options=options, transactions_max=rng.choice((7, 8192))
     )
     assert result.replay.duplicate_keys or result.replay.rows_forgotten
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_rows_that_may_have_cascaded_contradict_alike(tmp_path, seed):
+    """The log begins after its tables were made, so that any change may have deleted a child."""
+    rng = random.Random(f"doubted {seed}")
+    path, dialect = tmp_path / "log.000001", rng.choice(DIALECTS)
+    log = odd_log(path, dialect=dialect, seed=seed, oddities=(), size_bytes=24_000)
+    begin_late(log, rng, PRODUCTION_LOADED)
+    repeat_deletions(log, rng)
+    result, _ = assert_left_alike(log.save(path), transactions_max=rng.choice((7, 8192)))
+    assert not result.replay.before_images_missing, "any of them may have gone by a cascade"
+
+
+def repeat_deletions(log, rng):
+    """Repeat half of the transactions that delete rows some transactions later."""
+    starts = [*log.starts(), len(log.events) - 1]
+    for number in reversed(range(len(starts) - 2)):
+        part = log.events[starts[number] : starts[number + 1]]
+        if any(event.code in DELETES for event in part) and rng.random() < 0.5:
+            at = rng.choice(starts[number + 1 : number + 20])
+            log.events[at:at] = part
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_prepared_rows_that_contradict_are_found_alike(tmp_path, seed):
+    rng = random.Random(f"prepared {seed}")
+    path, dialect = tmp_path / "log.000001", rng.choice(DIALECTS)
+    oddities = tuple(rng.sample(sorted(ODDITIES), rng.randrange(3)))
+    log = odd_log(path, dialect=dialect, seed=seed, oddities=oddities, size_bytes=SIZE_BYTES)
+    share = rng.choice((0.2, 0.5))
+    log = with_xa(log, dialect, rng, share=share, first=PRODUCTION_LOADED)
+    relabel(log, rng, 0.5)
+    for _ in range(3):
+        drop_or_repeat(log, rng, PRODUCTION_LOADED)
+        log = type(log)(log.data())
+    result, _ = assert_left_alike(log.save(path), transactions_max=rng.choice((7, 8192)))
+    assert result.kinds["xa"]
 
 
 @pytest.mark.parametrize("seed", range(6))

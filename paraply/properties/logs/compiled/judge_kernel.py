@@ -81,16 +81,11 @@ def _missing_room(
         return C.GROW_PREFIXES
     past_mask = len(all_past) - 1
     first_link = max(1, ordinal - limits[C.L_LINKS])
-    if ordinal > 1:
-        kept = all_past[first_link & past_mask, C.H_TIE_START]
-        if scalars[C.S_TIE_NEXT] + keys - kept > len(ties):
-            return C.GROW_TIES
-        kept = all_past[max(1, oldest) & past_mask, C.H_TABLE_START]
-        if scalars[C.S_TABLE_NEXT] + tables - kept > len(past_tables):
-            return C.GROW_TABLES
-    elif keys > len(ties):
+    kept = all_past[first_link & past_mask, C.H_TIE_START]
+    if scalars[C.S_TIE_NEXT] + keys - kept > len(ties):
         return C.GROW_TIES
-    elif tables > len(past_tables):
+    kept = all_past[max(1, oldest) & past_mask, C.H_TABLE_START]
+    if scalars[C.S_TABLE_NEXT] + tables - kept > len(past_tables):
         return C.GROW_TABLES
     return C.DONE
 

@@ -122,10 +122,8 @@ def _waits_for(roles: int, what: int) -> bool:
 
 @borrowing
 def _waits_with_keys(roles: int, what: int) -> bool:
-    """Return the same if every row had a key but those with an unknown column."""
-    if what in (C.O_UNKEYED, C.O_SEARCHED):
-        return (roles & C.UNIDENTIFIED) != 0
-    return _waits_for(roles, what)
+    """Return whether it would if every row had a key but those with an unknown column."""
+    return what not in (C.O_UNKEYED, C.O_SEARCHED) or (roles & C.UNIDENTIFIED) != 0
 
 
 @borrowing
@@ -297,9 +295,8 @@ def _shares_primary(
 
 @borrowing
 def _shares_tables(
-    all_past: Ints, scalars: Ints, past_tables: Ints, tables: Ints, table_schema: Ints,
-    earlier: int,
-) -> tuple[bool, bool]:  # fmt: skip
+    all_past: Ints, past_tables: Ints, tables: Ints, table_schema: Ints, earlier: int
+) -> tuple[bool, bool]:
     """Return whether an earlier transaction changed one of the tables, and of their schemas."""
     past_mask = len(all_past) - 1
     first = all_past[earlier & past_mask, C.H_TABLE_START]
@@ -355,7 +352,7 @@ def count_apart(
                 apart[C.M_GROUP] += may_overlap(C.GROUP, group, ranks)
                 if (past[C.H_META] & 15) == kind:
                     shares_table, shares_schema = _shares_tables(
-                        all_past, scalars, past_tables, tables, table_schema, owner
+                        all_past, past_tables, tables, table_schema, owner
                     )
                     apart[C.M_TABLE] += not shares_table
                     apart[C.M_SCHEMA] += not shares_schema

@@ -123,7 +123,7 @@ def _newest_elsewhere(touches: Touches, all_ranks: Ints, touch: int, oldest: int
 def _settle(
     counts: Ints, touches: Touches, oldest: int, all_past: Ints, scalars: Ints, all_ranks: Ints,
     findings: Ints, finding_keys: Words, rule: int, place: Ints, keys: Words, marks: Marks,
-    heads: Ints, reads: bool, lost: bool, stamp: int, may_hide: bool, crossing: int,
+    heads: Ints, lost: bool, stamp: int, may_hide: bool, crossing: int,
 ) -> int:  # fmt: skip
     """Count what is forgotten or ordered; return the first of ``crossing`` and who crosses.
 
@@ -148,7 +148,7 @@ def _settle(
                 outside = owner
             if outside > 0:
                 if counts[C.E_CROSSINGS] == 0 and not _add_finding(
-                    scalars, findings, finding_keys, rule, outside, reads, C.CROSSING, keys[index]
+                    scalars, findings, finding_keys, rule, outside, False, C.CROSSING, keys[index]
                 ):
                     return -1
                 crossing = outside if crossing == 0 else min(crossing, outside)
@@ -212,7 +212,7 @@ def judge_safety(
             counts, readers if way == 1 else touches, reads_old if way == 1 else writes_old,
             all_past, scalars, all_ranks, findings, finding_keys, rule, place,
             read if way == 2 else written, read_marks if way == 2 else written_marks,
-            read_heads if way == 2 else reader_heads if way == 1 else written_heads, way > 0,
+            read_heads if way == 2 else reader_heads if way == 1 else written_heads,
             reads_lost if way == 1 else writes_lost, stamp,
             # Readers in several domains are no conflict.
             several and rule == C.GROUP and way == 1, crossing,
