@@ -23,9 +23,12 @@ REGULAR_MIN = 16
 def lint_batch(lint: LogLint, parts: BatchParts) -> None:
     """Check a batch."""
     count = len(parts.row_ends)
-    origins, clocks = parts.origins, parts.clocks
     # Parts of a log also watch borders.
-    if type(lint) is not LogLint or count < REGULAR_MIN or not _is_regular(parts, origins, clocks):
+    if (
+        type(lint) is not LogLint
+        or count < REGULAR_MIN
+        or not _is_regular(parts, origins := parts.origins, clocks := parts.clocks)
+    ):
         for txn in parts.headers():
             lint.observe(txn)
         return
