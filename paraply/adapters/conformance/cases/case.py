@@ -148,12 +148,15 @@ def bystanders(log: SourceLog, *numbers: int) -> None:
 
 
 def among_bystanders(
-    tables: tuple[str, ...], setup: tuple[Change, ...], *transactions: tuple[Change, ...]
+    tables: tuple[str, ...],
+    setup: tuple[Change, ...],
+    *transactions: tuple[Change, ...],
+    target: tuple[str, ...] = (),
 ) -> Callable[[int], SourceLog]:
     """Return a builder of a log: after a drain, transactions between others without conflicts."""
 
     def build(_: int) -> SourceLog:
-        log = log_of(*tables)
+        log = log_of(*tables, target=target)
         if setup:
             log.transaction(*setup)
             log.drain()

@@ -11,7 +11,7 @@ from paraply.adapters.conformance.cases.case import (
     OVERLAP,
     SAME_TABLES,
     Case,
-    bystanders,
+    among_bystanders,
     log_of,
 )
 from paraply.adapters.conformance.source import Change, SourceLog, delete, insert, update
@@ -27,18 +27,7 @@ def _names(collation: str, kind: str = "VARCHAR(20)", key: str = "PRIMARY KEY (n
 def _pair(
     table: str, setup: tuple[Change, ...], *transactions: tuple[Change, ...], target: str = ""
 ) -> Callable[[int], SourceLog]:
-    def build(_: int) -> SourceLog:
-        log = log_of(table, target=(target,) if target else ())
-        if setup:
-            log.transaction(*setup)
-            log.drain()
-        bystanders(log, 1, 2)
-        for changes in transactions:
-            log.transaction(*changes)
-        bystanders(log, 3, 4)
-        return log
-
-    return build
+    return among_bystanders((table,), setup, *transactions, target=(target,) if target else ())
 
 
 def _replace(table: str, *, first: str, then: str, target: str = "") -> Callable[[int], SourceLog]:
