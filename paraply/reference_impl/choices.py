@@ -21,16 +21,15 @@ def choose_writes(
     writers: Mapping[str, tuple[int, ...]],
     *,
     barriers: bool,
-    rows: bool = True,
     ddl: bool = False,
 ) -> Writes:
     """Return the next transaction's writes.
 
     Rows with equal ``writers`` are interchangeable, so choices use only the first few of each
     class, fewest rows first. ``barriers`` adds a transaction without write set, and a CREATE TABLE
-    ... SELECT of the first row. ``ddl`` adds a table change. Without ``rows`` it writes nothing.
+    ... SELECT of the first row. ``ddl`` adds a table change.
     """
-    found = write_sets(writers) if rows else []
+    found = write_sets(writers)
     options = [Writes(TransactionKind.ROWS, items) for items in found]
     if barriers:
         options.append(Writes(TransactionKind.NO_WRITE_SET, ()))

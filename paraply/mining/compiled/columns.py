@@ -20,9 +20,9 @@ NONE = -1
     P_JUDGED, P_SIZE,
 ) = range(15)  # fmt: skip
 
-# Choices: asked, given (NONE: all random), generator state, whether given ones are fractions of
-# 2^53, and whether an enumeration gives them.
-D_ASKED, D_GIVEN, D_FIRST, D_SECOND, D_FRACTIONS, D_EACH, D_SIZE = range(7)
+# Choices: asked, given (NONE: all random), generator state, and whether given ones are fractions
+# of 2^53.
+D_ASKED, D_GIVEN, D_FIRST, D_SECOND, D_FRACTIONS, D_SIZE = range(6)
 FRACTION_BITS = 53
 
 # A choice: option taken, and number of options; negative if all but the last are alike.
@@ -104,5 +104,3 @@ NO_FAULT, OFF_BY_ONE, HIGHEST_DONE, ONE_PARENT, IGNORES_GAPS = range(5)
 
 OVERFLOWN = -1
 """Verdict of a run that outgrew an array: unknown."""
-REPEATED = -2
-"""Instead of the events of an enumerated run with a step that changes nothing."""

@@ -20,7 +20,7 @@ from paraply.mining.compiled.composed.room import AnyRoom
 from paraply.mining.compiled.room import Ints, Room
 from paraply.vocabulary.kernel_cache import BORROWED
 
-_NOTHING, _PROGRAM, _FRACTIONS, _EACH = np.int64(0), np.int64(0), np.int64(1), np.int64(2)
+_NOTHING, _PROGRAM, _FRACTIONS = np.int64(0), np.int64(0), np.int64(1)
 """Typed, because numba compiles ``_run`` again for each literal."""
 
 
@@ -47,7 +47,7 @@ def _compiled(p: Any, room: Any) -> Callable[[Any, Any], None]:
 def _run(p: Ints, room: AnyRoom, given: int | np.int64, way: np.int64) -> int:
     dice, outcome = room.dice, room.outcome
     dice[C.D_ASKED], dice[C.D_GIVEN] = 0, given
-    dice[C.D_FRACTIONS], dice[C.D_EACH] = way == _FRACTIONS, way == _EACH
+    dice[C.D_FRACTIONS] = way
     run_once(p, room)
     return int(outcome[0])
 
@@ -137,16 +137,12 @@ def run_draws(p: Ints, room: AnyRoom, draws: Ints, bit: int) -> int:
 
 @njit(**BORROWED)
 def run_all(p: Ints, room: AnyRoom, runs_max: int, bit: int) -> tuple[int, bool]:
-    """Run programs depth first until a breach; return whether all ran.
-
-    Runs with a step that changes nothing do not count: others are the same without it.
-    """
+    """Run programs depth first until a breach; return whether all ran."""
     program, outcome = room.program, room.outcome
     given, count = _NOTHING, 0
     while count < runs_max:
-        verdict = _run(p, room, given, _EACH)
-        if outcome[1] != C.REPEATED:
-            count += 1
+        verdict = _run(p, room, given, _PROGRAM)
+        count += 1
         if verdict & bit:
             return count, False
         place = outcome[2] - 1

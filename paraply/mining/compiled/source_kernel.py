@@ -56,13 +56,13 @@ def choose(dice: Ints, program: Ints, count: int) -> int:
 def list_writes(writers: Ints, rows: int, heads: Ints, options: Ints) -> int:
     """Write nonempty write sets to ``options``, small ones first; return their number.
 
-    Symmetry as in ``paraply.reference_impl.choices.write_sets``. Encoding: count times 2^32 plus
-    rows, three bits each.
+    Symmetry as in ``paraply.reference_impl.choices.write_sets``; a row with C.NONE as its writers
+    is left out. Encoding: count times 2^32 plus rows, three bits each.
     """
     listed = 1
     heads[0] = 0
     for first in range(rows):
-        if _is_known(writers, first):
+        if writers[first] == C.NONE or _is_known(writers, first):
             continue
         for head in range(listed):
             options[head] = heads[head]

@@ -61,10 +61,6 @@ class Table(RowStore):
             row: transaction if holder == client else holder for row, holder in self.holders.items()
         }
 
-    def is_free(self, rows: tuple[Item, ...]) -> bool:
-        """Return whether no transaction holds one of the rows."""
-        return self.holders.keys().isdisjoint(rows)
-
     def seen(self) -> tuple[Observation, ...]:
         """Return a snapshot with the items of write sets.
 

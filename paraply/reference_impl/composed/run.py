@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 
@@ -87,15 +87,14 @@ class ComposedRun(GroupRun):
             if member.status is not Status.OFFLINE:
                 yield from member.executing.values()
 
-    def submit(self, member: Member, *, rows: bool, ddl: bool) -> None:
-        """Execute a chosen transaction; it is sent later."""
-        kind, items = choose_writes(
-            self.schedule, self.writers, barriers=self.budget.barriers, rows=rows, ddl=ddl
-        )
+    def is_free(self, member: Member, row: str) -> bool:
+        """Return whether neither a client nor a worker of ``member`` locks a row."""
+        return row not in self.group.members[member.name].table.holders
+
+    def submit(self, member: Member, rows: Mapping[str, tuple[int, ...]], *, ddl: bool) -> None:
+        """Execute a transaction that is chosen among ``rows``; it is sent later."""
+        kind, items = choose_writes(self.schedule, rows, barriers=self.budget.barriers, ddl=ddl)
         one = self.group.members[member.name]
-        if not one.table.is_free(items):
-            # It would wait for the lock; it tries later.
-            return
         self.budget.transactions -= 1
         self.budget.alterations -= kind is TransactionKind.DDL
         present = [row for row in items if one.table.committed(row).value is not None]

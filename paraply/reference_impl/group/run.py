@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import Enum
 from functools import partial
@@ -154,9 +154,9 @@ class GroupRun:
             offer(f"commits T{transaction}", act, self.reach_of_commits)
         has_session = member.open_transactions() < self.budget.sessions
         if member.may_write() and has_session and self.budget.transactions:
-            rows, ddl = self.may_use_table(member), self.may_alter_table(member)
+            rows, ddl = self.free_rows(member), self.may_alter_table(member)
             if rows or ddl or self.budget.barriers:
-                act = partial(self.submit, member, rows=rows, ddl=ddl)
+                act = partial(self.submit, member, rows, ddl=ddl)
                 offer("submits", act, Reach.ORDER)
         if member.status is Status.RECOVERING:
             if group.may_step_recovery(member):
@@ -221,14 +221,22 @@ class GroupRun:
             is_used or (self.budget.is_ddl_apart and is_behind)
         )
 
-    def submit(self, member: Member, *, rows: bool, ddl: bool) -> None:
-        """Execute a chosen transaction."""
-        kind, items = choose_writes(
-            self.schedule, self.writers, barriers=self.budget.barriers, rows=rows, ddl=ddl
-        )
-        if member.locks(items):
-            # It would wait for the lock; it tries later.
-            return
+    def free_rows(self, member: Member) -> dict[str, tuple[int, ...]]:
+        """Return the rows that a client can lock at once, with their writers.
+
+        A client that waits for a lock changes nothing, so clients choose among free rows only.
+        """
+        if not self.may_use_table(member):
+            return {}
+        return {row: one for row, one in self.writers.items() if self.is_free(member, row)}
+
+    def is_free(self, member: Member, row: str) -> bool:
+        """Return whether no transaction of ``member`` locks a row."""
+        return not member.locks((row,))
+
+    def submit(self, member: Member, rows: Mapping[str, tuple[int, ...]], *, ddl: bool) -> None:
+        """Execute a transaction that is chosen among ``rows``."""
+        kind, items = choose_writes(self.schedule, rows, barriers=self.budget.barriers, ddl=ddl)
         self.budget.transactions -= 1
         alters = TABLE if kind is TransactionKind.DDL else ""
         self.budget.alterations -= bool(alters)

@@ -32,9 +32,23 @@ def may_submit(p: Ints, room: Room, member: int) -> bool:
         return False
     if open_transactions(room, member) >= p[A.P_SESSIONS]:
         return False
-    if p[A.P_BARRIERS] or may_use_table(p, room, member):
+    if p[A.P_BARRIERS] or list_free_rows(p, room, member):
         return True
     return may_alter_table(p, room, member)
+
+
+@njit(**BORROWED)
+def list_free_rows(p: Ints, room: Room, member: int) -> int:
+    """Write the rows that a client can lock to ``room.free``; return how many there are."""
+    room.free[:] = A.NONE
+    if not may_use_table(p, room, member):
+        return 0
+    count = 0
+    for row in range(p[A.P_ROWS]):
+        if room.holders[member, row] == 0:
+            room.free[row] = room.writers[row]
+            count += 1
+    return count
 
 
 @njit(**BORROWED)
@@ -102,8 +116,8 @@ def execute(p: Ints, room: Room, member: int) -> None:
     """Choose a client's transaction, lock its rows and read them; it is sent later."""
     dice, program, mine = room.dice, room.program, room.members[member]
     count = 0
-    if may_use_table(p, room, member):
-        count = list_writes(room.writers, p[A.P_ROWS], room.heads, room.options)
+    if list_free_rows(p, room, member):
+        count = list_writes(room.free, p[A.P_ROWS], room.heads, room.options)
     # Without rows, there is nothing to create a table from.
     barriers = (2 if count else 1) if p[A.P_BARRIERS] else 0
     may_alter = may_alter_table(p, room, member)
@@ -114,9 +128,6 @@ def execute(p: Ints, room: Room, member: int) -> None:
     has_rows = kind == A.KIND_ROWS or kind == A.KIND_CTAS
     packed = room.options[0 if kind else chosen] if has_rows else 0
     changes, items = packed >> 32, packed & 0xFFFFFFFF
-    for change in range(changes):
-        if room.holders[member, items >> (3 * change) & 7] != 0:
-            return
     room.left[C.G_TRANSACTIONS] -= 1
     room.left[C.G_ALTERATIONS] -= kind == C.KIND_DDL
     one = room.executing[member, mine[C.N_EXECUTING]]

@@ -34,6 +34,8 @@ class Room(Protocol):
     """The total order's messages."""
     actions: Ints
     writers: Ints
+    free: Ints
+    """The writers of rows that a client can lock; C.NONE of others."""
     heads: Ints
     options: Ints
 
@@ -95,6 +97,7 @@ def new_room() -> Room:
         "order": (C.MESSAGES_MAX, C.M_SIZE),
         "actions": (C.ACTIONS_MAX, C.S_SIZE),
         "writers": A.ROWS_MAX,
+        "free": A.ROWS_MAX,
         "heads": 2 * A.OPTIONS_MAX,
         "options": 2 * A.OPTIONS_MAX,
         "members": (members, C.N_SIZE),

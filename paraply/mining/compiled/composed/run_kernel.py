@@ -35,7 +35,7 @@ from paraply.vocabulary.kernel_cache import BORROWED
 
 @njit(**BORROWED)
 def run_group(p: Ints, room: Room) -> int:
-    """Take steps until none is possible; return the events, or A.OVERFLOWN or A.REPEATED."""
+    """Take steps until none is possible; return the events, or A.OVERFLOWN."""
     left = room.left
     _boot(p, room)
     while True:
@@ -44,19 +44,11 @@ def run_group(p: Ints, room: Room) -> int:
             break
         if left[C.G_NOW] >= C.STEPS_OF_A_TRANSACTION * (left[C.G_SENT] + 1):
             return int(left[C.G_EVENTS])
-        is_free = 0 <= room.dice[A.D_GIVEN] <= room.dice[A.D_ASKED]
         action = room.actions[_choose(room, count)]
         left[C.G_NOW] += 1
         if left[C.G_EVENTS] + C.EVENTS_OF_A_STEP >= len(room.events):
             return A.OVERFLOWN
-        unsent = left[C.G_TRANSACTIONS]
         _act(p, room, action[C.S_CODE], action[C.S_MEMBER], action[C.S_SUBJECT])
-        if action[C.S_CODE] == C.SUBMIT and left[C.G_TRANSACTIONS] == unsent:
-            if is_free:
-                # First options repeat the attempt at a locked row until the limit of steps.
-                return int(left[C.G_EVENTS])
-            if room.dice[A.D_EACH]:
-                return A.REPEATED
     left[C.G_NOW] += 1
     for member in range(p[C.P_MEMBERS]):
         mine = room.members[member]
