@@ -70,6 +70,8 @@ ENVIRONMENT = frozenset(
         "GroupCommitSource.__init__",
         "GroupCommitSource.write",
         "GroupRun.submit",
+        "free_rows",
+        "is_free",
         "_Channel.reuse",
         "_Channel.send",
         "_Channel.submit",
