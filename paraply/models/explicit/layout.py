@@ -19,6 +19,10 @@ from paraply.models.language.terms import (
 )
 
 
+WORD = 64
+"""Bits of a word; a field lies in one word, if it can."""
+
+
 @dataclass(frozen=True, slots=True)
 class Field:
     """One value's bits; zero means ``low``."""
@@ -63,6 +67,8 @@ class Layout:
             low, high = self.range_of(function.result)
             width = max(1, (high - low).bit_length())
             for arguments in self.arguments(function):
+                if offset // WORD != (offset + width - 1) // WORD:
+                    offset += -offset % WORD
                 self.fields[function, arguments] = Field(offset, width, low, high)
                 offset += width
         self.width = offset
