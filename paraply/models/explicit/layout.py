@@ -18,7 +18,6 @@ from paraply.models.language.terms import (
     rebuild,
 )
 
-
 WORD = 64
 """Bits of a word; a field lies in one word, if it can."""
 
@@ -31,6 +30,7 @@ class Field:
     width: int
     low: int
     high: int
+    is_truth: bool = False
 
     @property
     def ones(self) -> int:
@@ -69,7 +69,9 @@ class Layout:
             for arguments in self.arguments(function):
                 if offset // WORD != (offset + width - 1) // WORD:
                     offset += -offset % WORD
-                self.fields[function, arguments] = Field(offset, width, low, high)
+                self.fields[function, arguments] = Field(
+                    offset, width, low, high, is_truth=function.result == BOOL
+                )
                 offset += width
         self.width = offset
 

@@ -8,13 +8,25 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
+from typing import TYPE_CHECKING
 
-from paraply.models.explicit.expressions import FALSE, TRUE, Context, Expression, Known, Masked, text_of
+from paraply.models.explicit.expressions import (
+    FALSE,
+    TRUE,
+    Context,
+    Expression,
+    Known,
+    Masked,
+    text_of,
+)
 from paraply.models.explicit.layout import Field, Layout
-from paraply.models.explicit.symmetry import canonical_by, symmetries
+from paraply.models.explicit.symmetry import Move, canonical_by, symmetries
 from paraply.models.language.concrete import Scope, Table
 from paraply.models.language.system import Action, System, choice_of
 from paraply.models.language.terms import Function, Term, Variable
+
+if TYPE_CHECKING:
+    from paraply.models.explicit.compiled.search import CompiledSearch
 
 Successors = Callable[[int, Callable[[int], None]], None]
 
@@ -74,7 +86,7 @@ class Step:
             parts.append(str(self.value))
         for number, (place, after) in enumerate(self.moved):
             yield f" v{number} = {_bare(after)}"
-            if (place.low, place.high) != (0, 1):
+            if not place.is_truth:
                 fits = f"{place.low} <= v{number} <= {place.high}"
                 yield f" if not {fits}: exceeded(v{number})"
             parts.append(f"v{number} - {place.low} << {place.offset}")
@@ -121,14 +133,20 @@ class StateSpace:
         self.cases = list(self._cases())
         self.successors = self._compile_successors()
         self.stated = {one.name: reading.read(one.closed) for one in self.statements}
-        self._broken = [
+        self.broken = [
             (name, eval(f"lambda s: not ({text_of(read)})"))
             for name, read in self.stated.items()
             if read != TRUE
         ]
 
-    def search(self, *, symmetry: bool = False, states_max: int = 50_000_000) -> Found:
-        """Visit every state up to a breach or ``states_max``."""
+    def search(
+        self, *, symmetry: bool = False, states_max: int = 50_000_000, readable_max: int = 100_000
+    ) -> Found:
+        """Visit every state up to a breach or ``states_max``.
+
+        After ``readable_max`` generated states the compiled search begins anew, if numba is
+        installed. It finds the same, perhaps another trace of the same length.
+        """
         moves = symmetries(self.layout, self.rigid, self.start) if symmetry else []
         canonical = canonical_by(moves)
         start = self.start if canonical is None else canonical(self.start)
@@ -137,6 +155,8 @@ class StateSpace:
         generated = 1
         broken = self._first_broken(rounds[0])
         while rounds[-1] and not broken and len(seen) < states_max:
+            if generated > readable_max and (faster := self._compiled(moves)) is not None:
+                return faster.search(start, states_max)
             fresh: set[int] = set()
             for first in range(0, len(rounds[-1]), _AT_ONCE):
                 made: list[int] = []
@@ -159,6 +179,17 @@ class StateSpace:
             orbit=len(moves) + 1,
         )
 
+    def _compiled(self, moves: Sequence[Move]) -> CompiledSearch | None:
+        try:
+            from paraply.models.explicit.compiled.program import TooWideError
+            from paraply.models.explicit.compiled.search import CompiledSearch
+        except ImportError:
+            return None
+        try:
+            return CompiledSearch(self, moves)
+        except TooWideError:
+            return None
+
     def _trace(
         self, rounds: list[list[int]], last: int, canonical: Callable[[int], int] | None
     ) -> tuple[int, ...]:
@@ -173,7 +204,7 @@ class StateSpace:
         return tuple(reversed(trace))
 
     def _first_broken(self, states: Sequence[int]) -> tuple[str, int] | None:
-        for name, is_broken in self._broken:
+        for name, is_broken in self.broken:
             for state in states:
                 if is_broken(state):
                     return name, state
@@ -186,14 +217,14 @@ class StateSpace:
             if not eval(text_of(expression), {"s": self.start}):
                 raise ValueError(f"{self.system.name}: {statement.name} is false at the start")
 
-    def _cases(self) -> Iterator[tuple[Masked, list[Step]]]:
+    def _cases(self) -> Iterator[tuple[Expression, list[Step]]]:
         """Yield the steps for each value of the split constants, with the test of these values."""
         choices = [self.layout.values(function.result) for function in self._split]
         for values in product(*choices):
             fixed = dict(zip(self._split, values, strict=True))
             fields = [self.layout.fields[function, ()] for function in fixed]
             wanted = sum(one.packed(v) for one, v in zip(fields, values, strict=True))
-            here = Masked(sum(one.mask for one in fields), wanted)
+            here = Masked(sum(one.mask for one in fields), wanted) if fields else TRUE
             yield here, list(self._steps(Context(self.layout, self.rigid, fixed=fixed)))
 
     def _compile_successors(self) -> Successors:
@@ -202,7 +233,7 @@ class StateSpace:
         for here, steps in self.cases:
             if not steps:
                 continue
-            lines.append(f" if {here.text}:")
+            lines.append(f" if {_bare(here)}:")
             lines += [f"  {line}" for step in steps for line in step.lines(inside)]
             lines.append("  return")
         lines.append(" return")
