@@ -169,17 +169,17 @@ def test_large_search_is_compiled_without_an_option(monkeypatch):
 
 
 def mutants(program):
-    """Yield every row with one wrong number, and what puts it back."""
+    """Yield once for each wrong bit of a guard or an update, while it is wrong."""
     for row in program.rows:
-        if row[0] == BEGIN:
-            added = program.added[row[1]]
-            added[0] ^= 1
+        numbers, place, wrong = {
+            UNLESS: (row, 3, row[2] & -row[2]),
+            PUT: (row, 3, 1),
+            BEGIN: (program.added[row[1]] if row[0] == BEGIN else [], 0, 1),
+        }.get(row[0], ([], 0, 0))
+        if wrong:
+            numbers[place] ^= wrong
             yield
-            added[0] ^= 1
-        elif row[0] in (PUT, UNLESS):
-            row[3] ^= row[2] & -row[2] if row[0] == UNLESS else 1
-            yield
-            row[3] ^= row[2] & -row[2] if row[0] == UNLESS else 1
+            numbers[place] ^= wrong
 
 
 def test_mutated_program_is_noticed(monkeypatch):

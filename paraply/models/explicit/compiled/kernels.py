@@ -114,23 +114,24 @@ def visit(
             bits[word] = states[here, word]
         row = first
         while True:
-            code = rows[row, 0]
+            now = rows[row]
+            code = now[0]
             if code == UNLESS:
-                if bits[rows[row, 1]] & np.uint64(rows[row, 2]) != np.uint64(rows[row, 3]):
-                    row = rows[row, 7]
+                if bits[now[1]] & np.uint64(now[2]) != np.uint64(now[3]):
+                    row = now[7]
                 else:
                     row += 1
             elif code == PUT:
-                more = value(bits, rows[row, 1], rows[row, 2]) + rows[row, 3]
-                if more < 0 or more > rows[row, 4]:
+                more = value(bits, now[1], now[2]) + now[3]
+                if more < 0 or more > now[4]:
                     progress[REFUSED] = here
                     return
-                place = rows[row, 5]
+                place = now[5]
                 bits[place >> 6] |= np.uint64(more) << np.uint64(place & 63)
                 row += 1
             elif code >= LESS:
-                left = value(bits, rows[row, 1], rows[row, 2])
-                less = left - value(bits, rows[row, 3], rows[row, 4]) + rows[row, 5]
+                left = value(bits, now[1], now[2])
+                less = left - value(bits, now[3], now[4]) + now[5]
                 if code < AT_MOST:
                     holds = less < 0
                 elif code < SAME:
@@ -138,11 +139,11 @@ def visit(
                 else:
                     holds = less == 0
                 if holds == bool(code & 1):
-                    row = rows[row, 7]
+                    row = now[7]
                 else:
                     row += 1
             elif code == BEGIN:
-                step = rows[row, 1]
+                step = now[1]
                 for word in range(words):
                     made[word] = (bits[word] & kept[step, word]) | added[step, word]
                 row += 1
@@ -159,15 +160,15 @@ def visit(
                     slots[slot] = count
                 row += 1
             elif code == IF:
-                if bits[rows[row, 1]] & np.uint64(rows[row, 2]) == np.uint64(rows[row, 3]):
-                    row = rows[row, 7]
+                if bits[now[1]] & np.uint64(now[2]) == np.uint64(now[3]):
+                    row = now[7]
                 else:
                     row += 1
             elif code == JUMP:
-                row = rows[row, 7]
+                row = now[7]
             elif code == SET:
-                more = value(bits, rows[row, 1], rows[row, 2]) + rows[row, 3]
-                bits[rows[row, 5]] = np.uint64(more)
+                more = value(bits, now[1], now[2]) + now[3]
+                bits[now[5]] = np.uint64(more)
                 row += 1
             elif code == STOP:
                 break

@@ -1,8 +1,7 @@
-"""A state space as a table of instructions, which the kernels run.
+"""A state space as rows of instructions, which a kernel runs for each state.
 
-The Python expressions of the readable search are translated one by one. An operand is a place in
-words of 64 bits, a mask and a constant. Words hold the state, then the state after a step, then
-values that need a choice.
+The Python expressions of the readable search are translated one by one. Compiling them instead
+would take longer than most searches.
 """
 
 from __future__ import annotations
@@ -14,19 +13,30 @@ from paraply.models.explicit.expressions import TRUE, Expression, Known
 from paraply.models.explicit.layout import WORD
 from paraply.models.explicit.search import StateSpace, Step
 
-UNLESS, IF, JUMP, BEGIN, PUT, SET, EMIT, OUTSIDE, STOP = range(9)
-"""Jump unless, or if, masked bits have a value; jump; begin a step; put a value into a field of the
-state after it; set a word; emit that state; refuse the step; end."""
+UNLESS, IF, JUMP, BEGIN, PUT, SET, EMIT, REFUSE, STOP = range(9)
+"""The first number of a row, and what follows.
+
+``UNLESS``, ``IF``, ``JUMP``: word, mask and value of a test, or of none; then jump.
+``BEGIN``: number of a step; the state after it is made of its words.
+``PUT``: operand, greatest sum, and the place to which the sum is added.
+``SET``: operand, 0, and the word that becomes the sum.
+``EMIT``, ``REFUSE``, ``STOP``: a state after a step; a state that is wrong; the end.
+"""
 LESS, AT_MOST, SAME = 10, 12, 14
-"""Jump unless a comparison is true; one more: jump if it is true."""
-COLUMNS = 8
+"""Two operands, of the second the negative constant in the first: jump if the comparison is false.
+
+One more: jump if it is true.
+"""
 TARGET = 7
-"""The column of the row to jump to."""
+"""The last number of a row: the row to jump to."""
 ALL = (1 << WORD) - 1
 _WIDTH_MAX = 40
 
 Operand = tuple[int, int, int]
-"""Word and shift as one number, mask, and what to add."""
+"""Place of a bit, mask, and what to add.
+
+Bits are counted over words: those of the state, of the state after a step, and of other values.
+"""
 
 
 class TooWideError(Exception):
@@ -34,16 +44,23 @@ class TooWideError(Exception):
 
 
 class Program:
-    """Rows of instructions, and the whole words that a step keeps and adds."""
+    """The instructions.
+
+    Attributes:
+        words: words of a state.
+        kept: by step, the bits that stay.
+        added: by step, the bits that become 1.
+        others: words for values that need a choice.
+        statements: by name, the first row, which refuses states where the statement is false.
+    """
 
     def __init__(self, space: StateSpace) -> None:
         self.words = max(1, -(-space.layout.width // WORD))
         self.rows: list[list[int]] = []
         self.kept: list[list[int]] = []
         self.added: list[list[int]] = []
-        self.registers = 0
+        self.others = 0
         self._labels: list[int] = []
-        self._names: dict[str, int] = {}
         if any(place.width > _WIDTH_MAX for place in space.layout.fields.values()):
             raise TooWideError
         for here, steps in space.cases:
@@ -65,17 +82,17 @@ class Program:
         self._jump(read, broken, when=False)
         self._row(STOP)
         self._mark(broken)
-        self._row(OUTSIDE)
+        self._row(REFUSE)
         return first
 
     def _step(self, step: Step, inside: Expression) -> None:
         after = self._label()
         self._jump(step.guard, after, when=False)
         if step.outside:
-            self._row(OUTSIDE)
+            self._row(REFUSE)
         self._row(BEGIN, len(self.kept))
-        self.kept.append(self.split(step.keep))
-        self.added.append(self.split(step.value))
+        self.kept.append(self.in_words(step.keep))
+        self.added.append(self.in_words(step.value))
         for place, value in step.moved:
             if place.is_truth:
                 skip = self._label()
@@ -93,11 +110,9 @@ class Program:
         target = self.words * WORD + offset
         self._row(PUT, place, mask, more - low, high - low, target)
 
-    def split(self, number: int) -> list[int]:
+    def in_words(self, number: int) -> list[int]:
         """Return a packed state as words."""
         return [number >> WORD * word & ALL for word in range(self.words)]
-
-    # Labels, rows and values.
 
     def _label(self) -> int:
         self._labels.append(-1)
@@ -123,8 +138,6 @@ class Program:
         if isinstance(read, Known):
             return 0, 0, _checked(read.value)
         return self._operand(_parsed(read.text), "s")
-
-    # Expressions.
 
     def _branch(self, node: ast.expr, target: int, when: bool, name: str) -> None:
         """Jump to ``target`` if the truth of ``node`` is ``when``."""
@@ -177,13 +190,9 @@ class Program:
         self._row(code + when, a, a_mask, b, b_mask, a_more - b_more, target=target)
 
     def _masked(self, mask: int, wanted: int, target: int, when: bool, name: str) -> None:
-        parts = [
-            (self._word(name) // WORD + word, bits, value)
-            for word, (bits, value) in enumerate(
-                zip(self.split(mask), self.split(wanted), strict=True)
-            )
-            if bits
-        ]
+        first = self._word(name) // WORD
+        split = enumerate(zip(self.in_words(mask), self.in_words(wanted), strict=True), first)
+        parts = [(word, bits, value) for word, (bits, value) in split if bits]
         if not when:
             for part in parts:
                 self._row(UNLESS, *part, target=target)
@@ -216,8 +225,8 @@ class Program:
 
     def _chosen(self, node: ast.expr, name: str) -> Operand:
         """Return a new word with the value of a choice, or with a truth."""
-        word = 2 * self.words + self.registers
-        self.registers += 1
+        word = 2 * self.words + self.others
+        self.others += 1
         self._choose(node, word, name)
         return word * WORD, ALL, 0
 

@@ -37,14 +37,14 @@ class CompiledSearch:
             for one in (self.program.kept, self.program.added)
         )
         self._moves = _parts(moves, self.program.words)
-        self._bits = np.zeros(2 * self.program.words + self.program.registers, np.uint64)
+        self._bits = np.zeros(2 * self.program.words + self.program.others, np.uint64)
         self._room = np.zeros(2 * self.program.words, np.uint64)
         self._progress = np.array([0, 1, 1, -1], np.int64)
         self._orbit = len(moves) + 1
 
     def search(self, start: int, states_max: int) -> Found:
         """Visit every state up to a breach or ``states_max``."""
-        self._states = _words([self.program.split(start)])
+        self._states = _words([self.program.in_words(start)])
         self._parents = np.zeros(1, np.int32)
         self._grow()
         begin, end, depth = 0, 1, 0
