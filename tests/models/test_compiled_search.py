@@ -1,5 +1,6 @@
 """The compiled search finds what the readable one finds, and a mutated program does not."""
 
+import sys
 from dataclasses import replace
 from itertools import pairwise
 from random import Random
@@ -156,6 +157,12 @@ def test_wide_numbers_are_left_to_the_readable_search(monkeypatch):
     with pytest.raises(TooWideError):
         Program(space)
     assert space.search(readable_max=0).distinct == 5
+
+
+def test_without_numba_the_search_stays_readable(monkeypatch):
+    space = StateSpace(two_phase_commit(), Scope(low=0, high=3, size=3))
+    monkeypatch.setitem(sys.modules, "paraply.models.explicit.compiled.search", None)
+    assert space.search(readable_max=0) == space.search()
 
 
 def test_large_search_is_compiled_without_an_option(monkeypatch):

@@ -52,7 +52,7 @@ class CompiledSearch:
         while begin < end and not broken and end < states_max:
             if (outside := self._visit(0, begin, end)) >= 0:
                 self.space.successors(self._packed(outside), lambda _: None)
-                raise AssertionError("the readable search finds no value outside of the scope")
+                raise AssertionError  # The readable successors have raised ScopeExceededError.
             begin, end = end, int(self._progress[COUNT])
             depth += 1
             broken, last = self._first_broken(begin, end)
@@ -91,6 +91,7 @@ class CompiledSearch:
     def _first_broken(self, begin: int, end: int) -> tuple[str, int]:
         for name, first in self.program.statements.items():
             if (last := self._visit(first, begin, end)) >= 0:
+                assert dict(self.space.broken)[name](self._packed(last))
                 return name, last
         return "", -1
 
