@@ -177,7 +177,7 @@ def test_large_search_is_compiled_without_an_option(monkeypatch):
 
 def mutants(program):
     """Yield once for each wrong bit of a guard or an update, while it is wrong."""
-    for row in program.rows:
+    for row in program.rows[: min(program.statements.values())]:
         numbers, place, wrong = {
             UNLESS: (row, 3, row[2] & -row[2]),
             PUT: (row, 3, 1),
@@ -196,8 +196,8 @@ def test_mutated_program_is_noticed(monkeypatch):
     program = Program(space)
     monkeypatch.setattr(compiled, "Program", lambda _: program)
     noticed = [outcome_of_mutant(space) != readable for _ in mutants(program)]
-    assert len(noticed) > 20
-    assert sum(noticed) > 0.9 * len(noticed)
+    # Two mutants set a bit that is set in every state with this step.
+    assert (len(noticed), sum(noticed)) == (24, 22)
 
 
 def outcome_of_mutant(space):

@@ -140,7 +140,7 @@ class StateSpace:
         ]
 
     def search(
-        self, *, symmetry: bool = False, states_max: int = 50_000_000, readable_max: int = 100_000
+        self, *, symmetry: bool = False, states_max: int = 50_000_000, readable_max: int = 60_000
     ) -> Found:
         """Visit every state up to a breach or ``states_max``.
 

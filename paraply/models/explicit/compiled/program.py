@@ -76,6 +76,10 @@ class Program:
         }
         for row in self.rows:
             row[TARGET] = self._labels[row[TARGET]] if row[TARGET] >= 0 else 0
+        for row in reversed(self.rows):
+            # A test that made the jump makes the same one where it comes again.
+            while row[TARGET] and (again := self.rows[row[TARGET]])[:TARGET] == row[:TARGET]:
+                row[TARGET] = again[TARGET]
 
     def _statement(self, read: Expression) -> int:
         first, broken = len(self.rows), self._label()
