@@ -57,6 +57,7 @@ LAYERS = (
     _layer("properties/tables/compiled", "vocabulary", "numpy numba"),
     _layer("reference_impl", "vocabulary mutating"),
     _layer("models", "vocabulary"),
+    _layer("models/explicit/compiled", "vocabulary", "numpy numba"),
     _layer("models/judging/solver.py", "vocabulary", "z3 cvc5"),
     _layer("adapters", "vocabulary", "pyarrow"),
     _layer("adapters/binlog", "vocabulary", "zstandard"),

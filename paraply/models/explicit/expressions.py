@@ -166,7 +166,7 @@ class Context:
             )
             found = self.rigid.get(function.name, {}).get(named, 0)
             return Known(layout.number(function.result, found))
-        if place.high == 1 and place.low == 0:
+        if place.is_truth:
             return Masked(place.mask, place.mask)
         shift = f"s >> {place.offset} & {place.ones}" if place.offset else f"s & {place.ones}"
         return Code(f"({shift}) + {place.low}" if place.low else shift)

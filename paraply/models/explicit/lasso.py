@@ -14,7 +14,7 @@ from itertools import product
 from typing import Any
 
 from paraply.models.explicit.expressions import Context, text_of
-from paraply.models.explicit.search import StateSpace
+from paraply.models.explicit.search import StateSpace, Step
 from paraply.models.language.concrete import Scope, Table, Value
 from paraply.models.language.response import Response
 from paraply.models.language.system import Action, System
@@ -60,13 +60,9 @@ class Lasso:
 class LabelledSpace(StateSpace):
     """States whose successors have the number of their step."""
 
-    def _block(self, context: Context) -> list[str]:
-        lines: list[str] = []
+    def _steps(self, context: Context) -> Iterator[Step]:
         for number, (action, bound) in enumerate(self.taken):
-            for chosen in self._choices(action):
-                here = Context(self.layout, self.rigid, bound, chosen, context.fixed)
-                lines += self._step(action, here, add=f"add({number}, ")
-        return lines
+            yield from self._step(action, bound, context, add=f"add({number}, ")
 
     @cached_property
     def taken(self) -> list[tuple[Action, dict[Variable, int]]]:

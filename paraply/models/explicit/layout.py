@@ -18,6 +18,9 @@ from paraply.models.language.terms import (
     rebuild,
 )
 
+WORD = 64
+"""Bits of a word; a field lies in one word, if it can."""
+
 
 @dataclass(frozen=True, slots=True)
 class Field:
@@ -27,6 +30,7 @@ class Field:
     width: int
     low: int
     high: int
+    is_truth: bool = False
 
     @property
     def ones(self) -> int:
@@ -63,7 +67,11 @@ class Layout:
             low, high = self.range_of(function.result)
             width = max(1, (high - low).bit_length())
             for arguments in self.arguments(function):
-                self.fields[function, arguments] = Field(offset, width, low, high)
+                if offset // WORD != (offset + width - 1) // WORD:
+                    offset += -offset % WORD
+                self.fields[function, arguments] = Field(
+                    offset, width, low, high, is_truth=function.result == BOOL
+                )
                 offset += width
         self.width = offset
 

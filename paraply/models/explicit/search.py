@@ -8,13 +8,25 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
+from typing import TYPE_CHECKING
 
-from paraply.models.explicit.expressions import FALSE, TRUE, Context, Expression, Known, text_of
+from paraply.models.explicit.expressions import (
+    FALSE,
+    TRUE,
+    Context,
+    Expression,
+    Known,
+    Masked,
+    text_of,
+)
 from paraply.models.explicit.layout import Field, Layout
-from paraply.models.explicit.symmetry import canonical_by, symmetries
+from paraply.models.explicit.symmetry import Move, canonical_by, symmetries
 from paraply.models.language.concrete import Scope, Table
 from paraply.models.language.system import Action, System, choice_of
 from paraply.models.language.terms import Function, Term, Variable
+
+if TYPE_CHECKING:
+    from paraply.models.explicit.compiled.search import CompiledSearch
 
 Successors = Callable[[int, Callable[[int], None]], None]
 
@@ -49,6 +61,43 @@ class Found:
     orbit: int
 
 
+@dataclass(frozen=True, slots=True)
+class Step:
+    """An action with its parameters and choices.
+
+    The state after it has the bits of ``keep``, those of ``value``, and the ``moved`` fields.
+    Functions ``outside`` get a value that is never in the scope.
+    """
+
+    guard: Expression
+    keep: int
+    value: int
+    moved: list[tuple[Field, Expression]]
+    outside: list[str]
+    add: str
+
+    def lines(self, inside: str) -> Iterator[str]:
+        """Yield Python text that adds ``t``, the state after ``s``, if ``inside`` is true."""
+        yield f"if {_bare(self.guard)}:"
+        for name in self.outside:
+            yield f" exceeded({name!r})"
+        parts = [f"s & {self.keep}"]
+        if self.value:
+            parts.append(str(self.value))
+        for number, (place, after) in enumerate(self.moved):
+            yield f" v{number} = {_bare(after)}"
+            if not place.is_truth:
+                fits = f"{place.low} <= v{number} <= {place.high}"
+                yield f" if not {fits}: exceeded(v{number})"
+            parts.append(f"v{number} - {place.low} << {place.offset}")
+        result = " | ".join(parts)
+        if inside:
+            yield f" t = {result}"
+            yield f" if {inside}: {self.add}t)"
+        else:
+            yield f" {self.add}{result})"
+
+
 class StateSpace:
     """A system's reachable states with one workload, ``rigid``.
 
@@ -76,15 +125,28 @@ class StateSpace:
         read = [*roots, *(one.body for one in self.statements)]
         self.layout = Layout(system, scope, read if bound is None else [*read, bound])
         self.start = self.layout.pack(start or {})
-        self._bound = bound
+        reading = Context(self.layout, self.rigid)
+        self.inside = TRUE if bound is None else reading.read(bound)
         named = {function.name: function for function in self.layout.functions}
         self._split = [named[name] for name in split if name in named]
         self._check_start()
+        self.cases = list(self._cases())
         self.successors = self._compile_successors()
-        self._broken = self._compile_statements()
+        self.stated = {one.name: reading.read(one.closed) for one in self.statements}
+        self.broken = [
+            (name, eval(f"lambda s: not ({text_of(read)})"))
+            for name, read in self.stated.items()
+            if read != TRUE
+        ]
 
-    def search(self, *, symmetry: bool = False, states_max: int = 50_000_000) -> Found:
-        """Visit every state up to a breach or ``states_max``."""
+    def search(
+        self, *, symmetry: bool = False, states_max: int = 50_000_000, readable_max: int = 60_000
+    ) -> Found:
+        """Visit every state up to a breach or ``states_max``.
+
+        After ``readable_max`` generated states the compiled search begins anew, if numba is
+        installed. It finds the same, perhaps another trace of the same length.
+        """
         moves = symmetries(self.layout, self.rigid, self.start) if symmetry else []
         canonical = canonical_by(moves)
         start = self.start if canonical is None else canonical(self.start)
@@ -93,6 +155,8 @@ class StateSpace:
         generated = 1
         broken = self._first_broken(rounds[0])
         while rounds[-1] and not broken and len(seen) < states_max:
+            if generated > readable_max and (faster := self._compiled(moves)) is not None:
+                return faster.search(start, states_max)
             fresh: set[int] = set()
             for first in range(0, len(rounds[-1]), _AT_ONCE):
                 made: list[int] = []
@@ -115,6 +179,17 @@ class StateSpace:
             orbit=len(moves) + 1,
         )
 
+    def _compiled(self, moves: Sequence[Move]) -> CompiledSearch | None:
+        try:
+            from paraply.models.explicit.compiled.program import TooWideError
+            from paraply.models.explicit.compiled.search import CompiledSearch
+        except ImportError:
+            return None
+        try:
+            return CompiledSearch(self, moves)
+        except TooWideError:
+            return None
+
     def _trace(
         self, rounds: list[list[int]], last: int, canonical: Callable[[int], int] | None
     ) -> tuple[int, ...]:
@@ -129,7 +204,7 @@ class StateSpace:
         return tuple(reversed(trace))
 
     def _first_broken(self, states: Sequence[int]) -> tuple[str, int] | None:
-        for name, is_broken in self._broken:
+        for name, is_broken in self.broken:
             for state in states:
                 if is_broken(state):
                     return name, state
@@ -142,54 +217,49 @@ class StateSpace:
             if not eval(text_of(expression), {"s": self.start}):
                 raise ValueError(f"{self.system.name}: {statement.name} is false at the start")
 
-    def _compile_statements(self) -> list[tuple[str, Callable[[int], bool]]]:
-        found = []
-        context = Context(self.layout, self.rigid)
-        for statement in self.statements:
-            expression = context.read(statement.closed)
-            if expression != TRUE:
-                source = f"lambda s: not ({text_of(expression)})"
-                found.append((statement.name, eval(source)))
-        return found
-
-    def _compile_successors(self) -> Successors:
-        lines = ["def successors(s, add):"]
+    def _cases(self) -> Iterator[tuple[Expression, list[Step]]]:
+        """Yield the steps for each value of the split constants, with the test of these values."""
         choices = [self.layout.values(function.result) for function in self._split]
         for values in product(*choices):
             fixed = dict(zip(self._split, values, strict=True))
-            block = self._block(Context(self.layout, self.rigid, fixed=fixed))
-            if not block:
+            fields = [self.layout.fields[function, ()] for function in fixed]
+            wanted = sum(one.packed(v) for one, v in zip(fields, values, strict=True))
+            here = Masked(sum(one.mask for one in fields), wanted) if fields else TRUE
+            yield here, list(self._steps(Context(self.layout, self.rigid, fixed=fixed)))
+
+    def _compile_successors(self) -> Successors:
+        lines = ["def successors(s, add):"]
+        inside = text_of(self.inside).replace("s ", "t ") if self.inside != TRUE else ""
+        for here, steps in self.cases:
+            if not steps:
                 continue
-            if fixed:
-                fields = [self.layout.fields[function, ()] for function in fixed]
-                mask = sum(one.mask for one in fields)
-                wanted = sum(one.packed(v) for one, v in zip(fields, values, strict=True))
-                lines.append(f" if s & {mask} == {wanted}:")
-                lines += [f" {line}" for line in block]
-                lines.append("  return")
-            else:
-                lines += block
+            lines.append(f" if {_bare(here)}:")
+            lines += [f"  {line}" for step in steps for line in step.lines(inside)]
+            lines.append("  return")
         lines.append(" return")
         space: dict[str, object] = {"exceeded": _exceeded}
         exec(compile("\n".join(lines), f"<{self.system.name}>", "exec"), space)
         found: Successors = space["successors"]  # type: ignore[assignment]
         return found
 
-    def _block(self, context: Context) -> list[str]:
-        lines: list[str] = []
+    def _steps(self, context: Context) -> Iterator[Step]:
         for action in self.system.actions:
             for bound in self.parameters(action):
-                for chosen in self._choices(action):
-                    here = Context(self.layout, self.rigid, bound, chosen, context.fixed)
-                    lines += self._step(action, here)
-        return lines
+                yield from self._step(action, bound, context)
 
-    def _step(self, action: Action, context: Context, add: str = "add(") -> Iterator[str]:
-        guard = context.read(action.guard)
-        if guard == FALSE:
-            return
+    def _step(
+        self, action: Action, bound: Mapping[Variable, int], context: Context, add: str = "add("
+    ) -> Iterator[Step]:
+        for chosen in self._choices(action):
+            here = Context(self.layout, self.rigid, dict(bound), chosen, context.fixed)
+            guard = here.read(action.guard)
+            if guard != FALSE:
+                yield self._effect(action, here, guard, add)
+
+    def _effect(self, action: Action, context: Context, guard: Expression, add: str) -> Step:
         keep, value = (1 << self.layout.width) - 1, 0
         moved: list[tuple[Field, Expression]] = []
+        outside: list[str] = []
         for (function, arguments), place in self.layout.fields.items():
             if function not in action.updates:
                 continue
@@ -198,33 +268,13 @@ class StateSpace:
             if after == Context(self.layout, {}).value_at(function, arguments):
                 continue
             keep &= ~place.mask
-            if isinstance(after, Known):
-                if not place.low <= after.value <= place.high:
-                    after = Known(place.low)
-                    yield f" {_if(guard)}exceeded({function.name!r})"
+            if not isinstance(after, Known):
+                moved.append((place, after))
+            elif place.low <= after.value <= place.high:
                 value |= place.packed(after.value)
             else:
-                moved.append((place, after))
-        indent = " "
-        if guard != TRUE:
-            yield f" if {_bare(guard)}:"
-            indent = "  "
-        parts = [f"s & {keep}" if keep != (1 << self.layout.width) - 1 else "s"]
-        if value:
-            parts.append(str(value))
-        for number, (place, after) in enumerate(moved):
-            yield f"{indent}v{number} = {_bare(after)}"
-            if (place.low, place.high) != (0, 1):
-                fits = f"{place.low} <= v{number} <= {place.high}"
-                yield f"{indent}if not {fits}: exceeded(v{number})"
-            parts.append(f"v{number} - {place.low} << {place.offset}")
-        result = " | ".join(parts)
-        if self._bound is None:
-            yield f"{indent}{add}{result})"
-            return
-        yield f"{indent}t = {result}"
-        inside = Context(self.layout, self.rigid).read(self._bound)
-        yield f"{indent}if {text_of(inside).replace('s ', 't ')}: {add}t)"
+                outside.append(function.name)
+        return Step(guard, keep, value, moved, outside, add)
 
     def parameters(self, action: Action) -> Iterator[dict[Variable, int]]:
         """Yield every choice of parameters, as numbers."""
@@ -241,10 +291,6 @@ class StateSpace:
         ranges = [self.layout.values(function.result) for function, _ in places]
         for values in product(*ranges):
             yield dict(zip(places, values, strict=True))
-
-
-def _if(guard: Expression) -> str:
-    return "" if guard == TRUE else f"if {_bare(guard)}: "
 
 
 def _bare(expression: Expression) -> str:
