@@ -22,7 +22,7 @@ parent does not look at children, and writes nothing else. There are no cascades
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from paraply.adapters.binlog.keys.parts import KeyPlan
