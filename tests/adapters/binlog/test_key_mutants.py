@@ -50,15 +50,14 @@ def only_after_images(monkeypatch):
 
 
 def only_net_changes(monkeypatch):
-    real = KeyBuilder.take_rows
+    real = KeyBuilder.complete_transaction
 
-    def take(self, txn, rows):
-        rows = list(rows)
-        if len(rows) > 1:
-            rows = [update("t", rows[0].before, rows[-1].after)]
-        real(self, txn, rows)
+    def complete(self, txn):
+        if len(txn.rows) > 1:
+            txn.rows = [update("t", txn.rows[0].before, txn.rows[-1].after)]
+        real(self, txn)
 
-    monkeypatch.setattr(KeyBuilder, "take_rows", take)
+    monkeypatch.setattr(KeyBuilder, "complete_transaction", complete)
 
 
 def null_is_a_value(monkeypatch):

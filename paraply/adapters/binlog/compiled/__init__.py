@@ -9,8 +9,8 @@ from paraply.vocabulary.kernel_cache import drop_stale_kernels
 
 drop_stale_kernels(Path(__file__).parent)
 
-# numba imports both if it can, which takes 7 MB; no kernel calls C or is traced.
-with hidden_modules("cffi", "coverage"):
+# numba imports them if it can, which takes 7 MB; no kernel calls C or is traced, nor configured.
+with hidden_modules("cffi", "coverage", "yaml"):
     import numba.core.typing.cffi_utils  # noqa: F401
 
     from paraply.adapters.binlog.compiled.stored_kernels import load_stored_kernels_alone

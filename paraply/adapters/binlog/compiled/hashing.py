@@ -27,7 +27,7 @@ _EIGHT = np.uint64(8)
 
 @cache
 def crc32_tables() -> NDArray[np.uint32]:
-    """Return the slice-by-16 tables of zlib's CRC-32."""
+    """Return the slice-by-16 tables of zlib's CRC-32, one after the other."""
     tables = np.zeros((16, 256), np.uint32)
     for byte in range(256):
         value = byte
@@ -38,7 +38,8 @@ def crc32_tables() -> NDArray[np.uint32]:
         for index in range(1, 16):
             before = int(tables[index - 1, byte])
             tables[index, byte] = before >> 8 ^ int(tables[0, before & 0xFF])
-    return tables
+    # Kernels know where a table of one long array begins.
+    return tables.reshape(-1)
 
 
 @borrowing
@@ -62,18 +63,24 @@ def signed64(data: Bytes, at: int) -> int:
 
 
 @borrowing
+def _of_byte(tables: NDArray[np.uint32], table: int, word: np.uint64, shift: int) -> np.uint64:
+    byte = (word >> np.uint64(shift)) & np.uint64(0xFF)
+    return np.uint64(tables[np.uint64(table * 256) + byte])
+
+
+@borrowing
 def _folded(tables: NDArray[np.uint32], first: int, word: np.uint64) -> np.uint64:
     """Return the CRC-32 of eight bytes, followed by ``first`` zeros."""
-    byte = np.uint64(0xFF)
-    return np.uint64(
-        tables[first + 7, word & byte]
-        ^ tables[first + 6, (word >> np.uint64(8)) & byte]
-        ^ tables[first + 5, (word >> np.uint64(16)) & byte]
-        ^ tables[first + 4, (word >> np.uint64(24)) & byte]
-        ^ tables[first + 3, (word >> np.uint64(32)) & byte]
-        ^ tables[first + 2, (word >> np.uint64(40)) & byte]
-        ^ tables[first + 1, (word >> np.uint64(48)) & byte]
-        ^ tables[first, word >> np.uint64(56)]
+    # Those that wait for the previous word, the low ones, come last.
+    return (
+        _of_byte(tables, first, word, 56)
+        ^ _of_byte(tables, first + 1, word, 48)
+        ^ _of_byte(tables, first + 2, word, 40)
+        ^ _of_byte(tables, first + 3, word, 32)
+        ^ _of_byte(tables, first + 4, word, 24)
+        ^ _of_byte(tables, first + 5, word, 16)
+        ^ _of_byte(tables, first + 6, word, 8)
+        ^ _of_byte(tables, first + 7, word, 0)
     )
 
 
@@ -83,16 +90,18 @@ def crc32(data: Bytes, start: int, end: int, tables: NDArray[np.uint32]) -> int:
     crc = np.uint64(0xFFFFFFFF)
     at, last = np.uint64(start), np.uint64(end)
     while at + _EIGHT + _EIGHT <= last:
-        crc = _folded(tables, 8, _word(data, at, 8) ^ crc) ^ _folded(
-            tables, 0, _word(data, at + _EIGHT, 8)
+        crc = _folded(tables, 0, _word(data, at + _EIGHT, 8)) ^ _folded(
+            tables, 8, _word(data, at, 8) ^ crc
         )
         at += _EIGHT + _EIGHT
     if at + _EIGHT <= last:
         crc = _folded(tables, 0, _word(data, at, 8) ^ crc)
         at += _EIGHT
-    while at < last:
-        crc = np.uint64(tables[0, (crc ^ np.uint64(data[at])) & np.uint64(0xFF)]) ^ (crc >> _EIGHT)
-        at += np.uint64(1)
+    if at < last:
+        # Zero bytes before a word change nothing.
+        bits = _EIGHT * (last - at)
+        word = _rest(data, at, last) ^ crc
+        crc = _folded(tables, 0, word << (np.uint64(64) - bits)) ^ (word >> bits)
     return int(crc ^ np.uint64(0xFFFFFFFF))
 
 
@@ -121,6 +130,14 @@ def _word(data: Bytes, at: np.uint64, width: int) -> np.uint64:
 
 
 @borrowing
+def _rest(data: Bytes, at: np.uint64, last: np.uint64) -> np.uint64:
+    """Return the last one to seven bytes as a word."""
+    if last >= _EIGHT:  # One load, with bytes before them: a loop of unknown length is slower.
+        return _word(data, last - _EIGHT, 8) >> (np.uint64(64) - _EIGHT * (last - at))
+    return _word(data, at, np.int64(last - at))
+
+
+@borrowing
 def mix_bytes(state: np.uint64, data: Bytes, start: int, end: int) -> np.uint64:
     """Fold bytes and their length into a digest."""
     state = mix(state, np.uint64(end - start))
@@ -129,5 +146,5 @@ def mix_bytes(state: np.uint64, data: Bytes, start: int, end: int) -> np.uint64:
         state = mix(state, _word(data, at, 8))
         at += _EIGHT
     if at < last:
-        state = mix(state, _word(data, at, np.int64(last - at)))
+        state = mix(state, _rest(data, at, last))
     return state

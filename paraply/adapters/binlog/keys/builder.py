@@ -131,34 +131,35 @@ class KeyBuilder:
             self.registry.observe_statement(
                 sql, txn.default_schema, where=f"{txn.start.file}:{txn.start.offset}"
             )
-        txn.rows = [self._with_defaults(row) for row in txn.rows]
-        self.take_rows(txn, txn.rows)
-        assert self._open is not None
-        self._open[1].unkeyed |= txn.undecoded_tables
-        self._open[1].unidentified |= txn.undecoded_tables
-        self._open[1].partly_keyed |= txn.undecoded_tables
+        keys = self._keys_of(txn)
+        txn.rows = [self._take_row(row, keys) for row in txn.rows]
+        keys.unkeyed |= txn.undecoded_tables
+        keys.unidentified |= txn.undecoded_tables
+        keys.partly_keyed |= txn.undecoded_tables
         if txn.undecoded_tables:
-            self._open[1].reached.add(ANY_ROWS)
-            self._open[1].aspects.add(ANY_ROWS)
-        self._open[1].store(txn)
+            keys.reached.add(ANY_ROWS)
+            keys.aspects.add(ANY_ROWS)
+        keys.store(txn)
         self._open = None
 
     def take_rows(self, txn: LoggedTransaction, rows: Iterable[RowChange]) -> None:
         """Collect keys before the transaction completes (``on_rows``)."""
+        keys = self._keys_of(txn)
+        for row in rows:
+            self._take_row(row, keys)
+
+    def _keys_of(self, txn: LoggedTransaction) -> TransactionKeys:
         if txn.domain is not None:
             self.registry.note_mariadb()
         if self._open is None or self._open[0] != txn.ordinal:
             self._open = (txn.ordinal, TransactionKeys())
-        keys = self._open[1]
-        for row in rows:
-            self._take_row(self._with_defaults(row), keys)
+        return self._open[1]
 
-    def _with_defaults(self, row: RowChange) -> RowChange:
+    def _with_defaults(self, row: RowChange, plan: TablePlan) -> RowChange:
         """Fill in the NULLs that a minimal image of an insert omits; text leaves out its end."""
         after = row.after
         if row.before is not None or after is None:
             return row
-        plan = self._plan(row.table)
         if ABSENT not in after and len(after) >= len(plan.omitted):
             return row
         told = [*after, *(ABSENT for _ in plan.omitted[len(after) :])]
@@ -176,8 +177,10 @@ class KeyBuilder:
             plan = self._plans[table] = plan_of(self.registry, table)
         return plan
 
-    def _take_row(self, row: RowChange, keys: TransactionKeys) -> None:
+    def _take_row(self, row: RowChange, keys: TransactionKeys) -> RowChange:
+        """Collect a row's keys; return it with what it omits filled in."""
         plan = self._plan(row.table)
+        row = self._with_defaults(row, plan)
         if not plan.complete:
             keys.partly_keyed.add(row.table)
         keys.aspects.add(ANY_ROWS)
@@ -205,6 +208,7 @@ class KeyBuilder:
             take_child_tie(child_tie, row, before, after, keys, has_primary=plan.has_primary)
         for parent_tie in plan.as_parent:
             take_parent_tie(parent_tie, row, before, after, keys)
+        return row
 
 
 def follow(
@@ -299,15 +303,9 @@ def _take_key(
             keys.write(built)
     if key.is_implied:
         return
-    # The claim in the module's docstring covers an update that does not set the key.
-    is_untouched = (
-        NoKey.ABSENT in (old, new)
-        and NoKey.INCOMPARABLE not in (old, new)
-        and row.operation is Operation.UPDATE
-        and row.after is not None
-        and not key.is_set_by(row.after)
-    )
-    unknown = [is_hidden or (built in _UNKNOWN_VALUES and not is_untouched) for built in (old, new)]
+    unknown = [isinstance(built, NoKey) and built in _UNKNOWN_VALUES for built in (old, new)]
+    if is_hidden or (any(unknown) and _is_untouched(key, row, old, new)):
+        unknown = [is_hidden, is_hidden]
     if key.index == PRIMARY:
         if any(unknown):
             keys.partly_keyed.add(row.table)
@@ -321,6 +319,19 @@ def _take_key(
             keys.aspects.add(own)
         if is_unknown:
             keys.reached.update(met)
+
+
+def _is_untouched(
+    key: KeyPlan, row: RowChange, old: BuiltKey | NoKey, new: BuiltKey | NoKey
+) -> bool:
+    """Return whether the claim in the module's docstring covers an update."""
+    return (
+        NoKey.ABSENT in (old, new)
+        and NoKey.INCOMPARABLE not in (old, new)
+        and row.operation is Operation.UPDATE
+        and row.after is not None
+        and not key.is_set_by(row.after)
+    )
 
 
 def _may_be_hidden(key: KeyPlan, first: KeyPlan, row: RowChange) -> bool:

@@ -22,7 +22,7 @@ parent does not look at children, and writes nothing else. There are no cascades
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from paraply.adapters.binlog.keys.parts import KeyPlan
@@ -47,7 +47,8 @@ NEW, MOVED = "NEW", "MOVED"
 
 def of_kind(kind: str, key: ConflictKey) -> ConflictKey:
     """Return the key of a parent that appears or moves."""
-    return replace(key, index=f"{kind} {key.index}")
+    index = f"{kind} {key.index}"
+    return ConflictKey(table=key.table, index=index, values=key.values, shown=key.shown)
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,11 +28,11 @@ class TransactionKeys:
 
     def write(self, built: BuiltKey) -> None:
         """Add a taken, released or identifying key."""
-        self.written[built.key] = self.written.get(built.key, False) or built.certain
+        _note(self.written, built)
 
     def share(self, built: BuiltKey) -> None:
         """Add a key required unchanged."""
-        self.shared[built.key] = self.shared.get(built.key, False) or built.certain
+        _note(self.shared, built)
 
     def search_for(self, table: str, image: RowImage) -> None:
         """Add a row that is found by all of its columns."""
@@ -59,7 +59,8 @@ class TransactionKeys:
     def store(self, txn: LoggedTransaction) -> None:
         """Store the collected keys in the transaction."""
         txn.keys = frozenset(self.written)
-        txn.shared_keys = frozenset(self.shared.keys() - self.written.keys())
+        # A difference of sets would hash all written keys.
+        txn.shared_keys = frozenset(key for key in self.shared if key not in self.written)
         uncertain = {key for key, certain in self.written.items() if not certain} | self.doubted
         uncertain |= {key for key in txn.shared_keys if not self.shared[key]}
         txn.uncertain_keys = frozenset(uncertain)
@@ -68,6 +69,15 @@ class TransactionKeys:
         txn.left_rows = frozenset(self.left)
         txn.unidentified_tables = frozenset(self.unidentified)
         txn.partly_keyed_tables = frozenset(self.partly_keyed)
-        txn.locked_keys = frozenset(self.locked - self.written.keys() - self.shared.keys())
+        txn.locked_keys = frozenset(
+            key for key in self.locked if key not in self.written and key not in self.shared
+        )
         txn.reached_tables = frozenset(self.reached)
         txn.aspects = frozenset(self.aspects)
+
+
+def _note(keys: dict[ConflictKey, bool], built: BuiltKey) -> None:
+    if built.certain:
+        keys[built.key] = True
+    else:
+        keys.setdefault(built.key, False)

@@ -140,10 +140,13 @@ class CompiledReplay(RowReplay):
             touching = np.delete(touching, without)
             left = [at for part in batch.left for at in part.rows]
             followed = set(batch.row_tables[left].tolist())
-        touched, first = np.unique(touching, return_index=True)
+        # The first row of each table is written last.
+        first = np.full(len(batch.table_names), count)
+        first[touching[::-1]] = np.arange(len(touching))[::-1]
+        touched = np.flatnonzero(first < count)
         numbers = np.array([self.rows.known_number(name) for name in batch.table_names], np.int64)
         keys_max = 1
-        for table in touched[np.argsort(first)].tolist():
+        for table in touched[np.argsort(first[touched])].tolist():
             keys = R.FOLLOWED if table in followed else len(batch.key_names[table])
             numbers[table] = self.rows.number_of(batch.table_names[table], keys)
             keys_max = max(keys_max, keys)
