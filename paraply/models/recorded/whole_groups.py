@@ -254,6 +254,9 @@ class GroupReading:
         if self.is_preemptive:
             # A large transaction stores no items, so that a purged one is of an earlier writer.
             self.ended = f"{event.member} collects preemptively, which the model does not"
+        early = self.txn.keys() & set(event.transactions) - self.places.keys()
+        if early:
+            self.ended = f"{event.member} takes T{min(early)} for stable before it is certified"
         if self.ended or not self.settle(event.transactions):
             return
         purged: Table = {(self.rows.name(item),): True for item in sorted(event.items)}
@@ -265,6 +268,9 @@ class GroupReading:
     def settle(self, stable: Collection[TransactionId]) -> bool:
         """Take the steps to a stable set; return whether the model has them."""
         level = self.level_of(stable)
+        beyond = self.places.keys() & set(stable) - set(self.order[:level])
+        if beyond:
+            self.ended = f"T{min(beyond)} is stable before an earlier one, unlike in the model"
         while level and self.order[level - 1] in self.refused:
             level -= 1
         if self.is_reported(self.order[:level]) and level > self.stable:

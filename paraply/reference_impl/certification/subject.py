@@ -87,7 +87,11 @@ class CertifierSubject(Subject):
         replace(
             breaks_where[0],
             breaks=frozenset(
-                {"collection_never_changes_a_decision", "only_superseded_versions_are_purged"}
+                {
+                    "collection_never_changes_a_decision",
+                    "nothing_needed_is_purged",
+                    "only_superseded_versions_are_purged",
+                }
             ),
         ),
     )
