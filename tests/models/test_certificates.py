@@ -182,12 +182,14 @@ def test_no_certificate_is_accepted_for_a_problem_that_lost_what_it_needs():
 @pytest.mark.long
 def test_no_certificate_is_accepted_for_the_opposite_goal():
     tried = 0
-    for part in some_obligations(24):
+    for part in some_obligations(100):
         opposite = replace(part, goal=negate(part.goal))
         if is_false(opposite):
             tried += 1
             accepts_nothing(opposite, STORE.certificate(part))
-    assert tried > 10
+        if tried > 10:
+            return
+    pytest.fail(f"only {tried} false problems")
 
 
 @pytest.mark.long

@@ -71,7 +71,7 @@ def test_healthy_runs_with_drawn_options_break_nothing(dialect):
 @pytest.mark.long
 def test_default_runs_reach_the_meetings_of_the_pieces():
     campaign = run_campaign(
-        system_of(COMPOSED, Workload()), properties_of(COMPOSED), random_schedules(0, RUNS)
+        system_of(COMPOSED, Workload()), properties_of(COMPOSED), random_schedules(0, 4 * RUNS)
     )
     assert {tally.prop.name for tally in campaign.tallies if tally.reached} >= SITUATIONS
 
