@@ -35,7 +35,7 @@ class Room(Protocol):
     actions: Ints
     writers: Ints
     free: Ints
-    """The writers of rows that a client can lock; C.NONE of others."""
+    """The writers of rows that a client can lock; A.NONE of others."""
     heads: Ints
     options: Ints
 
