@@ -95,7 +95,7 @@ def test_lost_transactions_are_not_excused_by_a_relay_log_that_no_crash_discarde
     options = {"keeps_relay_log": False, "replica_crashes": 1}
     workload = Workload(members=3, options=options)
     explained = []
-    for seed in range(600):
+    for seed in range(300, 1_000):
         history = subject.run(SeededSchedule(seed), workload)
         if lost.violations(history):
             crashed = {event.member for event in history.events_of(EventKind.CRASHED)}
