@@ -47,8 +47,8 @@ MARIADB = LiveTarget(
         },
         **{
             # A worker that is killed after its transaction is in the binary log, but before it has
-            # waited for the end of the commits before it, takes the kill for a failure: the position
-            # lacks what is logged (queue_for_group_commit and what follows it, seen on 10.11.19).
+            # waited for the end of the commits before it, takes the kill for a failure: the
+            # position lacks what is logged (queue_for_group_commit, seen on 10.11.19).
             f"{mode}/kill-waiter": (
                 "position_covers_all_that_is_applied",
                 "sound_log_never_fails",
