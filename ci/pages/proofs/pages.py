@@ -295,9 +295,10 @@ def front_end_section() -> list[str]:
     fuzzed = json.loads(FUZZED.read_text(encoding="utf-8"))
     return [
         "The definition of a step is the relation between the state before and after. "
-        f"{readings['equivalences']:,} weakest preconditions are proved equivalent to truth after "
-        f"the step, and {readings['obligations']:,} obligations are proved again over two "
-        f"vocabularies; {readings['unproved']} were left unproved ({readings['cpu_s']} CPU s of "
+        f"{readings['equivalences']:,} weakest preconditions, and values that responses read, are "
+        "proved equivalent to those after the step, and "
+        f"{readings['obligations']:,} obligations are proved again over two vocabularies; "
+        f"{readings['unproved']} were left unproved ({readings['cpu_s']} CPU s of "
         "Z3, `python -m paraply.proving.readings --store`). Of "
         f"{fuzzed['systems']:,} random small systems (seed {fuzzed['seed']}), Z3 proved "
         f"{fuzzed['proved']:,} statements of {fuzzed['with_proofs']:,}. The explicit search, which "
