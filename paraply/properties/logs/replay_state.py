@@ -124,9 +124,11 @@ class RowState:
         doubted_at = self.table.doubted_at
         return doubted_at is not None and self.written_at <= doubted_at
 
-    @property
-    def may_be_back(self) -> bool:
-        """Return whether another row may have taken a deleted one's identity without a record."""
+    def may_be_back(self, now: int) -> bool:
+        """Return whether a change at ordinal ``now`` may find a row in a deleted one's place."""
+        if self.written_at == now:
+            # Where cascades are logged, a row that refers to itself may be deleted by both.
+            return self.in_doubt
         moved_at = self.table.moved_at
         return moved_at is not None and self.written_at <= moved_at
 

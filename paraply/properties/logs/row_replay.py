@@ -354,7 +354,9 @@ class RowReplay:
             result.before_images_unknown += 1
         elif known is None or known.columns is None:
             gone = "was deleted before" if known is not None else "was never inserted"
-            in_doubt = known.may_be_back if known is not None else table.moved_at is not None
+            in_doubt = (
+                table.moved_at is not None if known is None else known.may_be_back(txn.ordinal)
+            )
             message = f"{row.operation.value} of a row that {gone}"
             self._contradict(ROWS_EXIST, row, key, message, in_doubt)
         elif not columns_agree(known.columns, compute_columns(row.before)):
