@@ -91,7 +91,7 @@ class ReplayResult:
     rows_forgotten: int = 0
     """Dropped from the bounded state."""
     rows_in_doubt: int = 0
-    """Perhaps changed by an unlogged foreign key cascade."""
+    """Images that do not fit, which a cascade or another unlogged change may explain."""
     findings_dropped: int = 0
     findings: list[ReplayFinding] = field(default_factory=list)
     tables: dict[str, int] = field(default_factory=dict)

@@ -207,6 +207,14 @@ def _replay(result: AuditResult) -> Iterator[Block]:
         f"{'at most ' if replay.cascaded_tables else ''}{counted(replay.final_rows, 'row')} at the "
         "end."
     )
+    if replay.rows_in_doubt:
+        yield Line(
+            lead="in doubt",
+            text=f"{counted(replay.rows_in_doubt, 'row image does', 'row images do')} not fit, but "
+            "a change without a record may explain it: a foreign key's cascade, or a row whose key "
+            "was not logged.",
+            tone=Tone.UNSURE,
+        )
     if replay.rows_without_key:
         yield Line(
             lead="not followed",
