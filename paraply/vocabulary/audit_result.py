@@ -263,6 +263,11 @@ class FileSummary:
         found = re.match(r"(?:5\.5\.5-)?(\d+)\.(\d+)\.(\d+)", self.server)
         return tuple(map(int, found.groups())) if found else ()
 
+    @property
+    def is_mariadb(self) -> bool:
+        """Return whether MariaDB wrote it; of a text dump only the version says so."""
+        return self.format == "mariadb" or "mariadb" in self.server.lower()
+
 
 @dataclass(slots=True, kw_only=True)
 class JudgedRange:
@@ -335,3 +340,13 @@ class AuditResult:
     """Their tables, each with the reason."""
     range: JudgedRange | None = None
     """None if everything was judged."""
+
+    @property
+    def is_mariadb(self) -> bool:
+        """Return whether MariaDB wrote a file of it."""
+        return any(file.is_mariadb for file in self.files)
+
+    @property
+    def newest_version(self) -> tuple[int, ...]:
+        """Return the newest version of a server that wrote it, or () if unknown."""
+        return max((file.version for file in self.files), default=())
