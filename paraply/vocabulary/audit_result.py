@@ -330,6 +330,8 @@ class AuditResult:
     critical_path: list[PathLink] = field(default_factory=list)
     """Under exact row conflicts; first and last 100 links."""
     assumptions: list[str] = field(default_factory=list)
+    statements_asked: list[str] = field(default_factory=list)
+    """Of the server that gave the definitions, in order; empty without one."""
     engine: str = "readable"
     """``readable`` or ``compiled``, with equal results."""
     engine_because: str = ""
