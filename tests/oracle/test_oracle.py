@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import re
 import secrets
 from dataclasses import replace
 
@@ -75,6 +76,19 @@ def test_cases_come_from_the_seed_alone_and_families_take_turns(flavour):
     assert cases == [draw_case(7, number, flavour) for number in range(10)]
     assert [case.family for case in cases] == [*FAMILIES, *FAMILIES]
     assert cases != [draw_case(8, number, flavour) for number in range(10)]
+
+
+@pytest.mark.parametrize("flavour", sorted(FLAVOURS))
+def test_texts_that_differ_by_a_no_break_space_meet_in_a_column(flavour):
+    cases = (draw_case(7, number, flavour, families=("types",)) for number in range(300))
+    assert any({"'e'", "'e\u00a0'"} <= written_texts(case) for case in cases)
+
+
+def written_texts(case):
+    """Return the quoted texts that a case writes."""
+    pairs = [one for _, *pair in case.steps for one in pair]
+    statements = [*case.data, *(sql for one in pairs for sql in one.statements)]
+    return set(re.findall(r"'[^']*'", " ".join(statements)))
 
 
 def test_shrinking_keeps_only_what_the_disagreement_needs():
