@@ -268,4 +268,5 @@ class AuditDocument(TypedDict):
     blockers: Annotated[list[BlockerPart], "What the critical path is made of, largest first."]
     critical_path: Annotated[list[PathLinkPart], "The longest chain of row conflicts, cut inside."]
     assumptions: Annotated[list[str], "What had to be assumed."]
+    statements_asked: Annotated[list[str], "What `--dsn` asked the server, in order."]
     next_steps: Annotated[list[str], "What to do about it, most useful first."]

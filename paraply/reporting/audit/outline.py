@@ -43,6 +43,9 @@ CARDS_MAX = 5
 ROWS_MAX = 12
 """JSON and HTML contain all."""
 
+STATEMENT_MAX = 600
+"""Each statement that --dsn asks is shorter; JSON contains all in any case."""
+
 _SEVERITY_TONES = {"violation": Tone.BAD, "warning": Tone.WARNING, "note": Tone.QUIET}
 
 
@@ -59,6 +62,9 @@ def audit_outline(result: AuditResult) -> Outline:
         "Tables and their keys": _tables(result),
         "Files": _files(result),
         "Assumed": (Line(text=assumption) for assumption in result.assumptions),
+        "Asked of the server": (
+            Line(text=shortened(statement, STATEMENT_MAX)) for statement in result.statements_asked
+        ),
         "Next": (
             Line(lead=f"{number}.", text=step)
             for number, step in enumerate(next_steps(result), start=1)
