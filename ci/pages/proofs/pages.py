@@ -15,7 +15,7 @@ from typing import Any
 
 from ci.pages.proofs.dropping import page as dropping_page
 from ci.pages.proofs.finding import page as found_page
-from ci.pages.proofs.manifest import manifest, obligation_count
+from ci.pages.proofs.manifest import manifest, obligation_count, seconds_section
 from ci.pages.proofs.replays_page import reference_section, replays_page
 from ci.pages.proofs.standing import standing_cell, standing_line
 from ci.pages.proofs.witnesses import stored as stored_witnesses
@@ -257,7 +257,8 @@ def readme_page() -> str:
         "and break the kernel to see the fuzz notice it.", "",
         "Stability: every obligation, with other random seeds and with the assertions in other "
         "orders (`python -m paraply.proving.stability`):", "",
-        *table(stored_stability()),
+        *table(stored_stability()), "",
+        *seconds_section(),
         "", "[DROPPING.md](DROPPING.md) says what happens to the proofs when a guard, an "
         "assumption or an invariant is left out; [FOUND.md](FOUND.md), for which statements a "
         "machine finds the invariants by itself.", "",
