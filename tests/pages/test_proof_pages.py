@@ -6,7 +6,7 @@ import tomllib
 
 import pytest
 
-from ci.pages.proofs.manifest import manifest
+from ci.pages.proofs.manifest import LIMIT_S, manifest, seconds_of, seconds_section
 from ci.pages.proofs.pages import FOLDER
 from paraply.models.claims.claim import Theorem
 from paraply.models.claims.refuted import COUNTEREXAMPLES
@@ -58,3 +58,14 @@ def test_every_system_was_measured_with_every_judge():
     names = {build().name for entry in THEOREMS for build in entry.systems}
     for judge, row in stored_stability().items():
         assert names <= set(row["systems"]), judge
+
+
+def test_index_says_how_long_the_slowest_theorem_and_all_take():
+    (said,) = seconds_section()
+    assert said in (FOLDER / "README.md").read_text(encoding="utf-8").splitlines()
+    spent = {entry.id: sum(seconds_of(entry).values()) for entry in THEOREMS}
+    slowest = max(spent, key=spent.get)
+    assert f"[{slowest}]({slowest}.md), {spent[slowest]:.1f} over three judges" in said
+    assert spent[slowest] < LIMIT_S
+    for judge, row in stored_stability().items():
+        assert f"{judge} {row['median_seconds']}" in said
