@@ -36,7 +36,23 @@ SAME = {
 
 def page(note: dict[str, Any], fates: Sequence[dict[str, Any]]) -> str:
     """Return the page; ``note`` has the numbers of the whole."""
-    return filled(PAGE, {"models": _section(note, fates), "models-survivors": _survivors(fates)})
+    return filled(
+        PAGE,
+        {
+            "models-command": _command(note),
+            "models": _section(note, fates),
+            "models-survivors": _survivors(fates),
+        },
+    )
+
+
+def _command(note: dict[str, Any]) -> list[str]:
+    return [
+        f"`python -m ci.mutation.models --each {note['each']} --seed {note['seed']}` runs "
+        f"{note['each']} mutants of each system in a random order, one of each system by turns, "
+        "and appends each result to `build/mutation-score/models.jsonl`. A later call continues "
+        "there. `--publish` writes this page's data.",
+    ]
 
 
 def _section(note: dict[str, Any], fates: Sequence[dict[str, Any]]) -> list[str]:

@@ -21,8 +21,8 @@ IN_ANY_ORDER = variant_of_parallel_group(name="parallel_group[any order]", commi
 THEOREMS_OF_THE_GROUP = (
     Theorem(
         id="P45",
-        claim="Hash collisions only add waits: WRITESET orders conflicting rows with any hash "
-        "function, if a write set has the hash of each of its rows.",
+        claim="WRITESET orders conflicting rows with any hash function, collisions included, if a "
+        "write set has the hash of each of its rows.",
         systems=(variant_of_tracker(name="writeset_tracker[hashes]", hashes="all"),),
         statements=("conflicting_rows_are_ordered",),
         assumes=("A6",),
