@@ -1,10 +1,11 @@
-"""The page of generated mutants: both scores, and a reason for each survivor."""
+"""The pages of generated mutants: both scores, and a reason for each survivor."""
 
 import importlib
 from collections import Counter
 
 import pytest
 
+from ci.pages import mutation_score_models as models
 from ci.pages.fates import caught_alone, fate_tables, score
 from ci.pages.mutation_score import MEANINGS, page, records
 from ci.pages.survivor_reasons import GONE, REASONS, reason_of, start_of
@@ -54,3 +55,21 @@ def test_a_survivor_without_a_reason_is_noticed():
 def test_each_reason_is_of_a_survivor():
     starts = [start_of(one) for one in SURVIVORS]
     assert [key for key in REASONS if not any(one.startswith(key) for one in starts)] == []
+
+
+def test_models_are_scored_without_what_only_the_surroundings_notice():
+    fates = [
+        {
+            "fate": fate,
+            "by": by,
+            "what": "guard dropped: x",
+            "module": "m",
+            "place": "a",
+            "where": "",
+        }
+        for fate, by in (("caught", "proof"), ("caught", "surroundings"), ("survived", ""))
+    ]
+    text = models.page({"total": 9, "each": 3, "seed": 1}, fates)
+    assert "**66.7 % of 3**. Without the 1 that only the surroundings" in text
+    assert "it is **33.3 % of 3**" in text
+    assert "| `m` | 2 | 1 |  | 66.7 % of 3 | 33.3 % of 3 |" in text
