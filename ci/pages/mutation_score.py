@@ -12,8 +12,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from ci.pages import judge_score, named_score
-from ci.pages.fates import cell, fate_tables, read_records, score
+from ci.pages.fates import caught_alone, cell, fate_tables, read_records, score
+from ci.pages.survivor_reasons import reason_of
 from ci.pages.writing import ROOT, filled, pages_main, table
+from paraply.exploring.generated.reference import CUT_SHORT
 
 PAGE = "docs/mutation-score.md"
 RECORDS = ROOT / "docs/mutation-score.jsonl"
@@ -47,20 +49,40 @@ def _section(note: dict[str, Any], fates: Sequence[dict[str, Any]]) -> list[str]
         f"{len(fates):,} of {note['total']:,} mutants were run, the first of a random order of "
         f"seed {note['seed']}, with {note['each']} healthy runs of each dialect; "
         f"{len(fates) - len(valid):,} are no valid programs. The score is the share of caught and "
-        f"noticed mutants among these and the survivors: **{score(counts)}**.",
+        f"noticed mutants among these and the survivors: **{score(counts)}**. By a property "
+        f"alone it is **{caught_alone(counts)}**.",
         "",
-        *fate_tables(valid, MEANINGS),
+        f"Both scores are shares of the {counts['caught']:,} caught, {counts['noticed']:,} noticed "
+        f"and {counts['survived']:,} surviving mutants, and the second counts noticed ones, which "
+        "break no property and leave a situation out, as not caught. Left out of both are "
+        f"{counts['crashed']:,} crashed ones, whose runs give no verdict, {counts['legal']:,} "
+        "legal ones, whose histories unchanged code gives on another schedule, and "
+        f"{counts['same']:,} that are the same in every drawn run.",
+        "",
+        *fate_tables(valid, MEANINGS, alone="by a property alone"),
     ]
 
 
 def _survivors(fates: Sequence[dict[str, Any]]) -> list[str]:
-    survivors = sorted(
-        (one["module"], one["place"], one["what"], str(one["by"]))
-        for one in fates
-        if one["fate"] == "survived"
+    survivors = [one for one in fates if one["fate"] == "survived"]
+    cut_short = sum(one["by"] == CUT_SHORT for one in survivors)
+    rows = sorted(
+        (
+            f"`{one['module']}`",
+            f"`{one['place']}`",
+            cell(one["what"]),
+            f"not found in {one['runs']:,} runs; {cell(reason_of(one))}",
+            "cut short" if one["by"] == CUT_SHORT else "none",
+        )
+        for one in survivors
     )
-    rows = [(f"`{m}`", f"`{p}`", cell(w), cell(r)) for m, p, w, r in survivors]
-    return table(("module", "function", "change", "remark"), rows)
+    return [
+        f"No run of the {len(survivors):,} survivors broke a property. Reasons are by hand: read "
+        f"from the code, not measured. For {cut_short:,} it is open whether unchanged code can "
+        "give the same histories, because the search for an equal run was cut short.",
+        "",
+        *table(("module", "function", "change", "reason", "equal run"), rows),
+    ]
 
 
 def records() -> tuple[dict[str, Any], list[dict[str, Any]]]:
