@@ -129,5 +129,5 @@ def test_drawn_cascades_explain_no_gap_that_they_cannot_fill(family):
         may_move = family.may_move(gapped.changes[at].table.removeprefix("d."))
         assert is_found or may_move, seed
         outcomes.add(is_found)
-    assert True in outcomes
+    assert outcomes >= {True}
     assert (False in outcomes) == family.may_move("c"), "doubt where a cascade may move rows"
