@@ -11,7 +11,7 @@ OWN_TABLE = (
 )
 CIRCLE = "a circle within a domain ends all the same by `must_kill`, and one across by its time-out"
 MORE_COPIES = "recovery copies also what came after the view change, each transaction once"
-AS_WRITTEN = "`watermark=as_written` is known to save wrong positions, so no breach is unexpected"
+AS_WRITTEN = "`watermark=as_written` is known to save wrong positions, so no breach was unexpected"
 LIMIT = "queues hold more parts than their limit, which bounds memory and no order"
 CREATED = "no other statement uses the created table, so that its write set suffices"
 
@@ -21,7 +21,7 @@ REASONS: Mapping[str, str] = {
     "certification.certifier:Certifier.find_conflict": "the transaction is refused all the same; "
     "only the stated item differs",
     "certification.dialects:wait_for_the_window": "barriers of `wl8440_literal` wait for too few "
-    "transactions also without the change, so no breach is unexpected",
+    "transactions also without the change, so no breach was unexpected",
     "certification.garbage_collection:CollectionRound.on_executed_set": "a later report of the "
     "same member or one more reporter gives another stable set, which is also right",
     "certification.lc_sn:ParallelizationIndexes.__init__": "all numbers are one higher and keep "
@@ -45,11 +45,10 @@ REASONS: Mapping[str, str] = {
     "collected",
     "mariadb.driver:Driver.driver_steps": "in mode `none` the one worker gets its next groups "
     "earlier and applies them in the same order",
-    "mariadb.groups:EventGroup.begin_again": "a retry may be killed again, which no property "
-    "limits",
+    "mariadb.groups:EventGroup.begin_again": "a retry may be killed again",
     "mariadb.locking:LockingDriver": CIRCLE,
     "mariadb.replica:ParallelReplica.on_error": "other domains apply all that is queued before "
-    "they stop, which no property forbids",
+    "they stop",
     "mariadb.replica:ParallelReplica.on_row_error": "an error is retried up to the limit, and then "
     "stops the replica as before",
     "mariadb.source:GroupCommitSource.commit_id": "commit ids are one higher and make the same "
@@ -60,18 +59,17 @@ REASONS: Mapping[str, str] = {
     "need the last one raise an exception, which is no verdict",
     "mariadb_gtid.applying:ApplyingReplica.on_group": "a log that need not be synced is synced: "
     "safer than asked",
-    "mariadb_gtid.binlog_files:Binlog.may_start_in": "open: a wrong start needs a second file and "
-    "a replica that is behind",
+    "mariadb_gtid.binlog_files:Binlog.may_start_in": "open: the code gives no reason",
     "mariadb_gtid.gap_free:GapFreeServers.numbered": "a commit raises an exception, which is no "
     "verdict; a transaction that fails has no number to judge",
     "mariadb_gtid.gap_free:GapFreeServers.on_begin": "a schema gets another name",
     "mariadb_gtid.gap_free:GapFreeServers.on_received": "the wrong transactions are recorded as "
-    "filtered, which `filters_leave_out_what_they_name` judges today",
+    "filtered",
     "mariadb_gtid.network:Network.on_write": "a schema gets a letter as its name",
-    "mariadb_gtid.network:Network.schema_of": "`out_of_order`, the only dialect that reads it, is "
+    "mariadb_gtid.network:Network.schema_of": "`out_of_order`, the only dialect that reads it, was "
     "known to break every order",
     "mariadb_gtid.position_store:RelayLogInfo.on_engine_commit": "`relay_log_info` is known to "
-    "start from wrong positions, so no breach is unexpected",
+    "start from wrong positions, so no breach was unexpected",
     "mariadb_gtid.replica:PositionReplica.on_crash": "a stop that a crash interrupts takes place "
     "after the restart",
     "semi_sync.faults:Faults.forget": "a rotation or a shutdown follows the restart, and ends by "
@@ -82,8 +80,7 @@ REASONS: Mapping[str, str] = {
     "down, and the run ends without a promotion",
     "semi_sync.staging:Staging.on_engine_commit": "a group waits although semi-sync is off, until "
     "it is acknowledged",
-    "semi_sync.waiting:Waiting.begin_wait": "with AFTER_COMMIT a wait is given up one stage "
-    "early; the client is answered after the engine commit all the same",
+    "semi_sync.waiting:Waiting.begin_wait": "with AFTER_COMMIT a wait is given up one stage early",
     "source_subject:SourceRun.execute": CREATED,
     "wl4648.merging:MergingReplica.on_engine_commit": "the watermark counts too few transactions, "
     "and a restart repeats more",

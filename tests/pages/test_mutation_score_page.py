@@ -2,12 +2,21 @@
 
 import importlib
 from collections import Counter
+from types import SimpleNamespace
 
 import pytest
 
+from ci.mutation.again import left
 from ci.pages import mutation_score_models as models
 from ci.pages.fates import caught_alone, fate_tables, score
-from ci.pages.mutation_score import MEANINGS, page, records
+from ci.pages.mutation_score import (
+    MEANINGS,
+    NOT_GENERATED,
+    page,
+    records,
+    records_again,
+    today_of,
+)
 from ci.pages.survivor_reasons import GONE, REASONS, reason_of, start_of
 
 SURVIVORS = [one for one in records()[1] if one["fate"] == "survived"]
@@ -73,3 +82,25 @@ def test_models_are_scored_without_what_only_the_surroundings_notice():
     assert "**66.7 % of 3**. Without the 1 that only the surroundings" in text
     assert "it is **33.3 % of 3**" in text
     assert "| `m` | 2 | 1 |  | 66.7 % of 3 | 33.3 % of 3 |" in text
+
+
+def test_todays_fate_of_a_survivor_names_the_property():
+    again = {
+        "a": {"fate": "caught", "by": "replica_never_stalls"},
+        "b": {"fate": "legal", "by": ""},
+    }
+    shown = [today_of({"name": name}, again) for name in ("a", "b", "c")]
+    assert shown == ["caught by `replica_never_stalls`", "legal", NOT_GENERATED]
+
+
+def test_only_survivors_without_a_fate_of_today_are_judged_again():
+    mutants = [SimpleNamespace(name=name) for name in "abcd"]
+    fates = [{"name": "a", "fate": "survived"}, {"name": "b", "fate": "survived"}]
+    fates.append({"name": "c", "fate": "caught"})
+    assert left(fates, {"a": {}}, mutants) == [mutants[1]]
+
+
+def test_every_mutant_that_is_judged_again_is_a_survivor_of_a_function_of_today():
+    found = [one for one in SURVIVORS if one["name"] in records_again()]
+    assert len(found) == len(records_again())
+    assert all(map(exists, found))
