@@ -37,7 +37,6 @@ from paraply.vocabulary.counting import counted
 ROOT = Path(__file__).resolve().parents[3]
 FOLDER = ROOT / "proofs"
 RUNS = FOLDER / "counterexamples.json"
-READINGS, FUZZED = FOLDER / "readings.json", FOLDER / "random_systems.json"
 
 
 def _load(name: str) -> dict[str, Any]:
@@ -101,12 +100,21 @@ def theorem_page(entry: Theorem, prose: dict[str, str], assumptions: dict[str, A
         f"({', '.join(s.name for s in systems)}){rule}, by [three judges](README.md#three-judges). "
         f"Runs reach all actions; {_reached(first)}. It would notice "
         + ", ".join(f"[{c}]({c}.md)" for c in entry.delimited_by) + ".", "",
-        *(["## Example", "", prose["example"], ""] if "example" in prose else []),
+        *_example(entry, prose),
         "## Not claimed", "", prose["not_claimed"], "",
         "```", f"paraply prove {entry.id} --matrix", "```", "",
         "## History", "", *_history(entry), "",
     ]  # fmt: skip
     return "\n".join(lines)
+
+
+def _example(entry: Theorem, prose: dict[str, str]) -> list[str]:
+    if "example" not in prose:
+        raise SystemExit(f"proofs/prose.toml: {entry.id} has no example")
+    lines = ["## Example", "", prose["example"], ""]
+    if "figure" in prose:
+        lines += ["```mermaid", *prose["figure"].splitlines(), "```", ""]
+    return lines
 
 
 def response_section(system: System, response: Response) -> list[str]:
