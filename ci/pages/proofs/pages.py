@@ -37,6 +37,7 @@ from paraply.vocabulary.counting import counted
 ROOT = Path(__file__).resolve().parents[3]
 FOLDER = ROOT / "proofs"
 RUNS = FOLDER / "counterexamples.json"
+READINGS, FUZZED = FOLDER / "readings.json", FOLDER / "random_systems.json"
 
 
 def _load(name: str) -> dict[str, Any]:
