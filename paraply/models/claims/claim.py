@@ -39,6 +39,7 @@ class Standing:
 OF_THE_GROUP = Standing(Place.OF_THE_GROUP)
 LOGGED_VIEWS = "logged view changes (up to MySQL 8.2)"
 RECOVERY = "recovery of a source from its binary log"
+WORKERS_AFTER_RESTART = "several workers after a restart"
 
 
 def there_too(*by: str, but: str = "") -> Standing:

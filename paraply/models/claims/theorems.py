@@ -5,6 +5,7 @@ from __future__ import annotations
 from paraply.models.claims.claim import (
     LOGGED_VIEWS,
     RECOVERY,
+    WORKERS_AFTER_RESTART,
     Counterexample,
     Theorem,
     about,
@@ -246,7 +247,7 @@ _STATED: tuple[Theorem, ...] = (
         statements=("nothing_is_applied_twice",),
         assumes=("A15",),
         delimited_by=("C24", "C71"),
-        standing=smaller_only("a crashed member gets its donor's state, not its relay log"),
+        standing=there_too("P57.nothing_commits_twice", but=WORKERS_AFTER_RESTART),
         source="WL#8440, applier recovery; GTID auto-skip",
     ),
     Theorem(
@@ -256,7 +257,7 @@ _STATED: tuple[Theorem, ...] = (
         statements=("nothing_is_passed_over",),
         assumes=("A16",),
         delimited_by=("C25", "C72"),
-        standing=smaller_only("a crashed member gets its donor's state, not its relay log"),
+        standing=there_too("P57.nothing_is_passed_over", but=WORKERS_AFTER_RESTART),
         source="WL#8440, applier recovery, EX7",
     ),
     Theorem(

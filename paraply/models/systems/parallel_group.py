@@ -63,6 +63,8 @@ class Rules:
     """A session waits for a worker that has locked one of its rows."""
     commits_in_order: bool = True
     """Transactions commit in the order of the group. Off, a mode and no fault."""
+    copies_state: bool = True
+    """A joiner begins with its donor's state. Off, with its own: a further layer recovers it."""
     claims_prefixes: bool = False
     """Claims of a group without commit order that each member shows a prefix."""
 
@@ -73,7 +75,7 @@ class Layer:
     def __init__(self, rules: Rules) -> None:
         self.rules = rules
         # The layer's row locks make commits wait for sessions.
-        of = group.Rules(name=rules.name, workers_wait=False)
+        of = group.Rules(name=rules.name, workers_wait=False, joins_with_state=rules.copies_state)
         self.g = Group(of) if rules.commits_in_order else UnorderedGroup(of)
         group.fill(self.g)
         self.system = system = self.g.system

@@ -29,6 +29,7 @@ from paraply.models.systems import (
     prefix_test,
     quorum,
     restart,
+    returning_group,
     rotation,
     semi_sync,
     stable_rounds,
@@ -167,6 +168,11 @@ def variant_of_parallel_group(**switches: object) -> Build:
 def variant_of_acknowledged_group(**switches: object) -> Build:
     """Return that group with sessions that wait for acknowledgements."""
     return lambda: acknowledged_group.acknowledged_group(acknowledged_group.Rules(**switches))  # type: ignore[arg-type]
+
+
+def variant_of_returning_group(**switches: object) -> Build:
+    """Return that group with members that come back with their own data."""
+    return lambda: returning_group.returning_group(returning_group.Rules(**switches))  # type: ignore[arg-type]
 
 
 def variant_of_auto_position(**switches: object) -> Build:

@@ -10,6 +10,7 @@ from paraply.models.systems.variants import (
     variant_of_members,
     variant_of_one_copy,
     variant_of_parallel_group,
+    variant_of_returning_group,
     variant_of_tracker,
 )
 
@@ -230,5 +231,25 @@ REFUTED_OF_THE_GROUP = (
         statement="what_readers_see_is_at_others", scope=TWO_POSITIONS, steps=8,
         source="MDEV-162: the acknowledgement stands for a copy",
         elsewhere="The mutant `composed_acknowledgement_outlives_its_member` of the reference.",
+    ),
+    Counterexample(
+        id="C131", title="a member that comes back commits again what it has",
+        system=variant_of_returning_group(name="returning_group[no skip]", skips_executed=False),
+        statement="nothing_commits_twice", scope=TWO_POSITIONS, steps=10,
+        source="WL#8440, GTID auto-skip; a relay log that is kept and read again",
+    ),
+    Counterexample(
+        id="C132", title="a member is online before it has what its donor had",
+        system=variant_of_returning_group(
+            name="returning_group[online at once]", recovers_first=False),
+        statement="stable_is_applied_at_every_member", scope=TWO_POSITIONS, steps=10,
+        source="group_replication_recovery_complete_at; View_change_log_event",
+    ),
+    Counterexample(
+        id="C133", title="a member's GTID set lacks what its data has",
+        system=variant_of_returning_group(
+            name="returning_group[gtid apart]", gtid_with_data=False),
+        statement="nothing_commits_twice", scope=TWO_POSITIONS, steps=10,
+        source="assumption A15; engines without transactions",
     ),
 )  # fmt: skip

@@ -9,6 +9,7 @@ from paraply.models.systems.variants import (
     variant_of_members,
     variant_of_one_copy,
     variant_of_parallel_group,
+    variant_of_returning_group,
     variant_of_tracker,
 )
 
@@ -162,5 +163,28 @@ THEOREMS_OF_THE_GROUP = (
         delimited_by=tuple(f"C{number}" for number in range(121, 130)),
         standing=OF_THE_GROUP,
         source="MDEV-162; rpl_semi_sync_source_wait_point",
+    ),
+    Theorem(
+        id="P57",
+        claim="Exactly once in the one model of a group: members crash and come back with their "
+        "own data, recover with auto-position from members that may crash, too, and commit each "
+        "transaction of the group once; no update is lost.",
+        systems=(variant_of_returning_group(name="returning_group"),),
+        statements=(
+            "nothing_commits_twice",
+            "nothing_is_passed_over",
+            "what_has_no_wait_committed_once",
+            "what_runs_has_not_committed",
+            "writers_of_a_row_commit_in_order",
+            "members_agree_in_the_end",
+            "changes_are_made_on_the_last_version",
+            "stable_is_applied_at_every_member",
+            "changes_land_as_certified",
+            "commits_are_steps_of_the_group",
+        ),
+        assumes=("A15",),
+        delimited_by=("C131", "C132", "C133"),
+        standing=OF_THE_GROUP,
+        source="distributed recovery of Group Replication; MySQL manual, GTID auto-positioning",
     ),
 )
