@@ -252,4 +252,12 @@ REFUTED_OF_THE_GROUP = (
         statement="nothing_commits_twice", scope=TWO_POSITIONS, steps=10,
         source="assumption A15; engines without transactions",
     ),
+    Counterexample(
+        id="C134", title="a member names to its donor what a crash took from its relay log",
+        system=variant_of_returning_group(
+            name="returning_group[tells what is lost]", tells_what_it_has=False),
+        statement="nothing_is_passed_over", scope=TWO_POSITIONS, steps=10,
+        source="Retrieved_Gtid_Set and a relay log that was not synced",
+        elsewhere="C100 is the same of one source and one replica.",
+    ),
 )  # fmt: skip

@@ -183,7 +183,7 @@ THEOREMS_OF_THE_GROUP = (
             "commits_are_steps_of_the_group",
         ),
         assumes=("A15",),
-        delimited_by=("C131", "C132", "C133"),
+        delimited_by=("C131", "C132", "C133", "C134"),
         standing=OF_THE_GROUP,
         source="distributed recovery of Group Replication; MySQL manual, GTID auto-positioning",
     ),
