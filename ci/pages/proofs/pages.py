@@ -1,7 +1,7 @@
 """The pages of ``proofs/``, from the models, stored runs and prose.
 
-``python -m ci.pages.proofs.pages --check`` compares, ``--write`` writes, and ``--search`` finds
-every counterexample anew for ``--write``.
+``python -m ci.pages.proofs.pages --check`` compares, ``--write`` writes, and ``--search [ID ...]``
+finds counterexamples anew for ``--write``, by default all.
 """
 
 from __future__ import annotations
@@ -44,10 +44,14 @@ def _load(name: str) -> dict[str, Any]:
     return tomllib.loads((FOLDER / name).read_text(encoding="utf-8"))
 
 
-def search() -> None:
-    """Find and store every counterexample's run."""
+def search(names: Sequence[str] = ()) -> None:
+    """Find and store the runs of counterexamples, by default all."""
     found: dict[str, Any] = {}
+    kept = stored_runs() if names else {}
     for wanted in COUNTEREXAMPLES:
+        if names and wanted.id not in names:
+            found[wanted.id] = kept[wanted.id]
+            continue
         refuted = refute(wanted)
         if refuted.run is None:
             reason = refuted.undecided or f"no run within {wanted.steps} steps"
@@ -359,8 +363,8 @@ def pages() -> dict[str, str]:
 def main(argv: Sequence[str] | None = None) -> int:
     """Check, write or search; exit code 1 if stale."""
     arguments = sys.argv[1:] if argv is None else list(argv)
-    if arguments == ["--search"]:
-        search()
+    if arguments[:1] == ["--search"]:
+        search(arguments[1:])
         return 0
     return pages_main("ci.pages.proofs.pages", pages(), arguments)
 

@@ -242,14 +242,14 @@ REFUTED_OF_THE_GROUP = (
         id="C132", title="a member is online before it has what its donor had",
         system=variant_of_returning_group(
             name="returning_group[online at once]", recovers_first=False),
-        statement="stable_is_applied_at_every_member", scope=TWO_POSITIONS, steps=10,
+        statement="stable_is_applied_at_every_member", scope=TWO_POSITIONS, steps=9,
         source="group_replication_recovery_complete_at; View_change_log_event",
     ),
     Counterexample(
         id="C133", title="a member's GTID set lacks what its data has",
         system=variant_of_returning_group(
             name="returning_group[gtid apart]", gtid_with_data=False),
-        statement="nothing_commits_twice", scope=TWO_POSITIONS, steps=10,
+        statement="nothing_commits_twice", scope=TWO_POSITIONS, steps=11,
         source="assumption A15; engines without transactions",
     ),
     Counterexample(
