@@ -85,7 +85,7 @@ def judge_z3(
     # One context for all: a fresh one for each obligation costs more than the proof.
     solver = z3.Solver()
     solver.set(timeout=int(timeout_s * 1000), random_seed=seed, rlimit=steps_max)
-    solver.from_string(script(obligation))
+    solver.from_string(script(obligation.focused()))
     said = solver.check()
     answer = {"unsat": Answer.PROVED, "sat": Answer.REFUTED}.get(str(said), Answer.UNDECIDED)
     return Judgment(
@@ -107,7 +107,7 @@ def judge_cvc5(obligation: Obligation, *, timeout_s: float = 10.0, seed: int = 0
     solver.setOption("sat-random-seed", str(seed))
     parser = cvc5.InputParser(solver)
     parser.setStringInput(
-        cvc5.InputLanguage.SMT_LIB_2_6, script(obligation), f"{obligation.system}.smt2"
+        cvc5.InputLanguage.SMT_LIB_2_6, script(obligation.focused()), f"{obligation.system}.smt2"
     )
     manager = parser.getSymbolManager()
     said = ""

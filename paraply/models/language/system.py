@@ -329,14 +329,20 @@ class Obligation:
     havoc: tuple[Function, ...] = ()
     claim: str = ""
     """The safety statement or response that needs it; empty for induction."""
+    own: Term | None = None
+    """The statement itself, if the step changes nothing of it, so that it follows from itself."""
+
+    def focused(self) -> Obligation:
+        """Return it with the hypotheses that solvers are given: where nothing changes, one."""
+        return self if self.own is None else replace(self, hypotheses=(self.own,))
 
     def shuffled(self, order: int) -> Obligation:
         """Shuffle hypotheses and negated goal; 0 keeps the order."""
         if order == 0:
             return self
-        asserted = [*self.hypotheses, negate(self.goal)]
+        asserted = [*self.focused().hypotheses, negate(self.goal)]
         Random(order).shuffle(asserted)
-        return replace(self, hypotheses=tuple(asserted), goal=FALSE)
+        return replace(self, hypotheses=tuple(asserted), goal=FALSE, own=None)
 
 
 def skolem(
@@ -360,9 +366,11 @@ def obligations(system: System) -> list[Obligation]:
         found.append(Obligation(
             system.name, statement.name, "initially", axioms + start, goal, fresh))  # fmt: skip
         for action in system.actions:
+            after = action.post(goal)
             found.append(Obligation(
                 system.name, statement.name, action.name, (*axioms, *inductive, action.guard),
-                action.post(goal), (*fresh, *action.parameters), action.havoc))  # fmt: skip
+                after, (*fresh, *action.parameters), action.havoc,
+                own=statement.closed if after == goal else None))  # fmt: skip
     for statement in system.safety:
         values, fresh = skolem(statement.variables)
         found.append(Obligation(
