@@ -209,6 +209,7 @@ def attempts_take_their_steps_in_order(history: History) -> tuple[Violation, ...
 
 
 @always(
+    needs=(EventKind.BEGUN,),
     of=attempts_of_workers,
     source="WL#5569: a worker takes the next job when it has ended one",
     witness=_attempts_end,

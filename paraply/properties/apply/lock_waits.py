@@ -116,11 +116,31 @@ def a_transaction_waits_for_a_row(history: History) -> bool:
     return row_waits(history)
 
 
+def _waits(history: History) -> Iterator[str]:
+    """Yield the member of each wait for a known holder."""
+    for event in history.events_of(EventKind.ROW_APPLIED):
+        if _is_lock_wait(event) and _holder(event) is not None:
+            yield event.member
+
+
+def _judged_waits(history: History) -> int:
+    appliers = {stream.member for stream in apply_streams(history)}
+    return sum(member in appliers for member in _waits(history))
+
+
+def _waits_outside_appliers(history: History) -> Iterator[str]:
+    appliers = {stream.member for stream in apply_streams(history)}
+    for member in _waits(history):
+        if member not in appliers:
+            yield f"no scheduled or begun of {member}"
+
+
 def _may_ask_again(history: History) -> bool:
     return history.header.recorded_by.startswith("paraply conform")
 
 
 @always(
+    gaps=(_waits_outside_appliers,),
     of=row_waits,
     exemptions=(
         Exemption(
@@ -129,7 +149,7 @@ def _may_ask_again(history: History) -> bool:
         ),
     ),
     source="InnoDB: lock_wait_suspend_thread, lock_release",
-    witness=a_transaction_waits_for_a_row,
+    witness=_judged_waits,
 )
 def row_waits_last_until_the_holder_ends(history: History) -> tuple[WaitEndedEarly, ...]:
     """A transaction that waits for a row goes on, unless it fails, after the holder's end only."""

@@ -220,10 +220,23 @@ def lost_sources_are_succeeded(history: History) -> tuple[NotSucceeded, ...]:
     return () if is_open else (NotSucceeded(survivors=survivors),)
 
 
+def _receipts_unrecorded(history: History) -> Iterator[str]:
+    """Yield what lacks to compare the survivors of a source that has sent something."""
+    _, promoted, watch = _survivors(history)
+    if promoted is not None and watch.log and EventKind.DELIVERED not in history.kinds:
+        yield "no delivered events"
+
+
+def _promotes_with_receipts(history: History) -> bool:
+    is_promoted = _survivors(history)[1] is not None
+    return is_promoted and not any(_receipts_unrecorded(history))
+
+
 @always(
+    gaps=(_receipts_unrecorded,),
     of=fail_overs,
     source="MDEV-162, fail-over: the most advanced replica is promoted",
-    witness=lambda history: _survivors(history)[1] is not None,
+    witness=_promotes_with_receipts,
 )
 def promoted_replicas_are_most_advanced(history: History) -> tuple[PromotedBehind, ...]:
     """No survivor has received more than the replica that is promoted."""
