@@ -220,20 +220,12 @@ def lost_sources_are_succeeded(history: History) -> tuple[NotSucceeded, ...]:
     return () if is_open else (NotSucceeded(survivors=survivors),)
 
 
-def _receipts_unrecorded(history: History) -> Iterator[str]:
-    """Yield what lacks to compare the survivors of a source that has sent something."""
-    _, promoted, watch = _survivors(history)
-    if promoted is not None and watch.log and EventKind.DELIVERED not in history.kinds:
-        yield "no delivered events"
-
-
 def _promotes_with_receipts(history: History) -> bool:
-    is_promoted = _survivors(history)[1] is not None
-    return is_promoted and not any(_receipts_unrecorded(history))
+    """Return whether a replica is promoted where a receipt is recorded, thus may be compared."""
+    return EventKind.DELIVERED in history.kinds and _survivors(history)[1] is not None
 
 
 @always(
-    gaps=(_receipts_unrecorded,),
     of=fail_overs,
     source="MDEV-162, fail-over: the most advanced replica is promoted",
     witness=_promotes_with_receipts,
