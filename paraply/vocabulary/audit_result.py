@@ -153,9 +153,9 @@ class Prediction:
         return self.speedup.get(self.workers, 0.0)
 
 
-Change = Literal["setting", "history", "row", "table", "pieces"]
-"""Of a :class:`Counterfactual`: a setting, a history size, one row or table that conflicts no
-longer, or large transactions in pieces."""
+Change = Literal["setting", "history", "row", "key", "table", "pieces"]
+"""Of a :class:`Counterfactual`: a setting, a history size, one row that conflicts no longer, a key
+on a table without one, a table that conflicts no longer, or large transactions in pieces."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,4 +1,4 @@
-"""A log as it were with a row or table that orders nothing, or without large transactions.
+"""A log as it were with a row or table that orders less, or without large transactions.
 
 Only what conflicts changes: rows, commits and their costs stay. A transaction that waited for a
 lock at the source, and met what is gone, is taken to have waited for that. Stamps of a source are
@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 
 from paraply.reference_impl.comparison.tasks import (
     NOBODY,
+    WITHOUT_KEY,
     LogBuilder,
     RowEvent,
     Task,
@@ -21,6 +22,7 @@ from paraply.reference_impl.comparison.tasks import (
 )
 from paraply.reference_impl.workloads.stamps import Parents
 from paraply.vocabulary.keys import ConflictKey
+from paraply.vocabulary.log import WHOLE_ROW
 
 NEAR = 64
 """Transactions between two changes of a row that may wait for each other."""
@@ -113,6 +115,50 @@ def _without(log: TaskLog, read: set[int], written: Callable[[RowEvent], set[int
         # The log does not say for which lock.
         added.has_waited &= not has_met
     return _finished(builder, log)
+
+
+def keyless_tables(log: TaskLog) -> list[str]:
+    """Return the tables that have no key, and rows known in full, most changed rows first."""
+    changes = Counter(row.table for task in log.tasks for row in task.rows if row.identities)
+    return sorted(
+        (table for table in changes if WholeTable(table, WITHOUT_KEY) in log.numbers),
+        key=lambda table: (-changes[table], table),
+    )
+
+
+def with_key(log: TaskLog, table: str) -> TaskLog:
+    """Return the log if a table without a key had one.
+
+    Equal rows count as one row, because a log does not show which of them was changed. Rows that
+    are not known in full conflict as before.
+    """
+    builder = _builder_like(log)
+    whole = builder.key(WholeTable(table, WITHOUT_KEY))
+    rows_of_table = (row for task in log.tasks for row in task.rows if row.table == table)
+    numbers = {
+        image: builder.key(ConflictKey(table=table, index=WHOLE_ROW, values=(image,)))
+        for image in dict.fromkeys(one for row in rows_of_table for one in row.identities)
+    }
+    builder.may_meet = log.met.union(numbers.values())
+    for task in log.tasks[1:]:
+        rows, has_met, is_late = [], False, True
+        for row in task.rows:
+            own = tuple(map(numbers.__getitem__, row.identities)) if row.table == table else ()
+            writes = (*(key for key in row.writes if key != whole), *own)
+            reads = tuple(key for key in row.reads if key != whole)
+            has_met |= whole in row.writes or whole in row.reads
+            known = [builder.writers[key] for key in own if key in builder.writers]
+            is_late &= all(task.number - writer > NEAR for writer in known)
+            if (writes, reads) != (row.writes, row.reads) or not log.met.isdisjoint(writes + reads):
+                row = RowEvent(table=row.table, writes=writes, reads=reads)
+            rows.append(row)
+        added = builder.add_changed(task, rows)
+        added.unkeyed_tables = task.unkeyed_tables - {table}
+        # The log does not say for which lock. A nearby change of the same row still has it.
+        added.has_waited &= not (has_met and is_late)
+    found = _finished(builder, log)
+    found.keys_of_table = {**log.keys_of_table, table: 1}
+    return found
 
 
 def cut(log: TaskLog, parents: Parents, rows_max: int) -> tuple[TaskLog, list[int | None]]:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Set
+from collections.abc import Hashable, Iterable, Sequence, Set
+from dataclasses import is_dataclass
+from hashlib import blake2b
 
 from paraply.reference_impl.comparison.tasks import (
+    AS_A_WHOLE,
+    WITHOUT_KEY,
     LogBuilder,
     RowEvent,
     Task,
@@ -13,7 +17,16 @@ from paraply.reference_impl.comparison.tasks import (
 )
 from paraply.reference_impl.mariadb.source import ALLOW_PARALLEL, TRANSACTIONAL, WAITED
 from paraply.vocabulary.keys import ConflictKey, RowKeys
-from paraply.vocabulary.log import ANY_ROWS, LoggedKind, LoggedTransaction, RowChange, table_of
+from paraply.vocabulary.log import (
+    ABSENT,
+    ANY_ROWS,
+    UNKNOWN,
+    LoggedKind,
+    LoggedTransaction,
+    RowChange,
+    RowImage,
+    table_of,
+)
 from paraply.vocabulary.timestamps import LogicalTimestamp
 
 
@@ -42,7 +55,7 @@ class LoggedTasks:
         is_empty = txn.kind is LoggedKind.EMPTY
         is_barrier = txn.is_barrier or "ddl" in txn.flags
         task = self.builder.add(() if is_empty else self._rows(txn), is_barrier=is_barrier)
-        task.has_missing_keys = bool(txn.unkeyed_tables)
+        task.unkeyed_tables = txn.unkeyed_tables
         task.has_referenced_tables = any(map(self.keys.is_referenced, task.tables))
         task.logged_at_us = txn.committed_at_us or (txn.event_time_s * 1_000_000 or None)
         if txn.last_committed is not None and txn.sequence_number is not None:
@@ -95,13 +108,13 @@ class LoggedTasks:
         tables |= txn.aspects - {ANY_ROWS}
         searched = {key.table for key in txn.searched_rows}
         for table in sorted(txn.unkeyed_tables - unknown):
-            whole = (self.builder.key(WholeTable(table, "without a key")),)
+            whole = (self.builder.key(WholeTable(table, WITHOUT_KEY)),)
             if table in searched:
                 first.writes += whole
             else:
                 first.reads += whole
         for table in sorted(tables | blurred):
-            whole = (self.builder.key(WholeTable(table, "as a whole")),)
+            whole = (self.builder.key(WholeTable(table, AS_A_WHOLE)),)
             if table in blurred:
                 first.writes += whole
             else:
@@ -114,14 +127,45 @@ class LoggedTasks:
             known = None if image is None else self.keys.keys_of(row.table, image)
             found.update(dict.fromkeys(known or ()))
         left.difference_update(found)
-        if row.table not in self.keys_of_table:
+        schema = None
+        if not found or row.table not in self.keys_of_table:
             schema = self.keys.schema_of(row.table)
-            self.keys_of_table[row.table] = len(schema.unique_keys) if schema else 0
+            self.keys_of_table.setdefault(row.table, len(schema.unique_keys) if schema else 0)
+        is_keyless = schema is not None and schema.keys_known and not schema.unique_keys
         # The transaction's keys already include values that minimal images omit.
-        return RowEvent(table=row.table, writes=tuple(map(self.builder.key, found)))
+        return RowEvent(
+            table=row.table,
+            writes=tuple(map(self.builder.key, found)),
+            identities=_identities(row) if is_keyless else (),
+        )
 
     def _numbers(self, keys: Iterable[ConflictKey]) -> tuple[int, ...]:
         return tuple(map(self.builder.key, sorted(keys, key=str)))
+
+
+def _identities(row: RowChange) -> tuple[bytes, ...]:
+    """Return a digest of each image; nothing if a value is unknown.
+
+    The next change of a row has the last one's new image as its old one.
+    """
+    before, after = row.before, row.after
+    if before is not None and after is not None and ABSENT in after:
+        after = _filled_in(after, before)
+    found: dict[bytes, None] = {}
+    for image in (before, after):
+        if image is None:
+            continue
+        # A record instead of a value (a partial JSON update) contains the change only.
+        if any(value is ABSENT or value is UNKNOWN or is_dataclass(value) for value in image):
+            return ()
+        found[blake2b(repr(image).encode("utf-8", "surrogatepass"), digest_size=16).digest()] = None
+    return tuple(found)
+
+
+def _filled_in(after: RowImage, before: RowImage) -> RowImage:
+    """Return a minimal after image with the values that it omits, as far as they are logged."""
+    padded: Sequence[object] = (*before, *(ABSENT for _ in range(len(after) - len(before))))
+    return tuple(old if new is ABSENT else new for new, old in zip(after, padded, strict=False))
 
 
 def _tables(names: Set[str]) -> set[str]:

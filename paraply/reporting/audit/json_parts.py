@@ -165,9 +165,9 @@ class CounterfactualPart(TypedDict):
     """
 
     kind: Annotated[
-        Literal["setting", "history", "row", "table", "pieces"],
-        "A setting, a history size of WRITESET, one row or table that conflicts with nothing, or "
-        "large transactions cut into pieces.",
+        Literal["setting", "history", "row", "key", "table", "pieces"],
+        "A setting, a history size of WRITESET, one row or table that conflicts with nothing, "
+        "a key on a table without one, or large transactions cut into pieces.",
     ]
     change: Annotated[str, "What is different, in the server's terms."]
     now_applier: Annotated[
