@@ -24,13 +24,26 @@ def cell(value: object) -> str:
 
 def score(counts: Mapping[str, int]) -> str:
     """Return the share of detected mutants among these and the survivors."""
-    detected = counts["caught"] + counts["noticed"]
-    whole = detected + counts["survived"]
+    return _share(counts["caught"] + counts["noticed"], counts)
+
+
+def caught_alone(counts: Mapping[str, int]) -> str:
+    """Return the same share without the mutants that are only noticed."""
+    return _share(counts["caught"], counts)
+
+
+def _share(detected: int, counts: Mapping[str, int]) -> str:
+    whole = counts["caught"] + counts["noticed"] + counts["survived"]
     return f"{100 * detected / whole:.1f} % of {whole:,}" if whole else "none counts"
 
 
-def fate_tables(fates: Iterable[Mapping[str, Any]], meanings: Mapping[str, str]) -> list[str]:
-    """Return the tables of fates, of all mutants and by module."""
+def fate_tables(
+    fates: Iterable[Mapping[str, Any]], meanings: Mapping[str, str], *, alone: str = ""
+) -> list[str]:
+    """Return the tables of fates, of all mutants and by module.
+
+    ``alone`` names a column for the score without the noticed mutants; empty for none.
+    """
     by_module: dict[str, Counter[str]] = defaultdict(Counter)
     for one in fates:
         by_module[one["module"]][one["fate"]] += 1
@@ -42,9 +55,14 @@ def fate_tables(fates: Iterable[Mapping[str, Any]], meanings: Mapping[str, str])
         ),
         "",
         *table(
-            ("module", *meanings, "score"),
+            ("module", *meanings, "score", *([alone] if alone else [])),
             [
-                (f"`{module}`", *(found[name] or "" for name in meanings), score(found))
+                (
+                    f"`{module}`",
+                    *(found[name] or "" for name in meanings),
+                    score(found),
+                    *([caught_alone(found)] if alone else []),
+                )
                 for module, found in sorted(by_module.items())
             ],
         ),

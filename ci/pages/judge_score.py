@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ci.pages.fates import cell, fate_tables, read_records, score
+from ci.pages.fates import caught_alone, cell, fate_tables, read_records, score
 from ci.pages.writing import ROOT, table
 
 RECORDS = ROOT / "docs/mutation-score-judges.jsonl"
@@ -96,9 +96,11 @@ def _section(note: Mapping[str, int], fates: Sequence[Mapping[str, Any]]) -> lis
     return [
         f"{len(fates):,} of {note['total']:,} mutants were run, the first of a random order of "
         f"seed {note['seed']}; {len(fates) - len(valid):,} are no valid programs. The score is the "
-        f"share of caught and noticed mutants among these and the survivors: **{score(counts)}**.",
+        f"share of caught and noticed mutants among these and the survivors: **{score(counts)}**. "
+        f"Without the {counts['noticed']:,} that only stored answers find it is "
+        f"**{caught_alone(counts)}**.",
         "",
-        *fate_tables(valid, MEANINGS),
+        *fate_tables(valid, MEANINGS, alone="by own tests alone"),
     ]
 
 

@@ -11,7 +11,7 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from typing import Any
 
-from ci.pages.fates import cell, read_records, score
+from ci.pages.fates import caught_alone, cell, read_records, score
 from ci.pages.writing import ROOT, filled, pages_main, table
 from paraply.models.judging.mutants import KINDS
 
@@ -28,6 +28,10 @@ NOTICED_BY = {
 }
 """In the order in which they are asked; the first one counts."""
 
+COMPARED = "surroundings"
+"""It compares counts and followers of steps, and shows no wrong behaviour."""
+WITHOUT = f"without {COMPARED}"
+
 SAME = {
     "proved": "Z3 proves that steps are equal in all states that satisfy the invariants",
     "in small scopes": "no run of 6 steps in 5 small scopes reaches a state with another step",
@@ -36,7 +40,23 @@ SAME = {
 
 def page(note: dict[str, Any], fates: Sequence[dict[str, Any]]) -> str:
     """Return the page; ``note`` has the numbers of the whole."""
-    return filled(PAGE, {"models": _section(note, fates), "models-survivors": _survivors(fates)})
+    return filled(
+        PAGE,
+        {
+            "models-command": _command(note),
+            "models": _section(note, fates),
+            "models-survivors": _survivors(fates),
+        },
+    )
+
+
+def _command(note: dict[str, Any]) -> list[str]:
+    return [
+        f"`python -m ci.mutation.models --each {note['each']} --seed {note['seed']}` runs "
+        f"{note['each']} mutants of each system in a random order, one of each system by turns, "
+        "and appends each result to `build/mutation-score/models.jsonl`. A later call continues "
+        "there. `--publish` writes this page's data.",
+    ]
 
 
 def _section(note: dict[str, Any], fates: Sequence[dict[str, Any]]) -> list[str]:
@@ -46,10 +66,13 @@ def _section(note: dict[str, Any], fates: Sequence[dict[str, Any]]) -> list[str]
     for one in fates:
         kinds[one["what"].partition(":")[0]].append(one)
         of_system[one["module"]].append(one)
+    counts = _counts(fates)
     return [
         f"{len(fates):,} of {note['total']:,} mutants were run: {note['each']} of each system, the "
         f"first of a random order of seed {note['seed']}. The score is the share of noticed "
-        f"mutants among all but equal ones: **{score(Counter(one['fate'] for one in fates))}**.",
+        f"mutants among all but equal ones: **{score(counts)}**. Without the "
+        f"{counts['noticed']:,} that only the surroundings notice it is "
+        f"**{caught_alone(counts)}**: these are noticed by stored and recorded runs and proofs.",
         "",
         *table(
             ("result", "mutants", "meaning"),
@@ -63,20 +86,30 @@ def _section(note: dict[str, Any], fates: Sequence[dict[str, Any]]) -> list[str]
         ),
         "",
         *table(
-            ("change", "meaning", "noticed", "survived", "same", "score"),
+            ("change", "meaning", "noticed", "survived", "same", "score", WITHOUT),
             [(kind, meaning, *_row(kinds[kind])) for kind, meaning in KINDS.items()],
         ),
         "",
         *table(
-            ("system", "noticed", "survived", "same", "score"),
+            ("system", "noticed", "survived", "same", "score", WITHOUT),
             [(f"`{name}`", *_row(found)) for name, found in sorted(of_system.items())],
         ),
     ]  # fmt: skip
 
 
 def _row(fates: Sequence[dict[str, Any]]) -> tuple[object, ...]:
-    counts = Counter(one["fate"] for one in fates)
-    return (*(counts[name] or "" for name in ("caught", "survived", "same")), score(counts))
+    counts = _counts(fates)
+    noticed = counts["caught"] + counts["noticed"]
+    shown = (one or "" for one in (noticed, counts["survived"], counts["same"]))
+    return (*shown, score(counts), caught_alone(counts))
+
+
+def _counts(fates: Sequence[dict[str, Any]]) -> Counter[str]:
+    """Return the fates, where only noticed stands for what the surroundings alone notice."""
+    return Counter(
+        "noticed" if one["fate"] == "caught" and one["by"] == COMPARED else one["fate"]
+        for one in fates
+    )
 
 
 def _survivors(fates: Sequence[dict[str, Any]]) -> list[str]:

@@ -16,6 +16,7 @@ from paraply.reference_impl.comparison.appliers import APPLIERS, AS_LOGGED, WRIT
 from paraply.reference_impl.comparison.measures import is_as_serial
 from paraply.reference_impl.comparison.runs import Run
 from paraply.reporting.audit.advice import LEVERS
+from paraply.reporting.audit.option_names import PARALLEL_MODE_FROM, setting_of
 from paraply.reporting.words import current_prediction
 from paraply.vocabulary.audit_result import AuditResult, Prediction
 from paraply.vocabulary.collector import without_collector
@@ -27,8 +28,6 @@ WORKERS_MAX = 64
 WORKERS = 8
 """Tried at least for changes of a log."""
 MARIADB = ("minimal", "conservative", "optimistic", "aggressive")
-_SPECULATES_FROM = (10, 1, 3)
-"""The first MariaDB with slave_parallel_mode; before, conservative is the only way."""
 _TRACKS_FROM, _ALWAYS_TRACKS_FROM = (5, 7, 22), (8, 4, 0)
 """MySQL's binlog_transaction_dependency_tracking exists from the first version to the second; from
 there on WRITESET is the only way."""
@@ -57,7 +56,10 @@ def _predict(request: AuditRequest, result: AuditResult) -> None:
         return
     workers = [count for count in request.workers if count <= WORKERS_MAX]
     result.predicted_transactions = source.log.count
-    result.predictions = _predictions(source, _names(result, source), workers)
+    result.predictions = [
+        replace(one, setting=setting_of(one.setting, result.newest_version))
+        for one in _predictions(source, _names(result, source), workers)
+    ]
     ways = _ways(result, workers)
     if ways is not None:
         result.counterfactuals = counterfactuals(source, ways, result.predictions, prediction)
@@ -114,7 +116,7 @@ def _ways(result: AuditResult, workers: Sequence[int]) -> Ways | None:
         settings=settings,
         workload=TRACKED if tracks else now.applier,
         forgets=tracks and version < _REMEMBERS_FROM,
-        always_tracks=version >= _ALWAYS_TRACKS_FROM,
+        always_tracks=result.newest_version >= _ALWAYS_TRACKS_FROM,
         workers=count,
     )
 
@@ -126,11 +128,13 @@ def _version(result: AuditResult) -> tuple[int, ...]:
 def _names(result: AuditResult, source: Source) -> list[str]:
     """Return the appliers that the servers of this log have."""
     version = _version(result)
-    if any(file.format == "mariadb" for file in result.files):
-        modes = MARIADB if not version or version >= _SPECULATES_FROM else ("conservative",)
+    if result.is_mariadb:
+        modes = MARIADB if not version or version >= PARALLEL_MODE_FROM else ("conservative",)
         return [f"mariadb-{mode}" for mode in modes]
     found = ["mysql-as-logged", "mysql-as-logged-unordered"]
-    if not version or _TRACKS_FROM <= version < _ALWAYS_TRACKS_FROM:
+    # A server that wrote the log before and after an upgrade must have the option still.
+    has_choice = _TRACKS_FROM <= version and result.newest_version < _ALWAYS_TRACKS_FROM
+    if not version or has_choice:
         found.append("mysql-writeset")
     return [name for name in found if APPLIERS[name].stamps in source.stamps]
 

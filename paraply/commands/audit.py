@@ -199,7 +199,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Audit, report, and return the exit code."""
     BUDGET.bytes = arguments.memory
     if arguments.dsn is None:
-        return _run(arguments, [])
+        return _run(arguments)
     if arguments.schema is not None:
         reason = "--schema and --dsn both give definitions"
         raise ParaplyError(USAGE, reason=reason, command="paraply audit")
@@ -215,10 +215,13 @@ def run(arguments: argparse.Namespace) -> int:
                 f"the server was asked {counted(len(server.asked), 'statement')}, all of them "
                 "SHOW or SELECT of information_schema",
             ],
+            server.asked,
         )
 
 
-def _run(arguments: argparse.Namespace, assumptions: Sequence[str]) -> int:
+def _run(
+    arguments: argparse.Namespace, assumptions: Sequence[str] = (), asked: Sequence[str] = ()
+) -> int:
     request = AuditRequest(
         files=tuple(arguments.files),
         schema=arguments.schema,
@@ -258,6 +261,7 @@ def _run(arguments: argparse.Namespace, assumptions: Sequence[str]) -> int:
 
     predict(request, result)
     result.assumptions += assumptions
+    result.statements_asked += asked
     if STANDARD_OUTPUT not in outputs.values():
         write_report(
             STANDARD_OUTPUT,

@@ -91,7 +91,7 @@ class ReplayResult:
     rows_forgotten: int = 0
     """Dropped from the bounded state."""
     rows_in_doubt: int = 0
-    """Perhaps changed by an unlogged foreign key cascade."""
+    """Images that do not fit, which a cascade or another unlogged change may explain."""
     findings_dropped: int = 0
     findings: list[ReplayFinding] = field(default_factory=list)
     tables: dict[str, int] = field(default_factory=dict)
@@ -263,6 +263,11 @@ class FileSummary:
         found = re.match(r"(?:5\.5\.5-)?(\d+)\.(\d+)\.(\d+)", self.server)
         return tuple(map(int, found.groups())) if found else ()
 
+    @property
+    def is_mariadb(self) -> bool:
+        """Return whether MariaDB wrote it; of a text dump only the version says so."""
+        return self.format == "mariadb" or "mariadb" in self.server.lower()
+
 
 @dataclass(slots=True, kw_only=True)
 class JudgedRange:
@@ -325,6 +330,8 @@ class AuditResult:
     critical_path: list[PathLink] = field(default_factory=list)
     """Under exact row conflicts; first and last 100 links."""
     assumptions: list[str] = field(default_factory=list)
+    statements_asked: list[str] = field(default_factory=list)
+    """Of the server that gave the definitions, in order; empty without one."""
     engine: str = "readable"
     """``readable`` or ``compiled``, with equal results."""
     engine_because: str = ""
@@ -335,3 +342,13 @@ class AuditResult:
     """Their tables, each with the reason."""
     range: JudgedRange | None = None
     """None if everything was judged."""
+
+    @property
+    def is_mariadb(self) -> bool:
+        """Return whether MariaDB wrote a file of it."""
+        return any(file.is_mariadb for file in self.files)
+
+    @property
+    def newest_version(self) -> tuple[int, ...]:
+        """Return the newest version of a server that wrote it, or () if unknown."""
+        return max((file.version for file in self.files), default=())

@@ -11,6 +11,7 @@ from tests.docs.console import ROOT, Step, is_as_expected, run_step, steps
 from tests.docs.shell import Shell
 
 PAGES = (
+    "docs/hypothesis.md",
     "docs/python.md",
     "docs/tutorial-contributor.md",
     "docs/tutorial-dba.md",

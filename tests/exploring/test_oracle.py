@@ -8,12 +8,17 @@ from paraply.counterexamples.hunt import properties_of
 from paraply.exploring import explore as exploring
 from paraply.exploring.healthy import false_alarms, main
 from paraply.mining.drawing import drawn_value
+from paraply.mining.judges import is_explained
+from paraply.properties.registry import property_named
 from paraply.properties.search import random_schedules
 from paraply.reference_impl.applier.replica import Replica
 from paraply.reference_impl.group.member import Member
+from paraply.reference_impl.semi_sync.state import SOURCE
 from paraply.reference_impl.subject import Workload
 from paraply.reference_impl.wl4648.parts import LOCAL_READER, SerializableRowsReplica
-from paraply.registries import registered_subjects, subject_named
+from paraply.registries import mutant_named, registered_subjects, subject_named
+from paraply.vocabulary.events import EventKind
+from paraply.vocabulary.schedule import SeededSchedule
 from paraply.vocabulary.verdict import Verdict
 
 DIALECTS = [(one, dialect) for one in registered_subjects() for dialect in one.dialects]
@@ -82,6 +87,21 @@ def test_serializable_reader_that_unlocks_early_is_not_excused_by_crashes(monkey
     monkeypatch.setattr(SerializableRowsReplica, "on_read_row", unlock)
     found = findings("wl4648", dialect="p3_serializable")
     assert "readers_see_prefixes" in unexpected(found)
+
+
+def test_lost_transactions_are_not_excused_by_a_relay_log_that_no_crash_discarded():
+    subject = mutant_named("engine_commit_does_not_wait").subject
+    lost = property_named("what_was_confirmed_survives")
+    options = {"keeps_relay_log": False, "replica_crashes": 1}
+    workload = Workload(members=3, options=options)
+    explained = []
+    for seed in range(300, 1_000):
+        history = subject.run(SeededSchedule(seed), workload)
+        if lost.violations(history):
+            crashed = {event.member for event in history.events_of(EventKind.CRASHED)}
+            assert is_explained(subject, lost, history) is bool(crashed - {SOURCE})
+            explained.append(is_explained(subject, lost, history))
+    assert set(explained) == {True, False}
 
 
 @pytest.mark.long

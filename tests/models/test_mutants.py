@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 
 import pytest
 
 from ci.mutation import models as campaign
-from ci.pages.mutation_score_models import records
+from ci.pages.mutation_score_models import page, records
 from ci.pages.proofs import dropping
 from ci.pages.proofs import surroundings as recorded
 from paraply.exploring.generated.fates import Fate
@@ -179,11 +180,20 @@ def test_published_mutants_are_noticed():
     assert {one["what"].partition(":")[0] for one in fates} == set(KINDS)
 
 
+def test_page_gives_the_command_of_its_data():
+    note, fates = records()
+    assert f"--each {note['each']} --seed {note['seed']}`" in page(note, fates)
+    told = page({**note, "each": 7, "seed": 3}, fates)
+    assert re.findall(r"ci\.mutation\.models --each \d+ --seed \d+", told) == [
+        "ci.mutation.models --each 7 --seed 3"
+    ]
+
+
 def test_page_lists_each_survivor():
     _, fates = records()
-    page = (campaign.RECORDS.parent / "mutation-score-models.md").read_text(encoding="utf-8")
+    text = (campaign.RECORDS.parent / "mutation-score-models.md").read_text(encoding="utf-8")
     left = [one for one in fates if one["fate"] == "survived"]
-    shown = page.partition("## Survivors")[2]
+    shown = text.partition("## Survivors")[2]
     assert shown.count("\n| `") == len(left)
 
 

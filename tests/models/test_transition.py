@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from collections import Counter
 from dataclasses import replace
 from itertools import islice
 from random import Random
@@ -22,6 +24,7 @@ from paraply.models.language.transition import (
     relation,
     two_vocabulary_obligations,
 )
+from paraply.proving.readings import RECORD
 
 SYSTEMS = {system.name: system for system in systems()}
 SEED, WORLDS = 7, 12
@@ -181,6 +184,27 @@ def test_both_readings_of_every_small_system_are_one():
     for name in ("members", "certification", "commit_order", "restart[in order]"):
         for part in readings_agree(SYSTEMS[name]):
             assert judge_z3(part, timeout_s=10.0).answer is Answer.PROVED
+
+
+def test_readings_compare_what_responses_read_after_each_step():
+    with_responses = [system for system in SYSTEMS.values() if system.responses]
+    assert with_responses
+    for system in with_responses:
+        compared = Counter((part.statement, part.step) for part in readings_agree(system))
+        for response in system.responses:
+            assert {response.goal, response.rank[0].top} <= set(response.read_after)
+            for action in system.actions:
+                assert compared[response.name, action.name] > 1
+
+
+@pytest.mark.long
+def test_stored_comparison_is_of_todays_systems():
+    stored = json.loads(RECORD.read_text(encoding="utf-8"))
+    assert stored["unproved"] == 0
+    for kind, parts in {
+        "equivalences": readings_agree, "obligations": two_vocabulary_obligations
+    }.items():  # fmt: skip
+        assert stored[kind] == sum(1 for system in SYSTEMS.values() for _ in parts(system)), kind
 
 
 def test_readings_disagree_where_substitution_keeps_a_chosen_function(monkeypatch):

@@ -35,7 +35,9 @@ _FAMILY_TYPES = (
     ("bigint unsigned", ("1", "2", "9000000000", "3")),
 )
 _WITH_PREFIX = ("varchar", "char", "text", "binary", "varbinary", "blob")
-_TEXTS = ("'a'", "'A'", "'a '", "'ä'", "'b'", "'ab'", "'ss'", "'ß'", "''")
+_TEXTS = ("'a'", "'A'", "'a '", "'ä'", "'b'", "'ab'", "'ss'", "'ß'", "''", "'e'", "'e '")
+_NO_BREAK = (("'e'", "'e\u00a0'"), ("'a'", "'a\u00a0'"), ("'e '", "'e\u00a0'"))
+"""No-break spaces weigh as much as the spaces that fill a CHAR in some collations."""
 _TYPES = {
     "int": ("1", "2", "3", "4"), "tinyint unsigned": ("1", "2", "200", "255"),
     "bigint": ("-1", "1", "9000000000", "2"), "decimal(8,2)": ("1", "1.00", "2.50", "-3"),
@@ -164,7 +166,10 @@ class _Drawing:
             sql = f"{kind} CHARACTER SET {charset}"
             if collation != charset:
                 sql += f" COLLATE {collation}"
-            return sql, tuple(draw.sample(_TEXTS, 5))
+            texts = draw.sample(_TEXTS, 5)
+            if draw.random() < 0.25:
+                texts[:2] = draw.choice(_NO_BREAK)
+            return sql, tuple(texts)
         types = _TYPES_11_8 if self.flavour == "mariadb-11.8" else _TYPES
         return draw.choice(list(types.items()))
 

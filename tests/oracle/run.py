@@ -84,6 +84,16 @@ class Tally:
                 answers[word] += number
         return answers["unknown"] / max(1, answers.total())
 
+    def too_often_unknown(self) -> dict[str, float]:
+        """Return the shares above the limit, of the states that have all knowledge.
+
+        The slack is three standard errors of the limit in a sample of as many draws as cases, not
+        pairs: those of one case share a schema.
+        """
+        slack = 3 * (UNKNOWN_MAX * (1 - UNKNOWN_MAX) / max(1, self.cases)) ** 0.5
+        shares = {name: self.unknown_share(name) for name in sorted(COMPLETE)}
+        return {name: share for name, share in shares.items() if share > UNKNOWN_MAX + slack}
+
     def table(self) -> str:
         """Return the tally as text."""
         lines = [

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 import shutil
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
@@ -112,6 +113,23 @@ def test_weakest_precondition_is_not_simplified():
     f = system.state("f", INT, BOOL)
     system.action("a", updates={f: lambda p: TRUE})
     assert plain_post(And((f(P), TRUE)), system.actions[0]) == And((TRUE, TRUE))
+
+
+@pytest.mark.parametrize("cpu_s", [250.0, 350.0])
+def test_time_in_all_is_printed_and_too_much_of_it_is_a_warning(
+    monkeypatch, capsys, tmp_path, cpu_s
+):
+    others = ("certification", SMALL)
+
+    def coqc(_, module):
+        return "", "", cpu_s if module.startswith("M_") else 0.0
+
+    monkeypatch.setattr(assistant, "compiled", coqc)
+    monkeypatch.setattr(assistant, "File", lambda *_: SimpleNamespace(text=str))
+    assistant.main(["--folder", str(tmp_path), *others])
+    said = capsys.readouterr()
+    assert re.search(rf"theorems, {2 * cpu_s:.0f} CPU s, \d+ s in all\n$", said.out)
+    assert ("warning: more than 600 CPU s" in said.err) == (2 * cpu_s > assistant.IN_ALL_S)
 
 
 # With Coq.

@@ -38,6 +38,7 @@ def result_with(text):
         replace(result.critical_path[1], waits_for=7, because=text),
     ]
     result.assumptions = [text]
+    result.statements_asked = [text]
     result.files[0].name = text
     return result
 

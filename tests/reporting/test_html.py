@@ -180,6 +180,13 @@ def test_log_without_a_logical_clock_has_no_picture_of_one():
     assert "commit-group" in text
 
 
+def test_rows_in_doubt_have_a_figure_of_their_own():
+    result = violated_result()
+    assert "in doubt" not in render_html(result)
+    result.replay.rows_in_doubt = 1_200
+    assert "<b>1,200</b> in doubt" in render_html(result)
+
+
 def test_cards_past_the_limit_are_counted():
     result = violated_result()
     result.violations = result.violations[:1] * (CARDS_MAX + 3)

@@ -95,6 +95,15 @@ def test_both_transactions_of_a_violation_are_named_with_place_and_timestamp():
         assert part in text
 
 
+def test_rows_in_doubt_have_a_line_of_their_own():
+    result = violated_result()
+    assert "in doubt" not in render_terminal(result, width=500, colour=False, plain=True)
+    for rows, words in ((1, "1 row image does not fit"), (1_200, "1,200 row images do not fit")):
+        result.replay.rows_in_doubt = rows
+        for plain in (False, True):
+            assert words in render_terminal(result, width=500, colour=False, plain=plain)
+
+
 def test_violations_past_the_first_five_are_counted():
     result = violated_result()
     result.violations = result.violations * 4

@@ -13,6 +13,9 @@ from paraply.models.judging.judges import JUDGES
 from paraply.models.judging.proving import needed
 from paraply.proving.stability import stored as stored_stability
 
+LIMIT_S = 60
+"""Seconds of three judges for a theorem."""
+
 
 def obligation_count(entry: Theorem) -> int:
     """Return a theorem's number of obligations."""
@@ -30,6 +33,24 @@ def seconds_of(entry: Theorem) -> dict[str, float]:
         judge: round(sum(record[judge]["systems"].get(name, 0.0) for name in names), 2)
         for judge in JUDGES
     }
+
+
+def seconds_section() -> list[str]:
+    """Return the slowest theorem over its judges, and each judge's seconds for all systems."""
+    record = stored_stability()
+    spent = {entry.id: seconds_of(entry) for entry in THEOREMS}
+    slowest = max(spent, key=lambda name: sum(spent[name].values()))
+    of_slowest = ", ".join(f"{judge} {seconds}" for judge, seconds in spent[slowest].items())
+    sums = ", ".join(f"{judge} {record[judge]['median_seconds']}" for judge in JUDGES)
+    in_all = sum(record[judge]["median_seconds"] for judge in JUDGES)
+    return [
+        f"As stored, in CPU seconds of judging: the slowest theorem is [{slowest}]({slowest}.md), "
+        f"{sum(spent[slowest].values()):.1f} over three judges ({of_slowest}). All theorems "
+        f"together, each system once: {sums}; {in_all:.1f} over three judges. So each theorem "
+        f"{'takes' if sum(spent[slowest].values()) < LIMIT_S else 'does not take'} less than "
+        f"{LIMIT_S} seconds, all of them together "
+        f"{'do, too' if in_all < LIMIT_S else 'take more'}.",
+    ]
 
 
 def faults_shown(counterexamples: Iterable[str]) -> list[str]:

@@ -15,8 +15,9 @@ from typing import Any
 
 from ci.pages.proofs.dropping import page as dropping_page
 from ci.pages.proofs.finding import page as found_page
-from ci.pages.proofs.manifest import manifest, obligation_count
+from ci.pages.proofs.manifest import manifest, obligation_count, seconds_section
 from ci.pages.proofs.replays_page import reference_section, replays_page
+from ci.pages.proofs.standing import standing_cell, standing_line
 from ci.pages.proofs.witnesses import stored as stored_witnesses
 from ci.pages.writing import pages_main
 from paraply.models.claims.claim import Counterexample, Theorem
@@ -80,6 +81,7 @@ def theorem_page(entry: Theorem, prose: dict[str, str], assumptions: dict[str, A
         "## In plain words", "", prose["plain"], "",
         "## Why it matters", "", prose["why"], "",
         "## Distance from servers", "", prose["distance"], "",
+        standing_line(entry.standing), "",
         f"Source: {entry.source}. Actions:", "",
         "| action | what happens |", "| --- | --- |",
         *(f"| `{action.name}` | {action.meaning or 'time passes'} |" for action in first.actions),
@@ -99,12 +101,21 @@ def theorem_page(entry: Theorem, prose: dict[str, str], assumptions: dict[str, A
         f"({', '.join(s.name for s in systems)}){rule}, by [three judges](README.md#three-judges). "
         f"Runs reach all actions; {_reached(first)}. It would notice "
         + ", ".join(f"[{c}]({c}.md)" for c in entry.delimited_by) + ".", "",
-        *(["## Example", "", prose["example"], ""] if "example" in prose else []),
+        *_example(entry, prose),
         "## Not claimed", "", prose["not_claimed"], "",
         "```", f"paraply prove {entry.id} --matrix", "```", "",
         "## History", "", *_history(entry), "",
     ]  # fmt: skip
     return "\n".join(lines)
+
+
+def _example(entry: Theorem, prose: dict[str, str]) -> list[str]:
+    if "example" not in prose:
+        raise SystemExit(f"proofs/prose.toml: {entry.id} has no example")
+    lines = ["## Example", "", prose["example"], ""]
+    if "figure" in prose:
+        lines += ["```mermaid", *prose["figure"].splitlines(), "```", ""]
+    return lines
 
 
 def response_section(system: System, response: Response) -> list[str]:
@@ -217,7 +228,8 @@ def readme_page() -> str:
         "refuted statement has a shortest run. "
         "`make prove` does all of it again (a minute or two); `paraply prove --solver kernel` does "
         "it without a solver (seconds).", "",
-        "| | claim | obligations | assumes | delimited by |", "| --- | --- | --- | --- | --- |",
+        "| | claim | obligations | assumes | delimited by | in the group model (P49) |",
+        "| --- | --- | --- | --- | --- | --- |",
     ]  # fmt: skip
     for entry in THEOREMS:
         limits = ", ".join(f"[{c}]({c}.md)" for c in entry.delimited_by)
@@ -225,7 +237,7 @@ def readme_page() -> str:
         lines.append(
             f"| [{entry.id}]({entry.id}.md) | {_kind(entry)}{entry.claim} | "
             f"{obligation_count(entry)} | "
-            f"{assumed} | {limits} |"
+            f"{assumed} | {limits} | {standing_cell(entry.standing)} |"
         )
     lines += ["", "| | refuted, as expected | steps | source |", "| --- | --- | --- | --- |"]
     lines += [
@@ -254,7 +266,8 @@ def readme_page() -> str:
         "and break the kernel to see the fuzz notice it.", "",
         "Stability: every obligation, with other random seeds and with the assertions in other "
         "orders (`python -m paraply.proving.stability`):", "",
-        *table(stored_stability()),
+        *table(stored_stability()), "",
+        *seconds_section(),
         "", "[DROPPING.md](DROPPING.md) says what happens to the proofs when a guard, an "
         "assumption or an invariant is left out; [FOUND.md](FOUND.md), for which statements a "
         "machine finds the invariants by itself.", "",
@@ -295,9 +308,10 @@ def front_end_section() -> list[str]:
     fuzzed = json.loads(FUZZED.read_text(encoding="utf-8"))
     return [
         "The definition of a step is the relation between the state before and after. "
-        f"{readings['equivalences']:,} weakest preconditions are proved equivalent to truth after "
-        f"the step, and {readings['obligations']:,} obligations are proved again over two "
-        f"vocabularies; {readings['unproved']} were left unproved ({readings['cpu_s']} CPU s of "
+        f"{readings['equivalences']:,} weakest preconditions, and values that responses read, are "
+        "proved equivalent to those after the step, and "
+        f"{readings['obligations']:,} obligations are proved again over two vocabularies; "
+        f"{readings['unproved']} were left unproved ({readings['cpu_s']} CPU s of "
         "Z3, `python -m paraply.proving.readings --store`). Of "
         f"{fuzzed['systems']:,} random small systems (seed {fuzzed['seed']}), Z3 proved "
         f"{fuzzed['proved']:,} statements of {fuzzed['with_proofs']:,}. The explicit search, which "

@@ -7,6 +7,7 @@ log allow. So no conclusion is false, but an overlap may be missed.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -27,6 +28,8 @@ from paraply.vocabulary.write_set import Item, sorted_items
 SOURCE = "source"
 IsThere = Callable[[TransactionId], bool]
 _UNTIMED = LogicalTime(0)
+_GTID = re.compile(r"[\w-]+(?::\w+)*")
+"""What may be a GTID in an applier's error."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -259,10 +262,9 @@ class MemberStory:
     def _ending(self) -> Iterator[Event]:
         failed = self.member.applier_error
         if failed:
-            done = set(self.order)
-            first = next((one.id for one in self.log.transactions if one.id not in done), None)
-            if first is not None:
-                yield self._event(EventKind.FAILED, transaction=first, note=failed)
+            stopped_at = self._stopped_at(failed)
+            if stopped_at is not None:
+                yield self._event(EventKind.FAILED, transaction=stopped_at, note=failed)
         final = self.member.final
         if final is None or failed:
             # A failed applier has not finished: skip the comparison with the source.
@@ -275,6 +277,14 @@ class MemberStory:
             gtid_set=final.gtid_position,
             members=(SOURCE,),
         )
+
+    def _stopped_at(self, error: str) -> TransactionId | None:
+        """Return the transaction whose GTID an error names, else the first that is not applied."""
+        for gtid in _GTID.findall(error):
+            if gtid in self.log.ids:
+                return self.log.ids[gtid]
+        done = set(self.order)
+        return next((one.id for one in self.log.transactions if one.id not in done), None)
 
     def _compared(self, final: Final) -> Iterator[Event]:
         for table in final.compared:

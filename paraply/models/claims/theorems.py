@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-from paraply.models.claims.claim import Counterexample, Theorem
+from paraply.models.claims.claim import (
+    LOGGED_VIEWS,
+    RECOVERY,
+    Counterexample,
+    Theorem,
+    about,
+    smaller_only,
+    there_too,
+)
 from paraply.models.claims.commits.theorems import THEOREMS_OF_COMMITS
 from paraply.models.claims.exactly_once.theorems import THEOREMS_OF_EXACTLY_ONCE
 from paraply.models.claims.group.theorems import THEOREMS_OF_THE_GROUP
@@ -62,6 +70,7 @@ _STATED: tuple[Theorem, ...] = (
         statements=("conflicting_rows_are_ordered",),
         assumes=("A1",),
         delimited_by=("C03", "C04", "C06"),
+        standing=there_too("P53.conflicting_rows_are_ordered", but=LOGGED_VIEWS),
         source="WL#8440 AL1, EX3, EX6",
     ),
     Theorem(
@@ -71,6 +80,7 @@ _STATED: tuple[Theorem, ...] = (
         statements=("without_write_set_is_alone",),
         assumes=(),
         delimited_by=("C01",),
+        standing=there_too("P53.without_write_set_is_alone", but=LOGGED_VIEWS),
         source="WL#8440 EX4",
     ),
     Theorem(
@@ -80,6 +90,7 @@ _STATED: tuple[Theorem, ...] = (
         statements=("view_change_is_a_barrier",),
         assumes=(),
         delimited_by=("C05",),
+        standing=smaller_only("the group model logs no view changes"),
         source="WL#8440 View_change_log_event, EX7",
     ),
     Theorem(
@@ -89,6 +100,7 @@ _STATED: tuple[Theorem, ...] = (
         statements=("last_committed_is_below",),
         assumes=(),
         delimited_by=("C02",),
+        standing=there_too("P53.last_committed_is_below", but=LOGGED_VIEWS),
         source="WL#8440 definitions; ER_RPL_INCONSISTENT_TIMESTAMPS",
     ),
     Theorem(
@@ -102,6 +114,9 @@ _STATED: tuple[Theorem, ...] = (
         statements=("first_certified_wins",),
         assumes=("A2",),
         delimited_by=("C07", "C08", "C09"),
+        standing=there_too(
+            "P49.changes_are_made_on_the_last_version", "P55.changes_are_made_on_the_last_version"
+        ),
         source="WL#8440 trx.LC; Certifier::certify, Certifier::garbage_collect",
     ),
     Theorem(
@@ -115,6 +130,7 @@ _STATED: tuple[Theorem, ...] = (
         statements=("refusals_are_deserved",),
         assumes=("A4",),
         delimited_by=("C10",),
+        standing=smaller_only("the group model states nothing about refusals"),
         source="Certifier::certify",
     ),
     Theorem(
@@ -124,6 +140,7 @@ _STATED: tuple[Theorem, ...] = (
         statements=("commit_order_preserved",),
         assumes=(),
         delimited_by=("C11",),
+        standing=there_too("P54.members_show_prefixes"),
         source="WL#8440 session commit order; slave_preserve_commit_order",
     ),
     Theorem(
@@ -133,6 +150,7 @@ _STATED: tuple[Theorem, ...] = (
         statements=("readers_see_prefixes",),
         assumes=(),
         delimited_by=("C12",),
+        standing=there_too("P54.members_show_prefixes"),
         source="WL#4648 consistency levels",
     ),
     Theorem(
@@ -143,6 +161,7 @@ _STATED: tuple[Theorem, ...] = (
         statements=("the_head_is_never_blocked", "the_head_may_start"),
         assumes=("A14",),
         delimited_by=("C13", "C70"),
+        standing=smaller_only("the group model states nothing about deadlocks"),
         source="WL#4648 C3; Commit_order_manager",
     ),
     Theorem(
@@ -153,6 +172,7 @@ _STATED: tuple[Theorem, ...] = (
         statements=("no_phantom_visibility",),
         assumes=("A5",),
         delimited_by=("C14", "C15", "C16"),
+        standing=there_too("P56.what_readers_see_is_at_others", but=RECOVERY),
         source="MDEV-162",
     ),
     Theorem(
@@ -162,6 +182,7 @@ _STATED: tuple[Theorem, ...] = (
         statements=("confirmed_survives",),
         assumes=("A5",),
         delimited_by=("C17",),
+        standing=there_too("P56.what_clients_are_told_is_at_others", but=RECOVERY),
         source="MDEV-162",
     ),
     Theorem(
@@ -172,6 +193,7 @@ _STATED: tuple[Theorem, ...] = (
         statements=("no_overtaking",),
         assumes=(),
         delimited_by=("C18",),
+        standing=about("the commit stages of one source"),
         source="MDEV-162 stages 1 to 4",
     ),
     Theorem(
@@ -181,6 +203,7 @@ _STATED: tuple[Theorem, ...] = (
         statements=("replica_is_not_ahead",),
         assumes=(),
         delimited_by=("C19",),
+        standing=about("what a crash leaves of one source's binary log"),
         source="MDEV-162; sync_binlog=1",
     ),
     Theorem(
@@ -191,6 +214,9 @@ _STATED: tuple[Theorem, ...] = (
         statements=("what_a_refuses_b_refuses", "what_b_refuses_a_refuses"),
         assumes=("A2", "A4"),
         delimited_by=("C20", "C67", "C130"),
+        standing=smaller_only(
+            "the group model decides with one certification info for all members",
+        ),
         source="WL#8440 certification; Certifier::garbage_collect",
     ),
     Theorem(
@@ -200,6 +226,7 @@ _STATED: tuple[Theorem, ...] = (
         statements=("conflicting_rows_are_ordered",),
         assumes=("A6",),
         delimited_by=("C21", "C22"),
+        standing=about("the dependency tracker of one source"),
         source="WL#7165; Writeset_trx_dependency_tracker",
     ),
     Theorem(
@@ -209,6 +236,7 @@ _STATED: tuple[Theorem, ...] = (
         statements=("conflicting_rows_are_ordered",),
         assumes=(),
         delimited_by=("C23",),
+        standing=smaller_only("the group model has no numbers of Galera"),
         source="Galera certification index and apply monitor",
     ),
     Theorem(
@@ -218,6 +246,7 @@ _STATED: tuple[Theorem, ...] = (
         statements=("nothing_is_applied_twice",),
         assumes=("A15",),
         delimited_by=("C24", "C71"),
+        standing=smaller_only("a crashed member gets its donor's state, not its relay log"),
         source="WL#8440, applier recovery; GTID auto-skip",
     ),
     Theorem(
@@ -227,6 +256,7 @@ _STATED: tuple[Theorem, ...] = (
         statements=("nothing_is_passed_over",),
         assumes=("A16",),
         delimited_by=("C25", "C72"),
+        standing=smaller_only("a crashed member gets its donor's state, not its relay log"),
         source="WL#8440, applier recovery, EX7",
     ),
     Theorem(
@@ -237,6 +267,7 @@ _STATED: tuple[Theorem, ...] = (
         statements=("position_equals_data",),
         assumes=(),
         delimited_by=("C26", "C27"),
+        standing=about("positions of an asynchronous MariaDB replica"),
         source="MariaDB global transaction id, rpl_slave_state",
     ),
     Theorem(
@@ -247,6 +278,7 @@ _STATED: tuple[Theorem, ...] = (
         statements=("nothing_is_applied_twice", "nothing_is_passed_over"),
         assumes=(),
         delimited_by=("C27",),
+        standing=about("positions of an asynchronous MariaDB replica"),
         source="MariaDB global transaction id, in-order parallel replication",
     ),
     Theorem(
@@ -256,6 +288,7 @@ _STATED: tuple[Theorem, ...] = (
         statements=("last_committed_is_minimal",),
         assumes=(),
         delimited_by=("C28",),
+        standing=smaller_only("there LC may be any sufficient number"),
         source="WL#8440 AL1 step 3a",
     ),
     Theorem(
@@ -265,6 +298,7 @@ _STATED: tuple[Theorem, ...] = (
         statements=("starts_respect_last_committed",),
         assumes=(),
         delimited_by=("C29", "C30"),
+        standing=smaller_only("the group model has no queue of the coordinator"),
         source="Mts_submode_logical_clock, Slave_committed_queue::find_lwm",
     ),
     *THEOREMS_OF_COMMITS,
@@ -276,6 +310,12 @@ _STATED: tuple[Theorem, ...] = (
         statements=("changes_land_as_certified",),
         assumes=("A11",),
         delimited_by=("C48", "C49", "C50", "C51", "C52"),
+        standing=there_too(
+            "P54.changes_land_as_certified",
+            "P55.changes_land_as_certified",
+            "P55.changes_are_made_on_the_last_version",
+            but=LOGGED_VIEWS,
+        ),
         source="WL#8440 EX2 (silently fail), EX5, EX7",
     ),
     Theorem(
@@ -286,6 +326,7 @@ _STATED: tuple[Theorem, ...] = (
         statements=("definitions_are_as_certified", "alterations_are_as_certified"),
         assumes=("A11", "A12"),
         delimited_by=("C53", "C54"),
+        standing=smaller_only("the group model has no DDL and no metadata locks"),
         source="WL#8440 EX4; metadata locking",
     ),
     Theorem(
@@ -296,6 +337,7 @@ _STATED: tuple[Theorem, ...] = (
         statements=("members_converge",),
         assumes=("A11", "A12"),
         delimited_by=("C55",),
+        standing=there_too("P55.members_agree_in_the_end", but="tables, and logged view changes"),
         source="WL#8440; strong eventual consistency of a group",
     ),
     *THEOREMS_OF_REFINEMENT,

@@ -87,6 +87,13 @@ class Response:
         """Return that the goal is still to be reached."""
         return self.pending, negate(self.goal)
 
+    @property
+    def read_after(self) -> tuple[Term, ...]:
+        """Return the terms whose values after a step its obligations speak of."""
+        numbers = (end for measure in self.rank for end in (measure.top, measure.bottom))
+        situations = (term for case in self.cases for term in (case.condition, *case.arguments))
+        return tuple(dict.fromkeys((self.pending, self.goal, *numbers, *situations)))
+
     def part(self, case: Case) -> str:
         """Return the name of a case's obligations."""
         return f"{self.name}.{case.name}"

@@ -224,7 +224,7 @@ class Auditor:
         if self._has[COMMIT_GROUP] and COMMIT_GROUP in self._appliers:
             found.append(
                 "commit-group: transactions overlap only with neighbours of the same commit id in "
-                "their domain (slave_parallel_mode=conservative); DDL runs alone; optimistic modes "
+                "their domain (conservative mode); DDL runs alone; optimistic modes "
                 "overlap more and roll back on conflict"
             )
         if self._uncertain_keys:

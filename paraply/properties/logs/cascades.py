@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from paraply.vocabulary.log import Operation, RowChange, RowImage
 from paraply.vocabulary.schema import ForeignKey, TableSchema
@@ -10,11 +11,29 @@ from paraply.vocabulary.schema import ForeignKey, TableSchema
 _CHANGES_CHILD = frozenset({"CASCADE", "SET NULL", "SET DEFAULT"})
 
 
+class Reached(NamedTuple):
+    """A table that an unlogged cascade may change."""
+
+    table: str
+    deletes: bool
+    """Whether it deletes rows; otherwise it changes columns."""
+    moves: bool
+    """Whether a row may have another identity afterwards."""
+
+
+class _Child(NamedTuple):
+    foreign_key: ForeignKey
+    names_rows: bool
+    """Whether its columns may belong to what identifies a row."""
+    always_moves: bool
+    """Whether even a deleted row may go on under another identity."""
+
+
 class Cascades:
     """Known foreign keys by referenced table."""
 
     def __init__(self) -> None:
-        self._children: dict[str, dict[tuple[str, str], ForeignKey]] = {}
+        self._children: dict[str, dict[tuple[str, str], _Child]] = {}
         """By lower-case parent, then child and name."""
         self._related: set[str] = set()
         self._unknown: set[str] = set()
@@ -45,9 +64,16 @@ class Cascades:
             self._unknown.add(table)
         else:
             self._unknown.discard(table)
-        for foreign_key in schema.foreign_keys if schema is not None else ():
+        if schema is None:
+            return
+        for foreign_key in schema.foreign_keys:
             children = self._children.setdefault(foreign_key.parent.lower(), {})
-            children[table, foreign_key.name] = foreign_key
+            children[table, foreign_key.name] = _Child(
+                foreign_key,
+                names_rows=_names_rows(schema, foreign_key),
+                # MariaDB keeps a deleted row of a system-versioned table, under another end.
+                always_moves=schema.has_hidden_columns,
+            )
 
     def forget(self, table: str | None) -> None:
         """Forget ``table`` (None: all) after DDL."""
@@ -60,8 +86,8 @@ class Cascades:
 
     def reached(
         self, row: RowChange, after: RowImage | None, schema: TableSchema | None
-    ) -> Iterator[tuple[str, bool]]:
-        """Yield cascade-changed tables, and whether rows may be deleted.
+    ) -> Iterator[Reached]:
+        """Yield the tables that the change may cascade into.
 
         ``after`` is complete; ``schema`` is the changed table's.
         """
@@ -69,25 +95,26 @@ class Cascades:
         for table in self._unknown:
             # InnoDB refuses an update that cascades into the table that it updates.
             if table != row.table or row.operation is Operation.DELETE:
-                yield table, row.operation is Operation.DELETE
-        for (child, _), foreign_key in self._children.get(row.table.lower(), {}).items():
+                yield Reached(table, row.operation is Operation.DELETE, moves=True)
+        for (name, _), child in self._children.get(row.table.lower(), {}).items():
             deleted = row.operation is Operation.DELETE
-            if deleted or _changes_referenced(row, after, schema, foreign_key):
-                yield from self._cascade(child, foreign_key, deleted, visited)
+            if deleted or _changes_referenced(row, after, schema, child.foreign_key):
+                yield from self._cascade(name, child, deleted, visited)
 
     def _cascade(
-        self, child: str, foreign_key: ForeignKey, deleted: bool, visited: set[tuple[str, bool]]
-    ) -> Iterator[tuple[str, bool]]:
+        self, name: str, child: _Child, deleted: bool, visited: set[tuple[str, bool]]
+    ) -> Iterator[Reached]:
+        foreign_key = child.foreign_key
         action = (foreign_key.on_delete if deleted else foreign_key.on_update).upper()
         if action not in _CHANGES_CHILD:
             return
         # A cascaded delete deletes; everything else updates the child.
         deletes = deleted and action == "CASCADE"
-        yield child, deletes
-        if (child, deletes) in visited:
+        yield Reached(name, deletes, child.always_moves or (child.names_rows and not deletes))
+        if (name, deletes) in visited:
             return
-        visited.add((child, deletes))
-        for (grandchild, _), further in self._children.get(child.lower(), {}).items():
+        visited.add((name, deletes))
+        for (grandchild, _), further in self._children.get(name.lower(), {}).items():
             yield from self._cascade(grandchild, further, deletes, visited)
 
     def go_on(self, later: Cascades) -> None:
@@ -103,6 +130,18 @@ class Cascades:
         """Return a text that identifies the state."""
         children = {parent: sorted(known) for parent, known in sorted(self._children.items())}
         return repr((sorted(self._related), sorted(self._unknown), children))
+
+
+def _names_rows(schema: TableSchema, foreign_key: ForeignKey) -> bool:
+    """Return whether a change of the foreign key's columns may change which key names a row."""
+    for key in schema.unique_keys:
+        columns = {part.column for part in key.parts}
+        # A generated column may be computed from the foreign key's.
+        if columns & {*foreign_key.columns} or any(schema.columns[c].generated for c in columns):
+            return True
+        if key.name == "PRIMARY" or not any(schema.columns[c].nullable for c in columns):
+            return False  # No later key names a row.
+    return not schema.keys_complete
 
 
 def _changes_referenced(

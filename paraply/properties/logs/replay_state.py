@@ -90,7 +90,21 @@ class TableState:
     rows: int = 0
     """Rows added by the log or part."""
     doubted_at: int | None = None
-    """Ordinal of the last possible unlogged cascade, or insert without its key."""
+    """Ordinal of the last possible unlogged cascade, or change without its key."""
+    moved_at: int | None = None
+    """Ordinal of the last of these that may have left a row under an identity without a record."""
+
+    def doubt(self, at: int, *, moves: bool) -> None:
+        """Note a change without a record at ordinal ``at``; a prepared one may come late."""
+        self.doubted_at = at if self.doubted_at is None else max(at, self.doubted_at)
+        if moves:
+            self.moved_at = at if self.moved_at is None else max(at, self.moved_at)
+
+    def take_doubts(self, left: TableState, after: int | None = None) -> None:
+        """Add the doubts of another state, those past ordinal ``after`` alone if it is given."""
+        for at, moves in ((left.moved_at, True), (left.doubted_at, False)):
+            if at is not None and (after is None or at > after):
+                self.doubt(at, moves=moves)
 
 
 @dataclass(slots=True, eq=False)
@@ -109,6 +123,14 @@ class RowState:
         """Return whether it may have changed without a record."""
         doubted_at = self.table.doubted_at
         return doubted_at is not None and self.written_at <= doubted_at
+
+    def may_be_back(self, now: int) -> bool:
+        """Return whether a change at ordinal ``now`` may find a row in a deleted one's place."""
+        if self.written_at == now:
+            # Where cascades are logged, a row that refers to itself may be deleted by both.
+            return self.in_doubt
+        moved_at = self.table.moved_at
+        return moved_at is not None and self.written_at <= moved_at
 
 
 @dataclass(slots=True)
@@ -223,6 +245,8 @@ class ReplayState:
         for table in self._tables.values():
             if table.doubted_at is not None:
                 table.doubted_at += by
+            if table.moved_at is not None:
+                table.moved_at += by
 
     def go_on(self, later: ReplayState, resets: Resets, transactions: int) -> None:
         """Estimate the state after a part that left ``later`` from nothing.
@@ -240,8 +264,7 @@ class ReplayState:
             table = self.table(left.name)
             if resets.cover(left.name.lower()):
                 table.born = left.born
-            if left.doubted_at is not None:
-                table.doubted_at, table.born = left.doubted_at, False
+            table.take_doubts(left)
         gone = TableState("")
         for identity, row in later._rows.items():
             is_gone = later._tables.get(row.table.name.lower()) is not row.table
@@ -258,14 +281,13 @@ class ReplayState:
         """Add doubts of another start."""
         for left in followed.tables():
             table = self.known_table(left.name)
-            arose = left.doubted_at is not None and left.doubted_at > -transactions
-            if table is not None and arose:
-                table.doubted_at, table.born = left.doubted_at, False
+            if table is not None:
+                table.take_doubts(left, after=-transactions)
 
     def describe(self, digest: blake2b) -> None:
         """Feed all replay-relevant state into ``digest``."""
         for name, table in sorted(self._tables.items()):
-            digest.update(repr((name, table.born, table.doubted_at)).encode())
+            digest.update(repr((name, table.born, table.doubted_at, table.moved_at)).encode())
         for identity, row in self._rows.items():
             name = row.table.name.lower()
             what = (identity, row.columns, sorted(row.others.items()), row.written_at)

@@ -6,8 +6,8 @@ reordered changes; a replica will differ or stop.
 
 Rows older than the log are adopted as unknown. Partial images compare their columns. TRUNCATE and
 CREATE TABLE empty a table. Other DDL makes it unknown; statement-based changes and incidents make
-all unknown. XA rows count from XA COMMIT. Children that misfit after unlogged cascades count as
-unknown.
+all unknown. XA rows count from XA COMMIT. Rows that misfit count as in doubt if an unlogged cascade
+may explain it: it deletes and changes rows, but adds none.
 """
 
 from __future__ import annotations
@@ -305,7 +305,7 @@ class RowReplay:
             if found.is_hidden:
                 # A minimal image leaves keys to their defaults, and MariaDB 11.8 leaves generated
                 # columns out: it may be any row.
-                self._doubt(self._state.table(row.table))
+                self._state.table(row.table).doubt(txn.ordinal, moves=True)
             else:
                 keyless = self._has_no_keys(row.table, before, after)
                 (self._keyless if keyless else self._unknown_tables)[row.table] = None
@@ -354,7 +354,9 @@ class RowReplay:
             result.before_images_unknown += 1
         elif known is None or known.columns is None:
             gone = "was deleted before" if known is not None else "was never inserted"
-            in_doubt = known.in_doubt if known is not None else table.doubted_at is not None
+            in_doubt = (
+                table.moved_at is not None if known is None else known.may_be_back(txn.ordinal)
+            )
             message = f"{row.operation.value} of a row that {gone}"
             self._contradict(ROWS_EXIST, row, key, message, in_doubt)
         elif not columns_agree(known.columns, compute_columns(row.before)):
@@ -447,8 +449,6 @@ class RowReplay:
             if self._cascades.is_unknown(row.table):
                 self._unexplained[row.table] = None
             result.rows_in_doubt += 1
-            if name != INSERTED_KEYS_ARE_FREE:
-                result.before_images_unknown += 1
             return False
         if name != INSERTED_KEYS_ARE_FREE:
             result.before_images_missing += 1
@@ -472,18 +472,14 @@ class RowReplay:
         if row.before is None or row.unchecked:
             return
         schema = self._row_keys.schema_of(row.table)
-        for child, deletes in self._cascades.reached(row, after, schema):
-            state = self._state.known_table(child)
+        assert self._txn is not None
+        for reached in self._cascades.reached(row, after, schema):
+            state = self._state.known_table(reached.table)
             if state is None:
                 continue
-            self._doubt(state)
-            if deletes:
+            state.doubt(self._txn.ordinal, moves=reached.moves)
+            if reached.deletes:
                 self._cascaded[state.name] = None
-
-    def _doubt(self, state: TableState) -> None:
-        assert self._txn is not None
-        state.doubted_at = self._txn.ordinal
-        state.born = False
 
 
 def _at(image: RowImage, column: int) -> object:

@@ -169,7 +169,7 @@ class SafetyEvidence:
                     f"by transaction {ordinal}); a replica that uses GTIDs applies domains side "
                     "by side without any order",
                     "keep conflicting changes in one domain (gtid_domain_id), or set "
-                    "slave_parallel_mode=none on the replica",
+                    "slave_parallel_threads=0 on the replica",
                 )
             )
         crossed = self.domains.crossed()
@@ -181,7 +181,7 @@ class SafetyEvidence:
                     f"domain and changed in another{_named(crossed)}; a replica that uses GTIDs "
                     "applies domains side by side without any order",
                     "run a table's DDL in the domain of its changes (gtid_domain_id), or set "
-                    "slave_parallel_mode=none on the replica",
+                    "slave_parallel_threads=0 on the replica",
                 )
             )
         if self.statements_overlapping:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from paraply.reference_impl.causes import CRASH
 from paraply.reference_impl.recorder import Recorder
 from paraply.reference_impl.semi_sync.binlog import ReplicaState
 from paraply.reference_impl.semi_sync.cluster import Cluster
@@ -57,6 +56,21 @@ def _is_replica_awaited(history: History) -> bool:
 REPLICA_AWAITED = Cause(
     "wait_no_slave, a replica that crashed without a word, or recovered transactions that wait",
     _is_replica_awaited,
+)
+SOURCE_CRASHED = Cause(
+    "the source crashes",
+    lambda history: any(history.events_of(EventKind.CRASHED, member=SOURCE)),
+)
+SEEN_EARLY = Cause(
+    "engine commits do not wait for acknowledgements, or the source recovers from a crash",
+    lambda history: (
+        history.header.dialect == "after_commit"
+        or any(history.events_of(EventKind.RECOVERED, member=SOURCE))
+    ),
+)
+REPLICA_CRASHED = Cause(
+    "a replica crashes",
+    lambda history: any(one.member != SOURCE for one in history.events_of(EventKind.CRASHED)),
 )
 
 
@@ -117,20 +131,27 @@ class SemiSyncSubject(Subject):
             {"stages_follow_the_binary_log", "readers_at_the_source_see_prefixes"}
         ),
     }
+    causes: ClassVar[Mapping[str, Cause]] = dict.fromkeys(NOT_LOSSLESS, SEEN_EARLY)
 
     breaks_where = (
         KnownBreaches(
             where="sync_binlog=0",
             applies=lambda options: options["sync_binlog"] == 0,
+            breaks=frozenset({"replicas_are_never_ahead"}),
+            because="replicas get what is not synced",
+        ),
+        KnownBreaches(
+            where="sync_binlog=0",
+            applies=lambda options: options["sync_binlog"] == 0,
             breaks=frozenset(
                 {
-                    "replicas_are_never_ahead",
                     "recovery_decides_by_the_binlog",
                     "gtids_are_not_given_twice",
                     "commits_reach_their_end",
                 }
             ),
             because="replicas get what a crash of the source takes back",
+            cause=SOURCE_CRASHED,
         ),
         KnownBreaches(
             where="acknowledgements>=members",
@@ -161,6 +182,7 @@ class SemiSyncSubject(Subject):
                 }
             ),
             because="MDEV-4698: what a replica had acknowledged is thrown away and sent again",
+            cause=REPLICA_CRASHED,
         ),
         KnownBreaches(
             where="dump_takes_lock_log=true",
@@ -185,7 +207,7 @@ class SemiSyncSubject(Subject):
             breaks=frozenset({"what_was_confirmed_survives", "what_was_seen_survives"}),
             because="a replica that has what a crash of the source took back is promoted without "
             "what came after",
-            cause=CRASH,
+            cause=SOURCE_CRASHED,
         ),
     )
     unreachable: ClassVar[Mapping[str, frozenset[str]]] = {

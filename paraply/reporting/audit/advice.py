@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from paraply.reporting.audit.option_names import serial_setting
 from paraply.reporting.escape import shortened
 from paraply.reporting.words import current_prediction, metadata_model, share
 from paraply.vocabulary.audit_result import AuditResult, Parallelism, Reason
@@ -44,7 +45,8 @@ def _steps(result: AuditResult) -> Iterator[str]:
     models = {model.model: model for model in result.parallelism}
     metadata = metadata_model(result)
     if result.violations:
-        yield f"Until it is understood, apply this log serially ({_serially(result)})."
+        serially = serial_setting(result.newest_version, is_mariadb=result.is_mariadb)
+        yield f"Until it is understood, apply this log serially ({serially})."
         yield "Keep the files: they are the evidence for a bug report to whoever wrote them."
     if metadata is not None:
         yield from _tuning(result, metadata, models.get("row-conflicts"))
@@ -67,14 +69,6 @@ def about(subjects: Sequence[str]) -> str:
     named = ", ".join(shortened(subject) for subject in subjects[:SUBJECTS_MAX])
     more = len(subjects) - SUBJECTS_MAX
     return f"{named} and {more:,} more" if more > 0 else named
-
-
-def _is_mariadb(result: AuditResult) -> bool:
-    return any(file.format == "mariadb" for file in result.files)
-
-
-def _serially(result: AuditResult) -> str:
-    return "slave_parallel_threads=0" if _is_mariadb(result) else "replica_parallel_workers=1"
 
 
 def _lever(result: AuditResult) -> str:
@@ -129,9 +123,7 @@ def _tuning(
                 "; this source already tracks write sets, so tables without a primary key, foreign "
                 "key parents, DDL and binlog_transaction_dependency_history_size set the limit"
             )
-            is_tracking = not _is_mariadb(result) and any(
-                file.version >= ALWAYS_WRITESET_FROM for file in result.files
-            )
+            is_tracking = not result.is_mariadb and result.newest_version >= ALWAYS_WRITESET_FROM
             yield (
                 f"The rows would allow up to {gain:.1f} times the parallelism of the metadata "
                 f"({conflicts.ideal_speedup:.1f} against {metadata.ideal_speedup:.1f})"

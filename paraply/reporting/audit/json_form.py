@@ -127,6 +127,7 @@ def to_document(result: AuditResult) -> AuditDocument:
             for link in result.critical_path
         ],
         "assumptions": list(result.assumptions),
+        "statements_asked": list(result.statements_asked),
         "next_steps": next_steps(result),
     }
 

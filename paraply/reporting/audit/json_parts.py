@@ -109,7 +109,7 @@ class ReplayPart(TypedDict):
     before_images_unknown: Annotated[int, "Before images of rows older than the log: adopted."]
     duplicate_keys: Annotated[int, "Rows written to a key that another row holds."]
     rows_without_key: Annotated[int, "Row changes not followed because no key is known."]
-    rows_in_doubt: Annotated[int, "Images of rows that a cascade may have changed unlogged."]
+    rows_in_doubt: Annotated[int, "Images that do not fit, which unlogged changes may explain."]
     rows_forgotten: Annotated[int, "Rows the bounded state dropped; then they count as unseen."]
     final_rows: Annotated[
         int,
@@ -268,4 +268,5 @@ class AuditDocument(TypedDict):
     blockers: Annotated[list[BlockerPart], "What the critical path is made of, largest first."]
     critical_path: Annotated[list[PathLinkPart], "The longest chain of row conflicts, cut inside."]
     assumptions: Annotated[list[str], "What had to be assumed."]
+    statements_asked: Annotated[list[str], "What `--dsn` asked the server, in order."]
     next_steps: Annotated[list[str], "What to do about it, most useful first."]

@@ -43,6 +43,9 @@ CARDS_MAX = 5
 ROWS_MAX = 12
 """JSON and HTML contain all."""
 
+STATEMENT_MAX = 600
+"""Each statement that --dsn asks is shorter; JSON contains all in any case."""
+
 _SEVERITY_TONES = {"violation": Tone.BAD, "warning": Tone.WARNING, "note": Tone.QUIET}
 
 
@@ -59,6 +62,9 @@ def audit_outline(result: AuditResult) -> Outline:
         "Tables and their keys": _tables(result),
         "Files": _files(result),
         "Assumed": (Line(text=assumption) for assumption in result.assumptions),
+        "Asked of the server": (
+            Line(text=shortened(statement, STATEMENT_MAX)) for statement in result.statements_asked
+        ),
         "Next": (
             Line(lead=f"{number}.", text=step)
             for number, step in enumerate(next_steps(result), start=1)
@@ -207,6 +213,14 @@ def _replay(result: AuditResult) -> Iterator[Block]:
         f"{'at most ' if replay.cascaded_tables else ''}{counted(replay.final_rows, 'row')} at the "
         "end."
     )
+    if replay.rows_in_doubt:
+        yield Line(
+            lead="in doubt",
+            text=f"{counted(replay.rows_in_doubt, 'row image does', 'row images do')} not fit, but "
+            "a change without a record may explain it: a foreign key's cascade, or a row whose key "
+            "was not logged.",
+            tone=Tone.UNSURE,
+        )
     if replay.rows_without_key:
         yield Line(
             lead="not followed",

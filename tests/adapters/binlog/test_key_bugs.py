@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from paraply.adapters.binlog.column_types import ColumnType, WireColumn
+from paraply.adapters.binlog.compiled.descriptors import part_rule
+from paraply.vocabulary.schema import Column, KeyPart
+from tests.builders.column_specs import UTF8MB4
 from tests.builders.key_cases import conflict, insert, may_conflict, registry_of, update
 from tests.builders.key_pairs import (
     both,
@@ -41,6 +45,50 @@ def test_prefix_of_bytes_counts_bytes():
     registry = registry_of("CREATE TABLE t (id int PRIMARY KEY, a blob, UNIQUE u (a(2)))")
     one, two = both(registry, insert("t", 1, b"\x00\xffA"), insert("t", 2, b"\x00\xffB"))
     assert conflict(one, two) == {("d.t", "u")}
+
+
+NO_PAD = [
+    # MariaDB compares CHAR(n) with its filling spaces: no-break space and space weigh the same.
+    ("utf8mb4_uca1400_nopad_ai_ci", True),
+    ("utf8mb4_unicode_nopad_ci", True),
+    ("utf8mb4_nopad_bin", False),
+    # MySQL cuts the spaces first.
+    ("utf8mb4_0900_ai_ci", False),
+]
+
+
+@pytest.mark.parametrize(("collation", "equal"), NO_PAD)
+def test_char_of_a_nopad_collation_compares_with_its_filling_spaces(collation, equal):
+    registry = registry_of(f"CREATE TABLE t (a char(4) COLLATE {collation} PRIMARY KEY)")
+    one, two, three, four = both(
+        registry,
+        insert("t", "e"),
+        insert("t", "e\xa0"),
+        insert("t", "f\xa0".encode()),
+        insert("t", "f \xa0"),
+    )
+    assert bool(conflict(one, two)) is equal
+    assert bool(conflict(three, four)) is equal
+    assert not conflict(one, three)
+
+
+def test_varchar_of_a_nopad_collation_has_no_filling_spaces():
+    registry = registry_of(
+        "CREATE TABLE t (a varchar(4) COLLATE utf8mb4_uca1400_nopad_ai_ci PRIMARY KEY)"
+    )
+    one, two = both(registry, insert("t", "e"), insert("t", "e\xa0"))
+    assert not conflict(one, two)
+
+
+@pytest.mark.parametrize(("kind", "compiled"), [("char", False), ("varchar", True)])
+def test_kernels_leave_char_of_a_nopad_collation_to_the_readable_code(kind, compiled):
+    column = Column(
+        name="a", type_name=kind, length=4, charset="utf8mb4",
+        collation="utf8mb4_uca1400_nopad_ai_ci",
+    )  # fmt: skip
+    code = ColumnType.STRING if kind == "char" else ColumnType.VARCHAR
+    wire = WireColumn(kind=code, size=16, collation=UTF8MB4)
+    assert (part_rule(KeyPart(column=0), column, wire) is not None) is compiled
 
 
 def test_mysql_bug_110071_children_of_one_parent_do_not_conflict():

@@ -185,6 +185,23 @@ def test_applier_that_failed_is_judged_for_that_alone():
     assert verdict(history, "final_state_is_the_sources") is Verdict.UNKNOWN
 
 
+@pytest.mark.parametrize(
+    ("error", "failed"),
+    [
+        ("Error_code: 1032", 2),
+        ("Error 1032, Gtid 0-1-3, Internal MariaDB error code: 1032", 3),
+        ("An attempt was made to binlog GTID 0-1-1 after existing GTID 0-1-2", 1),
+        ("failed executing transaction '0-1-3' at source log bin.000001, end_log_pos 7", 3),
+    ],
+)
+def test_applier_failed_at_the_transaction_that_its_error_names(error, failed):
+    log = [update(1, 1), update(2, 2), update(3, 3)]
+    history = told(log, log[:1], applier_error=error, final=final(1, {1: 1, 2: 0, 3: 0}))
+    (event,) = history.events_of(EventKind.FAILED)
+    assert event.transaction == history.transactions[failed - 1].id
+    assert event.note == error
+
+
 def test_table_that_differs_at_the_end_has_diverged():
     log = [update(1, 1)]
     history = told(log, log, final=final(1, {1: 1}, differing={"live0.account"}))

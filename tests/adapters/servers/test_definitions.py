@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from contextlib import contextmanager
+from html import unescape
+from pathlib import Path
 
 import pytest
 
@@ -16,6 +19,7 @@ from paraply.errors import USAGE
 from paraply.vocabulary.errors import ParaplyError
 from tests.verifying.watch.sent_logs import answered
 
+LOG = Path(__file__).parents[2] / "fixtures/binlogs/mysql-9.7.4/load-full-metadata/bin.000001"
 TABLES = {
     "a`b.t": "CREATE TABLE `a``b`.`t` (id int PRIMARY KEY, v varchar(9) UNIQUE)",
     "shop.p": "CREATE TABLE `shop`.`p` (id int PRIMARY KEY)",
@@ -89,6 +93,31 @@ def test_definitions_of_both_servers_reach_the_judge(tmp_path, monkeypatch):
     assert (asked[0].schema, asked[0].target_schema) == tuple(
         str(tmp_path / f"{name}.sql") for name in ("one", "two")
     )
+
+
+def test_audit_lists_what_it_asked_in_every_report(tmp_path, monkeypatch, capsys):
+    server = Answers()
+    read_only = []
+
+    def connected(_, *, name, is_read_only):
+        read_only.append(is_read_only)
+        return server
+
+    monkeypatch.setattr(definitions, "ExistingServer", connected)
+    dsn, page, document = "mysql://me:s3cret@127.0.0.1:1", tmp_path / "a.html", tmp_path / "a.json"
+    reports = ["--html", str(page), "--json", str(document), "--details", "--plain"]
+    monkeypatch.setenv("COLUMNS", "2000")
+    assert main(["audit", str(LOG), "--dsn", dsn, *reports]) == 0
+    shown, found = capsys.readouterr().out, json.loads(document.read_text())
+    html = unescape(page.read_text())
+    assert read_only == [True]
+    # Variables, tables, two schemas, three tables.
+    assert len(server.asked) == 7
+    assert found["statements_asked"] == server.asked
+    for statement in server.asked:
+        assert statement in shown
+        assert f"<code>{statement}</code>" in html
+    assert "s3cret" not in shown + html + document.read_text()
 
 
 @pytest.mark.live

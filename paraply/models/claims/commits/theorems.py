@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from paraply.models.claims.claim import Theorem
+from paraply.models.claims.claim import RECOVERY, Theorem, about, smaller_only, there_too
 from paraply.models.systems.variants import (
     variant_of_batches,
     variant_of_crash_points,
@@ -31,6 +31,7 @@ THEOREMS_OF_COMMITS = (
         statements=("conflicting_rows_are_ordered",),
         assumes=("A7", "A8", "A9"),
         delimited_by=("C31", "C32", "C33", "C34", "C35", "C36"),
+        standing=about("parallel modes of an asynchronous MariaDB replica"),
         source="rpl_parallel.cc; MDEV-7458, MDEV-8302; WL#4648 C2",
     ),
     Theorem(
@@ -45,6 +46,7 @@ THEOREMS_OF_COMMITS = (
         ),
         assumes=("A7", "A8", "A9"),
         delimited_by=("C37",),
+        standing=about("parallel modes of an asynchronous MariaDB replica"),
         source="thd_rpl_deadlock_check; MDEV-5914",
     ),
     Theorem(
@@ -55,6 +57,7 @@ THEOREMS_OF_COMMITS = (
         statements=("somebody_can_move", "rotations_end"),
         assumes=(),
         delimited_by=("C38", "C39"),
+        standing=about("the commit stages of one source"),
         source="MDEV-162, pending XID issue; MDEV-181; MySQL bug 44058",
     ),
     Theorem(
@@ -65,6 +68,7 @@ THEOREMS_OF_COMMITS = (
         statements=("steps_run_out", "all_steps_are_taken", "somebody_can_move"),
         assumes=(),
         delimited_by=("C40",),
+        standing=about("the commit stages of one source"),
         source="MDEV-162 stages 1 to 4",
     ),
     Theorem(
@@ -75,6 +79,9 @@ THEOREMS_OF_COMMITS = (
         statements=("visible_is_at_a_whole_set",),
         assumes=("A18",),
         delimited_by=("C41", "C42", "C74"),
+        standing=there_too(
+            "P56.what_readers_see_is_at_others", but="servers that restart with their own logs"
+        ),
         source="rpl_semi_sync_source_wait_for_replica_count; AckContainer",
     ),
     Theorem(
@@ -85,6 +92,7 @@ THEOREMS_OF_COMMITS = (
         statements=("what_was_seen_survives",),
         assumes=("A10", "A18"),
         delimited_by=("C43", "C44"),
+        standing=smaller_only("the group model promotes no replica"),
         source="MDEV-162; quorum intersection",
     ),
     Theorem(
@@ -100,6 +108,7 @@ THEOREMS_OF_COMMITS = (
         ),
         assumes=("A17",),
         delimited_by=("C45", "C46", "C47", "C73"),
+        standing=about("positions of an asynchronous MariaDB replica"),
         source="MariaDB rpl_slave_state; two-phase commit with the binary log; MDEV-6549",
     ),
     Theorem(
@@ -111,6 +120,7 @@ THEOREMS_OF_COMMITS = (
         statements=("no_phantom_visibility",),
         assumes=("A5",),
         delimited_by=("C14", "C15", "C16"),
+        standing=there_too("P56.what_readers_see_is_at_others", but=RECOVERY),
         source="MDEV-162, the alternative for the DBA",
     ),
 )

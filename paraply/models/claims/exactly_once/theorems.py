@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from paraply.models.claims.claim import Theorem
+from paraply.models.claims.claim import Theorem, about
 from paraply.models.systems.variants import variant_of_auto_position
 
 with_any_purge = partial(
@@ -27,6 +27,7 @@ THEOREMS_OF_EXACTLY_ONCE = (
         ),
         assumes=("A15", "A16", "A18"),
         delimited_by=("C99", "C100", "C101", "C102", "C103", "C104", "C105"),
+        standing=about("one source and one replica, without certification and row locks"),
         source="MySQL manual, GTID auto-positioning; relay_log_recovery; error 1236",
     ),
     Theorem(
@@ -37,6 +38,7 @@ THEOREMS_OF_EXACTLY_ONCE = (
         statements=("what_is_missing_can_be_fetched",),
         assumes=("A21",),
         delimited_by=("C106",),
+        standing=about("one source and one replica, without certification and row locks"),
         source="MySQL manual, gtid_purged; PURGE BINARY LOGS, binlog_expire_logs_seconds",
     ),
 )

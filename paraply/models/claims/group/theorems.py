@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from paraply.models.claims.claim import Theorem
+from paraply.models.claims.claim import OF_THE_GROUP, Theorem, about, smaller_only, there_too
 from paraply.models.systems.variants import (
     variant_of_acknowledged_group,
     variant_of_group,
@@ -21,12 +21,13 @@ IN_ANY_ORDER = variant_of_parallel_group(name="parallel_group[any order]", commi
 THEOREMS_OF_THE_GROUP = (
     Theorem(
         id="P45",
-        claim="Hash collisions only add waits: WRITESET orders conflicting rows with any hash "
-        "function, if a write set has the hash of each of its rows.",
+        claim="WRITESET orders conflicting rows with any hash function, collisions included, if a "
+        "write set has the hash of each of its rows.",
         systems=(variant_of_tracker(name="writeset_tracker[hashes]", hashes="all"),),
         statements=("conflicting_rows_are_ordered",),
         assumes=("A6",),
         delimited_by=("C88",),
+        standing=about("the dependency tracker of one source"),
         source="WL#7165; Rpl_transaction_write_set_ctx",
     ),
     Theorem(
@@ -43,6 +44,11 @@ THEOREMS_OF_THE_GROUP = (
         ),
         assumes=(),
         delimited_by=("C89", "C90"),
+        standing=there_too(
+            "P49.changes_are_made_on_the_last_version",
+            "P49.members_show_prefixes",
+            but="reads of rows that their transaction does not write",
+        ),
         source="WL#8440; Berenson and others 1995; Lin and others 2005, "
         "one-copy snapshot isolation",
     ),
@@ -55,6 +61,7 @@ THEOREMS_OF_THE_GROUP = (
         statements=("there_is_no_write_skew",),
         assumes=(),
         delimited_by=("C91",),
+        standing=smaller_only("the group model certifies no reads"),
         source="Berenson and others 1995, A5B; Fekete and others 2005",
     ),
     Theorem(
@@ -65,6 +72,9 @@ THEOREMS_OF_THE_GROUP = (
         statements=("what_a_refuses_b_refuses", "what_b_refuses_a_refuses"),
         assumes=("A2", "A4"),
         delimited_by=("C92", "C93"),
+        standing=smaller_only(
+            "the group model decides with one certification info for all members",
+        ),
         source="WL#8440 View_change_log_event; Certifier::set_certification_info",
     ),
     Theorem(
@@ -81,6 +91,7 @@ THEOREMS_OF_THE_GROUP = (
         ),
         assumes=(),
         delimited_by=("C94", "C95", "C96", "C97", "C98"),
+        standing=OF_THE_GROUP,
         source="WL#8440; Certifier::certify, Certifier::garbage_collect; virtual synchrony",
     ),
     Theorem(
@@ -98,6 +109,7 @@ THEOREMS_OF_THE_GROUP = (
         ),
         assumes=(),
         delimited_by=("C112", "C113", "C114", "C115", "C116"),
+        standing=OF_THE_GROUP,
         source="WL#8440 AL1, EX3, EX4, EX7; Certifier::certify; Mts_submode_logical_clock",
     ),
     Theorem(
@@ -114,6 +126,7 @@ THEOREMS_OF_THE_GROUP = (
         ),
         assumes=(),
         delimited_by=("C117", "C118", "C119"),
+        standing=OF_THE_GROUP,
         source="WL#8440 session commit order; row locks of the server",
     ),
     Theorem(
@@ -135,6 +148,7 @@ THEOREMS_OF_THE_GROUP = (
         ),
         assumes=(),
         delimited_by=("C119", "C120"),
+        standing=OF_THE_GROUP,
         source="MySQL bug 89195; replica_preserve_commit_order=OFF; row locks of the server",
     ),
     Theorem(
@@ -146,6 +160,7 @@ THEOREMS_OF_THE_GROUP = (
         statements=("what_readers_see_is_at_others", "what_clients_are_told_is_at_others"),
         assumes=("A5",),
         delimited_by=tuple(f"C{number}" for number in range(121, 130)),
+        standing=OF_THE_GROUP,
         source="MDEV-162; rpl_semi_sync_source_wait_point",
     ),
 )

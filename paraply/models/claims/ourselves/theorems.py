@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from paraply.models.claims.claim import Theorem
+from paraply.models.claims.claim import Theorem, about
 from paraply.models.systems import merged_parts
 from paraply.models.systems.variants import (
     variant_of_linear_audit,
@@ -20,6 +20,7 @@ THEOREMS_ABOUT_OURSELVES = (
         statements=("silence_means_no_pair", "a_finding_is_a_pair"),
         assumes=("A20",),
         delimited_by=("C79", "C80", "C81", "C82"),
+        standing=about("the audit of one log"),
         source="paraply/properties/logs/dependency_safety.py",
     ),
     Theorem(
@@ -34,6 +35,7 @@ THEOREMS_ABOUT_OURSELVES = (
         ),
         assumes=(),
         delimited_by=("C83", "C84"),
+        standing=about("the merging of parts of a log"),
         source="paraply/properties/tables/timestamps.py, ChunkSummary",
     ),
     Theorem(
@@ -48,6 +50,7 @@ THEOREMS_ABOUT_OURSELVES = (
         ),
         assumes=("A19",),
         delimited_by=("C85", "C86", "C87"),
+        standing=about("the judge of two logs"),
         source="paraply/properties/two_logs/rule.py",
     ),
     Theorem(
@@ -59,6 +62,7 @@ THEOREMS_ABOUT_OURSELVES = (
         statements=("the_verdict_is_kept", "it_never_grows", "minimal_is_one_minimal"),
         assumes=(),
         delimited_by=("C107", "C108", "C109", "C110", "C111"),
+        standing=about("the minimiser"),
         source="paraply/properties/shrinking.py; paraply/counterexamples/shrinking.py",
     ),
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from paraply.models.claims.claim import Theorem
+from paraply.models.claims.claim import Theorem, about, smaller_only, there_too
 from paraply.models.systems.variants import (
     variant_of_commit_pipeline,
     variant_of_lock_queue,
@@ -23,6 +23,7 @@ THEOREMS_OF_PROGRESS = (
         statements=("the_log_is_finished", "no_row_is_waited_for"),
         assumes=("A14",),
         delimited_by=("C68",),
+        standing=smaller_only("the group model has no theorems of progress"),
         source="WL#4648 C3; Commit_order_manager; Manna and Pnueli 1991, rule F-WELL",
     ),
     Theorem(
@@ -34,6 +35,7 @@ THEOREMS_OF_PROGRESS = (
         statements=("the_log_is_finished",),
         assumes=(),
         delimited_by=("C68", "C69"),
+        standing=smaller_only("the group model has no theorems of progress"),
         source="thd_rpl_deadlock_check; Commit_order_manager::check_and_report_deadlock",
     ),
     Theorem(
@@ -48,6 +50,7 @@ THEOREMS_OF_PROGRESS = (
         statements=("the_log_is_finished", "the_head_commits_with_its_rows"),
         assumes=(),
         delimited_by=("C75",),
+        standing=about("parallel modes of an asynchronous MariaDB replica"),
         source="slave_parallel_mode; rpl_parallel.cc, retry_event_group; thd_rpl_deadlock_check",
     ),
     Theorem(
@@ -59,6 +62,7 @@ THEOREMS_OF_PROGRESS = (
         statements=("the_log_is_finished",),
         assumes=(),
         delimited_by=("C76",),
+        standing=smaller_only("the group model has no theorems of progress"),
         source="trx_kill_blocking, high-priority transactions of group replication; Galera's "
         "brute-force aborts",
     ),
@@ -76,6 +80,7 @@ THEOREMS_OF_PROGRESS = (
         statements=("every_written_group_commits", "what_commits_is_durable"),
         assumes=(),
         delimited_by=("C77",),
+        standing=about("the commit stages of one source"),
         source="MDEV-162; rpl_semi_sync_source_timeout",
     ),
     Theorem(
@@ -92,6 +97,7 @@ THEOREMS_OF_PROGRESS = (
         ),
         assumes=(),
         delimited_by=("C78",),
+        standing=there_too("P49.stable_is_applied_at_every_member", but="progress"),
         source="Certifier::garbage_collect; group_replication_member_expel_timeout",
     ),
 )

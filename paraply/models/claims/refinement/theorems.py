@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from paraply.models.claims.claim import Theorem
+from paraply.models.claims.claim import Theorem, smaller_only
 from paraply.models.systems.end_to_end import Rules
 from paraply.models.systems.variants import (
     variant_of_applier_in_member,
@@ -20,6 +20,7 @@ THEOREMS_OF_REFINEMENT = (
         statements=("every_step_is_matched", "change_row_never_waits", "alter_never_waits"),
         assumes=("A1", "A11", "A12", "A13"),
         delimited_by=("C56", "C57", "C58", "C59", "C60", "C61", "C62"),
+        standing=smaller_only("it relates two smaller models to each other"),
         source="WL#8440 AL1, EX1 to EX7; forward simulation (Lynch and Vaandrager 1995)",
     ),
     Theorem(
@@ -30,6 +31,7 @@ THEOREMS_OF_REFINEMENT = (
         statements=("every_step_is_matched",),
         assumes=("A11",),
         delimited_by=("C63", "C64", "C65", "C66"),
+        standing=smaller_only("it relates two smaller models to each other"),
         source="WL#8440 AL1, EX2; forward simulation (Lynch and Vaandrager 1995)",
     ),
 )

@@ -195,10 +195,9 @@ class LeftReplay(RowReplay):
 
     def _take_doubt(self, name: str, doubted: int) -> None:
         table = self._left_state.known_table(name)
-        if table is None or doubted == R.UNDOUBTED:
-            return
-        if table.doubted_at is None or table.doubted_at < doubted:
-            table.doubted_at, table.born = doubted, False
+        if table is not None and doubted != R.UNDOUBTED:
+            # The kernels note foreign keys that are not known, whose cascades may move rows.
+            table.doubt(doubted, moves=True)
 
     def _contradict(
         self, name: str, row: RowChange, key: ConflictKey, message: str, in_doubt: bool

@@ -136,7 +136,7 @@ class CompactRows:
                 self.followed.append(is_followed)
                 self.doubted.append(doubted)
             elif doubted != R.UNDOUBTED:
-                self.doubted[at], self.born[at] = doubted, False
+                self.doubted[at] = max(doubted, self.doubted[at])
             return at
 
         tables = [*self._tables()]
@@ -165,7 +165,7 @@ class CompactRows:
         for name, _, _, doubted in followed._tables():
             at = known.get(name.lower())
             if at is not None and doubted > -transactions:
-                self.doubted[at], self.born[at] = doubted, False
+                self.doubted[at] = max(doubted, self.doubted[at])
 
     def describe(self, digest: blake2b) -> None:
         """Feed all replay-relevant state into ``digest``."""

@@ -182,7 +182,7 @@ def _doubt(replay: Replay, table: int, operation: int, ordinal: int) -> None:
             continue
         # InnoDB refuses an update that cascades into the table that it updates.
         if number != table or operation == _DELETE:
-            child[R.T_DOUBTED], child[R.T_BORN] = ordinal, 0
+            child[R.T_DOUBTED] = max(ordinal, child[R.T_DOUBTED])
             child[R.T_CASCADED] |= operation == _DELETE
 
 
@@ -202,7 +202,6 @@ def _contradict(
     counts = replay.counts
     if in_doubt:
         counts[R.N_IN_DOUBT] += 1
-        counts[R.N_UNKNOWN] += code != R.TAKEN
         replay.tables[table, R.T_UNEXPLAINED] |= replay.tables[table, R.T_UNKNOWN]
         return
     if code == R.TAKEN:
@@ -245,7 +244,9 @@ def _take_out(
     if known < 0 and not replay.tables[table, R.T_BORN]:
         counts[R.N_UNKNOWN] += 1
     elif known < 0:
-        _contradict(replay, row, table, R.NEVER, 0, False)
+        # A cascade adds no row; one whose foreign key is not known may have moved one here.
+        in_doubt = replay.tables[table, R.T_DOUBTED] != R.UNDOUBTED
+        _contradict(replay, row, table, R.NEVER, 0, in_doubt)
     elif replay.images[known] == _NONE:
         _contradict(replay, row, table, R.GONE, 0, _in_doubt(replay, known))
     elif replay.images[known] != image:
