@@ -321,6 +321,8 @@ class AuditResult:
     predicted_transactions: int = 0
     counterfactuals: list[Counterfactual] = field(default_factory=list)
     """Greatest gain first."""
+    unpredicted_keys: list[str] = field(default_factory=list)
+    """Tables without a key of which the log does not show which rows change."""
     clock_distance: dict[int, int] = field(default_factory=dict)
     """SN-LC by power of two: key 4 counts 4..7."""
     width_over_time: list[tuple[int, float]] = field(default_factory=list)

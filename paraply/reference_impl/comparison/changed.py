@@ -8,7 +8,7 @@ those of :func:`paraply.reference_impl.workloads.stamps.restamped`.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from paraply.reference_impl.comparison.tasks import (
@@ -118,46 +118,60 @@ def _without(log: TaskLog, read: set[int], written: Callable[[RowEvent], set[int
 
 
 def keyless_tables(log: TaskLog) -> list[str]:
-    """Return the tables that have no key, and rows known in full, most changed rows first."""
-    changes = Counter(row.table for task in log.tasks for row in task.rows if row.identities)
+    """Return the tables in which rows without a key changed, most changed rows first.
+
+    Those of which the log does not show the rows are not among them.
+    """
+    changes = Counter(
+        row.table for task in log.tasks for row in task.rows if row.identity is not None
+    )
     return sorted(
-        (table for table in changes if WholeTable(table, WITHOUT_KEY) in log.numbers),
+        (
+            table
+            for table in changes
+            if WholeTable(table, WITHOUT_KEY) in log.numbers and table not in log.unfollowed_tables
+        ),
         key=lambda table: (-changes[table], table),
     )
 
 
-def with_key(log: TaskLog, table: str) -> TaskLog:
-    """Return the log if a table without a key had one.
+def with_keys(log: TaskLog, tables: Collection[str]) -> TaskLog:
+    """Return the log if each row of some tables had a key that never changes, and never returns.
 
-    Equal rows count as one row, because a log does not show which of them was changed. Rows that
-    are not known in full conflict as before.
+    An AUTO_INCREMENT column is such a key.
     """
     builder = _builder_like(log)
-    whole = builder.key(WholeTable(table, WITHOUT_KEY))
-    rows_of_table = (row for task in log.tasks for row in task.rows if row.table == table)
-    numbers = {
-        image: builder.key(ConflictKey(table=table, index=WHOLE_ROW, values=(image,)))
-        for image in dict.fromkeys(one for row in rows_of_table for one in row.identities)
+    wholes = {builder.key(WholeTable(table, WITHOUT_KEY)) for table in tables}
+
+    def key_of(row: RowEvent) -> tuple[int, ...]:
+        if row.table not in tables or row.identity is None:
+            return ()
+        number = (row.identity,)
+        return (builder.key(ConflictKey(table=row.table, index=WHOLE_ROW, values=number)),)
+
+    builder.may_meet = log.met | {
+        key for task in log.tasks for row in task.rows for key in key_of(row)
     }
-    builder.may_meet = log.met.union(numbers.values())
     for task in log.tasks[1:]:
         rows, has_met, is_late = [], False, True
         for row in task.rows:
-            own = tuple(map(numbers.__getitem__, row.identities)) if row.table == table else ()
-            writes = (*(key for key in row.writes if key != whole), *own)
-            reads = tuple(key for key in row.reads if key != whole)
-            has_met |= whole in row.writes or whole in row.reads
-            known = [builder.writers[key] for key in own if key in builder.writers]
-            is_late &= all(task.number - writer > NEAR for writer in known)
+            own = key_of(row)
+            writes = (*own, *(key for key in row.writes if key not in wholes))
+            reads = tuple(key for key in row.reads if key not in wholes)
+            has_met |= not wholes.isdisjoint((*row.writes, *row.reads))
+            writers = [builder.writers[key] for key in own if key in builder.writers]
+            is_late &= all(task.number - writer > NEAR for writer in writers)
             if (writes, reads) != (row.writes, row.reads) or not log.met.isdisjoint(writes + reads):
                 row = RowEvent(table=row.table, writes=writes, reads=reads)
             rows.append(row)
         added = builder.add_changed(task, rows)
-        added.unkeyed_tables = task.unkeyed_tables - {table}
+        added.unkeyed_tables = task.unkeyed_tables.difference(tables)
         # The log does not say for which lock. A nearby change of the same row still has it.
         added.has_waited &= not (has_met and is_late)
     found = _finished(builder, log)
-    found.keys_of_table = {**log.keys_of_table, table: 1}
+    found.keys_of_table = {
+        table: keys + (table in tables) for table, keys in log.keys_of_table.items()
+    }
     return found
 
 
@@ -213,4 +227,5 @@ def _builder_like(log: TaskLog) -> LogBuilder:
 def _finished(builder: LogBuilder, log: TaskLog) -> TaskLog:
     found = builder.log()
     found.keys_of_table, found.costs = log.keys_of_table, log.costs
+    found.unfollowed_tables = log.unfollowed_tables
     return found

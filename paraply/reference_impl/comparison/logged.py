@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence, Set
-from dataclasses import is_dataclass
-from hashlib import blake2b
+from collections.abc import Hashable, Iterable, Set
 
+from paraply.reference_impl.comparison.identities import RowIdentities
 from paraply.reference_impl.comparison.tasks import (
     AS_A_WHOLE,
     WITHOUT_KEY,
@@ -17,17 +16,12 @@ from paraply.reference_impl.comparison.tasks import (
 )
 from paraply.reference_impl.mariadb.source import ALLOW_PARALLEL, TRANSACTIONAL, WAITED
 from paraply.vocabulary.keys import ConflictKey, RowKeys
-from paraply.vocabulary.log import (
-    ABSENT,
-    ANY_ROWS,
-    UNKNOWN,
-    LoggedKind,
-    LoggedTransaction,
-    RowChange,
-    RowImage,
-    table_of,
-)
+from paraply.vocabulary.log import ANY_ROWS, LoggedKind, LoggedTransaction, RowChange, table_of
+from paraply.vocabulary.schema import TableSchema
 from paraply.vocabulary.timestamps import LogicalTimestamp
+
+_UNDOES = frozenset({"rolled_back", "partly_rolled_back"})
+"""Flags of transactions of which the logged rows may be undone."""
 
 
 class LoggedTasks:
@@ -44,17 +38,25 @@ class LoggedTasks:
         self.unknown_is_free = unknown_is_free
         self.unknown_tables: set[str] = set()
         """Tables of which keys or rows are unknown."""
+        self.identities = RowIdentities()
         self.builder = LogBuilder()
         self.keys_of_table: dict[str, int] = {}
         self.groups = 0
         self.has_stamps = self.has_commit_ids = False
+        self._keyless_tables: set[str] = set()
         self._last: dict[int, tuple[Hashable, int]] = {}
 
     def add(self, txn: LoggedTransaction) -> Task:
         """Add one transaction."""
         is_empty = txn.kind is LoggedKind.EMPTY
         is_barrier = txn.is_barrier or "ddl" in txn.flags
-        task = self.builder.add(() if is_empty else self._rows(txn), is_barrier=is_barrier)
+        rows = () if is_empty else self._rows(txn)
+        task = self.builder.add(rows, is_barrier=is_barrier)
+        if is_barrier and txn.kind is not LoggedKind.XA:
+            # All later transactions wait for it, and a statement may have changed any row.
+            self.identities.forget()
+        if not _UNDOES.isdisjoint(txn.flags):
+            self.identities.unfollowed |= task.tables
         task.unkeyed_tables = txn.unkeyed_tables
         task.has_referenced_tables = any(map(self.keys.is_referenced, task.tables))
         task.logged_at_us = txn.committed_at_us or (txn.event_time_s * 1_000_000 or None)
@@ -74,6 +76,12 @@ class LoggedTasks:
         """Return the tasks."""
         log = self.builder.log()
         log.keys_of_table = self.keys_of_table
+        unknown = {table.lower() for table in self.unknown_tables}
+        log.unfollowed_tables = frozenset(
+            table
+            for table in self._keyless_tables
+            if table in self.identities.unfollowed or table.lower() in unknown
+        )
         return log
 
     def _group(self, txn: LoggedTransaction) -> int:
@@ -127,45 +135,27 @@ class LoggedTasks:
             known = None if image is None else self.keys.keys_of(row.table, image)
             found.update(dict.fromkeys(known or ()))
         left.difference_update(found)
-        schema = None
-        if not found or row.table not in self.keys_of_table:
-            schema = self.keys.schema_of(row.table)
-            self.keys_of_table.setdefault(row.table, len(schema.unique_keys) if schema else 0)
-        is_keyless = schema is not None and schema.keys_known and not schema.unique_keys
+        schema = self.keys.schema_of(row.table)
+        self.keys_of_table.setdefault(row.table, len(schema.unique_keys) if schema else 0)
         # The transaction's keys already include values that minimal images omit.
-        return RowEvent(
-            table=row.table,
-            writes=tuple(map(self.builder.key, found)),
-            identities=_identities(row) if is_keyless else (),
-        )
+        event = RowEvent(table=row.table, writes=tuple(map(self.builder.key, found)))
+        if _may_lack_key(schema):
+            self._keyless_tables.add(row.table)
+            event.identity = self.identities.number_of(row)
+        return event
 
     def _numbers(self, keys: Iterable[ConflictKey]) -> tuple[int, ...]:
         return tuple(map(self.builder.key, sorted(keys, key=str)))
 
 
-def _identities(row: RowChange) -> tuple[bytes, ...]:
-    """Return a digest of each image; nothing if a value is unknown.
-
-    The next change of a row has the last one's new image as its old one.
-    """
-    before, after = row.before, row.after
-    if before is not None and after is not None and ABSENT in after:
-        after = _filled_in(after, before)
-    found: dict[bytes, None] = {}
-    for image in (before, after):
-        if image is None:
-            continue
-        # A record instead of a value (a partial JSON update) contains the change only.
-        if any(value is ABSENT or value is UNKNOWN or is_dataclass(value) for value in image):
-            return ()
-        found[blake2b(repr(image).encode("utf-8", "surrogatepass"), digest_size=16).digest()] = None
-    return tuple(found)
-
-
-def _filled_in(after: RowImage, before: RowImage) -> RowImage:
-    """Return a minimal after image with the values that it omits, as far as they are logged."""
-    padded: Sequence[object] = (*before, *(ABSENT for _ in range(len(after) - len(before))))
-    return tuple(old if new is ABSENT else new for new, old in zip(after, padded, strict=False))
+def _may_lack_key(schema: TableSchema | None) -> bool:
+    """Return whether rows of a table may have no key: it has none, or NULL is allowed in each."""
+    if schema is None or not schema.keys_complete:
+        return False
+    return not any(
+        all(not schema.columns[part.column].nullable for part in key.parts)
+        for key in schema.unique_keys
+    )
 
 
 def _tables(names: Set[str]) -> set[str]:

@@ -48,7 +48,7 @@ class RowEvent:
         expected: last earlier writer of each of ``writes`` and ``reads``.
         follows: tasks that must commit first, in log order: writers of its keys, readers of written
             keys.
-        identities: digests of its images in a table without a key. No task waits for them.
+        identity: number of the changed row in a table without a key, if known; no lock.
     """
 
     table: str
@@ -56,7 +56,7 @@ class RowEvent:
     reads: tuple[int, ...] = ()
     expected: tuple[int, ...] = ()
     follows: tuple[int, ...] = ()
-    identities: tuple[bytes, ...] = ()
+    identity: int | None = None
 
 
 @dataclass(slots=True, kw_only=True)
@@ -158,6 +158,8 @@ class TaskLog:
     """Pairs of row event and predecessor."""
     keys_of_table: dict[str, int] = field(default_factory=dict)
     """Table -> number of PRIMARY and UNIQUE keys."""
+    unfollowed_tables: frozenset[str] = frozenset()
+    """Those with changes of which the log does not show the row."""
     costs: Costs = field(default_factory=Costs)
     met: set[int] = field(default_factory=set)
     """The keys over which tasks conflict."""
