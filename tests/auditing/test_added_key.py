@@ -388,7 +388,7 @@ def test_minimal_image_of_an_update_is_filled_in_from_the_old_one():
     assert follows(log_of([first], [second], family="mariadb").log) == [(), (1,)]
 
 
-def test_statement_forgets_the_rows():
+def test_rows_before_a_statement_are_forgotten():
     rows = [[insert(JOURNAL, 1, 0)], [], [insert(JOURNAL, 1, 0)], [delete(JOURNAL, 1, 0)]]
     keys = KeyBuilder(registry_of(*SCHEMA.values()))
     tasks = LoggedTasks(keys)

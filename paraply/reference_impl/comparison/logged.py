@@ -52,8 +52,8 @@ class LoggedTasks:
         is_barrier = txn.is_barrier or "ddl" in txn.flags
         rows = () if is_empty else self._rows(txn)
         task = self.builder.add(rows, is_barrier=is_barrier)
-        if is_barrier and txn.kind is not LoggedKind.XA:
-            # All later transactions wait for it, and a statement may have changed any row.
+        if is_barrier:
+            # All later ones wait for it. A statement may change any row, XA ROLLBACK undoes some.
             self.identities.forget()
         if not _UNDOES.isdisjoint(txn.flags):
             self.identities.unfollowed |= task.tables
