@@ -322,7 +322,7 @@ def draw_case(
     seed: int,
     number: int,
     flavour: str,
-    pairs: int = 8,
+    pairs: int = 12,
     families: Sequence[str] = FAMILIES,
 ) -> Case:
     """Return case ``number`` of a run; families take turns."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from paraply.auditing.engines import READABLE
 from paraply.auditing.pipeline import AuditRequest, audit
 from paraply.properties.logs.row_replay import BEFORE_IMAGES_MATCH
 from paraply.vocabulary.audit_result import AuditResult
@@ -53,32 +54,45 @@ class Answer:
 
 def judge(pair: RecordedPair, folder: Path, *, is_mariadb: bool) -> list[Answer]:
     """Return one answer per state of knowledge."""
+    log = folder / "oracle.000001"
+    applier = "commit-group" if is_mariadb else "logical-clock"
+    asked: dict[tuple[bytes, str], AuditResult | ParaplyError] = {}
     found = []
     for knowledge in KNOWLEDGE:
-        log = folder / "oracle.000001"
-        log.write_bytes(
-            forge(
-                pair,
-                from_creation=knowledge.from_creation,
-                full=knowledge.full,
-                is_mariadb=is_mariadb,
-                later=knowledge.dump == "later",
-            )
+        data = forge(
+            pair,
+            from_creation=knowledge.from_creation,
+            full=knowledge.full,
+            is_mariadb=is_mariadb,
+            later=knowledge.dump == "later",
         )
-        schema = None
-        if knowledge.dump:
+        text = getattr(pair, f"dump_{knowledge.dump}") if knowledge.dump else ""
+        # Where no schema statement lies between, dumps of before and later are the same question.
+        result = asked.get((data, text))
+        if result is None:
+            log.write_bytes(data)
             schema = folder / "schema.sql"
-            schema.write_text(getattr(pair, f"dump_{knowledge.dump}"))
-        request = AuditRequest(
-            files=(str(log),), schema=None if schema is None else str(schema), engine="readable"
-        )
-        try:
-            result = audit(request)
-        except ParaplyError as fault:
-            found.append(Answer(knowledge.name, "refused", (fault.text,)))
+            schema.write_text(text)
+            request = AuditRequest(
+                files=(str(log),),
+                schema=str(schema) if text else None,
+                engine=READABLE,
+                workers=(),
+                appliers=(applier,),
+            )
+            asked[data, text] = result = _audited(request)
+        if isinstance(result, ParaplyError):
+            found.append(Answer(knowledge.name, "refused", (result.text,)))
         else:
             found.append(_answer(knowledge.name, result, pair))
     return found
+
+
+def _audited(request: AuditRequest) -> AuditResult | ParaplyError:
+    try:
+        return audit(request)
+    except ParaplyError as fault:
+        return fault
 
 
 def _answer(name: str, result: AuditResult, pair: RecordedPair) -> Answer:
