@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
-from paraply.auditing.engines import READABLE
+from paraply.auditing.engines import COMPILED, READABLE
 from paraply.auditing.pipeline import AuditRequest, audit
 from paraply.properties.logs.row_replay import BEFORE_IMAGES_MATCH
 from paraply.vocabulary.audit_result import AuditResult
@@ -36,6 +37,11 @@ KNOWLEDGE = (
 )
 """States of knowledge; the first three tell all that the audit needs."""
 COMPLETE = frozenset({"created", "created, full", "dump before"})
+BOTH_ENGINES = frozenset({"created"})
+"""States in which the compiled engine is asked, too."""
+
+_OWN_FIELDS = {"engine", "engine_because", "left_rows", "left_tables"}
+"""What a result says of the engine itself."""
 
 _NO_EVIDENCE = ("nothing shows that conflicts", "never put to the test")
 
@@ -49,7 +55,9 @@ class Answer:
     """``holds``, ``may wait``, ``unknown``, ``violated`` or ``refused``."""
     reasons: tuple[str, ...] = ()
     disagreement: str = ""
-    """``unsound``, ``false alarm`` or ``replay``; empty where there is none."""
+    """``unsound``, ``false alarm``, ``replay`` or ``engines``; empty where there is none."""
+    compiled: str = ""
+    """How the compiled engine judged: ``whole``, ``left`` tables to the other, or ``refused``."""
 
 
 def judge(pair: RecordedPair, folder: Path, *, is_mariadb: bool) -> list[Answer]:
@@ -83,9 +91,31 @@ def judge(pair: RecordedPair, folder: Path, *, is_mariadb: bool) -> list[Answer]
             asked[data, text] = result = _audited(request)
         if isinstance(result, ParaplyError):
             found.append(Answer(knowledge.name, "refused", (result.text,)))
-        else:
-            found.append(_answer(knowledge.name, result, pair))
+            continue
+        answer = _answer(knowledge.name, result, pair)
+        if knowledge.name in BOTH_ENGINES:
+            answer = by_both(answer, result, _audited(replace(request, engine=COMPILED)))
+        found.append(answer)
     return found
+
+
+def by_both(answer: Answer, readable: AuditResult, compiled: AuditResult | ParaplyError) -> Answer:
+    """Return the answer with how the compiled engine judged, and where it differs."""
+    if isinstance(compiled, ParaplyError):
+        return replace(answer, compiled="refused")
+    how = "left" if compiled.left_rows else "whole"
+    differences = tuple(engine_differences(readable, compiled))
+    if not differences or answer.disagreement:
+        return replace(answer, compiled=how)
+    return replace(answer, compiled=how, disagreement="engines", reasons=differences)
+
+
+def engine_differences(readable: AuditResult, compiled: AuditResult) -> Iterator[str]:
+    """Yield the fields in which two engines' results differ, with both values."""
+    for name in (each.name for each in fields(AuditResult)):
+        ours, theirs = getattr(readable, name), getattr(compiled, name)
+        if name not in _OWN_FIELDS and repr(ours) != repr(theirs):
+            yield f"{name}: readable {ours!r:.300} compiled {theirs!r:.300}"
 
 
 def _audited(request: AuditRequest) -> AuditResult | ParaplyError:

@@ -12,8 +12,12 @@ from dataclasses import replace
 
 import pytest
 
+from paraply.errors import ENGINE_UNAVAILABLE
+from paraply.vocabulary.audit_result import AuditResult
+from paraply.vocabulary.errors import ParaplyError
 from tests.live.runs import installed
 from tests.oracle.generator import FAMILIES, Case, Transaction, draw_case
+from tests.oracle.judge import Answer, by_both
 from tests.oracle.run import FALSE_ALARMS_MAX, FLAVOURS, Tally, run
 from tests.oracle.shrinking import shrink
 
@@ -112,6 +116,24 @@ def test_shrinking_keeps_only_what_the_disagreement_needs():
     assert [(len(s[0]), s[1]) for s in found.steps] == [(0, Transaction((needed,)))]
     assert len(found.steps[0][2].statements) == 1
     assert two.checked or found.steps[0][2].checked
+
+
+@pytest.mark.parametrize(
+    ("compiled", "how", "disagreement"),
+    [
+        (AuditResult(engine="compiled"), "whole", ""),
+        (AuditResult(engine="compiled", left_rows=2, left_tables={"d.t": "why"}), "left", ""),
+        (AuditResult(engine="compiled", may_wait=1), "whole", "engines"),
+        (ParaplyError(ENGINE_UNAVAILABLE, engine="compiled", reason="rows"), "refused", ""),
+    ],
+)
+def test_engines_that_differ_are_a_disagreement_of_its_own(compiled, how, disagreement):
+    answer = by_both(Answer("created", "holds"), AuditResult(), compiled)
+    assert (answer.compiled, answer.disagreement) == (how, disagreement)
+    assert bool(answer.reasons) is bool(disagreement)
+    # What the server disproves is the worse of the two.
+    wrong = Answer("created", "holds", disagreement="unsound")
+    assert by_both(wrong, AuditResult(), compiled).disagreement == "unsound"
 
 
 def test_share_of_unknown_has_a_slack_that_falls_with_the_cases():
