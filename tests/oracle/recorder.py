@@ -6,11 +6,13 @@ import base64
 import struct
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from threading import Thread
 from typing import Any
 
 import pymysql
 from pymysql.constants.CLIENT import MULTI_STATEMENTS
 
+from paraply.adapters.wire.locks import LockMonitor
 from paraply.vocabulary.log import ABSENT
 from tests.builders.log_forger import ForgedLog, RawEvent
 from tests.builders.log_reading import transactions_of
@@ -86,6 +88,8 @@ class Recorder:
         self._run(self._source, "SET SESSION sql_mode=''")
         for session in (self._replica, self._other):
             self._run(session, "SET SESSION sql_log_bin=0, sql_mode=''")
+        # Nothing but a server's end closes it.
+        self._locks = LockMonitor(server)
         if self.is_mariadb:
             # The other session alone: where one session applies both transactions, it meets no
             # locks but those of InnoDB's background threads, which say nothing of the pair.
@@ -149,7 +153,7 @@ class Recorder:
             truth = self._truth(pair)
             if truth.answer == "commute" and _hands_over_a_row(self._read(), first, second):
                 truth = replace(truth, one_row=True)
-            waits = self._waits(pair) if truth.answer == "commute" and self.is_mariadb else None
+            waits = self._waits(pair) if truth.answer == "commute" else None
             if truth.answer == "broken":
                 return
             recorded = RecordedPair(
@@ -261,13 +265,37 @@ class Recorder:
         for first, second in (pair, pair[::-1]):
             try:
                 self._apply(self._replica, first)
-                self._apply(self._other, second)
+                if self.is_mariadb:
+                    self._apply(self._other, second)
+                elif self._is_held_up(second):
+                    return True
             except pymysql.MySQLError:
                 return True
             finally:
                 self._run(self._other, "ROLLBACK")
                 self._run(self._replica, "ROLLBACK")
         return False
+
+    def _is_held_up(self, statements: Sequence[bytes]) -> bool:
+        """Return whether the other session waits for the replica; MySQL waits a second or more."""
+        faults: list[pymysql.MySQLError] = []
+
+        def apply() -> None:
+            try:
+                self._apply(self._other, statements)
+            except pymysql.MySQLError as fault:
+                faults.append(fault)
+
+        thread = Thread(target=apply)
+        thread.start()
+        waited = False
+        while thread.is_alive():
+            thread.join(0.01)
+            if thread.is_alive() and self._other.thread_id() in self._locks.waiting():
+                waited = True
+                self._run(self._replica, "ROLLBACK")
+                thread.join()
+        return waited or bool(faults)
 
     # Sessions
 
