@@ -167,7 +167,7 @@ class _Drawing:
         options = ""
         if self.family in ("keys", "ddl") and draw.random() < 0.12:
             elements, options = odd_tables.partitioned(draw, elements, types)
-        elif self.family in ("keys", "types") and draw.random() < 0.12:
+        elif self.family in ("keys", "types") and draw.random() < 0.06:
             elements += odd_tables.key_on_expression(draw, types, "f0", self.is_mysql)
         elif self.family in ("keys", "ddl") and not self.is_mysql and draw.random() < 0.06:
             options = " WITH SYSTEM VERSIONING"
@@ -343,7 +343,7 @@ def draw_case(
     seed: int,
     number: int,
     flavour: str,
-    pairs: int = 12,
+    pairs: int = 8,
     families: Sequence[str] = FAMILIES,
 ) -> Case:
     """Return case ``number`` of a run; families take turns."""

@@ -95,6 +95,19 @@ def test_texts_that_differ_by_a_no_break_space_meet_in_a_column(flavour):
     assert any({"'e'", "'e\u00a0'"} <= written_texts(case) for case in cases)
 
 
+@pytest.mark.parametrize("flavour", sorted(FLAVOURS))
+def test_odd_tables_are_drawn_for_the_servers_that_have_them(flavour):
+    cases = [draw_case(7, number, flavour) for number in range(600)]
+    setup = "\n".join(sql for case in cases for sql in case.setup)
+    steps = "\n".join(sql for case in cases for changes, *_ in case.steps for sql in changes)
+    of_mariadb = ("AS (lower(", "WITH SYSTEM VERSIONING", "CREATE SEQUENCE")
+    of_mysql = ("UNIQUE f0 ((",)
+    drawn, absent = (of_mysql, of_mariadb) if flavour == "mysql" else (of_mariadb, of_mysql)
+    assert all(text in setup for text in (*drawn, "PARTITION BY RANGE", "PARTITION BY HASH"))
+    assert not any(text in setup for text in absent)
+    assert "TRUNCATE PARTITION p0" in steps
+
+
 def written_texts(case):
     """Return the quoted texts that a case writes."""
     pairs = [one for _, *pair in case.steps for one in pair]
