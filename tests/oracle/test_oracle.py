@@ -22,10 +22,10 @@ from tests.oracle.run import FALSE_ALARMS_MAX, FLAVOURS, Tally, run
 from tests.oracle.shrinking import shrink
 
 PAIRS = int(os.environ.get("PARAPLY_ORACLE_PAIRS", "1000"))
-SECONDS = float(os.environ.get("PARAPLY_ORACLE_SECONDS", "150"))
+SECONDS = float(os.environ.get("PARAPLY_ORACLE_SECONDS", "600"))
+"""For a slow machine; two or three minutes are enough for most."""
 
-PAIRS_MIN = 300
-SHARES = {"mariadb-11.8": 10}
+SHARES = {"mariadb-11.8": 5}
 """It differs from MariaDB in few places, and the live tier has a quarter of an hour."""
 
 
@@ -37,13 +37,12 @@ def test_audit_agrees_with_the_server(flavour, capsys):
     replay = f"replay: python -m tests.oracle --flavour {flavour} --seed {seed}"
     with capsys.disabled():
         print(f"\n{replay}")
-        tally = run(flavour, seed, pairs=PAIRS // SHARES.get(flavour, 1), seconds=SECONDS)
+        wanted = PAIRS // SHARES.get(flavour, 1)
+        tally = run(flavour, seed, pairs=wanted, seconds=SECONDS)
         print(tally.table())
-    wanted = PAIRS // SHARES.get(flavour, 1)
-    ended = "" if tally.pairs >= wanted else f"TIME ENDED before {wanted:,} pairs; "
     # Workers of xdist print nothing, but the summary shows their warnings.
-    warnings.warn(f"{ended}{replay}\n{tally.table()}", stacklevel=1)
-    assert tally.pairs >= min(PAIRS_MIN, wanted), "the server was too slow to show enough"
+    warnings.warn(f"{replay}\n{tally.table()}", stacklevel=1)
+    assert tally.pairs >= wanted, f"time ended: {replay}"
     assert tally.too_often_unknown() == {}
     assert {"conflict", "commute"} <= tally.truth.keys()
     wrong = [d for d in tally.disagreements if d["kind"] != "false alarm"]
