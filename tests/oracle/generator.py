@@ -169,7 +169,7 @@ class _Drawing:
             elements, options = odd_tables.partitioned(draw, elements, types)
         elif self.family in ("keys", "types") and draw.random() < 0.06:
             elements += odd_tables.key_on_expression(draw, types, "f0", self.is_mysql)
-        elif self.family in ("keys", "ddl") and not self.is_mysql and draw.random() < 0.06:
+        elif self.family in ("keys", "ddl") and not self.is_mysql and draw.random() < 0.03:
             options = " WITH SYSTEM VERSIONING"
         return Table(f"t{number}", tuple(elements), values, options)
 
