@@ -22,7 +22,7 @@ from tests.oracle.run import FALSE_ALARMS_MAX, FLAVOURS, Tally, run
 from tests.oracle.shrinking import shrink
 
 PAIRS = int(os.environ.get("PARAPLY_ORACLE_PAIRS", "1000"))
-SECONDS = float(os.environ.get("PARAPLY_ORACLE_SECONDS", "600"))
+SECONDS = float(os.environ.get("PARAPLY_ORACLE_SECONDS", "900"))
 """For a slow machine; two or three minutes are enough for most."""
 
 SHARES = {"mariadb-11.8": 5}
