@@ -42,7 +42,7 @@ BOTH_ENGINES = frozenset({"created"})
 """States in which the compiled engine is asked, too."""
 
 _OWN_FIELDS = {"engine", "engine_because", "left_rows", "left_tables"}
-"""What a result says of the engine itself."""
+"""Fields about the engine, which differ between engines."""
 
 _NO_EVIDENCE = ("nothing shows that conflicts", "never put to the test")
 
