@@ -60,7 +60,9 @@ ELASTIC = {
     "spark.speculation.quantile": "0.5",
     "spark.speculation.multiplier": "1.1",
 }
-PREDICTED = frozenset({"predictions", "predicted_transactions", "counterfactuals", "next_steps"})
+PREDICTED = frozenset({
+    "predictions", "predicted_transactions", "counterfactuals", "unpredicted_keys", "next_steps",
+})  # fmt: skip
 
 CAMPAIGN = [
     "mine", "--subjects", "applier,write_sets", "--histories", "300", "--batch", "30", "--seed",

@@ -11,9 +11,10 @@ import importlib
 import json
 import sys
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 
-from ci.bench.registry import BENCHMARKS, Options, Report
+from ci.bench.registry import BENCHMARKS, MEGABYTES, SIZES, Options, Report
 
 MODULES = (
     "ci.bench.audit",
@@ -53,6 +54,11 @@ def render(report: Report) -> str:
     return "\n".join(lines)
 
 
+def _usual_sizes() -> str:
+    others = [f"{size:g} for {name}" for name, size in SIZES.items() if size != MEGABYTES]
+    return ", ".join([f"{MEGABYTES:g}", *others])
+
+
 def main(argv: list[str] | None = None) -> int:
     """Run the named benchmarks, by default all."""
     for module in MODULES:
@@ -60,7 +66,9 @@ def main(argv: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m ci.bench", description=__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(sorted(BENCHMARKS)))
     parser.add_argument("--rounds", type=int, default=3, help="runs of each contestant")
-    parser.add_argument("--megabytes", type=float, default=500, help="size of generated input")
+    parser.add_argument(
+        "--megabytes", type=float, help=f"size of generated logs (default: {_usual_sizes()})"
+    )
     parser.add_argument(
         "--transactions", type=int, default=1_000_000, help="size of tables of transactions"
     )
@@ -79,13 +87,15 @@ def main(argv: list[str] | None = None) -> int:
     reports = []
     with tempfile.TemporaryDirectory(prefix="bench-") as scratch:
         options = Options(
-            rounds=chosen.rounds, megabytes=chosen.megabytes, seed=chosen.seed,
+            rounds=chosen.rounds, megabytes=MEGABYTES, seed=chosen.seed,
             folder=chosen.folder or Path(scratch), seconds_max=chosen.seconds_max,
             transactions=chosen.transactions, histories=chosen.histories,
+            keeps_inputs=chosen.folder is not None,
         )  # fmt: skip
         options.folder.mkdir(parents=True, exist_ok=True)
         for name in chosen.names or sorted(BENCHMARKS):
-            report = BENCHMARKS[name](options)
+            size = chosen.megabytes or SIZES[name]
+            report = BENCHMARKS[name](replace(options, megabytes=size))
             reports.append(report)
             print(render(report), flush=True)
     if chosen.json:

@@ -21,7 +21,7 @@ from paraply.vocabulary.errors import ParaplyError
 SPEED_GOAL = 2.0
 """CPU seconds of the decoder, relative to those of the audit."""
 MEMORY_GOAL_MB = 300.0
-MEGABYTES_MAX = 1000.0
+MEGABYTES = 1000.0
 """Servers begin a new log at 1 GiB; start and prediction take the same time for any size."""
 KINDS = ("wide", *mixes.KINDS)
 _VERDICTS = frozenset({0, 2})
@@ -53,10 +53,10 @@ def _engine(path: Path, options: Options) -> str:
     return f"{result['verdict']}, engine {result['engine']}"
 
 
-@benchmark("audit-mixes")
+@benchmark("audit-mixes", megabytes=MEGABYTES)
 def audit_mixes(options: Options) -> Report:
     """Audit logs of wide rows, narrow rows, a production mix, and a compressed one."""
-    megabytes = min(options.megabytes, MEGABYTES_MAX)
+    megabytes = options.megabytes
     report = Report(
         benchmark="audit-mixes",
         input=f"logs of {megabytes:g} MB, compressed ones before compression (seed {options.seed})",
@@ -98,4 +98,6 @@ def audit_mixes(options: Options) -> Report:
                         got=runs["decoder"].cpu_seconds / runs["audit"].cpu_seconds,
                     )
                 )
+            if not options.keeps_inputs:
+                path.unlink()
     return report

@@ -14,11 +14,13 @@ class Options:
     rounds: int
     megabytes: float
     folder: Path
-    """Generated inputs, kept between runs."""
+    """Generated inputs."""
     seed: int
     seconds_max: float
     transactions: int = 1_000_000
     histories: int = 10_000_000
+    keeps_inputs: bool = False
+    """Generated inputs are kept for later runs."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,17 +77,21 @@ class Report:
         return data
 
 
+MEGABYTES = 500.0
+"""The usual size of generated logs."""
 Benchmark = Callable[[Options], Report]
 BENCHMARKS: dict[str, Benchmark] = {}
+SIZES: dict[str, float] = {}
+"""The usual size of each benchmark's logs, in megabytes."""
 
 
-def benchmark(name: str) -> Callable[[Benchmark], Benchmark]:
+def benchmark(name: str, megabytes: float = MEGABYTES) -> Callable[[Benchmark], Benchmark]:
     """Register the decorated function as benchmark ``name``."""
 
     def register(function: Benchmark) -> Benchmark:
         if name in BENCHMARKS:
             raise ValueError(f"benchmark {name} is registered twice")
-        BENCHMARKS[name] = function
+        BENCHMARKS[name], SIZES[name] = function, megabytes
         return function
 
     return register

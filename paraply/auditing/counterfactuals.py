@@ -17,6 +17,8 @@ from paraply.reference_impl.comparison.appliers import APPLIERS, AS_LOGGED, WRIT
 from paraply.reference_impl.comparison.changed import (
     cut,
     hot_spots,
+    keyless_tables,
+    with_keys,
     without_row,
     without_table,
 )
@@ -32,12 +34,14 @@ from paraply.vocabulary.timestamps import LogicalTimestamp
 
 ROWS_MAX, TABLES_MAX = 3, 1
 """Rows and tables with most waits that are tried."""
+KEYS_MAX = 3
+"""Tables without a key, with most changed rows, that are tried with one each."""
 PIECE_ROWS = (1_000, 100)
 HISTORY_SIZES = (100_000, 1_000_000)
 """Of binlog_transaction_dependency_history_size, above the default; the last is the most."""
 GAIN_MIN = 1.02
 SHARPER_BY = 1.05
-"""A table, or smaller pieces, must gain that much more than a row, or larger pieces."""
+"""A table, or smaller pieces, must gain that much more than a row or key, or larger pieces."""
 MATTERS_FROM = 1.2
 TRACKED = "mysql-writeset"
 HISTORY_DEFAULT = 25_000
@@ -170,13 +174,14 @@ class _Found:
              self.changed(partial(without_row, row=row)))
             for row in hot.rows[:ROWS_MAX]
         ])  # fmt: skip
-        row_speed = max((one.then for one in self.listed if one.kind == "row"), default=0.0)
+        self.try_keys(now)
+        finer_speed = self.speed_of("row", "key")
         tables = hot.tables[:TABLES_MAX] if len(_tables(log)) > 1 else []
         self.note_fastest("table", now, [
             (f"changes of {table} that do not meet each other",
              self.changed(partial(without_table, table=table)))
             for table in tables
-        ], above=SHARPER_BY * row_speed)  # fmt: skip
+        ], above=SHARPER_BY * finer_speed)  # fmt: skip
         largest = max((len(task.rows) for task in log.tasks), default=0)
         speed = 0.0
         for size in PIECE_ROWS:
@@ -185,6 +190,22 @@ class _Found:
                 if pieces.speed >= SHARPER_BY * speed:
                     speed = pieces.speed
                     self.note("pieces", f"transactions of at most {size:,} rows", now, pieces)
+
+    def try_keys(self, now: _Case) -> None:
+        keyless = keyless_tables(self.source.log)
+
+        def case(tables: list[str]) -> tuple[str, Source]:
+            named = ", ".join(tables) if len(tables) <= KEYS_MAX else f"{len(tables)} tables"
+            return f"a PRIMARY KEY on {named}", self.changed(partial(with_keys, tables=tables))
+
+        self.note_fastest("key", now, [case([table]) for table in keyless[:KEYS_MAX]])
+        if len(keyless) > 1:
+            # A transaction of two such tables gains from both keys only.
+            self.note_fastest("key", now, [case(keyless)], above=SHARPER_BY * self.speed_of("key"))
+
+    def speed_of(self, *kinds: Change) -> float:
+        """Return the greatest speed-up of the changes listed so far, 0 without one."""
+        return max((one.then for one in self.listed if one.kind in kinds), default=0.0)
 
     def note_fastest(
         self, kind: Change, now: _Case, tried: Sequence[tuple[str, Source]], above: float = 0.0

@@ -56,6 +56,7 @@ def _predict(request: AuditRequest, result: AuditResult) -> None:
         return
     workers = [count for count in request.workers if count <= WORKERS_MAX]
     result.predicted_transactions = source.log.count
+    result.unpredicted_keys = sorted(source.log.unfollowed_tables)
     result.predictions = [
         replace(one, setting=setting_of(one.setting, result.newest_version))
         for one in _predictions(source, _names(result, source), workers)

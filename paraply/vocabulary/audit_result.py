@@ -153,9 +153,9 @@ class Prediction:
         return self.speedup.get(self.workers, 0.0)
 
 
-Change = Literal["setting", "history", "row", "table", "pieces"]
-"""Of a :class:`Counterfactual`: a setting, a history size, one row or table that conflicts no
-longer, or large transactions in pieces."""
+Change = Literal["setting", "history", "row", "key", "table", "pieces"]
+"""Of a :class:`Counterfactual`: a setting, a history size, one row that conflicts no longer, a key
+on a table without one, a table that conflicts no longer, or large transactions in pieces."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -321,6 +321,8 @@ class AuditResult:
     predicted_transactions: int = 0
     counterfactuals: list[Counterfactual] = field(default_factory=list)
     """Greatest gain first."""
+    unpredicted_keys: list[str] = field(default_factory=list)
+    """Tables without a key of which the log does not show which rows change."""
     clock_distance: dict[int, int] = field(default_factory=dict)
     """SN-LC by power of two: key 4 counts 4..7."""
     width_over_time: list[tuple[int, float]] = field(default_factory=list)

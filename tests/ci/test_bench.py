@@ -10,10 +10,13 @@ import time
 import psutil
 import pytest
 
+import ci.bench.audit
+import ci.bench.audit_mixes  # noqa: F401 - registers
 from ci.bench import workload
+from ci.bench.__main__ import main
 from ci.bench.generate_log import generate
 from ci.bench.measure import PeakMemory, Run, interleave, run_sampled
-from ci.bench.registry import Goal
+from ci.bench.registry import BENCHMARKS, Goal, Report
 
 
 @pytest.fixture(autouse=True)
@@ -52,6 +55,27 @@ def test_generated_log_is_read_by_the_server_s_own_decoder(tmp_path):
     )  # fmt: skip
     assert shown.stderr == ""
     assert shown.stdout.count("\tGTID 0-1-") == count
+
+
+@pytest.mark.parametrize(
+    ("words", "sizes"),
+    [((), {"audit": 500.0, "audit-mixes": 1000.0}),
+     (("--megabytes", "7"), {"audit": 7.0, "audit-mixes": 7.0})],
+)  # fmt: skip
+def test_kinds_of_logs_are_as_large_as_a_server_makes_them_unless_asked(monkeypatch, words, sizes):
+    taken = {}
+
+    def record(name):
+        def run(options):
+            taken[name] = options.megabytes
+            return Report(benchmark=name, input="")
+
+        return run
+
+    for name in sizes:
+        monkeypatch.setitem(BENCHMARKS, name, record(name))
+    assert main([*sizes, *words]) == 0
+    assert taken == sizes
 
 
 def test_goal_passes_at_its_bound_and_misses_beyond():

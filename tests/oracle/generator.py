@@ -10,6 +10,8 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
+from tests.oracle import odd_tables
+
 FAMILIES = ("keys", "types", "foreign", "ddl", "flags")
 
 _ACTIONS = (
@@ -108,6 +110,11 @@ class _Drawing:
     flavour: str
     family: str
     tables: list[Table] = field(default_factory=list)
+    has_sequence: bool = False
+
+    @property
+    def is_mysql(self) -> bool:
+        return self.flavour == "mysql"
 
     def case(self, pairs: int) -> Case:
         draw = self.random
@@ -121,6 +128,9 @@ class _Drawing:
             # Parents first, so that most rows find theirs.
             data = [self._row(table, place) for table in self.tables for place in range(3)]
         setup = tuple(table.sql() for table in self.tables)
+        if self.family == "keys" and not self.is_mysql and draw.random() < 0.1:
+            self.has_sequence = True
+            setup += (odd_tables.sequence(draw),)
         steps = []
         for _ in range(pairs):
             changes = self._changes() if self.family == "ddl" else self._family_changes()
@@ -154,7 +164,14 @@ class _Drawing:
             elements.append(f"PRIMARY KEY ({self._parts(types)})")
         for at in range(draw.choice((0, 1, 1, 2))):
             elements.append(f"UNIQUE u{at} ({self._parts(types)})")
-        return Table(f"t{number}", tuple(elements), values)
+        options = ""
+        if self.family in ("keys", "ddl") and draw.random() < 0.12:
+            elements, options = odd_tables.partitioned(draw, elements, types)
+        elif self.family in ("keys", "types") and draw.random() < 0.06:
+            elements += odd_tables.key_on_expression(draw, types, "f0", self.is_mysql)
+        elif self.family in ("keys", "ddl") and not self.is_mysql and draw.random() < 0.03:
+            options = " WITH SYSTEM VERSIONING"
+        return Table(f"t{number}", tuple(elements), values, options)
 
     def _typed(self) -> tuple[str, tuple[str, ...]]:
         draw = self.random
@@ -243,6 +260,8 @@ class _Drawing:
 
     def _statement(self) -> str:
         draw = self.random
+        if self.has_sequence and draw.random() < 0.3:
+            return draw.choices(odd_tables.ADVANCES, (4, 1))[0]
         table = draw.choice(self.tables)
         kind = draw.random()
         if kind < 0.3:
@@ -289,6 +308,8 @@ class _Drawing:
         table = self.tables[number]
         name, at = table.name, draw.choice(list(table.values))
         fresh = f"n{draw.randint(0, 2)}"
+        if "PARTITION" in table.options and draw.random() < 0.5:
+            return odd_tables.partition_change(draw, name)
         kind = draw.randrange(10)
         if kind in (0, 1):
             values = {k if k != at else fresh: v for k, v in table.values.items()}

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
+from pprint import pformat
 
+from paraply.auditing.engines import COMPILED, READABLE
 from paraply.auditing.pipeline import AuditRequest, audit
 from paraply.properties.logs.row_replay import BEFORE_IMAGES_MATCH
 from paraply.vocabulary.audit_result import AuditResult
@@ -35,6 +38,11 @@ KNOWLEDGE = (
 )
 """States of knowledge; the first three tell all that the audit needs."""
 COMPLETE = frozenset({"created", "created, full", "dump before"})
+BOTH_ENGINES = frozenset({"created"})
+"""States in which the compiled engine is asked, too."""
+
+_OWN_FIELDS = {"engine", "engine_because", "left_rows", "left_tables"}
+"""Fields about the engine, which differ between engines."""
 
 _NO_EVIDENCE = ("nothing shows that conflicts", "never put to the test")
 
@@ -48,37 +56,75 @@ class Answer:
     """``holds``, ``may wait``, ``unknown``, ``violated`` or ``refused``."""
     reasons: tuple[str, ...] = ()
     disagreement: str = ""
-    """``unsound``, ``false alarm`` or ``replay``; empty where there is none."""
+    """``unsound``, ``false alarm``, ``replay`` or ``engines``; empty where there is none."""
+    compiled: str = ""
+    """How the compiled engine judged: ``whole``, ``left`` tables to the other, or ``refused``."""
 
 
 def judge(pair: RecordedPair, folder: Path, *, is_mariadb: bool) -> list[Answer]:
     """Return one answer per state of knowledge."""
+    log = folder / "oracle.000001"
+    applier = "commit-group" if is_mariadb else "logical-clock"
+    asked: dict[tuple[bytes, str], AuditResult | ParaplyError] = {}
     found = []
     for knowledge in KNOWLEDGE:
-        log = folder / "oracle.000001"
-        log.write_bytes(
-            forge(
-                pair,
-                from_creation=knowledge.from_creation,
-                full=knowledge.full,
-                is_mariadb=is_mariadb,
-                later=knowledge.dump == "later",
-            )
+        data = forge(
+            pair,
+            from_creation=knowledge.from_creation,
+            full=knowledge.full,
+            is_mariadb=is_mariadb,
+            later=knowledge.dump == "later",
         )
-        schema = None
-        if knowledge.dump:
+        text = getattr(pair, f"dump_{knowledge.dump}") if knowledge.dump else ""
+        # Where no schema statement lies between, dumps of before and later are the same question.
+        result = asked.get((data, text))
+        if result is None:
+            log.write_bytes(data)
             schema = folder / "schema.sql"
-            schema.write_text(getattr(pair, f"dump_{knowledge.dump}"))
-        request = AuditRequest(
-            files=(str(log),), schema=None if schema is None else str(schema), engine="readable"
-        )
-        try:
-            result = audit(request)
-        except ParaplyError as fault:
-            found.append(Answer(knowledge.name, "refused", (fault.text,)))
-        else:
-            found.append(_answer(knowledge.name, result, pair))
+            schema.write_text(text)
+            request = AuditRequest(
+                files=(str(log),),
+                schema=str(schema) if text else None,
+                engine=READABLE,
+                workers=(),
+                appliers=(applier,),
+            )
+            asked[data, text] = result = _audited(request)
+        if isinstance(result, ParaplyError):
+            found.append(Answer(knowledge.name, "refused", (result.text,)))
+            continue
+        answer = _answer(knowledge.name, result, pair)
+        if knowledge.name in BOTH_ENGINES:
+            answer = by_both(answer, result, _audited(replace(request, engine=COMPILED)))
+        found.append(answer)
     return found
+
+
+def by_both(answer: Answer, readable: AuditResult, compiled: AuditResult | ParaplyError) -> Answer:
+    """Return the answer with how the compiled engine judged, and where it differs."""
+    if isinstance(compiled, ParaplyError):
+        return replace(answer, compiled="refused")
+    how = "left" if compiled.left_rows else "whole"
+    differences = tuple(engine_differences(readable, compiled))
+    if not differences or answer.disagreement:
+        return replace(answer, compiled=how)
+    return replace(answer, compiled=how, disagreement="engines", reasons=differences)
+
+
+def engine_differences(readable: AuditResult, compiled: AuditResult) -> Iterator[str]:
+    """Yield the fields in which two engines' results differ, with both values."""
+    # It prints mappings in the order of their keys: engines meet tables in other orders.
+    for name in (each.name for each in fields(AuditResult)):
+        ours, theirs = getattr(readable, name), getattr(compiled, name)
+        if name not in _OWN_FIELDS and pformat(ours) != pformat(theirs):
+            yield f"{name}: readable {ours!r:.300} compiled {theirs!r:.300}"
+
+
+def _audited(request: AuditRequest) -> AuditResult | ParaplyError:
+    try:
+        return audit(request)
+    except ParaplyError as fault:
+        return fault
 
 
 def _answer(name: str, result: AuditResult, pair: RecordedPair) -> Answer:

@@ -6,10 +6,13 @@ import base64
 import struct
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from threading import Thread
 from typing import Any
 
 import pymysql
+from pymysql.constants.CLIENT import MULTI_STATEMENTS
 
+from paraply.adapters.wire.locks import LockMonitor
 from paraply.vocabulary.log import ABSENT
 from tests.builders.log_forger import ForgedLog, RawEvent
 from tests.builders.log_reading import transactions_of
@@ -73,14 +76,20 @@ class Recorder:
     def __init__(self, server: Any) -> None:
         self.is_mariadb: bool = server.is_mariadb
         self._server = server
-        self._source = server.connect(autocommit=True)
-        self._replica = server.connect(autocommit=False)
-        self._other = server.connect(autocommit=False)
+        # A round trip costs more than most statements.
+        self._source, self._replica, self._other = (
+            server.connect(autocommit=is_source, client_flag=MULTI_STATEMENTS)
+            for is_source in (True, False, False)
+        )
         self._number = 0
+        self._checked = True
+        self._defined: tuple[list[str], str] | None = None
         self.broken = 0
         self._run(self._source, "SET SESSION sql_mode=''")
         for session in (self._replica, self._other):
             self._run(session, "SET SESSION sql_log_bin=0, sql_mode=''")
+        # Nothing but a server's end closes it.
+        self._locks = LockMonitor(server)
         if self.is_mariadb:
             # The other session alone: where one session applies both transactions, it meets no
             # locks but those of InnoDB's background threads, which say nothing of the pair.
@@ -89,38 +98,42 @@ class Recorder:
     def record(self, case: Case) -> Iterator[RecordedPair]:
         """Yield the pairs of a case that the server recorded."""
         self._number += 1
+        self._defined = None
         self._schema, self._copy = f"s{self._number:07}", f"r{self._number:07}"
         self._run(self._source, "FLUSH BINARY LOGS")
         self._file = self._log_file()
         for session in (self._replica, self._other):
             self._announce_format(session)
-        self._run(self._source, f"CREATE DATABASE {self._schema}")
-        self._run(self._source, f"USE {self._schema}")
-        self._run(self._source, f"SET SESSION binlog_row_image={case.image}")
-        self._run(self._replica, f"CREATE DATABASE {self._copy}")
-        for session in (self._replica, self._other):
-            self._run(session, f"USE {self._copy}")
+        self._run(
+            self._source,
+            f"CREATE DATABASE {self._schema}; USE {self._schema}; "
+            f"SET SESSION binlog_row_image={case.image}",
+        )
+        self._run(self._replica, f"CREATE DATABASE {self._copy}; USE {self._copy}")
+        self._run(self._other, f"USE {self._copy}")
         try:
             yield from self._pairs(case)
         except _BrokenLogError:
             # A genuine log that its own server cannot apply (MySQL 9.7: REPLACE of a parent).
             self.broken += 1
         finally:
-            self._run(self._replica, "ROLLBACK")
             self._run(self._other, "ROLLBACK")
-            self._run(self._replica, f"DROP DATABASE {self._copy}")
-            self._run(self._source, "SET SESSION sql_log_bin=0, foreign_key_checks=1")
-            self._run(self._source, f"DROP DATABASE {self._schema}")
-            self._run(self._source, "SET SESSION sql_log_bin=1")
+            self._run(self._replica, f"ROLLBACK; DROP DATABASE {self._copy}")
+            self._checked = True
+            self._run(
+                self._source,
+                "SET SESSION sql_log_bin=0, foreign_key_checks=1; "
+                f"DROP DATABASE {self._schema}; SET SESSION sql_log_bin=1",
+            )
 
     def _pairs(self, case: Case) -> Iterator[RecordedPair]:
         for sql in case.setup:
             self._define(sql)
         begins = len(self._log())
         dump_before = self._dump()
-        for sql in case.data:
-            if self._transact(Transaction((sql,))):
-                self._apply_last()
+        # One transaction: every audit reads it again.
+        if self._transact(Transaction(case.data)):
+            self._apply_last()
         recorded: RecordedPair | None = None
         for changes, one, two in case.steps:
             for sql in changes:
@@ -140,7 +153,7 @@ class Recorder:
             truth = self._truth(pair)
             if truth.answer == "commute" and _hands_over_a_row(self._read(), first, second):
                 truth = replace(truth, one_row=True)
-            waits = self._waits(pair) if truth.answer == "commute" and self.is_mariadb else None
+            waits = self._waits(pair) if truth.answer == "commute" else None
             if truth.answer == "broken":
                 return
             recorded = RecordedPair(
@@ -154,6 +167,7 @@ class Recorder:
     # The source
 
     def _define(self, sql: str) -> None:
+        self._defined = None
         if self._try(self._source, sql):
             self._try(self._replica, sql)
             self._run(self._replica, "COMMIT")
@@ -161,18 +175,28 @@ class Recorder:
     def _transact(self, transaction: Transaction) -> bool:
         """Run a transaction on the source; return whether it was logged."""
         before = len(self._log())
-        self._run(self._source, f"SET SESSION foreign_key_checks={int(transaction.checked)}")
-        self._run(self._source, "BEGIN")
+        begin = "BEGIN; "
+        if transaction.checked != self._checked:
+            begin = f"SET SESSION foreign_key_checks={int(transaction.checked)}; BEGIN; "
+            self._checked = transaction.checked
         for sql in transaction.statements:
-            self._try(self._source, sql)
+            self._try(self._source, begin + sql)
+            begin = ""
         self._run(self._source, "COMMIT")
         return len(self._log()) == before + 1
 
     def _dump(self) -> str:
-        found = [f"CREATE DATABASE {self._schema}; USE {self._schema};"]
-        for (name,) in self._run(self._source, "SHOW TABLES"):
-            found.append(self._run(self._source, f"SHOW CREATE TABLE {name}")[0][1] + ";")
-        return "\n".join(found)
+        return self._definitions()[1]
+
+    def _definitions(self) -> tuple[list[str], str]:
+        """Return the names of the tables, and what creates them, as they are now."""
+        if self._defined is None:
+            names = [name for (name,) in self._run(self._source, "SHOW TABLES")]
+            found = [f"CREATE DATABASE {self._schema}; USE {self._schema};"]
+            for name in names:
+                found.append(self._run(self._source, f"SHOW CREATE TABLE {name}")[0][1] + ";")
+            self._defined = names, "\n".join(found)
+        return self._defined
 
     def _log_file(self) -> Any:
         status = "SHOW MASTER STATUS" if self.is_mariadb else "SHOW BINARY LOG STATUS"
@@ -194,6 +218,7 @@ class Recorder:
             self._run(session, "SET gtid_next='AUTOMATIC'")
 
     def _binlog(self, session: Any, data: bytes) -> None:
+        # Sent alone: servers give wrong answers if further statements follow it in one text.
         self._run(session, f"BINLOG '{base64.b64encode(data).decode()}'")
 
     def _apply_last(self) -> None:
@@ -224,14 +249,12 @@ class Recorder:
 
     def _outcome(self, *transactions: Sequence[bytes]) -> object:
         """Return the rows after transactions in this order, or the error as text."""
+        names = self._definitions()[0]
+        selects = "; ".join(f"SELECT * FROM {name}" for name in names)
         try:
-            self._run(self._replica, "BEGIN")
             for statements in transactions:
                 self._apply(self._replica, statements)
-            rows = {}
-            for (name,) in self._run(self._replica, "SHOW TABLES"):
-                rows[name] = sorted(map(repr, self._run(self._replica, f"SELECT * FROM {name}")))
-            return rows
+            return [sorted(map(repr, rows)) for rows in self._results(self._replica, selects)]
         except pymysql.MySQLError as fault:
             return str(fault)
         finally:
@@ -241,10 +264,11 @@ class Recorder:
         """Return whether one transaction waits while the other is open."""
         for first, second in (pair, pair[::-1]):
             try:
-                self._run(self._replica, "BEGIN")
                 self._apply(self._replica, first)
-                self._run(self._other, "BEGIN")
-                self._apply(self._other, second)
+                if self.is_mariadb:
+                    self._apply(self._other, second)
+                elif self._is_held_up(second):
+                    return True
             except pymysql.MySQLError:
                 return True
             finally:
@@ -252,12 +276,40 @@ class Recorder:
                 self._run(self._replica, "ROLLBACK")
         return False
 
+    def _is_held_up(self, statements: Sequence[bytes]) -> bool:
+        """Return whether the other session waits for the replica; MySQL waits a second or more."""
+        faults: list[pymysql.MySQLError] = []
+
+        def apply() -> None:
+            try:
+                self._apply(self._other, statements)
+            except pymysql.MySQLError as fault:
+                faults.append(fault)
+
+        thread = Thread(target=apply)
+        thread.start()
+        waited = False
+        while thread.is_alive():
+            thread.join(0.01)
+            if thread.is_alive() and self._other.thread_id() in self._locks.waiting():
+                waited = True
+                self._run(self._replica, "ROLLBACK")
+                thread.join()
+        return waited or bool(faults)
+
     # Sessions
 
     def _run(self, session: Any, sql: str) -> Any:
+        return self._results(session, sql)[-1]
+
+    def _results(self, session: Any, sql: str) -> list[Any]:
+        """Return the rows of each statement of a text; the first that fails ends it."""
         with session.cursor() as cursor:
             cursor.execute(sql)
-            return cursor.fetchall()
+            found = [cursor.fetchall()]
+            while cursor.nextset():
+                found.append(cursor.fetchall())
+            return found
 
     def _try(self, session: Any, sql: str) -> bool:
         try:

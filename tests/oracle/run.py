@@ -53,6 +53,8 @@ class Tally:
     """By family and answer with the log from CREATE on."""
     reasons: Counter[str] = field(default_factory=Counter)
     waits: Counter[str] = field(default_factory=Counter)
+    compiled: Counter[str] = field(default_factory=Counter)
+    """How the compiled engine judged: whole, with tables left to the readable one, or refused."""
     disagreements: list[dict[str, object]] = field(default_factory=list)
 
     @classmethod
@@ -61,7 +63,7 @@ class Tally:
         if not path.exists():
             return cls(flavour, seed)
         stored = json.loads(path.read_text())
-        counters = ("truth", "answers", "families", "reasons", "waits")
+        counters = ("truth", "answers", "families", "reasons", "waits", "compiled")
         return cls(**{k: Counter(v) if k in counters else v for k, v in stored.items()})
 
     def save(self, path: Path) -> None:
@@ -121,6 +123,11 @@ class Tally:
         lines.append(
             "waits (server / audit): "
             + ", ".join(f"{name} {number:,}" for name, number in sorted(self.waits.items()))
+        )
+        lines.append(
+            "compiled engine: "
+            + ", ".join(f"{name} {number:,}" for name, number in sorted(self.compiled.items()))
+            + f"; differs {self.count('engines'):,}"
         )
         lines.append("most frequent reasons with complete knowledge:")
         lines += [f"  {number:6,} {reason}" for reason, number in self.reasons.most_common(8)]
@@ -182,6 +189,8 @@ class _Oracle:
             tally.truth[pair.truth.answer] += 1
             for answer in judge(pair, self.folder, is_mariadb=self.recorder.is_mariadb):
                 tally.answers[f"{answer.knowledge} | {pair.truth.answer} | {answer.word}"] += 1
+                if answer.compiled:
+                    tally.compiled[answer.compiled] += 1
                 if answer.knowledge == "created":
                     tally.families[f"{case.family} {answer.word}"] += 1
                     if pair.waits is not None and answer.word in ("holds", "may wait"):

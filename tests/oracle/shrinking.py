@@ -64,6 +64,8 @@ def _smaller_steps(step):
 
 
 def _smaller_tables(sql: str) -> Iterator[str]:
+    if ") ENGINE" not in sql:
+        return
     head, body = sql.split(" (", 1)
     body, tail = body.rsplit(") ENGINE", 1)
     elements = re.split(r", (?![^()]*\))", body)

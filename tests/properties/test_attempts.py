@@ -117,6 +117,19 @@ def test_merged_transactions_are_one_job():
 LOGGED = "begun T1@w1 ; flushed T1@w1 ; "
 
 
+@pytest.mark.parametrize(
+    ("steps", "expected"),
+    [
+        ("flushed T1@w1 ; synced T1@w1 ; ", Verdict.HOLDS),
+        ("flushed T1@w1 ; ", Verdict.HOLDS),
+        ("synced T1@w1 ; ", Verdict.UNKNOWN),
+    ],
+)
+def test_order_of_log_and_sync_is_unknown_where_only_the_sync_is_recorded(steps, expected):
+    run = history(T1, steps, "engine_committed T1@w1")
+    assert verdict(run, attempts_take_their_steps_in_order) is expected
+
+
 @pytest.mark.parametrize("event", ["engine_committed T1@w1", "begun T2@w1", "stopped"])
 def test_log_must_be_synced_before_the_next_step(event):
     synced = history(LOGGED, "synced T1@w1 ; ", event)
@@ -124,6 +137,11 @@ def test_log_must_be_synced_before_the_next_step(event):
     other = "flushed T2@w2 ; synced T2@w2 ; "
     (breach,) = logs_are_synced_before_the_next_step(history(LOGGED, other, event))
     assert str(breach).startswith("r1: T1 was logged and not synced before ")
+
+
+def test_sync_without_a_recorded_next_step_shows_nothing():
+    run = history(LOGGED, "synced T1@w1 ; row_applied T2@w2 {b} ok")
+    assert verdict(run, logs_are_synced_before_the_next_step) is Verdict.UNKNOWN
 
 
 def test_crash_takes_the_unsynced_log():

@@ -64,6 +64,12 @@ def test_wait_that_times_out_is_over():
     assert verdict(run, row_waits_last_until_the_holder_ends) is Verdict.HOLDS
 
 
+@pytest.mark.parametrize("event", ["", "row_applied T2@r1 {b} ok"])
+def test_wait_that_does_not_end_in_the_record_shows_nothing(event):
+    run = history(WAITS + event)
+    assert verdict(run, row_waits_last_until_the_holder_ends) is Verdict.UNKNOWN
+
+
 def test_waiter_that_is_rolled_back_waits_no_more():
     run = history(f"{WAITS}rolled_back T1@r1 ; row_applied T1@r1 outcome=ok")
     assert not row_waits_last_until_the_holder_ends(run)

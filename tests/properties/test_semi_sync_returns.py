@@ -129,3 +129,8 @@ def test_most_advanced_replica_is_promoted():
 def test_lost_replica_is_not_waited_for():
     history = failed_over("crashed @r2 note=lost", PROMOTED.format("r1"), sent=SENT + AHEAD)
     assert not promoted_replicas_are_most_advanced(history)
+
+
+def test_promotion_without_any_recorded_receipt_is_unknown():
+    history = failed_over(PROMOTED.format("r1"), sent="flushed T1@source ; synced T1@source ; ")
+    assert verdict(history, promoted_replicas_are_most_advanced) is Verdict.UNKNOWN

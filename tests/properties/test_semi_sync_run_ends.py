@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from paraply.properties.registry import property_named
 from paraply.properties.semi_sync.promises import waits_are_abandoned_only_for_cause
 from paraply.properties.semi_sync.run_ends import (
     connected_replicas_get_the_log,
@@ -71,6 +72,16 @@ def test_dump_threads_that_need_the_log_lock_may_end_behind_a_wait():
 )  # fmt: skip
 def test_source_that_waits_for_a_replica_may_stall(events, options):
     assert verdict(run(*events, options=options), sources_stall_only_for_replicas) is Verdict.HOLDS
+
+
+@pytest.mark.parametrize(("options", "gaps"), [("", 1), ('"dump_takes_lock_log":true', 0)])
+def test_wait_without_any_recorded_reply_is_unknown_and_a_gap_unless_a_lock_explains_it(
+    options, gaps
+):
+    history = run(COMMIT, "delivered T1@r1", options=options)
+    assert verdict(history, sources_stall_only_for_replicas) is Verdict.UNKNOWN
+    prop = property_named("sources_stall_only_for_replicas")
+    assert prop.evidence(history).relevant == gaps
 
 
 @pytest.mark.parametrize(

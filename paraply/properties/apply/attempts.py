@@ -32,6 +32,8 @@ _STAGES = (
 _UNDECIDED = _STAGES.index(EventKind.PREPARED)
 _ENDS = frozenset({EventKind.ROLLED_BACK, EventKind.FAILED, EventKind.SKIPPED})
 _WORK = frozenset({*_STAGES, EventKind.VISIBLE})
+_NEXT_STEPS = frozenset({EventKind.BEGUN, EventKind.ENGINE_COMMITTED, EventKind.STOPPED})
+"""Before which a transaction that is logged must be synced."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -198,7 +200,16 @@ def _attempts_end(history: History) -> int:
     return sum(event.worker is not None for event in history.events_of(EventKind.ENGINE_COMMITTED))
 
 
+def _synced_and_not_logged(history: History) -> Iterator[str]:
+    """Yield what workers sync that no event adds to the log."""
+    logged = {(event.member, event.transaction) for event in history.events_of(EventKind.FLUSHED)}
+    for event in history.events_of(EventKind.SYNCED):
+        if event.worker is not None and (event.member, event.transaction) not in logged:
+            yield f"no flushed of T{event.transaction} at {event.member}"
+
+
 @always(
+    gaps=(_synced_and_not_logged,),
     of=attempts_of_workers,
     source="WL#5569: slave_worker_exec_job_group; rpl_parallel: handle_rpl_parallel_thread",
     witness=_attempts_end,
@@ -209,6 +220,7 @@ def attempts_take_their_steps_in_order(history: History) -> tuple[Violation, ...
 
 
 @always(
+    needs=(EventKind.BEGUN,),
     of=attempts_of_workers,
     source="WL#5569: a worker takes the next job when it has ended one",
     witness=_attempts_end,
@@ -323,38 +335,42 @@ class LeftUnsynced(Violation):
         return f"{self.member}: T{self.transaction} was logged and not synced before {self.step}"
 
 
-def _unsynced(history: History) -> Iterator[LeftUnsynced]:
+def _next_steps(history: History) -> Iterator[tuple[LeftUnsynced, bool]]:
+    """Yield the first step after each transaction is logged, and whether it was synced by then."""
     syncing = {event.member for event in history.events_of(EventKind.SYNCED)}
-    pending: dict[tuple[str, TransactionId], int | None] = {}
+    logged: dict[tuple[str, TransactionId], int | None] = {}
+    synced: set[tuple[str, TransactionId]] = set()
     for event in history.events:
         member, one = event.member, event.transaction
         if member not in syncing:
             continue
         if event.kind in RESTARTS:
-            pending = {key: worker for key, worker in pending.items() if key[0] != member}
+            logged = {key: worker for key, worker in logged.items() if key[0] != member}
         elif event.kind is EventKind.FLUSHED and one is not None:
-            pending[member, one] = event.worker
+            logged[member, one] = event.worker
+            synced.discard((member, one))
         elif event.kind is EventKind.SYNCED and one is not None:
-            pending.pop((member, one), None)
-        else:
-            for (other, left), worker in list(pending.items()):
+            synced.add((member, one))
+        elif event.kind in _NEXT_STEPS:
+            for (other, left), worker in list(logged.items()):
                 is_its_commit = event.kind is EventKind.ENGINE_COMMITTED and left == one
                 goes_on = event.kind is EventKind.BEGUN and worker == event.worker
                 if other == member and (
                     is_its_commit or goes_on or event.kind is EventKind.STOPPED
                 ):
-                    yield LeftUnsynced(member=member, transaction=left, step=event.kind.value)
-                    del pending[other, left]
+                    step = LeftUnsynced(member=member, transaction=left, step=event.kind.value)
+                    yield step, (other, left) in synced
+                    del logged[other, left]
 
 
 @always(
     of=synced_logs,
     source="MYSQL_BIN_LOG::ordered_commit: sync_binlog=1",
-    witness=lambda history: sum(1 for _ in history.events_of(EventKind.SYNCED)),
+    witness=lambda history: sum(1 for _ in _next_steps(history)),
 )
 def logs_are_synced_before_the_next_step(history: History) -> tuple[LeftUnsynced, ...]:
     """A server that syncs its log does so before the engine commit and the worker's next begin."""
-    return tuple(_unsynced(history))
+    return tuple(step for step, is_synced in _next_steps(history) if not is_synced)
 
 
 def merging(history: History) -> bool:

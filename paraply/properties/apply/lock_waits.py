@@ -116,11 +116,26 @@ def a_transaction_waits_for_a_row(history: History) -> bool:
     return row_waits(history)
 
 
+def _waits(history: History) -> Iterator[str]:
+    """Yield the member of each wait for a known holder."""
+    for event in history.events_of(EventKind.ROW_APPLIED):
+        if _is_lock_wait(event) and _holder(event) is not None:
+            yield event.member
+
+
+def _waits_outside_appliers(history: History) -> Iterator[str]:
+    appliers = {stream.member for stream in apply_streams(history)}
+    for member in _waits(history):
+        if member not in appliers:
+            yield f"no scheduled or begun of {member}"
+
+
 def _may_ask_again(history: History) -> bool:
     return history.header.recorded_by.startswith("paraply conform")
 
 
 @always(
+    gaps=(_waits_outside_appliers,),
     of=row_waits,
     exemptions=(
         Exemption(
@@ -129,28 +144,36 @@ def _may_ask_again(history: History) -> bool:
         ),
     ),
     source="InnoDB: lock_wait_suspend_thread, lock_release",
-    witness=a_transaction_waits_for_a_row,
+    witness=lambda history: sum(1 for _ in _ends_of_waits(history)),
 )
 def row_waits_last_until_the_holder_ends(history: History) -> tuple[WaitEndedEarly, ...]:
     """A transaction that waits for a row goes on, unless it fails, after the holder's end only."""
-    return tuple(breach for stream in apply_streams(history) for breach in _early_ends(stream))
+    return tuple(end for end, is_early in _ends_of_waits(history) if is_early)
 
 
-def _early_ends(stream: ApplyStream) -> Iterator[WaitEndedEarly]:
-    waits: dict[tuple[TransactionId, int | None], TransactionId] = {}
-    for _, event in stream.events:
-        if event.kind in RESTARTS:
-            waits.clear()
-        one = _READER if event.kind is EventKind.READ else event.transaction
-        if one is None:
-            continue
-        waiter = one, event.worker
-        if event.kind in _MOVES and waiter in waits and event.outcome is not Outcome.ERROR:
-            yield WaitEndedEarly(member=stream.member, transaction=one, holder=waits.pop(waiter))
-        if _is_lock_wait(event) and (holder := _holder(event)) is not None:
-            waits[waiter] = holder
-        elif event.kind in ENDS or one == _READER:
-            waits = {key: holder for key, holder in waits.items() if one not in (key[0], holder)}
+def _ends_of_waits(history: History) -> Iterator[tuple[WaitEndedEarly, bool]]:
+    """Yield each wait of an applier that ends, and whether it ends before its holder has ended."""
+    for stream in apply_streams(history):
+        waits: dict[tuple[TransactionId, int | None], TransactionId] = {}
+        for _, event in stream.events:
+            one = _READER if event.kind is EventKind.READ else event.transaction
+            ended = list(waits) if event.kind in RESTARTS else []
+            if one is not None:
+                waiter = one, event.worker
+                if event.kind in _MOVES and waiter in waits and event.outcome is not Outcome.ERROR:
+                    yield _end_of_wait(stream, one, waits.pop(waiter)), True
+                if _is_lock_wait(event) and (holder := _holder(event)) is not None:
+                    waits[waiter] = holder
+                elif event.kind in ENDS or one == _READER:
+                    ended = [key for key, holder in waits.items() if one in (key[0], holder)]
+            for key in ended:
+                yield _end_of_wait(stream, key[0], waits.pop(key)), False
+
+
+def _end_of_wait(
+    stream: ApplyStream, waiter: TransactionId, holder: TransactionId
+) -> WaitEndedEarly:
+    return WaitEndedEarly(member=stream.member, transaction=waiter, holder=holder)
 
 
 def _changes(history: History) -> Iterator[tuple[Event, Item, TransactionId | None]]:

@@ -138,6 +138,7 @@ def _left_open(history: History) -> Iterator[tuple[str, set[TransactionId]]]:
 
 
 @always(
+    needs=(EventKind.BEGUN,),
     of=failed_runs,
     source="slave_stop_workers; handle_rpl_parallel_thread: signal_error_to_sql_driver_thread",
     witness=lambda history: sum(1 for _ in _left_open(history)),

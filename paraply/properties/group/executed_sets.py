@@ -76,10 +76,6 @@ class SetNamesOthers(Violation):
         )
 
 
-def _stated_sets(history: History) -> Iterator[Event]:
-    return (event for event in history.events if event.transactions and event.gtid_set)
-
-
 def _has(stated: str, gtid: str) -> bool:
     """Return whether a GTID set in the servers' format has a GTID; sources may be any names."""
     source, _, number = gtid.rpartition(":")
@@ -97,8 +93,8 @@ def _is_readable(stated: str) -> bool:
     return bool(_GTID_SET.fullmatch(stated))
 
 
-def _own_gtids(history: History) -> dict[TransactionId, str]:
-    """Return the GTIDs that no second transaction had or asked for."""
+def _owners(history: History) -> dict[str, set[TransactionId]]:
+    """Return who had or asked for each GTID."""
     owners: dict[str, set[TransactionId]] = {}
     for event in history.events_of(EventKind.CERTIFIED, EventKind.ENGINE_COMMITTED):
         if _GTID.fullmatch(event.gtid) and event.transaction is not None:
@@ -106,13 +102,33 @@ def _own_gtids(history: History) -> dict[TransactionId, str]:
     for one in history.transactions:
         if one.gtid:
             owners.setdefault(one.gtid, set()).add(one.id)
-    return {one: gtid for gtid, (one, *others) in owners.items() if not others}
+    return owners
+
+
+def _own_gtids(history: History) -> dict[TransactionId, str]:
+    """Return the GTIDs that no second transaction had or asked for."""
+    return {one: gtid for gtid, (one, *others) in _owners(history).items() if not others}
+
+
+def _stated_sets(history: History) -> Iterator[tuple[Event, list[TransactionId]]]:
+    """Yield events that state a set, and their transactions without a recorded GTID."""
+    named = {one for owners in _owners(history).values() for one in owners}
+    for event in history.events:
+        if event.transactions and event.gtid_set:
+            yield event, [one for one in event.transactions if one not in named]
+
+
+def _sets_of_unnamed(history: History) -> Iterator[str]:
+    for _, unnamed in _stated_sets(history):
+        if unnamed:
+            yield f"no GTID of T{unnamed[0]}"
 
 
 @always(
+    gaps=(_sets_of_unnamed,),
     of=certification,
     source="MySQL manual, GTID sets: intervals of numbers",
-    witness=lambda history: sum(1 for _ in _stated_sets(history)),
+    witness=lambda history: sum(not unnamed for _, unnamed in _stated_sets(history)),
 )
 def stated_gtid_sets_name_their_transactions(history: History) -> list[SetNamesOthers]:
     """A stated GTID set has the GTIDs of the transactions that it is said to have.

@@ -298,10 +298,18 @@ def a_joiner_becomes_online(history: History) -> bool:
     return any(True for _ in _joiners_online(history))
 
 
+def _queues_unrecorded(history: History) -> Iterator[str]:
+    """Yield what lacks where joiners may have had something to apply."""
+    is_unrecorded = bool(history.transactions) and EventKind.CERTIFIED not in history.kinds
+    if is_unrecorded and any(_joiners_online(history)):
+        yield "no certified events"
+
+
 @always(
+    gaps=(_queues_unrecorded,),
     of=recorded(EventKind.RECOVERED, EventKind.ONLINE),
     source="MySQL manual, group_replication_recovery_complete_at=TRANSACTIONS_APPLIED",
-    witness=a_joiner_becomes_online,
+    witness=lambda history: any(_joiners_online(history)) and not any(_queues_unrecorded(history)),
 )
 def joiners_catch_up_before_they_are_online(history: History) -> list[OnlineTooEarly]:
     """A joiner is online only after a moment when it had applied all that it had certified."""

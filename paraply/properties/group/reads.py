@@ -152,13 +152,23 @@ def members_show_prefixes_of_their_commits(
 def _member_is_read_twice(history: History) -> bool:
     seen: set[str] = set()
     for read in _reads(history):
+        if read.strange:
+            continue
         if read.member in seen:
             return True
         seen.add(read.member)
     return False
 
 
+def _reads_without_commit(history: History) -> Iterator[str]:
+    """Yield versions whose place in the member's commits is not recorded."""
+    for read in _reads(history):
+        for seen in read.strange[:1]:
+            yield f"no engine_committed of T{seen.writer} at {read.member}"
+
+
 @always(
+    gaps=(_reads_without_commit,),
     of=recorded(EventKind.CERTIFIED, EventKind.READ),
     source="monotonic reads at one member",
     witness=_member_is_read_twice,

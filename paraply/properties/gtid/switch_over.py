@@ -51,6 +51,7 @@ def _switches(history: History) -> Iterator[tuple[Event, dict[int, str]]]:
 
 
 @always(
+    needs=(EventKind.FLUSHED,),
     of=source_and_replica,
     source="CHANGE MASTER TO master_use_gtid=current_pos",
     is_safety=False,

@@ -230,31 +230,44 @@ def _behind_the_bar(history: History) -> Iterator[AdmittedBehindTheBar]:
             yield AdmittedBehindTheBar(step=event.kind.value, transaction=last)
 
 
+def _timed_replies(history: History) -> Iterator[tuple[Event, TransactionId, int | None]]:
+    """Yield replies with their transaction, and the time of its sync, if recorded."""
+    synced: dict[TransactionId, int] = {}
+    for event in history.events_of(EventKind.SYNCED, EventKind.ACKNOWLEDGED):
+        one = event.transaction
+        if one is None:
+            continue
+        if event.kind is EventKind.SYNCED:
+            synced[one] = event.time
+        else:
+            yield event, one, synced.get(one)
+
+
+def _replies_without_sync(history: History) -> Iterator[str]:
+    for _, one, synced_at in _timed_replies(history):
+        if synced_at is None:
+            yield f"no synced of T{one}"
+
+
 @always(
+    gaps=(_replies_without_sync,),
     of=timed_stages,
     source="MDEV-162: the reply of a replica needs a round trip",
-    witness=_replies,
+    witness=lambda history: sum(at is not None for _, _, at in _timed_replies(history)),
 )
 def acknowledgements_take_a_round_trip(history: History) -> tuple[HeardTooSoon, ...]:
     """A reply arrives a whole round trip after the sync, at the earliest."""
     round_trip = 2 * (int(history.header.options.get("round_trip_us", 0)) // 2)
-    synced: dict[TransactionId, int] = {}
-    found = []
-    for event in history.events_of(EventKind.SYNCED, EventKind.ACKNOWLEDGED):
-        if event.transaction is None:
-            continue
-        if event.kind is EventKind.SYNCED:
-            synced[event.transaction] = event.time
-        elif event.time - synced.get(event.transaction, event.time - round_trip) < round_trip:
-            found.append(
-                HeardTooSoon(
-                    member=event.member,
-                    transaction=event.transaction,
-                    took_us=event.time - synced[event.transaction],
-                    round_trip_us=round_trip,
-                )
-            )
-    return tuple(found)
+    return tuple(
+        HeardTooSoon(
+            member=event.member,
+            transaction=one,
+            took_us=event.time - synced_at,
+            round_trip_us=round_trip,
+        )
+        for event, one, synced_at in _timed_replies(history)
+        if synced_at is not None and event.time - synced_at < round_trip
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -79,7 +79,19 @@ def _passages(history: History) -> Iterator[GroupChanged]:
             yield GroupChanged(transaction=one, stage=event.kind, group=group, expected=expected)
 
 
+def _without_flush(history: History) -> Iterator[str]:
+    """Yield transactions that come to a later stage in a group that is not recorded."""
+    known: set[TransactionId] = set()
+    for event in history.events_of(*_STAGES, member=Watch.of(history).source):
+        one = event.transaction
+        if one is not None and event.group is not None:
+            if one not in known and event.kind is not EventKind.FLUSHED:
+                yield f"no flushed of T{one} in a group"
+            known.add(one)
+
+
 @always(
+    gaps=(_without_flush,),
     of=numbered_groups,
     source="MDEV-162: a whole group waits once; MYSQL_BIN_LOG::ordered_commit: "
     "opt_binlog_order_commits",

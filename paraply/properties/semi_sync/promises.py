@@ -6,6 +6,7 @@ all: ``paraply.properties.semi_sync.watch.Watch``.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TypeVar
 
 from paraply.properties.registry import Violation, always, fields, sometimes
@@ -275,7 +276,24 @@ def replicas_are_never_ahead(history: History) -> tuple[Violation, ...]:
     return _found(history, ReplicaAhead, ReplicaLeftAhead)
 
 
+_RECEIPTS = (EventKind.DELIVERED, EventKind.ACKNOWLEDGED)
+
+
+def _received_and_not_logged(history: History) -> Iterator[str]:
+    """Yield what replicas receive that has no place in the source's log."""
+    source = _source(history)
+    log: set[TransactionId | None] = set()
+    for event in history.events_of(EventKind.FLUSHED, EventKind.RECOVERED, *_RECEIPTS):
+        if event.kind is EventKind.FLUSHED and event.member == source:
+            log.add(event.transaction)
+        elif event.kind is EventKind.RECOVERED and event.member == source:
+            log = set(event.transactions)
+        elif event.kind in _RECEIPTS and event.transaction not in log:
+            yield f"no flushed of T{event.transaction} at {source}"
+
+
 @always(
+    gaps=(_received_and_not_logged,),
     of=commit_stages,
     source="the dump thread's position",
     witness=_something_is_received,

@@ -220,10 +220,15 @@ def lost_sources_are_succeeded(history: History) -> tuple[NotSucceeded, ...]:
     return () if is_open else (NotSucceeded(survivors=survivors),)
 
 
+def _promotes_with_receipts(history: History) -> bool:
+    """Return whether a replica is promoted where a receipt is recorded, thus may be compared."""
+    return EventKind.DELIVERED in history.kinds and _survivors(history)[1] is not None
+
+
 @always(
     of=fail_overs,
     source="MDEV-162, fail-over: the most advanced replica is promoted",
-    witness=lambda history: _survivors(history)[1] is not None,
+    witness=_promotes_with_receipts,
 )
 def promoted_replicas_are_most_advanced(history: History) -> tuple[PromotedBehind, ...]:
     """No survivor has received more than the replica that is promoted."""

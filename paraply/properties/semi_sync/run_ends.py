@@ -67,13 +67,21 @@ class _End:
 
     def is_excused(self, history: History) -> bool:
         """Return whether a commit, a recovery or a shutdown may wait for replicas."""
+        return self.waits_for_diverged(history) or self.lacks_replies()
+
+    def waits_for_diverged(self, history: History) -> bool:
+        """Return whether a shutdown waits for a replica with what the source lacks."""
+        replicas = self.watch.replicas.values()
+        diverges = any(not other.is_down and not self.follows(other) for other in replicas)
+        return diverges and bool(history.header.options.get(WAITS_FOR_REPLICAS))
+
+    def lacks_replies(self) -> bool:
+        """Return whether a commit or a recovery may wait for replies."""
         watch = self.watch
-        replicas = watch.replicas.values()
-        left = sum(not other.is_missed for other in replicas)
+        left = sum(not other.is_missed for other in watch.replicas.values())
         is_enough = watch.waits_without_replicas or left >= watch.required
         is_awaited = is_enough and not watch.is_off
-        diverges = any(not other.is_down and not self.follows(other) for other in replicas)
-        return (diverges and bool(history.header.options.get(WAITS_FOR_REPLICAS))) or any(
+        return any(
             (one in self.recovered or (is_awaited and one not in watch.abandoned))
             and watch.lacks_replies(one)
             for one in watch.log
@@ -132,10 +140,32 @@ def connected_replicas_get_the_log(history: History) -> tuple[LogNotReceived, ..
     return tuple(lacking for lacking, has_it in _receipts(history) if not has_it)
 
 
+def _is_without_replies(history: History) -> bool:
+    """Return whether a source waits for running replicas, and no reply is recorded at all."""
+    end = _end(history)
+    if end is None or end.is_at_rest or EventKind.ACKNOWLEDGED in history.kinds:
+        return False
+    replicas = end.watch.replicas.values()
+    is_explained = bool(replicas) and all(replica.is_down for replica in replicas)
+    is_awaited = end.lacks_replies() and not end.waits_for_diverged(history)
+    return is_awaited and not is_explained
+
+
+def _unrecorded_replies(history: History) -> Iterator[str]:
+    """Yield what lacks, unless the wait for a lock explains that no replica replied."""
+    if _is_without_replies(history) and not history.header.options.get(LOCKS_THE_LOG):
+        yield "no acknowledged events"
+
+
+def _judged_end(history: History) -> bool:
+    return _end(history) is not None and not _is_without_replies(history)
+
+
 @always(
+    gaps=(_unrecorded_replies,),
     of=ended_runs,
     source="MDEV-162, stage 3; rpl_semi_sync_master_wait_no_slave; MySQL bug 44058, point 5",
-    witness=lambda history: _end(history) is not None,
+    witness=_judged_end,
 )
 def sources_stall_only_for_replicas(history: History) -> tuple[StalledWithoutCause, ...]:
     """A source at no rest has a commit, or a recovered one, for which too few replicas replied.

@@ -1,4 +1,4 @@
-"""A log as it were with a row or table that orders nothing, or without large transactions.
+"""A log as it were with a row or table that orders less, or without large transactions.
 
 Only what conflicts changes: rows, commits and their costs stay. A transaction that waited for a
 lock at the source, and met what is gone, is taken to have waited for that. Stamps of a source are
@@ -8,11 +8,12 @@ those of :func:`paraply.reference_impl.workloads.stamps.restamped`.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from paraply.reference_impl.comparison.tasks import (
     NOBODY,
+    WITHOUT_KEY,
     LogBuilder,
     RowEvent,
     Task,
@@ -21,6 +22,7 @@ from paraply.reference_impl.comparison.tasks import (
 )
 from paraply.reference_impl.workloads.stamps import Parents
 from paraply.vocabulary.keys import ConflictKey
+from paraply.vocabulary.log import WHOLE_ROW
 
 NEAR = 64
 """Transactions between two changes of a row that may wait for each other."""
@@ -115,6 +117,64 @@ def _without(log: TaskLog, read: set[int], written: Callable[[RowEvent], set[int
     return _finished(builder, log)
 
 
+def keyless_tables(log: TaskLog) -> list[str]:
+    """Return the tables in which rows without a key changed, most changed rows first.
+
+    Those of which the log does not show the rows are not among them.
+    """
+    changes = Counter(
+        row.table for task in log.tasks for row in task.rows if row.identity is not None
+    )
+    return sorted(
+        (
+            table
+            for table in changes
+            if WholeTable(table, WITHOUT_KEY) in log.numbers and table not in log.unfollowed_tables
+        ),
+        key=lambda table: (-changes[table], table),
+    )
+
+
+def with_keys(log: TaskLog, tables: Collection[str]) -> TaskLog:
+    """Return the log if each row of some tables had a key that never changes, and never returns.
+
+    An AUTO_INCREMENT column is such a key.
+    """
+    builder = _builder_like(log)
+    wholes = {builder.key(WholeTable(table, WITHOUT_KEY)) for table in tables}
+
+    def key_of(row: RowEvent) -> tuple[int, ...]:
+        if row.table not in tables or row.identity is None:
+            return ()
+        number = (row.identity,)
+        return (builder.key(ConflictKey(table=row.table, index=WHOLE_ROW, values=number)),)
+
+    builder.may_meet = log.met | {
+        key for task in log.tasks for row in task.rows for key in key_of(row)
+    }
+    for task in log.tasks[1:]:
+        rows, has_met, is_late = [], False, True
+        for row in task.rows:
+            own = key_of(row)
+            writes = (*own, *(key for key in row.writes if key not in wholes))
+            reads = tuple(key for key in row.reads if key not in wholes)
+            has_met |= not wholes.isdisjoint((*row.writes, *row.reads))
+            writers = [builder.writers[key] for key in own if key in builder.writers]
+            is_late &= all(task.number - writer > NEAR for writer in writers)
+            if (writes, reads) != (row.writes, row.reads) or not log.met.isdisjoint(writes + reads):
+                row = RowEvent(table=row.table, writes=writes, reads=reads)
+            rows.append(row)
+        added = builder.add_changed(task, rows)
+        added.unkeyed_tables = task.unkeyed_tables.difference(tables)
+        # The log does not say for which lock. A nearby change of the same row still has it.
+        added.has_waited &= not (has_met and is_late)
+    found = _finished(builder, log)
+    found.keys_of_table = {
+        table: keys + (table in tables) for table, keys in log.keys_of_table.items()
+    }
+    return found
+
+
 def cut(log: TaskLog, parents: Parents, rows_max: int) -> tuple[TaskLog, list[int | None]]:
     """Return the log with transactions of at most so many row events, and its commit parents.
 
@@ -167,4 +227,5 @@ def _builder_like(log: TaskLog) -> LogBuilder:
 def _finished(builder: LogBuilder, log: TaskLog) -> TaskLog:
     found = builder.log()
     found.keys_of_table, found.costs = log.keys_of_table, log.costs
+    found.unfollowed_tables = log.unfollowed_tables
     return found

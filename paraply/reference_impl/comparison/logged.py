@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Set
 
+from paraply.reference_impl.comparison.identities import RowIdentities
 from paraply.reference_impl.comparison.tasks import (
+    AS_A_WHOLE,
+    WITHOUT_KEY,
     LogBuilder,
     RowEvent,
     Task,
@@ -14,7 +17,11 @@ from paraply.reference_impl.comparison.tasks import (
 from paraply.reference_impl.mariadb.source import ALLOW_PARALLEL, TRANSACTIONAL, WAITED
 from paraply.vocabulary.keys import ConflictKey, RowKeys
 from paraply.vocabulary.log import ANY_ROWS, LoggedKind, LoggedTransaction, RowChange, table_of
+from paraply.vocabulary.schema import TableSchema
 from paraply.vocabulary.timestamps import LogicalTimestamp
+
+_UNDOES = frozenset({"rolled_back", "partly_rolled_back"})
+"""Flags of transactions of which the logged rows may be undone."""
 
 
 class LoggedTasks:
@@ -31,18 +38,26 @@ class LoggedTasks:
         self.unknown_is_free = unknown_is_free
         self.unknown_tables: set[str] = set()
         """Tables of which keys or rows are unknown."""
+        self.identities = RowIdentities()
         self.builder = LogBuilder()
         self.keys_of_table: dict[str, int] = {}
         self.groups = 0
         self.has_stamps = self.has_commit_ids = False
+        self._keyless_tables: set[str] = set()
         self._last: dict[int, tuple[Hashable, int]] = {}
 
     def add(self, txn: LoggedTransaction) -> Task:
         """Add one transaction."""
         is_empty = txn.kind is LoggedKind.EMPTY
         is_barrier = txn.is_barrier or "ddl" in txn.flags
-        task = self.builder.add(() if is_empty else self._rows(txn), is_barrier=is_barrier)
-        task.has_missing_keys = bool(txn.unkeyed_tables)
+        rows = () if is_empty else self._rows(txn)
+        task = self.builder.add(rows, is_barrier=is_barrier)
+        if is_barrier:
+            # All later ones wait for it. A statement may change any row, XA ROLLBACK undoes some.
+            self.identities.forget()
+        if not _UNDOES.isdisjoint(txn.flags):
+            self.identities.unfollowed |= task.tables
+        task.unkeyed_tables = txn.unkeyed_tables
         task.has_referenced_tables = any(map(self.keys.is_referenced, task.tables))
         task.logged_at_us = txn.committed_at_us or (txn.event_time_s * 1_000_000 or None)
         if txn.last_committed is not None and txn.sequence_number is not None:
@@ -61,6 +76,12 @@ class LoggedTasks:
         """Return the tasks."""
         log = self.builder.log()
         log.keys_of_table = self.keys_of_table
+        unknown = {table.lower() for table in self.unknown_tables}
+        log.unfollowed_tables = frozenset(
+            table
+            for table in self._keyless_tables
+            if table in self.identities.unfollowed or table.lower() in unknown
+        )
         return log
 
     def _group(self, txn: LoggedTransaction) -> int:
@@ -95,13 +116,13 @@ class LoggedTasks:
         tables |= txn.aspects - {ANY_ROWS}
         searched = {key.table for key in txn.searched_rows}
         for table in sorted(txn.unkeyed_tables - unknown):
-            whole = (self.builder.key(WholeTable(table, "without a key")),)
+            whole = (self.builder.key(WholeTable(table, WITHOUT_KEY)),)
             if table in searched:
                 first.writes += whole
             else:
                 first.reads += whole
         for table in sorted(tables | blurred):
-            whole = (self.builder.key(WholeTable(table, "as a whole")),)
+            whole = (self.builder.key(WholeTable(table, AS_A_WHOLE)),)
             if table in blurred:
                 first.writes += whole
             else:
@@ -114,14 +135,27 @@ class LoggedTasks:
             known = None if image is None else self.keys.keys_of(row.table, image)
             found.update(dict.fromkeys(known or ()))
         left.difference_update(found)
-        if row.table not in self.keys_of_table:
-            schema = self.keys.schema_of(row.table)
-            self.keys_of_table[row.table] = len(schema.unique_keys) if schema else 0
+        schema = self.keys.schema_of(row.table)
+        self.keys_of_table.setdefault(row.table, len(schema.unique_keys) if schema else 0)
         # The transaction's keys already include values that minimal images omit.
-        return RowEvent(table=row.table, writes=tuple(map(self.builder.key, found)))
+        event = RowEvent(table=row.table, writes=tuple(map(self.builder.key, found)))
+        if _may_lack_key(schema):
+            self._keyless_tables.add(row.table)
+            event.identity = self.identities.number_of(row)
+        return event
 
     def _numbers(self, keys: Iterable[ConflictKey]) -> tuple[int, ...]:
         return tuple(map(self.builder.key, sorted(keys, key=str)))
+
+
+def _may_lack_key(schema: TableSchema | None) -> bool:
+    """Return whether rows of a table may have no key: it has none, or NULL is allowed in each."""
+    if schema is None or not schema.keys_complete:
+        return False
+    return not any(
+        all(not schema.columns[part.column].nullable for part in key.parts)
+        for key in schema.unique_keys
+    )
 
 
 def _tables(names: Set[str]) -> set[str]:

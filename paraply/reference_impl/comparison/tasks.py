@@ -48,6 +48,7 @@ class RowEvent:
         expected: last earlier writer of each of ``writes`` and ``reads``.
         follows: tasks that must commit first, in log order: writers of its keys, readers of written
             keys.
+        identity: number of the changed row in a table without a key, if known; no lock.
     """
 
     table: str
@@ -55,6 +56,7 @@ class RowEvent:
     reads: tuple[int, ...] = ()
     expected: tuple[int, ...] = ()
     follows: tuple[int, ...] = ()
+    identity: int | None = None
 
 
 @dataclass(slots=True, kw_only=True)
@@ -72,7 +74,7 @@ class Task:
         is_held_back: it must not run in parallel.
         has_waited: it waited for a lock at the source.
         is_irreversible: it changed a table without transactions, and cannot be rolled back.
-        has_missing_keys: it changed a table with unknown keys.
+        unkeyed_tables: those of which it changed rows without a key, or with unknown keys.
         has_referenced_tables: it changed a table that foreign keys reference.
         logged_at_us: microseconds since 1970 of its commit at the source, if logged.
         arrival: ticks until it reaches the replica.
@@ -89,7 +91,7 @@ class Task:
     is_held_back: bool = False
     has_waited: bool = False
     is_irreversible: bool = False
-    has_missing_keys: bool = False
+    unkeyed_tables: frozenset[str] = frozenset()
     has_referenced_tables: bool = False
     logged_at_us: int | None = None
     arrival: int = 0
@@ -100,9 +102,19 @@ class Task:
         return self.is_held_back or self.has_waited
 
     @property
+    def has_missing_keys(self) -> bool:
+        """Return whether it changed a table without a key, or with unknown keys."""
+        return bool(self.unkeyed_tables)
+
+    @property
     def tables(self) -> set[str]:
         """Return the tables that it changes."""
         return {row.table for row in self.rows}
+
+
+WITHOUT_KEY = "without a key"
+AS_A_WHOLE = "as a whole"
+"""Why changes share a table: its rows have no key, or what they change is not known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,6 +158,8 @@ class TaskLog:
     """Pairs of row event and predecessor."""
     keys_of_table: dict[str, int] = field(default_factory=dict)
     """Table -> number of PRIMARY and UNIQUE keys."""
+    unfollowed_tables: frozenset[str] = frozenset()
+    """Those with changes of which the log does not show the row."""
     costs: Costs = field(default_factory=Costs)
     met: set[int] = field(default_factory=set)
     """The keys over which tasks conflict."""

@@ -41,7 +41,13 @@ def _lag(one: Counterfactual) -> str:
 
 
 def faster_blocks(result: AuditResult) -> Iterator[Block]:
-    """Yield all changes with a gain, and how the lag changes."""
+    """Yield all changes with a gain, how the lag changes, and which keys are not predicted."""
+    for table in result.unpredicted_keys[:LINES_MAX]:
+        yield Line(
+            text=f"a PRIMARY KEY on {shortened(table)}: not predicted, because the log does not "
+            "show which of its rows change (partial images, cascades or rollbacks)",
+            tone=Tone.QUIET,
+        )
     if not result.counterfactuals:
         return
     yield Table(

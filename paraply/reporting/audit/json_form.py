@@ -104,6 +104,7 @@ def to_document(result: AuditResult) -> AuditDocument:
         "predictions": {one.applier: _prediction(one) for one in result.predictions},
         "predicted_transactions": result.predicted_transactions,
         "counterfactuals": [_counterfactual(one) for one in result.counterfactuals],
+        "unpredicted_keys": list(result.unpredicted_keys),
         "clock_distance": _histogram(result.clock_distance),
         "width_over_time": [
             {"first_round": first, "width": width} for first, width in result.width_over_time

@@ -165,9 +165,9 @@ class CounterfactualPart(TypedDict):
     """
 
     kind: Annotated[
-        Literal["setting", "history", "row", "table", "pieces"],
-        "A setting, a history size of WRITESET, one row or table that conflicts with nothing, or "
-        "large transactions cut into pieces.",
+        Literal["setting", "history", "row", "key", "table", "pieces"],
+        "A setting, a history size of WRITESET, one row or table that conflicts with nothing, "
+        "a key on a table without one, or large transactions cut into pieces.",
     ]
     change: Annotated[str, "What is different, in the server's terms."]
     now_applier: Annotated[
@@ -261,6 +261,10 @@ class AuditDocument(TypedDict):
     predictions: Annotated[dict[str, PredictionPart], "By applier, as `paraply compare` names it."]
     predicted_transactions: Annotated[int, "How many transactions the predictions are about."]
     counterfactuals: Annotated[list[CounterfactualPart], "What would be faster, most gain first."]
+    unpredicted_keys: Annotated[
+        list[str],
+        "Tables without a key where none is predicted: which rows change is not known.",
+    ]
     clock_distance: Annotated[
         dict[str, int], "Histogram of SN-LC by power of two: `4` counts 4 to 7."
     ]

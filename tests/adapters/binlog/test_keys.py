@@ -95,8 +95,17 @@ def test_rows_of_an_unknown_collation_are_one_if_their_text_is_the_same():
     assert identity("ß") == identity("ß") != ()
 
 
-def test_a_sequence_conflicts_with_itself():
-    registry = registry_of("CREATE SEQUENCE s START WITH 1")
+SHOWN_SEQUENCE = """CREATE TABLE `s` (
+  `next_not_cached_value` bigint(21) NOT NULL, `minimum_value` bigint(21) NOT NULL,
+  `maximum_value` bigint(21) NOT NULL, `start_value` bigint(21) NOT NULL COMMENT 'start',
+  `increment` bigint(21) NOT NULL, `cache_size` bigint(21) unsigned NOT NULL,
+  `cycle_option` tinyint(1) unsigned NOT NULL, `cycle_count` bigint(21) NOT NULL
+) ENGINE=InnoDB SEQUENCE=1"""
+
+
+@pytest.mark.parametrize("created", ["CREATE SEQUENCE s START WITH 1", SHOWN_SEQUENCE])
+def test_a_sequence_conflicts_with_itself(created):
+    registry = registry_of(created)
     one, two = both(registry, *(insert("s", n, 1, 9, 1, 1, 1000, 0, 0) for n in (1, 1001)))
     assert conflict(one, two) == {("d.s", "SEQUENCE")}
 

@@ -72,11 +72,12 @@ def created(
         draft.unknown_because = f"its columns came from a query{place}"
         return draft
     if statement.is_sequence:
-        draft.columns = [
-            ColumnDraft(Column(name=column, type_name="bigint", nullable=False))
-            for column in _SEQUENCE_COLUMNS
-        ]
-        draft.columns[6].column = Column(name=_SEQUENCE_COLUMNS[6], type_name="tinyint")
+        if not statement.columns:
+            draft.columns = [
+                ColumnDraft(Column(name=column, type_name="bigint", nullable=False))
+                for column in _SEQUENCE_COLUMNS
+            ]
+            draft.columns[6].column = Column(name=_SEQUENCE_COLUMNS[6], type_name="tinyint")
         # A sequence has one row: the key without parts, which every change of it shares.
         draft.keys = [KeyDraft("SEQUENCE", [], is_unique=True)]
     try:

@@ -131,7 +131,7 @@ class _Parser:
                 if not cursor.accept_symbol(","):
                     break
             cursor.expect_symbol(")")
-        options, versioned, from_query = self._table_options()
+        options, is_sequence, versioned, from_query = self._table_options()
         return CreateTable(
             table=table,
             if_not_exists=if_not_exists,
@@ -143,6 +143,7 @@ class _Parser:
             like=like,
             from_query=from_query,
             versioned=versioned or any(column.versioning for column in columns),
+            is_sequence=is_sequence,
         )
 
     def _like(self) -> TableName | None:
@@ -174,23 +175,27 @@ class _Parser:
         else:
             columns.append(column_definition(cursor, cursor.name()))
 
-    def _table_options(self) -> tuple[CharacterOptions, bool, bool]:
+    def _table_options(self) -> tuple[CharacterOptions, bool, bool, bool]:
         cursor = self.cursor
-        options, versioned = CharacterOptions(), False
+        options, is_sequence, versioned = CharacterOptions(), False, False
         while not cursor.at_end():
             if cursor.is_word("SELECT", "AS", "VALUES", "TABLE") or (
                 cursor.is_word("WITH") and not cursor.is_word("SYSTEM", ahead=1)
             ):
-                return options, versioned, True
+                return options, is_sequence, versioned, True
             if found := character_option(cursor):
                 options = merged(options, found)
             elif cursor.accept("WITH", "SYSTEM", "VERSIONING"):
                 versioned = True
+            elif cursor.accept("SEQUENCE"):
+                # MariaDB shows a sequence as a table, too.
+                cursor.accept_symbol("=")
+                is_sequence = cursor.take().text.upper() in ("1", "YES")
             elif cursor.is_symbol("("):
                 cursor.skip_parenthesised()
             else:
                 cursor.take()
-        return options, versioned, False
+        return options, is_sequence, versioned, False
 
     def _create_index(self, *, is_unique: bool, or_replace: bool) -> AlterTable:
         cursor = self.cursor
