@@ -6,6 +6,7 @@ from random import Random
 
 import pytest
 
+from paraply.models.claims.claim import about
 from paraply.models.claims.refuted import COUNTEREXAMPLES
 from paraply.models.claims.theorems import THEOREMS, theorem
 from paraply.models.judging import proving
@@ -213,7 +214,7 @@ def test_counterexample_of_another_length_than_recorded_is_not_as_stated():
 def test_theorem_that_names_an_unstated_claim_is_refused():
     bad = THEOREMS[0].__class__(
         id="P99", claim="", systems=(lambda: counter(True),), statements=("large",), assumes=(),
-        delimited_by=(), source="",
+        delimited_by=(), standing=about("a counter"), source="",
     )  # fmt: skip
     with pytest.raises(ValueError, match="large"):
         prove(bad, "z3", CACHE)
