@@ -175,8 +175,7 @@ class _Found:
             for row in hot.rows[:ROWS_MAX]
         ])  # fmt: skip
         self.try_keys(now)
-        is_finer = {"row", "key"}
-        finer_speed = max((one.then for one in self.listed if one.kind in is_finer), default=0.0)
+        finer_speed = self.speed_of("row", "key")
         tables = hot.tables[:TABLES_MAX] if len(_tables(log)) > 1 else []
         self.note_fastest("table", now, [
             (f"changes of {table} that do not meet each other",
@@ -202,8 +201,11 @@ class _Found:
         self.note_fastest("key", now, [case([table]) for table in keyless[:KEYS_MAX]])
         if len(keyless) > 1:
             # A transaction of two such tables gains from both keys only.
-            speed = max((one.then for one in self.listed if one.kind == "key"), default=0.0)
-            self.note_fastest("key", now, [case(keyless)], above=SHARPER_BY * speed)
+            self.note_fastest("key", now, [case(keyless)], above=SHARPER_BY * self.speed_of("key"))
+
+    def speed_of(self, *kinds: Change) -> float:
+        """Return the greatest speed-up of the changes listed so far, 0 without one."""
+        return max((one.then for one in self.listed if one.kind in kinds), default=0.0)
 
     def note_fastest(
         self, kind: Change, now: _Case, tried: Sequence[tuple[str, Source]], above: float = 0.0

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, is_dataclass
 from enum import Enum
+from hashlib import blake2b
 
 from paraply.vocabulary.keys import ConflictKey
 
@@ -31,6 +32,14 @@ UNKNOWN = _Unknown.UNKNOWN
 
 RowImage = tuple[object, ...]
 """Values in table order, :data:`ABSENT`, :data:`UNKNOWN` or ``None`` (SQL NULL)."""
+
+
+def image_digest(image: RowImage) -> bytes | None:
+    """Return what equal row images share: 16 bytes, None if a value is unknown."""
+    # A record instead of a value (a partial JSON update) contains the change only.
+    if any(value is ABSENT or value is UNKNOWN or is_dataclass(value) for value in image):
+        return None
+    return blake2b(repr(image).encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
 STATEMENT_CHARACTERS_MAX = 4_096
@@ -110,6 +119,15 @@ class RowChange:
     position: LogPosition
     unchecked: bool = field(default=False, compare=False)
     """NO_FOREIGN_KEY_CHECKS; text dumps do not show it."""
+
+    @property
+    def whole_after(self) -> RowImage | None:
+        """The after image, with what a minimal one omits, as far as the before image has it."""
+        before, after = self.before, self.after
+        if before is None or after is None or ABSENT not in after:
+            return after
+        padded = (*before, *(ABSENT for _ in range(len(after) - len(before))))
+        return tuple(old if new is ABSENT else new for new, old in zip(after, padded, strict=False))
 
 
 @dataclass(slots=True, kw_only=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
+from pprint import pformat
 
 from paraply.auditing.engines import COMPILED, READABLE
 from paraply.auditing.pipeline import AuditRequest, audit
@@ -41,7 +42,7 @@ BOTH_ENGINES = frozenset({"created"})
 """States in which the compiled engine is asked, too."""
 
 _OWN_FIELDS = {"engine", "engine_because", "left_rows", "left_tables"}
-"""What a result says of the engine itself."""
+"""Fields about the engine, which differ between engines."""
 
 _NO_EVIDENCE = ("nothing shows that conflicts", "never put to the test")
 
@@ -112,9 +113,10 @@ def by_both(answer: Answer, readable: AuditResult, compiled: AuditResult | Parap
 
 def engine_differences(readable: AuditResult, compiled: AuditResult) -> Iterator[str]:
     """Yield the fields in which two engines' results differ, with both values."""
+    # It prints mappings in the order of their keys: engines meet tables in other orders.
     for name in (each.name for each in fields(AuditResult)):
         ours, theirs = getattr(readable, name), getattr(compiled, name)
-        if name not in _OWN_FIELDS and repr(ours) != repr(theirs):
+        if name not in _OWN_FIELDS and pformat(ours) != pformat(theirs):
             yield f"{name}: readable {ours!r:.300} compiled {theirs!r:.300}"
 
 

@@ -218,7 +218,7 @@ class Recorder:
             self._run(session, "SET gtid_next='AUTOMATIC'")
 
     def _binlog(self, session: Any, data: bytes) -> None:
-        # Alone: servers answer a text of several statements wrongly if it goes on after this.
+        # Sent alone: servers give wrong answers if further statements follow it in one text.
         self._run(session, f"BINLOG '{base64.b64encode(data).decode()}'")
 
     def _apply_last(self) -> None:

@@ -13,11 +13,11 @@ from dataclasses import replace
 import pytest
 
 from paraply.errors import ENGINE_UNAVAILABLE
-from paraply.vocabulary.audit_result import AuditResult
+from paraply.vocabulary.audit_result import AuditResult, ReplayResult
 from paraply.vocabulary.errors import ParaplyError
 from tests.live.runs import installed
 from tests.oracle.generator import FAMILIES, Case, Transaction, draw_case
-from tests.oracle.judge import Answer, by_both
+from tests.oracle.judge import Answer, by_both, engine_differences
 from tests.oracle.run import FALSE_ALARMS_MAX, FLAVOURS, Tally, run
 from tests.oracle.shrinking import shrink
 
@@ -146,6 +146,15 @@ def test_engines_that_differ_are_a_disagreement_of_its_own(compiled, how, disagr
     # What the server disproves is the worse of the two.
     wrong = Answer("created", "holds", disagreement="unsound")
     assert by_both(wrong, AuditResult(), compiled).disagreement == "unsound"
+
+
+def test_engines_that_meet_tables_in_another_order_agree():
+    readable, compiled, other = (
+        AuditResult(replay=ReplayResult(tables=dict(tables)))
+        for tables in ((("d.a", 1), ("d.b", 2)), (("d.b", 2), ("d.a", 1)), (("d.b", 1), ("d.a", 1)))
+    )
+    assert not list(engine_differences(readable, compiled))
+    assert [one.split(":")[0] for one in engine_differences(readable, other)] == ["replay"]
 
 
 def test_share_of_unknown_has_a_slack_that_falls_with_the_cases():

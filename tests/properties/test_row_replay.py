@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from paraply.properties.logs.prepared_xa import PreparedXa
 from paraply.properties.logs.replay_state import ReplayState
 from paraply.properties.logs.row_replay import RowReplay
-from paraply.vocabulary.log import ABSENT, UNKNOWN, LoggedKind
+from paraply.vocabulary.log import ABSENT, UNKNOWN, LoggedKind, RowChange
 from paraply.vocabulary.schema import ForeignKey, KeyPart, UniqueKey
 from paraply.vocabulary.verdict import Verdict
 from tests.builders.logged import Tables, delete, insert, transaction, update
@@ -562,7 +562,7 @@ def forgets_that_ddl_resets(monkeypatch):
 
 
 def takes_a_missing_column_for_null(monkeypatch):
-    monkeypatch.setattr("paraply.properties.logs.row_replay._complete", lambda after, before: after)
+    monkeypatch.setattr(RowChange, "whole_after", property(lambda row: row.after))
 
 
 MUTANTS = [

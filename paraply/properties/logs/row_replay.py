@@ -12,7 +12,6 @@ may explain it: it deletes and changes rows, but adds none.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -289,7 +288,7 @@ class RowReplay:
         self._apply_identified(txn, row, self._identified(row))
 
     def _identified(self, row: RowChange) -> IdentifiedRow:
-        after_image = _complete(row.after, row.before)
+        after_image = row.whole_after
         if self._hides_identity(row.table, row.before) or (
             self._hides_identity(row.table, after_image)
         ):
@@ -484,10 +483,3 @@ class RowReplay:
 
 def _at(image: RowImage, column: int) -> object:
     return image[column] if column < len(image) else None
-
-
-def _complete(after: RowImage | None, before: RowImage | None) -> RowImage | None:
-    if after is None or before is None or ABSENT not in after:
-        return after
-    padded: Iterable[object] = (*before, *(ABSENT for _ in range(len(after) - len(before))))
-    return tuple(old if new is ABSENT else new for new, old in zip(after, padded, strict=False))

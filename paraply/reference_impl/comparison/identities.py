@@ -6,11 +6,9 @@ An update leaves the row that it finds with another image, so the chain of image
 from __future__ import annotations
 
 import heapq
-from collections.abc import Sequence
-from dataclasses import dataclass, field, is_dataclass
-from hashlib import blake2b
+from dataclasses import dataclass, field
 
-from paraply.vocabulary.log import ABSENT, UNKNOWN, RowChange, RowImage
+from paraply.vocabulary.log import RowChange, image_digest
 
 
 @dataclass(slots=True)
@@ -30,15 +28,14 @@ class RowIdentities:
 
     def number_of(self, row: RowChange) -> int | None:
         """Return the number of a changed row, None if one of its values is unknown."""
-        before, after = row.before, row.after
-        if before is not None and after is not None and ABSENT in after:
-            after = _filled_in(after, before)
-        if not (_is_whole(before) and _is_whole(after)):
+        images = [image for image in (row.before, row.whole_after) if image is not None]
+        digests = [found for image in images if (found := image_digest(image)) is not None]
+        if len(digests) < len(images):
             self.unfollowed.add(row.table)
             return None
-        number = self._insert() if before is None else self._find(row.table, before)
-        if after is not None:
-            heapq.heappush(self._rows.setdefault((row.table, _digest(after)), []), number)
+        number = self._insert() if row.before is None else self._find((row.table, digests[0]))
+        if row.after is not None:
+            heapq.heappush(self._rows.setdefault((row.table, digests[-1]), []), number)
         return number
 
     def forget(self) -> None:
@@ -49,8 +46,7 @@ class RowIdentities:
         self._inserted += 1
         return self._inserted
 
-    def _find(self, table: str, image: RowImage) -> int:
-        place = (table, _digest(image))
+    def _find(self, place: tuple[str, bytes]) -> int:
         rows = self._rows.get(place)
         if rows is None:
             self._older += 1
@@ -59,20 +55,3 @@ class RowIdentities:
         if not rows:
             del self._rows[place]
         return number
-
-
-def _digest(image: RowImage) -> bytes:
-    return blake2b(repr(image).encode("utf-8", "surrogatepass"), digest_size=16).digest()
-
-
-def _is_whole(image: RowImage | None) -> bool:
-    # A record instead of a value (a partial JSON update) contains the change only.
-    return image is None or not any(
-        value is ABSENT or value is UNKNOWN or is_dataclass(value) for value in image
-    )
-
-
-def _filled_in(after: RowImage, before: RowImage) -> RowImage:
-    """Return a minimal after image with the values that it omits, as far as they are logged."""
-    padded: Sequence[object] = (*before, *(ABSENT for _ in range(len(after) - len(before))))
-    return tuple(old if new is ABSENT else new for new, old in zip(after, padded, strict=False))

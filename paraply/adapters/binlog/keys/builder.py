@@ -17,7 +17,7 @@ and named by all its columns: replicas search for one that is equal in each.
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -188,7 +188,7 @@ class KeyBuilder:
             keys.reached.add(ANY_ROWS)
         if plan.taken and not plan.complete and row.after is not None:
             keys.aspects.add(plan.taken)
-        before, after = row.before, _whole_after(row)
+        before, after = row.before, row.whole_after
         identifies_before = identifies_after = False
         for place, key in enumerate(plan.keys):
             old, new = _build_both(key, before, after)
@@ -264,14 +264,6 @@ def _omitted(column: Column) -> object:
     # Without strict mode, a number without a default becomes 0.
     value = 0 if column.omitted_is_null else column.omitted_value
     return ABSENT if value is None else value
-
-
-def _whole_after(row: RowChange) -> RowImage | None:
-    before, after = row.before, row.after
-    if before is None or after is None or ABSENT not in after:
-        return after
-    padded: Sequence[object] = (*before, *(ABSENT for _ in range(len(after) - len(before))))
-    return tuple(old if new is ABSENT else new for new, old in zip(after, padded, strict=False))
 
 
 def _build_both(

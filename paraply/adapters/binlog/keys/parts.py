@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, is_dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
 from enum import Enum
-from hashlib import blake2b
 
 from paraply.adapters.binlog.keys.values import INCOMPARABLE, Folder, folder_of
 from paraply.vocabulary.keys import ConflictKey
-from paraply.vocabulary.log import ABSENT, UNKNOWN, WHOLE_ROW, RowImage
+from paraply.vocabulary.log import ABSENT, UNKNOWN, WHOLE_ROW, RowImage, image_digest
 from paraply.vocabulary.schema import Column, KeyPart
 
 _SHOWN_CHARACTERS_MAX = 64
@@ -118,10 +117,9 @@ def whole_row(table: str, image: RowImage) -> ConflictKey | None:
 
     Equal rows give equal keys: ``record_compare`` of the servers compares bytes.
     """
-    # A record instead of a value (a partial JSON update) contains the change only.
-    if any(value is ABSENT or value is UNKNOWN or is_dataclass(value) for value in image):
+    digest = image_digest(image)
+    if digest is None:
         return None
-    digest = blake2b(repr(image).encode("utf-8", "surrogatepass"), digest_size=16).digest()
     shown = ", ".join(map(show, image))
     return ConflictKey(table=table, index=WHOLE_ROW, values=(digest,), shown=shown)
 
