@@ -15,13 +15,12 @@ from paraply.counterexamples.workload_arguments import (
 from paraply.errors import USAGE
 from paraply.file_arguments import InputPath, JsonFile
 from paraply.judging.recorded_files import FILE_NOT_READ, histories_in
-from paraply.properties.registry import Property, verdict_of
 from paraply.reference_impl.subject import Subject, Workload, workload_of_header
 from paraply.registries import mutant_named, subject_named
 from paraply.reporting.files import STANDARD_OUTPUT, write_report
 from paraply.reporting.json_document import json_document
 from paraply.reporting.page import add_plain_argument
-from paraply.reporting.replay_text import replay_json, replay_text
+from paraply.reporting.replay_text import Judged, judged_by, replay_json, replay_text
 from paraply.sandbox.plan import add_sandbox_argument
 from paraply.vocabulary.errors import ParaplyError
 from paraply.vocabulary.history import History
@@ -34,7 +33,7 @@ examples:
   paraply replay --mutant first_item_decides --program AAEC --choices
 
 exit codes: 0 every property judged holds; 1 one is broken; 2 one is unknown, since its situation
-did not occur in this run, or the run is not the one recorded
+did not occur or was not decidable, or the run is not the one recorded
 """
 
 
@@ -79,16 +78,16 @@ def run(arguments: argparse.Namespace) -> int:
     for request in requests_of(arguments):
         properties = properties_of(request.subject, arguments.property)
         done = replay(request.subject, request.workload, request.program, request.recorded)
-        judged = [(prop, verdict_of(done.history, prop)) for prop in properties]
+        judged = [judged_by(prop, done.history) for prop in properties]
         if not arguments.property:
             unreachable = request.subject.unreachable_in(request.workload.dialect)
             judged = [
-                (prop, verdict)
-                for prop, verdict in judged
-                if verdict is not Verdict.UNKNOWN
-                or (prop.name not in unreachable and prop.applies_to(done.history))
+                one
+                for one in judged
+                if one.verdict is not Verdict.UNKNOWN
+                or (one.prop.name not in unreachable and one.prop.applies_to(done.history))
             ]
-        verdicts += [verdict for _, verdict in judged]
+        verdicts += [one.verdict for one in judged]
         if done.difference:
             verdicts.append(Verdict.UNKNOWN)
         if arguments.json != STANDARD_OUTPUT:
@@ -105,7 +104,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _text(
     request: Request,
     done: Replay,
-    judged: list[tuple[Property, Verdict]],
+    judged: list[Judged],
     arguments: argparse.Namespace,
 ) -> str:
     return replay_text(

@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 
 from paraply.judging.checking import Checked, Row
 from paraply.reporting.escape import shortened, visible
-from paraply.reporting.explore_text import decidable, evidence_json
+from paraply.reporting.evidence import decidable, evidence_json
 from paraply.reporting.json_document import json_document
 from paraply.reporting.page import page
 from paraply.reporting.plain_table import plain_table

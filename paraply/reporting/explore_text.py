@@ -10,9 +10,9 @@ from typing import Any
 
 from paraply.counterexamples.workload_arguments import option_text
 from paraply.exploring.explore import Finding, Result
-from paraply.properties.registry import Evidence
 from paraply.reference_impl.subject import SIZES
 from paraply.reporting.counterexample_text import counterexample_lines
+from paraply.reporting.evidence import evidence_json
 from paraply.reporting.json_document import json_document
 from paraply.reporting.plain_table import plain_table
 from paraply.vocabulary.history import History
@@ -167,20 +167,6 @@ def _finding_json(finding: Finding, commands: Mapping[str, str]) -> dict[str, An
             "history": history_records(counterexample.history),
         }
     return value
-
-
-def decidable(evidence: Evidence) -> str:
-    """Return the counts of situations in words."""
-    return f"{evidence} situations are decidable"
-
-
-def evidence_json(evidence: Evidence) -> dict[str, Any]:
-    """Return counts of situations, and missing evidence."""
-    return {
-        "relevant": evidence.relevant,
-        "decided": evidence.decided,
-        "missing": evidence.missing,
-    }
 
 
 def history_records(history: History) -> list[Any]:

@@ -19,6 +19,7 @@ from paraply.reporting import words
 from paraply.reporting.audit.advice import next_steps
 from paraply.reporting.audit.faster_outline import LAG_MEANING, LINES_MAX
 from paraply.reporting.escape import shortened, visible
+from paraply.reporting.evidence import decidable_pairs
 from paraply.reporting.pictures.overlap import overlap_picture
 from paraply.reporting.pictures.path import path_picture, reason_colour, reasons_by_frequency
 from paraply.reporting.pictures.svg_charts import Bar, Series, area_chart, bar_chart, speedup_chart
@@ -44,6 +45,7 @@ def render_html(result: AuditResult) -> str:
         .render(
             result=result,
             words=words,
+            decidable=decidable_pairs(result),
             mark=words.MARKS[result.verdict],
             steps=next_steps(result),
             pictures=_pictures(result),

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from xml.etree import ElementTree
 
 from paraply.reporting.escape import visible
+from paraply.reporting.evidence import decidable_pairs
 from paraply.reporting.words import (
     headline,
     judged_range,
@@ -34,6 +35,8 @@ class _Case:
     message: str = ""
     details: str = ""
     is_warning: bool = False
+    said: str = ""
+    """Shown whatever the verdict is."""
 
 
 def render_junit(result: AuditResult, *, strict: bool = False) -> str:
@@ -66,6 +69,8 @@ def render_junit(result: AuditResult, *, strict: bool = False) -> str:
             ElementTree.SubElement(element, "skipped", message=visible(case.message))
         elif case.is_warning:
             ElementTree.SubElement(element, "system-out").text = _lines_visible(case.details)
+        if case.said:
+            ElementTree.SubElement(element, "system-out").text = visible(case.said)
     for element in (root, suite):
         element.set("tests", str(len(cases)))
         element.set("failures", str(failures))
@@ -87,6 +92,7 @@ def _cases(result: AuditResult) -> Iterator[_Case]:
         verdict=result.verdict,
         message=headline(result),
         details=headline(result),
+        said=decidable_pairs(result),
     )
     yield from _safety(result)
     yield from _lint(result)

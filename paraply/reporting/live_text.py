@@ -9,7 +9,7 @@ from typing import Any
 from paraply.adapters.live.target import LiveTarget
 from paraply.observing.judging import LiveResult, command_of
 from paraply.reporting.escape import visible
-from paraply.reporting.explore_text import evidence_json
+from paraply.reporting.evidence import evidence_json
 from paraply.reporting.plain_table import plain_table
 
 _COUNTS = {

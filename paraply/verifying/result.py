@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from paraply.models.recorded.monitored import MonitorFinding
+from paraply.properties.registry import Evidence
 from paraply.properties.two_logs.judgement import End, Level
 from paraply.vocabulary.verdict import Verdict, combine
 
@@ -164,6 +165,8 @@ class States:
     stretch_count: int = 0
     torn: int = 0
     beyond_reach: int = 0
+    before_the_source: int = 0
+    """Commits of the target before the source's log begins, which are not judged."""
     snapshots: list[SnapshotFinding] = field(default_factory=list)
     snapshot_count: int = 0
     """Commits that show a snapshot of the source, but no prefix of its log."""
@@ -302,6 +305,16 @@ class VerifyResult:
         """Note the audit of the target's log, and take the graver verdict."""
         self.metadata = Metadata(verdict=verdict, text=text, decides=verdict > self.verdict)
         self.verdict = combine((self.verdict, verdict))
+
+    @property
+    def evidence(self) -> Evidence:
+        """Return how many of the target's states were compared with the source's."""
+        states = self.states
+        return Evidence(
+            relevant=states.commits + states.before_the_source,
+            decided=states.commits - states.beyond_reach,
+            missing=self.unknown[0].reason if self.unknown else "",
+        )
 
     @property
     def any_time(self) -> bool:

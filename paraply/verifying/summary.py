@@ -281,6 +281,7 @@ def _states(judged: Judged, source: Side, target: Side, times_us: Sequence[int])
         stretch_count=len(stretches),
         torn=judgement.torn,
         beyond_reach=judgement.beyond_reach,
+        before_the_source=target.skipped if judged.guessed_begin == "source" else 0,
         snapshots=[
             SnapshotFinding(
                 target=target.name(one.target),

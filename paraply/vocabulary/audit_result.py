@@ -304,6 +304,8 @@ class AuditResult:
     commit_group_sizes: dict[int, int] = field(default_factory=dict)
     """Counts by size; a group shares an LC (MySQL) or commit id."""
     pairs_allowed_to_overlap: int = 0
+    pairs_in_doubt: int = 0
+    """Of these, with an undecided part, at least."""
     conflicting_pairs_ordered: int = 0
     """Neighbours only: evidence of coverage."""
     may_wait: int = 0

@@ -39,7 +39,9 @@ def test_recorded_history_is_made_again_event_by_event(tmp_path, capsys):
 def test_property_that_holds_in_the_run_exits_0(tmp_path, capsys):
     file = file_of(tmp_path, *write_history(recorded()))
     assert main(["replay", file, "--property", "rows_apply_as_logged"]) == 0
-    assert capsys.readouterr().out.endswith("holds    rows_apply_as_logged\n")
+    assert capsys.readouterr().out.endswith(
+        "holds    rows_apply_as_logged: 1 of 1 situations are decidable\n"
+    )
 
 
 def test_situation_that_the_run_does_not_reach_is_unknown(tmp_path, capsys):

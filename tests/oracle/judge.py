@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
+from difflib import unified_diff
 from pathlib import Path
 from pprint import pformat
 
@@ -43,6 +44,8 @@ BOTH_ENGINES = frozenset({"created"})
 
 _OWN_FIELDS = {"engine", "engine_because", "left_rows", "left_tables"}
 """Fields about the engine, which differ between engines."""
+
+_LINES_SHOWN = 12
 
 _NO_EVIDENCE = ("nothing shows that conflicts", "never put to the test")
 
@@ -116,8 +119,14 @@ def engine_differences(readable: AuditResult, compiled: AuditResult) -> Iterator
     # It prints mappings in the order of their keys: engines meet tables in other orders.
     for name in (each.name for each in fields(AuditResult)):
         ours, theirs = getattr(readable, name), getattr(compiled, name)
-        if name not in _OWN_FIELDS and pformat(ours) != pformat(theirs):
-            yield f"{name}: readable {ours!r:.300} compiled {theirs!r:.300}"
+        if name not in _OWN_FIELDS and (lines := _differing(pformat(ours), pformat(theirs))):
+            yield f"{name}: " + " / ".join(lines)
+
+
+def _differing(ours: str, theirs: str) -> list[str]:
+    """Return the lines in which the two engines differ, the readable one's marked by ``-``."""
+    lines = unified_diff(ours.splitlines(), theirs.splitlines(), "readable", "compiled", n=0)
+    return [line for line in lines if not line.startswith(("---", "+++", "@@"))][:_LINES_SHOWN]
 
 
 def _audited(request: AuditRequest) -> AuditResult | ParaplyError:

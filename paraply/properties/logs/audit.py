@@ -126,6 +126,9 @@ class Auditor:
             pairs_allowed_to_overlap=sum(
                 self._safety.evidence[rule].pairs_allowed for rule in self._judged()
             ),
+            pairs_in_doubt=sum(
+                self._safety.evidence[rule].pairs_in_doubt for rule in self._judged()
+            ),
             conflicting_pairs_ordered=sum(
                 self._safety.evidence[rule].conflicts_ordered for rule in self._judged()
             ),

@@ -117,6 +117,20 @@ class SafetyEvidence:
         """Return the certain conflicts, ordered or not."""
         return self.conflicts_ordered + self.violations_certain
 
+    @property
+    def pairs_in_doubt(self) -> int:
+        """Return how many of the allowed pairs have an undecided part, at least.
+
+        Each kind of doubt counts pairs once, but several kinds may concern one pair.
+        """
+        doubts = [
+            self.violations_uncertain,
+            *(undecided.pairs for undecided in self.undecided.values()),
+            self.statements_overlapping,
+            int(self.undecided_more > 0 or self.keys_forgotten > 0),
+        ]
+        return min(max(doubts), self.pairs_allowed)
+
     def reasons(self) -> list[Reason]:
         """Return why this applier's safety is unknown."""
         return [*self.untested(), *self.doubts()]

@@ -15,11 +15,13 @@ from paraply.reporting.audit.json_parts import (
     PredictionPart,
     RangePart,
     ReplayPart,
+    SituationsPart,
     TransactionPart,
     VerdictWord,
     ViolationPart,
 )
 from paraply.reporting.escape import ascii_escaped
+from paraply.reporting.evidence import pairs_evidence
 from paraply.reporting.words import headline
 from paraply.version import VERSION
 from paraply.vocabulary.audit_result import (
@@ -94,6 +96,7 @@ def to_document(result: AuditResult) -> AuditDocument:
         },
         "pairs_that_may_wait": result.may_wait,
         "pairs_allowed_to_overlap": result.pairs_allowed_to_overlap,
+        "situations": _situations(result),
         "conflicting_pairs_ordered": result.conflicting_pairs_ordered,
         "lint": [_lint(finding) for finding in result.lint],
         "lint_dropped": result.lint_dropped,
@@ -184,6 +187,15 @@ def _range(part: JudgedRange) -> RangePart:
         "before": part.before,
         "after": part.after,
         "other_domains": part.other_domains,
+    }
+
+
+def _situations(result: AuditResult) -> SituationsPart:
+    evidence = pairs_evidence(result)
+    return {
+        "relevant": evidence.relevant,
+        "decided": evidence.decided,
+        "missing": evidence.missing,
     }
 
 

@@ -228,6 +228,14 @@ class RangePart(TypedDict):
     other_domains: Annotated[int, "Transactions left out because of `--domain`."]
 
 
+class SituationsPart(TypedDict):
+    """Pairs that may overlap, and whether the log decides them."""
+
+    relevant: Annotated[int, "Pairs that may overlap."]
+    decided: Annotated[int, "Of them, without an undecided part, at most."]
+    missing: Annotated[str, "What the undecided lack: the first reason; empty if none is."]
+
+
 class AuditDocument(TypedDict):
     """One audit: inputs, findings and assumptions."""
 
@@ -251,6 +259,7 @@ class AuditDocument(TypedDict):
         int, "Pairs that give one result in either order, where one waits for a row lock."
     ]
     pairs_allowed_to_overlap: Annotated[int, "Pairs of transactions the metadata lets overlap."]
+    situations: Annotated[SituationsPart, "How many of these pairs are decidable."]
     conflicting_pairs_ordered: Annotated[int, "Conflicting pairs that it keeps apart."]
     lint: Annotated[list[LintPart], "What is wrong or odd with the metadata."]
     lint_dropped: Annotated[int, "Findings past the end of that list."]

@@ -8,6 +8,7 @@ from paraply.reporting.audit.advice import about, grouped, next_steps
 from paraply.reporting.audit.faster_outline import faster_blocks
 from paraply.reporting.audit.parallelism_outline import blocker_blocks, parallelism_blocks
 from paraply.reporting.escape import shortened
+from paraply.reporting.evidence import decidable_pairs
 from paraply.reporting.outline import (
     Block,
     Facts,
@@ -80,8 +81,8 @@ def audit_outline(result: AuditResult) -> Outline:
 
 
 def size_of(result: AuditResult) -> str:
-    """Return the size of the audit."""
-    return ", ".join(
+    """Return the size of the audit, and how much of it is decidable."""
+    size = ", ".join(
         (
             counted(result.transactions, "transaction"),
             counted(result.row_changes, "row change"),
@@ -89,6 +90,7 @@ def size_of(result: AuditResult) -> str:
             counted(len(result.files), "file"),
         )
     )
+    return "; ".join(filter(None, (size, decidable_pairs(result))))
 
 
 def _files(result: AuditResult) -> Iterator[Block]:

@@ -8,6 +8,7 @@ from typing import Any
 from paraply.reporting.audit.advice import about, grouped
 from paraply.reporting.audit.outline import findings_by_gravity
 from paraply.reporting.escape import shortened
+from paraply.reporting.evidence import evidence_json, pairs_evidence
 from paraply.reporting.sarif import Level, SarifPlace, sarif_document, sarif_result
 from paraply.reporting.words import (
     consequence_of,
@@ -52,6 +53,7 @@ def render_sarif(result: AuditResult) -> str:
             "reason": headline(result),
             "transactions": result.transactions,
             "pairs_allowed_to_overlap": result.pairs_allowed_to_overlap,
+            "situations": evidence_json(pairs_evidence(result)),
             "conflicting_pairs_ordered": result.conflicting_pairs_ordered,
             "engine": result.engine,
         },

@@ -13,7 +13,8 @@ from paraply.conforming.suite import CaseResult, Result
 from paraply.reporting.conform.report import SuiteReport
 from paraply.reporting.counterexample_text import counterexample_lines
 from paraply.reporting.escape import visible
-from paraply.reporting.explore_text import decidable, evidence_json, history_records
+from paraply.reporting.evidence import decidable, evidence_json
+from paraply.reporting.explore_text import history_records
 from paraply.reporting.json_document import json_document
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from paraply.conforming.suite import Result
 from paraply.reporting.conform.report import SuiteReport
-from paraply.reporting.explore_text import evidence_json
+from paraply.reporting.evidence import evidence_json
 from paraply.reporting.sarif import Level, SarifPlace, sarif_document, sarif_result
 
 

@@ -14,7 +14,7 @@ from paraply.reporting.conform.lines import cut_ids, wrapped
 from paraply.reporting.conform.report import SuiteReport
 from paraply.reporting.counterexample_text import counterexample_lines
 from paraply.reporting.escape import visible
-from paraply.reporting.explore_text import decidable
+from paraply.reporting.evidence import decidable
 from paraply.reporting.plain_table import plain_table
 
 STDERR_LINES_SHOWN = 5

@@ -9,6 +9,7 @@ from typing import Any
 
 from paraply.properties.two_logs.judgement import Level
 from paraply.reporting.escape import ascii_escaped
+from paraply.reporting.evidence import evidence_json
 from paraply.reporting.verify import words
 from paraply.verifying.result import VerifyResult
 from paraply.version import VERSION
@@ -24,6 +25,7 @@ def verify_document(result: VerifyResult) -> dict[str, Any]:
         "format": FORMAT_VERSION,
         **_plain(asdict(result)),
         "headline": words.headline(result),
+        "situations": evidence_json(result.evidence),
         "levels_of_wl4648": {
             "any_time": result.any_time,
             "most_of_the_time": (

@@ -49,7 +49,13 @@ def verify_junit(result: VerifyResult) -> str:
 
 def _cases(result: VerifyResult) -> Iterator[_Case]:
     # The verdict is always there, even without judged rows.
-    yield _Case("verdict", f"{result.required} holds", result.verdict, words.headline(result))
+    yield _Case(
+        "verdict",
+        f"{result.required} holds",
+        result.verdict,
+        words.headline(result),
+        words.decidable_text(result),
+    )
     reasons = {witness.level: witness.text for witness in result.witnesses}
     for name, level in REQUIREMENTS.items():
         if level <= REQUIREMENTS[result.required]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from paraply.reporting.evidence import evidence_json
 from paraply.reporting.sarif import Level, SarifPlace, sarif_document, sarif_result
 from paraply.reporting.verify import words
 from paraply.verifying.result import NO_FAULTS, REQUIREMENTS, TransactionName, VerifyResult
@@ -36,7 +37,8 @@ def verify_sarif(result: VerifyResult) -> str:
     # Code scanning refuses a document with a result that has no place.
     log = SarifPlace(file=result.source.files[0])
     results = [{"locations": [log.location()]} | one for one in _results(result)]
-    return sarif_document("paraply verify", _RULES, results)
+    properties = {"situations": evidence_json(result.evidence)}
+    return sarif_document("paraply verify", _RULES, results, properties=properties)
 
 
 def _results(result: VerifyResult) -> Iterator[dict[str, Any]]:

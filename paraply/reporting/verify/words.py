@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from paraply.models.recorded.monitored import MonitorFinding
 from paraply.properties.two_logs.judgement import End
+from paraply.reporting.evidence import decidable
 from paraply.verifying.result import (
     LEVEL_SENTENCES,
     REQUIREMENTS,
@@ -80,8 +81,13 @@ def states_text(result: VerifyResult) -> str:
     time = "" if states.time_share is None else f"; {percent(states.time_share)} of the time"
     return (
         f"{states.prefixes:,} of {counted(states.commits, 'target commit')} show a state of the "
-        f"source ({share}{time})"
+        f"source ({share}{time}); {decidable_text(result)}"
     )
+
+
+def decidable_text(result: VerifyResult) -> str:
+    """Return how many states were compared; what else is unknown may concern all of them."""
+    return decidable(result.evidence, at_most=bool(result.unknown))
 
 
 def snapshots_text(result: VerifyResult) -> str:

@@ -48,9 +48,11 @@ def _walk_image(
 
 
 @borrowing
-def _image_digest(data: Bytes, at: int, end: int, count: int, seed: np.uint64) -> np.uint64:
+def image_digest(data: Bytes, at: int, end: int, count: int, seed: np.uint64) -> np.uint64:
+    """Return the digest of ``data[at:end]``, a NULL bitmap and the values of ``count`` columns."""
     bitmap_end = at + (count + 7) // 8
-    state = seed ^ np.uint64(count)
+    # Mixed, not only joined: a NULL bitmap could undo it, and equal images of two shapes result.
+    state = mix(seed, np.uint64(count))
     for byte in range(at, bitmap_end):
         value = np.uint64(data[byte])
         if byte == bitmap_end - 1 and count & 7:
@@ -251,9 +253,9 @@ def scan_rows(
             image_end = _walk_image(data, here, end, first, last, columns, places)
             if image_end < 0:
                 return L.ODD
-            digests[row, side] = _image_digest(data, here, image_end, count, seed)
+            digests[row, side] = image_digest(data, here, image_end, count, seed)
             if is_wide:
-                digests[row, 2 + side] = _image_digest(data, here, image_end, count, finish(seed))
+                digests[row, 2 + side] = image_digest(data, here, image_end, count, finish(seed))
             has_key = False
             for index in range(key_count):
                 at_key = key_first + index
