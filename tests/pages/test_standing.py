@@ -18,7 +18,7 @@ from paraply.models.claims.claim import (
 )
 from paraply.models.claims.theorems import THEOREMS, theorem
 
-GROUP_SYSTEM = re.compile(r"(parallel_|acknowledged_)?group(\[|$)")
+GROUP_SYSTEM = re.compile(r"(parallel_|acknowledged_|returning_)?group(\[|$)")
 WORDS_MAX = 12
 
 
