@@ -237,6 +237,7 @@ REFUTED_OF_THE_GROUP = (
         system=variant_of_returning_group(name="returning_group[no skip]", skips_executed=False),
         statement="nothing_commits_twice", scope=TWO_POSITIONS, steps=10,
         source="WL#8440, GTID auto-skip; a relay log that is kept and read again",
+        elsewhere="The mutant `executed_again_after_crash` of the reference.",
     ),
     Counterexample(
         id="C132", title="a member is online before it has what its donor had",
@@ -244,6 +245,7 @@ REFUTED_OF_THE_GROUP = (
             name="returning_group[online at once]", recovers_first=False),
         statement="stable_is_applied_at_every_member", scope=TWO_POSITIONS, steps=9,
         source="group_replication_recovery_complete_at; View_change_log_event",
+        elsewhere="The mutant `joiner_is_online_before_it_caught_up` of the reference.",
     ),
     Counterexample(
         id="C133", title="a member's GTID set lacks what its data has",
@@ -251,6 +253,7 @@ REFUTED_OF_THE_GROUP = (
             name="returning_group[gtid apart]", gtid_with_data=False),
         statement="nothing_commits_twice", scope=TWO_POSITIONS, steps=11,
         source="assumption A15; engines without transactions",
+        elsewhere="The mutant `composed_crash_recovery_forgets_gtids` of the reference.",
     ),
     Counterexample(
         id="C134", title="a member names to its donor what a crash took from its relay log",
