@@ -170,7 +170,7 @@ def test_server_without_logs_is_an_error_with_a_remedy(answer, monkeypatch):
 
     if answer == "refused":
         server.query = refused
-    with pytest.raises(ParaplyError, match="Access denied|no binary log") as raised:
+    with pytest.raises(ParaplyError, match=r"Access denied|no binary log") as raised:
         newest_logs(server, 1)
     assert raised.value.error.code == "P615"
     assert "REPLICATION CLIENT" in raised.value.remedy
