@@ -229,5 +229,5 @@ def _counted(history: History) -> Iterator[CertificationMiscounted]:
 def certifications_are_counted_one_by_one(
     history: History,
 ) -> tuple[CertificationMiscounted, ...]:
-    """The certifications of a transaction at a member since its start are numbers 1, 2 and so on."""
+    """A member numbers the certifications of a transaction since its start 1, 2 and so on."""
     return tuple(one for one in _counted(history) if one.attempt != one.expected)
