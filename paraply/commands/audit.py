@@ -19,6 +19,7 @@ from paraply.auditing.engines import ENGINES
 from paraply.auditing.pipeline import APPLIERS, AuditRequest, audit
 from paraply.auditing.predicting import predict
 from paraply.auditing.selection import Selection
+from paraply.commands.audit_server import add_fetching, from_server
 from paraply.errors import MALFORMED_WORKERS, STDIN_TWICE, UNKNOWN_APPLIER, USAGE
 from paraply.file_arguments import (
     HtmlFile,
@@ -67,6 +68,7 @@ exit codes:
 examples:
   paraply audit binlog.000001 binlog.000002
   paraply audit binlog.* --schema schema.sql --html report.html
+  paraply audit --dsn mysql://me@db1 --fetch copied-logs
   paraply audit --follow s3://bucket/binlogs --out audits --trigger 60
   mysqlbinlog -vv --base64-output=DECODE-ROWS binlog.000007 | paraply audit - --json -
 """
@@ -78,7 +80,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.epilog = EPILOG
     parser.add_argument(
         "files",
-        nargs="+",
+        nargs="*",
         type=InputPath,
         metavar="FILE",
         help="log file, plain, .gz or .zst; - is standard input",
@@ -94,6 +96,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="URL",
         help="read the definitions from a server instead, mysql://user:password@host (only reads)",
     )
+    add_fetching(parser)
     parser.add_argument(
         "--workers",
         metavar="LIST",
@@ -198,30 +201,11 @@ def _load_engine(arguments: argparse.Namespace) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Audit, report, and return the exit code."""
     BUDGET.bytes = arguments.memory
-    if arguments.dsn is None:
-        return _run(arguments)
-    if arguments.schema is not None:
-        reason = "--schema and --dsn both give definitions"
-        raise ParaplyError(USAGE, reason=reason, command="paraply audit")
-    # Imported late: most audits need no server.
-    from paraply.adapters.servers.definitions import schema_file
-
-    with schema_file(arguments.dsn) as (arguments.schema, server):
-        variables = ", ".join(f"{name}={value}" for name, value in server.variables.items())
-        return _run(
-            arguments,
-            [
-                f"the definitions are those of the server now ({variables})",
-                f"the server was asked {counted(len(server.asked), 'statement')}, all of them "
-                "SHOW or SELECT of information_schema",
-            ],
-            server.asked,
-        )
+    with from_server(arguments) as told:
+        return _run(arguments, told.assumptions, told.asked)
 
 
-def _run(
-    arguments: argparse.Namespace, assumptions: Sequence[str] = (), asked: Sequence[str] = ()
-) -> int:
+def _run(arguments: argparse.Namespace, assumptions: Sequence[str], asked: Sequence[str]) -> int:
     request = AuditRequest(
         files=tuple(arguments.files),
         schema=arguments.schema,

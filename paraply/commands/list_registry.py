@@ -11,6 +11,7 @@ from paraply.adapters.conformance.cases.case import FAMILIES
 from paraply.adapters.conformance.protocol import Role
 from paraply.counterexamples.workload_arguments import option_text
 from paraply.file_arguments import JsonFile
+from paraply.properties.two_sides import other_side, twins_of
 from paraply.registries import registered_mutants, registered_properties, registered_subjects
 from paraply.reporting.files import STANDARD_OUTPUT, write_report
 from paraply.reporting.json_document import json_document
@@ -126,6 +127,8 @@ def _properties() -> _Listing:
             "is_safety": prop.is_safety,
             "meaning": prop.meaning,
             "source": prop.source,
+            "twins": list(twins_of(prop.name)),
+            "other_side": other_side(prop),
         }
         for prop in registered_properties()
     ]
@@ -133,7 +136,7 @@ def _properties() -> _Listing:
         (
             prop.area,
             f"{prop.name} ({prop.expectation.value}{'' if prop.is_safety else ', precision'})",
-            [prop.meaning, f"Source: {prop.source}"],
+            [prop.meaning, *filter(None, [other_side(prop)]), f"Source: {prop.source}"],
         )
         for prop in registered_properties()
     )

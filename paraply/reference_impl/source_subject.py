@@ -161,6 +161,7 @@ class SourceRun:
 
     def run(self) -> None:
         """Choose steps until none is possible."""
+        self.recorder.record(EventKind.STARTED, member=SOURCE)
         while steps := self.steps():
             self.recorder.next_step()
             self.schedule.choose(steps, "what happens next")()

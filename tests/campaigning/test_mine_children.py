@@ -18,6 +18,7 @@ from paraply.mining.campaign import run_campaign
 from paraply.mining.coverage import course_of
 from paraply.mining.engines import InProcess
 from paraply.mining.plan import Plan, plan_from_json
+from paraply.properties.registry import property_named
 from paraply.properties.search import random_schedules
 from paraply.vocabulary.errors import ParaplyError
 from paraply.vocabulary.history_jsonl import read_histories
@@ -98,6 +99,29 @@ def test_applier_that_dies_has_given_up_and_the_history_says_why(tmp_path):
     (history,) = read_histories(rows_of(tmp_path, plan)[0]["history"].splitlines())
     assert history.check().events[-1].note.startswith("the applier ")
     assert not history.is_complete
+
+
+def test_breach_that_does_not_recur_is_reported_with_its_history_as_it_was(
+    tmp_path, capsys, monkeypatch
+):
+    out, counter = tmp_path / "out", tmp_path / "left"
+    counter.write_text("4")
+    monkeypatch.setenv("PARAPLY_TEST_RUNS_LEFT", str(counter))
+    applier = f"{BROKEN}:FaultyAtFirst"
+    words = ["--applier", applier, "--case", "A-random-01", "--histories", "4", "--no-times"]
+    assert main(["mine", *words, "--out", str(out)]) == 1
+    assert int(counter.read_text()) < 0
+    printed = capsys.readouterr().out
+    assert "were not met again on the same choices" in printed
+    assert "their histories are in rows/" in printed
+    filed = json.loads((out / "counterexamples" / "index.json").read_text())["counterexamples"]
+    assert filed == []
+    broken = [row for row in rows_of(out, None) if row["violated"]]
+    assert broken
+    for row in broken:
+        (history,) = read_histories(row["history"].splitlines())
+        for name in row["violated"]:
+            assert property_named(name).violations(history)
 
 
 @pytest.mark.long

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
+
 from paraply.properties.certification.decisions import only_used_gtids_are_refused
 from paraply.properties.certification.retries import (
+    certifications_are_counted_one_by_one,
+    certified_transactions_are_executed,
     executed_gtids_are_refused,
     retries_are_certified_again,
 )
@@ -79,3 +83,48 @@ def test_conflict_refuses_an_unused_gtid():
     ; certified T1@r1 positive gtid=g:1 ; certified T2@r1 negative"""
     assert not only_used_gtids_are_refused(history_of(conflict))
     assert only_used_gtids_are_refused(history_of(conflict.replace("T2{a}", "T2{b}")))
+
+
+REST = 'stopped @r1 note="at rest" version={}'
+TWO = "| T1{{a}} | T2{{b}} | certified T1@r1 positive ; certified T2@r1 {} ; "
+
+
+def test_member_at_rest_has_executed_what_it_certified():
+    for second, executed in (("positive", 2), ("negative", 1)):
+        good = history_of(TWO.format(second) + REST.format(executed))
+        assert verdict(good, certified_transactions_are_executed) is Verdict.HOLDS
+        (breach,) = certified_transactions_are_executed(
+            history_of(TWO.format(second) + REST.format(executed - 1))
+        )
+        assert f"executed {executed - 1} of the {executed} transactions" in str(breach)
+
+
+def test_retry_that_is_refused_is_not_to_be_executed():
+    history = history_of(RETRY.format(second="negative") + "; " + REST.format(0))
+    assert not certified_transactions_are_executed(history)
+
+
+UNCOUNTED = 'stopped @r1 note="at rest"'
+
+
+@pytest.mark.parametrize(
+    "end", ["stopped @r1 version=0", UNCOUNTED, f"crashed @r1 ; {REST.format(0)}"]
+)
+def test_member_that_does_not_count_at_rest_or_crashed_is_not_judged(end):
+    history = history_of(TWO.format("positive") + end)
+    assert verdict(history, certified_transactions_are_executed) is Verdict.UNKNOWN
+
+
+@pytest.mark.parametrize(("second", "is_wrong"), [(1, True), (2, False), (3, True)])
+def test_certifications_are_counted(second, is_wrong):
+    first = "| T1{a} | certified T1@r1 positive ; certified T1@r2 positive ; "
+    history = history_of(f"{first}certified T1@r1 attempt={second} negative")
+    assert [str(one) for one in certifications_are_counted_one_by_one(history)] == is_wrong * [
+        f"r1 certified T1 in attempt {second}; this is attempt 2"
+    ]
+
+
+def test_certifications_are_counted_anew_after_a_start():
+    events = "certified T1@r1 positive ; started @r1 ; certified T1@r1 positive"
+    history = history_of(f"| T1{{a}} | {events}")
+    assert verdict(history, certifications_are_counted_one_by_one) is Verdict.HOLDS

@@ -7,6 +7,7 @@ import pytest
 from paraply.properties.gtid.connections import (
     domains_are_applied_as_received,
     received_groups_are_applied_or_passed_over,
+    replicas_connect_unless_refused,
     replicas_receive_from_who_accepted_them,
     schemas_are_applied_as_received,
     stopped_replicas_name_who_accepted_them,
@@ -101,3 +102,15 @@ def test_schema_that_is_reordered_is_reported():
     history = history_of(SCHEMAS + " ; ".join((*ALL, "begun T3@s2")))
     (breach,) = schemas_are_applied_as_received(history)
     assert (breach.transaction, breach.before) == (3, 1)
+
+
+ALONE = 'stopped @s2 note="not connected"'
+
+
+def test_replica_that_ends_unconnected_was_refused():
+    assert verdict(run(REFUSED, ALONE), replicas_connect_unless_refused) is Verdict.HOLDS
+    for before in ("started @s2", START, f"{REFUSED} ; {START}"):
+        (breach,) = replicas_connect_unless_refused(run(before, ALONE))
+        assert str(breach) == "s2 came to rest without a connection, and no source had refused it"
+    for undecided in (ALONE, f"{START} ; stopped @s2"):
+        assert verdict(run(undecided), replicas_connect_unless_refused) is Verdict.UNKNOWN

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from paraply.properties.registry import registered_properties
+from paraply.registries import registered_properties
 
 REGISTERS = re.compile(r"^@(always|sometimes)\(", re.MULTILINE)
 

@@ -11,6 +11,8 @@ from paraply.properties.semi_sync.pace import (
     commits_per_second,
     commits_take_the_whole_queue,
     commits_wait_for_two_round_trips,
+    flushes_on_a_clock,
+    groups_are_flushed_at_once,
     round_trips_overlap,
     syncs_and_commits_take_their_time,
     syncs_of_queues,
@@ -196,3 +198,57 @@ def test_clients_begin_staggered_and_then_with_an_answer(times, found):
     assert [str(one) for one in clients_begin_as_stated(run)] == found
     prop = property_named("clients_begin_as_stated")
     assert verdict_of(run, prop) is (Verdict.VIOLATED if found else Verdict.HOLDS)
+
+
+LOCKED = "dialect={} members=source,r1 options={} | T1{{}} | T2{{}} | T3{{}} | "
+COMMITS_TAKE_5 = CLOCK.replace('"engine_commit_us":0', '"engine_commit_us":5')
+STAGES = ("prepared", "flushed", "synced", "engine_committed", "client_acknowledged")
+
+
+def flushes(dialect, *rows, options=COMMITS_TAKE_5):
+    """Return the run of a dialect; a row has the times of a transaction's stages, None for none."""
+    events = [
+        (time, STAGES.index(stage), f"{stage} T{one}@source group={one} time={time}")
+        for one, times in enumerate(rows, start=1)
+        for stage, time in zip(STAGES, times, strict=False)
+        if time is not None
+    ]
+    text = " ; ".join(text for _, _, text in sorted(events))
+    return parse_history(LOCKED.format(dialect, options) + text)
+
+
+@pytest.mark.parametrize(
+    ("dialect", "free"),
+    [("mysql_ordered", 3), ("mysql_unordered", 3), ("chained", 12), ("global_mutex", 115)],
+)
+def test_group_is_flushed_when_it_is_queued_and_the_log_is_free(dialect, free):
+    first = (0, 0, 10, 115, 115)
+    for late in (-1, 0, 1):
+        # The second group is prepared at 3 us; the first one is synced at 12 us, in a chain.
+        run = flushes(dialect, (0, 0, 12, 115, 115) if free == 12 else first, (3, free + late))
+        assert [str(one) for one in groups_are_flushed_at_once(run)] == bool(late) * [
+            f"T2 is flushed at {free + late} us; it was queued, and LOCK_log free, at {free} us"
+        ]
+
+
+def test_chained_group_keeps_the_log_until_the_next_mutex_is_free():
+    first, second = (0, 0, 10, 115, 115), (3, 10, 20, 220, 220)
+    # The first group leaves the mutex of the wait where its commit begins: at 110 us.
+    assert not groups_are_flushed_at_once(flushes("chained", first, second, (4, 110)))
+    (breach,) = groups_are_flushed_at_once(flushes("chained", first, second, (4, 20)))
+    assert (breach.at_us, breach.due_us) == (20, 110)
+
+
+def test_flush_is_undecided_after_a_release_that_is_not_recorded():
+    prop = property_named("groups_are_flushed_at_once")
+    for dialect, first in (("global_mutex", (0, 0, 10, 115)), ("chained", (0, 0))):
+        run = flushes(dialect, first, (3, 99))
+        assert prop.evidence(run).decided == 1
+        assert verdict_of(run, prop) is Verdict.HOLDS
+    assert verdict_of(flushes("chained", (0, None, 7)), prop) is Verdict.UNKNOWN
+
+
+def test_flushes_are_judged_where_locks_and_durations_are_stated():
+    assert flushes_on_a_clock(flushes("chained", (0, 7)))
+    assert not flushes_on_a_clock(flushes("after_sync", (0, 7)))
+    assert not flushes_on_a_clock(flushes("chained", (0, 7), options="{}"))

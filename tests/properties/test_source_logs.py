@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import pytest
+
 from paraply.properties.certification.source_logs import (
     files_end_with_committed_transactions,
     numbering_sources_commit_in_log_order,
+    numbering_sources_commit_what_they_log,
 )
 from paraply.vocabulary.verdict import Verdict
 from tests.properties.histories import history_of, verdict
@@ -34,3 +39,22 @@ def test_file_ends_when_all_in_it_committed():
     early = history_of(f"{LOGGED}engine_committed T1 ; relay_rotated ; engine_committed T2")
     (breach,) = files_end_with_committed_transactions(early)
     assert str(breach) == "r1 began the next file of its log before it committed T2"
+
+
+@pytest.mark.parametrize(("end", "is_left"), [("", True), (" ; engine_committed T2", False)])
+def test_source_commits_all_that_it_logged(end, is_left):
+    history = history_of(f"{LOGGED}engine_committed T1{end}")
+    assert [str(one) for one in numbering_sources_commit_what_they_log(history)] == is_left * [
+        "r1 logged T2 and never committed it in the engine"
+    ]
+    expected = Verdict.VIOLATED if is_left else Verdict.HOLDS
+    assert verdict(history, numbering_sources_commit_what_they_log) is expected
+
+
+def test_source_that_crashed_or_was_cut_off_may_leave_what_it_logged():
+    crashed = history_of(f"{LOGGED}engine_committed T1 ; crashed @r1")
+    assert verdict(crashed, numbering_sources_commit_what_they_log) is Verdict.UNKNOWN
+    cut = replace(history_of(f"{LOGGED}engine_committed T1"), is_complete=False)
+    assert verdict(cut, numbering_sources_commit_what_they_log) is Verdict.UNKNOWN
+    unrecorded = history_of(LOGGED.rstrip(" ;"))
+    assert verdict(unrecorded, numbering_sources_commit_what_they_log) is Verdict.UNKNOWN

@@ -8,6 +8,7 @@ from paraply.properties.certification.stable_sets import (
     a_preemptive_collection_follows_certified_transactions,
     collections_follow_a_grown_stable_set,
     joiners_do_not_collect_at_their_own_view,
+    joins_end_in_a_collection,
     preemptive_collections_count_all_as_stable,
     preemptive_collections_wait_for_the_threshold,
     stable_sets_are_what_reports_have_in_common,
@@ -165,3 +166,46 @@ def test_member_that_does_not_join_may_collect_at_a_view():
     early = collected(1).replace("@r1", "@r1 time=9")
     history = run(early, VIEW)
     assert verdict(history, joiners_do_not_collect_at_their_own_view) is Verdict.UNKNOWN
+
+
+BEGIN = (
+    "started @r1 ; view_installed @r1 view=1 members=r1 ; online @r1 members=r1 ; "
+    "certified T1@r1 positive ; "
+)
+COMMIT, JOIN = "engine_committed T1@r1 ; ", "started @r2 ; "
+ADDS_R2 = "view_installed @r1 view=2 members=r1,r2 time=9 ; "
+AT_JOIN = collected(1).replace("@r1", "@r1 time=9")
+
+
+def test_members_collect_at_a_join_what_all_have_executed():
+    good = run(BEGIN, COMMIT, JOIN, AT_JOIN, ADDS_R2)
+    assert verdict(good, joins_end_in_a_collection) is Verdict.HOLDS
+    (breach,) = joins_end_in_a_collection(run(BEGIN, COMMIT, JOIN, ADDS_R2, AT_JOIN))
+    assert str(breach) == (
+        "r1 did not collect at view 2, which adds a member, though all members online had "
+        "executed T1 before"
+    )
+
+
+@pytest.mark.parametrize(
+    "events",
+    [
+        (BEGIN, JOIN, COMMIT, ADDS_R2, AT_JOIN),
+        (BEGIN, COMMIT, collected(1), JOIN, ADDS_R2),
+        (BEGIN, COMMIT, ADDS_R2, AT_JOIN),
+        (BEGIN, COMMIT, JOIN, ADDS_R2.replace("view=2", "view=3"), AT_JOIN),
+        (BEGIN, COMMIT, JOIN, ADDS_R2),
+    ],
+    ids=["executed later", "stable before", "no start", "a view is missing", "none recorded"],
+)
+def test_join_at_which_nothing_becomes_stable_decides_nothing(events):
+    assert verdict(run(*events), joins_end_in_a_collection) is Verdict.UNKNOWN
+
+
+def test_each_view_belongs_to_one_start():
+    leaves = "view_installed @r1 view=3 members=r1 time=10 ; "
+    again = "started @r2 ; view_installed @r1 view=4 members=r1,r2 time=11 ; "
+    # T1 was executed between the two starts, so only the second view makes it stable.
+    later = AT_JOIN.replace("time=9", "time=12")
+    (breach,) = joins_end_in_a_collection(run(BEGIN, JOIN, ADDS_R2, COMMIT, leaves, again, later))
+    assert breach.view == 4

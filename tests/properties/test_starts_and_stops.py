@@ -99,6 +99,26 @@ def test_run_that_was_cut_is_not_judged():
     assert verdict(history_of(text), clients_are_served_to_the_end) is Verdict.UNKNOWN
 
 
+def alone(served, log="", options='{"transactions":2,"sessions":1}'):
+    """Return the end of a run of a source without replicas."""
+    run = history_of(f"options={options} members=r1 {log}| started @r1{served}")
+    judge = next(
+        one for one in registered_properties() if one.check is clients_are_served_to_the_end
+    )
+    return verdict_of(run, judge)
+
+
+def test_source_alone_serves_its_sessions_to_the_end():
+    one, two = "| T1{a} session=s1 ", "| T1{a} session=s1 | T2{b} session=s1 "
+    logs = " ; flushed T1@r1"
+    assert alone(logs, two) is Verdict.HOLDS
+    assert alone(logs, one) is Verdict.VIOLATED
+    assert alone("") is Verdict.VIOLATED
+    for other in ('{"transactions":2,"sessions":0}', '{"transactions":2}', '{"sessions":1}'):
+        assert alone(logs, one, options=other) is Verdict.UNKNOWN
+    assert alone(f"{logs} ; begun T1@r1 worker=1", one) is Verdict.UNKNOWN
+
+
 def serving(*events, answers=False):
     """Return a run of a member with two clients."""
     log = 'options={"transactions":3,"sessions":2} members=r1 | T1{a} | T2{b} | T3{c} | '

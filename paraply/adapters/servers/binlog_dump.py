@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import struct
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
-from paraply.adapters.servers.errors import DUMP_REFUSED
+from paraply.adapters.servers.errors import DUMP_REFUSED, LOG_THERE
 from paraply.adapters.servers.reachable import Reachable
 from paraply.vocabulary.errors import ParaplyError
 
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 _COM_BINLOG_DUMP = 0x12
 _DO_NOT_WAIT = 1
+_WITH_ANNOTATIONS = 2
+"""MariaDB's; without it the copy lacks events, so that places in it are not those of the log."""
 _MAGIC = b"\xfebin"
 _HEADER_BYTES = 19
 _NAME_AT = _HEADER_BYTES + 8
@@ -59,18 +61,49 @@ def log_end(server: Reachable) -> LogPlace:
     raise ParaplyError(DUMP_REFUSED, where=server.name, reason=refused.text) from refused
 
 
-def dump_log(server: Reachable, start: LogPlace, folder: Path) -> list[Path]:
+LIST_LOGS = "SHOW BINARY LOGS"
+
+
+def newest_logs(server: Reachable, bytes_max: int) -> list[LogPlace]:
+    """Return the ends of the newest logs that together are no longer; of one, however long it is.
+
+    The account requires REPLICATION CLIENT (MariaDB: BINLOG MONITOR); raises ``ParaplyError`` P615.
+    """
+    try:
+        rows = server.query(LIST_LOGS)
+    except ParaplyError as refused:
+        raise ParaplyError(DUMP_REFUSED, where=server.name, reason=refused.text) from refused
+    chosen: list[LogPlace] = []
+    total = 0
+    for name, size, *_ in reversed(rows):
+        total += int(size)
+        if chosen and total > bytes_max:
+            break
+        chosen.insert(0, LogPlace(file=str(name), offset=int(size)))
+    if not chosen:
+        raise ParaplyError(DUMP_REFUSED, where=server.name, reason="it writes no binary log")
+    return chosen
+
+
+def dump_log(
+    server: Reachable,
+    start: LogPlace,
+    folder: Path,
+    advance: Callable[[float], None] = lambda _: None,
+) -> list[Path]:
     """Write the log from ``start`` on into ``folder``, under the server's file names.
 
-    The account requires REPLICATION SLAVE.
+    The account requires REPLICATION SLAVE. ``advance`` is told the bytes that came.
 
     Raises:
-        ParaplyError: P615, the server sends no log; P614, it is unreachable.
+        ParaplyError: P615, the server sends no log; P614, it is unreachable; P627, a file of that
+            name is there, which may be the server's own.
     """
     import pymysql
 
     folder.mkdir(parents=True, exist_ok=True)
     files: list[Path] = []
+    came = 0
     try:
         with server.connect(read_timeout=_READ_SECONDS_MAX) as connection:
             with connection.cursor() as cursor:
@@ -78,18 +111,20 @@ def dump_log(server: Reachable, start: LogPlace, folder: Path) -> list[Path]:
                     cursor.execute(statement)
             out: Any = None
             try:
-                for event in _events(connection, start):
+                flags = _DO_NOT_WAIT | (_WITH_ANNOTATIONS if server.is_mariadb else 0)
+                for event in _events(connection, start, flags):
                     name = rotated_to(event)
                     if name is not None and out is not None and name == files[-1].name:
                         continue
                     if name is not None:
                         if out is not None:
                             out.close()
+                        out = _begun(folder / name)
                         files.append(folder / name)
-                        out = files[-1].open("wb")
-                        out.write(_MAGIC)
                     elif out is not None:
                         out.write(event)
+                        came += len(event)
+                        advance(came)
             finally:
                 if out is not None:
                     out.close()
@@ -98,9 +133,18 @@ def dump_log(server: Reachable, start: LogPlace, folder: Path) -> list[Path]:
     return files
 
 
-def _events(connection: Connection[Any], start: LogPlace) -> Iterator[bytes]:
+def _begun(path: Path) -> BinaryIO:
+    try:
+        out = path.open("xb")
+    except FileExistsError:
+        raise ParaplyError(LOG_THERE, where=str(path)) from None
+    out.write(_MAGIC)
+    return out
+
+
+def _events(connection: Connection[Any], start: LogPlace, flags: int) -> Iterator[bytes]:
     # Server number 0 means no replica: it ends no other dump.
-    request = struct.pack("<IHI", start.offset, _DO_NOT_WAIT, 0) + start.file.encode()
+    request = struct.pack("<IHI", start.offset, flags, 0) + start.file.encode()
     connection._execute_command(_COM_BINLOG_DUMP, request)  # the driver has no public method
     while True:
         packet = connection._read_packet()

@@ -9,7 +9,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Protocol
 
+from paraply.adapters.servers.errors import NO_TABLES
 from paraply.adapters.servers.existing import ExistingServer, parse_dsn
+from paraply.vocabulary.errors import ParaplyError
 from paraply.vocabulary.sql_text import quoted
 
 SYSTEM_SCHEMAS = ("information_schema", "mysql", "performance_schema", "sys")
@@ -75,10 +77,12 @@ def read_schema(server: Asked) -> ServerSchema:
 def schema_file(dsn: str, *, option: str = "--dsn") -> Iterator[tuple[str, ServerSchema]]:
     """Yield a file with a server's definitions, and queries.
 
-    Raises ``ParaplyError`` P61x for DSN or connection.
+    Raises ``ParaplyError`` P61x for DSN or connection, P628 without any table.
     """
     parsed = parse_dsn(dsn, option=option)
     schema = read_schema(ExistingServer(parsed, name="server", is_read_only=True))
+    if not schema.text:
+        raise ParaplyError(NO_TABLES, where=str(parsed))
     with TemporaryDirectory(prefix="paraply-dsn-") as folder:
         path = Path(folder) / "server.sql"
         path.write_text(schema.text, encoding="utf-8")

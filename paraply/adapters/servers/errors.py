@@ -96,6 +96,16 @@ NO_ACCOUNT = register(
     "servers do not run as root, and the system has no account {accounts}",
     "create the account, or run paraply as a user who is not root",
 )
+LOG_THERE = register(
+    "P627",
+    "a file of this name is there, and is not overwritten",
+    "name an empty folder, or audit the files that are there by their names",
+)
+NO_TABLES = register(
+    "P628",
+    "the account sees no table",
+    "grant it SELECT on the schemas of the log, or leave the option out",
+)
 FOLDER_CLOSED = register(
     "P625",
     "the servers' account {account} cannot enter {folder}, which lies above their directories",

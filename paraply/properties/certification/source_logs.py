@@ -99,3 +99,47 @@ def files_end_with_committed_transactions(history: History) -> tuple[FileEndsBef
         for member, _, left in _pending(history, EventKind.RELAY_ROTATED)
         if left
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoggedNotCommitted(Violation):
+    """A source that is up has logged a transaction, and never commits it."""
+
+    member: str
+    transaction: TransactionId
+
+    def __str__(self) -> str:
+        return f"{self.member} logged T{self.transaction} and never committed it in the engine"
+
+
+def _logged(history: History) -> Iterator[tuple[LoggedNotCommitted, bool]]:
+    """Yield what a source that is up at the end has logged, and whether it has committed that."""
+    down: set[str] = set()
+    logged: dict[tuple[str, TransactionId], bool] = {}
+    for event in history.events if history.is_complete else ():
+        one = event.transaction
+        if event.kind is EventKind.CRASHED:
+            down.add(event.member)
+        elif one is not None and event.kind is EventKind.FLUSHED:
+            logged[event.member, one] = False
+        elif one is not None and event.kind is EventKind.ENGINE_COMMITTED:
+            logged[event.member, one] = True
+    for (member, one), is_committed in logged.items():
+        if member not in down:
+            yield LoggedNotCommitted(member=member, transaction=one), is_committed
+
+
+def ended_sources(history: History) -> bool:
+    """A controlled run of sources that number what they log has come to its end."""
+    return numbering_sources(history) and history.is_complete
+
+
+@always(
+    needs=(EventKind.ENGINE_COMMITTED,),
+    of=ended_sources,
+    source="MYSQL_BIN_LOG::ordered_commit: the flush stage, then the commit stage",
+    witness=lambda history: sum(1 for _ in _logged(history)),
+)
+def numbering_sources_commit_what_they_log(history: History) -> tuple[LoggedNotCommitted, ...]:
+    """Where nothing more can happen, a source that did not crash has committed all it logged."""
+    return tuple(lacking for lacking, is_committed in _logged(history) if not is_committed)

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from paraply.properties.certification.garbage_collection import PREEMPTIVE
 from paraply.properties.group.stream import MemberStream, items_not_stored, member_streams
 from paraply.properties.registry import Violation, always, sometimes
-from paraply.properties.vocabularies import recorded
+from paraply.properties.vocabularies import certification, recorded, views_with_members
 from paraply.vocabulary.events import Event, EventKind, Outcome
-from paraply.vocabulary.history import History
+from paraply.vocabulary.history import EvidenceTier, History
 from paraply.vocabulary.transactions import TransactionId
 
 Executed = frozenset[TransactionId]
@@ -389,3 +389,104 @@ def stable_sets_are_what_reports_have_in_common(history: History) -> list[Stable
     broadcast executed set. Where a server joins, the members online report with the view.
     """
     return [breach for _, breach in _reported(history) if breach is not None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JoinWithoutCollection(Violation):
+    """A member installs a joiner's view and keeps what all members have executed."""
+
+    member: str
+    view: int | None
+    left: tuple[TransactionId, ...]
+
+    def __str__(self) -> str:
+        return (
+            f"{self.member} did not collect at view {self.view}, which adds a member, though all "
+            f"members online had executed {_names(self.left)} before"
+        )
+
+
+def controlled_joins(history: History) -> bool:
+    """Members of a controlled run certify, record collections, and learn who is online."""
+    is_exact = history.header.tier is EvidenceTier.CONTROLLED_RUN
+    return is_exact and certification(history) and views_with_members(history)
+
+
+def _views_of_joiners(history: History) -> Iterator[tuple[JoinWithoutCollection, bool]]:
+    """Yield views that make transactions stable by a join, and whether the member collects there.
+
+    The members online report what they had executed when the joiner started. What a joiner has
+    from its donor may be stable to it already.
+    """
+    streams = {stream.member: stream for stream in member_streams(history) if stream.events}
+    starts = _starts_of_joiners(history)
+    for stream in streams.values():
+        state, collected = _Member(), -1
+        stable: Executed = frozenset()
+        for _, event in stream.events:
+            if event.kind is EventKind.STARTED:
+                state = _Member()
+            elif event.kind is EventKind.VIEW_INSTALLED and state.view and not state.has_donor:
+                # A collection of this step has changed what was stable before it.
+                before = stable if collected == event.time else state.before
+                online = [one for one in state.online if one in event.members]
+                common = _executed_before(starts.get(event.view), online, streams)
+                if left := common - before:
+                    yield (
+                        JoinWithoutCollection(
+                            member=stream.member, view=event.view, left=tuple(sorted(left))
+                        ),
+                        collected == event.time,
+                    )
+            elif event.kind is EventKind.GARBAGE_COLLECTED:
+                stable = stable if collected == event.time else state.before
+                collected = event.time
+            state.follow(event)
+
+
+def _starts_of_joiners(history: History) -> dict[int | None, int]:
+    """Return the places of the starts that lead to the views that add one member each.
+
+    A member starts once for each view that adds it. Views after one that is not recorded are left
+    out.
+    """
+    members = {event.view: event.members for event in history.events_of(EventKind.VIEW_INSTALLED)}
+    starts: dict[str, list[int]] = {}
+    for index, event in enumerate(history.events):
+        if event.kind is EventKind.STARTED:
+            starts.setdefault(event.member, []).append(index)
+    found: dict[int | None, int] = {}
+    before: tuple[str, ...] = ()
+    number = min((view for view in members if view is not None), default=0)
+    while number in members:
+        joined = [one for one in members[number] if one not in before]
+        places = [starts[one].pop(0) for one in joined if starts.get(one)]
+        if before and len(places) == 1:
+            found[number] = places[0]
+        before = members[number]
+        number += 1
+    return found
+
+
+def _executed_before(
+    start: int | None, online: Sequence[str], streams: dict[str, MemberStream]
+) -> Executed:
+    """Return what all members online had executed when a joiner started."""
+    if start is None or not online or any(member not in streams for member in online):
+        return frozenset()
+    executed = [
+        {one for one, at in streams[member].committed_at.items() if at < start} for member in online
+    ]
+    return frozenset(set.intersection(*executed))
+
+
+@always(
+    needs=(EventKind.GARBAGE_COLLECTED, EventKind.ENGINE_COMMITTED, EventKind.ONLINE),
+    of=controlled_joins,
+    source="certifier.cc: handle_view_change, stable set at a join; WL#8440, view change",
+    witness=lambda history: sum(1 for _ in _views_of_joiners(history)),
+    is_safety=False,
+)
+def joins_end_in_a_collection(history: History) -> list[JoinWithoutCollection]:
+    """At a view with a joiner, each earlier member collects what all online had executed."""
+    return [breach for breach, collects in _views_of_joiners(history) if not collects]

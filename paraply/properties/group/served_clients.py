@@ -10,6 +10,7 @@ from paraply.properties.gtid.failover import PROMOTED, PURGED, REFUSED
 from paraply.properties.gtid.replication_state import is_purge
 from paraply.properties.registry import Exemption, Violation, always
 from paraply.properties.vocabularies import (
+    applied,
     certification,
     controlled_workload,
     log_goes_back,
@@ -35,6 +36,25 @@ def several_servers(history: History) -> bool:
     """A controlled group, or replicas that name their source, have a stated workload."""
     is_group = any(event.members for event in history.events_of(EventKind.VIEW_INSTALLED))
     return controlled_workload(history) and (is_group or named_sources(history))
+
+
+def one_source(history: History) -> bool:
+    """A source alone serves the sessions of a stated workload."""
+    sessions = history.header.options.get("sessions")
+    return (
+        controlled_workload(history)
+        and len(history.members) == 1
+        and type(sessions) is int
+        and sessions > 0
+        and EventKind.STARTED in history.kinds
+        and not applied(history)
+        and not certification(history)
+    )
+
+
+def serving_servers(history: History) -> bool:
+    """Servers of a controlled run have a stated workload: a group, replicas or a source alone."""
+    return several_servers(history) or one_source(history)
 
 
 def _has_no_clients(history: History) -> bool:
@@ -72,7 +92,7 @@ def _waits_for_a_refused_server(history: History) -> bool:
 
 
 @always(
-    of=several_servers,
+    of=serving_servers,
     source="MySQL manual, group replication: online members take writes; facts on MariaDB 1.6",
     witness=lambda history: history.is_complete,
     exemptions=(

@@ -12,7 +12,7 @@ from paraply.properties.gtid.sending import delivered_groups
 from paraply.properties.registry import Violation, always
 from paraply.properties.vocabularies import followed_sources
 from paraply.vocabulary.events import Event, EventKind
-from paraply.vocabulary.history import History
+from paraply.vocabulary.history import EvidenceTier, History
 from paraply.vocabulary.transactions import Transaction, TransactionId
 
 
@@ -160,6 +160,51 @@ def received_groups_are_applied_or_passed_over(history: History) -> tuple[NeverA
         NeverApplied(member=member, transaction=one)
         for member, left in _at_rest(history)
         for one in left
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NeverConnected(Violation):
+    """A replica ends without its source, which did not refuse it."""
+
+    member: str
+
+    def __str__(self) -> str:
+        return f"{self.member} came to rest without a connection, and no source had refused it"
+
+
+UNCONNECTED = "not connected"
+"""Note of STOPPED: a replica that has a source to follow ends without a connection to it."""
+
+
+def _unconnected(history: History) -> Iterator[tuple[str, bool]]:
+    """Yield replicas that end unconnected, and whether a source refused their last request."""
+    refused: dict[str, bool] = {}
+    for event in history.events_of(EventKind.STARTED, EventKind.STOPPED):
+        if event.kind is EventKind.STARTED:
+            refused[event.member] = event.note.startswith(REFUSED)
+        elif event.note == UNCONNECTED:
+            yield event.member, refused.get(event.member, False)
+
+
+def unconnected_ends(history: History) -> bool:
+    """Replicas of a controlled run start, and state that they end without a connection."""
+    is_exact = history.header.tier is EvidenceTier.CONTROLLED_RUN
+    return is_exact and any(True for _ in _unconnected(history))
+
+
+@always(
+    needs=(EventKind.STARTED,),
+    of=unconnected_ends,
+    source="Replica_IO_Running: a replica connects, and tries again, until it is refused (1236)",
+    witness=lambda history: sum(1 for _ in _unconnected(history)),
+)
+def replicas_connect_unless_refused(history: History) -> tuple[NeverConnected, ...]:
+    """A replica that ends without a connection was refused by the source that it asked last."""
+    return tuple(
+        NeverConnected(member=member)
+        for member, is_refused in _unconnected(history)
+        if not is_refused
     )
 
 

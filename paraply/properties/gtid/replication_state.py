@@ -336,7 +336,7 @@ def purges_stop_at_the_slowest_server(history: History) -> tuple[PurgeMisplaced,
     return tuple(
         PurgeMisplaced(member=event.member, purged=event.gtid_set, expected=str(expected))
         for event, expected in _purges(history)
-        if executed_set(event.gtid_set) != expected
+        if (executed_set(event.gtid_set) or EMPTY_GTID_SET) != expected
     )
 
 

@@ -332,6 +332,104 @@ def clients_begin_as_stated(history: History) -> tuple[ClientOutOfTime, ...]:
     )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FlushedLate(Violation):
+    """A group is written to the log at another time than LOCK_log allows."""
+
+    transaction: TransactionId
+    at_us: int
+    due_us: int
+
+    def __str__(self) -> str:
+        return (
+            f"T{self.transaction} is flushed at {self.at_us:,} us; it was queued, and LOCK_log "
+            f"free, at {self.due_us:,} us"
+        )
+
+
+CHAINED, MUTEX = "chained", "global_mutex"
+"""Dialects whose groups hold LOCK_log until the next mutex is free, and until the answer."""
+
+
+def flushes_on_a_clock(history: History) -> bool:
+    """A source on a simulated clock states its locks, and how long their holders take."""
+    dialect = history.header.dialect
+    return stated_durations(history) and dialect in (CHAINED, MUTEX, ORDERED, UNORDERED)
+
+
+def _flushes(history: History) -> Iterator[FlushedLate]:
+    """Yield each group's flush, and when it is due, as long as LOCK_log's releases are recorded."""
+    prepared = _times(history, EventKind.PREPARED)
+    groups: dict[int | None, list[TransactionId]] = {}
+    flushed = _times(history, EventKind.FLUSHED)
+    for event in history.events_of(EventKind.FLUSHED, member=Watch.of(history).source):
+        if event.transaction in prepared:
+            groups.setdefault(event.group, []).append(event.transaction)
+    releases = _Releases.of(history)
+    free: int | None = 0
+    before: list[TransactionId] = []
+    for group in groups.values():
+        if free is None:
+            return
+        due = max(free, min(prepared[one] for one in group))
+        yield FlushedLate(transaction=group[0], at_us=flushed[group[0]], due_us=due)
+        free = releases.of_log(group, before)
+        before = group
+
+
+@dataclass(frozen=True, slots=True)
+class _Releases:
+    """When groups release their mutexes."""
+
+    dialect: str
+    engine_commit_us: int
+    synced: dict[TransactionId, int]
+    committed: dict[TransactionId, int]
+    answered: dict[TransactionId, int]
+
+    @classmethod
+    def of(cls, history: History) -> _Releases:
+        return cls(
+            history.header.dialect,
+            _number(history, "engine_commit_us"),
+            _times(history, EventKind.SYNCED),
+            _times(history, EventKind.ENGINE_COMMITTED),
+            _times(history, EventKind.CLIENT_ACKNOWLEDGED),
+        )
+
+    def of_log(self, group: list[TransactionId], before: list[TransactionId]) -> int | None:
+        """Return when LOCK_log is free after a group, or None if that is not recorded.
+
+        MySQL holds it for the flush only. A chained group waits in it for the next mutex, which
+        the group before holds until its commits in the engine begin.
+        """
+        if self.dialect == MUTEX:
+            return self.answered.get(group[0])
+        if self.dialect != CHAINED:
+            return 0
+        synced = self.synced.get(group[0])
+        if synced is None or not before:
+            return synced
+        begun = self.committed.get(before[0])
+        return None if begun is None else max(synced, begun - self.engine_commit_us)
+
+
+@always(
+    needs=(EventKind.PREPARED, EventKind.FLUSHED),
+    of=flushes_on_a_clock,
+    source="MDEV-162, stages 1 to 4; MYSQL_BIN_LOG::ordered_commit: LOCK_log in the flush stage",
+    witness=lambda history: sum(1 for _ in _flushes(history)),
+    is_safety=False,
+)
+def groups_are_flushed_at_once(history: History) -> tuple[FlushedLate, ...]:
+    """A queued group is written to the log as soon as LOCK_log is free, and no earlier.
+
+    MySQL holds LOCK_log for the flush, chained mutexes until the next one is free, and one mutex
+    for all stages until the answer.
+    """
+    return tuple(one for one in _flushes(history) if one.at_us != one.due_us)
+
+
 def commits_per_second(history: History) -> float:
     """Return commits per simulated second."""
     answered = list(history.events_of(EventKind.CLIENT_ACKNOWLEDGED))

@@ -17,9 +17,11 @@ from paraply.reference_impl.subject import Option, Subject, Workload, register_s
 from paraply.vocabulary.events import EventKind
 from paraply.vocabulary.history import OptionValue
 from paraply.vocabulary.schedule import Schedule
+from paraply.vocabulary.timestamps import SnapshotVersion
 from paraply.vocabulary.transactions import Transaction, TransactionId
 
 PRIMARY = "r1"
+AT_REST = "at rest"
 
 
 class CertifierRetriesSubject(Subject):
@@ -89,6 +91,12 @@ class CertifierRetriesSubject(Subject):
         while happenings := channel.happenings():
             recorder.next_step()
             schedule.choose(happenings, "what happens next")()
+        recorder.record(
+            EventKind.STOPPED,
+            member=PRIMARY,
+            note=AT_REST,
+            version=SnapshotVersion(len(channel.executed)),
+        )
         return (PRIMARY,)
 
 

@@ -11,12 +11,13 @@ from paraply.reference_impl.certification.certifier import CertificationRequest,
 from paraply.reference_impl.certification.gtids import NO_GTIDS, Gtid, GtidSet, format_gtid_set
 from paraply.reference_impl.recorder import Recorder
 from paraply.vocabulary.events import EventKind, Outcome
-from paraply.vocabulary.timestamps import VIEW_CHANGE
+from paraply.vocabulary.timestamps import VIEW_CHANGE, SnapshotVersion
 from paraply.vocabulary.transactions import Transaction, TransactionId, TransactionKind
 from paraply.vocabulary.write_set import Item
 
 HERE = "r1"
 ELSEWHERE = "r2"
+AT_REST = "at rest"
 
 
 class CertifierRun:
@@ -107,6 +108,13 @@ class CertifierRun:
                 EventKind.ENGINE_COMMITTED, member=HERE, transaction=transaction, gtid=str(gtid)
             )
         self.committed_here = max(self.committed_here, length)
+
+    def come_to_rest(self) -> None:
+        """Commit all that is certified, and stop."""
+        self.recorder.next_step()
+        self.commit_here(len(self.certified))
+        reached = SnapshotVersion(self.committed_here)
+        self.recorder.record(EventKind.STOPPED, member=HERE, note=AT_REST, version=reached)
 
     def collect(self, stable: int | None = None) -> frozenset[Item]:
         """Collect with a stable prefix."""

@@ -166,6 +166,7 @@ class _Stream:
             if self.views_left:
                 happenings.append(self.change_view)
             self.schedule.choose(happenings, "what happens next")()
+        self.run.come_to_rest()
 
     def deliver_remote(self) -> None:
         newest = len(self.run.certified)

@@ -23,6 +23,8 @@ OPEN_MAX = 2
 FILTERED_SCHEMA = "db1"
 REFUSED, ELECTED = "1236", "elected"
 FILTERED = "filtered"
+UNCONNECTED = "not connected"
+"""Note of a replica that stops without a source."""
 
 
 class Executed(NamedTuple):
@@ -110,13 +112,22 @@ class GapFreeServers:
             self.recorder.next_step()
             step.act()
         self.recorder.next_step()
+        self.on_end()
+
+    def on_end(self) -> None:
+        """Make the purges that are left, and stop."""
+        for server in self.servers[:2] if self.budget.purges else ():
+            if server.is_up:
+                self.on_purge(server)
         for server in self.servers:
             if server.is_up:
                 follows = server.follows if server.is_connected else None
+                is_alone = server.follows is not None and follows is None
                 self.recorder.record(
                     EventKind.STOPPED, member=server.name, gtid_set=str(server.executed),
                     transactions=tuple(sorted(set(server.data))),
                     members=(follows.name,) if follows else (),
+                    note=UNCONNECTED if is_alone else "",
                 )  # fmt: skip
 
     def progress_steps(self, schedule: Schedule) -> Iterator[Step]:

@@ -81,13 +81,18 @@ def states_text(result: VerifyResult) -> str:
     time = "" if states.time_share is None else f"; {percent(states.time_share)} of the time"
     return (
         f"{states.prefixes:,} of {counted(states.commits, 'target commit')} show a state of the "
-        f"source ({share}{time}); {decidable_text(result)}"
+        f"source ({share}{time}); {_decided(result)}"
     )
 
 
 def decidable_text(result: VerifyResult) -> str:
     """Return how many states were compared; what else is unknown may concern all of them."""
     return decidable(result.evidence, at_most=bool(result.unknown))
+
+
+def _decided(result: VerifyResult) -> str:
+    """Return the same behind a number of states, in fewer words: the screen is narrow."""
+    return f"{'at most ' if result.unknown else ''}{result.evidence} decidable"
 
 
 def snapshots_text(result: VerifyResult) -> str:

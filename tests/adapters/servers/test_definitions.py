@@ -71,6 +71,20 @@ def test_dsn_and_schema_are_two_answers_to_one_question(command, schema, dsn, tm
     assert "s3cret" not in told
 
 
+def test_account_that_sees_no_table_is_told_what_it_needs(monkeypatch, capsys):
+    class Empty(Answers):
+        def query(self, statement):
+            return answered({}, statement)
+
+    monkeypatch.setattr(definitions, "ExistingServer", lambda *_, **__: Empty())
+    assert main(["audit", str(LOG), "--dsn", "mysql://me:s3cret@127.0.0.1:1"]) == 3
+    told = capsys.readouterr().err
+    assert "P628" in told
+    assert "the account sees no table" in told
+    assert "grant it SELECT" in told
+    assert "s3cret" not in told
+
+
 def test_definitions_of_both_servers_reach_the_judge(tmp_path, monkeypatch):
     @contextmanager
     def served(url, **_):
