@@ -1,4 +1,4 @@
-"""Judge the published survivors of the reference again, by today's properties.
+"""Judge the published survivors and noticed mutants again, by today's properties.
 
 ``python -m ci.mutation.again`` adds the fates that docs/mutation-score-again.jsonl lacks. Those of
 mutants that are no longer generated stay out.
@@ -11,7 +11,7 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from ci.pages.mutation_score import AGAIN, records, records_again
+from ci.pages.mutation_score import AGAIN, NOT_CAUGHT, records, records_again
 from paraply.exploring.generated.fates import Mutant, as_record
 from paraply.exploring.generated.reference import ReferenceCampaign
 
@@ -19,8 +19,8 @@ from paraply.exploring.generated.reference import ReferenceCampaign
 def left(
     fates: Iterable[Mapping[str, Any]], known: Mapping[str, Any], mutants: Iterable[Mutant]
 ) -> Sequence[Mutant]:
-    """Return today's mutants that survived in ``fates`` and have no fate in ``known``."""
-    names = {one["name"] for one in fates if one["fate"] == "survived"} - known.keys()
+    """Return today's mutants that no property caught in ``fates``, without a fate in ``known``."""
+    names = {one["name"] for one in fates if one["fate"] in NOT_CAUGHT} - known.keys()
     return [one for one in mutants if one.name in names]
 
 

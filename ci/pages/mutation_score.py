@@ -21,7 +21,8 @@ from paraply.exploring.generated.reference import CUT_SHORT
 PAGE = "docs/mutation-score.md"
 RECORDS = ROOT / "docs/mutation-score.jsonl"
 AGAIN = ROOT / "docs/mutation-score-again.jsonl"
-"""Today's fates of the survivors, by ``python -m ci.mutation.again``."""
+"""Today's fates of survivors and noticed mutants, by ``python -m ci.mutation.again``."""
+NOT_CAUGHT = frozenset({"survived", "noticed"})
 NOT_GENERATED = "not generated today"
 
 MEANINGS = {
@@ -83,19 +84,36 @@ def _survivors(fates: Sequence[dict[str, Any]]) -> list[str]:
         )
         for one in survivors
     )
-    fates_today = ", ".join(f"{number} {fate}" for fate, number in counts.most_common())
+    noticed = [one for one in fates if one["fate"] == "noticed"]
+    of_noticed = Counter(today_of(one, again).partition(" by ")[0] for one in noticed)
     return [
         f"No run of the {len(survivors):,} survivors broke a property of that time. Reasons are by "
         f"hand: read from the code, not measured. For {cut_short:,} the search for an equal run "
         "was cut short. The last column is measured: the fate with today's properties and drawn "
-        f"runs, which do not enter the score ({fates_today}).",
+        f"runs, which do not enter the score ({_listed(counts)}). Of the {len(noticed)} noticed, "
+        f"today: {_listed(of_noticed)}. With these fates for the old ones a property alone catches "
+        f"**{caught_alone(counts_today(fates, again))}**.",
         "",
         *table(("module", "function", "change", "reason", "today"), rows),
     ]
 
 
+def _listed(counts: Counter[str]) -> str:
+    return ", ".join(f"{number} {fate}" for fate, number in counts.most_common())
+
+
+def counts_today(
+    fates: Sequence[Mapping[str, Any]], again: Mapping[str, Mapping[str, Any]]
+) -> Counter[str]:
+    """Count the fates, of what was not caught those of today; a gone mutant counts nowhere."""
+    return Counter(
+        today_of(one, again).partition(" by ")[0] if one["fate"] in NOT_CAUGHT else one["fate"]
+        for one in fates
+    )
+
+
 def today_of(one: Mapping[str, Any], again: Mapping[str, Mapping[str, Any]]) -> str:
-    """Return a survivor's fate today, and the property if one catches it."""
+    """Return a mutant's fate today, and the property if one catches it."""
     found = again.get(one["name"])
     if found is None:
         return NOT_GENERATED
@@ -104,7 +122,7 @@ def today_of(one: Mapping[str, Any], again: Mapping[str, Mapping[str, Any]]) -> 
 
 
 def records_again() -> dict[str, dict[str, Any]]:
-    """Return today's fates of survivors by name."""
+    """Return today's fates of survivors and noticed mutants by name."""
     lines = AGAIN.read_text(encoding="utf-8").splitlines()
     return {one["name"]: one for one in map(json.loads, lines)}
 

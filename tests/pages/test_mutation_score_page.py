@@ -11,7 +11,9 @@ from ci.pages import mutation_score_models as models
 from ci.pages.fates import caught_alone, fate_tables, score
 from ci.pages.mutation_score import (
     MEANINGS,
+    NOT_CAUGHT,
     NOT_GENERATED,
+    counts_today,
     page,
     records,
     records_again,
@@ -93,14 +95,30 @@ def test_todays_fate_of_a_survivor_names_the_property():
     assert shown == ["caught by `replica_never_stalls`", "legal", NOT_GENERATED]
 
 
-def test_only_survivors_without_a_fate_of_today_are_judged_again():
-    mutants = [SimpleNamespace(name=name) for name in "abcd"]
+def test_only_uncaught_mutants_without_a_fate_of_today_are_judged_again():
+    mutants = [SimpleNamespace(name=name) for name in "abcde"]
     fates = [{"name": "a", "fate": "survived"}, {"name": "b", "fate": "survived"}]
-    fates.append({"name": "c", "fate": "caught"})
-    assert left(fates, {"a": {}}, mutants) == [mutants[1]]
+    fates += [{"name": "c", "fate": "caught"}, {"name": "d", "fate": "noticed"}]
+    assert left(fates, {"a": {}}, mutants) == [mutants[1], mutants[3]]
 
 
-def test_every_mutant_that_is_judged_again_is_a_survivor_of_a_function_of_today():
-    found = [one for one in SURVIVORS if one["name"] in records_again()]
+def test_every_mutant_that_is_judged_again_was_not_caught_and_has_its_function():
+    uncaught = [one for one in records()[1] if one["fate"] in NOT_CAUGHT]
+    found = [one for one in uncaught if one["name"] in records_again()]
     assert len(found) == len(records_again())
     assert all(map(exists, found))
+
+
+def test_todays_fates_take_the_place_of_those_that_no_property_caught():
+    fates = [{"name": "a", "fate": "caught"}]
+    fates += [{"name": name, "fate": "noticed"} for name in "bc"]
+    fates += [{"name": name, "fate": "survived"} for name in "de"]
+    again = {
+        "a": {"fate": "survived", "by": ""},
+        "b": {"fate": "caught", "by": "replica_never_stalls"},
+        "c": {"fate": "noticed", "by": "reads_never_go_back"},
+        "d": {"fate": "legal", "by": ""},
+    }
+    counts = counts_today(fates, again)
+    assert counts == {"caught": 2, "noticed": 1, "legal": 1, NOT_GENERATED: 1}
+    assert caught_alone(counts) == "66.7 % of 3"
