@@ -135,6 +135,14 @@ GROUP = "; ".join(
 )  # fmt: skip
 """A group of two, where member1 acknowledges."""
 
+GROUP_AND_CERTIFIER = GROUP + "; matched() = true; ws(txn0, row0) = true; ws(txn1, row0) = true"
+UNTIL_T1_IS_DELIVERED = """
+    execute t=txn0 m=member1; execute t=txn1 m=member0; send t=txn0; send t=txn1; certify t=txn0;
+    certifier_writer(row0) = txn0; not apply m=member0; roll_back t=txn1; apply m=member0;
+    not certify t=txn1;
+"""
+"""Both wrote row0 at the same time, and txn0 is certified, and applied at the other member."""
+
 BATCHES = "; ".join(f"waits_for({p}) = -1" for p in range(-1, 5))
 LOCKS_ARE_FREE = "in_log() = -1; in_ack() = -1; in_commit() = -1"
 
@@ -338,10 +346,30 @@ EXAMPLES = [
             answer p=0; crash m=member0; received(member1) = 1
         """,
     ),
+    Example(
+        of="P58",
+        scope=Scope(low=-1, high=3, size=2),
+        start=GROUP_AND_CERTIFIER,
+        run=UNTIL_T1_IS_DELIVERED
+        + """
+            refuse t=txn1 row=row0; certifier_delivered(txn1) = true;
+            certifier_certified(txn1) = false; certifier_refuser(txn1) = txn0;
+            certifier_snap(txn1, txn0) = false; matched() = true
+        """,
+    ),
 ]
 """What the pages of these theorems show."""
 
 WITHOUT_THE_GUARD = [
+    Example(
+        of="C136",
+        scope=Scope(low=-1, high=3, size=2),
+        start=GROUP_AND_CERTIFIER,
+        run=UNTIL_T1_IS_DELIVERED
+        + """
+            refuse t=txn1 row=row0; certifier_snap(txn1, txn0) = true; matched() = false
+        """,
+    ),
     Example(
         of="C28",
         start=ROWS,

@@ -13,12 +13,13 @@ from paraply.models.claims.claim import (
     Place,
     Theorem,
     about,
+    corollary,
     smaller_only,
     there_too,
 )
 from paraply.models.claims.theorems import THEOREMS, theorem
 
-GROUP_SYSTEM = re.compile(r"(parallel_|acknowledged_|returning_)?group(\[|$)")
+GROUP_SYSTEM = re.compile(r"(parallel_|acknowledged_|returning_)?group(\[|$|_in_)")
 WORDS_MAX = 12
 
 
@@ -34,14 +35,27 @@ def test_theorems_of_the_group_model_are_those_of_its_systems(entry):
 @pytest.mark.parametrize("entry", THEOREMS, ids=lambda entry: entry.id)
 def test_theorem_names_statements_of_the_group_model_or_a_short_reason(entry):
     standing = entry.standing
-    assert bool(standing.by) == (standing.place is Place.THERE_TOO)
+    assert bool(standing.by) == (standing.place in {Place.THERE_TOO, Place.COROLLARY})
     for name, statement in standing.by:
         named = theorem(name)
         assert isinstance(named, Theorem)
         assert is_of_a_group(named)
         assert statement in named.statements
-    assert bool(standing.reason) or standing.place in {Place.THERE_TOO, Place.OF_THE_GROUP}
+    without_reason = {Place.THERE_TOO, Place.COROLLARY, Place.OF_THE_GROUP}
+    assert bool(standing.reason) or standing.place in without_reason
     assert len(standing.reason.split()) <= WORDS_MAX
+
+
+@pytest.mark.parametrize(
+    "entry", [one for one in THEOREMS if one.standing.place is Place.COROLLARY],
+    ids=lambda entry: entry.id,
+)  # fmt: skip
+def test_corollary_rests_on_a_refinement_of_its_own_model(entry):
+    ((refining, _),) = entry.standing.by
+    assert "every_step_is_matched" in theorem(refining).statements
+    (joint,) = (build() for build in theorem(refining).systems)
+    smaller = joint.name.removeprefix("group_in_")
+    assert {re.split(r"\[", build().name)[0] for build in entry.systems} == {smaller}
 
 
 def test_theorem_without_a_standing_cannot_be_stated():
@@ -67,6 +81,11 @@ def test_words_of_each_standing():
     )
     assert standing_cell(both) == "[P53](P53.md), [P54](P54.md), in part"
     assert standing_cell(there_too("P53.one")) == "[P53](P53.md)"
+    follows = corollary("P58.one")
+    assert standing_line(follows) == (
+        "The group model refines this one: [P58](P58.md) (`one`) is the same of a group."
+    )
+    assert standing_cell(follows) == "[P58](P58.md), by refinement"
     small, other = smaller_only("it has no DDL"), about("the audit")
     assert standing_line(small) == "Of this smaller model only: it has no DDL."
     assert standing_line(other) == "About something else than a group: the audit."

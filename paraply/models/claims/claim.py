@@ -6,7 +6,7 @@ A name shared with ``properties`` means the same statement.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from paraply.models.language.concrete import Scope, Table
@@ -18,6 +18,7 @@ class Place(StrEnum):
 
     OF_THE_GROUP = "of the group model"
     THERE_TOO = "there too"
+    COROLLARY = "corollary there"
     SMALLER_ONLY = "smaller model only"
     ELSEWHERE = "something else"
 
@@ -27,7 +28,7 @@ class Standing:
     """A theorem's place beside the group model, with what supports it.
 
     Attributes:
-        by: theorems of the group model, each with a statement that says the same.
+        by: theorems of the group model, each with a statement that says the same, or follows.
         reason: what is only in the smaller model, why nothing is there, or another subject.
     """
 
@@ -46,6 +47,11 @@ def there_too(*by: str, but: str = "") -> Standing:
     """Return that statements of the group model (``P53.name``) say the same, but for some part."""
     named = tuple((theorem, name) for theorem, _, name in (one.partition(".") for one in by))
     return Standing(Place.THERE_TOO, named, but)
+
+
+def corollary(by: str) -> Standing:
+    """Return that the group model refines the smaller one, so ``by`` (``P58.name``) follows."""
+    return replace(there_too(by), place=Place.COROLLARY)
 
 
 def smaller_only(reason: str) -> Standing:

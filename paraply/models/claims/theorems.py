@@ -9,6 +9,7 @@ from paraply.models.claims.claim import (
     Counterexample,
     Theorem,
     about,
+    corollary,
     smaller_only,
     there_too,
 )
@@ -115,9 +116,7 @@ _STATED: tuple[Theorem, ...] = (
         statements=("first_certified_wins",),
         assumes=("A2",),
         delimited_by=("C07", "C08", "C09"),
-        standing=there_too(
-            "P49.changes_are_made_on_the_last_version", "P55.changes_are_made_on_the_last_version"
-        ),
+        standing=corollary("P58.first_certified_wins"),
         source="WL#8440 trx.LC; Certifier::certify, Certifier::garbage_collect",
     ),
     Theorem(
@@ -131,7 +130,7 @@ _STATED: tuple[Theorem, ...] = (
         statements=("refusals_are_deserved",),
         assumes=("A4",),
         delimited_by=("C10",),
-        standing=smaller_only("the group model states nothing about refusals"),
+        standing=corollary("P58.refusals_are_deserved"),
         source="Certifier::certify",
     ),
     Theorem(

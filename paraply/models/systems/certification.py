@@ -47,12 +47,15 @@ class Rules:
     """Off, refusals are not judged, and A4 is not needed."""
     speaks_of_winners: bool = True
     """Off, what was certified is not judged, and A2 is not needed."""
+    snapshots_are_fixed: bool = True
+    """Off, a transaction takes its snapshot during the run, before its delivery."""
 
 
 def certification(rules: Rules = Rules()) -> System:
     """Return the certifier's system."""
     system = System(rules.name, "delivery in total order, first certified wins, garbage collection")
-    snap = system.rigid("snap", TXN, TXN, BOOL)
+    declared = system.rigid if rules.snapshots_are_fixed else system.state
+    snap = declared("snap", TXN, TXN, BOOL)
     ws = system.rigid("ws", TXN, ROW, BOOL)
     delivered = system.state("delivered", TXN, BOOL)
     certified = system.state("certified", TXN, BOOL)
@@ -70,6 +73,14 @@ def certification(rules: Rules = Rules()) -> System:
     system.starts_with("nothing_is_ordered", (T, U), ~before(T, U))
     system.starts_with("certification_info_is_empty", (R,), ~has(R))
 
+    if not rules.snapshots_are_fixed:
+        chosen = system.state("chosen", TXN, BOOL)
+        system.starts_with("nothing_seen", (T, U), ~snap(T, U))
+        system.action(
+            "take_snapshot", (T,), guard=~delivered(T), havoc=(chosen,),
+            updates={snap: lambda t, u: ite(eq(t, T), chosen(u), snap(t, u))},
+            meaning="a transaction that is not delivered takes a snapshot",
+        )  # fmt: skip
     if rules.snapshots_are_closed:
         system.assume(
             "snapshots_are_closed", (T, U, W),

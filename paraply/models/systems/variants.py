@@ -17,6 +17,7 @@ from paraply.models.systems import (
     crash_points,
     end_to_end,
     group,
+    group_in_certification,
     linear_audit,
     lock_queue,
     low_water_mark,
@@ -118,6 +119,13 @@ def variant_of_applier_in_member(**switches: object) -> Build:
 def variant_of_member_in_applier(**switches: object) -> Build:
     """Return applier and member, the member leading."""
     return lambda: member_in_applier.member_in_applier(member_in_applier.Rules(**switches))  # type: ignore[arg-type]
+
+
+def variant_of_group_in_certification(**switches: object) -> Build:
+    """Return a group and certification, the group leading."""
+    return lambda: group_in_certification.group_in_certification(
+        group_in_certification.Rules(**switches)  # type: ignore[arg-type]
+    )
 
 
 def variant_of_commit_pipeline(**switches: object) -> Build:

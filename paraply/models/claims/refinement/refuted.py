@@ -6,13 +6,16 @@ from paraply.models.claims.claim import Counterexample
 from paraply.models.language.concrete import Scope
 from paraply.models.systems.applier import Dialect
 from paraply.models.systems.end_to_end import Rules
+from paraply.models.systems.group import Rules as Group
 from paraply.models.systems.variants import (
     variant_of_applier_in_member,
+    variant_of_group_in_certification,
     variant_of_member_in_applier,
 )
 
 PAIR = Scope(low=0, high=2, size=1)
 TRIPLE = Scope(low=0, high=3, size=1)
+MEMBERS = Scope(low=-1, high=2, size=2)
 
 REFUTED_OF_REFINEMENT = (
     Counterexample(
@@ -82,5 +85,20 @@ REFUTED_OF_REFINEMENT = (
         system=variant_of_member_in_applier(member=Rules(ddl_is_apart=False, barrier=False)),
         statement="every_step_is_matched", scope=PAIR, steps=4,
         source="WL#8440 View_change_log_event",
+    ),
+    Counterexample(
+        id="C135", title="a group that delivers what a crashed member sent decides unlike any "
+        "certifier that knows A2",
+        system=variant_of_group_in_certification(group=Group(views_flush=False)),
+        statement="every_step_is_matched", scope=MEMBERS, steps=9,
+        source="assumption A2; virtual synchrony: why a view change flushes",
+        elsewhere="The reference's channel delivers nothing after a view change (C96).",
+    ),
+    Counterexample(
+        id="C136", title="a map that reads the snapshot of a transaction at its delivery",
+        system=variant_of_group_in_certification(snapshots_as_sent=False),
+        statement="every_step_is_matched", scope=MEMBERS, steps=8,
+        source="WL#8440: a transaction carries the snapshot of its execution",
+        elsewhere="The map is at fault here, not the group: a refusal has no cause in it.",
     ),
 )  # fmt: skip

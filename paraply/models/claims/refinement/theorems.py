@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from paraply.models.claims.claim import Theorem, smaller_only
+from paraply.models.claims.claim import OF_THE_GROUP, Theorem, smaller_only
 from paraply.models.systems.end_to_end import Rules
 from paraply.models.systems.variants import (
     variant_of_applier_in_member,
+    variant_of_group_in_certification,
     variant_of_member_in_applier,
 )
 
@@ -33,5 +34,21 @@ THEOREMS_OF_REFINEMENT = (
         delimited_by=("C63", "C64", "C65", "C66"),
         standing=smaller_only("it relates two smaller models to each other"),
         source="WL#8440 AL1, EX2; forward simulation (Lynch and Vaandrager 1995)",
+    ),
+    Theorem(
+        id="P58",
+        claim="The group refines certification: what a group delivers, certifies, refuses, settles "
+        "and purges is a run of the certifier's model, A2 and A4 included, so P05 and P06 hold.",
+        systems=(variant_of_group_in_certification(),),
+        statements=(
+            "every_step_is_matched",
+            "first_certified_wins",
+            "refusals_are_deserved",
+            "snapshots_are_closed",
+        ),
+        assumes=(),
+        delimited_by=("C135", "C136"),
+        standing=OF_THE_GROUP,
+        source="WL#8440 conflict rule; refinement mappings (Abadi and Lamport 1991)",
     ),
 )
