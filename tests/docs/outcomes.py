@@ -104,8 +104,8 @@ NOT_RUN = {
         "paraply watch --source", "paraply conform --wire", "S=$(python -c",
         "python -m ci.counterexamples --only", "python -m ci.counterexamples --publish",
         "python -m ci.programs pglogical", "python -m ci.programs --publish",
-        "python -m ci.programs --transactions", "mysqlbinlog --read-from-remote-server",
-        "mariadb-binlog --read-from-remote-server", "psql ", "pg_recvlogical ",
+        "python -m ci.programs --transactions", "PARAPLY_DSN_PASSWORD=… paraply audit --dsn",
+        "psql ", "pg_recvlogical ",
     ),
     "needs a program of a server, or a compiler": (
         "mysqlbinlog -v binlog.000007 | paraply audit -", "go build ",

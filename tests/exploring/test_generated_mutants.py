@@ -211,10 +211,10 @@ def test_property_is_left_unknown_that_usual_runs_decide(before, after, is_left)
 
 
 def test_fault_after_which_a_situation_never_occurs_is_noticed():
-    where = "certifier_retries mysql_8_0"
-    module = "paraply.reference_impl.certification.certifier"
+    where = "composed mysql_8_3"
+    module = "paraply.reference_impl.composed.run"
     campaign = ReferenceCampaign(each=24, seed=1, where=where)
-    what = "`return self.outcome is Outcome.POSITIVE` → `return False`"
+    what = "`member.read(READER)` → `pass`"
     found = fate_of(campaign, campaign.mutants([module]), what)
     assert (found.fate, found.where) == (Fate.NOTICED, where)
     assert found.by

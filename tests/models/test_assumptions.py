@@ -25,6 +25,13 @@ RULES = {
 """The switches of each system, by the module of the system."""
 
 
+SET_ABOVE = {
+    ("paraply.models.systems.parallel_group", "copies_state"): "returning_group",
+    ("paraply.models.systems.certification", "snapshots_are_fixed"): "group_in_certification",
+}
+"""Switches that a system on top of theirs turns off, with that one: it says more, not less."""
+
+
 def module_of(build):
     """Return the name of the module whose system a variant builds."""
     (name,) = {
@@ -104,4 +111,6 @@ def test_every_switch_is_turned_off_by_some_counterexample():
         for field in dataclasses.fields(rules)
         if (module, field.name) not in off | proved and field.name != "name"
     }
-    assert not left
+    assert left == set(SET_ABOVE)
+    systems = {build().name for theorem in THEOREMS for build in theorem.systems}
+    assert set(SET_ABOVE.values()) <= systems
