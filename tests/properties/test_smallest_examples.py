@@ -16,7 +16,7 @@ EXAMPLES_OF = {
     name: list(found) for name, found in groupby(EXAMPLES, key=lambda example: example.name)
 }
 WITHOUT = {"apply/needless_waits", "apply/whole_transactions", "group/clients"}
-"""Areas with properties without an example: live targets, long runs or runs that state their locks do."""
+"""Areas with properties without an example: live and long runs have them, or states of locks."""
 OF_TRANSACTIONS = {"certification/write_sets", "group/galera"}
 """Areas that judge what was logged, without any event."""
 PROPERTIES = {one.name: one for one in registered_properties()}
