@@ -34,7 +34,7 @@ class ReferenceReplica:
             RecordedSchedule(program), workload, subject.dialect_of(workload), options,
             self.recorder,
         )  # fmt: skip
-        self.options = {"domain_workers": options["domain_workers"]}
+        self.options = {name: options[name] for name in ("domain_workers", "extra_locks")}
 
     def take(self, step):
         if step is None:

@@ -20,8 +20,7 @@ ENDS = "engine_committed T1@w1"
 
 
 def run(*events):
-    history = history_of(LOG + " ; ".join(event.removesuffix(" ; ") for event in events))
-    return replace(history, header=replace(history.header, options={"extra_locks": False}))
+    return history_of(LOG + " ; ".join(event.removesuffix(" ; ") for event in events))
 
 
 def third_waits(other):
@@ -69,5 +68,3 @@ def test_locks_beside_the_rows_written_are_not_judged():
     for locks, is_judged in ((False, True), ("none", True), (True, False), ("any", False)):
         header = replace(history.header, options={"extra_locks": locks})
         assert waits_for_written_rows(replace(history, header=header)) is is_judged
-    nothing_stated = replace(history, header=replace(history.header, options={}))
-    assert not waits_for_written_rows(nothing_stated)

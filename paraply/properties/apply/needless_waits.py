@@ -13,7 +13,7 @@ from paraply.vocabulary.history import History
 from paraply.vocabulary.transactions import TransactionId
 from paraply.vocabulary.write_set import Item, WriteSet, format_item, sorted_items
 
-_NO_LOCKS = (False, "none")
+_NO_LOCKS = (None, False, "none")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,14 +38,10 @@ def _is_wait(event: Event) -> bool:
 
 
 def waits_for_written_rows(history: History) -> bool:
-    """Workers of a controlled run wait for rows, and state that they lock no others.
-
-    Where nothing is stated, a gap lock may be waited for, which no event shows.
-    """
+    """Workers of a controlled run wait for rows, and lock only those that they write."""
+    has_other_locks = history.header.options.get("extra_locks") not in _NO_LOCKS
     return (
-        history.header.options.get("extra_locks") in _NO_LOCKS
-        and attempts_of_workers(history)
-        and any(map(_is_wait, history.events))
+        not has_other_locks and attempts_of_workers(history) and any(map(_is_wait, history.events))
     )
 
 
