@@ -8,9 +8,14 @@ from paraply.properties.registry import Evidence
 from paraply.vocabulary.audit_result import AuditResult
 
 
+def decided(evidence: Evidence, *, at_most: bool = False) -> str:
+    """Return how many are decided, and of how many."""
+    return f"{'at most ' if at_most else ''}{evidence}"
+
+
 def decidable(evidence: Evidence, *, at_most: bool = False) -> str:
     """Return the counts of situations in words."""
-    return f"{'at most ' if at_most else ''}{evidence} situations are decidable"
+    return f"{decided(evidence, at_most=at_most)} situations are decidable"
 
 
 def evidence_json(evidence: Evidence) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from paraply.models.recorded.monitored import MonitorFinding
 from paraply.properties.two_logs.judgement import End
-from paraply.reporting.evidence import decidable
+from paraply.reporting.evidence import decidable, decided
 from paraply.verifying.result import (
     LEVEL_SENTENCES,
     REQUIREMENTS,
@@ -79,20 +79,17 @@ def states_text(result: VerifyResult) -> str:
         return "the target's log has no commit to judge"
     share = percent(states.prefixes / states.commits)
     time = "" if states.time_share is None else f"; {percent(states.time_share)} of the time"
+    # In few words: the screen is narrow.
+    compared = decided(result.evidence, at_most=bool(result.unknown))
     return (
         f"{states.prefixes:,} of {counted(states.commits, 'target commit')} show a state of the "
-        f"source ({share}{time}); {_decided(result)}"
+        f"source ({share}{time}); {compared} decidable"
     )
 
 
 def decidable_text(result: VerifyResult) -> str:
     """Return how many states were compared; what else is unknown may concern all of them."""
     return decidable(result.evidence, at_most=bool(result.unknown))
-
-
-def _decided(result: VerifyResult) -> str:
-    """Return the same behind a number of states, in fewer words: the screen is narrow."""
-    return f"{'at most ' if result.unknown else ''}{result.evidence} decidable"
 
 
 def snapshots_text(result: VerifyResult) -> str:
