@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Barrier
 
 import pytest
 
@@ -143,6 +144,7 @@ def test_audit_and_verify_hold_for_replicas(find, mode):
         replica = room.start(of_replica, options=[full, *parallel])
         replicate(source, replica)
         source.run(["CREATE DATABASE live", "USE live", *TABLES])
+        commit_in_groups(replica, milliseconds=500)  # Long for a busy machine, short for a lone one.
         commit_together(source)
         wait_until_applied(source, replica)
         ours, theirs = (tuple(map(str, one.binary_logs())) for one in (source, replica))
@@ -164,14 +166,22 @@ ROUNDS = 30
 """Of transactions that commit together."""
 
 
+def commit_in_groups(server: Server, *, milliseconds: int) -> None:
+    """Let a transaction wait so long for a second one, unless the second needs a lock of it."""
+    waits = f"binlog_commit_wait_count=2, GLOBAL binlog_commit_wait_usec={1000 * milliseconds}"
+    server.run([f"SET GLOBAL {waits}"])
+
+
 def commit_together(server: Server) -> None:
     """Commit transactions of two clients in groups; every other one replaces an earlier row."""
-    server.run(["SET GLOBAL binlog_commit_wait_count=2, binlog_commit_wait_usec=20000"])
+    commit_in_groups(server, milliseconds=60_000)
+    begin = Barrier(2)
 
     def client(number: int) -> None:
         with server.connect() as session, session.cursor() as cursor:
             for turn in range(ROUNDS):
                 key, version = 2 * (turn // 2) + number, 2 * turn + number
+                begin.wait(60)
                 cursor.execute(f"REPLACE live.t VALUES ({key}, {version}, 'x', 1)")
 
     with ThreadPoolExecutor(2) as pool:
