@@ -144,7 +144,7 @@ def test_audit_and_verify_hold_for_replicas(find, mode):
         replica = room.start(of_replica, options=[full, *parallel])
         replicate(source, replica)
         source.run(["CREATE DATABASE live", "USE live", *TABLES])
-        commit_in_groups(replica, milliseconds=500)  # Long for a busy machine, short for a lone one.
+        commit_in_groups(replica, milliseconds=500)
         commit_together(source)
         wait_until_applied(source, replica)
         ours, theirs = (tuple(map(str, one.binary_logs())) for one in (source, replica))
