@@ -4,13 +4,14 @@ A dump shows its tables at one moment, before, between or after the log's DDL. E
 later definitions follow by the log's ALTERs, earlier ones by undoing them. The log refutes moments:
 an ALTER that cannot apply, a table map that does not fit. Where the moments left agree on a
 definition it is known. So a dump of today serves a log of last week, unless tables were altered
-since the log ended.
+since the log ended. Who knows the moment may say it: then no other is tried.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from enum import StrEnum
 
 from paraply.adapters.binlog.schema.changes import alter, may_result, undone
 from paraply.adapters.binlog.schema.ddl import (
@@ -29,7 +30,7 @@ from paraply.adapters.binlog.schema.ddl_parser import parse_statement
 from paraply.adapters.binlog.schema.dump import load_schema_file
 from paraply.adapters.binlog.schema.lessons import Lesson, Statement
 from paraply.adapters.binlog.schema.match import mismatch
-from paraply.adapters.binlog.schema.registry import SchemaRegistry
+from paraply.adapters.binlog.schema.registry import SchemaDoubts, SchemaRegistry
 from paraply.adapters.binlog.schema.tables import (
     Contradiction,
     DatedTable,
@@ -40,6 +41,23 @@ from paraply.vocabulary.schema import TableSchema
 
 ALTERS_MAX = 50
 """Above this many ALTERs of one table its definition counts as unknown."""
+
+
+class DumpMoment(StrEnum):
+    """When a dump was taken, as its giver says."""
+
+    UNKNOWN = ""
+    BEGIN = "begin"
+    """Where the log begins."""
+    END = "end"
+    """Where the log ends, or later if no table was altered in between."""
+
+    def doubted(self, doubts: SchemaDoubts) -> set[str]:
+        """Return tables whose dump does not show them as they were where the log begins."""
+        if self is DumpMoment.END:
+            return doubts.changed | doubts.wrong
+        # A log in which nothing contradicts the giver leaves no other moment.
+        return set() if self is DumpMoment.BEGIN and not doubts.newer else doubts.distrusted
 
 
 @dataclass(slots=True)
@@ -58,18 +76,22 @@ _Run = list[TableDraft | None]
 
 
 def date_tables(
-    schema: str, lessons: Sequence[Lesson], names: Iterable[str]
+    schema: str,
+    lessons: Sequence[Lesson],
+    names: Iterable[str],
+    moment: DumpMoment = DumpMoment.UNKNOWN,
 ) -> tuple[DatedTable, ...]:
     """Return the definitions by time of a dump's tables ``names``.
 
-    ``lessons`` are the log's table maps and schema statements in order. Raises ``ParaplyError`` as
+    ``lessons`` are the log's table maps and schema statements in order. A dump of the beginning
+    that the log contradicts is of any other moment. Raises ``ParaplyError`` as
     :func:`load_schema_file`.
     """
     dump = SchemaRegistry()
     load_schema_file(dump, schema)
     pasts, moments = _pasts(dump, lessons)
     # One moment for all tables: what one of them refutes is refuted for the others.
-    possible = set(range(moments + 1))
+    possible = {moments} if moment is DumpMoment.END else set(range(moments + 1))
     runs: dict[str, dict[int, _Run]] = {}
     for name, past in pasts.items():
         draft = dump.draft(name)

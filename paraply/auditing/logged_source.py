@@ -10,7 +10,7 @@ from paraply.adapters.binlog.input_files import open_inputs
 from paraply.adapters.binlog.keys.builder import KeyBuilder
 from paraply.adapters.binlog.report import LogReport
 from paraply.adapters.binlog.schema.dump import load_schema_file
-from paraply.adapters.binlog.schema.registry import SchemaRegistry
+from paraply.adapters.binlog.schema.registry import SchemaDoubts, SchemaRegistry
 from paraply.adapters.binlog.table_map import TableMap
 from paraply.adapters.binlog.text.dump import read_text_transactions
 from paraply.adapters.binlog.transactions import read_transactions
@@ -65,8 +65,8 @@ class Source:
     remarks: list[str] = field(default_factory=list)
     unknown_tables: tuple[str, ...] = ()
     """Tables of which keys or rows are unknown; they conflict as a whole."""
-    is_contradicted: bool = False
-    """Whether the log contradicts the schema dump."""
+    doubts: SchemaDoubts = field(default_factory=SchemaDoubts)
+    """How the log contradicts the schema dump."""
     freest: Source | None = None
     """The same log if unknown keys conflict with nothing; absent if all is known or the input
     cannot be read again."""
@@ -171,7 +171,7 @@ def _logged(
         has_commit_ids=tasks.has_commit_ids,
         remarks=remarks,
         unknown_tables=tuple(sorted(tasks.unknown_tables)),
-        is_contradicted=bool(registry.doubts.distrusted),
+        doubts=registry.doubts,
     )
 
 

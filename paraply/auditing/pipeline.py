@@ -15,7 +15,8 @@ from paraply.adapters.binlog.report import FileReport, LogReport
 from paraply.adapters.binlog.schema.lessons import AttentiveRegistry, Lesson, with_dump
 from paraply.adapters.binlog.schema.registry import SchemaDoubts
 from paraply.adapters.binlog.schema.tables import DatedTable
-from paraply.auditing.dump_age import date_tables
+from paraply.auditing.dump_age import DumpMoment, date_tables
+from paraply.auditing.dump_place import told_moment
 from paraply.auditing.engines import (
     COMPILED,
     READABLE,
@@ -56,6 +57,8 @@ class AuditRequest:
 
     files: tuple[str, ...]
     schema: str | None = None
+    schema_at: DumpMoment = DumpMoment.UNKNOWN
+    """The moment of the log that ``schema`` shows."""
     workers: tuple[int, ...] = DEFAULT_WORKERS
     appliers: tuple[str, ...] = APPLIERS
     engine: str = "auto"
@@ -82,15 +85,17 @@ def audit(request: AuditRequest, advance: Callable[[float], None] = lambda _: No
 def trusting_less(request: AuditRequest, run: Callable[[AuditRequest], Told]) -> AuditResult:
     """Repeat an audit with contradicted tables as they were by time, as far as that is known."""
     result, doubts, lessons = run(request)
-    newer = doubts.newer
-    while request.schema is not None and doubts.distrusted - _names(request):
+    newer, moment = doubts.newer, moment_of(request)
+    while request.schema is not None and (names := moment.doubted(doubts)) - _names(request):
         if not all(Path(file).is_file() for file in request.files):
-            lowered(result, request.schema, doubts)
+            lowered(result, request.schema, doubts, names)
             return result
-        dated = date_tables(request.schema, lessons, doubts.distrusted | _names(request))
+        dated = date_tables(request.schema, lessons, names | _names(request), moment)
         request = replace(request, distrusted=dated)
         result, doubts, lessons = run(request)
         newer = newer or doubts.newer
+    if request.schema is not None and moment is not DumpMoment.UNKNOWN:
+        result.assumptions.insert(0, _stated(request.schema, moment))
     if request.schema is not None and (newer or request.distrusted):
         text = f"{request.schema} may be newer than the beginning of the log"
         text += f" ({newer})" if newer else ""
@@ -111,19 +116,32 @@ def trusting_less(request: AuditRequest, run: Callable[[AuditRequest], Told]) ->
     return result
 
 
+def moment_of(request: AuditRequest) -> DumpMoment:
+    """Return the moment of the log that the dump shows, as stated or as its header says."""
+    if request.schema is None or request.schema_at is not DumpMoment.UNKNOWN:
+        return request.schema_at
+    return told_moment(request.schema, request.files)
+
+
+def _stated(schema: str, moment: DumpMoment) -> str:
+    """Return what is taken for granted of a dump's moment."""
+    where = "begins" if moment is DumpMoment.BEGIN else "ends"
+    return f"{schema} is taken to show the tables as they were where the log {where}"
+
+
 def _names(request: AuditRequest) -> set[str]:
     return {table.name for table in request.distrusted}
 
 
-def lowered(result: AuditResult, schema: str, doubts: SchemaDoubts) -> None:
-    """Make a result unknown whose log contradicts the dump."""
+def lowered(result: AuditResult, schema: str, doubts: SchemaDoubts, names: set[str]) -> None:
+    """Make a result unknown whose log contradicts what the dump says of tables ``names``."""
     result.violations = [replace(each, certain=False) for each in result.violations]
     result.verdict = Verdict.UNKNOWN
     result.unknown_because.insert(
         0,
         Reason(
             property=SAFETY,
-            reason=f"{schema} does not show how {', '.join(sorted(doubts.distrusted))} was at the "
+            reason=f"{schema} does not show how {', '.join(sorted(names))} was at the "
             f"beginning of the log{f' ({doubts.newer})' if doubts.newer else ''}",
             remedy="audit plain files, which can be read again without that, or give a dump from "
             "the time when the log begins",

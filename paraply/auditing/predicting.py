@@ -11,7 +11,7 @@ from pathlib import Path
 
 from paraply.auditing.counterfactuals import TRACKED, Setting, Ways, counterfactuals
 from paraply.auditing.logged_source import Extent, Source, logged_source
-from paraply.auditing.pipeline import AuditRequest
+from paraply.auditing.pipeline import AuditRequest, moment_of
 from paraply.reference_impl.comparison.appliers import APPLIERS, AS_LOGGED, WRITESET
 from paraply.reference_impl.comparison.measures import is_as_serial
 from paraply.reference_impl.comparison.runs import Run
@@ -52,7 +52,7 @@ def predict(request: AuditRequest, result: AuditResult) -> None:
 
 def _predict(request: AuditRequest, result: AuditResult) -> None:
     source = logged_source(request.files, request.schema, EXTENT)
-    if source.is_contradicted:
+    if moment_of(request).doubted(source.doubts):
         return
     workers = [count for count in request.workers if count <= WORKERS_MAX]
     result.predicted_transactions = source.log.count

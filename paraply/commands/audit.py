@@ -15,6 +15,7 @@ from typing import TextIO
 from paraply.adapters.binlog.blocks import BLOCK_BYTES
 from paraply.adapters.binlog.input_files import bytes_total
 from paraply.adapters.binlog.memory import BUDGET, DEFAULT_BYTES
+from paraply.auditing.dump_age import DumpMoment
 from paraply.auditing.engines import ENGINES
 from paraply.auditing.pipeline import APPLIERS, AuditRequest, audit
 from paraply.auditing.predicting import predict
@@ -90,6 +91,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
         type=InputPath,
         metavar="FILE",
         help="dump of the table definitions (mysqldump --no-data), for keys that the log lacks",
+    )
+    parser.add_argument(
+        "--schema-at",
+        choices=[DumpMoment.BEGIN, DumpMoment.END],
+        default=DumpMoment.UNKNOWN,
+        help="what moment of the log --schema shows (default: what the log leaves possible)",
     )
     parser.add_argument(
         "--dsn",
@@ -209,6 +216,7 @@ def _run(arguments: argparse.Namespace, assumptions: Sequence[str], asked: Seque
     request = AuditRequest(
         files=tuple(arguments.files),
         schema=arguments.schema,
+        schema_at=DumpMoment(arguments.schema_at),
         workers=parse_workers(arguments.workers),
         appliers=parse_appliers(arguments.appliers),
         engine=arguments.engine,
@@ -295,6 +303,8 @@ def _require_followable(request: AuditRequest, arguments: argparse.Namespace) ->
         reason = "--follow needs --out"
     elif len(request.files) > 1 or "-" in request.files:
         reason = "--follow takes one folder, glob in quotes, or URL"
+    elif request.schema_at is DumpMoment.END:
+        reason = "--follow never sees the log's end: --schema-at end does not go with it"
     elif request.selection:
         reason = "--start-gtid, --stop-gtid and --domain do not go with --follow"
     elif arguments.spark or arguments.part_megabytes is not None:

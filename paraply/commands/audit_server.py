@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from paraply.auditing.dump_age import DumpMoment
 from paraply.errors import USAGE
 from paraply.file_arguments import OutputFolder
 from paraply.number_arguments import positive
@@ -64,6 +65,8 @@ def from_server(arguments: argparse.Namespace) -> Iterator[FromServer]:
     if arguments.fetch is not None:
         _fetch(arguments, told)
     # After the logs, so that no statement of theirs is newer than the definitions.
+    if not arguments.follow:
+        arguments.schema_at = DumpMoment.END
     with schema_file(arguments.dsn) as (arguments.schema, server):
         variables = ", ".join(f"{name}={value}" for name, value in server.variables.items())
         told.asked += server.asked
@@ -78,6 +81,8 @@ def from_server(arguments: argparse.Namespace) -> Iterator[FromServer]:
 def _contradiction(arguments: argparse.Namespace) -> str:
     if arguments.dsn is not None and arguments.schema is not None:
         return "--schema and --dsn both give definitions"
+    if arguments.schema_at and arguments.schema is None:
+        return "--schema-at goes with --schema"
     if arguments.fetch is None:
         if arguments.fetch_megabytes is not None:
             return "--fetch-megabytes goes with --fetch"

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from paraply.auditing.dump_age import DumpMoment
 from paraply.auditing.pipeline import APPLIERS, AuditRequest
 from paraply.auditing.pipeline import audit as run_audit
 from paraply.auditing.predicting import predict
@@ -42,14 +43,19 @@ class AuditReport:
 def audit(
     *files: str | Path,
     schema: str | Path | None = None,
+    schema_at: str = DumpMoment.UNKNOWN,
     workers: Iterable[int] = (1, 2, 4, 8, 16, 32),
     appliers: Iterable[str] = APPLIERS,
     engine: str = "auto",
 ) -> AuditReport:
-    """Audit the files as one stream; else ``ParaplyError``."""
+    """Audit the files as one stream; else ``ParaplyError``.
+
+    ``schema_at`` says what moment of the log the schema shows: ``begin``, ``end``, or not known.
+    """
     request = AuditRequest(
         files=tuple(map(str, files)),
         schema=None if schema is None else str(schema),
+        schema_at=DumpMoment(schema_at),
         workers=tuple(sorted(set(workers))),
         appliers=tuple(appliers),
         engine=engine,

@@ -16,7 +16,7 @@ from paraply.adapters.binlog.schema.lessons import Statement
 from paraply.adapters.binlog.schema.registry import SchemaRegistry
 from paraply.adapters.binlog.schema.tables import same_keys
 from paraply.auditing import dump_age
-from paraply.auditing.dump_age import date_tables
+from paraply.auditing.dump_age import DumpMoment, date_tables
 from paraply.vocabulary.schema import Column, SchemaSource, TableSchema
 
 NAMES = "abcde"
@@ -159,13 +159,13 @@ def told_numbers_are_true(told, truth):
     )
 
 
-def mistakes(story, reached=None):
+def mistakes(story, reached=None, moment=DumpMoment.UNKNOWN):
     """Return tables and times at which a definition is told that was another."""
     dump, lessons, truth = told(story)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "schema.sql"
         path.write_text(dump)
-        dated = date_tables(str(path), lessons, truth)
+        dated = date_tables(str(path), lessons, truth, moment)
     found = []
     for table in dated:
         states = table.states if len(table.states) > 1 else [None] * len(truth[table.name])
@@ -178,6 +178,21 @@ def mistakes(story, reached=None):
             ):
                 found.append((table.name, time))
     return found
+
+
+@pytest.mark.long
+def test_who_knows_that_a_dump_is_of_the_end_is_told_more_and_nothing_else():
+    unknown, end = Counter(), Counter()
+
+    @settings(max_examples=500, suppress_health_check=[HealthCheck.too_slow])
+    @given(stories)
+    def check(story):
+        at_the_end = (*story[:3], len(story[2]), story[4])
+        assert mistakes(at_the_end, unknown) == []
+        assert mistakes(at_the_end, end, DumpMoment.END) == []
+
+    check()
+    assert end["known"] > unknown["known"]
 
 
 @pytest.mark.long

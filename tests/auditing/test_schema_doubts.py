@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from paraply.auditing.at_scale import PartSizes, audit_in_parts
+from paraply.auditing.dump_age import DumpMoment
 from paraply.auditing.pipeline import AuditRequest, audit
 from paraply.reporting.audit.advice import next_steps
 from paraply.reporting.terminal import render_terminal
@@ -52,12 +53,13 @@ class Log:
     def delete(self, table, *row, **options):
         return self.rows(table, 32, row, **options)
 
-    def audited(self, tmp_path, schema=None):
+    def audited(self, tmp_path, schema=None, at=DumpMoment.UNKNOWN):
         path = str(self.writer.save(tmp_path / "bin.000001"))
         if schema is not None:
             (tmp_path / "schema.sql").write_text(f"CREATE DATABASE test; USE test; {schema}")
             schema = str(tmp_path / "schema.sql")
-        return audit(AuditRequest(files=(path,), schema=schema, engine="readable"))
+        request = AuditRequest(files=(path,), schema=schema, schema_at=at, engine="readable")
+        return audit(request)
 
 
 def overlapping(log, table="t"):
@@ -147,6 +149,53 @@ def test_dump_that_no_statement_may_have_made_is_of_before(tmp_path, statement):
     log = overlapping(Log()).ddl(f"ALTER TABLE t {statement}")
     dump = "CREATE TABLE t (id int(11) NOT NULL, a int(11), PRIMARY KEY (id), UNIQUE KEY a (a));"
     assert log.audited(tmp_path, dump).verdict is Verdict.HOLDS
+
+
+@pytest.mark.parametrize(
+    "statements",
+    [
+        ["ALTER TABLE t ADD UNIQUE (a)"],
+        ["ALTER TABLE t MODIFY a int FIRST", "ALTER TABLE t MODIFY id int FIRST"],
+        ["ALTER TABLE t DROP COLUMN a, ADD COLUMN a int"],
+        ["ALTER TABLE t ALTER a SET DEFAULT NULL"],
+        ["RENAME TABLE t TO x, u TO t, x TO u"],
+        ["DROP TABLE t", "CREATE TABLE t (id int PRIMARY KEY, a int, UNIQUE KEY a (a))"],
+    ],
+)
+def test_dump_of_the_beginning_is_believed_if_its_giver_says_so(tmp_path, statements):
+    log = overlapping(Log())
+    for statement in statements:
+        log.ddl(statement)
+    dump = "CREATE TABLE u (id int); CREATE TABLE t (id int NOT NULL, a int, PRIMARY KEY (id), "
+    dump += "UNIQUE KEY a (a));"
+    assert log.audited(tmp_path, dump).verdict is Verdict.UNKNOWN
+    result = log.audited(tmp_path, dump, DumpMoment.BEGIN)
+    assert result.verdict is Verdict.HOLDS
+    assert any("is taken to show the tables as they were" in one for one in result.assumptions)
+
+
+@pytest.mark.parametrize("moment", [DumpMoment.BEGIN, DumpMoment.END])
+@pytest.mark.parametrize(
+    "statement", ["ALTER TABLE t DROP INDEX gone", "ALTER TABLE t DROP COLUMN gone"]
+)
+def test_giver_is_not_believed_whom_the_log_contradicts(tmp_path, statement, moment):
+    now = "CREATE TABLE t (id int PRIMARY KEY, a int, KEY k (a), UNIQUE KEY gone (a));"
+    now = now if "INDEX" in statement and moment is DumpMoment.END else now.replace("gone", "u")
+    result = overlapping(Log()).ddl(statement).audited(tmp_path, now, moment)
+    assert result.verdict is Verdict.UNKNOWN
+    assert any("test.t" in one for one in result.assumptions)
+
+
+def test_dump_of_the_end_is_read_backwards_where_the_beginning_is_possible_too(tmp_path):
+    log = overlapping(Log()).ddl("ALTER TABLE t ADD UNIQUE (a)")
+    dump = "CREATE TABLE t (id int NOT NULL, a int, PRIMARY KEY (id), UNIQUE KEY a (a));"
+    assert log.audited(tmp_path, dump).verdict is Verdict.UNKNOWN
+    assert log.audited(tmp_path, dump, DumpMoment.END).verdict is Verdict.HOLDS
+    # Before the ALTER, two rows may have had one value.
+    log = Log().insert("t", 1, 1).insert("t", 2, 1, overlaps=True)
+    log.delete("t", 2, 1).ddl("ALTER TABLE t ADD UNIQUE (a)")
+    assert log.audited(tmp_path, dump, DumpMoment.BEGIN).verdict is Verdict.VIOLATED
+    assert log.audited(tmp_path, dump, DumpMoment.END).verdict is not Verdict.VIOLATED
 
 
 def test_dump_of_today_says_how_a_table_is_after_what_cannot_be_undone(tmp_path):

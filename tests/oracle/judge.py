@@ -8,6 +8,7 @@ from difflib import unified_diff
 from pathlib import Path
 from pprint import pformat
 
+from paraply.auditing.dump_age import DumpMoment
 from paraply.auditing.engines import COMPILED, READABLE
 from paraply.auditing.pipeline import AuditRequest, audit
 from paraply.properties.logs.row_replay import BEFORE_IMAGES_MATCH
@@ -25,11 +26,15 @@ class Knowledge:
     full: bool
     dump: str = ""
     """Of ``before`` the pairs, of ``after`` them, or of ``later``, after more schema statements."""
+    moment: DumpMoment = DumpMoment.UNKNOWN
+    """What the audit is told of the dump's age."""
 
 
 KNOWLEDGE = (
     Knowledge("created", True, False),
     Knowledge("created, full", True, True),
+    Knowledge("dump of begin", False, False, "before", DumpMoment.BEGIN),
+    Knowledge("dump of end", False, True, "after", DumpMoment.END),
     Knowledge("dump before", False, False, "before"),
     Knowledge("dump after", False, True, "after"),
     Knowledge("created, dump after", True, False, "after"),
@@ -38,7 +43,7 @@ KNOWLEDGE = (
     Knowledge("late", False, False),
 )
 """States of knowledge; the first three tell all that the audit needs."""
-COMPLETE = frozenset({"created", "created, full", "dump before"})
+COMPLETE = frozenset({"created", "created, full", "dump of begin"})
 BOTH_ENGINES = frozenset({"created"})
 """States in which the compiled engine is asked, too."""
 
@@ -68,7 +73,7 @@ def judge(pair: RecordedPair, folder: Path, *, is_mariadb: bool) -> list[Answer]
     """Return one answer per state of knowledge."""
     log = folder / "oracle.000001"
     applier = "commit-group" if is_mariadb else "logical-clock"
-    asked: dict[tuple[bytes, str], AuditResult | ParaplyError] = {}
+    asked: dict[tuple[bytes, str, DumpMoment], AuditResult | ParaplyError] = {}
     found = []
     for knowledge in KNOWLEDGE:
         data = forge(
@@ -80,7 +85,8 @@ def judge(pair: RecordedPair, folder: Path, *, is_mariadb: bool) -> list[Answer]
         )
         text = getattr(pair, f"dump_{knowledge.dump}") if knowledge.dump else ""
         # Where no schema statement lies between, dumps of before and later are the same question.
-        result = asked.get((data, text))
+        question = (data, text, knowledge.moment)
+        result = asked.get(question)
         if result is None:
             log.write_bytes(data)
             schema = folder / "schema.sql"
@@ -88,11 +94,12 @@ def judge(pair: RecordedPair, folder: Path, *, is_mariadb: bool) -> list[Answer]
             request = AuditRequest(
                 files=(str(log),),
                 schema=str(schema) if text else None,
+                schema_at=knowledge.moment,
                 engine=READABLE,
                 workers=(),
                 appliers=(applier,),
             )
-            asked[data, text] = result = _audited(request)
+            asked[question] = result = _audited(request)
         if isinstance(result, ParaplyError):
             found.append(Answer(knowledge.name, "refused", (result.text,)))
             continue

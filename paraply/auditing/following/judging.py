@@ -105,7 +105,8 @@ def judge_file(task: FileTask) -> JudgedFile | NotCompilable:
 
 def options_of(request: AuditRequest) -> str:
     """Return the options on which a result depends, as text."""
-    return repr((request.schema, request.workers, request.appliers, request.violations_max))
+    schema = (request.schema, request.schema_at)
+    return repr((schema, request.workers, request.appliers, request.violations_max))
 
 
 def _new_state(request: AuditRequest, make_engine: MakeEngine) -> LogState:
@@ -153,8 +154,9 @@ def _judged(task: FileTask, store: Store, log: LogState) -> JudgedFile:
     reports = [*(fault for fault in log.faults if fault is not report), report]
     with_files(result, LogReport(files=reports), gtids, log.registry.assumptions)
     result.files = result.files[-1:]
-    if task.request.schema is not None and log.registry.doubts.distrusted:
-        lowered(result, task.request.schema, log.registry.doubts)
+    doubts = log.registry.doubts
+    if task.request.schema and (names := task.request.schema_at.doubted(doubts)):
+        lowered(result, task.request.schema, doubts, names)
     told = packed(state, result)
     name = hashlib.sha256(told).hexdigest()
     store.write(f"{STATES}/{name}", told)
