@@ -33,6 +33,12 @@ NULLABLE = replace(
     key=(),
     ddl=mixes.TARIFF.ddl.replace(" PRIMARY KEY", "").replace("NOT NULL UNIQUE", "NULL UNIQUE"),
 )
+# The server adds columns to a versioned table, which the definition does not name.
+VERSIONED = replace(
+    mixes.TARIFF,
+    key=(),
+    ddl=mixes.TARIFF.ddl.replace(", uses INT NOT NULL)", ") WITH SYSTEM VERSIONING"),
+)
 
 
 def production_log(
@@ -213,6 +219,7 @@ ODDITIES: dict[str, tuple[mixes.TableShape, Oddity]] = {
         NULLABLE,
         lambda log, rng: with_minimal_images(log, "tariff", (0,), rng),
     ),
+    "versioned": (VERSIONED, lambda log, rng: None),
     "cascade": (mixes.TARIFF, _redefines(_CHILD, "ON DELETE CASCADE")),
     "cascade-of-updates": (mixes.TARIFF, _redefines(_CHILD, "ON UPDATE CASCADE")),
     "cascade-to-parent": (mixes.TARIFF, _redefines(_PARENT, "ON DELETE CASCADE")),

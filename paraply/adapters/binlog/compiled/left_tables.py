@@ -92,8 +92,8 @@ def why_unplanned(registry: SchemaRegistry, table: TableMap) -> str:
 def may_be_left(registry: SchemaRegistry, table: TableMap) -> bool:
     """Return whether the readable code reads a table's rows, by its definition if it has one."""
     schema = registry.table(table.name)
-    return (
-        schema is not None
-        and not table.undecodable
-        and len(schema.columns) in (0, len(table.columns))
-    )
+    if schema is None or table.undecodable:
+        return False
+    # System versioning adds columns that no definition names.
+    hidden = len(table.columns) - len(schema.columns)
+    return hidden == 0 or not schema.columns or (schema.has_hidden_columns and hidden > 0)
