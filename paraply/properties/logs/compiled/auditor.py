@@ -29,6 +29,7 @@ from paraply.properties.logs.compiled.left_replay import LeftReplay
 from paraply.properties.logs.compiled.lint import lint_batch
 from paraply.properties.logs.compiled.named_tables import Headers, NamedTables
 from paraply.properties.logs.compiled.path import CompiledPath
+from paraply.properties.logs.compiled.recent_uses import RecentUses
 from paraply.properties.logs.compiled.replay import CompiledReplay
 from paraply.properties.logs.compiled.rule_kernel import GAP
 from paraply.properties.logs.compiled.state import (
@@ -108,7 +109,7 @@ class CompiledAuditor(Auditor):
         self._redefined: dict[str, tuple[int, int]] = {}
         """Last DDL's run and rank, by lower-case name."""
         self._used_by_ddl: dict[str, tuple[int, int]] = {}
-        self._uses = 0
+        self._uses = RecentUses()
 
     # Batches
 
@@ -136,11 +137,10 @@ class CompiledAuditor(Auditor):
         self._note_domains(batch, left)
         self._number_lanes(columns)
         self._add_tables(batch.table_names)
-        if left:
-            self._uses += sum(len(touches.uses) for touches in left)
+        uses = len(batch.tables) * batch.uses_max + len(columns)
+        self._uses.note(first_ordinal, uses + sum(len(touches.uses) for touches in left))
         if left or batch.table_roles.any():
             self._state = self._named.add_names(self._state, batch, left)
-        self._uses += len(batch.tables) * batch.uses_max + len(columns)
         placed = self._judge(batch, first_ordinal)
         self._named.note_undecided(batch, first_ordinal, headers, left, placed)
         return placed
@@ -382,14 +382,16 @@ class CompiledAuditor(Auditor):
         self, txn: LoggedTransaction, touches: Touches, placed: Ints, used_before: Ints
     ) -> None:
         redefined, uses = touches.redefinitions, touches.uses
+        self._uses.note(txn.ordinal, len(redefined) + len(uses) + 1)
         if not redefined and not uses:
             return
         run, floor = int(placed[C.D_RUN]), int(placed[C.D_FLOOR])
-        ranks = self._state.ranks[txn.ordinal % len(self._state.ranks)]
-        mine = (int(ranks[C.R_RUN]), int(ranks[C.R_RANK]))
-        horizon = self.options.horizon
-        if self._uses > min(horizon.keys, horizon.transactions) and mine[1] - floor > 1:
-            raise NotCompilable("DDL that may overlap, in a log longer than the horizon")
+        ranks, horizon = self._state.ranks, self.options.horizon
+        last = ranks[txn.ordinal % len(ranks)]
+        mine = (int(last[C.R_RUN]), int(last[C.R_RANK]))
+        used = self._uses.since_overlap(ranks, txn.ordinal, run, floor)
+        if used > min(horizon.keys, horizon.transactions):
+            raise NotCompilable("DDL that may overlap more than the horizon holds")
         for name in redefined:
             for known in (self._redefined, self._used_by_ddl):
                 self._require_apart(known.get(name), run, floor)
@@ -399,13 +401,11 @@ class CompiledAuditor(Auditor):
             folded = table.lower()
             if folded in redefined or f"{get_schema(folded)}.*" in redefined:
                 used = int(used_before[number])
-                if used > txn.ordinal - len(self._state.ranks) and used:
-                    rank = self._state.ranks[used % len(self._state.ranks)]
+                if used > txn.ordinal - len(ranks) and used:
+                    rank = ranks[used % len(ranks)]
                     self._require_apart((int(rank[C.R_RUN]), int(rank[C.R_RANK])), run, floor)
-        for name in redefined:
-            self._redefined[name] = mine
-        for name in uses:
-            self._used_by_ddl[name] = mine
+        self._redefined |= dict.fromkeys(redefined, mine)
+        self._used_by_ddl |= dict.fromkeys(uses, mine)
         for number in range(len(self._table_names)):
             self._mark_redefined(number)
 
