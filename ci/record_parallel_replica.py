@@ -18,6 +18,7 @@ RUNS = (
     ("conservative", "rows"), ("conservative", "rows"), ("conservative", "chains"),
     ("conservative", "scans"), ("conservative", "scans"), ("conservative", "scans"),
     ("optimistic", "hot"), ("optimistic", "scans"), ("aggressive", "hot"),
+    ("optimistic", "hot"), ("aggressive", "hot"),
 )  # fmt: skip
 
 

@@ -35,7 +35,11 @@ def parts(history: History, member: str, size: int) -> Iterator[History]:
     own = [one for one in history.events if one.member == member and one.kind in _KINDS]
     whole = {one.transaction for one in own if one.kind is EventKind.ENGINE_COMMITTED}
     log = [one for one in history.transactions if one.id in whole]
-    starts = [place for place, one in enumerate(log) if not place or not _same(log[place - 1], one)]
+    starts = [
+        place
+        for place, one in enumerate(log)
+        if not place or not is_same_batch(log[place - 1], one)
+    ]
     begin = 0
     while begin < len(log):
         end = next((place for place in starts if place >= begin + size), len(log))
@@ -47,7 +51,8 @@ def parts(history: History, member: str, size: int) -> Iterator[History]:
         begin = end
 
 
-def _same(before: Transaction, one: Transaction) -> bool:
+def is_same_batch(before: Transaction, one: Transaction) -> bool:
+    """Return whether the source committed both together."""
     return one.commit_id is not None and one.commit_id == before.commit_id
 
 
@@ -66,7 +71,7 @@ def batches(part: History) -> Iterator[Recorded]:
                 written[places[event.transaction], rows.name(item)] = True
     first: Table = {}
     for place, one in enumerate(log):
-        first[place,] = first[place - 1,] if place and _same(log[place - 1], one) else place
+        first[place,] = first[place - 1,] if place and is_same_batch(log[place - 1], one) else place
     first |= {(place,): place for place in range(len(log), len(log) + 2)}
     start: dict[str, Table] = {
         "ws": written, "first": first,
