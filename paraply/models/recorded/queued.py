@@ -8,8 +8,6 @@ transaction that could want it did.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from paraply.models.language.concrete import Table
 from paraply.models.recorded.following import Recorded, RecordedStep
 from paraply.models.recorded.naming import Rows, places_of, scope_of
@@ -77,6 +75,7 @@ class _Queue:
         self.holder: dict[str, int] = {}
         self.undone: set[int] = set()
         self.gaps: set[str] = set()
+        self.gave_way = [0] * len(self.orders)
         self.reached = [0] * len(self.orders)
         self.ended = ""
         self.started = self.committed = 0
@@ -89,8 +88,9 @@ class _Queue:
                 for one in range(self.started, place + 1):
                     self._step("start", p=one)
                 self.started = max(self.started, place + 1)
-                if event.attempt > 1 and self.got[place]:
-                    # It begins again with its rows, and whom it gave way to is not known.
+                if self.gave_way[place] < event.attempt - 1:
+                    # It begins again, and gave way to no other.
+                    self.gave_way[place] += 1
                     self.steps.append(RecordedStep(actions=("call_back",), parameters={"p": place}))
             case EventKind.ROW_APPLIED:
                 rows = [self.rows.name(item) for item in sorted(event.items)]
@@ -132,9 +132,7 @@ class _Queue:
     def _gave_way_before(self, place: int, row: str, later: tuple[Event, ...]) -> None:
         """Let a transaction give way to an earlier one, before a later one gets its row."""
         self.undone.discard(place)
-        earlier = [
-            one for one in self._touching(later) if one < place and one not in self.undone
-        ]  # fmt: skip
+        earlier = self._earlier(place, later)
         for other in earlier:
             asked = self.orders[other][self.got[other] :][:2]
             if any(one != row and self.holder.get(one) == place for one in asked):
@@ -145,10 +143,13 @@ class _Queue:
         if earlier:
             self._lock_gap(place, earlier[0])
 
-    def _touching(self, later: tuple[Event, ...]) -> Iterator[int]:
-        for event in later:
-            if event.kind is EventKind.ROW_APPLIED and event.transaction is not None:
-                yield self.places[event.transaction]
+    def _earlier(self, place: int, later: tuple[Event, ...]) -> list[int]:
+        """Return the earlier transactions that touch rows, in this order, and did not give up."""
+        touching = (
+            self.places[event.transaction] for event in later
+            if event.kind is EventKind.ROW_APPLIED and event.transaction is not None
+        )  # fmt: skip
+        return [one for one in touching if one < place and one not in self.undone]
 
     def _lock_next(self, place: int) -> None:
         self._step("lock_row", p=place)
@@ -164,14 +165,16 @@ class _Queue:
         own = {row for row, one in self.holder.items() if one == place}
         if own & {*rows}:
             return False
-        for event in later:
+        for number, event in enumerate(later):
             other = -1 if event.transaction is None else self.places[event.transaction]
             if event.kind is EventKind.BEGUN and other == place:
                 return True
-            if event.kind is EventKind.ROW_APPLIED and other < place:
+            if event.kind is not EventKind.ROW_APPLIED:
+                continue
+            if other < place:
                 return False
-            if event.kind is EventKind.ROW_APPLIED and own & set(map(self.rows.name, event.items)):
-                return False
+            if own & set(map(self.rows.name, event.items)):
+                return not self._earlier(place, later[number:])
         return False
 
     def _lock_gap(self, place: int, other: int) -> None:
@@ -189,6 +192,7 @@ class _Queue:
     def _give_way(self, place: int, other: int) -> None:
         """Let a transaction roll back for another one, which then has the row that it asked for."""
         self.undone.discard(place)
+        self.gave_way[place] += 1
         self._step("call_back", p=place, q=other)
         self._free(place)
         self.got[place] = 0
