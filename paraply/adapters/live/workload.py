@@ -166,6 +166,8 @@ WORKLOADS: dict[str, tuple[tuple[Step, int], ...]] = {
     ),
 }  # fmt: skip
 """With weights; ``rows`` has only keyed changes."""
+RECORDED = {"scans": ((_write_keyless, 60), (_update_cold, 40))}
+"""Loads of recorders: appliers scan and lock more rows than they write."""
 
 
 @dataclass(slots=True)
@@ -204,7 +206,7 @@ class Clients(ClientThreads):
         super().__init__(clients, transactions)
         self.load = Load()
         self._servers = servers
-        self._steps = WORKLOADS[workload]
+        self._steps = (WORKLOADS | RECORDED)[workload]
         self._seed = seed
         self._tag = round_number * TAGS_PER_ROUND
         self._domains = domains

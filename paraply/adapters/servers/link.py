@@ -5,6 +5,7 @@ from __future__ import annotations
 import selectors
 import socket
 import threading
+from collections.abc import Callable
 from contextlib import suppress
 
 _CHUNK_BYTES = 1 << 16
@@ -12,11 +13,18 @@ _BEAT_S = 0.05
 _BACKLOG = 16
 
 
-class Link:
-    """Forwards its own port to ``port``."""
+Heard = Callable[[int, bool, bytes], None]
+"""Takes the number of a connection, whether its client speaks, and what is said."""
 
-    def __init__(self, port: int) -> None:
+
+class Link:
+    """Forwards its own port to ``port``; ``heard`` gets all data before the other end does."""
+
+    def __init__(self, port: int, heard: Heard | None = None) -> None:
         self._target = port
+        self._heard = heard
+        self._names: dict[socket.socket, tuple[int, bool]] = {}
+        self._accepted = 0
         self._listener = socket.create_server(("127.0.0.1", 0), backlog=_BACKLOG)
         self._listener.setblocking(False)
         self.port: int = self._listener.getsockname()[1]
@@ -24,7 +32,7 @@ class Link:
         self._selector = selectors.DefaultSelector()
         self._selector.register(self._listener, selectors.EVENT_READ)
         self._lock = threading.Lock()
-        self._is_silent = self._is_broken = False
+        self._is_silent = self._is_broken = self._server_speaks = False
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._run, daemon=True)
         self._thread.start()
@@ -34,10 +42,10 @@ class Link:
         """Return the number of connections."""
         return len(self._peers) // 2
 
-    def silence(self) -> None:
-        """Withhold all data."""
+    def silence(self, *, server_speaks: bool = False) -> None:
+        """Withhold all data, or only what clients send."""
         with self._lock:
-            self._is_silent = True
+            self._is_silent, self._server_speaks = True, server_speaks
 
     def cut(self) -> None:
         """Break and refuse connections."""
@@ -67,7 +75,7 @@ class Link:
             with self._lock:
                 if self._is_silent and not self._is_broken:
                     # The sockets' buffers are the undelivered data.
-                    ready = []
+                    ready = [one for one in ready if self._server_speaks and self._is_server(one)]
                 for key, _ in ready:
                     if key.fileobj is self._listener:
                         self._accept()
@@ -75,6 +83,10 @@ class Link:
                         self._forward(key.fileobj)
             if self._is_silent:
                 self._ended.wait(_BEAT_S)
+
+    def _is_server(self, ready: tuple[selectors.SelectorKey, int]) -> bool:
+        end = ready[0].fileobj
+        return isinstance(end, socket.socket) and not self._names.get(end, (0, True))[1]
 
     def _accept(self) -> None:
         with suppress(OSError):
@@ -87,6 +99,8 @@ class Link:
             except OSError:
                 near.close()
                 return
+            self._accepted += 1
+            self._names |= {near: (self._accepted, True), far: (self._accepted, False)}
             for one, other in ((near, far), (far, near)):
                 one.settimeout(5)
                 self._peers[one] = other
@@ -99,6 +113,8 @@ class Link:
         try:
             data = one.recv(_CHUNK_BYTES)
             if data:
+                if self._heard is not None:
+                    self._heard(*self._names[one], data)
                 other.sendall(data)
                 return
         except OSError:
@@ -111,6 +127,7 @@ class Link:
             return
         self._peers.pop(other, None)
         for end in (one, other):
+            self._names.pop(end, None)
             with suppress(KeyError, ValueError):
                 self._selector.unregister(end)
             end.close()

@@ -14,7 +14,7 @@ from typing import Unpack
 
 from paraply.adapters.servers.caretaker import end_processes, temporary_folder
 from paraply.adapters.servers.installation import Installation
-from paraply.adapters.servers.link import Link
+from paraply.adapters.servers.link import Heard, Link
 from paraply.adapters.servers.network import PrivateNetwork
 from paraply.adapters.servers.server import Server, ServerSettings
 from paraply.adapters.servers.unprivileged import give, server_account
@@ -87,9 +87,9 @@ class ServerRoom:
         self._networks.append(PrivateNetwork(size))
         return self._networks[-1]
 
-    def link(self, source: Server) -> Link:
-        """Return a link to a server."""
-        self.links.append(Link(source.port))
+    def link(self, source: Server, heard: Heard | None = None) -> Link:
+        """Return a link to a server; ``heard`` gets what it carries."""
+        self.links.append(Link(source.port, heard))
         return self.links[-1]
 
     def close(self) -> None:

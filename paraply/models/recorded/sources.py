@@ -9,6 +9,7 @@ from itertools import chain
 from paraply.models.language.concrete import Scope, Table, Value
 from paraply.models.recorded.following import Recorded, RecordedStep
 from paraply.models.recorded.naming import Rows, places_of, scope_of
+from paraply.models.systems.semi_sync import Rules
 from paraply.models.systems.semi_sync import semi_sync as semi_sync_system
 from paraply.vocabulary.events import Event, EventKind
 from paraply.vocabulary.history import History
@@ -60,6 +61,24 @@ def waiting(history: History, *, remedies: Collection[str], by_the_first: bool =
         if not reading.is_lost:
             reading.read(event)
     return replace(_recorded(history, reading), ended=reading.ended)
+
+
+def seen_outside(history: History) -> Recorded:
+    """Read the same of a server whose engine commits and releases no record shows."""
+    reading = semi_sync(history)
+    return replace(
+        reading, hidden=reading.hidden | {"engine_commit", "release_recovered"},
+        scope=Scope(high=sum(step.actions == ("write",) for step in reading.steps) + 1),
+    )  # fmt: skip
+
+
+def settings(history: History) -> Rules:
+    """Return the rules of a recorded server's settings: its own recovery commits at once."""
+    options = history.header.options
+    return Rules(
+        name="semi_sync[stock]", after_sync=options.get("mode") == "AFTER_SYNC",
+        wait_stands=options.get("scenario") != "time-out", recovery="commits",
+    )  # fmt: skip
 
 
 def lacking(history: History) -> Iterator[str]:

@@ -105,3 +105,24 @@ def test_closed_link_frees_its_port(link):
     link.close()
     with pytest.raises(ConnectionRefusedError):
         connected(link)
+
+
+def test_link_whose_clients_are_silent_delivers_what_the_server_sends():
+    said = []
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        link = Link(listener.getsockname()[1], lambda *what: said.append(what))
+        try:
+            with connected(link) as client:
+                server, _ = listener.accept()
+                with server:
+                    link.silence(server_speaks=True)
+                    client.sendall(b"kept")
+                    server.sendall(b"sent")
+                    assert client.recv(4096) == b"sent"
+                    assert said == [(1, False, b"sent")]
+                    link.mend()
+                    server.settimeout(5)
+                    assert server.recv(4096) == b"kept"
+                    assert said[1:] == [(1, True, b"kept")]
+        finally:
+            link.close()

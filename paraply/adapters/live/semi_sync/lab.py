@@ -25,7 +25,7 @@ _SCHEMA = schema_name(0)
 _DURABLE = ("--sync-binlog=1", "--innodb-flush-log-at-trx-commit=1", "--binlog-row-metadata=FULL")
 ALONE_MS = 250
 """The first wait without a replica, before fallback."""
-_FOR_EVER_MS = 600_000
+FOR_EVER_MS = 600_000
 """A fallback would hide everything."""
 _WARM_UP = 40
 _TAG_OF_THE_WAITER = 900_000
@@ -70,8 +70,11 @@ class SemiSyncLab:
         )
         self.replica = self._started("replica1")
         self.source.run(list(create_statements(_SCHEMA)))
-        replicate(self.source, self.replica)
+        self._connect()
         self._wait_until_on()
+
+    def _connect(self) -> None:
+        replicate(self.source, self.replica)
 
     def _started(self, name: str) -> Server:
         options = (
@@ -107,7 +110,7 @@ class SemiSyncLab:
             return self._status("status") == "ON" and self._status("clients") == "1"
 
         wait_until(is_on, "semi-sync replica", self.source)
-        self.source.query(f"SET GLOBAL {self.plugin}_timeout={_FOR_EVER_MS}")
+        self.source.query(f"SET GLOBAL {self.plugin}_timeout={FOR_EVER_MS}")
 
     def _status(self, name: str) -> str:
         like = f"SHOW GLOBAL STATUS LIKE '{self.plugin}_{name}'"
