@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from paraply.reference_impl.applier.replica import RETRIES_MAX
+from paraply.reference_impl.recorder import LOCK_WAIT_TIMEOUT
 from paraply.reference_impl.subject import Cause
-from paraply.vocabulary.events import Event, EventKind
+from paraply.vocabulary.events import Event, EventKind, Outcome
 from paraply.vocabulary.history import History
-from paraply.vocabulary.transactions import TransactionKind
+from paraply.vocabulary.transactions import Transaction, TransactionId, TransactionKind
 
 
 def _crashes(history: History) -> bool:
@@ -118,6 +121,70 @@ def _is_undone(event: Event) -> bool:
     return event.kind in (EventKind.ROLLED_BACK, EventKind.FAILED)
 
 
+_UNDER_WAY = frozenset({EventKind.SCHEDULED, EventKind.BEGUN})
+_ENDS = frozenset({EventKind.ENGINE_COMMITTED, EventKind.FAILED})
+_RESTARTS = frozenset({EventKind.STARTED, EventKind.CRASHED})
+
+
+def _with_under_way(history: History) -> Iterator[tuple[Event, set[TransactionId]]]:
+    """Yield each event, and what its member has given to workers or begun and not ended."""
+    under_way: dict[str, set[TransactionId]] = {}
+    for event in history.events:
+        mine = under_way.setdefault(event.member, set())
+        if event.kind in _RESTARTS:
+            mine.clear()
+        yield event, mine
+        if event.transaction is None:
+            continue
+        if event.kind in _UNDER_WAY:
+            mine.add(event.transaction)
+        elif event.kind in _ENDS:
+            mine.discard(event.transaction)
+
+
+def _beside(history: History) -> Iterator[tuple[Transaction, Transaction]]:
+    """Yield each transaction under way when a later one of the log begins, and that.
+
+    Those of one merged job are not beside each other.
+    """
+    for event, under_way in _with_under_way(history):
+        one = event.transaction
+        if event.kind is EventKind.BEGUN and one is not None:
+            for earlier in sorted(under_way - set(event.transactions)):
+                if earlier < one:
+                    yield history.transaction(earlier), history.transaction(one)
+
+
+def _saves_amid(history: History) -> bool:
+    return any(
+        event.kind is EventKind.POSITION_SAVED and not under_way.isdisjoint(event.transactions)
+        for event, under_way in _with_under_way(history)
+    )
+
+
+def _overlaps(history: History) -> bool:
+    return next(_beside(history), None) is not None
+
+
+def _overlaps_in_conflict(history: History) -> bool:
+    return any(earlier.conflicts_with(later) for earlier, later in _beside(history))
+
+
+def _overlaps_in_session(history: History) -> bool:
+    return any(earlier.session == later.session for earlier, later in _beside(history))
+
+
+def _has_parts(history: History) -> bool:
+    return any(len(one.write_set) > 1 for one in history.transactions)
+
+
+def _waits_too_long(history: History) -> bool:
+    return any(
+        event.outcome is Outcome.ERROR and event.note == LOCK_WAIT_TIMEOUT
+        for event in history.events_of(EventKind.ROW_APPLIED)
+    )
+
+
 CRASH = Cause("a server crashes", _crashes)
 RESTART = Cause("a server crashes, fails, or is stopped and started again", _restarts)
 HOLE = Cause("a transaction commits before an earlier one", _has_hole)
@@ -146,3 +213,15 @@ WRONG_STAMP = Cause(
 )
 DDL = Cause("the definition of a table changes", _has_ddl)
 UNDONE = Cause("an attempt is undone", lambda history: any(map(_is_undone, history.events)))
+OVERLAP = Cause("a transaction begins beside an earlier one", _overlaps)
+OVERLAP_IN_CONFLICT = Cause(
+    "a transaction begins beside an earlier one that writes one of its rows", _overlaps_in_conflict
+)
+OVERLAP_IN_SESSION = Cause(
+    "a transaction begins beside an earlier one of its session", _overlaps_in_session
+)
+LOCK_WAIT_TIMED_OUT = Cause("a wait for a row times out", _waits_too_long)
+SEVERAL_ROWS = Cause("a transaction changes several rows", _has_parts)
+SAVED_AMID = Cause(
+    "a saved position has a transaction that is given to a worker and not committed", _saves_amid
+)
