@@ -6,12 +6,23 @@ import pytest
 
 from paraply.mining.judges import is_expected
 from paraply.reference_impl.causes import (
+    COLLECTION,
+    COMMITTED_BETWEEN,
+    FORGOTTEN_OR_SESSION,
+    GTID_TWICE,
+    IRREVERSIBLE,
     LOCK_WAIT_TIMED_OUT,
+    LOGGED_BESIDE,
     OVERLAP,
     OVERLAP_IN_CONFLICT,
     OVERLAP_IN_SESSION,
+    OVERLAP_WITH_COMMIT,
+    OWN_GTID_USED,
     SAVED_AMID,
+    SESSION_LOGS_TWO,
     SEVERAL_ROWS,
+    VIEW_CHANGED,
+    WRITERS_FORGOTTEN,
 )
 from paraply.reference_impl.subject import Workload
 from paraply.registries import property_named, subject_named
@@ -98,3 +109,118 @@ def test_scheme_is_excused_where_its_cause_comes_first(dialect, name, cause, oth
         history = history_of(f"subject=wl4648 dialect={dialect} {LOG}{' ; '.join(events)}")
         assert prop.violations(history)
         assert is_expected(subject, Workload(dialect=dialect), prop, history) is expected
+
+
+PLAIN = "flags=transactional"
+TABLES = f"| T1{{a}} domain=0 {PLAIN} | T2{{b}} domain=0 | T3{{c}} domain=1 {PLAIN} | "
+ONE = "certified T1 outcome=positive gtid=g:1"
+SOURCE = "| T1{a} session=s1 | T2{b} session=s1 | T3{a} session=s2 | "
+PREPARED = "begun T1 ; prepared T1 ; begun T2"
+FLUSHED = {one: f"flushed T{one} {one}<0 note=plain" for one in (1, 2, 3)}
+
+
+@pytest.mark.parametrize(
+    ("cause", "log", "occurs", "refuted"),
+    [
+        (OVERLAP_WITH_COMMIT, TABLES, PREPARED, "begun T1 ; begun T2"),
+        (OVERLAP_WITH_COMMIT, TABLES, PREPARED, f"{PREPARED} ; rolled_back T1 ; begun T2"),
+        (OVERLAP_WITH_COMMIT, TABLES, PREPARED, "begun T1 ; prepared T1 ; begun T3"),
+        (
+            OVERLAP_WITH_COMMIT, f"dialect=minimal {TABLES}",
+            "begun T1 ; prepared T1 ; begun T3", "begun T1 ; begun T3",
+        ),
+        (IRREVERSIBLE, TABLES, "begun T2", "begun T1 ; begun T3"),
+        (COLLECTION, LOG, "garbage_collected", "executed_set_broadcast"),
+        (
+            OWN_GTID_USED, LOG,
+            'certified T1 attempt=2 outcome=negative note="g:1 was used"',
+            'certified T1 attempt=2 outcome=negative note="conflict on a"',
+        ),
+        (
+            GTID_TWICE, LOG, f"{ONE} ; certified T2 outcome=positive gtid=g:1",
+            f"{ONE} ; certified T2 outcome=positive gtid=g:2",
+        ),
+        (
+            COMMITTED_BETWEEN, SOURCE, f"{FLUSHED[1]} ; engine_committed T1 ; {FLUSHED[2]}",
+            f"{FLUSHED[1]} ; {FLUSHED[2]} ; engine_committed T1",
+        ),
+        (
+            COMMITTED_BETWEEN, SOURCE, f"{FLUSHED[2]} ; engine_committed T2 ; {FLUSHED[3]}",
+            f"{FLUSHED[1]} ; engine_committed T1 ; {FLUSHED[3]}",
+        ),
+        (
+            SESSION_LOGS_TWO, SOURCE, f"{FLUSHED[1]} ; {FLUSHED[2]}",
+            f"{FLUSHED[1]} ; relay_rotated ; {FLUSHED[2]}",
+        ),
+        (SESSION_LOGS_TWO, SOURCE, f"{FLUSHED[1]} ; {FLUSHED[2]}", f"{FLUSHED[2]} ; {FLUSHED[3]}"),
+        (WRITERS_FORGOTTEN, SOURCE, f"{FLUSHED[1]} ; relay_rotated", FLUSHED[1]),
+        (WRITERS_FORGOTTEN, SOURCE, "flushed T1 1<0 note=keyless", FLUSHED[1]),
+        (
+            WRITERS_FORGOTTEN, f'options={{"history_size":1}} {SOURCE}',
+            f"{FLUSHED[1]} ; {FLUSHED[2]}", f"{FLUSHED[1]} ; {FLUSHED[3]}",
+        ),
+        (
+            FORGOTTEN_OR_SESSION, SOURCE, f"{FLUSHED[1]} ; {FLUSHED[2]}",
+            f"{FLUSHED[2]} ; {FLUSHED[3]}",
+        ),
+        (
+            LOGGED_BESIDE, SOURCE, f"{FLUSHED[1]} ; {FLUSHED[2]}",
+            f"{FLUSHED[1]} ; engine_committed T1 ; {FLUSHED[2]}",
+        ),
+        (
+            VIEW_CHANGED, LOG, "view_installed view=1 ; view_installed view=2",
+            "view_installed @r1 view=1 ; view_installed @r2 view=1",
+        ),
+    ],
+)  # fmt: skip
+def test_cause_of_a_rule_occurs_and_is_refuted(cause, log, occurs, refuted):
+    assert cause.occurs(history_of(f"{log}{occurs}"))
+    assert not cause.occurs(history_of(f"{log}{refuted}"))
+
+
+MARKED = (
+    "| T1{a} domain=0 flags=transactional,allow_parallel "
+    "| T2{b} domain=0 flags=transactional,waited | started ; scheduled T1@w1 ; scheduled T2@w2 ; "
+)
+HELD_BACK = "flushed T3 3<2 note=plain"
+"""Only T1 has written its row."""
+CERTIFIED = "certified T1 3<1 outcome=positive ; {}certified T2 5<1 outcome=positive"
+
+
+@pytest.mark.parametrize(
+    ("subject", "dialect", "name", "cause", "other"),
+    [
+        (
+            "mariadb_parallel", "conservative", "marked_transactions_wait_for_all_before",
+            f"{MARKED}begun T1@w1 ; prepared T1@w1 ; begun T2@w2",
+            f"{MARKED}begun T1@w1 ; begun T2@w2",
+        ),
+        (
+            "mariadb_parallel", "aggressive", "marked_transactions_wait_for_all_before",
+            f"{MARKED}begun T1@w1 ; begun T2@w2",
+            f"{MARKED}stopped ; started ; scheduled T2@w2 ; begun T2@w2",
+        ),
+        (
+            "certifier", "mysql_8_0", "sequence_numbers_are_contiguous",
+            "| T1{a} origin=r2 | T2{b} origin=r2 | " + CERTIFIED.format("garbage_collected ; "),
+            "| T1{a} origin=r2 | T2{b} origin=r2 | " + CERTIFIED.format(""),
+        ),
+        (
+            "source", "commit_order", "last_committed_is_minimal",
+            f"{SOURCE}{FLUSHED[1]} ; {FLUSHED[2]} ; engine_committed T2 ; {HELD_BACK}",
+            f"{SOURCE}{FLUSHED[1]} ; {FLUSHED[2]} ; engine_committed T1 ; {HELD_BACK}",
+        ),
+        (
+            "source", "writeset", "last_committed_is_minimal",
+            f"{SOURCE}{FLUSHED[1]} ; flushed T2 2<0 note=keyless ; {HELD_BACK}",
+            f"{SOURCE}{FLUSHED[1]} ; {FLUSHED[2]} ; {HELD_BACK}",
+        ),
+    ],
+)  # fmt: skip
+def test_rule_is_excused_where_its_cause_comes_first(subject, dialect, name, cause, other):
+    prop = property_named(name)
+    for events, expected in ((cause, True), (other, False)):
+        history = history_of(f"subject={subject} dialect={dialect} {events}")
+        assert prop.violations(history)
+        workload = Workload(dialect=dialect)
+        assert is_expected(subject_named(subject), workload, prop, history) is expected
