@@ -290,6 +290,52 @@ def _changes_view(history: History) -> bool:
     return len(set(members)) < len(members)
 
 
+def _commits_reordered(history: History) -> bool:
+    """Return whether a member commits a transaction before one that it certified earlier."""
+    certified: dict[str, list[TransactionId]] = {}
+    for event in history.events_of(EventKind.CERTIFIED, EventKind.ENGINE_COMMITTED):
+        left, one = certified.setdefault(event.member, []), event.transaction
+        if one is None:
+            continue
+        if event.kind is EventKind.ENGINE_COMMITTED:
+            if one in left[1:]:
+                return True
+            if left[:1] == [one]:
+                left.pop(0)
+        elif event.outcome is Outcome.POSITIVE:
+            left.append(one)
+    return False
+
+
+def _number(gtid: str) -> tuple[str, int]:
+    source, _, number = gtid.rpartition(":")
+    return source, int(number) if number.isdigit() else 0
+
+
+def _skips_number(history: History) -> bool:
+    last: dict[tuple[str, str], int] = {}
+    for event in history.events_of(EventKind.FLUSHED):
+        source, number = _number(event.gtid)
+        if number != last.get((event.member, source), 0) + 1:
+            return True
+        last[event.member, source] = number
+    return False
+
+
+def _logs_of_two(history: History) -> bool:
+    return len({_number(event.gtid)[0] for event in history.events_of(EventKind.FLUSHED)}) > 1
+
+
+def _starts_after_filtering(history: History) -> bool:
+    filtered: set[str] = set()
+    for event in history.events_of(EventKind.SKIPPED, EventKind.STARTED):
+        if event.kind is EventKind.STARTED and event.member in filtered:
+            return True
+        if event.kind is EventKind.SKIPPED:
+            filtered.add(event.member)
+    return False
+
+
 def _has_parts(history: History) -> bool:
     return any(len(one.write_set) > 1 for one in history.transactions)
 
@@ -368,3 +414,14 @@ LOGGED_BESIDE = Cause(
     "a transaction is logged when another one is logged and not committed", _logs_beside
 )
 VIEW_CHANGED = Cause("the members of the group change", _changes_view)
+COMMITS_REORDERED = Cause(
+    "a member commits a transaction before one that it certified earlier", _commits_reordered
+)
+NUMBER_SKIPPED = Cause("a server logs a number that is not its source's next", _skips_number)
+SKIPPED_OR_OF_TWO = Cause(
+    f"{NUMBER_SKIPPED.meaning}, or numbers of two sources are logged",
+    lambda history: _skips_number(history) or _logs_of_two(history),
+)
+STARTED_AFTER_FILTERING = Cause(
+    "a replica starts again after it has left a transaction out", _starts_after_filtering
+)

@@ -7,12 +7,14 @@ import pytest
 from paraply.mining.judges import is_expected
 from paraply.reference_impl.causes import (
     COLLECTION,
+    COMMITS_REORDERED,
     COMMITTED_BETWEEN,
     FORGOTTEN_OR_SESSION,
     GTID_TWICE,
     IRREVERSIBLE,
     LOCK_WAIT_TIMED_OUT,
     LOGGED_BESIDE,
+    NUMBER_SKIPPED,
     OVERLAP,
     OVERLAP_IN_CONFLICT,
     OVERLAP_IN_SESSION,
@@ -21,6 +23,8 @@ from paraply.reference_impl.causes import (
     SAVED_AMID,
     SESSION_LOGS_TWO,
     SEVERAL_ROWS,
+    SKIPPED_OR_OF_TWO,
+    STARTED_AFTER_FILTERING,
     VIEW_CHANGED,
     WRITERS_FORGOTTEN,
 )
@@ -114,6 +118,7 @@ def test_scheme_is_excused_where_its_cause_comes_first(dialect, name, cause, oth
 PLAIN = "flags=transactional"
 TABLES = f"| T1{{a}} domain=0 {PLAIN} | T2{{b}} domain=0 | T3{{c}} domain=1 {PLAIN} | "
 ONE = "certified T1 outcome=positive gtid=g:1"
+TWO = f"{ONE} ; certified T2 outcome=positive gtid=g:2"
 SOURCE = "| T1{a} session=s1 | T2{b} session=s1 | T3{a} session=s2 | "
 PREPARED = "begun T1 ; prepared T1 ; begun T2"
 FLUSHED = {one: f"flushed T{one} {one}<0 note=plain" for one in (1, 2, 3)}
@@ -166,6 +171,25 @@ FLUSHED = {one: f"flushed T{one} {one}<0 note=plain" for one in (1, 2, 3)}
         (
             LOGGED_BESIDE, SOURCE, f"{FLUSHED[1]} ; {FLUSHED[2]}",
             f"{FLUSHED[1]} ; engine_committed T1 ; {FLUSHED[2]}",
+        ),
+        (
+            COMMITS_REORDERED, LOG, f"{TWO} ; engine_committed T2",
+            f"{TWO} ; engine_committed T1 ; engine_committed T2",
+        ),
+        (COMMITS_REORDERED, LOG, f"{TWO} ; engine_committed T2", f"{TWO} ; engine_committed T3"),
+        (NUMBER_SKIPPED, LOG, "flushed T1 gtid=s:2", "flushed T1 gtid=s:1 ; flushed T2 gtid=s:2"),
+        (
+            NUMBER_SKIPPED, LOG, "flushed T1 gtid=s:1 ; flushed T2 gtid=s:3",
+            "flushed T1@r1 gtid=s:1 ; flushed T1@r2 gtid=s:1",
+        ),
+        (
+            SKIPPED_OR_OF_TWO, LOG, "flushed T1 gtid=s:1 ; flushed T2 gtid=t:1",
+            "flushed T1 gtid=s:1 ; flushed T2 gtid=s:2",
+        ),
+        (SKIPPED_OR_OF_TWO, LOG, "flushed T1 gtid=s:2", "flushed T1 gtid=s:1"),
+        (
+            STARTED_AFTER_FILTERING, LOG, "skipped T1 note=filtered ; started",
+            "started ; skipped T1 note=filtered ; started @r2",
         ),
         (
             VIEW_CHANGED, LOG, "view_installed view=1 ; view_installed view=2",

@@ -138,7 +138,6 @@ class ApplierSubject(Subject):
         _breaches_of_al1(
             "logged_numbers_rise_above_last_committed",
             because="the text raises last_committed to the number that it gives next",
-            cause=BARRIER,
         ),
     )
     unreachable: ClassVar[Mapping[str, frozenset[str]]] = {

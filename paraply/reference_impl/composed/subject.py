@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar
 
+from paraply.reference_impl.causes import COMMITS_REORDERED
 from paraply.reference_impl.certification.dialects import DIALECTS, dialect_named
 from paraply.reference_impl.certification.subject import (
     BROKEN_BY_TIMESTAMPS,
@@ -98,6 +99,7 @@ class ComposedSubject(Subject):
             breaks=frozenset({"refusals_are_deserved"}),
             because="commit order is kept among remote transactions: one may be there before the "
             "client's that it had seen, which is certified and has yet to commit",
+            cause=COMMITS_REORDERED,
         ),
     )
     schema: ClassVar[tuple[TableSchema, ...]] = (TABLE,)

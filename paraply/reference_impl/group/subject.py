@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar
 
-from paraply.reference_impl.causes import DDL, VIEW_CHANGED, WRONG_STAMP
+from paraply.reference_impl.causes import COMMITS_REORDERED, DDL, VIEW_CHANGED, WRONG_STAMP
 from paraply.reference_impl.certification.dialects import DIALECTS, dialect_named
 from paraply.reference_impl.certification.subject import (
     BROKEN_BY_TIMESTAMPS,
@@ -135,6 +135,7 @@ class GroupSubject(Subject):
             breaks=frozenset({"refusals_are_deserved"}),
             because="commit order is kept among remote transactions: one may be there before the "
             "session's that it had seen, which is certified and has yet to commit",
+            cause=COMMITS_REORDERED,
             scope=Workload(
                 transactions=6,
                 rows=4,
