@@ -11,8 +11,8 @@ from paraply.vocabulary.events import Event, EventKind, Outcome
 from paraply.vocabulary.history import History
 from paraply.vocabulary.transactions import Transaction, TransactionId, TransactionKind
 
-PLAIN, USED = "plain", "was used"
-"""Note of a logged transaction with a complete write set, and why a GTID is refused."""
+PLAIN, BLOCKING, USED = "plain", "blocking", "was used"
+"""Notes of logged transactions, with a complete write set or unlocked early, and of refusals."""
 
 
 def _crashes(history: History) -> bool:
@@ -252,7 +252,8 @@ def _logged_pairs(history: History) -> Iterator[tuple[Transaction, Transaction, 
 
 
 def _commits_between(history: History) -> bool:
-    return any(is_committed for _, _, is_committed in _logged_pairs(history))
+    is_blocking = any(event.note == BLOCKING for event in history.events_of(EventKind.FLUSHED))
+    return is_blocking or any(is_committed for _, _, is_committed in _logged_pairs(history))
 
 
 def _session_logs_two(history: History) -> bool:
@@ -266,9 +267,11 @@ def _forgets_writers(history: History) -> bool:
         if event.kind is EventKind.RELAY_ROTATED or event.note != PLAIN:
             return True
         if event.transaction is not None:
-            items |= history.transaction(event.transaction).write_set
-        if isinstance(size, int) and len(items) > size:
-            return True
+            written = history.transaction(event.transaction).write_set
+            # The server counts items of the history twice, too.
+            if isinstance(size, int) and len(items) + len(written) > size:
+                return True
+            items |= written
     return False
 
 
@@ -396,7 +399,8 @@ COLLECTION = Cause("a member forgets the writers that all have applied", _collec
 OWN_GTID_USED = Cause("a transaction is tried again, and its own GTID was used", _finds_own_gtid)
 GTID_TWICE = Cause("a member certifies two transactions with one GTID", _certifies_gtid_twice)
 COMMITTED_BETWEEN = Cause(
-    "a transaction commits before another one is logged that it does not conflict with",
+    "a transaction commits before another one is logged that it does not conflict with, or unlocks "
+    "its rows before its commit",
     _commits_between,
 )
 SESSION_LOGS_TWO = Cause(

@@ -161,9 +161,10 @@ FLUSHED = {one: f"flushed T{one} {one}<0 note=plain" for one in (1, 2, 3)}
         (WRITERS_FORGOTTEN, SOURCE, f"{FLUSHED[1]} ; relay_rotated", FLUSHED[1]),
         (WRITERS_FORGOTTEN, SOURCE, "flushed T1 1<0 note=keyless", FLUSHED[1]),
         (
-            WRITERS_FORGOTTEN, f'options={{"history_size":1}} {SOURCE}',
-            f"{FLUSHED[1]} ; {FLUSHED[2]}", f"{FLUSHED[1]} ; {FLUSHED[3]}",
+            WRITERS_FORGOTTEN, f'options={{"history_size":2}} {SOURCE}',
+            f"{FLUSHED[1]} ; {FLUSHED[2]} ; {FLUSHED[3]}", f"{FLUSHED[1]} ; {FLUSHED[2]}",
         ),
+        (COMMITTED_BETWEEN, SOURCE, "flushed T1 1<0 note=blocking", FLUSHED[1]),
         (
             FORGOTTEN_OR_SESSION, SOURCE, f"{FLUSHED[1]} ; {FLUSHED[2]}",
             f"{FLUSHED[2]} ; {FLUSHED[3]}",
