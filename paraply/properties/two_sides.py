@@ -3,8 +3,7 @@
 A subject that serialises everything breaks few safety properties. So each one names its *twins*,
 properties of precision or progress that such a subject breaks, or one of a few reasons why holding
 back cannot be its breach. Where a schedule decides when each step comes, the earliest moment is not
-in the history: there the twin demands that the step comes at all. ``NOT_JUDGED`` has properties
-whose twin is still to be written.
+in the history: there the twin demands that the step comes at all, or in some history of a campaign.
 """
 
 from __future__ import annotations
@@ -83,6 +82,11 @@ TWINS: dict[str, str] = {
     "sleepers_are_woken_for_cause": (
         "coordinators_sleep_below_the_mark_only applier_reaches_the_end"
     ),
+    "attempts_end_with_the_configured_retries": "applier_does_not_give_up sound_log_never_fails",
+    "queues_have_at_most_the_configured_groups": "transactions_are_queued_at_once",
+    "coordinators_run_ahead_within_their_limit": "a_coordinator_runs_ahead_of_its_workers",
+    "source_restarts_drain_the_workers": "transactions_are_queued_at_once",
+    "retries_wait_for_all_before": "retries_begin_at_once replica_never_stalls",
     # certification
     "first_certified_wins": "only_conflicts_are_refused refusals_are_deserved",
     "gtids_are_unique": "gtid_numbers_leave_no_gap gtids_come_from_their_origins_block",
@@ -106,7 +110,13 @@ TWINS: dict[str, str] = {
     "equal_keys_share_an_item": "items_are_shared_for_a_reason",
     "whole_values_have_items_of_their_own": "items_are_shared_for_a_reason",
     "children_share_an_item_with_their_parents": "items_are_shared_for_a_reason",
+    "numbering_sources_commit_in_log_order": (
+        "numbering_sources_commit_what_they_log a_source_logs_beside_an_uncommitted_one"
+    ),
+    "files_end_with_committed_transactions": "a_source_begins_a_file",
     # group
+    "write_sets_depend_on_earlier_writers": "a_write_set_runs_beside_an_unseen_one",
+    "senders_saw_writers_of_other_members": "a_write_set_runs_beside_an_unseen_one",
     "members_write_after_their_backlog": "clients_are_served_to_the_end",
     "remote_transactions_commit_as_certified": "members_end_at_rest",
     "own_transactions_commit_after_what_they_saw": "only_conflicts_are_refused",
@@ -149,7 +159,9 @@ TWINS: dict[str, str] = {
     "smaller_numbers_are_noticed": (
         "only_smaller_numbers_are_refused only_smaller_numbers_are_warned_of"
     ),
+    "binlog_positions_are_logged": "binlog_positions_end_with_what_is_logged",
     # readers
+    "session_reads_never_go_back": "sessions_read_their_writes",
     "readers_see_prefixes": "snapshots_show_the_newest_versions",
     "reads_never_go_back": "snapshots_show_the_newest_versions",
     "replica_reads_fit_one_order": "snapshots_show_the_newest_versions",
@@ -203,6 +215,8 @@ ALONE: dict[Alone, str] = {
         sources_refuse_where_they_have_purged stable_sets_are_what_reports_have_in_common
         stated_gtid_sets_name_their_transactions view_changes_are_zero_zero views_follow_one_another
     """,
+    # A replica that applies late breaks sessions_read_their_writes. How long a session waits before
+    # it reads is its client's choice, and not recorded.
     Alone.ITSELF: """
         applier_does_not_give_up applier_reaches_the_end auto_position_finds_what_it_asks
         certified_transactions_are_executed broadcasts_tell_what_is_executed
@@ -216,8 +230,9 @@ ALONE: dict[Alone, str] = {
         position_covers_all_that_is_applied preemptive_collections_count_all_as_stable
         received_groups_are_applied_or_passed_over recovered_positions_cover_the_synced_log
         replica_never_stalls replicas_connect_unless_refused replicas_ask_for_what_they_lack
-        replicas_come_to_rest retries_are_certified_again shown_positions_keep_up
-        shutdowns_that_end_waits_take_place snapshots_show_every_row sound_log_never_fails
+        replicas_come_to_rest retries_are_certified_again sessions_read_their_writes
+        shown_positions_keep_up shutdowns_that_end_waits_take_place snapshots_show_every_row
+        sound_log_never_fails
         source_is_refused_only_with_reason sources_at_rest_have_served_their_clients
         sources_stall_only_for_replicas state_has_one_entry_per_domain
         stopped_positions_cover_the_last_commit survivors_follow_the_promoted_server
@@ -255,24 +270,6 @@ ALONE: dict[Alone, str] = {
 }
 """Reason -> the safety properties that need no twin for it."""
 
-NOT_JUDGED = frozenset(
-    {
-        "attempts_end_with_the_configured_retries",
-        "binlog_positions_are_logged",
-        "coordinators_run_ahead_within_their_limit",
-        "files_end_with_committed_transactions",
-        "numbering_sources_commit_in_log_order",
-        "queues_have_at_most_the_configured_groups",
-        "retries_wait_for_all_before",
-        "senders_saw_writers_of_other_members",
-        "session_reads_never_go_back",
-        "sessions_read_their_writes",
-        "source_restarts_drain_the_workers",
-        "write_sets_depend_on_earlier_writers",
-    }
-)
-"""Safety properties whose twin is still to be written."""
-
 _REASONS = {name: reason for reason, names in ALONE.items() for name in names.split()}
 
 
@@ -292,9 +289,8 @@ def other_side(prop: Property) -> str:
         return ""
     if twins := twins_of(prop.name):
         return f"Twins: {', '.join(twins)}"
-    if reason := reason_alone(prop.name):
-        return f"No twin: {reason.value}"
-    return "No twin yet: a subject that holds back too much for it is not noticed"
+    reason = reason_alone(prop.name)
+    return f"No twin: {reason.value}" if reason is not None else ""
 
 
 def placings(name: str) -> Iterator[str]:
@@ -303,5 +299,3 @@ def placings(name: str) -> Iterator[str]:
         yield "TWINS"
     for reason, names in ALONE.items():
         yield from (reason.name for each in names.split() if each == name)
-    if name in NOT_JUDGED:
-        yield "NOT_JUDGED"

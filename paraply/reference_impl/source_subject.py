@@ -11,6 +11,12 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import ClassVar
 
+from paraply.reference_impl.causes import (
+    COMMITTED_BETWEEN,
+    FORGOTTEN_OR_SESSION,
+    SESSION_LOGS_TWO,
+    WRITERS_FORGOTTEN,
+)
 from paraply.reference_impl.certification.trackers import (
     CommitOrderTracker,
     TrackedTransaction,
@@ -18,7 +24,7 @@ from paraply.reference_impl.certification.trackers import (
     WritesetTracker,
 )
 from paraply.reference_impl.recorder import Recorder
-from paraply.reference_impl.subject import Option, Subject, Workload, register_subject
+from paraply.reference_impl.subject import Cause, Option, Subject, Workload, register_subject
 from paraply.vocabulary.events import EventKind
 from paraply.vocabulary.history import OptionValue
 from paraply.vocabulary.schedule import Schedule
@@ -109,6 +115,12 @@ class SourceSubject(Subject):
         "commit_order": frozenset({"last_committed_is_minimal"}),
         "writeset": frozenset({"last_committed_is_minimal", "timestamps_keep_session_order"}),
         "writeset_session": frozenset({"last_committed_is_minimal"}),
+    }
+    causes: ClassVar[Mapping[str, Cause]] = {"timestamps_keep_session_order": SESSION_LOGS_TWO}
+    causes_in: ClassVar[Mapping[str, Mapping[str, Cause]]] = {
+        "commit_order": {"last_committed_is_minimal": COMMITTED_BETWEEN},
+        "writeset": {"last_committed_is_minimal": WRITERS_FORGOTTEN},
+        "writeset_session": {"last_committed_is_minimal": FORGOTTEN_OR_SESSION},
     }
     # The history lists all true dependencies, also those outside the write set.
     unreachable: ClassVar[Mapping[str, frozenset[str]]] = {

@@ -204,6 +204,7 @@ class Subject(ABC):
         dialects: its rules, the default first.
         breaks: dialect -> properties that a search must find broken, as documented.
         causes: property -> event that must precede its breach.
+        causes_in: dialect -> the same, where the dialect has a cause of its own.
         breaks_where: additional breaches under some options.
         follows: rare further breaches with the same cause.
         schema: tables of histories with rows.
@@ -218,6 +219,7 @@ class Subject(ABC):
     options: ClassVar[tuple[Option, ...]] = ()
     breaks: ClassVar[Mapping[str, frozenset[str]]] = {}
     causes: ClassVar[Mapping[str, Cause]] = {}
+    causes_in: ClassVar[Mapping[str, Mapping[str, Cause]]] = {}
     breaks_where: ClassVar[tuple[KnownBreaches, ...]] = ()
     follows: ClassVar[tuple[KnownBreaches, ...]] = ()
     schema: ClassVar[tuple[TableSchema, ...]] = ()
@@ -282,7 +284,8 @@ class Subject(ABC):
             if known.includes(name, dialect, settings)
         ]
         if name in self.breaks.get(dialect, ()):
-            found.append(self.causes.get(name, NO_CAUSE_ASKED))
+            causes = {**self.causes, **self.causes_in.get(dialect, {})}
+            found.append(causes.get(name, NO_CAUSE_ASKED))
         return tuple(found)
 
     def settings_of(self, workload: Workload) -> dict[str, OptionValue]:

@@ -39,6 +39,7 @@ RULES = (
     "members_decide_alike",
     "gtids_are_unique",
     "replica_logs_domains_in_order",
+    "a_write_set_runs_beside_an_unseen_one",
 )
 
 
@@ -129,6 +130,22 @@ def test_depends_seqno_that_is_lowered_is_found(recorded):
     stamp = LogicalTimestamp.as_recorded(before, later.timestamp.sequence_number)
     forged = with_transaction(history, replace(later, timestamp=stamp))
     assert broken(forged) == {"write_sets_depend_on_earlier_writers"}
+
+
+@pytest.mark.parametrize("held_back", ["depends", "seen"])
+def test_cluster_that_serialises_has_no_write_set_beside_another(recorded, held_back):
+    forged = []
+    for place, one in enumerate(recorded[0].transactions, start=1):
+        stamp, number = one.timestamp, one.timestamp.sequence_number
+        if held_back == "depends":
+            stamp = LogicalTimestamp.as_recorded(number - 1, number)
+        seen = place - 1 if held_back == "seen" else one.snapshot_version
+        forged.append(replace(one, timestamp=stamp, snapshot_version=seen))
+    serial = replace(recorded[0], transactions=tuple(forged))
+    # No safety property sees it. What its appliers did meanwhile is as recorded.
+    assert broken(serial) <= {"starts_respect_last_committed"}
+    prop = property_named("a_write_set_runs_beside_an_unseen_one")
+    assert verdict_of(serial, prop) is Verdict.UNKNOWN
 
 
 def test_write_set_whose_sender_had_seen_less_is_found(recorded):

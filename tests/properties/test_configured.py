@@ -6,6 +6,7 @@ import pytest
 
 from paraply.properties.apply.commit_groups import commit_groups_are_counted_one_by_one
 from paraply.properties.apply.configured import (
+    a_coordinator_runs_ahead_of_its_workers,
     a_transaction_waits_for_its_worker,
     all_configured_workers_are_busy,
     attempts_end_with_the_configured_retries,
@@ -162,3 +163,26 @@ def test_committed_transactions_leave_room():
     given = "scheduled T{0} worker=0 ; engine_committed T{0} worker=1"
     history = limited("workers", 1, " ; ".join(given.format(one) for one in (1, 2)))
     assert verdict(history, coordinators_run_ahead_within_their_limit) is Verdict.HOLDS
+
+
+@pytest.mark.parametrize(
+    ("workers", "events", "expected"),
+    [
+        (2, "{1} ; {2} ; {3} ; {4}", True),
+        (2, "{1} ; {2} ; {3} ; engine_committed T1 worker=1 ; {4}", False),
+        (1, "{1} ; {2}", True),
+        (1, "{1} ; crashed ; recovered ; {2}", False),
+    ],
+)
+def test_coordinator_fills_its_list_of_jobs(workers, events, expected):
+    given = [f"scheduled T{one} worker=0" for one in range(5)]
+    log = f'options={{"workers":{workers}}} | T1{{a}} | T2{{b}} | T3{{c}} | T4{{d}} | '
+    history = history_of(log + events.format(*given))
+    assert bool(a_coordinator_runs_ahead_of_its_workers(history)) is expected
+
+
+@pytest.mark.parametrize(("workers", "is_judged"), [(0, False), (1, True), (2, False)])
+def test_short_log_fills_no_list_of_jobs(workers, is_judged):
+    name = a_coordinator_runs_ahead_of_its_workers.__name__
+    (prop,) = [one for one in registered_properties() if one.name == name]
+    assert prop.applies_to(limited("workers", workers, "scheduled T1 worker=0")) is is_judged

@@ -6,6 +6,7 @@ import pytest
 
 from paraply.properties.apply.parallel_apply import starts_respect_last_committed
 from paraply.properties.group.galera import (
+    a_write_set_runs_beside_an_unseen_one,
     senders_saw_writers_of_other_members,
     write_sets_depend_on_earlier_writers,
 )
@@ -127,3 +128,15 @@ def test_applier_waits_for_depends_seqno(begins, expected):
         ),
     )
     assert verdict(run, starts_respect_last_committed) is expected
+
+
+@pytest.mark.parametrize(
+    ("depends", "seen", "expected"),
+    [(10, 1, True), (19, 1, True), (20, 1, False), (10, 2, False)],
+)
+def test_write_set_runs_beside_what_its_sender_had_not_seen(depends, seen, expected):
+    run = history(
+        write_set(1, "a"), write_set(2, "b", depends=10, seen=1),
+        write_set(3, "a", depends=depends, seen=seen, origin="m2"),
+    )  # fmt: skip
+    assert bool(a_write_set_runs_beside_an_unseen_one(run)) is expected

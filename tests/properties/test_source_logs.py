@@ -7,10 +7,13 @@ from dataclasses import replace
 import pytest
 
 from paraply.properties.certification.source_logs import (
+    a_source_begins_a_file,
+    a_source_logs_beside_an_uncommitted_one,
     files_end_with_committed_transactions,
     numbering_sources_commit_in_log_order,
     numbering_sources_commit_what_they_log,
 )
+from paraply.properties.registry import registered_properties
 from paraply.vocabulary.verdict import Verdict
 from tests.properties.histories import history_of, verdict
 
@@ -58,3 +61,46 @@ def test_source_that_crashed_or_was_cut_off_may_leave_what_it_logged():
     assert verdict(cut, numbering_sources_commit_what_they_log) is Verdict.UNKNOWN
     unrecorded = history_of(LOGGED.rstrip(" ;"))
     assert verdict(unrecorded, numbering_sources_commit_what_they_log) is Verdict.UNKNOWN
+
+
+@pytest.mark.parametrize(
+    ("events", "expected"),
+    [
+        ("flushed T1 1<0 ; flushed T2 2<0 ; engine_committed T1 ; engine_committed T2", True),
+        ("flushed T1 1<0 ; engine_committed T1 ; flushed T2 2<0 ; engine_committed T2", False),
+    ],
+)
+def test_source_that_commits_first_logs_nothing_beside(events, expected):
+    history = history_of(f"T1{{a}} | T2{{b}} | {events}")
+    assert bool(a_source_logs_beside_an_uncommitted_one(history)) is expected
+
+
+@pytest.mark.parametrize(
+    ("events", "expected"),
+    [
+        ("flushed T1 1<0 ; relay_rotated ; flushed T2 1<0", True),
+        ("flushed T1 1<0 ; flushed T2 2<0 ; relay_rotated", False),
+        ("flushed T1 1<0 ; flushed T2 2<0", False),
+    ],
+)
+def test_file_begins_while_sessions_go_on(events, expected):
+    history = history_of(f"T1{{a}} | T2{{b}} | {events}")
+    assert bool(a_source_begins_a_file(history)) is expected
+
+
+@pytest.mark.parametrize(
+    ("name", "good", "other"),
+    [
+        ("a_source_begins_a_file", 'options={"rotations":1}', 'options={"rotations":0}'),
+        ("a_source_logs_beside_an_uncommitted_one", "session=s2", "session=s1"),
+    ],
+)
+def test_one_session_or_one_file_has_no_such_situation(name, good, other):
+    (prop,) = [one for one in registered_properties() if one.name == name]
+
+    def log(text):
+        header, session = (text, "session=s2") if "options" in text else ("", text)
+        return history_of(f"{header} | T1{{a}} session=s1 | T2{{b}} {session} | flushed T1 1<0")
+
+    assert prop.applies_to(log(good))
+    assert not prop.applies_to(log(other))

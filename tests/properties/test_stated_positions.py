@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from paraply.properties.gtid.stated_positions import (
+    binlog_positions_end_with_what_is_logged,
     current_positions_add_own_writes,
     filters_leave_out_what_they_name,
     only_known_groups_are_passed_over,
@@ -223,3 +224,26 @@ def test_own_writes_do_not_move_the_slave_position():
         "engine_committed T1@s1 gtid=0-1-1", 'stopped @s1 gtid_set="" note=gtid_slave_pos'
     )  # fmt: skip
     assert not slave_positions_end_with_what_was_passed(own)
+
+
+LOGGED = 'position_saved @s1 gtid_set="{}" note=gtid_binlog_pos'
+
+
+def test_logged_position_leaves_nothing_out():
+    both = (S1, "flushed T3@s1 gtid=1-2-1", "flushed T2@s1 gtid=0-1-2")
+    whole = run(*both, LOGGED.format("0-1-2,1-2-1"))
+    assert verdict(whole, binlog_positions_end_with_what_is_logged) is Verdict.HOLDS
+    old, lacking = run(*both, LOGGED.format("0-1-1,1-2-1")), run(*both, LOGGED.format("0-1-2"))
+    (breach,) = binlog_positions_end_with_what_is_logged(old)
+    assert str(breach) == (
+        "s1 states (0-1-1,1-2-1) in gtid_binlog_pos; the last that it logged in the domain is 0-1-2"
+    )
+    (breach,) = binlog_positions_end_with_what_is_logged(lacking)
+    assert breach.logged == "1-2-1"
+
+
+def test_logged_position_of_a_server_that_logged_nothing_is_not_judged():
+    other = run("flushed T1@s2 gtid=0-1-1", LOGGED.format(""))
+    assert verdict(other, binlog_positions_end_with_what_is_logged) is Verdict.UNKNOWN
+    applied = run(S1, 'position_saved @s1 gtid_set="" note=gtid_slave_pos')
+    assert not binlog_positions_end_with_what_is_logged(applied)

@@ -213,3 +213,19 @@ def coordinators_run_ahead_within_their_limit(history: History) -> list[LimitExc
     """A coordinator has at most three transactions for each worker under way."""
     limit = AHEAD * max(1, _limit(history, WORKERS))
     return _breaches(_distributed(history), "under way as number", limit)
+
+
+def logs_for_full_lists(history: History) -> bool:
+    """A coordinator distributes a log of two transactions or more for each worker."""
+    least = 2 * _limit(history, WORKERS) if configured(WORKERS)(history) else 0
+    return len(history.transactions) >= least and distributing_coordinators(history)
+
+
+@sometimes(
+    of=logs_for_full_lists,
+    source="WL#4648, internal requirement 2: the list of jobs has at least one for each worker",
+)
+def a_coordinator_runs_ahead_of_its_workers(history: History) -> bool:
+    """A coordinator had two transactions for each worker under way: one applied, one waiting."""
+    least = 2 * _limit(history, WORKERS)
+    return max((number for _, number in _distributed(history)), default=0) >= least

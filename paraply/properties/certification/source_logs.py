@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
-from paraply.properties.registry import Violation, always
+from paraply.properties.registry import Violation, always, sometimes
 from paraply.properties.vocabularies import numbering_sources
 from paraply.vocabulary.events import EventKind
 from paraply.vocabulary.history import History
@@ -143,3 +144,32 @@ def ended_sources(history: History) -> bool:
 def numbering_sources_commit_what_they_log(history: History) -> tuple[LoggedNotCommitted, ...]:
     """Where nothing more can happen, a source that did not crash has committed all it logged."""
     return tuple(lacking for lacking, is_committed in _logged(history) if not is_committed)
+
+
+def several_sessions(history: History) -> bool:
+    """Sources of a controlled run number what several sessions log."""
+    sessions = {one.session for one in history.transactions}
+    return len(sessions) > 1 and numbering_sources(history)
+
+
+@sometimes(
+    of=several_sessions,
+    source="MYSQL_BIN_LOG::ordered_commit: a session may log while others commit",
+)
+def a_source_logs_beside_an_uncommitted_one(history: History) -> bool:
+    """A source logged a transaction when it had not committed another one that it had logged."""
+    return any(left for _, _, left in _pending(history, EventKind.FLUSHED))
+
+
+def ordered_rotations(history: History) -> bool:
+    """Sources of a controlled run number several transactions, and may begin files."""
+    may_rotate = bool(history.header.options.get("rotations"))
+    return may_rotate and len(history.transactions) > 1 and numbering_sources(history)
+
+
+@sometimes(of=ordered_rotations, source="FLUSH BINARY LOGS; max_binlog_size")
+def a_source_begins_a_file(history: History) -> bool:
+    """A source began the next file of its log, though sessions went on."""
+    steps = list(history.events_of(EventKind.FLUSHED, EventKind.RELAY_ROTATED))
+    kinds = [event.kind for event in steps]
+    return (EventKind.RELAY_ROTATED, EventKind.FLUSHED) in pairwise(kinds)

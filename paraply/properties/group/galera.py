@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from paraply.properties.registry import Violation, always
+from paraply.properties.registry import Violation, always, sometimes
 from paraply.properties.vocabularies import galera_write_sets
 from paraply.vocabulary.history import History
 from paraply.vocabulary.timestamps import LogicalTimestamp
@@ -137,3 +137,22 @@ def senders_saw_writers_of_other_members(history: History) -> tuple[UnseenWriter
         for earlier, place, seen, later, item in _followers(history)
         if place > seen
     )
+
+
+@sometimes(
+    of=galera_write_sets,
+    source="wsrep_slave_threads > 1; Galera Certification: depends_seqno below the seqno before",
+)
+def a_write_set_runs_beside_an_unseen_one(history: History) -> bool:
+    """A write set passed, and may be applied, beside the one before, which its sender had not seen.
+
+    A cluster has none of these whose senders wait for all before, which refuses whatever they had
+    not seen, or which applies write sets one by one.
+    """
+    before: LogicalTimestamp | None = None
+    for place, one, timestamp in _write_sets(history):
+        is_unseen = (one.snapshot_version or 0) < place - 1
+        if before is not None and is_unseen and timestamp.last_committed < before.sequence_number:
+            return True
+        before = timestamp
+    return False

@@ -357,3 +357,44 @@ def slave_positions_end_with_what_was_passed(history: History) -> tuple[SlavePos
         for event, expected in _slave_positions(history)
         if tuple(sorted(entries_of(event.gtid_set))) != expected
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogPositionBehind(Violation):
+    """``gtid_binlog_pos`` leaves out the last transaction that the server logged in a domain."""
+
+    member: str
+    stated: str
+    logged: str
+
+    def __str__(self) -> str:
+        return (
+            f"{self.member} states ({self.stated}) in gtid_binlog_pos; the last that it logged in "
+            f"the domain is {self.logged}"
+        )
+
+
+def _binlog_positions(history: History) -> Iterator[tuple[Event, str]]:
+    """Yield each stated ``gtid_binlog_pos``, and the last that is logged of each domain."""
+    last: dict[str, dict[int | None, str]] = {}
+    for event in history.events_of(EventKind.FLUSHED, EventKind.POSITION_SAVED):
+        mine = last.setdefault(event.member, {})
+        if event.kind is EventKind.FLUSHED:
+            mine[domain_of(event.gtid)] = event.gtid
+        elif event.note == BINLOG_POSITION:
+            yield from ((event, gtid) for gtid in mine.values())
+
+
+@always(
+    of=numbered_logs_of_sources,
+    source="gtid_binlog_pos: the last event group in the binary log, for each domain",
+    witness=lambda history: sum(1 for _ in _binlog_positions(history)),
+    is_safety=False,
+)
+def binlog_positions_end_with_what_is_logged(history: History) -> tuple[LogPositionBehind, ...]:
+    """``gtid_binlog_pos`` has, of each domain, the last group that the server logged."""
+    return tuple(
+        LogPositionBehind(member=event.member, stated=event.gtid_set, logged=gtid)
+        for event, gtid in _binlog_positions(history)
+        if gtid not in entries_of(event.gtid_set)
+    )

@@ -12,7 +12,7 @@ from paraply.reference_impl.applier.replica import Budget, Replica
 from paraply.reference_impl.applier.row_store import RowStore
 from paraply.reference_impl.applier.sleeping import SleepingReplica
 from paraply.reference_impl.applier.source_log import Source, SourceSettings
-from paraply.reference_impl.causes import BARRIER, HOLE, RETRIES_USED_UP
+from paraply.reference_impl.causes import BARRIER, HOLE, OVERLAP, RETRIES_USED_UP
 from paraply.reference_impl.certification.dialects import DIALECTS
 from paraply.reference_impl.recorder import Recorder
 from paraply.reference_impl.subject import (
@@ -154,7 +154,10 @@ class ApplierSubject(Subject):
             frozenset({"replica_has_a_gap", "gap_free_states_are_the_sources"}),
         ),
     }
-    causes: ClassVar[Mapping[str, Cause]] = dict.fromkeys(_out_of_order, HOLE)
+    causes: ClassVar[Mapping[str, Cause]] = {
+        **dict.fromkeys(_out_of_order, HOLE),
+        "starts_respect_last_committed": OVERLAP,
+    }
     follows = (
         KnownBreaches(
             where="any options",

@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import ClassVar
 
+from paraply.reference_impl.causes import OWN_GTID_USED
 from paraply.reference_impl.certification.certifier import CertificationRequest, Certifier
 from paraply.reference_impl.certification.dialects import DIALECTS, dialect_named
 from paraply.reference_impl.certification.gtids import GROUP_NAME, Gtid
 from paraply.reference_impl.recorder import Recorder
-from paraply.reference_impl.subject import Option, Subject, Workload, register_subject
+from paraply.reference_impl.subject import Cause, Option, Subject, Workload, register_subject
 from paraply.vocabulary.events import EventKind
 from paraply.vocabulary.history import OptionValue
 from paraply.vocabulary.schedule import Schedule
@@ -40,6 +41,7 @@ class CertifierRetriesSubject(Subject):
         for name, dialect in DIALECTS.items()
         if not dialect.may_certify_gtid_again
     }
+    causes: ClassVar[Mapping[str, Cause]] = {"retries_are_certified_again": OWN_GTID_USED}
 
     # One member, different rows, no collection.
     unreachable: ClassVar[Mapping[str, frozenset[str]]] = {

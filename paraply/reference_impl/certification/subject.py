@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import ClassVar
 
+from paraply.reference_impl.causes import BARRIER, COLLECTION, GTID_TWICE
 from paraply.reference_impl.certification.certifier import Certifier
 from paraply.reference_impl.certification.dialects import DIALECTS, dialect_named
 from paraply.reference_impl.certification.gtids import GROUP_NAME, Gtid
@@ -13,6 +14,7 @@ from paraply.reference_impl.certification.run import ELSEWHERE, HERE, CertifierR
 from paraply.reference_impl.choices import choose_writes
 from paraply.reference_impl.recorder import Recorder
 from paraply.reference_impl.subject import (
+    Cause,
     KnownBreaches,
     Option,
     Subject,
@@ -34,6 +36,13 @@ BROKEN_BY_TIMESTAMPS: Mapping[str, frozenset[str]] = {
     "mysql_8_3": frozenset({"sequence_numbers_are_contiguous"}),
 }
 """Breaches by a dialect's timestamps."""
+CAUSES_OF_TIMESTAMPS: Mapping[str, Cause] = {
+    "sequence_numbers_are_contiguous": COLLECTION,
+    "last_committed_is_below_sequence_number": COLLECTION,
+    "last_committed_is_minimal": COLLECTION,
+    "barriers_are_ordered_with_all": BARRIER,
+}
+"""What comes before each."""
 _VIEW_CHANGES = frozenset(
     {
         "a_view_change_is_logged",
@@ -69,6 +78,7 @@ class CertifierSubject(Subject):
         Option(name="specified", default=False, meaning="some transactions bring their GTID"),
     )
     breaks = BROKEN_BY_TIMESTAMPS
+    causes = CAUSES_OF_TIMESTAMPS
     breaks_where = (
         KnownBreaches(
             where="specified=true",
@@ -78,6 +88,7 @@ class CertifierSubject(Subject):
             ),
             because="a GTID that is certified and not yet executed may be certified again; whoever "
             "has seen one of its two transactions passes for having seen both",
+            cause=GTID_TWICE,
             dialects=frozenset(
                 name for name, dialect in DIALECTS.items() if dialect.may_certify_gtid_again
             ),

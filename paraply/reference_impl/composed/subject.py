@@ -5,8 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar
 
+from paraply.reference_impl.causes import COMMITS_REORDERED
 from paraply.reference_impl.certification.dialects import DIALECTS, dialect_named
-from paraply.reference_impl.certification.subject import BROKEN_BY_TIMESTAMPS
+from paraply.reference_impl.certification.subject import (
+    BROKEN_BY_TIMESTAMPS,
+    CAUSES_OF_TIMESTAMPS,
+)
 from paraply.reference_impl.composed.group import ComposedGroup
 from paraply.reference_impl.composed.rows import TABLE
 from paraply.reference_impl.composed.run import ComposedBudget, ComposedRun
@@ -85,6 +89,7 @@ class ComposedSubject(Subject):
         Option(name="reads", default=4, small=0, meaning="snapshots that readers take"),
     )
     breaks = BROKEN_BY_TIMESTAMPS
+    causes = CAUSES_OF_TIMESTAMPS
     follows = (
         KnownBreaches(
             where="one_commit_order=false, sessions=2",
@@ -94,6 +99,7 @@ class ComposedSubject(Subject):
             breaks=frozenset({"refusals_are_deserved"}),
             because="commit order is kept among remote transactions: one may be there before the "
             "client's that it had seen, which is certified and has yet to commit",
+            cause=COMMITS_REORDERED,
         ),
     )
     schema: ClassVar[tuple[TableSchema, ...]] = (TABLE,)

@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar
 
-from paraply.reference_impl.causes import DDL, WRONG_STAMP
+from paraply.reference_impl.causes import COMMITS_REORDERED, DDL, VIEW_CHANGED, WRONG_STAMP
 from paraply.reference_impl.certification.dialects import DIALECTS, dialect_named
-from paraply.reference_impl.certification.subject import BROKEN_BY_TIMESTAMPS, WITHOUT_VIEW_CHANGES
+from paraply.reference_impl.certification.subject import (
+    BROKEN_BY_TIMESTAMPS,
+    CAUSES_OF_TIMESTAMPS,
+    WITHOUT_VIEW_CHANGES,
+)
 from paraply.reference_impl.group.group import Group
 from paraply.reference_impl.group.run import TABLE, Budget, GroupRun
 from paraply.reference_impl.group.settings import Settings
@@ -101,12 +105,14 @@ class GroupSubject(Subject):
         ),
     )
     breaks = BROKEN_BY_TIMESTAMPS
+    causes = CAUSES_OF_TIMESTAMPS
     breaks_where = (
         KnownBreaches(
             where="single_primary=true, preemptive_rows_threshold>0, waits_for_backlog=false",
             applies=_new_primary_may_write_forgotten_rows,
             breaks=_WRITER_WAS_FORGOTTEN,
             because="a new primary writes rows whose writers were forgotten before it applied them",
+            cause=VIEW_CHANGED,
         ),
         KnownBreaches(
             where="preserve_commit_order=false",
@@ -129,6 +135,7 @@ class GroupSubject(Subject):
             breaks=frozenset({"refusals_are_deserved"}),
             because="commit order is kept among remote transactions: one may be there before the "
             "session's that it had seen, which is certified and has yet to commit",
+            cause=COMMITS_REORDERED,
             scope=Workload(
                 transactions=6,
                 rows=4,
@@ -150,6 +157,7 @@ class GroupSubject(Subject):
             breaks=_FORGOTTEN_TOO_EARLY | {"gtids_are_unique", "members_decide_alike"},
             because="members forget on their own timers what a new primary has not applied, and "
             "decide and number otherwise then",
+            cause=VIEW_CHANGED,
         ),
         KnownBreaches(
             where="waits_for_backlog=false",
@@ -157,6 +165,7 @@ class GroupSubject(Subject):
             breaks=_FORGOTTEN_TOO_EARLY | _WRITER_WAS_FORGOTTEN,
             because="no round of reports waits for a recovering member, so a row's version may be "
             "purged that a member has not applied when it takes writes",
+            cause=VIEW_CHANGED,
             dialects=frozenset(
                 name for name, dialect in DIALECTS.items() if not dialect.recovering_members_report
             ),

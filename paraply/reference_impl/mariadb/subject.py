@@ -7,13 +7,22 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from paraply.reference_impl.applier.row_store import RowStore
-from paraply.reference_impl.causes import HOLE, UNDONE, UNDONE_BETWEEN_DOMAINS
+from paraply.reference_impl.causes import (
+    HOLE,
+    IRREVERSIBLE,
+    OVERLAP,
+    OVERLAP_IN_CONFLICT,
+    OVERLAP_WITH_COMMIT,
+    UNDONE,
+    UNDONE_BETWEEN_DOMAINS,
+)
 from paraply.reference_impl.mariadb.driver import MEMBER, Settings
 from paraply.reference_impl.mariadb.modes import Mode, Rules
 from paraply.reference_impl.mariadb.replica import ParallelReplica
 from paraply.reference_impl.mariadb.source import GroupCommitSource, GroupSettings
 from paraply.reference_impl.recorder import Recorder
 from paraply.reference_impl.subject import (
+    Cause,
     KnownBreaches,
     Option,
     Subject,
@@ -160,6 +169,18 @@ class ParallelModesSubject(Subject):
         "optimistic_long_running": _SPECULATION,
         "aggressive_non_transactional": _SPECULATION | _MARKS,
         "conservative_non_transactional": _MARKS | _SEEN_AT_ONCE,
+    }
+    causes: ClassVar[Mapping[str, Cause]] = {
+        "rows_apply_as_logged": OVERLAP_IN_CONFLICT,
+        "commit_groups_never_overlap": OVERLAP,
+        "marked_transactions_wait_for_all_before": OVERLAP_WITH_COMMIT,
+        **dict.fromkeys(_SEEN_AT_ONCE, IRREVERSIBLE),
+    }
+    # They ignore marks.
+    causes_in: ClassVar[Mapping[str, Mapping[str, Cause]]] = {
+        name: {"marked_transactions_wait_for_all_before": OVERLAP}
+        for name, one in DIALECTS.items()
+        if one.mode is Mode.AGGRESSIVE
     }
     breaks_where = (
         KnownBreaches(

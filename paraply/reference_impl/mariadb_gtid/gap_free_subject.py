@@ -5,9 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar
 
+from paraply.reference_impl.causes import (
+    NUMBER_SKIPPED,
+    SKIPPED_OR_OF_TWO,
+    STARTED_AFTER_FILTERING,
+)
 from paraply.reference_impl.mariadb_gtid.gap_free import GapBudget, GapFreeServers
 from paraply.reference_impl.recorder import Recorder
-from paraply.reference_impl.subject import Option, Subject, Workload, register_subject
+from paraply.reference_impl.subject import Cause, Option, Subject, Workload, register_subject
 from paraply.vocabulary.history import OptionValue
 from paraply.vocabulary.schedule import Schedule
 
@@ -33,6 +38,12 @@ class GapFreeSubject(Subject):
         "mysql_5_6": _GROWS,
         "filters_drop": _HOLE | {"nothing_is_sent_again", "auto_position_finds_what_it_asks"},
         "allocates_early": _HOLE,
+    }
+    causes: ClassVar[Mapping[str, Cause]] = {
+        "state_has_one_entry_per_domain": SKIPPED_OR_OF_TWO,
+        "executed_sets_close_their_holes": NUMBER_SKIPPED,
+        "nothing_is_sent_again": STARTED_AFTER_FILTERING,
+        "auto_position_finds_what_it_asks": STARTED_AFTER_FILTERING,
     }
     unreachable: ClassVar[Mapping[str, frozenset[str]]] = {
         "mysql_5_6": frozenset({"executed_set_has_a_hole"}),

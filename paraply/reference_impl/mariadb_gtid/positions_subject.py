@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
-from paraply.reference_impl.causes import CRASH, HOLE, HOLE_OR_RESTART, RESTART
+from paraply.reference_impl.causes import CRASH, HOLE, HOLE_OR_RESTART, OVERLAP, RESTART
 from paraply.reference_impl.mariadb_gtid.event_groups import PositionSource
 from paraply.reference_impl.mariadb_gtid.position_store import (
     BinlogPosition,
@@ -114,6 +114,7 @@ class PositionsSubject(Subject):
     causes: ClassVar[Mapping[str, Cause]] = {
         **dict.fromkeys(_TWICE, HOLE_OR_RESTART),
         "recovered_positions_cover_the_synced_log": CRASH,
+        "position_rows_never_wait": OVERLAP,
         **dict.fromkeys((*_LOST, "stop_points_are_prefixes"), HOLE),
     }
     follows = (

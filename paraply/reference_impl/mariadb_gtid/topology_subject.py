@@ -138,13 +138,25 @@ class TopologySubject(Subject):
             "gtids_name_one_transaction",
         },
     }
-    causes: ClassVar[Mapping[str, Cause]] = dict.fromkeys(_NO_ORDER, ORDER_LOST)
+    causes: ClassVar[Mapping[str, Cause]] = dict.fromkeys(
+        _NO_ORDER
+        | _UNNOTICED
+        | {
+            "domains_are_applied_as_received",
+            "elected_source_has_what_survivors_have",
+            "gtids_name_one_transaction",
+            "known_positions_are_accepted",
+            "next_number_is_greatest_seen_plus_one",
+        },
+        ORDER_LOST,
+    )
     follows = (
         KnownBreaches(
             where="any options",
             applies=lambda _: True,
             breaks=frozenset({"elected_source_has_what_survivors_have"}),
             because="a server compares its position with the others' by numbers that went back",
+            cause=ORDER_LOST,
             dialects=frozenset({"going_back"}),
         ),
         KnownBreaches(
@@ -152,6 +164,7 @@ class TopologySubject(Subject):
             applies=lambda _: True,
             breaks=frozenset({"only_known_groups_are_passed_over"}),
             because="gtid_ignore_duplicates compares numbers, which have to rise in a domain",
+            cause=ORDER_LOST,
             dialects=frozenset({"going_back", "out_of_order"}),
         ),
         KnownBreaches(
@@ -159,6 +172,7 @@ class TopologySubject(Subject):
             applies=lambda _: True,
             breaks=frozenset({"known_positions_are_accepted"}),
             because="a source compares a position with the last number of its domain, which fell",
+            cause=ORDER_LOST,
             dialects=frozenset({"out_of_order"}),
         ),
         KnownBreaches(
@@ -166,6 +180,7 @@ class TopologySubject(Subject):
             applies=lambda _: True,
             breaks=frozenset({"received_groups_are_applied_before_a_promotion"}),
             because="an operator compares positions, which pass what is not yet applied",
+            cause=ORDER_LOST,
             dialects=frozenset({"out_of_order"}),
         ),
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
+from paraply.reference_impl.causes import LOGGED_BESIDE
 from paraply.reference_impl.recorder import Recorder
 from paraply.reference_impl.semi_sync.binlog import ReplicaState
 from paraply.reference_impl.semi_sync.cluster import Cluster
@@ -131,7 +132,11 @@ class SemiSyncSubject(Subject):
             {"stages_follow_the_binary_log", "readers_at_the_source_see_prefixes"}
         ),
     }
-    causes: ClassVar[Mapping[str, Cause]] = dict.fromkeys(NOT_LOSSLESS, SEEN_EARLY)
+    causes: ClassVar[Mapping[str, Cause]] = {
+        **dict.fromkeys(NOT_LOSSLESS, SEEN_EARLY),
+        "stages_follow_the_binary_log": LOGGED_BESIDE,
+        "readers_at_the_source_see_prefixes": LOGGED_BESIDE,
+    }
 
     breaks_where = (
         KnownBreaches(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar
 
+from paraply.reference_impl.causes import LOGGED_BESIDE
 from paraply.reference_impl.recorder import Recorder
 from paraply.reference_impl.semi_sync.binlog import ReplicaState
 from paraply.reference_impl.semi_sync.settings import Staging
@@ -56,6 +57,7 @@ class SemiSyncClockSubject(Subject):
             applies=lambda _: True,
             breaks=frozenset({"stages_follow_the_binary_log"}),
             because="binlog_order_commits=OFF lets transactions of a group commit in any order",
+            cause=LOGGED_BESIDE,
             dialects=frozenset({"mysql_unordered"}),
         ),
     )

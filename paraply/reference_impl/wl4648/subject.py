@@ -9,7 +9,16 @@ from typing import ClassVar
 from paraply.reference_impl.applier.commit_order import CommitOrderQueue, NoCommitOrder
 from paraply.reference_impl.applier.replica import Budget
 from paraply.reference_impl.applier.source_log import RelayLog, SourceSettings
-from paraply.reference_impl.causes import CRASH, HOLE_OR_CRASH
+from paraply.reference_impl.causes import (
+    CRASH,
+    HOLE_OR_CRASH,
+    LOCK_WAIT_TIMED_OUT,
+    OVERLAP,
+    OVERLAP_IN_CONFLICT,
+    OVERLAP_IN_SESSION,
+    SAVED_AMID,
+    SEVERAL_ROWS,
+)
 from paraply.reference_impl.certification.dialects import DIALECTS
 from paraply.reference_impl.recorder import Recorder
 from paraply.reference_impl.subject import (
@@ -177,6 +186,25 @@ class Wl4648Subject(Subject):
         "reads_never_go_back": HOLE_OR_CRASH,
         "applied_exactly_once": CRASH,
         "restart_reaches_the_sources_state": CRASH,
+        **dict.fromkeys(
+            _CONFLICTS | (_NEVER_ENDS - {"restart_reaches_the_sources_state"}), OVERLAP_IN_CONFLICT
+        ),
+        "gap_free_states_are_the_sources": OVERLAP_IN_CONFLICT,
+        "final_state_is_the_sources": OVERLAP_IN_CONFLICT,
+        "engine_commits_follow_the_log": OVERLAP,
+        "sessions_keep_their_order": OVERLAP_IN_SESSION,
+        "parts_are_shown_when_all_rows_are_changed": SEVERAL_ROWS,
+    }
+    # A local reader has the row.
+    causes_in: ClassVar[Mapping[str, Mapping[str, Cause]]] = {
+        "p3_serializable": dict.fromkeys(
+            (
+                "applier_does_not_give_up",
+                "sound_log_never_fails",
+                "replica_ends_in_the_sources_state",
+            ),
+            LOCK_WAIT_TIMED_OUT,
+        )
     }
     breaks_where = (
         KnownBreaches(
@@ -186,6 +214,7 @@ class Wl4648Subject(Subject):
             ),
             breaks=frozenset({"saved_positions_are_executed"}),
             because="the formula of the pseudo-code counts what was given to workers",
+            cause=SAVED_AMID,
         ),
     )
     follows = (
@@ -218,8 +247,10 @@ class Wl4648Subject(Subject):
         ),
     )
 
+    # P3 distributes a transaction when the one before has ended.
     unreachable: ClassVar[Mapping[str, frozenset[str]]] = {
         name: frozenset({"a_job_has_several_transactions"})
+        | ({"a_coordinator_runs_ahead_of_its_workers"} if name.startswith("p3") else set())
         for name, scheme in SCHEMES.items()
         if scheme.replica is not MergingReplica
     }

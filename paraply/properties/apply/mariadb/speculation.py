@@ -250,7 +250,7 @@ class _Queues:
             self.begun.add(transaction.id)
         elif event.kind is EventKind.PREPARED and not is_undone:
             self.committing.add(transaction.id)
-        elif event.kind is EventKind.ENGINE_COMMITTED and _ends_at_commit(transaction):
+        elif event.kind is EventKind.ENGINE_COMMITTED and ends_at_commit(transaction):
             self.given.pop(transaction.id, None)
 
     def may_begin(self, history: History, one: Transaction) -> bool:
@@ -276,7 +276,7 @@ class _Queues:
         )
 
 
-def _ends_at_commit(one: Transaction) -> bool:
+def ends_at_commit(one: Transaction) -> bool:
     """Return whether a transaction leaves its worker's queue when the engine commits it."""
     return one.kind is TransactionKind.DDL or TRANSACTIONAL in one.flags
 
