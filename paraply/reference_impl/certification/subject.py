@@ -131,7 +131,6 @@ class CertifierSubject(Subject):
                 "reported_rounds_end_in_a_collection",
                 "members_commit_in_different_orders",
                 "remote_transactions_commit_as_certified",
-                "members_converge",
             }
         ),
         **WITHOUT_VIEW_CHANGES,
