@@ -7,56 +7,28 @@ has the commands.
 
 from __future__ import annotations
 
-import re
-
 import pytest
 
+from ci.pages.composed_scopes import PAGE_PATH, SCOPES, command_of, page, workload_of
 from paraply.cli import build_parser
 from paraply.counterexamples.hunt import properties_of, system_of
-from paraply.counterexamples.workload_arguments import workload_of
+from paraply.counterexamples.workload_arguments import workload_of as workload_of_command
 from paraply.properties.registry import Expectation
 from paraply.properties.search import search
 from paraply.reference_impl.composed.subject import COMPOSED
 from paraply.reference_impl.group.commuting import SleepSet
-from paraply.reference_impl.subject import SIZES, Workload
 from paraply.registries import mutant_named, registered_mutants
 from paraply.vocabulary.schedule import Exploration
 from tests.conftest import REPOSITORY
 
 MUTANTS = [mutant.name for mutant in registered_mutants() if mutant.of == COMPOSED.name]
-FAULT = {"departures": 1}
-JOIN = {"joins": 1, "absent": 1}
-PRIMARY = {"single_primary": True}
-
-
-def scope(transactions, *, members=2, rows=1, dialect="wl8440", **options):
-    small = {"sessions": 1, "workers": 1, **options}
-    workload = Workload(
-        transactions=transactions, rows=rows, members=members, dialect=dialect, options=small
-    )
-    return COMPOSED.small_scope(workload)
-
-
-QUICK, LONG, NIGHTLY = (), pytest.mark.long(each=1), pytest.mark.nightly
 NEW = {"dialect": "mysql_8_4"}
-"""Without transactions for view changes, scopes are smaller."""
-SCOPES = {
-    "one": (2, QUICK, scope(1)),
-    "one, after commit": (4, QUICK, scope(1, after_commit=True)),
-    "two at a primary": (2, QUICK, scope(2, **PRIMARY)),
-    "two": (62, LONG, scope(2)),
-    "departure": (364, LONG, scope(1, **FAULT)),
-    "departure, after commit": (924, LONG, scope(1, **FAULT, after_commit=True)),
-    "departure, reader": (600, LONG, scope(1, **FAULT, **NEW, reads=1)),
-    "departure amid two": (480, LONG, scope(2, **FAULT, **NEW, **PRIMARY)),
-    "departure of three": (290, LONG, scope(1, members=3, **FAULT, **NEW, **PRIMARY)),
-    "join": (209, LONG, scope(1, **JOIN)),
-    "collection": (314, LONG, scope(1, **NEW, broadcasts=2)),
-    "recovery": (1_453, LONG, scope(1, **FAULT, **NEW, **PRIMARY, joins=1)),
-    "join amid two": (657, NIGHTLY, scope(2, **JOIN, **NEW)),
-    "two rows": (682, NIGHTLY, scope(2, rows=2, **NEW, sessions=2, workers=2)),
+FAULT = {"departures": 1}
+TIERS = {
+    **dict.fromkeys(SCOPES, pytest.mark.long(each=1)),
+    **dict.fromkeys(["one", "one, after commit", "two at a primary"], ()),
+    **dict.fromkeys(["join amid two", "two rows"], pytest.mark.nightly),
 }
-"""Name -> runs that differ, tier and workload. A departure is a crash or a leave."""
 CAUGHT = {
     "composed_answer_does_not_wait": "departure, after commit",
     "composed_applier_robs_sent_clients": "two",
@@ -65,35 +37,24 @@ CAUGHT = {
     "composed_client_reads_without_lock": "two",
     "composed_commit_does_not_wait": "one",
     "composed_commits_before_the_binary_log": "two at a primary",
+    "composed_crash_loses_the_newest_commit": "recovery",
+    "composed_crash_recovery_forgets_gtids": "recovery",
+    "composed_crash_recovery_rolls_back_what_is_logged": "recovery",
     "composed_donor_sends_what_waits": "join",
+    "composed_joiner_copies_gtids_only": "join",
     "composed_member_counts_itself": "one",
     "composed_own_overtakes_others": "departure",
     "composed_place_is_taken_at_dispatch": "departure",
     "composed_refused_locks_are_kept": "two",
     "composed_sending_counts_as_receipt": "one",
+    "composed_skipped_transaction_is_never_purged": "join",
+    "composed_skipped_transaction_keeps_its_place": "join",
     "composed_unlocks_when_sent": "two",
     "composed_waits_for_who_crashed": "departure",
+    "composed_waits_for_who_joined_later": "join",
     "composed_worker_ignores_deletes": "two",
 }
 """Mutant -> a scope of which some run shows it to the property that must detect it."""
-
-
-LEAST = Workload(dialect="wl8440")
-"""What the command takes where nothing is given."""
-
-
-def command_of(workload):
-    """Return the command that enumerates a scope."""
-    sizes = {name: getattr(workload, name) for name in ("dialect", *SIZES)}
-    small = COMPOSED.small_scope(Workload()).options
-    given = {name: one for name, one in workload.options.items() if one != small.get(name)}
-    return " ".join(
-        [
-            "paraply explore composed --exhaustive",
-            *(f"--{name}={one}" for name, one in sizes.items() if one != getattr(LEAST, name)),
-            *(f"--option {name}={str(one).lower()}" for name, one in sorted(given.items())),
-        ]
-    )
 
 
 def breaches(subject, workload):
@@ -111,13 +72,13 @@ def breaches(subject, workload):
 
 
 @pytest.mark.parametrize(
-    ("name", "runs", "workload"),
+    ("runs", "workload"),
     [
-        pytest.param(name, runs, workload, id=name, marks=tier)
-        for name, (runs, tier, workload) in SCOPES.items()
+        pytest.param(runs, workload, id=name, marks=TIERS[name])
+        for name, (runs, workload) in SCOPES.items()
     ],
 )
-def test_every_order_of_a_small_scope_breaks_nothing(name, runs, workload):
+def test_every_order_of_a_small_scope_breaks_nothing(runs, workload):
     command = command_of(workload)
     count, found = breaches(COMPOSED, workload)
     assert not found, command
@@ -125,28 +86,24 @@ def test_every_order_of_a_small_scope_breaks_nothing(name, runs, workload):
 
 
 def test_page_lists_each_scope_with_its_runs_and_its_command():
-    page = (REPOSITORY / "docs" / "explore.md").read_text(encoding="utf-8")
-    listed = dict(re.findall(r"# (.+): [\d,]+ runs\n(paraply explore composed .+)", page))
-    assert listed == {name: command_of(workload) for name, (_, _, workload) in SCOPES.items()}
-    for name, (runs, _, _) in SCOPES.items():
-        assert f"# {name}: {runs:,} runs\n" in page
+    assert (REPOSITORY / PAGE_PATH).read_text(encoding="utf-8") == page()
 
 
 @pytest.mark.parametrize("name", ["one", "recovery"])
 def test_listed_command_gives_the_scope(name):
-    *_, workload = SCOPES[name]
+    _, workload = SCOPES[name]
     _, *words = command_of(workload).split()
     arguments = build_parser(words).parse_args(words)
     assert arguments.exhaustive
-    assert COMPOSED.small_scope(workload_of(arguments, COMPOSED)) == workload
+    assert COMPOSED.small_scope(workload_of_command(arguments, COMPOSED)) == workload
 
 
 # That leaving out orders of actions that commute loses nothing.
 
 UNREDUCED = {
-    "one": scope(1),
-    "one, after commit": scope(1, after_commit=True),
-    "restart of an idle group": scope(0, **FAULT, joins=1),
+    "one": workload_of(1),
+    "one, after commit": workload_of(1, after_commit=True),
+    "restart of an idle group": workload_of(0, **FAULT, joins=1),
 }
 
 
@@ -168,13 +125,13 @@ def test_orders_that_are_left_out_of_a_scope_break_nothing(workload, monkeypatch
 @pytest.mark.nightly
 @pytest.mark.parametrize("dialect", ["wl8440", "mysql_8_4"])
 def test_orders_that_are_left_out_of_a_departure_break_nothing(dialect, monkeypatch):
-    assert not assert_same_breaches(monkeypatch, COMPOSED, scope(1, **FAULT, dialect=dialect))
+    assert not assert_same_breaches(monkeypatch, COMPOSED, workload_of(1, **FAULT, dialect=dialect))
 
 
 @pytest.mark.long(each=19)
 @pytest.mark.parametrize("name", MUTANTS)
 def test_orders_that_are_left_out_show_no_further_breach_of_a_mutant(name, monkeypatch):
-    assert_same_breaches(monkeypatch, mutant_named(name).subject, scope(1))
+    assert_same_breaches(monkeypatch, mutant_named(name).subject, workload_of(1))
 
 
 @pytest.mark.nightly
@@ -188,17 +145,17 @@ def test_orders_that_are_left_out_show_no_further_breach_of_a_mutant(name, monke
     ],
 )
 def test_orders_that_are_left_out_show_no_further_breach_at_a_departure(name, monkeypatch):
-    workload = scope(1, **FAULT, **NEW, after_commit="client" in name or "answer" in name)
+    workload = workload_of(1, **FAULT, **NEW, after_commit="client" in name or "answer" in name)
     assert assert_same_breaches(monkeypatch, mutant_named(name).subject, workload)
 
 
 # Which mutants the scopes show.
 
 
-@pytest.mark.long(each=8)
+@pytest.mark.long(each=1)
 @pytest.mark.parametrize(("name", "where"), CAUGHT.items(), ids=CAUGHT)
 def test_mutant_is_caught_in_a_scope(name, where):
     mutant = mutant_named(name)
-    _, _, workload = SCOPES[where]
+    _, workload = SCOPES[where]
     (prop,) = (one for one in properties_of(mutant.subject) if one.name == mutant.caught_by)
     assert search(system_of(mutant.subject, workload), prop, Exploration()) is not None
