@@ -32,6 +32,7 @@ GENERATED_PAGES = (
     "ci.pages.measured_replicas",
     "ci.pages.protocol",
     "ci.pages.commands",
+    "ci.pages.composed_scopes",
     "ci.pages.mutation_score",
     "ci.pages.mutation_score_models",
     "ci.pages.suite_mutants",

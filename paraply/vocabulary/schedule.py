@@ -8,7 +8,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from random import Random
-from typing import TypeVar, overload
+from typing import NamedTuple, TypeVar, overload
 
 from paraply.vocabulary.errors import ParaplyError, register
 from paraply.vocabulary.events import Event
@@ -80,8 +80,15 @@ def _out_of_range(position: int, index: int, count: int, label: str) -> ParaplyE
     )
 
 
-def _not_deterministic(position: int, count: int, counts: list[int], label: str) -> ParaplyError:
-    expected = counts[position] if position < len(counts) else "some"
+class _Offer(NamedTuple):
+    """How many options a question had, and those that an enumeration takes."""
+
+    options: int
+    indices: Sequence[int]
+
+
+def _not_deterministic(position: int, count: int, offers: list[_Offer], label: str) -> ParaplyError:
+    expected = offers[position].options if position < len(offers) else "some"
     return ParaplyError(
         SUBJECT_NOT_DETERMINISTIC,
         position=position + 1,
@@ -187,12 +194,12 @@ class DrawnSchedule(Schedule):
 class ExhaustiveSchedule(Schedule):
     """One run of an :class:`Exploration`."""
 
-    __slots__ = ("_bound", "_counts", "_prefix", "_reported", "skipped_at", "was_cut")
+    __slots__ = ("_bound", "_offers", "_prefix", "_reported", "skipped_at", "was_cut")
 
-    def __init__(self, prefix: list[int], counts: list[int], bound: int | None) -> None:
+    def __init__(self, prefix: list[int], offers: list[_Offer], bound: int | None) -> None:
         super().__init__()
         self._prefix = prefix
-        self._counts = counts
+        self._offers = offers
         self._bound = bound
         self.skipped_at: int | None = None
         """Choices before the skip."""
@@ -200,20 +207,24 @@ class ExhaustiveSchedule(Schedule):
 
     def choose_index(self, count: int, label: str = "") -> int:
         """Return this run's index."""
+        return self.choose_among(count, range(count), label)
+
+    def choose_among(self, count: int, indices: Sequence[int], label: str = "") -> int:
+        """Return this run's index, one of some in ascending order; no run takes another."""
         if count < 2:
             _refuse_empty(count, label)
             return 0
         position = len(self.choices)
-        index = self._prefix[position] if position < len(self._prefix) else 0
+        index = self._prefix[position] if position < len(self._prefix) else indices[0]
         if not 0 <= index < count:
             raise _out_of_range(position, index, count, label)
-        if position < len(self._counts):
-            if self._counts[position] != count:
-                raise _not_deterministic(position, count, self._counts, label)
+        if position < len(self._offers):
+            if self._offers[position].options != count:
+                raise _not_deterministic(position, count, self._offers, label)
         elif self._bound is not None and position >= self._bound:
             self.was_cut = True
         else:
-            self._counts.append(count)
+            self._offers.append(_Offer(count, indices))
         self.choices.append(index)
         return index
 
@@ -254,27 +265,28 @@ class Exploration:
         self.count = self.skipped = 0
         self.is_complete = False
         prefix = list(self._fixed)
-        counts: list[int] = []
+        offers: list[_Offer] = []
         cut = False
         while self._runs_max is None or self.count < self._runs_max:
             self.count += 1
-            schedule = ExhaustiveSchedule(prefix, counts, self._choices_max)
+            schedule = ExhaustiveSchedule(prefix, offers, self._choices_max)
             yield schedule
             if schedule.skipped_at is None and len(schedule.choices) < len(prefix):
-                raise _not_deterministic(len(schedule.choices), 0, counts, "")
+                raise _not_deterministic(len(schedule.choices), 0, offers, "")
             cut = cut or schedule.was_cut
             self.skipped += schedule.skipped_at is not None
             made = len(schedule.choices) if schedule.skipped_at is None else schedule.skipped_at
-            prefix, counts = _successor(
-                schedule.choices[: min(made, len(counts))], counts, len(self._fixed)
+            prefix, offers = _successor(
+                schedule.choices[: min(made, len(offers))], offers, len(self._fixed)
             )
             if not prefix:
                 self.is_complete = not cut
                 return
 
 
-def _successor(made: list[int], counts: list[int], fixed: int) -> tuple[list[int], list[int]]:
+def _successor(made: list[int], offers: list[_Offer], fixed: int) -> tuple[list[int], list[_Offer]]:
     for position in range(len(made) - 1, fixed - 1, -1):
-        if made[position] + 1 < counts[position]:
-            return [*made[:position], made[position] + 1], counts[: position + 1]
+        for index in offers[position].indices:
+            if index > made[position]:
+                return [*made[:position], index], offers[: position + 1]
     return [], []

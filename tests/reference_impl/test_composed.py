@@ -1,4 +1,4 @@
-"""The composed system: healthy runs, what they reach, small scopes, and mutants between pieces."""
+"""The composed system: healthy runs, what they reach, and mutants between pieces."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from paraply.counterexamples.hunt import properties_of, system_of
 from paraply.exploring.healthy import false_alarms
 from paraply.exploring.mutation_testing import original_breaks
 from paraply.properties.campaign import run_campaign
-from paraply.properties.registry import Expectation
 from paraply.properties.search import random_schedules, search
 from paraply.reference_impl import composed
 from paraply.reference_impl.applier.row_store import Version
@@ -21,7 +20,7 @@ from paraply.reference_impl.subject import Workload
 from paraply.registries import mutant_named, property_named, registered_mutants
 from paraply.vocabulary.events import EventKind, Outcome
 from paraply.vocabulary.log import Operation
-from paraply.vocabulary.schedule import Exploration, SeededSchedule
+from paraply.vocabulary.schedule import SeededSchedule
 from paraply.vocabulary.transactions import TransactionId, TransactionKind
 
 WAIT = "own_commits_wait_for_other_members"
@@ -50,14 +49,6 @@ SITUATIONS = {
     "rows_stay_locked_until_the_end",
     "something_happens_after_a_crash",
     "what_a_group_confirmed_survives",
-}
-QUIET = {
-    "joins": 0,
-    "departures": 0,
-    "broadcasts": 0,
-    "barriers": False,
-    "reads": 0,
-    "alterations": 0,
 }
 
 
@@ -180,63 +171,6 @@ def test_stamps_of_the_applier_are_the_certifiers():
     assert begun
     assert begun <= stamped
     assert all(one.timestamp is None for one in history.transactions if one.rows)
-
-
-@pytest.mark.long
-@pytest.mark.parametrize(
-    ("workload", "runs"),
-    [
-        (Workload(transactions=1, rows=1, options={**QUIET, "sessions": 1}), 50),
-        (
-            Workload(
-                transactions=2,
-                rows=1,
-                options={**QUIET, "sessions": 1, "workers": 1, "single_primary": True},
-            ),
-            7_315,
-        ),
-        (
-            Workload(
-                transactions=1, rows=1, options={**QUIET, "sessions": 1, "after_commit": True}
-            ),
-            120,
-        ),
-    ],
-    ids=["one", "two at a primary, which update or delete", "one after commit"],
-)
-def test_every_order_of_a_small_scope_breaks_nothing(workload, runs):
-    judged = [one for one in properties_of(COMPOSED) if one.expectation is Expectation.ALWAYS]
-    exploration = Exploration()
-    for schedule in exploration:
-        history = COMPOSED.run(schedule, workload)
-        broken = [prop.name for prop in judged if prop.violations(history)]
-        assert broken == [], schedule.choices
-    assert exploration.is_complete
-    assert exploration.count == runs
-
-
-@pytest.mark.parametrize("name", ["", "composed_commit_does_not_wait"])
-def test_orders_that_a_small_scope_leaves_out_break_nothing_else(name, monkeypatch):
-    """Which member acts first may matter to the other: a delivery answers its origin."""
-    subject = mutant_named(name).subject if name else COMPOSED
-    workload = Workload(transactions=1, rows=1, options={**QUIET, "sessions": 1})
-    judged = [one for one in properties_of(subject) if one.expectation is Expectation.ALWAYS]
-
-    def breaches():
-        return {
-            str(breach)
-            for schedule in Exploration()
-            for history in [subject.run(schedule, workload)]
-            for prop in (judged if schedule.skipped_at is None else ())
-            for breach in prop.violations(history)
-        }
-
-    found = breaches()
-    assert {one.partition(" ")[0] for one in found} == ({"r1", "r2"} if name else set())
-    # A mutant is a copy of the room.
-    run = subject.simulate.__func__.__globals__["ComposedRun"]
-    monkeypatch.setattr(run, "is_out_of_order", lambda *_: False)
-    assert breaches() == found
 
 
 def test_there_are_mutants_between_the_pieces():

@@ -177,6 +177,13 @@ def test_skip_subtree_prunes_runs_that_share_the_prefix():
     assert (exploration.count, exploration.skipped, exploration.is_complete) == (5, 1, True)
 
 
+def test_enumeration_takes_only_the_indices_that_a_question_names():
+    exploration = Exploration()
+    found = [(run.choose_among(5, [1, 3]), run.choose(2)) for run in exploration]
+    assert found == [(1, 0), (1, 1), (3, 0), (3, 1)]
+    assert (exploration.count, exploration.is_complete) == (4, True)
+
+
 def test_skip_subtree_ignores_choices_made_after_it():
     exploration = Exploration()
     for schedule in exploration:

@@ -7,13 +7,16 @@ from dataclasses import dataclass
 from functools import partial
 
 from paraply.reference_impl.choices import choose_writes
+from paraply.reference_impl.composed.commuting import touched
 from paraply.reference_impl.composed.group import ComposedGroup
 from paraply.reference_impl.composed.member import ComposedMember, Execution
+from paraply.reference_impl.group.commuting import Touched
+from paraply.reference_impl.group.group import Group
 from paraply.reference_impl.group.member import Member, Status
-from paraply.reference_impl.group.run import Action, Budget, GroupRun, Reach
+from paraply.reference_impl.group.run import Action, Budget, GroupRun
 from paraply.vocabulary.events import EventKind
 from paraply.vocabulary.log import Operation
-from paraply.vocabulary.schedule import ExhaustiveSchedule
+from paraply.vocabulary.schedule import ExhaustiveSchedule, Schedule
 from paraply.vocabulary.transactions import TransactionId, TransactionKind
 from paraply.vocabulary.write_set import Item
 
@@ -37,10 +40,18 @@ class ComposedRun(GroupRun):
 
     group: ComposedGroup
     budget: ComposedBudget
-    reach_of_commits = Reach.GROUP
-    """A delivery at another member may be the acknowledgement that it waits for."""
 
-    def choose(self, actions: list[Action]) -> Action:
+    def __init__(
+        self, group: Group, schedule: Schedule, budget: Budget, rows: tuple[str, ...]
+    ) -> None:
+        super().__init__(group, schedule, budget, rows)
+        self.has_ddl = bool(budget.alterations)
+
+    def touched(self, action: Action) -> Touched:
+        """Return which parts of members and group an action reads and writes."""
+        return touched(self, action)
+
+    def choose(self, actions: list[Action]) -> Action | None:
         """Choose the next action; optional ones seldom, so that they meet work under way."""
         optional = [one for one in actions if one.name.partition(" ")[2] in OPTIONAL]
         needed = [one for one in actions if one not in optional]
@@ -53,21 +64,20 @@ class ComposedRun(GroupRun):
         """Return a member's possible actions, with its applier's and clients'."""
         found = super().actions_of(member)
         one = self.group.members[member.name]
-        owner = list(self.group.members).index(member.name)
+        owner = self.number_of(member)
 
-        def offer(what: str, act: Callable[[], None], reach: Reach = Reach.GROUP) -> None:
-            found.append(Action(f"{member.name} {what}", act, owner, reach))
+        def offer(what: str, act: Callable[[], None]) -> None:
+            found.append(Action(f"{member.name} {what}", act, owner))
 
         for client in one.executing:
-            act = partial(self.send, one, client)
-            offer(f"sends client {-client}'s", act, Reach.ORDER)
+            offer(f"sends client {-client}'s", partial(self.send, one, client))
         for transaction in one.answerable():
             offer(f"answers T{transaction}", partial(one.answer, transaction))
         if one.flushable():
             offer("flushes", one.flush)
         if not one.applier.has_failed:
             for step in one.applier.progress_steps():
-                offer(step.label, step.act, Reach.MEMBER)
+                offer(step.label, step.act)
         if self.budget.reads:
             offer("is read", lambda: self.read(one))
         return found

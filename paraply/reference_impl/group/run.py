@@ -8,6 +8,7 @@ from enum import Enum
 from functools import partial
 
 from paraply.reference_impl.choices import choose_writes
+from paraply.reference_impl.group.commuting import SleepSet, Touched
 from paraply.reference_impl.group.group import Group
 from paraply.reference_impl.group.member import Member, Status
 from paraply.reference_impl.group.messages import ExecutedSetMessage, TransactionMessage
@@ -17,6 +18,7 @@ from paraply.vocabulary.transactions import TransactionKind
 
 TABLE = "d.t"
 """The table of all rows."""
+WHAT_NEXT = "what happens next"
 
 
 @dataclass(slots=True, kw_only=True)
@@ -63,9 +65,6 @@ class Action:
 class GroupRun:
     """Executes actions until none is possible."""
 
-    reach_of_commits = Reach.MEMBER
-    """Of a session's engine commit."""
-
     def __init__(
         self, group: Group, schedule: Schedule, budget: Budget, rows: tuple[str, ...]
     ) -> None:
@@ -74,9 +73,7 @@ class GroupRun:
         self.budget = budget
         self.rows = rows
         self.writers: dict[str, tuple[int, ...]] = dict.fromkeys(rows, ())
-        self.last: Action | None = None
-        self.offered: frozenset[str] = frozenset()
-        """Alternatives to the last action."""
+        self.sleeping = SleepSet()
 
     def run(self) -> None:
         """Choose actions until none is possible."""
@@ -84,18 +81,25 @@ class GroupRun:
             if not self.group.recorder.has_steps_left:
                 return
             action = self.choose(actions)
-            if isinstance(self.schedule, ExhaustiveSchedule) and self.is_out_of_order(action):
-                self.schedule.skip_subtree()
+            if action is None:
                 self.group.recorder.break_off()
                 return
-            self.last, self.offered = action, frozenset(one.name for one in actions)
             self.group.recorder.next_step()
             action.act()
         self.rest()
 
-    def choose(self, actions: list[Action]) -> Action:
-        """Choose the next action."""
-        return self.schedule.choose(actions, "what happens next")
+    def choose(self, actions: list[Action]) -> Action | None:
+        """Choose the next action; return None where an enumeration has been before."""
+        if not isinstance(self.schedule, ExhaustiveSchedule):
+            return self.schedule.choose(actions, WHAT_NEXT)
+        awake = self.sleeping.awake([one.name for one in actions])
+        index = self.schedule.choose_among(len(actions), awake, WHAT_NEXT) if awake else None
+        if index not in awake:
+            self.schedule.skip_subtree()
+            return None
+        before = {one.name: self.touched(one) for one in actions[:index]}
+        self.sleeping.follow(before, self.touched(actions[index]))
+        return actions[index]
 
     def rest(self) -> None:
         """Record who is at rest."""
@@ -104,19 +108,20 @@ class GroupRun:
             if member.status is Status.ONLINE and not member.relay_log:
                 self.group.recorder.record(EventKind.STOPPED, member=member.name, note="at rest")
 
-    def is_out_of_order(self, action: Action) -> bool:
-        """Return whether the action could have preceded the last one.
+    def touched(self, action: Action) -> Touched:
+        """Return what an action reads and writes.
 
         Actions of two members commute if one affects only itself, and the other itself or the end
-        of the total order. An enumeration keeps the lexicographically least run of each class.
+        of the total order.
         """
-        last = self.last
-        if last is None or action.reach is not Reach.MEMBER or action.owner == last.owner:
-            return False
-        comes_first = last.reach is Reach.ORDER or (
-            last.reach is Reach.MEMBER and action.owner < last.owner
-        )
-        return comes_first and action.name in self.offered
+        owner = f"member {action.owner}"
+        match action.reach:
+            case Reach.MEMBER:
+                return Touched.of(reads=("group",), writes=(owner,))
+            case Reach.ORDER:
+                return Touched.of(reads=("group",), writes=(owner, "order"))
+            case Reach.GROUP:
+                return Touched.of(writes=("group",))
 
     def actions(self) -> list[Action]:
         """Return possible actions, plainest first."""
@@ -124,7 +129,8 @@ class GroupRun:
         for member in self.group.members.values():
             if member.status is Status.OFFLINE:
                 if self.budget.joins and self.has_online_member():
-                    found.append(Action(f"{member.name} joins", partial(self.join, member)))
+                    act = partial(self.join, member)
+                    found.append(Action(f"{member.name} joins", act, self.number_of(member)))
                 continue
             found.extend(self.actions_of(member))
         return found
@@ -133,7 +139,7 @@ class GroupRun:
         """Return one member's possible actions."""
         group = self.group
         found: list[Action] = []
-        owner = list(group.members).index(member.name)
+        owner = self.number_of(member)
 
         def offer(
             what: str, act: Callable[[], None], reach: Reach = Reach.GROUP, fault_at: str = ""
@@ -151,7 +157,7 @@ class GroupRun:
             offer(f"applies T{entry.transaction}", act, Reach.MEMBER)
         for transaction, gtid in member.committing():
             act = partial(member.commit_session, transaction, gtid)
-            offer(f"commits T{transaction}", act, self.reach_of_commits)
+            offer(f"commits T{transaction}", act, Reach.MEMBER)
         has_session = member.open_transactions() < self.budget.sessions
         if member.may_write() and has_session and self.budget.transactions:
             rows, ddl = self.free_rows(member), self.may_alter_table(member)
@@ -175,6 +181,10 @@ class GroupRun:
             for what, how in (("crashes", group.crash), ("leaves", group.leave)):
                 offer(what, partial(self.depart, member, how), fault_at=member.name)
         return found
+
+    def number_of(self, member: Member) -> int:
+        """Return a member's place among all."""
+        return list(self.group.members).index(member.name)
 
     def may_declare_online(self, member: Member) -> bool:
         """Return whether a joiner is ready."""
