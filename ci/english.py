@@ -77,12 +77,12 @@ class Limit:
 
 LIMITS = {
     "readme": Limit(1, 1_500),
-    "docs": Limit(1.2, 92_700),
+    "docs": Limit(1.2, 93_000),
     "help": Limit(5, 4_500),
     "errors": Limit(5.6, 4_500),
     "docstrings": Limit(6.5, 150_000),
 }
-MARKDOWN_WORDS_MAX = 94_200
+MARKDOWN_WORDS_MAX = 94_500
 """README and docs without generated blocks."""
 
 
