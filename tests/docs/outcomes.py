@@ -54,6 +54,8 @@ RUN = {
         "paraply list dialects": 0,
         "paraply list properties": 0,
         "paraply list mutants": 0,
+        "paraply explore composed --exhaustive --transactions=2 --rows=1 --option sessions=1 "
+        "--option single_primary=true --option workers=1": 0,
     },
     "docs/isolation.md": {
         "paraply check history.edn": 0,
@@ -98,6 +100,9 @@ NOT_RUN = {
     ),
     "repeats runs that make check enumerates for the page's table; two of them are run": (
         "paraply explore wl4648 --exhaustive",
+    ),
+    "tests/reference_impl/test_composed_scopes.py explores the same scopes; one of them is run": (
+        "paraply explore composed --exhaustive",
     ),
     "needs servers; make live-tests and make live run such commands": (
         "paraply live mariadb", "paraply live mysql", "paraply live galera", "paraply live --dsn",
