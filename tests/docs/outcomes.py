@@ -55,7 +55,7 @@ RUN = {
         "paraply list properties": 0,
         "paraply list mutants": 0,
         "paraply explore composed --exhaustive --transactions=2 --rows=1 --option sessions=1 "
-        "--option single_primary=true --option workers=1": 0,
+        "--option single_primary=true --option workers=1": 2,
     },
     "docs/isolation.md": {
         "paraply check history.edn": 0,
