@@ -148,7 +148,7 @@ def _meanwhile(event: Event) -> str:
 
 def _queued(history: History) -> Iterator[QueuedLate | None]:
     """Yield each transaction that is queued beside others, or its breach."""
-    for stream in apply_streams(history):
+    for stream in apply_streams(history) if eager_queues(history) else ():
         driver, last = _Driver(history), None
         upcoming = _following(stream, EventKind.SCHEDULED)
         for place, (_, event) in enumerate(stream.events[:-1]):
@@ -234,7 +234,7 @@ class _Undone:
 
 def _retried(history: History) -> Iterator[RetriedLate | None]:
     """Yield each retry that waits for no kill, or its breach."""
-    for stream in apply_streams(history):
+    for stream in apply_streams(history) if eager_workers(history) else ():
         undone, late = _Undone(_Driver(history)), set[int]()
         upcoming = _following(stream, EventKind.RETRIED)
         for place, (_, event) in enumerate(stream.events[:-1]):
