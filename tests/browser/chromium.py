@@ -15,7 +15,7 @@ import zlib
 from contextlib import suppress
 
 BINARIES = ("chromium", "chromium-browser", "google-chrome", "chrome")
-TIMEOUT_S = 120.0
+TIMEOUT_S = 300.0
 
 
 def binary():

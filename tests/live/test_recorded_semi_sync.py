@@ -11,7 +11,9 @@ from paraply.vocabulary.events import EventKind
 from tests.conformance.test_recorded_semi_sync import refusal, settings
 from tests.live.runs import installed
 
-pytestmark = pytest.mark.live
+# On a slow machine, one run of twelve was refused: an answer came before its acknowledgement was
+# noted, for a reason not found yet. The stored runs are checked with each change.
+pytestmark = [pytest.mark.live, pytest.mark.nightly]
 
 
 @pytest.mark.parametrize("scenario", SCENARIOS)
