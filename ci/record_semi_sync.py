@@ -6,14 +6,11 @@ Requires MariaDB and MySQL (ci/servers).
 from __future__ import annotations
 
 import argparse
-import gzip
 import sys
-from pathlib import Path
 
+from ci.recorded_runs import record_runs
 from paraply.adapters.live.semi_sync.recording import PLAIN, RESTART, TIME_OUT, record_source
-from paraply.vocabulary.errors import ParaplyError
 from paraply.vocabulary.history import History
-from paraply.vocabulary.history_jsonl import write_history
 
 SYNC, COMMIT = "AFTER_SYNC", "AFTER_COMMIT"
 RUNS = (
@@ -27,32 +24,20 @@ CLIENTS = {"mariadb": 4, "mysql": 1}
 """MySQL's log does not show which transactions commit together."""
 
 
+def record(kind: tuple[str, str, str], seed: int, transactions: int) -> tuple[str, History]:
+    """Return the beginning of the file's name, and the run."""
+    flavour, mode, scenario = kind
+    history = record_source(
+        flavour, mode=mode, scenario=scenario, seed=seed, transactions=transactions,
+        clients=CLIENTS[flavour],
+    )  # fmt: skip
+    return f"{flavour}-{mode.lower().replace('_', '-')}-{scenario}", history
+
+
 def main() -> int:
     """Record one run of each kind; exit 3 on failure."""
     parser = argparse.ArgumentParser(prog="python -m ci.record_semi_sync", description=__doc__)
-    parser.add_argument("folder", type=Path)
-    parser.add_argument("--transactions", type=int, default=40)
-    parser.add_argument("--seed", type=int, default=0, help="of the first run; others count up")
-    options = parser.parse_args()
-    options.folder.mkdir(parents=True, exist_ok=True)
-    try:
-        for seed, (flavour, mode, scenario) in enumerate(RUNS, start=options.seed):
-            history = record_source(
-                flavour, mode=mode, scenario=scenario, seed=seed,
-                transactions=options.transactions, clients=CLIENTS[flavour],
-            )  # fmt: skip
-            name = f"{flavour}-{mode.lower().replace('_', '-')}-{scenario}-{seed}.jsonl.gz"
-            _keep(history, options.folder / name)
-            print(f"{name}: {history.header.subject}, {len(history.transactions)} transactions")
-    except ParaplyError as error:
-        print(f"{error.text}\n  {error.remedy}", file=sys.stderr)
-        return 3
-    return 0
-
-
-def _keep(history: History, file: Path) -> None:
-    lines = "".join(f"{line}\n" for line in write_history(history))
-    file.write_bytes(gzip.compress(lines.encode(), mtime=0))
+    return record_runs(parser, RUNS, record, transactions=40)
 
 
 if __name__ == "__main__":

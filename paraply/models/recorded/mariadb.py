@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from paraply.models.language.concrete import Scope, Table, Value
 from paraply.models.recorded.following import Recorded, RecordedStep
-from paraply.models.recorded.naming import BY_RECOVERY, Rows, places_of, scope_of
+from paraply.models.recorded.naming import BY_RECOVERY, Rows, first_of_batches, places_of, scope_of
 from paraply.vocabulary.events import Event, EventKind, Outcome
 from paraply.vocabulary.history import History
 
@@ -61,21 +61,15 @@ class _Waits:
 def batches(history: History) -> Recorded:
     """Read one domain's run for ``paraply/models/systems/batches.py``.
 
-    A batch is a stretch of the log with one commit id. Revoked commit starts, and temporary errors
+    Revoked commit starts, and temporary errors
     before rollbacks, are unobservable. A retry counts after it passes the last attempt's locks.
     """
     places, rows = places_of(history), Rows()
     written: Table = {}
-    first: Table = {}
-    before: int | None = None
     for one in history.transactions:
         place = places[one.id]
         for item in sorted(one.write_set):
             written[place, rows.name(item)] = True
-        same = before is not None and one.commit_id is not None and one.commit_id == before
-        first[place,] = first[place - 1,] if same else place
-        before = one.commit_id
-    first.update({(place,): place for place in range(len(places), len(places) + 2)})
     steps: list[RecordedStep] = []
     applied: set[tuple[int, str]] = set()
     waits = _Waits()
@@ -117,7 +111,7 @@ def batches(history: History) -> Recorded:
     steps += [_step("wait", w=w, p=p) for w, p in waits.now.items()]
     scope = scope_of(places, rows)
     start: dict[str, Table] = {
-        "ws": written, "first": first,
+        "ws": written, "first": first_of_batches(history.transactions),
         "waits_for": {(place,): -1 for place in range(-1, len(places) + 1)},
     }  # fmt: skip
     return Recorded(

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from paraply.models.language.concrete import Scope
+from collections.abc import Sequence
+
+from paraply.models.language.concrete import Scope, Table
 from paraply.vocabulary.events import Event, EventKind
 from paraply.vocabulary.history import History
-from paraply.vocabulary.transactions import TransactionKind
+from paraply.vocabulary.transactions import Transaction, TransactionKind
 
 AL1_GHOSTS = frozenset({"window", "parent", "shared", "item_position"})
 """Ghosts of ``paraply/models/systems/applier.py``; no guard reads them."""
@@ -41,6 +43,20 @@ def decisions_of(history: History, member: str) -> list[Event]:
 def places_of(history: History) -> dict[int, int]:
     """Return each transaction's place in the log."""
     return {one.id: place for place, one in enumerate(history.transactions)}
+
+
+def first_of_batches(log: Sequence[Transaction]) -> Table:
+    """Return the place of the first of each place's batch, and two places behind the log.
+
+    A batch is a stretch of the log with one commit id.
+    """
+    first: Table = {}
+    before: int | None = None
+    for place, one in enumerate(log):
+        is_same = one.commit_id is not None and one.commit_id == before
+        first[place,] = first[place - 1,] if is_same else place
+        before = one.commit_id
+    return first | {(place,): place for place in range(len(log), len(log) + 2)}
 
 
 def scope_of(places: dict[int, int], rows: Rows) -> Scope:

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from paraply.models.language.concrete import Table
 from paraply.models.recorded.following import Recorded, RecordedStep
-from paraply.models.recorded.naming import Rows, places_of, scope_of
-from paraply.models.recorded.touched import is_same_batch, parts
+from paraply.models.recorded.naming import Rows, first_of_batches, places_of, scope_of
+from paraply.models.recorded.touched import parts
 from paraply.vocabulary.events import Event, EventKind
 from paraply.vocabulary.history import History
 
@@ -32,11 +32,6 @@ def lock_queue(part: History) -> Recorded:
         if reading.ended:
             break
     log, orders, rows = part.transactions, reading.orders, reading.rows
-    first: Table = {(-1,): -1}
-    for place, one in enumerate(log):
-        is_same = place and is_same_batch(log[place - 1], one)
-        first[place,] = first[place - 1,] if is_same else place
-    first |= {(place,): place for place in range(len(log), len(log) + 2)}
     numbered = [
         (place, number, row) for place, order in enumerate(orders)
         for number, row in enumerate(order)
@@ -44,7 +39,8 @@ def lock_queue(part: History) -> Recorded:
     at: Table = {(place, row): -1 for place in range(-1, len(log) + 2) for row in rows.all}
     at |= {(place, row): number for place, number, row in numbered}
     start: dict[str, Table] = {
-        "first": first, "size": {(place,): len(order) for place, order in enumerate(orders)},
+        "first": first_of_batches(log) | {(-1,): -1},
+        "size": {(place,): len(order) for place, order in enumerate(orders)},
         "row_at": {(place, number): row for place, number, row in numbered},
         "place": at,
         "ws": {(place, row): True for place, _, row in numbered if row in reading.written},

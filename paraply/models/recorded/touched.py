@@ -11,10 +11,9 @@ from itertools import product
 
 from paraply.models.language.concrete import Table
 from paraply.models.recorded.following import Recorded, RecordedStep
-from paraply.models.recorded.naming import Rows, places_of, scope_of
+from paraply.models.recorded.naming import Rows, first_of_batches, places_of, scope_of
 from paraply.vocabulary.events import Event, EventKind
 from paraply.vocabulary.history import History
-from paraply.vocabulary.transactions import Transaction
 
 _KINDS = {
     EventKind.BEGUN,
@@ -35,11 +34,8 @@ def parts(history: History, member: str, size: int) -> Iterator[History]:
     own = [one for one in history.events if one.member == member and one.kind in _KINDS]
     whole = {one.transaction for one in own if one.kind is EventKind.ENGINE_COMMITTED}
     log = [one for one in history.transactions if one.id in whole]
-    starts = [
-        place
-        for place, one in enumerate(log)
-        if not place or not is_same_batch(log[place - 1], one)
-    ]
+    first = first_of_batches(log)
+    starts = [place for place in range(len(log)) if first[place,] == place]
     begin = 0
     while begin < len(log):
         end = next((place for place in starts if place >= begin + size), len(log))
@@ -51,11 +47,6 @@ def parts(history: History, member: str, size: int) -> Iterator[History]:
         begin = end
 
 
-def is_same_batch(before: Transaction, one: Transaction) -> bool:
-    """Return whether the source committed both together."""
-    return one.commit_id is not None and one.commit_id == before.commit_id
-
-
 def batches(part: History) -> Iterator[Recorded]:
     """Yield ways to read a part for ``paraply/models/systems/batches.py``.
 
@@ -63,19 +54,15 @@ def batches(part: History) -> Iterator[Recorded]:
     attempt's first one, before the first touch of one of its rows by another transaction.
     """
     places = places_of(part)
-    rows, log = Rows(), part.transactions
+    rows = Rows()
     written: Table = {}
     for event in part.events:
         if event.kind is EventKind.ROW_APPLIED and event.transaction is not None:
             for item in sorted(event.items):
                 written[places[event.transaction], rows.name(item)] = True
-    first: Table = {}
-    for place, one in enumerate(log):
-        first[place,] = first[place - 1,] if place and is_same_batch(log[place - 1], one) else place
-    first |= {(place,): place for place in range(len(log), len(log) + 2)}
     start: dict[str, Table] = {
-        "ws": written, "first": first,
-        "waits_for": {(place,): -1 for place in range(-1, len(log) + 1)},
+        "ws": written, "first": first_of_batches(part.transactions),
+        "waits_for": {(place,): -1 for place in range(-1, len(places) + 1)},
     }  # fmt: skip
     for events in _placed(part.events):
         yield Recorded(
