@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from paraply.errors import USAGE
@@ -72,7 +72,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--orders", type=within(int, 0, ROUNDS_MAX), default=0, metavar="K",
                         help="and with the assertions in K other orders (0)")  # fmt: skip
     parser.add_argument("--timeout", type=within(float, *TIMEOUTS_S), metavar="S",
-                        help="seconds that a solver has for each obligation (10), and for "
+                        help="CPU seconds that a solver has for each obligation (10), and for "
                         "each length of a run (300); the kernel has a fixed budget")  # fmt: skip
     parser.add_argument("--matrix", action="store_true", help="print invariant x action")
     parser.add_argument("--lint", action="store_true",
@@ -141,9 +141,20 @@ def run(arguments: argparse.Namespace) -> int:
     verdict = combine(verdicts)
     if arguments.json is not None:
         write_report(arguments.json, json_document({"verdict": verdict.word, "results": rows}))
-    as_stated = sum(verdict is Verdict.HOLDS for verdict in verdicts)
-    say(f"\n{as_stated} of {len(verdicts)} came out as stated")
+    say(f"\n{last_line(rows)}")
     return verdict.exit_code
+
+
+def last_line(rows: Sequence[Mapping[str, object]]) -> str:
+    """Return how many results are as stated, and which are not."""
+    odd = [row for row in rows if row["verdict"] != Verdict.HOLDS.word]
+    named = ", ".join(
+        " ".join([str(row["id"]), *(["by " + str(row["solver"])] if "solver" in row else []),
+                  "is", str(row["verdict"])])
+        for row in odd
+    )  # fmt: skip
+    as_stated = f"{len(rows) - len(odd)} of {len(rows)} came out as stated"
+    return f"{as_stated}; {named}" if odd else as_stated
 
 
 def _judges(asked: str) -> list[str]:

@@ -9,7 +9,7 @@ import pytest
 from paraply.models.claims.claim import about
 from paraply.models.claims.refuted import COUNTEREXAMPLES
 from paraply.models.claims.theorems import THEOREMS, theorem
-from paraply.models.judging import proving
+from paraply.models.judging import proving, solver
 from paraply.models.judging.bounded import breach_of
 from paraply.models.judging.judges import JUDGES
 from paraply.models.judging.proving import (
@@ -166,6 +166,43 @@ def test_judge_that_the_clock_ends_is_asked_again(monkeypatch, share, is_ended, 
         seeds.clear()
         found = proving.patiently(partial(judge, decides={9}), timeout_s=10, seed=7)
         assert (found.answer, seeds) == (Answer.PROVED, [7, 8, 9])
+
+
+class BusySolver:
+    """Answers ``unknown`` when its limit is over; ``share`` of the clock is CPU time."""
+
+    def __init__(self, monkeypatch, share):
+        self.share, self.now, self.limits = share, 0.0, []
+        monkeypatch.setattr(solver.time, "monotonic", lambda: self.now)
+        monkeypatch.setattr(solver.time, "process_time", lambda: self.now * self.share)
+
+    def reset(self):
+        pass
+
+    def from_string(self, text):
+        assert text == "(assert false)"
+
+    def set(self, *, timeout, random_seed):
+        self.limits.append(timeout / 1000)
+
+    def check(self):
+        wanted_s = 90.0 / self.share
+        self.now += min(self.limits[-1], wanted_s)
+        return "unsat" if self.limits[-1] >= wanted_s else "unknown"
+
+
+@pytest.mark.parametrize(
+    ("share", "answer", "limits"),
+    [
+        pytest.param(0.1, "unsat", [100, 400, 1600], id="others had the processor"),
+        pytest.param(1.0, "unsat", [100], id="alone"),
+        pytest.param(0.6, "unknown", [100], id="the CPU time is used"),
+    ],
+)
+def test_run_that_the_clock_ends_is_searched_again(monkeypatch, share, answer, limits):
+    busy = BusySolver(monkeypatch, share)
+    assert solver.searched(busy, "(assert false)", 100.0) == answer
+    assert busy.limits == limits
 
 
 def test_counter_with_a_guard_is_proved_and_without_it_refuted():

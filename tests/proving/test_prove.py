@@ -69,6 +69,7 @@ def test_undecided_obligation_is_unknown_and_its_cell_is_shown(capsys, monkeypat
     assert main(["prove", "P06", "--solver", "z3"]) == 2
     printed = capsys.readouterr().out
     assert "undecided: 0 of" in printed
+    assert "0 of 1 came out as stated; P06 by z3 is unknown" in printed
     assert "initially UNDECIDED" in printed
     assert "     undecided: timeout" in printed
 
@@ -79,7 +80,9 @@ def test_undecided_counterexample_is_unknown_and_says_where(capsys, monkeypatch)
 
     monkeypatch.setattr(command, "refute", gives_up)
     assert main(["prove", "C02", "--timeout", "0.5"]) == 2
-    assert "     undecided: at depth 2 after 0.5 s" in capsys.readouterr().out
+    printed = capsys.readouterr().out
+    assert "     undecided: at depth 2 after 0.5 s" in printed
+    assert printed.endswith("0 of 1 came out as stated; C02 is unknown\n")
 
 
 @pytest.mark.long

@@ -14,17 +14,21 @@ from paraply.models.claims.claim import Counterexample, Theorem
 from paraply.models.judging.bounded import Run, breach_of
 from paraply.models.judging.judges import JUDGES
 from paraply.models.judging.lassos import replay_lasso, search_lasso
-from paraply.models.judging.solver import RUN_SECONDS_MAX, SEEDS, Answer, Judgment, shortest_run
+from paraply.models.judging.solver import (
+    LONGER,
+    ROUNDS_MAX,
+    RUN_SECONDS_MAX,
+    SEEDS,
+    Answer,
+    Judgment,
+    shortest_run,
+)
 from paraply.models.judging.traces import replay
 from paraply.models.language.concrete import Scope
 from paraply.models.language.response import Response
 from paraply.models.language.system import Obligation, Statement, System, obligations
 from paraply.models.language.terms import Function
 from paraply.vocabulary.verdict import Verdict, combine
-
-ROUNDS_MAX = 3
-LONGER = 4
-"""Times as long by the clock, for each further round on a busy machine."""
 
 
 @dataclass(slots=True)
