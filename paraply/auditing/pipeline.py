@@ -94,7 +94,8 @@ def trusting_less(request: AuditRequest, run: Callable[[AuditRequest], Told]) ->
         request = replace(request, distrusted=dated)
         result, doubts, lessons = run(request)
         newer = newer or doubts.newer
-    if request.schema is not None and moment is not DumpMoment.UNKNOWN:
+    is_believed = moment is DumpMoment.END or (moment is DumpMoment.BEGIN and not newer)
+    if request.schema is not None and is_believed:
         result.assumptions.insert(0, _stated(request.schema, moment))
     if request.schema is not None and (newer or request.distrusted):
         text = f"{request.schema} may be newer than the beginning of the log"

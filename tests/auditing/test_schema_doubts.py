@@ -184,6 +184,8 @@ def test_giver_is_not_believed_whom_the_log_contradicts(tmp_path, statement, mom
     result = overlapping(Log()).ddl(statement).audited(tmp_path, now, moment)
     assert result.verdict is Verdict.UNKNOWN
     assert any("test.t" in one for one in result.assumptions)
+    taken = any("is taken to show the tables" in one for one in result.assumptions)
+    assert taken is (moment is DumpMoment.END)
 
 
 def test_dump_of_the_end_is_read_backwards_where_the_beginning_is_possible_too(tmp_path):
