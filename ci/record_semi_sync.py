@@ -9,7 +9,13 @@ import argparse
 import sys
 
 from ci.recorded_runs import record_runs
-from paraply.adapters.live.semi_sync.recording import PLAIN, RESTART, TIME_OUT, record_source
+from paraply.adapters.live.semi_sync.recording import (
+    APART,
+    PLAIN,
+    RESTART,
+    TIME_OUT,
+    record_source,
+)
 from paraply.vocabulary.history import History
 
 SYNC, COMMIT = "AFTER_SYNC", "AFTER_COMMIT"
@@ -20,7 +26,7 @@ RUNS = (
     ("mysql", SYNC, PLAIN), ("mysql", SYNC, RESTART), ("mysql", SYNC, TIME_OUT),
     ("mysql", COMMIT, PLAIN), ("mysql", COMMIT, RESTART), ("mysql", COMMIT, TIME_OUT),
     ("mariadb", COMMIT, PLAIN), ("mariadb", COMMIT, PLAIN), ("mariadb", COMMIT, RESTART),
-    ("mariadb", COMMIT, TIME_OUT),
+    ("mariadb", COMMIT, TIME_OUT), ("mariadb", COMMIT, APART), ("mysql", COMMIT, APART),
 )  # fmt: skip
 
 

@@ -29,7 +29,7 @@ WAITING = [name for name in RUNS if "-after-sync-plain-" in name]
 """Those of what the theorems assume: the wait precedes the commit and stands; no crash."""
 BESIDE = [name for name in RUNS if name not in WAITING]
 GROUPS = [name for name in WAITING if name.startswith("mariadb-")]
-APART = ["mariadb-after-commit-plain-15.jsonl.gz", "mariadb-after-commit-restart-17.jsonl.gz"]
+APART = [f"mariadb-after-commit-{one}.jsonl.gz" for one in ("plain-15", "restart-17", "apart-19")]
 """Those in which a client is answered before the rest of its group is acknowledged."""
 
 
@@ -124,6 +124,28 @@ def test_over_restricted_models_are_refused_by_a_record():
 def test_model_whose_stages_do_not_overlap_is_refused(what):
     mutant = next(one for one in mutants(semi_sync()) if one.name == what)
     assert any(is_refused(mutant, name) for name in GROUPS)
+
+
+def answers_after_later_acknowledgements(history):
+    """Return how many clients get no answer before a later transaction is acknowledged."""
+    acknowledged = [e.transaction for e in history.events_of(EventKind.ACKNOWLEDGED)]
+    seen, count = 0, 0
+    for event in history.events:
+        seen += event.kind is EventKind.ACKNOWLEDGED
+        if event.kind is EventKind.CLIENT_ACKNOWLEDGED:
+            count += acknowledged[seen - 1] > event.transaction
+    return count
+
+
+def test_mariadb_answers_each_transaction_after_the_commit_and_mysql_whole_groups():
+    # The pauses between acknowledgements are longer than an answer needs.
+    mariadb, mysql = (
+        recorded(f"{name}.jsonl.gz")
+        for name in ("mariadb-after-commit-apart-19", "mysql-after-commit-apart-20")
+    )
+    assert len(mariadb.transactions) == len(mysql.transactions) == 40
+    assert answers_after_later_acknowledgements(mariadb) == 0
+    assert answers_after_later_acknowledgements(mysql) >= 25
 
 
 @pytest.mark.parametrize("name", APART)

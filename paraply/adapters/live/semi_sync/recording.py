@@ -33,9 +33,10 @@ from paraply.adapters.servers.replication import begin_binary_log
 from paraply.vocabulary.errors import ParaplyError
 from paraply.vocabulary.history import History
 
-PLAIN, RESTART, TIME_OUT = "plain", "restart", "time-out"
+PLAIN, APART, RESTART, TIME_OUT = "plain", "apart", "restart", "time-out"
 SCENARIOS = {
     PLAIN: "the link is silent now and then",
+    APART: "acknowledgements reach the source one by one, with pauses between them",
     RESTART: "the source is killed while commits wait, and started again",
     TIME_OUT: "the time-out ends waits, and semi-synchronous replication switches itself off",
 }
@@ -46,6 +47,8 @@ _SILENT_S = 0.15
 """The longest silence, but for those that a scenario requires."""
 _READ_S = 0.02
 """The longest pause between reads."""
+_APART_S = 0.03
+"""The pause after each acknowledgement, long enough for a client to note its answer."""
 _JOIN_S = 60
 _TOGETHER_US = 20_000
 """How long a commit waits for the other clients: else few groups have several transactions."""
@@ -129,6 +132,8 @@ class _Recording:
             lab.source.run([
                 f"SET GLOBAL {name}={value or self.clients}" for name, value in lab.together
             ])  # fmt: skip
+        if self.scenario == APART:
+            lab.link.space_out(_APART_S)
         self._load(half, None)
         if self.scenario == RESTART:
             # Later this would wait for the session that holds the log's mutex.
