@@ -21,7 +21,8 @@ pytestmark = pytest.mark.live
 def test_source_follows_the_model_of_its_settings(flavour, find, mode, scenario):
     installed(find)
     _, history = record((flavour, mode, scenario), 77, 24)
-    steps = len(sources.seen_outside(history).steps)
+    recorded = sources.seen_outside(history, by_transaction=mode == "AFTER_COMMIT")
+    steps = len(recorded.steps)
     print(f"live: {history.header.subject} {mode} {scenario}: {steps} steps")
     assert steps >= 60
     assert (EventKind.RECOVERED in history.kinds) is (scenario == RESTART)

@@ -128,7 +128,8 @@ class _Recording:
     def run(self) -> History:
         lab, half = self.lab, self.lab.request.transactions // 2
         mark = begin_binary_log(lab.source)
-        if self.clients > 1:
+        if self.clients > 1 and lab.request.mode == "AFTER_COMMIT":
+            # There a group is answered as one, or each of its transactions by itself.
             lab.source.run([
                 f"SET GLOBAL {name}={value or self.clients}" for name, value in lab.together
             ])  # fmt: skip
