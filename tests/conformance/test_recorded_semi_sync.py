@@ -29,6 +29,8 @@ WAITING = [name for name in RUNS if "-after-sync-plain-" in name]
 """Those of what the theorems assume: the wait precedes the commit and stands; no crash."""
 BESIDE = [name for name in RUNS if name not in WAITING]
 GROUPS = [name for name in WAITING if name.startswith("mariadb-")]
+APART = [f"mariadb-after-commit-{one}.jsonl.gz" for one in ("plain-15", "restart-17", "apart-19")]
+"""Those in which a client is answered before the rest of its group is acknowledged."""
 
 
 @cache
@@ -40,7 +42,9 @@ def recorded(name):
 def refusal(history, reading=None):
     """Return why a system refuses a run; by default the one that P10 to P13 are proved of."""
     reading = reading or proved("P10")[0]
-    return why_broken(reading, follow(reading, sources.seen_outside(history)))
+    by_transaction = "receive_one" in {action.name for action in reading.system.actions}
+    recorded_run = sources.seen_outside(history, by_transaction=by_transaction)
+    return why_broken(reading, follow(reading, recorded_run))
 
 
 def settings(history):
@@ -122,6 +126,37 @@ def test_model_whose_stages_do_not_overlap_is_refused(what):
     assert any(is_refused(mutant, name) for name in GROUPS)
 
 
+def answers_after_later_acknowledgements(history):
+    """Return how many clients get no answer before a later transaction is acknowledged."""
+    acknowledged = [e.transaction for e in history.events_of(EventKind.ACKNOWLEDGED)]
+    seen, count = 0, 0
+    for event in history.events:
+        seen += event.kind is EventKind.ACKNOWLEDGED
+        if event.kind is EventKind.CLIENT_ACKNOWLEDGED:
+            count += acknowledged[seen - 1] > event.transaction
+    return count
+
+
+def test_mariadb_answers_each_transaction_after_the_commit_and_mysql_whole_groups():
+    # The pauses between acknowledgements are longer than an answer needs.
+    mariadb, mysql = (
+        recorded(f"{name}.jsonl.gz")
+        for name in ("mariadb-after-commit-apart-19", "mysql-after-commit-apart-20")
+    )
+    assert len(mariadb.transactions) == len(mysql.transactions) == 40
+    assert answers_after_later_acknowledgements(mariadb) == 0
+    assert answers_after_later_acknowledgements(mysql) >= 25
+
+
+@pytest.mark.parametrize("name", APART)
+def test_model_that_answers_whole_groups_after_the_commit_is_refused(name):
+    system = semi_sync(sources.settings(recorded(name)))
+    mutant = next(
+        one for one in mutants(system) if one.name == "answer_client: guard added: (received g)#1"
+    )
+    assert is_refused(mutant, name)
+
+
 # A server that does what the model forbids
 
 
@@ -174,6 +209,55 @@ def test_replica_that_receives_out_of_order_is_refused(name):
     events = list(history.events)
     events[first], events[other] = events[other], events[first]
     assert "does not allow" in refusal(forged(history, events))
+
+
+def answers_apart(history):
+    """Yield places of answers that precede an acknowledgement of their group."""
+    groups = {e.transaction: e.group for e in history.events_of(EventKind.FLUSHED)}
+    lacking = Counter(groups.values())
+    for place, event in enumerate(history.events):
+        if event.kind is EventKind.ACKNOWLEDGED:
+            lacking[groups[event.transaction]] -= 1
+        elif event.kind is EventKind.CLIENT_ACKNOWLEDGED and lacking[groups[event.transaction]]:
+            yield place
+
+
+@pytest.mark.parametrize("name", APART)
+def test_answer_before_its_own_acknowledgement_is_refused_under_after_commit(name):
+    history = recorded(name)
+    places = list(answers_apart(history))
+    assert places
+    for place in places:
+        answer = history.events[place]
+        acknowledged = next(
+            n for n, event in enumerate(history.events)
+            if event.kind is EventKind.ACKNOWLEDGED and event.transaction == answer.transaction
+        )  # fmt: skip
+        events = [*history.events[:place], *history.events[place + 1 :]]
+        events.insert(acknowledged, answer)
+        told = refusal(forged(history, events), settings(history))
+        assert f"answer_client(g={group_number(history, answer)}, p=" in told
+
+
+def group_number(history, event):
+    """Return the place in the log of a transaction's group."""
+    written = {e.transaction: e.group for e in history.events_of(EventKind.FLUSHED)}
+    return list(dict.fromkeys(written.values())).index(written[event.transaction])
+
+
+@pytest.mark.parametrize("name", APART)
+def test_acknowledgements_of_a_group_in_another_order_are_refused_under_after_commit(name):
+    history = recorded(name)
+    answer = next(answers_apart(history))
+    first = history.events[answer].transaction
+    events = list(history.events)
+    one, other = (
+        next(n for n, e in enumerate(events)
+             if e.kind is EventKind.ACKNOWLEDGED and e.transaction == transaction)
+        for transaction in (first, first + 1)
+    )  # fmt: skip
+    events[one], events[other] = events[other], events[one]
+    assert "does not allow" in refusal(forged(history, events), settings(history))
 
 
 def test_sync_that_follows_the_acknowledgement_is_refused():

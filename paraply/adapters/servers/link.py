@@ -5,12 +5,14 @@ from __future__ import annotations
 import selectors
 import socket
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 
 _CHUNK_BYTES = 1 << 16
 _BEAT_S = 0.05
 _BACKLOG = 16
+_HEAD_BYTES = 4
+"""Of a packet: three for its length, one for its number."""
 
 
 Heard = Callable[[int, bool, bytes], None]
@@ -33,6 +35,7 @@ class Link:
         self._selector.register(self._listener, selectors.EVENT_READ)
         self._lock = threading.Lock()
         self._is_silent = self._is_broken = self._server_speaks = False
+        self._pause_s = 0.0
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._run, daemon=True)
         self._thread.start()
@@ -46,6 +49,11 @@ class Link:
         """Withhold all data, or only what clients send."""
         with self._lock:
             self._is_silent, self._server_speaks = True, server_speaks
+
+    def space_out(self, pause_s: float) -> None:
+        """Deliver each packet that a client sends by itself, with a pause after it."""
+        with self._lock:
+            self._pause_s = pause_s
 
     def cut(self) -> None:
         """Break and refuse connections."""
@@ -113,9 +121,14 @@ class Link:
         try:
             data = one.recv(_CHUNK_BYTES)
             if data:
-                if self._heard is not None:
-                    self._heard(*self._names[one], data)
-                other.sendall(data)
+                number, is_client = self._names[one]
+                is_spaced = is_client and self._pause_s > 0
+                for part in _packets(data) if is_spaced else (data,):
+                    if self._heard is not None:
+                        self._heard(number, is_client, part)
+                    other.sendall(part)
+                    if is_spaced:
+                        self._ended.wait(self._pause_s)
                 return
         except OSError:
             pass
@@ -131,3 +144,11 @@ class Link:
             with suppress(KeyError, ValueError):
                 self._selector.unregister(end)
             end.close()
+
+
+def _packets(data: bytes) -> Iterator[bytes]:
+    """Yield what belongs to each packet of the MySQL protocol; the last may be incomplete."""
+    while data:
+        end = _HEAD_BYTES + int.from_bytes(data[:3], "little")
+        yield data[:end]
+        data = data[end:]

@@ -39,10 +39,7 @@ def semi_sync(history: History) -> Recorded:
     reading ends at the loss of the source, since the model has no fail-over.
     """
     reading = _Groups()
-    for event in history.events:
-        if _is_loss(event):
-            break
-        reading.read(event)
+    reading.read_all(history)
     return _recorded(history, reading)
 
 
@@ -63,12 +60,18 @@ def waiting(history: History, *, remedies: Collection[str], by_the_first: bool =
     return replace(_recorded(history, reading), ended=reading.ended)
 
 
-def seen_outside(history: History) -> Recorded:
-    """Read the same of a server whose engine commits and releases no record shows."""
-    reading = semi_sync(history)
+def seen_outside(history: History, *, by_transaction: bool = False) -> Recorded:
+    """Read the same of a server whose engine commits and releases no record shows.
+
+    ``by_transaction``, for AFTER_COMMIT, what is acknowledged and answered is each transaction of a
+    group. If not, a group is acknowledged with its last transaction and answered with its first.
+    """
+    reading = _Groups(by_transaction=by_transaction)
+    reading.read_all(history)
+    recorded = _recorded(history, reading)
     return replace(
-        reading, hidden=reading.hidden | {"engine_commit", "release_recovered"},
-        scope=Scope(high=sum(step.actions == ("write",) for step in reading.steps) + 1),
+        recorded, hidden=recorded.hidden | {"engine_commit", "release_recovered"},
+        scope=Scope(high=max(reading.written, reading.largest) + 1),
     )  # fmt: skip
 
 
@@ -133,9 +136,13 @@ def rotation(history: History) -> Recorded:
 
 
 class _Groups:
-    def __init__(self, copies: int = 1, of_all: Collection[str] = _OF_ALL) -> None:
+    def __init__(
+        self, copies: int = 1, of_all: Collection[str] = _OF_ALL, *, by_transaction: bool = False
+    ) -> None:
         self.copies = copies
         self.of_all = of_all
+        self.by_transaction = by_transaction
+        self.written = self.largest = 0
         self.steps: list[RecordedStep] = []
         self.groups: list[list[int]] = []
         self.written_as: int | None = None
@@ -152,6 +159,13 @@ class _Groups:
         known = {} if group is None else {"g": group}
         after = tuple((name, (), value) for name, value in seen.items())
         self.steps.append(RecordedStep(actions=actions, parameters=known, seen=after))
+
+    def read_all(self, history: History) -> None:
+        """Read until the loss of the source."""
+        for event in history.events:
+            if _is_loss(event):
+                break
+            self.read(event)
 
     def end(self, event: Event, remedies: Collection[str]) -> None:
         """End the reading at what the theorems exclude."""
@@ -182,8 +196,10 @@ class _Groups:
             if number != self.written_as:
                 self.written_as = number
                 self.groups.append([])
+                self.written += 1
                 self.take(None, "write")
             self.groups[-1].append(one)
+            self.largest = max(self.largest, len(self.groups[-1]))
         elif event.kind in _AT_REPLICAS and not at_source and one is not None:
             having = self.having.setdefault(one, set())
             having.add(event.member)
@@ -248,7 +264,15 @@ class _Groups:
             elif action == "read" and one in self.done["receive"]:
                 self.ended = f"a reader sees T{one} and not all of its group"
                 return
-        if is_due and (action, place) not in self.taken:
+        if self.by_transaction and action == "answer_client":
+            known = {"g": place, "p": group.index(one)}
+            self.steps.append(RecordedStep(actions=(action,), parameters=known))
+        elif self.by_transaction and action == "receive" and not is_due:
+            had = ("had", (place,), group.index(one) + 1)
+            self.steps.append(
+                RecordedStep(actions=("receive_one",), parameters={"g": place}, seen=(had,))
+            )
+        elif is_due and (action, place) not in self.taken:
             self.taken.add((action, place))
             self.take(place, action, *_OR_ELSE.get(action, ()))
 

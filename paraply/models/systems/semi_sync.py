@@ -3,6 +3,9 @@
 A group takes ``LOCK_log`` for write and sync, ``LOCK_semi_sync`` for the wait, and
 ``LOCK_commit_ordered`` for the engine commit. It takes the next lock before it releases the last.
 One replica receives the synced log in order, which acknowledges it. A crash loses unsynced groups.
+Before the engine commit a group waits as one. Behind it, under AFTER_COMMIT, each of its
+transactions waits for its own acknowledgement, and its client is answered then. A client that is
+answered later, with the whole group, is a run of the same.
 
 Source: MDEV-162 (stages 1 to 4, the hole and its two remedies); AFTER_SYNC and AFTER_COMMIT as in
 ``rpl_semi_sync_source_wait_point``.
@@ -17,6 +20,8 @@ from paraply.models.language.terms import (
     BOOL,
     INT,
     TRUE,
+    Function,
+    Term,
     Variable,
     conj,
     disj,
@@ -27,6 +32,8 @@ from paraply.models.language.terms import (
 )
 
 G, H = Variable("g", INT), Variable("h", INT)
+P = Variable("p", INT)
+"""The place of a transaction in its group."""
 FREE = -1
 
 
@@ -51,6 +58,59 @@ class Rules:
     """Replicas receive only durable groups."""
 
 
+class _Answers:
+    """Who gets an answer when: the clients of a group at once, or each of a transaction."""
+
+    def __init__(self, system: System, rules: Rules) -> None:
+        self.rules = rules
+        self.by_transaction = not rules.after_sync
+        self.of = (G, P) if self.by_transaction else (G,)
+        sorts = [one.sort for one in self.of]
+        self.confirmed = system.state("confirmed", *sorts, BOOL)
+        if self.by_transaction:
+            self.had = system.state("had", INT, INT)
+            system.starts_with("nobody_is_answered", self.of, conj(~self.confirmed(*self.of),
+                eq(self.had(G), 0)))  # fmt: skip
+
+    def none(self) -> tuple[Term, ...]:
+        """Return what is so of a group at the start, if its clients are answered at once."""
+        return () if self.by_transaction else (~self.confirmed(G),)
+
+    def is_there(self, received: Function) -> Term:
+        """Return that the replica has what is answered."""
+        return disj(received(G), P < self.had(G)) if self.by_transaction else received(G)
+
+    def any_is_there(self, received: Function) -> Term:
+        """Return that the replica has something of the group."""
+        return disj(received(G), self.had(G) >= 1) if self.by_transaction else received(G)
+
+    def act(self, system: System, received: Function, committed: Term, next_one: Term) -> None:
+        """Add the answers to clients, and what a replica acknowledges of a group."""
+        if not self.by_transaction:
+            system.action(
+                "answer_client", (G,), guard=committed,
+                updates={self.confirmed: lambda g: disj(self.confirmed(g), eq(g, G))},
+                meaning="the client that committed the group gets its answer; under AFTER_COMMIT "
+                "only after the acknowledgement",
+            )  # fmt: skip
+            return
+        system.action(
+            "receive_one", (G,), guard=conj(next_one, ~received(G)),
+            updates={self.had: lambda g: ite(eq(g, G), self.had(g) + 1, self.had(g))},
+            meaning="the replica writes the group's next transaction, which is not its last, to "
+            "its relay log and acknowledges it",
+        )  # fmt: skip
+        waits = self.is_there(received) if self.rules.wait_stands else TRUE
+        system.action(
+            "answer_client", (G, P), guard=conj(committed, P >= 0, waits),
+            updates={
+                self.confirmed: lambda g, p: disj(self.confirmed(g, p), conj(eq(g, G), eq(p, P)))
+            },
+            meaning="a client that committed a transaction of the group gets its answer, after the "
+            "acknowledgement of this transaction",
+        )  # fmt: skip
+
+
 def semi_sync(rules: Rules = Rules()) -> System:
     """Return the system of source and replica."""
     system = System(rules.name, "FLUSH, SYNC, ACK and COMMIT stages; a replica; crashes")
@@ -65,12 +125,12 @@ def semi_sync(rules: Rules = Rules()) -> System:
     opened = system.state("opened", BOOL)
     received = system.state("received", INT, BOOL)
     seen = system.state("seen", INT, BOOL)
-    confirmed = system.state("confirmed", INT, BOOL)
+    answers = _Answers(system, rules)
 
     system.starts_with("locks_are_free", (), conj(eq(n(), 0), eq(in_log(), FREE),
         eq(in_ack(), FREE), eq(in_commit(), FREE), opened()))  # fmt: skip
     system.starts_with("nothing_happened", (G,), conj(~synced(G), ~between(G), ~engine(G),
-        ~recovered(G), ~received(G), ~seen(G), ~confirmed(G)))  # fmt: skip
+        ~recovered(G), ~received(G), ~seen(G), *answers.none()))  # fmt: skip
 
     settled = forall(H, ~recovered(H))
     system.action(
@@ -114,9 +174,9 @@ def semi_sync(rules: Rules = Rules()) -> System:
         meaning="the group becomes visible",
     )  # fmt: skip
     durable = synced(G) if rules.send_after_sync else conj(G >= 0, G < n())
+    is_next = conj(durable, forall(H, implies(conj(H >= 0, H < G), received(H))))
     system.action(
-        "receive", (G,),
-        guard=conj(durable, forall(H, implies(conj(H >= 0, H < G), received(H)))),
+        "receive", (G,), guard=is_next,
         updates={received: lambda g: disj(received(g), eq(g, G))},
         meaning="the replica writes the next group to its relay log and acknowledges it",
     )  # fmt: skip
@@ -125,15 +185,7 @@ def semi_sync(rules: Rules = Rules()) -> System:
         updates={seen: lambda g: disj(seen(g), eq(g, G))},
         meaning="a client at the source sees the group",
     )  # fmt: skip
-    answer = conj(engine(G), opened())
-    if rules.wait_stands and not rules.after_sync:
-        answer = conj(answer, received(G))
-    system.action(
-        "answer_client", (G,), guard=answer,
-        updates={confirmed: lambda g: disj(confirmed(g), eq(g, G))},
-        meaning="the client that committed the group gets its answer; under AFTER_COMMIT only "
-        "after the acknowledgement",
-    )  # fmt: skip
+    answers.act(system, received, conj(engine(G), opened()), is_next)
     if rules.recovery != "none":
         torn = conj(in_log() >= 0, ~synced(in_log()))
         remedies: dict[str, Updates] = {
@@ -169,39 +221,41 @@ def semi_sync(rules: Rules = Rules()) -> System:
             )  # fmt: skip
 
     no_phantom = implies(seen(G), received(G))
+    survives = implies(answers.confirmed(*answers.of), answers.is_there(received))
     system.safe("no_phantom_visibility", (G,), no_phantom,
         "whatever a client saw is on the replica: it survives the loss of the source")  # fmt: skip
-    system.safe("confirmed_survives", (G,), implies(confirmed(G), received(G)),
+    system.safe("confirmed_survives", answers.of, survives,
         "every transaction that a client got an answer for is on the replica")  # fmt: skip
     system.safe("no_overtaking", (G, H), implies(conj(G >= 0, G < H, engine(H)), engine(G)),
         "engine commits follow the binary log")  # fmt: skip
-    system.safe("replica_is_not_ahead", (G,), implies(received(G), conj(G >= 0, G < n(),
-        synced(G))),
+    some = answers.any_is_there(received)
+    system.safe("replica_is_not_ahead", (G,), implies(some, conj(G >= 0, G < n(), synced(G))),
         "a crash of the source never leaves a replica with more than the source has")  # fmt: skip
 
     below = conj(G >= 0, G < n())
     held = disj(eq(in_log(), G), eq(in_ack(), G), eq(in_commit(), G))
-    system.invariant("no_phantom_visibility", (G,), no_phantom, "the safety statement is inductive")
-    system.invariant("confirmed_survives", (G,), implies(confirmed(G), received(G)),
+    if rules.after_sync:
+        system.invariant("no_phantom_visibility", (G,), no_phantom,
+            "the safety statement is inductive")  # fmt: skip
+    system.invariant("confirmed_survives", answers.of, survives,
         "an answer follows the acknowledgement")  # fmt: skip
-    if rules.recovery == "barred":
-        system.invariant("visible_was_received", (G,), implies(conj(engine(G), opened()),
-            received(G)), "while clients are let in, what they see is on the replica")  # fmt: skip
-        system.invariant("committing_was_received", (G,), implies(conj(eq(in_commit(), G), G >= 0),
-            received(G)), "LOCK_commit_ordered is entered after the acknowledgement")  # fmt: skip
-        system.invariant("barred_server_is_idle", (), disj(opened(), conj(eq(in_log(), FREE),
-            eq(in_ack(), FREE), eq(in_commit(), FREE))), "no session works if barred")  # fmt: skip
-    else:
-        system.invariant("visible_was_received", (G,), implies(engine(G), received(G)),
+    if rules.after_sync:
+        while_open = conj(engine(G), opened()) if rules.recovery == "barred" else engine(G)
+        system.invariant("visible_was_received", (G,), implies(while_open, received(G)),
+            "while clients are let in, what they see is on the replica"
+            if rules.recovery == "barred" else
             "AFTER_SYNC: the engine commit follows the acknowledgement")  # fmt: skip
         system.invariant("committing_was_received", (G,), implies(conj(eq(in_commit(), G), G >= 0),
             received(G)), "LOCK_commit_ordered is entered after the acknowledgement")  # fmt: skip
+    if rules.recovery == "barred":
+        system.invariant("barred_server_is_idle", (), disj(opened(), conj(eq(in_log(), FREE),
+            eq(in_ack(), FREE), eq(in_commit(), FREE))), "no session works if barred")  # fmt: skip
     system.invariant("log_holder_is_last", (), conj(n() >= 0, disj(eq(in_log(), FREE),
         eq(in_log(), n() - 1)), in_log() >= FREE, in_ack() >= FREE, in_commit() >= FREE),
         "LOCK_log is held by the group written last")  # fmt: skip
     system.invariant("holders_are_written", (), conj(in_log() < n(), in_ack() < n(),
         in_commit() < n()), "only written groups hold locks")  # fmt: skip
-    system.invariant("received_is_durable", (G,), implies(received(G), conj(below, synced(G))),
+    system.invariant("received_is_durable", (G,), implies(some, conj(below, synced(G))),
         "replicas are sent what was synced")  # fmt: skip
     system.invariant("synced_was_written", (G,), implies(synced(G), below), "sync follows write")
     system.invariant("left_log_is_synced", (G,), implies(conj(below, ~eq(in_log(), G)), synced(G)),
@@ -232,6 +286,9 @@ def semi_sync(rules: Rules = Rules()) -> System:
         system.invariant("nothing_waits_recovered", (G,), ~recovered(G),
             "only one of the remedies holds recovered groups back")  # fmt: skip
     system.cover("read_after_acknowledgement", (G,), conj(seen(G), received(G)))
+    if answers.by_transaction:
+        system.cover("answered_before_its_group", answers.of, conj(
+            answers.confirmed(*answers.of), ~received(G)))  # fmt: skip
     system.cover("three_stages_at_once", (), conj(in_log() >= 0, in_ack() >= 0, in_commit() >= 0))
     if rules.recovery == "waits":
         system.cover("recovered_then_seen", (G, H), conj(seen(G), recovered(H)))

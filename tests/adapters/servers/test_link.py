@@ -126,3 +126,20 @@ def test_link_whose_clients_are_silent_delivers_what_the_server_sends():
                     assert said[1:] == [(1, True, b"kept")]
         finally:
             link.close()
+
+
+def test_packets_of_a_client_arrive_one_by_one_if_spaced_out(echo):
+    said = []
+    link = Link(echo, lambda number, is_client, data: said.append((is_client, data)))
+    packets = [b"\3\0\0\0abc", b"\1\0\0\1d", b"\2\0\0\2ef"]
+    try:
+        link.space_out(0.01)
+        with connected(link) as one:
+            one.sendall(b"".join(packets))
+            got = b""
+            while len(got) < len(b"".join(packets)):
+                got += one.recv(4096)
+    finally:
+        link.close()
+    assert got == b"".join(packets)
+    assert [data for is_client, data in said if is_client] == packets

@@ -9,7 +9,7 @@ from __future__ import annotations
 import random
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from itertools import count
 from typing import Any, Protocol
 
@@ -33,9 +33,10 @@ from paraply.adapters.servers.replication import begin_binary_log
 from paraply.vocabulary.errors import ParaplyError
 from paraply.vocabulary.history import History
 
-PLAIN, RESTART, TIME_OUT = "plain", "restart", "time-out"
+PLAIN, APART, RESTART, TIME_OUT = "plain", "apart", "restart", "time-out"
 SCENARIOS = {
     PLAIN: "the link is silent now and then",
+    APART: "acknowledgements reach the source one by one, with pauses between them",
     RESTART: "the source is killed while commits wait, and started again",
     TIME_OUT: "the time-out ends waits, and semi-synchronous replication switches itself off",
 }
@@ -46,11 +47,20 @@ _SILENT_S = 0.15
 """The longest silence, but for those that a scenario requires."""
 _READ_S = 0.02
 """The longest pause between reads."""
+_APART_S = 0.03
+"""The pause after each acknowledgement, long enough for a client to note its answer."""
 _JOIN_S = 60
+_TOGETHER_US = 20_000
+"""How long a commit waits for the other clients: else few groups have several transactions."""
 
 
 class _Lab(SemiSyncLab):
     """Servers with a watched link between them."""
+
+    together: tuple[tuple[str, int], ...] = (
+        ("binlog_commit_wait_count", 0), ("binlog_commit_wait_usec", _TOGETHER_US)
+    )  # fmt: skip
+    """Variables that let a commit wait for others; 0 stands for the number of clients."""
 
     def _connect(self) -> None:
         self.sights: list[Sight] = []
@@ -66,6 +76,11 @@ class _Lab(SemiSyncLab):
 
 class _MysqlLab(_Lab, MysqlSemiSyncLab):
     """The same for MySQL."""
+
+    together = (
+        ("binlog_group_commit_sync_no_delay_count", 0),
+        ("binlog_group_commit_sync_delay", _TOGETHER_US),
+    )
 
     def _connect(self) -> None:
         super()._connect()
@@ -91,6 +106,13 @@ def record_source(
         return _Recording(LABS[flavour](request, room), scenario, clients).run()
 
 
+def _until_the_server_ends() -> AbstractContextManager[None]:
+    """Let a thread end when the server does, also if it cannot connect."""
+    import pymysql
+
+    return suppress(pymysql.MySQLError, OSError, ParaplyError)
+
+
 class _Recording:
     def __init__(self, lab: _Lab, scenario: str, clients: int) -> None:
         self.lab = lab
@@ -106,6 +128,13 @@ class _Recording:
     def run(self) -> History:
         lab, half = self.lab, self.lab.request.transactions // 2
         mark = begin_binary_log(lab.source)
+        if self.clients > 1 and lab.request.mode == "AFTER_COMMIT":
+            # There a group is answered as one, or each of its transactions by itself.
+            lab.source.run([
+                f"SET GLOBAL {name}={value or self.clients}" for name, value in lab.together
+            ])  # fmt: skip
+        if self.scenario == APART:
+            lab.link.space_out(_APART_S)
         self._load(half, None)
         if self.scenario == RESTART:
             # Later this would wait for the session that holds the log's mutex.
@@ -148,7 +177,7 @@ class _Recording:
             self._begin_again()
 
     def _write(self) -> None:
-        with self._cursor() as cursor:
+        with _until_the_server_ends(), self._cursor() as cursor:
             while (tag := self._next()) is not None:
                 cursor.execute(f"INSERT INTO {_JOURNAL} VALUES ({tag})")
                 self._see(SightKind.ANSWERED, {tag})
@@ -159,18 +188,14 @@ class _Recording:
             return next(self._tags) if self._left >= 0 else None
 
     def _read_until(self, done: threading.Event) -> None:
-        with self._cursor() as cursor:
+        with _until_the_server_ends(), self._cursor() as cursor:
             while not done.wait(self.dice.random() * _READ_S):
                 cursor.execute(f"SELECT w FROM {_JOURNAL} WHERE w >= {_FIRST_TAG}")
                 self._shows({int(tag) for (tag,) in cursor.fetchall()})
 
     @contextmanager
     def _cursor(self) -> Iterator[Any]:
-        """Yield a cursor; who works with it ends when the server does."""
-        import pymysql
-
         with (
-            suppress(pymysql.MySQLError, OSError, ParaplyError),
             self.lab.source.connect(autocommit=True, read_timeout=_JOIN_S) as connection,
             connection.cursor() as cursor,
         ):
