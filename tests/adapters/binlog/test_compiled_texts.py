@@ -65,14 +65,14 @@ def columns(collations):
     )
 
 
-@settings(max_examples=120)
+@settings(max_examples=60)
 @given(column=columns(TRICKY), seed=st.integers(0, 2**32))
 def test_digests_are_equal_if_and_only_if_folds_are(column, seed):
     assert_same_classes(random.Random(seed), column)
 
 
 @pytest.mark.long
-@settings(max_examples=300)
+@settings(max_examples=25)
 @given(column=columns(READ), seed=st.integers(0, 2**32))
 def test_digests_are_equal_if_and_only_if_folds_are_under_any_collation(column, seed):
     assert_same_classes(random.Random(seed), column)
@@ -169,16 +169,16 @@ def shares_of_letters(collations) -> dict[str, float]:
 
 
 def test_kernels_compare_common_letters():
-    shares = shares_of_letters(TRICKY)
+    shares = shares_of_letters(TRICKY[:6])
     assert set(shares) == set(BLOCKS)
     assert min(shares.values()) == 1.0, shares
 
 
 @pytest.mark.long
-def test_kernels_compare_common_letters_under_every_table_of_weights():
+def test_kernels_compare_common_letters_under_tables_of_each_kind():
     by_table = {collation_entries()[name].table: name for name in UTF8MB4}
     assert len(by_table) > 100
-    shares = shares_of_letters(by_table.values())
+    shares = shares_of_letters([name for _, name in sorted(by_table.items())][::5])
     assert min(shares.values()) == 1.0, shares
 
 
