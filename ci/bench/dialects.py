@@ -38,7 +38,11 @@ class TableShape:
 
         optional = field(1, self.signedness)
         if self.collations:
-            optional += field(3, bytes(self.collations))
+            packed = (
+                bytes([number]) if number < 251 else b"\xfc" + number.to_bytes(2, "little")
+                for number in self.collations
+            )  # fmt: skip
+            optional += field(3, b"".join(packed))
         names = b"".join(bytes([len(name)]) + name.encode() for name in self.columns)
         optional += field(4, names) + (field(8, bytes(self.key)) if self.key else b"")
         schema, name = SCHEMA.encode(), self.name.encode()

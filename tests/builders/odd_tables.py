@@ -1,6 +1,6 @@
 """Production logs with tables that kernels do not judge, beside those that they do.
 
-``ODDITIES`` are what makes a table odd: key texts beyond ASCII, minimal row images, rows that are
+``ODDITIES`` are what makes a table odd: ill-formed key texts, minimal row images, rows that are
 found by all columns, cascades, unchecked foreign keys. Transactions of several tables come from
 joining neighbours.
 """
@@ -181,12 +181,20 @@ def _redefines(old: str, action: str) -> Oddity:
 
 
 ODDITIES: dict[str, tuple[mixes.TableShape, Oddity]] = {
-    "texts": (mixes.TARIFF, lambda log, rng: respell(log, b"T", b"\xc3\xa9", "tariff")),
+    "texts": (mixes.TARIFF, lambda log, rng: respell(log, b"T", b"\xc3a", "tariff")),
     "some-texts": (
         mixes.TARIFF,
-        lambda log, rng: respell(log, b"T", b"\xc3\xa9", "tariff", every=rng.choice((3, 7))),
+        lambda log, rng: respell(log, b"T", b"\xc3a", "tariff", every=rng.choice((3, 7))),
     ),
     "texts-of-parents": (
+        mixes.TARIFF,
+        lambda log, rng: respell(log, b"O", b"\xc3a", "orders", "item", every=2),
+    ),
+    "spellings": (
+        mixes.TARIFF,
+        lambda log, rng: respell(log, b"T", b"\xc3\xa9", "tariff", every=rng.choice((1, 3))),
+    ),
+    "spellings-of-parents": (
         mixes.TARIFF,
         lambda log, rng: respell(log, b"O", b"\xc3\xa9", "orders", "item", every=2),
     ),
@@ -227,6 +235,8 @@ ODDITIES: dict[str, tuple[mixes.TableShape, Oddity]] = {
     "unchecked": (mixes.TARIFF, uncheck),
 }
 """By name: the definition of ``tariff``, and what is done to the log."""
+JUDGED_BY_KERNELS = frozenset({"keyless", "spellings", "spellings-of-parents"})
+"""Kernels name rows by all columns, and compare texts beyond ASCII."""
 
 
 def odd_log(

@@ -1,14 +1,13 @@
 """Table descriptors for the scanner.
 
-A *supported* table has foreign keys without cascades, and key parts that compare by bytes or by one
-weight per ASCII character. The decoder reads other tables' transactions.
+A *supported* table has foreign keys without cascades, and key parts that compare by bytes or by
+weights of characters. The decoder reads other tables' transactions.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
 from hashlib import blake2b
 
 import numpy as np
@@ -17,10 +16,16 @@ from numpy.typing import NDArray
 from paraply.adapters.binlog.charsets import text_decoder
 from paraply.adapters.binlog.column_types import BLOBS, CHARACTER, ColumnType, WireColumn
 from paraply.adapters.binlog.compiled import layout as L
+from paraply.adapters.binlog.compiled.text_weights import (
+    TextWeights,
+    decoding_of,
+    has_weights,
+    is_decoded,
+    text_weights,
+)
 from paraply.adapters.binlog.decimals import decimal_bytes
 from paraply.adapters.binlog.keys.builder import TablePlan
-from paraply.adapters.binlog.keys.collation_weights import UnmeasuredCharacter, WeightTable
-from paraply.adapters.binlog.keys.collations import fold_of, text_of
+from paraply.adapters.binlog.keys.collations import fold_of
 from paraply.adapters.binlog.keys.foreign import PRIMARY, ChildTie, ParentTie, parent_columns_of
 from paraply.adapters.binlog.keys.parts import KeyPlan
 from paraply.adapters.binlog.keys.values import INTEGER_BITS, is_padded_to_length
@@ -51,7 +56,6 @@ _BYTE_TYPES = frozenset(
     {"binary", "varbinary", "tinyblob", "blob", "mediumblob", "longblob", "uuid", "inet4", "inet6"}
 )
 _TEXT_TYPES = frozenset({"char", "varchar", "tinytext", "text", "mediumtext", "longtext"})
-_ASCII = bytes(range(128))
 
 
 def column_step(column: WireColumn) -> tuple[int, int] | None:
@@ -83,19 +87,15 @@ def is_steppable(table: TableMap) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class PartRule:
-    """A key part's comparison; ``collation`` selects weights."""
+    """A key part's comparison; ``collation`` and ``decoding`` select weights."""
 
     column: int
     rule: int
     length_max: int
     collation: str = ""
-
-
-def _reads_ascii(column: Column, wire: WireColumn) -> bool:
-    if text_of(column.charset)(_ASCII) != _ASCII.decode("ascii"):
-        return False
-    found = text_decoder(wire.collation)(_ASCII)
-    return found in (_ASCII, _ASCII.decode("ascii"))
+    decoding: str = ""
+    filled: int = 0
+    """Characters of a CHAR that compares with its spaces."""
 
 
 def part_rule(part: KeyPart, column: Column, wire: WireColumn) -> PartRule | None:
@@ -122,51 +122,21 @@ def part_rule(part: KeyPart, column: Column, wire: WireColumn) -> PartRule | Non
             return None
         is_fixed = name in _FIXED_BYTE_TYPES
         return PartRule(part.column, L.RAW_FIXED if is_fixed else L.RAW, part.prefix_length)
-    if name in _TEXT_TYPES and _reads_ascii(column, wire):
-        fold = fold_of(column.collation)
-        if not fold.certain or ascii_weights(column.collation) is None:
+    if name in _TEXT_TYPES and has_weights(column.collation):
+        decoding = decoding_of(column, wire)
+        if decoding is None:
             return None
+        rule, filled = L.TEXT, 0
         if name == "char" and is_padded_to_length(column.collation):
-            return None
-        rule = L.TEXT | (L.TEXT_CHAR if name == "char" else 0)
-        rule |= L.TEXT_PADDED if fold.pads else 0
-        return PartRule(part.column, rule, part.prefix_length, column.collation)
+            if not column.length:
+                return None
+            filled = min(column.length, part.prefix_length or column.length)
+        elif name == "char":
+            rule |= L.TEXT_CHAR
+        rule |= L.TEXT_PADDED if fold_of(column.collation).pads else 0
+        rule |= L.TEXT_DECODED if is_decoded(decoding) else 0
+        return PartRule(part.column, rule, part.prefix_length, column.collation, decoding, filled)
     return None
-
-
-@cache
-def ascii_weights(collation: str) -> NDArray[np.uint32] | None:
-    """Return comparison weights per ASCII character, not to be changed.
-
-    0 means no weight; element 128 repeats the space's. None for contractions, expansions, and
-    weights on some levels only.
-    """
-    fold = fold_of(collation)
-    weights = np.zeros(129, np.uint32)
-    if fold.table is None:
-        weights[:128] = np.arange(1, 129)
-    else:
-        found = _weights_by_table(fold.table)
-        if found is None:
-            return None
-        weights[:128] = found
-    weights[128] = weights[ord(" ")]
-    return weights
-
-
-def _weights_by_table(table: WeightTable) -> list[int] | None:
-    if any(pair.isascii() for pair in table.contractions):
-        return None
-    try:
-        entries = [table[chr(code)] for code in range(128)]
-    except UnmeasuredCharacter:
-        return None
-    weighing = [entry for entry in entries if any(entry)]
-    lengths = {tuple(map(len, entry)) for entry in weighing}
-    if len(lengths) != 1 or 0 in next(iter(lengths)) or not any(table[" "]):
-        return None
-    numbers = {entry: number for number, entry in enumerate(dict.fromkeys(weighing), start=1)}
-    return [numbers.get(entry, 0) for entry in entries]
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,7 +192,7 @@ def shapes(
             yield (
                 (line.table, line.name, line.role),
                 tuple(
-                    (part.rule, part.length_max, part.collation, wire.kind, wire.size, wire.scale)
+                    (replace(part, column=0), wire.kind, wire.size, wire.scale)
                     for part, wire in zip(line.parts, wires, strict=True)
                 ),
             )
@@ -336,8 +306,10 @@ class Descriptors:
     columns: NDArray[np.int64] = field(default_factory=lambda: np.zeros((1024, 2), np.int64))
     keys: NDArray[np.int64] = field(default_factory=lambda: np.zeros((128, 3), np.int64))
     seeds: NDArray[np.uint64] = field(default_factory=lambda: np.zeros(128, np.uint64))
-    parts: NDArray[np.int64] = field(default_factory=lambda: np.zeros((256, 4), np.int64))
-    weights: NDArray[np.uint32] = field(default_factory=lambda: np.zeros((1, 129), np.uint32))
+    parts: NDArray[np.int64] = field(
+        default_factory=lambda: np.zeros((256, L.PART_COLUMNS), np.int64)
+    )
+    texts: TextWeights = field(default_factory=text_weights)
     hashes: NDArray[np.uint64] = field(default_factory=lambda: np.zeros(1024, np.uint64))
     slots: NDArray[np.int64] = field(default_factory=lambda: np.zeros(1024, np.int64))
     numbers: dict[str, int] = field(default_factory=dict)
@@ -347,7 +319,6 @@ class Descriptors:
     """Of the digests."""
     maps: list[TableMap | None] = field(default_factory=list)
     """By slot; None where it is malformed."""
-    _weight_rows: dict[str, int] = field(default_factory=dict)
     _used: list[int] = field(default_factory=lambda: [0, 0, 0, 0])
     _known: int = 0
 
@@ -408,8 +379,9 @@ class Descriptors:
             self.keys[at] = (key.role, at_part, at_part + len(key.parts))
             self.seeds[at] = _seed(key.table, key.name, self.secret)
             for part in key.parts:
-                row = self._weight_row(part.collation)
-                self.parts[at_part] = (part.column, part.rule, part.length_max, row)
+                has_text = part.rule & L.TEXT
+                line = self.texts.line_of(part.collation, part.decoding) if has_text else 0
+                self.parts[at_part] = (part.column, part.rule, part.length_max, line, part.filled)
                 at_part += 1
         self._used = [slot + 1, first_column + len(steps), first_key + len(keys), at_part]
         self._enter(digest, slot)
@@ -423,18 +395,6 @@ class Descriptors:
         self.tables[slot, L.D_SUPPORTED] = L.MALFORMED
         self._used[0] = slot + 1
         self._enter(digest, slot)
-
-    def _weight_row(self, collation: str) -> int:
-        if not collation:
-            return 0
-        row = self._weight_rows.get(collation)
-        if row is None:
-            weights = ascii_weights(collation)
-            assert weights is not None, collation
-            row = self._weight_rows[collation] = len(self._weight_rows) + 1
-            self.weights = _with_room(self.weights, row + 1)
-            self.weights[row] = weights
-        return row
 
     def _enter(self, digest: int, slot: int) -> None:
         if 2 * (self._known + 1) > len(self.hashes):

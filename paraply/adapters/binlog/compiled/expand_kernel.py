@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from paraply.adapters.binlog.compiled import layout as L
 from paraply.adapters.binlog.compiled.hashing import borrowing, unsigned
-from paraply.adapters.binlog.compiled.rows_kernel import FINE, HEADER_BYTES
+from paraply.adapters.binlog.compiled.rows_kernel import HEADER_BYTES
 from paraply.adapters.binlog.compiled.scan_kernel import (
     ANONYMOUS,
     GTID,
@@ -20,6 +20,7 @@ from paraply.adapters.binlog.compiled.scan_kernel import (
     XID,
     check_event,
 )
+from paraply.adapters.binlog.compiled.text_kernel import FINE
 from paraply.vocabulary.kernel_cache import BORROWED
 
 Bytes = NDArray[np.uint8]

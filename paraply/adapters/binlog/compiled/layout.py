@@ -16,8 +16,10 @@ BATCH_FULL = 3
 """No room for the next transaction."""
 ODD_ROWS = 4
 """Left to the readable decoder, for a row of the table progress[DETAIL], by progress[REASON]."""
+NEED_WEIGHTS = 5
+"""progress[DETAIL] is a block of weights to load."""
 
-PARTIAL, BEYOND_ASCII, SEARCHED, CHECKED_AGAIN, UNCHECKED_ROWS, UNREAD, CASCADES = range(7)
+PARTIAL, OTHER_TEXTS, SEARCHED, CHECKED_AGAIN, UNCHECKED_ROWS, UNREAD, CASCADES = range(7)
 """Why a table is odd."""
 
 # Columns of ``progress``.
@@ -88,19 +90,24 @@ FIXED, PREFIXED = 0, 1
 
 # Columns of a key and of a key part.
 K_ROLE, K_PART_START, K_PART_END = range(3)
-P_COLUMN, P_RULE, P_LENGTH, P_WEIGHTS = range(4)
-"""P_LENGTH is the prefix (0: all), P_WEIGHTS the weight row."""
+P_COLUMN, P_RULE, P_LENGTH, P_WEIGHTS, P_FILLED = range(5)
+PART_COLUMNS = 5
+"""P_LENGTH is the prefix (0: all), P_WEIGHTS the line of a text's weights,
+P_FILLED the characters up to which spaces fill it."""
 
 # Part rules.
 RAW = 0
 RAW_FIXED = 1
 """Ignores trailing zero bytes (BINARY)."""
 TEXT = 2
-"""One weight per ASCII character; bits 2 and 3 are TEXT_CHAR and TEXT_PADDED."""
+"""Weights of its characters; bits 2 and 3 are TEXT_CHAR and TEXT_PADDED."""
 TEXT_CHAR = 4
 """Ignores trailing spaces in any collation (CHAR)."""
 TEXT_PADDED = 8
 """Ignores trailing characters of a space's weight (PAD SPACE)."""
+
+TEXT_DECODED = 64
+"""ASCII characters are not bytes of their codes."""
 
 NULL_COUNTS = 16
 """NULL is a value like others."""

@@ -22,7 +22,7 @@ RESTARTS_MAX = 8
 
 REASONS = {
     L.PARTIAL: "partial row images",
-    L.BEYOND_ASCII: "key texts beyond ASCII",
+    L.OTHER_TEXTS: "key texts of unknown weights",
     L.SEARCHED: "rows whose keys are NULL",
     L.CHECKED_AGAIN: "repeated foreign key checks",
     L.UNCHECKED_ROWS: "unchecked foreign keys",

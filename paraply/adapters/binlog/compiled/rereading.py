@@ -222,13 +222,16 @@ class Rereader:
                     data, len(data), 0, 0,
                     description.post_header_length(EventType.QUERY, 13), description.is_mariadb,
                     self._crc, self._words, known.hashes, known.slots, known.tables,
-                    known.columns, known.keys, known.seeds, known.parts, known.weights,
+                    known.columns, known.keys, known.seeds, known.parts, known.texts.arrays,
                     arrays.uuids, scratch, arrays.progress, arrays.transactions, arrays.rows,
                     arrays.digests, arrays.keys, arrays.counts, arrays.left,
                 )  # fmt: skip
             status = int(arrays.progress[L.STATUS])
             if arrays.progress[L.TRANSACTIONS]:
                 return arrays, known, plans
+            if status == L.NEED_WEIGHTS:
+                known.texts.load(int(arrays.progress[L.DETAIL]))
+                continue
             if status != L.NEED_TABLE:
                 raise NotCompilable(f"{file} changed since the scan")
             digest, table = tables.pop(int(arrays.progress[L.DETAIL]), (0, None))

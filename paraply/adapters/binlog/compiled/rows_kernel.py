@@ -7,14 +7,14 @@ from numpy.typing import NDArray
 
 from paraply.adapters.binlog.compiled import layout as L
 from paraply.adapters.binlog.compiled.hashing import borrowing, finish, mix, mix_bytes, unsigned
+from paraply.adapters.binlog.compiled.text_kernel import FINE, Texts, text_digest
 
 Bytes = NDArray[np.uint8]
 Ints = NDArray[np.int64]
 Words = NDArray[np.uint64]
+Units = NDArray[np.uint32]
 
 HEADER_BYTES = 19
-FINE = -1
-"""No reason to stop; ``layout`` has the reasons."""
 
 
 @borrowing
@@ -62,53 +62,30 @@ def image_digest(data: Bytes, at: int, end: int, count: int, seed: np.uint64) ->
 
 
 @borrowing
-def _text_digest(
-    state: np.uint64, data: Bytes, start: int, end: int, rule: int, weights: NDArray[np.uint32]
-) -> tuple[bool, np.uint64]:
-    """``weights[byte]`` is 0 without weight; ``weights[128]`` is the space's."""
-    if rule & L.TEXT_CHAR:
-        while end > start and data[end - 1] == 32:
-            end -= 1
-    space = weights[128]
-    spaces, length = 0, 0
-    for at in range(start, end):
-        if data[at] >= 128:
-            return False, state
-        weight = weights[data[at]]
-        if weight == 0:
-            continue
-        if weight == space:
-            spaces += 1
-            continue
-        for _ in range(spaces):
-            state = mix(state, np.uint64(space))
-        length += spaces + 1
-        spaces = 0
-        state = mix(state, np.uint64(weight))
-    if not rule & L.TEXT_PADDED:
-        for _ in range(spaces):
-            state = mix(state, np.uint64(space))
-        length += spaces
-    return True, mix(state, np.uint64(length) | np.uint64(1 << 40))
-
-
-@borrowing
 def _key_digest(
     data: Bytes, key: int, key_table: Ints, seed: np.uint64, parts: Ints,
-    weights: NDArray[np.uint32], places: Ints,
-) -> tuple[bool, np.uint64]:  # fmt: skip
-    """Return a digest, 0 for a NULL part, or False if unsupported."""
+    texts: Texts, room: Units, places: Ints,
+) -> tuple[int, np.uint64]:  # fmt: skip
+    """Return FINE and a digest, 0 for a NULL part; else what ``text_digest`` returns."""
     state = seed
     for part in range(key_table[key, L.K_PART_START], key_table[key, L.K_PART_END]):
         column, rule = parts[part, L.P_COLUMN], parts[part, L.P_RULE]
         start = places[column, 0]
         if start < 0:
             if not rule & L.NULL_COUNTS:
-                return True, np.uint64(0)
+                return FINE, np.uint64(0)
             state = mix(state, np.uint64(1 << 41))
             continue
         end = start + places[column, 1]
         length_max = parts[part, L.P_LENGTH]
+        if rule & L.TEXT:
+            stop, state = text_digest(
+                state, data, start, end, length_max, parts[part, L.P_FILLED], rule,
+                parts[part, L.P_WEIGHTS], texts, room,
+            )  # fmt: skip
+            if stop != FINE:
+                return stop, state
+            continue
         if length_max and end - start > length_max:
             end = start + length_max
         if rule & L.NUMBER and data[end - 1] == 0x80:
@@ -120,18 +97,12 @@ def _key_digest(
         elif rule & L.NUMBER:
             state = mix_bytes(state, data, start, end - 1)
             state = mix(state, np.uint64(data[end - 1]))
-        elif rule & L.TEXT:
-            fine, state = _text_digest(
-                state, data, start, end, rule, weights[parts[part, L.P_WEIGHTS]]
-            )
-            if not fine:
-                return False, state
         else:
             if rule == L.RAW_FIXED:
                 while end > start and data[end - 1] == 0:
                     end -= 1
             state = mix_bytes(state, data, start, end)
-    return True, finish(state)
+    return FINE, finish(state)
 
 
 @borrowing
@@ -185,10 +156,11 @@ def scan_rows(
     data: Bytes, at: int, end: int, operation: int, is_v2: bool,
     map_numbers: Ints, map_slots: Ints, maps: int,
     tables: Ints, columns: Ints, key_table: Ints, seeds: Words, parts: Ints,
-    weights: NDArray[np.uint32], places: Ints,
+    texts: Texts, room: Units, places: Ints,
     progress: Ints, rows: Ints, digests: Words, keys: Words, left: Ints,
 ) -> int:  # fmt: skip
-    """Append one event's rows; return FINE, L.ODD, L.ODD_ROWS or L.BATCH_FULL.
+    """Append one event's rows; return FINE, L.ODD, L.ODD_ROWS, L.BATCH_FULL
+    or L.NEED_WEIGHTS.
 
     ``digests`` and ``keys`` have two columns (before, after), or two more for a second digest; the
     digests of images then depend on the table's seed.
@@ -233,8 +205,8 @@ def scan_rows(
         here += (count + 7) // 8
     key_first, key_last = tables[slot, L.D_KEY_START], tables[slot, L.D_KEY_END]
     key_count = key_last - key_first
-    is_wide = digests.shape[1] > 2
-    seed = seeds[key_first] if is_wide else np.uint64(0)
+    is_decoded = digests.shape[1] > 2
+    seed = seeds[key_first] if is_decoded else np.uint64(0)
     if here >= end:
         return L.ODD
     while here < end:
@@ -254,7 +226,7 @@ def scan_rows(
             if image_end < 0:
                 return L.ODD
             digests[row, side] = image_digest(data, here, image_end, count, seed)
-            if is_wide:
+            if is_decoded:
                 digests[row, 2 + side] = image_digest(data, here, image_end, count, finish(seed))
             has_key = False
             for index in range(key_count):
@@ -263,22 +235,24 @@ def scan_rows(
                 if role == L.CHECKED and operation != L.UPDATE:
                     keys[key + index, side] = 0
                     continue
-                fine, digest = _key_digest(
-                    data, at_key, key_table, seeds[at_key], parts, weights, places
+                stop, digest = _key_digest(
+                    data, at_key, key_table, seeds[at_key], parts, texts, room, places
                 )
-                if not fine:
-                    progress[L.REASON] = L.BEYOND_ASCII
-                    return L.ODD_ROWS
+                if stop == L.NEED_WEIGHTS:
+                    progress[L.DETAIL] = digest
+                if stop != FINE:
+                    progress[L.REASON] = L.OTHER_TEXTS
+                    return stop
                 keys[key + index, side] = digest
-                if is_wide:
+                if is_decoded:
                     _, keys[key + index, 2 + side] = _key_digest(
-                        data, at_key, key_table, finish(seeds[at_key]), parts, weights, places
+                        data, at_key, key_table, finish(seeds[at_key]), parts, texts, room, places
                     )
                 # A primary key identifies a row, or else any key without a NULL part does.
                 if role == L.UNIQUE and (index == 0 or not tables[slot, L.D_PRIMARY]):
                     has_key |= digest != 0
             # Without its key, a row of a table that has one may be hidden: the readable code knows.
-            if not has_key and (is_wide or (operation != L.INSERT and tables[slot, L.D_KEYED])):
+            if not has_key and (is_decoded or (operation != L.INSERT and tables[slot, L.D_KEYED])):
                 progress[L.REASON] = L.SEARCHED
                 return L.ODD_ROWS
             here = image_end

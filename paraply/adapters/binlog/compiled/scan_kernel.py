@@ -2,7 +2,7 @@
 
 It reads whole transactions of GTID event, BEGIN, annotations, table maps, full-image rows events
 and XID or COMMIT, with right checksums. It stops before any other (``layout``: NEED_MORE, ODD,
-NEED_TABLE, BATCH_FULL, ODD_ROWS). Rows of left tables are only listed.
+NEED_TABLE, BATCH_FULL, ODD_ROWS, NEED_WEIGHTS). Rows of left tables are only listed.
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ from paraply.adapters.binlog.compiled.hashing import (
     signed64,
     unsigned,
 )
-from paraply.adapters.binlog.compiled.rows_kernel import FINE, HEADER_BYTES, operation_of, scan_rows
+from paraply.adapters.binlog.compiled.rows_kernel import HEADER_BYTES, operation_of, scan_rows
+from paraply.adapters.binlog.compiled.text_kernel import FINE, LEVELS_MAX, UNITS_MAX, Texts
 from paraply.vocabulary.kernel_cache import BORROWED
 
 Bytes = NDArray[np.uint8]
@@ -48,6 +49,8 @@ class Scratch(NamedTuple):
     types: Ints
     places: Ints
     """Of the columns of a row image."""
+    room: NDArray[np.uint32]
+    """For the units of a text, by level, and for their numbers."""
 
 
 def new_scratch() -> Scratch:
@@ -57,6 +60,7 @@ def new_scratch() -> Scratch:
         map_slots=np.zeros(MAPS_MAX, np.int64),
         types=np.zeros(256, np.int64),
         places=np.zeros((_COLUMNS_MAX, 2), np.int64),
+        room=np.zeros((LEVELS_MAX + 1, UNITS_MAX), np.uint32),
     )
 
 
@@ -207,7 +211,7 @@ def scan(
     data: Bytes, end: int, base: int, trailer: int, query_post_header: int, is_mariadb: bool,
     crc: NDArray[np.uint32], words: Bytes, hashes: Words, slots: Ints,
     tables: Ints, columns: Ints, key_table: Ints, seeds: Words, parts: Ints,
-    weights: NDArray[np.uint32], uuids: Bytes, scratch: Scratch,
+    texts: Texts, uuids: Bytes, scratch: Scratch,
     progress: Ints, transactions: Ints, rows: Ints, digests: Words, keys: Words, counts: Ints,
     left: Ints,
 ) -> None:  # fmt: skip
@@ -289,8 +293,8 @@ def scan(
                     break
                 stop = scan_rows(
                     data, at, event_end, operation, kind >= 30, map_numbers, map_slots,
-                    maps, tables, columns, key_table, seeds, parts, weights,
-                    scratch.places, progress, rows, digests, keys, left,
+                    maps, tables, columns, key_table, seeds, parts, texts,
+                    scratch.room, scratch.places, progress, rows, digests, keys, left,
                 )  # fmt: skip
                 if stop != FINE:
                     break

@@ -275,11 +275,14 @@ class CompiledStream(TransactionStream):
                     data, end, base, trailer, description.post_header_length(EventType.QUERY, 13),
                     description.is_mariadb,
                     self._crc, self._words, known.hashes, known.slots, known.tables,
-                    known.columns, known.keys, known.seeds, known.parts, known.weights,
+                    known.columns, known.keys, known.seeds, known.parts, known.texts.arrays,
                     arrays.uuids, self._scratch, progress, arrays.transactions, arrays.rows,
                     arrays.digests, arrays.keys, arrays.counts, arrays.left,
                 )  # fmt: skip
             self._copy_left(data, description)
+            if progress[L.STATUS] == L.NEED_WEIGHTS:
+                known.texts.load(int(progress[L.DETAIL]))
+                continue
             if progress[L.STATUS] != L.ODD_ROWS:
                 return int(progress[L.STATUS])
             if not self._leave_odd():

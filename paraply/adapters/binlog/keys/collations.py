@@ -35,6 +35,8 @@ class Fold:
     certain = True
     table: WeightTable | None = None
     pads = True
+    pads_above = False
+    """Whether padding applies above level one."""
 
     def __call__(self, text: str) -> bytes | None:
         """Return the comparable form, None if incomparable."""
@@ -53,8 +55,7 @@ class _WeightFold(Fold):
     def __init__(self, table: WeightTable, *, pads: bool, pads_above: bool) -> None:
         self.table = table
         self.pads = pads
-        self._pads_above = pads_above
-        """Whether padding applies above level one."""
+        self.pads_above = pads_above
         self._space = table[" "]
 
     def __call__(self, text: str) -> bytes | None:
@@ -90,7 +91,7 @@ class _WeightFold(Fold):
 
     def _unpadded(self, level: bytes, number: int) -> bytes:
         space = self._space[number]
-        if space and (self._pads_above if number else self.pads):
+        if space and (self.pads_above if number else self.pads):
             while level.endswith(space):
                 level = level[: -len(space)]
         return level

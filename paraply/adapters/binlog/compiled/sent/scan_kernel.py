@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from paraply.adapters.binlog.compiled import layout as L
 from paraply.adapters.binlog.compiled.hashing import unsigned
 from paraply.adapters.binlog.compiled.rows_kernel import (
-    FINE,
     HEADER_BYTES,
     columns_at,
     map_of,
@@ -36,6 +35,7 @@ from paraply.adapters.binlog.compiled.scan_kernel import (
     table_map_digest,
 )
 from paraply.adapters.binlog.compiled.sent import layout as S
+from paraply.adapters.binlog.compiled.text_kernel import FINE
 
 Bytes = NDArray[np.uint8]
 Ints = NDArray[np.int64]
