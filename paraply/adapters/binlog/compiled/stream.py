@@ -487,9 +487,8 @@ class CompiledStream(TransactionStream):
         return table
 
     def _plan(self, table: TableMap, read_by: TablePlan, roles: int) -> ScanPlan | None:
-        if table.undecodable:
-            return None
-        plan = scan_plan(self.keys.registry, table, read_by)
+        known = self.keys.registry
+        plan = None if table.undecodable else scan_plan(known, table, read_by)
         if plan is None:
             return None
         for name, shape in shapes(table, plan, roles):
