@@ -41,8 +41,10 @@ from tests.timing.loads import (
 STORE = ROOT / "docs" / "measured-delays.jsonl"
 LOGS = ROOT / "tests" / "fixtures" / "delays"
 TESTED = ("uniform", "hot", "popular", "tables")
-TRANSACTIONS = 60
+TRANSACTIONS = 40
 """Per client."""
+PAUSE_S = 0.01
+"""After each statement; much longer than a busy machine takes."""
 ROUNDS = 5
 WORKERS = 8
 APPLIER = "mysql-as-logged"
@@ -74,6 +76,12 @@ def schema() -> list[str]:
     ]  # fmt: skip
 
 
+@cache
+def stored(name: str) -> Source:
+    """Return the stored log of a load, without a delay."""
+    return source_of(LOGS / f"{name}.000001.gz", LOGS / "schema.sql")
+
+
 def source_of(log: Path, definitions: Path) -> Source:
     """Return a whole log."""
     return logged_source((str(log),), str(definitions), Extent())
@@ -95,7 +103,7 @@ def record(server: Server, name: str, delay: int, folder: Path) -> Path:
     server.run(["SET SESSION sql_log_bin=0", *restored_rows()])
     server.query(f"SET GLOBAL binlog_group_commit_sync_delay={delay}")
     log = begin_binary_log(server)
-    play(replace(LOADS[name], transactions=TRANSACTIONS), server, seed=0)
+    play(replace(LOADS[name], transactions=TRANSACTIONS), server, 0, PAUSE_S)
     begin_binary_log(server)
     found = folder / f"{name}-{delay}.000001"
     shutil.copy(server.datadir / log, found)
@@ -105,8 +113,7 @@ def record(server: Server, name: str, delay: int, folder: Path) -> Path:
 @cache
 def predicted(name: str, delay: int) -> Effect:
     """Return what the stored log of a load predicts."""
-    source = source_of(LOGS / f"{name}.000001.gz", LOGS / "schema.sql")
-    return effect_of(delayed(source, delay, is_tracking=True)[0])
+    return effect_of(delayed(stored(name), delay, is_tracking=True)[0])
 
 
 def blocks() -> dict[str, list[str]]:
@@ -148,6 +155,7 @@ def main() -> int:
         options = ["--binlog-row-metadata=FULL", "--sync-binlog=1"]
         server = room.start(find_mysql(), options=options)
         server.run([*schema(), *first_rows()])
+        version = server.installation.version_text
         # Delays take turns, so that a slow minute of the machine hits all of them.
         for _ in range(rounds):
             for name, delay in cells:
@@ -159,7 +167,7 @@ def main() -> int:
                 print(name, delay, found[name, delay][-1], flush=True)
     STORE.write_text("".join(
         json.dumps({
-            "load": name, "delay": delay,
+            "server": f"MySQL {version}", "load": name, "delay": delay,
             "group": [one.group for one in effects],
             "speedup": [one.speedup for one in effects],
             "seconds": [one.seconds for one in effects],

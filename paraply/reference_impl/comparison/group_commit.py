@@ -22,9 +22,9 @@ from paraply.reference_impl.workloads.stamps import Parents
 from paraply.vocabulary.audit_result import SourcePrice
 
 LOW = 0.1
-"""Quantile of upper bounds of the time of a sync."""
+"""Quantile of the bounds of the time of a sync that is taken."""
 GROUPS = 5
-"""Successive commits of groups that bound the time of a sync."""
+"""Successive commits of groups whose distance bounds the time of a sync."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,9 +74,12 @@ class _Group:
 
 
 class LoggedCommits:
-    """The commits of a log, and what its sessions do between them."""
+    """The commits of a log, and what its sessions do between them.
 
-    def __init__(self, log: TaskLog, parents: Parents) -> None:
+    ``sync`` is the time of a sync with its commits; without one the log bounds it.
+    """
+
+    def __init__(self, log: TaskLog, parents: Parents, *, sync: int | None = None) -> None:
         self.tasks = log.tasks
         self.parents = parents
         self.before: list[int] = [NOBODY]
@@ -93,7 +96,7 @@ class LoggedCommits:
             parent is None or parent >= before or self._is_first(number)
             for number, (parent, before) in enumerate(zip(parents, self.before, strict=True))
         )
-        self.sync = _sync_time(written, self.before, parents if self.is_by_commit_order else [])
+        self.sync = sync or _sync_time(written, self.before, parents if self.is_by_commit_order else [])
         self.moments = Moments(written=written, committed=self._committed(written))
         self.follows = [
             sorted({other for row in task.rows for other in row.follows}) for task in log.tasks
@@ -226,7 +229,8 @@ class LoggedCommits:
         for number in order:
             task = self.tasks[number]
             rows = [replace(row, expected=(), follows=()) for row in task.rows]
-            builder.add_changed(task, rows).logged_at_us = then.written[number]
+            added = builder.add_changed(task, rows)
+            added.logged_at_us = added.written_at_us = then.written[number]
             least = max((then.committed[one] for one in self._waits_for(number)), default=0)
             prepared = max(least, then.written[number] - self.rest[number])
             is_known = self.parents[number] is not None
@@ -262,7 +266,7 @@ def _sync_time(written: Sequence[int], before: Sequence[int], parents: Parents) 
             seen.append((parent, number))
     found.append(
         _low([
-            (written[late[1]] - written[early[0]]) // (GROUPS - 1)
+            (written[late[1]] - written[early[1]]) // (GROUPS - 1)
             for early, late in zip(seen, seen[GROUPS - 1 :], strict=False)
         ])
     )  # fmt: skip

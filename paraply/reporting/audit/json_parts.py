@@ -177,7 +177,8 @@ class CounterfactualPart(TypedDict):
     kind: Annotated[
         Literal["setting", "history", "delay", "row", "key", "table", "pieces"],
         "A setting, a history size of WRITESET, a delay of group commits, one row or table that "
-        "conflicts with nothing, a key on a table without one, or large transactions cut into pieces.",
+        "conflicts with nothing, a key on a table without one, or large transactions cut into "
+        "pieces.",
     ]
     change: Annotated[str, "What is different, in the server's terms."]
     now_applier: Annotated[
