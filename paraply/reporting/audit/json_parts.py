@@ -163,7 +163,7 @@ class PricePart(TypedDict):
 
     throughput: Annotated[float, "Transactions per second, over those without it."]
     wait_us_now: Annotated[
-        float, "Median microseconds from the write to the binary log to the engine commit."
+        float, "Median microseconds from the write to the binary log to the engine commit, at most."
     ]
     wait_us_then: Annotated[float, "The same, with it."]
 
