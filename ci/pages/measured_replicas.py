@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from statistics import median
 
+from ci import group_commit
 from ci.pages.stored_results import Result, read_results
 from ci.pages.writing import ROOT, filled, pages_main, table
 from paraply.auditing.logged_source import Extent, Source, logged_source
@@ -161,7 +162,7 @@ def page() -> str:
     for name in FAMILIES:
         summary, speed = _tables(cells(name))
         blocks |= {f"{name}-summary": summary, f"{name}-speed": speed}
-    return filled(PAGE, blocks)
+    return filled(PAGE, blocks | group_commit.blocks())
 
 
 def _tables(found: Sequence[Cell]) -> tuple[list[str], list[str]]:

@@ -22,6 +22,7 @@ from paraply.reference_impl.comparison.changed import (
     without_row,
     without_table,
 )
+from paraply.reference_impl.comparison.group_commit import LoggedCommits
 from paraply.reference_impl.comparison.tasks import TaskLog
 from paraply.reference_impl.workloads.stamps import Parents, commit_parents, restamped
 from paraply.vocabulary.audit_result import (
@@ -29,6 +30,7 @@ from paraply.vocabulary.audit_result import (
     Counterfactual,
     LagPoint,
     Prediction,
+    SourcePrice,
 )
 from paraply.vocabulary.timestamps import LogicalTimestamp
 
@@ -39,6 +41,12 @@ KEYS_MAX = 3
 PIECE_ROWS = (1_000, 100)
 HISTORY_SIZES = (100_000, 1_000_000)
 """Of binlog_transaction_dependency_history_size, above the default; the last is the most."""
+DELAYS_US = (100, 1_000, 10_000)
+"""Of binlog_group_commit_sync_delay; a longer one must gain more."""
+THROUGHPUT_MIN = 0.5
+"""No delay is listed with which the source commits less than half as fast."""
+SAME_SOURCE_WITHIN = 0.15
+"""The simulated source without a delay must give the log's speed-up within this share."""
 GAIN_MIN = 1.02
 SHARPER_BY = 1.05
 """A table, or smaller pieces, must gain that much more than a row or key, or larger pieces."""
@@ -72,6 +80,7 @@ class Ways:
         workload: the way in which a changed workload is applied.
         forgets: whether its source keeps 25,000 items of write sets by default.
         always_tracks: whether its source always tracks write sets.
+        delay: the source's option that delays group commits, or ''.
         workers: those with which a change is tried.
     """
 
@@ -80,6 +89,7 @@ class Ways:
     workload: str
     forgets: bool = False
     always_tracks: bool = False
+    delay: str = ""
     workers: int
 
 
@@ -101,12 +111,15 @@ def counterfactuals(
     """Return the changes that gain something, greatest gain first.
 
     A setting is compared with the present way, any other change with the best way to apply the log
-    as it is. ``known`` are the predictions for that log.
+    as it is. ``known`` are the predictions for that log. Why a delay of group commits is not
+    predicted, where it may matter, is written to ``source.unpredicted_delay``.
     """
     found = _Found(source, ways, known, predict)
     found.try_settings()
     if ways.forgets:
         found.try_history()
+    if ways.delay:
+        found.try_delay()
     found.try_workload()
     return sorted(found.listed, key=lambda one: -one.gain)
 
@@ -163,6 +176,38 @@ class _Found:
             if len(self.source.log.numbers) <= size:
                 return  # A larger one would remember no more.
 
+    def try_delay(self) -> None:
+        now, way = self.best_of([self.ways.now]), self.ways.now
+        if not now.speed or self.ways.workers < MATTERS_FROM * now.speed:
+            return
+        why_not = self.source.log.why_not_delayed
+        if not why_not:
+            before, same = self.tried(self.source, way), self.tried(self.delayed(0)[0], way)
+            if abs(same.speed - before.speed) > SAME_SOURCE_WITHIN * before.speed:
+                why_not = "its transactions do not depend on each other as in commit order"
+        if why_not:
+            # By write sets it would gain little.
+            if not self.is_by_writeset():
+                self.source.unpredicted_delay = f"{self.ways.delay} is not predicted: {why_not}"
+            return
+        speed = 0.0
+        for delay in DELAYS_US:
+            source, price = self.delayed(delay)
+            then = self.tried(source, way)
+            if price.throughput >= THROUGHPUT_MIN and then.speed >= SHARPER_BY * speed:
+                speed = then.speed
+                self.note("delay", f"{self.ways.delay}={delay} on the source", now, then, price)
+
+    def delayed(self, delay: int) -> tuple[Source, SourcePrice]:
+        """Return the log with a delay, and its price."""
+        return delayed(self.source, delay, is_tracking=self.ways.always_tracks)
+
+    def is_by_writeset(self) -> bool:
+        """Return whether the source tracked write sets."""
+        stamps = self.source.stamps
+        is_as_tracked = AS_LOGGED in stamps and stamps[AS_LOGGED] == stamps.get(WRITESET)
+        return self.ways.always_tracks or is_as_tracked
+
     def try_workload(self) -> None:
         log, way = self.source.log, self.ways.workload
         now = max(self.best_of(self.known), self.tried(self.source, way), key=_speed)
@@ -216,7 +261,14 @@ class _Found:
         if best is not None and best[1].speed > above:
             self.note(kind, best[0], now, best[1])
 
-    def note(self, kind: Change, change: str, now: _Case, then: _Case) -> bool:
+    def note(
+        self,
+        kind: Change,
+        change: str,
+        now: _Case,
+        then: _Case,
+        price: SourcePrice | None = None,
+    ) -> bool:
         """List a change if it gains something; but for settings, it replaces one of its kind."""
         if not now.speed or then.speed < GAIN_MIN * now.speed:
             return False
@@ -233,6 +285,7 @@ class _Found:
                 workers=then.workers,
                 then=round(then.speed, 4),
                 lag=tuple(self.lag(now, then)) if matters else (),
+                price=price,
             )
         )
         return True
@@ -291,6 +344,22 @@ class _Found:
         if key not in self._lags:
             self._lags[key] = _lags(case, step, span)
         return self._lags[key]
+
+
+def delayed(source: Source, delay: int, *, is_tracking: bool) -> tuple[Source, SourcePrice]:
+    """Return a log with a delay, in microseconds, before each sync of its source, and the price.
+
+    ``is_tracking``: the source tracks write sets, whatever its log shows.
+    """
+    commits = LoggedCommits(source.log, commit_parents(source.log, source.stamps[AS_LOGGED]))
+    then = commits.delayed(delay)
+    log, parents = commits.rewritten(source.log, then)
+    is_by_writeset = is_tracking or not commits.is_by_commit_order
+    tracker = WritesetTracker() if is_by_writeset else CommitOrderTracker()
+    stamps: Sequence[LogicalTimestamp | None] = restamped(log, parents, tracker)
+    freest = source.freest and delayed(source.freest, delay, is_tracking=is_tracking)[0]
+    changed = replace(source, log=log, stamps={AS_LOGGED: stamps}, freest=freest)
+    return changed, commits.price(then)
 
 
 def _speed(case: _Case) -> float:

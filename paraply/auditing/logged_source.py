@@ -70,6 +70,8 @@ class Source:
     freest: Source | None = None
     """The same log if unknown keys conflict with nothing; absent if all is known or the input
     cannot be read again."""
+    unpredicted_delay: str = field(default="", init=False)
+    """Why a delay of the source's group commits is not predicted, if it may matter."""
     makespans: dict[tuple[str, int], int] = field(default_factory=dict, init=False)
     """Ticks by applier and number of workers, as far as they were predicted."""
 

@@ -31,6 +31,8 @@ MARIADB = ("minimal", "conservative", "optimistic", "aggressive")
 _TRACKS_FROM, _ALWAYS_TRACKS_FROM = (5, 7, 22), (8, 4, 0)
 """MySQL's binlog_transaction_dependency_tracking exists from the first version to the second; from
 there on WRITESET is the only way."""
+_WAITS_FROM = {False: (5, 7, 5), True: (10, 0, 5)}
+"""By whether it is MariaDB: the first version that can delay group commits."""
 _REMEMBERS_FROM = (9, 5, 0)
 """Since then binlog_transaction_dependency_history_size is a million by default."""
 
@@ -61,9 +63,10 @@ def _predict(request: AuditRequest, result: AuditResult) -> None:
         replace(one, setting=setting_of(one.setting, result.newest_version))
         for one in _predictions(source, _names(result, source), workers)
     ]
-    ways = _ways(result, workers)
+    ways = _ways(result, source, workers)
     if ways is not None:
         result.counterfactuals = counterfactuals(source, ways, result.predictions, prediction)
+        result.unpredicted_delay = source.unpredicted_delay
 
 
 def _predictions(source: Source, names: Sequence[str], workers: Sequence[int]) -> list[Prediction]:
@@ -89,7 +92,7 @@ def _twin(source: Source, name: str) -> str:
     return name
 
 
-def _ways(result: AuditResult, workers: Sequence[int]) -> Ways | None:
+def _ways(result: AuditResult, source: Source, workers: Sequence[int]) -> Ways | None:
     """Return how this log's servers may apply it; None if that is not known to be safe."""
     now = current_prediction(result)
     if now is None or not now.speedup:
@@ -102,15 +105,17 @@ def _ways(result: AuditResult, workers: Sequence[int]) -> Ways | None:
     # What gains nothing from more workers now may do so after a change.
     count = max(n for n in workers if n <= WORKERS or n == min(workers))
     count = max(count, *(one.workers for one in result.predictions))
+    version = _version(result)
+    waits = not version or version >= _WAITS_FROM[result.is_mariadb]
     if now.applier == "mariadb-conservative":
         speculates = any(one.applier == "mariadb-optimistic" for one in settings)
         return Ways(
             now=now.applier,
             settings=settings,
             workload="mariadb-optimistic" if speculates else now.applier,
+            delay="binlog_commit_wait_usec" if source.has_commit_ids and waits else "",
             workers=count,
         )
-    version = _version(result)
     tracks = not version or version >= _TRACKS_FROM
     return Ways(
         now=now.applier,
@@ -118,6 +123,7 @@ def _ways(result: AuditResult, workers: Sequence[int]) -> Ways | None:
         workload=TRACKED if tracks else now.applier,
         forgets=tracks and version < _REMEMBERS_FROM,
         always_tracks=result.newest_version >= _ALWAYS_TRACKS_FROM,
+        delay="binlog_group_commit_sync_delay" if waits else "",
         workers=count,
     )
 

@@ -17,7 +17,7 @@ from markupsafe import Markup
 
 from paraply.reporting import words
 from paraply.reporting.audit.advice import next_steps
-from paraply.reporting.audit.faster_outline import LAG_MEANING, LINES_MAX
+from paraply.reporting.audit.faster_outline import LAG_MEANING, LINES_MAX, price_words
 from paraply.reporting.escape import shortened, visible
 from paraply.reporting.evidence import decidable_pairs
 from paraply.reporting.pictures.overlap import overlap_picture
@@ -51,6 +51,7 @@ def render_html(result: AuditResult) -> str:
             pictures=_pictures(result),
             lags=list(_lags(result)),
             lag_meaning=sentence(LAG_MEANING),
+            price_words=price_words,
             overlap_picture=overlap_picture,
             violations=result.violations[:CARDS_MAX],
             violations_more=len(result.violations[CARDS_MAX:]) + result.violations_dropped,

@@ -153,9 +153,10 @@ class Prediction:
         return self.speedup.get(self.workers, 0.0)
 
 
-Change = Literal["setting", "history", "row", "key", "table", "pieces"]
-"""Of a :class:`Counterfactual`: a setting, a history size, one row that conflicts no longer, a key
-on a table without one, a table that conflicts no longer, or large transactions in pieces."""
+Change = Literal["setting", "history", "delay", "row", "key", "table", "pieces"]
+"""Of a :class:`Counterfactual`: a setting, a history size, delayed group commits, one row that
+conflicts no longer, a key on a table without one, a table that conflicts no longer, or large
+transactions in pieces."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -166,6 +167,21 @@ class LagPoint:
     """End of the slice, from the log's beginning."""
     now: float
     then: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourcePrice:
+    """What a change costs the source.
+
+    Attributes:
+        throughput: its transactions per second, over those without the change.
+        wait_us_now: median time from the write to the binary log to the engine commit.
+        wait_us_then: the same with the change.
+    """
+
+    throughput: float
+    wait_us_now: float
+    wait_us_then: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -185,6 +201,8 @@ class Counterfactual:
     then: float
     lag: tuple[LagPoint, ...] = ()
     """If the log has times. A step takes as long as lets the replica keep up on average now."""
+    price: SourcePrice | None = None
+    """Of a delay."""
 
     @property
     def gain(self) -> float:
@@ -325,6 +343,8 @@ class AuditResult:
     """Greatest gain first."""
     unpredicted_keys: list[str] = field(default_factory=list)
     """Tables without a key of which the log does not show which rows change."""
+    unpredicted_delay: str = ""
+    """Why no delay of group commits is predicted, if it may matter."""
     clock_distance: dict[int, int] = field(default_factory=dict)
     """SN-LC by power of two: key 4 counts 4..7."""
     width_over_time: list[tuple[int, float]] = field(default_factory=list)

@@ -155,6 +155,8 @@ class LoggedTransaction:
     domain: int | None = None
     session: int | None = field(default=None, compare=False)
     """Thread id of the client's connection, where the readable decoder finds one."""
+    is_relayed: bool = field(default=False, compare=False)
+    """Whether its commit at this server is not its first, where the readable decoder sees that."""
     flags: frozenset[str] = frozenset()
     """MariaDB: transactional, allow_parallel, waited, ddl, standalone; with binlog_alter_two_phase
     also start_alter, commit_alter, rollback_alter. MySQL: may_have_sbr; one_phase_xa (no prepare).

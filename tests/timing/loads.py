@@ -132,8 +132,8 @@ LOADS = {
 }
 
 
-def play(load: Load, source: Server, seed: int) -> None:
-    """Let the clients run their transactions."""
+def play(load: Load, source: Server, seed: int, pause_s: float = _PAUSE_S) -> None:
+    """Let the clients run their transactions, with a pause after each statement."""
     failures: list[BaseException] = []
 
     def client(place: int) -> None:
@@ -144,7 +144,7 @@ def play(load: Load, source: Server, seed: int) -> None:
                     with connection.cursor() as cursor:
                         cursor.execute(f"SET SESSION gtid_domain_id={place % load.domains}")
                 for number in range(load.transactions):
-                    _transaction(connection, load.statements(draw, place, number))
+                    _transaction(connection, load.statements(draw, place, number), pause_s)
         except BaseException as reason:
             failures.append(reason)
 
@@ -160,7 +160,7 @@ def play(load: Load, source: Server, seed: int) -> None:
 _DEADLOCK = 1213
 
 
-def _transaction(connection: Any, statements: Sequence[str]) -> None:
+def _transaction(connection: Any, statements: Sequence[str], pause_s: float) -> None:
     import pymysql
 
     while True:
@@ -168,7 +168,7 @@ def _transaction(connection: Any, statements: Sequence[str]) -> None:
             with connection.cursor() as cursor:
                 for statement in statements:
                     cursor.execute(statement)
-                    time.sleep(_PAUSE_S)
+                    time.sleep(pause_s)
             connection.commit()
             return
         except pymysql.MySQLError as reason:

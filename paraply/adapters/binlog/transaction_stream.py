@@ -303,6 +303,7 @@ class TransactionStream:
             transaction.last_committed = event.last_committed
             transaction.sequence_number = event.sequence_number
             transaction.committed_at_us = event.immediate_commit_us
+            transaction.is_relayed = event.original_commit_us != event.immediate_commit_us
             transaction.flags = frozenset({"may_have_sbr"} if event.may_have_sbr else ())
             transaction.clock = self.clock.of(event.last_committed, event.sequence_number)
 

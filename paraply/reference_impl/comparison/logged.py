@@ -42,7 +42,7 @@ class LoggedTasks:
         self.builder = LogBuilder()
         self.keys_of_table: dict[str, int] = {}
         self.groups = 0
-        self.has_stamps = self.has_commit_ids = False
+        self.has_stamps = self.has_commit_ids = self.is_relayed = False
         self._keyless_tables: set[str] = set()
         self._last: dict[int, tuple[Hashable, int]] = {}
 
@@ -60,6 +60,8 @@ class LoggedTasks:
         task.unkeyed_tables = txn.unkeyed_tables
         task.has_referenced_tables = any(map(self.keys.is_referenced, task.tables))
         task.logged_at_us = txn.committed_at_us or (txn.event_time_s * 1_000_000 or None)
+        task.session, task.written_at_us = txn.session, txn.committed_at_us
+        self.is_relayed |= txn.is_relayed
         if txn.last_committed is not None and txn.sequence_number is not None:
             self.has_stamps = True
             task.stamp = LogicalTimestamp.as_recorded(txn.last_committed, txn.sequence_number)
@@ -82,7 +84,18 @@ class LoggedTasks:
             for table in self._keyless_tables
             if table in self.identities.unfollowed or table.lower() in unknown
         )
+        log.why_not_delayed = self._why_not_delayed(log)
         return log
+
+    def _why_not_delayed(self, log: TaskLog) -> str:
+        tasks = log.tasks[1:]
+        if any(task.written_at_us is None for task in tasks):
+            return "the log has no commit times in microseconds"
+        if self.is_relayed:
+            return "a replica wrote the log, whose workers have other times than the sessions"
+        if any(task.session is None for task in tasks):
+            return "the log does not name the session of each transaction"
+        return ""
 
     def _group(self, txn: LoggedTransaction) -> int:
         mark: Hashable = None

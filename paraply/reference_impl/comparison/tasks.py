@@ -77,6 +77,8 @@ class Task:
         unkeyed_tables: those of which it changed rows without a key, or with unknown keys.
         has_referenced_tables: it changed a table that foreign keys reference.
         logged_at_us: microseconds since 1970 of its commit at the source, if logged.
+        session: the client's connection, if logged.
+        written_at_us: as ``logged_at_us``, but to the microsecond or not at all.
         arrival: ticks until it reaches the replica.
     """
 
@@ -94,6 +96,8 @@ class Task:
     unkeyed_tables: frozenset[str] = frozenset()
     has_referenced_tables: bool = False
     logged_at_us: int | None = None
+    session: int | None = None
+    written_at_us: int | None = None
     arrival: int = 0
 
     @property
@@ -160,6 +164,8 @@ class TaskLog:
     """Table -> number of PRIMARY and UNIQUE keys."""
     unfollowed_tables: frozenset[str] = frozenset()
     """Those with changes of which the log does not show the row."""
+    why_not_delayed: str = ""
+    """What the log lacks to show its source with another group commit."""
     costs: Costs = field(default_factory=Costs)
     met: set[int] = field(default_factory=set)
     """The keys over which tasks conflict."""

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from paraply.reporting.escape import shortened
 from paraply.reporting.outline import Block, Curve, Line, Table, Tone
-from paraply.vocabulary.audit_result import AuditResult, Counterfactual
+from paraply.vocabulary.audit_result import AuditResult, Counterfactual, SourcePrice
 from paraply.vocabulary.counting import counted
 
 LINES_MAX = 3
@@ -30,7 +30,7 @@ def faster_lines(result: AuditResult, steps: Sequence[str]) -> Iterator[Block]:
         yield Line(
             lead=f"{one.gain:.1f} times as fast",
             text=f"{shortened(one.change)}: {one.then:.1f} times one worker instead of "
-            f"{one.now:.1f}, with {counted(one.workers, 'worker')}{_lag(one)}",
+            f"{one.now:.1f}, with {counted(one.workers, 'worker')}{_lag(one)}{_price(one)}",
         )
 
 
@@ -38,6 +38,19 @@ def _lag(one: Counterfactual) -> str:
     if not one.lag:
         return ""
     return f"; lag at most {one.most_lag_then:.1f} s instead of {one.most_lag_now:.1f} s"
+
+
+def _price(one: Counterfactual) -> str:
+    return f"; {price_words(one.price)}" if one.price is not None else ""
+
+
+def price_words(price: SourcePrice) -> str:
+    """Return what a change costs the source."""
+    longer = (price.wait_us_then - price.wait_us_now) / 1000
+    return (
+        f"the source commits {price.throughput:.2f} times as fast, and its median commit takes "
+        f"{longer:.1f} ms longer"
+    )
 
 
 def faster_blocks(result: AuditResult) -> Iterator[Block]:
@@ -48,6 +61,8 @@ def faster_blocks(result: AuditResult) -> Iterator[Block]:
             "show which of its rows change (partial images, cascades or rollbacks)",
             tone=Tone.QUIET,
         )
+    if result.unpredicted_delay:
+        yield Line(text=result.unpredicted_delay, tone=Tone.QUIET)
     if not result.counterfactuals:
         return
     yield Table(
@@ -66,6 +81,9 @@ def faster_blocks(result: AuditResult) -> Iterator[Block]:
         ],
         left=frozenset({0, 6}),
     )
+    for one in result.counterfactuals:
+        if one.price is not None:
+            yield Line(lead=shortened(one.change), text=price_words(one.price))
     behind = [one for one in result.counterfactuals if one.lag]
     for one in behind[:LINES_MAX]:
         for word, values in (

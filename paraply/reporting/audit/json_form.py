@@ -108,6 +108,7 @@ def to_document(result: AuditResult) -> AuditDocument:
         "predicted_transactions": result.predicted_transactions,
         "counterfactuals": [_counterfactual(one) for one in result.counterfactuals],
         "unpredicted_keys": list(result.unpredicted_keys),
+        "unpredicted_delay": result.unpredicted_delay,
         "clock_distance": _histogram(result.clock_distance),
         "width_over_time": [
             {"first_round": first, "width": width} for first, width in result.width_over_time
@@ -274,6 +275,13 @@ def _counterfactual(one: Counterfactual) -> CounterfactualPart:
         "lag": [
             {"second": point.second, "now": point.now, "then": point.then} for point in one.lag
         ],
+        "price": None
+        if one.price is None
+        else {
+            "throughput": one.price.throughput,
+            "wait_us_now": one.price.wait_us_now,
+            "wait_us_then": one.price.wait_us_then,
+        },
     }
 
 

@@ -158,6 +158,16 @@ class LagPart(TypedDict):
     then: Annotated[float, "Seconds, with it."]
 
 
+class PricePart(TypedDict):
+    """What a delay of group commits costs the source."""
+
+    throughput: Annotated[float, "Transactions per second, over those without it."]
+    wait_us_now: Annotated[
+        float, "Median microseconds from the write to the binary log to the engine commit, at most."
+    ]
+    wait_us_then: Annotated[float, "The same, with it."]
+
+
 class CounterfactualPart(TypedDict):
     """A change that would make the first transactions faster to apply.
 
@@ -165,15 +175,16 @@ class CounterfactualPart(TypedDict):
     """
 
     kind: Annotated[
-        Literal["setting", "history", "row", "key", "table", "pieces"],
-        "A setting, a history size of WRITESET, one row or table that conflicts with nothing, "
-        "a key on a table without one, or large transactions cut into pieces.",
+        Literal["setting", "history", "delay", "row", "key", "table", "pieces"],
+        "A setting, a history size of WRITESET, a delay of group commits, one row or table that "
+        "conflicts with nothing, a key on a table without one, or large transactions cut into "
+        "pieces.",
     ]
     change: Annotated[str, "What is different, in the server's terms."]
     now_applier: Annotated[
         str,
         "The way to apply without the change: the best one, but for a "
-        "setting that by the metadata alone.",
+        "setting or delay that by the metadata alone.",
     ]
     now_workers: Annotated[int, "Its number of workers."]
     now: Annotated[float, "Its speed-up."]
@@ -184,6 +195,7 @@ class CounterfactualPart(TypedDict):
     lag: Annotated[
         list[LagPart], "Empty below a gain of 1.2, and if fewer than 20 commit times differ."
     ]
+    price: Annotated[PricePart | None, "Of a delay."]
 
 
 class BlockerPart(TypedDict):
@@ -273,6 +285,9 @@ class AuditDocument(TypedDict):
     unpredicted_keys: Annotated[
         list[str],
         "Tables without a key where none is predicted: which rows change is not known.",
+    ]
+    unpredicted_delay: Annotated[
+        str, "Why no delay of group commits is predicted, if it may matter; else empty."
     ]
     clock_distance: Annotated[
         dict[str, int], "Histogram of SN-LC by power of two: `4` counts 4 to 7."
