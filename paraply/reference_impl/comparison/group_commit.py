@@ -96,7 +96,8 @@ class LoggedCommits:
             parent is None or parent >= before or self._is_first(number)
             for number, (parent, before) in enumerate(zip(parents, self.before, strict=True))
         )
-        self.sync = sync or _sync_time(written, self.before, parents if self.is_by_commit_order else [])
+        bounding = parents if self.is_by_commit_order else []
+        self.sync = sync or _sync_time(written, self.before, bounding)
         self.moments = Moments(written=written, committed=self._committed(written))
         self.follows = [
             sorted({other for row in task.rows for other in row.follows}) for task in log.tasks
