@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import pytest
+
 from ci.group_commit import effect_of, record, schema, source_of
 from paraply.adapters.servers import ServerRoom, find_mysql
 from paraply.auditing.counterfactuals import delayed
+from tests.live.runs import installed
 from tests.timing.loads import first_rows
 
+pytestmark = pytest.mark.live
+
 DELAY_US = 50_000
-WITHIN = 2.0
+WITHIN = 3.0
+"""Also on a busy machine, which changes the gaps between a session's transactions."""
 
 
 def test_delay_gathers_about_as_many_transactions_as_predicted(tmp_path):
@@ -16,7 +22,7 @@ def test_delay_gathers_about_as_many_transactions_as_predicted(tmp_path):
     tables.write_text("".join(f"{one};\n" for one in schema()))
     with ServerRoom() as room:
         options = ["--binlog-row-metadata=FULL", "--sync-binlog=1"]
-        server = room.start(find_mysql(), options=options)
+        server = room.start(installed(find_mysql), options=options)
         server.run([*schema(), *first_rows()])
         logs = [record(server, "tables", delay, tmp_path) for delay in (0, DELAY_US)]
     before, after = (source_of(log, tables) for log in logs)
