@@ -80,15 +80,17 @@ def test_varchar_of_a_nopad_collation_has_no_filling_spaces():
     assert not conflict(one, two)
 
 
-@pytest.mark.parametrize(("kind", "compiled"), [("char", False), ("varchar", True)])
-def test_kernels_leave_char_of_a_nopad_collation_to_the_readable_code(kind, compiled):
+@pytest.mark.parametrize(("kind", "filled"), [("char", 4), ("varchar", 0)])
+def test_kernels_fill_char_of_a_nopad_collation_with_spaces(kind, filled):
     column = Column(
         name="a", type_name=kind, length=4, charset="utf8mb4",
         collation="utf8mb4_uca1400_nopad_ai_ci",
     )  # fmt: skip
     code = ColumnType.STRING if kind == "char" else ColumnType.VARCHAR
     wire = WireColumn(kind=code, size=16, collation=UTF8MB4)
-    assert (part_rule(KeyPart(column=0), column, wire) is not None) is compiled
+    rule = part_rule(KeyPart(column=0), column, wire)
+    assert rule is not None
+    assert rule.filled == filled
 
 
 def test_mysql_bug_110071_children_of_one_parent_do_not_conflict():
