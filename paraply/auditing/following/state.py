@@ -41,6 +41,7 @@ _ROOMS = (
 )
 _FUNCTIONS = frozenset(
     {
+        ("paraply.adapters.binlog.compiled.text_weights", "weights_with"),
         ("paraply.adapters.binlog.table_map", "_table_map"),
         ("paraply.properties.logs.lint_findings", "_every"),
     }

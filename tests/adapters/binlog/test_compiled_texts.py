@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import random
 from collections import defaultdict
 from pathlib import Path
@@ -10,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from paraply.adapters.binlog.compiled import text_kernel as T
 from paraply.adapters.binlog.compiled.left_tables import LeftTables
 from paraply.adapters.binlog.compiled.text_weights import TextWeights, text_weights
 from paraply.adapters.binlog.keys.collation_weights import collation_entries
@@ -229,3 +231,20 @@ def test_logs_of_any_spellings_give_the_same_result_and_no_table_is_left(
 
 def test_weights_are_those_of_one_process():
     assert text_weights() is text_weights()
+
+
+def test_weights_that_go_to_another_process_keep_their_lines():
+    here = TextWeights()
+    lines = [("utf8mb4_0900_ai_ci", "utf_8"), ("latin1_german2_ci", "latin1 latin1"),
+             ("utf8mb4_bin", "utf_8")]  # fmt: skip
+    numbers = [here.line_of(*line) for line in lines]
+    assert numbers == [1, 2, 3]
+    here.load(numbers[0] * T.BLOCKS)
+    text_weights().line_of("utf8mb4_general_ci", "utf_8")
+    there = pickle.loads(pickle.dumps(here))
+    assert [there.line_of(*line) for line in lines] == numbers
+    for name in ("bytes", "characters", "rules"):
+        assert (getattr(there.arrays, name) == getattr(here.arrays, name)).all(), name
+    # What it gets later changes nobody else's lines.
+    assert there.line_of("swe7_swedish_ci", "swe7 swe7") == 4
+    assert here.line_of("cp1251_general_ci", "cp1251 cp1251") == 4

@@ -7,7 +7,7 @@ block.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from threading import Lock
 from typing import Any
 
@@ -126,7 +126,8 @@ class TextWeights:
         self._lock = Lock()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return text_weights, ()
+        # Others keep the numbers of lines, so whoever loads this has the same ones.
+        return weights_with, (tuple(self._lines),)
 
     def line_of(self, collation: str, decoding: str) -> int:
         """Return the number of a collation's line, adding new ones."""
@@ -268,10 +269,18 @@ class TextWeights:
         return self.arrays._replace(units=np.array(self._units, np.uint32))
 
 
-@cache
+@lru_cache(maxsize=16)
+def weights_with(lines: tuple[tuple[str, str], ...]) -> TextWeights:
+    """Return weights in whose order of lines these pairs of collation and decoding come first."""
+    found = TextWeights()
+    for line in lines:
+        found.line_of(*line)
+    return found
+
+
 def text_weights() -> TextWeights:
-    """Return the weights of this process."""
-    return TextWeights()
+    """Return the weights that new descriptors of this process share."""
+    return weights_with(())
 
 
 def _units_of_plain(weight: int) -> tuple[int, int, int]:
