@@ -210,6 +210,8 @@ def test_logs_of_any_spellings_give_the_same_result_and_no_table_is_left(
     tmp_path_factory, seed, dialect, collation
 ):
     rng = random.Random(seed)
+    if "_0900_" in collation or "uca1400" in collation:
+        dialect = "mysql" if "_0900_" in collation else "mariadb"
     path: Path = tmp_path_factory.mktemp("spelt") / "log.000001"
     names = rng.choice((("tariff",), ("orders", "item"), ("tariff", "orders", "item")))
     log = spelt_log(path, rng, dialect=dialect, collation=collation, names=names)
