@@ -12,14 +12,13 @@ import gzip
 import json
 import shutil
 import sys
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
 
-from ci.pages.stored_results import read_results
+from ci.pages.stored_results import beside_measured, read_results
 from ci.pages.writing import ROOT, table
 from paraply.adapters.servers import Server, ServerRoom, find_mysql
 from paraply.adapters.servers.replication import begin_binary_log
@@ -125,8 +124,8 @@ def blocks() -> dict[str, list[str]]:
         if one["delay"]:
             errors.append(abs(then.speedup / median(measured) - 1))
         rows.append([
-            one["load"], str(one["delay"]), _text(then.group, one["group"]),
-            _text(then.speedup, measured), _text(then.seconds, one["seconds"]),
+            one["load"], str(one["delay"]), beside_measured(then.group, one["group"]),
+            beside_measured(then.speedup, measured), beside_measured(then.seconds, one["seconds"]),
         ])  # fmt: skip
     summary = (
         f"{len(errors)} cells with a delay: the median error of the speed-up is "
@@ -134,11 +133,6 @@ def blocks() -> dict[str, list[str]]:
     )
     head = ["load", "delay in µs", "transactions per group", "speed-up", "seconds at the source"]
     return {"delays-summary": [summary], "delays": list(table(head, rows))}
-
-
-def _text(predicted: float, measured: Sequence[float]) -> str:
-    low, high = min(measured), max(measured)
-    return f"{predicted:.2f} / {median(measured):.2f} ({low:.2f}–{high:.2f})"
 
 
 def main() -> int:

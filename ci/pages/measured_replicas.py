@@ -10,7 +10,7 @@ from functools import cache
 from statistics import median
 
 from ci import group_commit
-from ci.pages.stored_results import Result, read_results
+from ci.pages.stored_results import Result, beside_measured, read_results
 from ci.pages.writing import ROOT, filled, pages_main, table
 from paraply.auditing.logged_source import Extent, Source, logged_source
 from paraply.reference_impl.comparison.appliers import APPLIERS
@@ -186,8 +186,7 @@ def _tables(found: Sequence[Cell]) -> tuple[list[str], list[str]]:
 def _text(one: Cell | None) -> str:
     if one is None:
         return ""
-    low, high = min(one.measured), max(one.measured)
-    shown = f"{one.predicted:.2f} / {median(one.measured):.2f} ({low:.2f}–{high:.2f})"
+    shown = beside_measured(one.predicted, one.measured)
     if one.retries or any(one.measured_retries):
         shown += f"; {one.retries} / {median(one.measured_retries):.0f}"
     return shown

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 from ci.pages import writing
@@ -24,6 +25,16 @@ def read_results(path: Path) -> list[Result]:
     if not path.is_file():
         return []
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line]
+
+
+def beside_measured(predicted: float, measured: Sequence[float]) -> str:
+    """Return a cell with a prediction, and median, least and greatest of what was measured.
+
+    >>> beside_measured(2, [1, 3, 2.5])
+    '2.00 / 2.50 (1.00–3.00)'
+    """
+    low, high = min(measured), max(measured)
+    return f"{predicted:.2f} / {median(measured):.2f} ({low:.2f}–{high:.2f})"
 
 
 def release_of(result: Result) -> str:

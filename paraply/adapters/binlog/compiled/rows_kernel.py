@@ -205,8 +205,8 @@ def scan_rows(
         here += (count + 7) // 8
     key_first, key_last = tables[slot, L.D_KEY_START], tables[slot, L.D_KEY_END]
     key_count = key_last - key_first
-    is_decoded = digests.shape[1] > 2
-    seed = seeds[key_first] if is_decoded else np.uint64(0)
+    is_wide = digests.shape[1] > 2
+    seed = seeds[key_first] if is_wide else np.uint64(0)
     if here >= end:
         return L.ODD
     while here < end:
@@ -226,7 +226,7 @@ def scan_rows(
             if image_end < 0:
                 return L.ODD
             digests[row, side] = image_digest(data, here, image_end, count, seed)
-            if is_decoded:
+            if is_wide:
                 digests[row, 2 + side] = image_digest(data, here, image_end, count, finish(seed))
             has_key = False
             for index in range(key_count):
@@ -244,7 +244,7 @@ def scan_rows(
                     progress[L.REASON] = L.OTHER_TEXTS
                     return stop
                 keys[key + index, side] = digest
-                if is_decoded:
+                if is_wide:
                     _, keys[key + index, 2 + side] = _key_digest(
                         data, at_key, key_table, finish(seeds[at_key]), parts, texts, room, places
                     )
@@ -252,7 +252,7 @@ def scan_rows(
                 if role == L.UNIQUE and (index == 0 or not tables[slot, L.D_PRIMARY]):
                     has_key |= digest != 0
             # Without its key, a row of a table that has one may be hidden: the readable code knows.
-            if not has_key and (is_decoded or (operation != L.INSERT and tables[slot, L.D_KEYED])):
+            if not has_key and (is_wide or (operation != L.INSERT and tables[slot, L.D_KEYED])):
                 progress[L.REASON] = L.SEARCHED
                 return L.ODD_ROWS
             here = image_end

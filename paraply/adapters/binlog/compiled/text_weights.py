@@ -126,7 +126,7 @@ class TextWeights:
         self._lock = Lock()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # Others keep the numbers of lines, so whoever loads this has the same ones.
+        # Descriptors hold the numbers of lines, which must be the same after loading.
         return weights_with, (tuple(self._lines),)
 
     def line_of(self, collation: str, decoding: str) -> int:
