@@ -19,7 +19,7 @@ pytestmark = [
     pytest.mark.skipif(binary() is None, reason="no Chromium: ci/servers installs one"),
 ]
 OLDER = "0.0.9"
-SECONDS_MAX = 30
+SECONDS_MAX = 120
 MENU = """
 [...document.querySelectorAll('.md-version__link')].map((a) => [a.textContent, a.pathname])
 """

@@ -21,7 +21,7 @@ from paraply.mining.row_files import ROWS
 from paraply.mining.store import PART, ArrowStore, DiskStore
 from paraply.vocabulary.errors import ParaplyError
 
-SECONDS_MAX = 30
+SECONDS_MAX = 120
 MORE_BYTES_MAX = 1 << 30
 HUGE = 3 << 30
 

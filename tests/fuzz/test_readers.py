@@ -180,8 +180,9 @@ def test_input_is_packed_in_one_piece():
 @pytest.mark.long
 def test_guided_inputs_reach_code_that_the_first_ones_do_not(tmp_path):
     pytest.importorskip("atheris")
-    corpus = tmp_path / "corpus"
-    words = ["--reader", "notation", "--seconds", "3", "--corpus", str(corpus)]
+    corpus, counts = tmp_path / "corpus", tmp_path / "counts"
+    counts.write_text('{"notation": 700}')
+    words = ["--reader", "notation", "--counts", str(counts), "--corpus", str(corpus)]
     assert main([*words, "--artifacts", str(tmp_path / "found")]) == 0
     added = [path.read_bytes() for path in (corpus / "notation").iterdir()]
     assert set(map(guided.pack, READERS["notation"].seeds())).isdisjoint(added)
@@ -195,7 +196,7 @@ def test_guided_inputs_are_the_same_whatever_the_time_up_to_a_number(tmp_path):
     counts = tmp_path / "counts"
     counts.write_text('{"notation": 700}')
     made = []
-    for name, seconds in (("a", "60"), ("b", "90")):
+    for name, seconds in (("a", "600"), ("b", "900")):
         words = [
             "--reader",
             "notation",
@@ -221,9 +222,11 @@ def test_every_reader_has_a_count_for_counted_runs():
 @pytest.mark.long
 def test_guided_input_that_breaks_a_reader_is_kept(tmp_path):
     pytest.importorskip("atheris")
-    reader = replace(READERS["notation"], read=lambda files: str(1 // (len(files[ONE]) - 1040)))
-    _, broken = guided.fuzz(reader, SEED, 1, -1, tmp_path / "corpus", tmp_path / "found")
-    assert [len(guided.unpack(path.read_bytes())[ONE]) for path in broken] == [1040]
+    begin = {len(files[ONE]) for files in READERS["notation"].seeds()}
+    reader = replace(READERS["notation"], read=lambda files: str(1 // (len(files[ONE]) in begin)))
+    # Ends with the first input that breaks it.
+    _, broken = guided.fuzz(reader, SEED, 60, -1, tmp_path / "corpus", tmp_path / "found")
+    assert [len(guided.unpack(path.read_bytes())[ONE]) in begin for path in broken] == [False]
 
 
 def test_guided_run_that_breaks_off_is_no_pass(tmp_path, monkeypatch):

@@ -12,7 +12,7 @@ import pytest
 
 from paraply.adapters.servers.caretaker import remove, temporary_folder
 
-PATIENCE_S = 30
+PATIENCE_S = 120
 ASK = """
 import sys, time
 from pathlib import Path

@@ -13,7 +13,7 @@ import pytest
 
 from paraply.adapters.servers.process import ServerProcess
 
-PATIENCE_S = 30
+PATIENCE_S = 120
 
 
 def _is_gone(pid: int) -> bool:
