@@ -22,7 +22,6 @@ from paraply.reference_impl.comparison.changed import (
     without_row,
     without_table,
 )
-from paraply.reference_impl.comparison.group_commit import LoggedCommits
 from paraply.reference_impl.comparison.tasks import TaskLog
 from paraply.reference_impl.workloads.stamps import Parents, commit_parents, restamped
 from paraply.vocabulary.audit_result import (
@@ -351,7 +350,7 @@ def delayed(source: Source, delay: int, *, is_tracking: bool) -> tuple[Source, S
 
     ``is_tracking``: the source tracks write sets, whatever its log shows.
     """
-    commits = LoggedCommits(source.log, commit_parents(source.log, source.stamps[AS_LOGGED]))
+    commits = source.commits
     then = commits.delayed(delay)
     log, parents = commits.rewritten(source.log, then)
     is_by_writeset = is_tracking or not commits.is_by_commit_order

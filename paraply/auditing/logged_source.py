@@ -22,6 +22,7 @@ from paraply.reference_impl.comparison.appliers import (
     WRITESET,
     ComparedApplier,
 )
+from paraply.reference_impl.comparison.group_commit import LoggedCommits
 from paraply.reference_impl.comparison.logged import LoggedTasks
 from paraply.reference_impl.comparison.measures import Measured, measured
 from paraply.reference_impl.comparison.runs import Run
@@ -74,6 +75,15 @@ class Source:
     """Why a delay of the source's group commits is not predicted, if it may matter."""
     makespans: dict[tuple[str, int], int] = field(default_factory=dict, init=False)
     """Ticks by applier and number of workers, as far as they were predicted."""
+    _commits: LoggedCommits | None = field(default=None, init=False, repr=False)
+
+    @property
+    def commits(self) -> LoggedCommits:
+        """The commits of a log with stamps, and what its sessions do between them."""
+        if self._commits is None:
+            parents = commit_parents(self.log, self.stamps[AS_LOGGED])
+            self._commits = LoggedCommits(self.log, parents)
+        return self._commits
 
     def run(
         self,

@@ -15,7 +15,6 @@ from paraply.properties.registry import (
     registered_properties,
 )
 from paraply.reference_impl.subject import (
-    NO_CAUSE_ASKED,
     KnownBreaches,
     Subject,
     Workload,
@@ -39,8 +38,8 @@ def properties_about(subject: Subject) -> list[Property]:
 def is_expected(subject: Subject, workload: Workload, prop: Property, history: History) -> bool:
     """Return whether an expected cause precedes the breach."""
     causes = subject.causes_of(workload, prop.name)
-    if not causes or NO_CAUSE_ASKED in causes:
-        return bool(causes)
+    if not causes:
+        return False
     last = first_breaking_event(history, prop)
     until = history if last is None else replace(history, events=history.events[: last + 1])
     return any(cause.occurs(until) for cause in causes)

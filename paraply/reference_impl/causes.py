@@ -293,21 +293,52 @@ def _changes_view(history: History) -> bool:
     return len(set(members)) < len(members)
 
 
-def _commits_reordered(history: History) -> bool:
-    """Return whether a member commits a transaction before one that it certified earlier."""
-    certified: dict[str, list[TransactionId]] = {}
+def _overtaken(history: History) -> Iterator[tuple[Event, Event]]:
+    """Yield what a member certified and has not committed, and what it certified later and did."""
+    certified: dict[str, dict[TransactionId, Event]] = {}
     for event in history.events_of(EventKind.CERTIFIED, EventKind.ENGINE_COMMITTED):
-        left, one = certified.setdefault(event.member, []), event.transaction
+        left, one = certified.setdefault(event.member, {}), event.transaction
         if one is None:
             continue
-        if event.kind is EventKind.ENGINE_COMMITTED:
-            if one in left[1:]:
-                return True
-            if left[:1] == [one]:
-                left.pop(0)
-        elif event.outcome is Outcome.POSITIVE:
-            left.append(one)
+        if event.kind is EventKind.CERTIFIED:
+            if event.outcome is Outcome.POSITIVE:
+                left[one] = event
+        elif one in left:
+            earlier = [*left.values()][: [*left].index(one)]
+            later = left.pop(one)
+            yield from ((each, later) for each in earlier)
+
+
+def _commits_reordered(history: History) -> bool:
+    return next(_overtaken(history), None) is not None
+
+
+def _overtakes_as_stamped(history: History) -> bool:
+    for earlier, later in _overtaken(history):
+        first, second = earlier.timestamp, later.timestamp
+        if first is None or second is None or second.is_view_change:
+            continue
+        if second.last_committed < first.sequence_number:
+            return True
     return False
+
+
+def _stores_no_items(history: History) -> bool:
+    threshold = history.header.options.get("preemptive_rows_threshold")
+    return isinstance(threshold, int) and any(
+        event.transaction is not None
+        and len(history.transaction(event.transaction).write_set) >= max(1, threshold)
+        for event in history.events_of(EventKind.CERTIFIED)
+    )
+
+
+def _stamped_with_next(history: History) -> bool:
+    return any(
+        one.timestamp is not None
+        and not one.timestamp.is_view_change
+        and one.timestamp.last_committed == one.timestamp.sequence_number
+        for one in history.transactions
+    )
 
 
 def _number(gtid: str) -> tuple[str, int]:
@@ -420,6 +451,16 @@ LOGGED_BESIDE = Cause(
 VIEW_CHANGED = Cause("the members of the group change", _changes_view)
 COMMITS_REORDERED = Cause(
     "a member commits a transaction before one that it certified earlier", _commits_reordered
+)
+OVERTAKEN_AS_STAMPED = Cause(
+    f"{COMMITS_REORDERED.meaning}, and their last_committed lets them overlap",
+    _overtakes_as_stamped,
+)
+TOO_LARGE_TO_STORE = Cause(
+    "a write set has as many items as start a preemptive collection", _stores_no_items
+)
+STAMPED_WITH_NEXT = Cause(
+    "a transaction's last_committed is its own sequence_number", _stamped_with_next
 )
 NUMBER_SKIPPED = Cause("a server logs a number that is not its source's next", _skips_number)
 SKIPPED_OR_OF_TWO = Cause(

@@ -164,9 +164,6 @@ class Cause:
     occurs: Callable[[History], bool]
 
 
-NO_CAUSE_ASKED = Cause("the rules of the dialect or option", lambda _: True)
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnownBreaches:
     """Properties that a subject breaks under some options.
@@ -183,7 +180,7 @@ class KnownBreaches:
     applies: Callable[[Mapping[str, OptionValue]], bool]
     breaks: frozenset[str]
     because: str
-    cause: Cause = NO_CAUSE_ASKED
+    cause: Cause
     dialects: frozenset[str] = frozenset()
     scope: Workload = field(default_factory=Workload)
 
@@ -285,7 +282,7 @@ class Subject(ABC):
         ]
         if name in self.breaks.get(dialect, ()):
             causes = {**self.causes, **self.causes_in.get(dialect, {})}
-            found.append(causes.get(name, NO_CAUSE_ASKED))
+            found.append(causes[name])
         return tuple(found)
 
     def settings_of(self, workload: Workload) -> dict[str, OptionValue]:

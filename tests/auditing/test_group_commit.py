@@ -318,3 +318,11 @@ def test_stored_measurements_are_predicted(one):
     then = predicted(one["load"], one["delay"])
     assert then.speedup == pytest.approx(median(one["speedup"]), rel=0.2)
     assert then.group == pytest.approx(median(one["group"]), rel=0.35)
+
+
+def test_sessions_of_a_log_are_built_once_for_all_delays(monkeypatch):
+    made = []
+    build = LoggedCommits.__init__
+    monkeypatch.setattr(LoggedCommits, "__init__", lambda *given: made.append(build(*given)))
+    assert counted(APART)[0]
+    assert len(made) == 1

@@ -19,17 +19,26 @@ from paraply.reference_impl.causes import (
     OVERLAP_IN_CONFLICT,
     OVERLAP_IN_SESSION,
     OVERLAP_WITH_COMMIT,
+    OVERTAKEN_AS_STAMPED,
     OWN_GTID_USED,
     SAVED_AMID,
     SESSION_LOGS_TWO,
     SEVERAL_ROWS,
     SKIPPED_OR_OF_TWO,
+    STAMPED_WITH_NEXT,
     STARTED_AFTER_FILTERING,
+    TOO_LARGE_TO_STORE,
     VIEW_CHANGED,
     WRITERS_FORGOTTEN,
 )
+from paraply.reference_impl.semi_sync.subject import (
+    ROTATION_UNDER_WAY,
+    SENT_UNSYNCED,
+    TWO_GROUPS_LOGGED,
+)
+from paraply.reference_impl.semi_sync.timed_subject import MUTEX_AWAITED
 from paraply.reference_impl.subject import Workload
-from paraply.registries import property_named, subject_named
+from paraply.registries import property_named, registered_subjects, subject_named
 from tests.properties.histories import history_of
 
 LOG = "| T1{a} session=s1 | T2{b} session=s2 | T3{a} session=s2 | "
@@ -70,6 +79,18 @@ LOG = "| T1{a} session=s1 | T2{b} session=s2 | T3{a} session=s2 | "
 def test_cause_occurs_and_is_refuted(cause, occurs, refuted):
     assert cause.occurs(history_of(f"{LOG}{occurs}"))
     assert not cause.occurs(history_of(f"{LOG}{refuted}"))
+
+
+def test_every_known_breach_has_a_cause():
+    for subject in registered_subjects():
+        for dialect, names in subject.breaks.items():
+            for name in names:
+                assert subject.causes_of(Workload(dialect=dialect), name), (subject.name, name)
+
+
+def test_number_is_stamped_with_itself():
+    assert STAMPED_WITH_NEXT.occurs(history_of("T1{a} 1<0 | T2{b} 2<2 | "))
+    assert not STAMPED_WITH_NEXT.occurs(history_of("T1{a} 1<0 | T2{b} 0<0 | T3{a} 2<3 | "))
 
 
 def test_parts_need_a_transaction_of_several_rows():
@@ -122,6 +143,10 @@ TWO = f"{ONE} ; certified T2 outcome=positive gtid=g:2"
 SOURCE = "| T1{a} session=s1 | T2{b} session=s1 | T3{a} session=s2 | "
 PREPARED = "begun T1 ; prepared T1 ; begun T2"
 FLUSHED = {one: f"flushed T{one} {one}<0 note=plain" for one in (1, 2, 3)}
+STAMPED = "certified T1 1<0 outcome=positive ; certified T2 2<{} outcome=positive ; "
+LOGGED = "flushed T1@source group=1 ; flushed T2@source group={} ; "
+ANSWERED = "client_acknowledged T1@source"
+ROTATED = "relay_rotated @source"
 
 
 @pytest.mark.parametrize(
@@ -192,6 +217,36 @@ FLUSHED = {one: f"flushed T{one} {one}<0 note=plain" for one in (1, 2, 3)}
             STARTED_AFTER_FILTERING, LOG, "skipped T1 note=filtered ; started",
             "started ; skipped T1 note=filtered ; started @r2",
         ),
+        (
+            OVERTAKEN_AS_STAMPED, LOG, f"{STAMPED.format(0)}engine_committed T2",
+            f"{STAMPED.format(1)}engine_committed T2",
+        ),
+        (
+            OVERTAKEN_AS_STAMPED, LOG, f"{STAMPED.format(0)}engine_committed T2",
+            f"{STAMPED.format(0)}engine_committed T1 ; engine_committed T2",
+        ),
+        # (0, 0) waits for all before it.
+        (
+            OVERTAKEN_AS_STAMPED, LOG, f"{STAMPED.format(0)}engine_committed T2",
+            "certified T1 1<0 outcome=positive ; certified T2 0<0 outcome=positive ; "
+            "engine_committed T2",
+        ),
+        (
+            TOO_LARGE_TO_STORE, 'options={"preemptive_rows_threshold":2} | T1{a b} | T2{c} | ',
+            "certified T1 outcome=positive", "certified T2 outcome=positive",
+        ),
+        (SENT_UNSYNCED, LOG, "flushed T1@source ; delivered T1@r1",
+         "flushed T1@source ; synced T1@source ; delivered T1@r1"),
+        (SENT_UNSYNCED, LOG, "flushed T1@source ; delivered T1@r1", "delivered T1@r1"),
+        (TWO_GROUPS_LOGGED, LOG, LOGGED.format(2), LOGGED.format(1)),
+        (TWO_GROUPS_LOGGED, LOG, LOGGED.format(2), f"{LOGGED.format(2)}{ANSWERED}"),
+        (TWO_GROUPS_LOGGED, LOG, LOGGED.format(2), f"{LOGGED.format(2)}crashed @source"),
+        (ROTATION_UNDER_WAY, f'options={{"rotations":1}} {LOG}', "flushed T1@source group=1",
+         f"flushed T1@source group=1 ; {ROTATED}"),
+        (ROTATION_UNDER_WAY, f'options={{"rotations":1}} {LOG}', "flushed T1@source group=1",
+         f"flushed T1@source group=1 ; {ANSWERED}"),
+        (MUTEX_AWAITED, LOG, "prepared T1 ; prepared T2 ; flushed T1 ; engine_committed T1@source",
+         "prepared T1 ; flushed T1 ; engine_committed T1@source ; prepared T2"),
         (
             VIEW_CHANGED, LOG, "view_installed view=1 ; view_installed view=2",
             "view_installed @r1 view=1 ; view_installed @r2 view=1",

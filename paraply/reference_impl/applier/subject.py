@@ -12,11 +12,16 @@ from paraply.reference_impl.applier.replica import Budget, Replica
 from paraply.reference_impl.applier.row_store import RowStore
 from paraply.reference_impl.applier.sleeping import SleepingReplica
 from paraply.reference_impl.applier.source_log import Source, SourceSettings
-from paraply.reference_impl.causes import BARRIER, HOLE, OVERLAP, RETRIES_USED_UP
+from paraply.reference_impl.causes import (
+    BARRIER,
+    HOLE,
+    OVERLAP,
+    RETRIES_USED_UP,
+    STAMPED_WITH_NEXT,
+)
 from paraply.reference_impl.certification.dialects import DIALECTS
 from paraply.reference_impl.recorder import Recorder
 from paraply.reference_impl.subject import (
-    NO_CAUSE_ASKED,
     Cause,
     KnownBreaches,
     Option,
@@ -36,7 +41,7 @@ _BY_CLOCK = frozenset({"logical_clock", "logical_clock_unordered", "prompt_logic
 def _breaches_of_al1(
     *breaks: str,
     because: str,
-    cause: Cause = NO_CAUSE_ASKED,
+    cause: Cause,
     dialects: frozenset[str] = frozenset(),
 ) -> KnownBreaches:
     """Return what breaks if the log has the stamps of AL1 as written."""
@@ -138,6 +143,7 @@ class ApplierSubject(Subject):
         _breaches_of_al1(
             "logged_numbers_rise_above_last_committed",
             because="the text raises last_committed to the number that it gives next",
+            cause=STAMPED_WITH_NEXT,
         ),
     )
     unreachable: ClassVar[Mapping[str, frozenset[str]]] = {

@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar
 
-from paraply.reference_impl.causes import COMMITS_REORDERED, DDL, VIEW_CHANGED, WRONG_STAMP
+from paraply.reference_impl.causes import (
+    COMMITS_REORDERED,
+    DDL,
+    OVERTAKEN_AS_STAMPED,
+    TOO_LARGE_TO_STORE,
+    VIEW_CHANGED,
+    WRONG_STAMP,
+)
 from paraply.reference_impl.certification.dialects import DIALECTS, dialect_named
 from paraply.reference_impl.certification.subject import (
     BROKEN_BY_TIMESTAMPS,
@@ -121,6 +128,7 @@ class GroupSubject(Subject):
             because="workers commit in any order that last_committed allows. A snapshot may then "
             "lack what a transaction in it had seen: the version that is stored for a row is the "
             "whole snapshot of its writer",
+            cause=OVERTAKEN_AS_STAMPED,
             scope=Workload(
                 transactions=6,
                 rows=4,
@@ -200,6 +208,7 @@ class GroupSubject(Subject):
             breaks=frozenset({"conflicting_transactions_are_ordered"}),
             because="a write set that is too large to store counts as none, and step 1 of AL1 "
             "lets transactions without write set overlap with what is before them",
+            cause=TOO_LARGE_TO_STORE,
             dialects=frozenset({"wl8440_literal"}),
         ),
     )

@@ -54,6 +54,39 @@ def _is_replica_awaited(history: History) -> bool:
     )
 
 
+def _sends_unsynced(history: History) -> bool:
+    flushed: set[TransactionId | None] = set()
+    for event in history.events:
+        if event.member == SOURCE and event.kind is EventKind.FLUSHED:
+            flushed.add(event.transaction)
+        elif event.member == SOURCE and event.kind is EventKind.SYNCED:
+            flushed.discard(event.transaction)
+        elif event.kind is EventKind.DELIVERED and event.transaction in flushed:
+            return True
+    return False
+
+
+def _logged_groups(history: History) -> set[int | None]:
+    """Return the source's groups that are logged and whose clients have no answer at the end."""
+    group_of: dict[TransactionId | None, int | None] = {}
+    for event in history.events:
+        if event.member != SOURCE:
+            continue
+        if event.kind is EventKind.FLUSHED:
+            group_of[event.transaction] = event.group
+        elif event.kind is EventKind.CLIENT_ACKNOWLEDGED:
+            group_of.pop(event.transaction, None)
+        elif event.kind is EventKind.CRASHED:
+            group_of.clear()
+    return set(group_of.values())
+
+
+def _rotates_at_the_end(history: History) -> bool:
+    ended = sum(1 for _ in history.events_of(EventKind.RELAY_ROTATED, member=SOURCE))
+    rotations = history.header.options.get("rotations")
+    return isinstance(rotations, int) and ended < rotations and bool(_logged_groups(history))
+
+
 REPLICA_AWAITED = Cause(
     "wait_no_slave, a replica that crashed without a word, or recovered transactions that wait",
     _is_replica_awaited,
@@ -72,6 +105,18 @@ SEEN_EARLY = Cause(
 REPLICA_CRASHED = Cause(
     "a replica crashes",
     lambda history: any(one.member != SOURCE for one in history.events_of(EventKind.CRASHED)),
+)
+
+SENT_UNSYNCED = Cause(
+    "a replica receives what the source has flushed and not synced", _sends_unsynced
+)
+TWO_GROUPS_LOGGED = Cause(
+    "at the end two logged groups wait",
+    lambda history: len(_logged_groups(history)) > 1,
+)
+ROTATION_UNDER_WAY = Cause(
+    "at the end a logged group waits, and a rotation may be under way",
+    _rotates_at_the_end,
 )
 
 
@@ -144,6 +189,7 @@ class SemiSyncSubject(Subject):
             applies=lambda options: options["sync_binlog"] == 0,
             breaks=frozenset({"replicas_are_never_ahead"}),
             because="replicas get what is not synced",
+            cause=SENT_UNSYNCED,
         ),
         KnownBreaches(
             where="sync_binlog=0",
@@ -194,6 +240,7 @@ class SemiSyncSubject(Subject):
             applies=lambda options: bool(options["dump_takes_lock_log"]),
             breaks=frozenset({"commits_reach_their_end"}),
             because="a group holds LOCK_log until the one before it has its acknowledgement",
+            cause=TWO_GROUPS_LOGGED,
             dialects=frozenset({"after_sync", "stock_recovery", "barred_recovery"}),
         ),
         KnownBreaches(
@@ -203,6 +250,7 @@ class SemiSyncSubject(Subject):
             ),
             breaks=frozenset({"commits_reach_their_end"}),
             because="MySQL bug 44058, point 5: rotation, waiter and dump thread wait in a ring",
+            cause=ROTATION_UNDER_WAY,
         ),
     )
     follows = (

@@ -13,15 +13,34 @@ from paraply.reference_impl.semi_sync.state import SOURCE
 from paraply.reference_impl.semi_sync.subject import SEMI_SYNC
 from paraply.reference_impl.semi_sync.timed_cluster import Durations, TimedCluster
 from paraply.reference_impl.subject import (
+    Cause,
     KnownBreaches,
     Option,
     Subject,
     Workload,
     register_subject,
 )
-from paraply.vocabulary.history import OptionValue
+from paraply.vocabulary.events import EventKind
+from paraply.vocabulary.history import History, OptionValue
 from paraply.vocabulary.schedule import Schedule
 from paraply.vocabulary.transactions import Transaction, TransactionId
+
+
+def _awaits_mutex(history: History) -> bool:
+    prepared: set[TransactionId | None] = set()
+    for event in history.events:
+        if event.kind is EventKind.PREPARED:
+            prepared.add(event.transaction)
+        elif event.kind is EventKind.FLUSHED:
+            prepared.discard(event.transaction)
+        elif event.kind is EventKind.ENGINE_COMMITTED and event.member == SOURCE and prepared:
+            return True
+    return False
+
+
+MUTEX_AWAITED = Cause(
+    "a transaction is prepared and not logged while another one commits", _awaits_mutex
+)
 
 
 class SemiSyncClockSubject(Subject):
@@ -51,6 +70,7 @@ class SemiSyncClockSubject(Subject):
     breaks: ClassVar[Mapping[str, frozenset[str]]] = {
         "global_mutex": frozenset({"commits_wait_for_two_round_trips"})
     }
+    causes: ClassVar[Mapping[str, Cause]] = {"commits_wait_for_two_round_trips": MUTEX_AWAITED}
     follows = (
         KnownBreaches(
             where="any options",
