@@ -44,7 +44,7 @@ demo: $(CORE) ## audit the shipped real binlogs and write the report to out/demo
 test: $(READY) ## unit, property, golden and mutant tests, six minutes (no server, no root)
 	@$(PYTEST) -m "not live and not nightly and not long" $(ARGS)
 
-long-tests: $(READY) ## the tests that take seconds each, ten minutes (no server, no root)
+long-tests: $(READY) ## the tests that take seconds each, half an hour (no server, no root)
 	@$(PYTEST) -m "long and not live and not nightly" $(ARGS)
 
 check: $(READY) ## format, lint, types, layers, sizes, words, generated pages

@@ -49,7 +49,7 @@ def test_many_obligations_of_a_system_are_proved_by_each_solver(name, solver):
     left = [
         (obligation.statement, obligation.step)
         for obligation in wanted
-        if JUDGES[solver](obligation, timeout_s=10.0, seed=0).answer is not Answer.PROVED
+        if JUDGES[solver](obligation, timeout_s=60.0, seed=0).answer is not Answer.PROVED
     ]
     assert not left
 

@@ -35,7 +35,7 @@ SEED, WORLDS = 7, 12
 def test_what_is_proved_by_substitution_is_proved_of_the_relation_written_out(name):
     parts = list(two_vocabulary_obligations(SYSTEMS[name]))
     for part in Random(SEED).sample(parts, min(20, len(parts))):
-        judgment = judge_z3(part, timeout_s=10.0)
+        judgment = judge_z3(part, timeout_s=60.0)
         assert judgment.answer is Answer.PROVED, (part.statement, part.step)
 
 
@@ -183,7 +183,7 @@ def test_relation_leaves_open_what_the_environment_chooses():
 def test_both_readings_of_every_small_system_are_one():
     for name in ("members", "certification", "commit_order", "restart[in order]"):
         for part in readings_agree(SYSTEMS[name]):
-            assert judge_z3(part, timeout_s=10.0).answer is Answer.PROVED
+            assert judge_z3(part, timeout_s=60.0).answer is Answer.PROVED
 
 
 def test_readings_compare_what_responses_read_after_each_step():
@@ -219,4 +219,4 @@ def test_readings_disagree_where_substitution_keeps_a_chosen_function(monkeypatc
     t = Variable("t", grown.arguments[0])
     stated = Statement("not_grown", (t,), ~grown(t))
     parts = readings_agree(replace(system, invariants=[stated], safety=[]))
-    assert any(judge_z3(part, timeout_s=2.0).answer is Answer.REFUTED for part in parts)
+    assert any(judge_z3(part, timeout_s=60.0).answer is Answer.REFUTED for part in parts)
