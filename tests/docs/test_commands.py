@@ -21,8 +21,8 @@ RUN_ELSEWHERE = {"README.md": "test_readme.py", "docs/explore.md": "test_explore
 _ENDS = {*";|>"}
 _COMMAND = re.compile(r"(paraply|make|python -m) [a-z]")
 READS_FILES = {"audit", "check", "compare", "show", "verify"}
-NEEDS_MORE = ("--start-gtid", "--follow", "--master", "--open", "--map", "--workload", ".parquet",
-              ".stream", "runs/", "out/mine")  # fmt: skip
+NEEDS_MORE = ("--dsn", "--start-gtid", "--follow", "--master", "--open", "--map", "--workload",
+              ".parquet", ".stream", "runs/", "out/mine")  # fmt: skip
 """Words of commands that need a server, a cluster, a browser or a log like no recorded one."""
 
 
