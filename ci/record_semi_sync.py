@@ -16,6 +16,7 @@ from paraply.adapters.live.semi_sync.recording import (
     TIME_OUT,
     record_source,
 )
+from paraply.models.recorded.sources import seen_outside
 from paraply.vocabulary.history import History
 
 SYNC, COMMIT = "AFTER_SYNC", "AFTER_COMMIT"
@@ -46,7 +47,10 @@ def record(kind: tuple[str, str, str], seed: int, transactions: int) -> tuple[st
         flavour, mode=mode, scenario=scenario, seed=seed, transactions=transactions,
         clients=clients(flavour, mode),
     )  # fmt: skip
-    return f"{flavour}-{mode.lower().replace('_', '-')}-{scenario}", history
+    name = f"{flavour}-{mode.lower().replace('_', '-')}-{scenario}"
+    steps = seen_outside(history, by_transaction=mode == COMMIT).steps
+    print(f"{name}: {len(steps)} steps for the model", file=sys.stderr)
+    return name, history
 
 
 def main() -> int:

@@ -9,6 +9,7 @@ from paraply.reference_impl.recorder import LOCK_WAIT_TIMEOUT
 from paraply.reference_impl.subject import Cause
 from paraply.vocabulary.events import Event, EventKind, Outcome
 from paraply.vocabulary.history import History
+from paraply.vocabulary.timestamps import may_overlap
 from paraply.vocabulary.transactions import Transaction, TransactionId, TransactionKind
 
 PLAIN, BLOCKING, USED = "plain", "blocking", "was used"
@@ -316,9 +317,7 @@ def _commits_reordered(history: History) -> bool:
 def _overtakes_as_stamped(history: History) -> bool:
     for earlier, later in _overtaken(history):
         first, second = earlier.timestamp, later.timestamp
-        if first is None or second is None or second.is_view_change:
-            continue
-        if second.last_committed < first.sequence_number:
+        if first is not None and second is not None and may_overlap(first, second):
             return True
     return False
 

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from paraply.properties.registry import Violation, always, sometimes
+from paraply.properties.start_rule import must_wait
 from paraply.properties.vocabularies import galera_write_sets
 from paraply.vocabulary.history import History
 from paraply.vocabulary.timestamps import LogicalTimestamp
@@ -151,8 +152,8 @@ def a_write_set_runs_beside_an_unseen_one(history: History) -> bool:
     """
     before: LogicalTimestamp | None = None
     for place, one, timestamp in _write_sets(history):
-        is_unseen = (one.snapshot_version or 0) < place - 1
-        if before is not None and is_unseen and timestamp.last_committed < before.sequence_number:
+        is_unseen, last = (one.snapshot_version or 0) < place - 1, timestamp.last_committed
+        if before is not None and is_unseen and not must_wait(last, before.sequence_number):
             return True
         before = timestamp
     return False
