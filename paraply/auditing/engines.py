@@ -50,8 +50,8 @@ class Engine(Protocol):
     left: LeftTables | None
     """Tables that it leaves to readable code."""
 
-    def auditor(self, options: AuditOptions) -> Auditor:
-        """Return a full judge to feed."""
+    def auditor(self, options: AuditOptions, selector: Selector | None = None) -> Auditor:
+        """Return a full judge to feed; a selector chooses what it judges."""
         ...
 
     def follower(self, options: AuditOptions) -> RowFollower:
@@ -78,19 +78,17 @@ class Judge(Protocol):
 
 
 class ReadableEngine:
-    """The engine that decodes every row; it supports text dumps and selections."""
+    """The engine that decodes every row; it supports text dumps."""
 
     name = READABLE
     steps_per_news = 256
     left: LeftTables | None = None
 
-    def __init__(
-        self, keys: KeyBuilder, *, is_text: bool = False, selector: Selector | None = None
-    ) -> None:
+    def __init__(self, keys: KeyBuilder, *, is_text: bool = False) -> None:
         self.report = LogReport()
         self._keys = keys
         self._is_text = is_text
-        self._selector = selector
+        self._selector: Selector | None = None
         self._judge: Judge
         self._ranged: RangedAuditor
         self._stream = TransactionStream(
@@ -102,9 +100,10 @@ class ReadableEngine:
     def _on_table_map(self, table: TableMap) -> None:
         self._keys.registry.observe_table_map(table.table_schema())
 
-    def auditor(self, options: AuditOptions) -> Auditor:
-        """Return a full judge to feed."""
-        if self._selector is not None:
+    def auditor(self, options: AuditOptions, selector: Selector | None = None) -> Auditor:
+        """Return a full judge to feed; a selector chooses what it judges."""
+        self._selector = selector
+        if selector is not None:
             self._judge = self._ranged = RangedAuditor(self._keys, options)
             return self._ranged
         self._judge = auditor = Auditor(self._keys, options)

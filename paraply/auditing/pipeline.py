@@ -42,7 +42,7 @@ APPLIERS = tuple(RULES)
 RANGE_ASSUMPTIONS = (
     "a part of the log was chosen: what is outside of it was read for table definitions and rows, "
     "and no pair with a transaction outside was judged",
-    "a part of the log is judged by the readable engine, in one piece",
+    "a part of the log is judged in one piece",
 )
 
 COMPILED_BYTES_MIN = 16 << 20
@@ -154,9 +154,9 @@ def lowered(result: AuditResult, schema: str, doubts: SchemaDoubts, names: set[s
 def _audit_once(request: AuditRequest, advance: Callable[[float], None]) -> Told:
     inputs = open_inputs(request.files)
     name = _engine_name(request, inputs)
-    selector = Selector(request.selection) if request.selection else None
 
     def judged(make_engine: MakeEngine) -> Told:
+        selector = Selector(request.selection) if request.selection else None
         registry = with_dump(AttentiveRegistry(), request.schema, request.distrusted)
         registry.take_lessons()
         engine = make_engine(KeyBuilder(registry))
@@ -165,7 +165,7 @@ def _audit_once(request: AuditRequest, advance: Callable[[float], None]) -> Told
             workers=request.workers,
             violations_max=request.violations_max,
         )
-        auditor = engine.auditor(options)
+        auditor = engine.auditor(options, selector)
         gtids: GtidsByFile = {}
         steps = chain(engine.read(inputs.sources), engine.finish())
         for number, step in enumerate(steps, start=1):
@@ -183,7 +183,7 @@ def _audit_once(request: AuditRequest, advance: Callable[[float], None]) -> Told
                 file.format = "text"
         return result, registry.doubts, registry.take_lessons()
 
-    readable = partial(ReadableEngine, is_text=inputs.is_text, selector=selector)
+    readable = partial(ReadableEngine, is_text=inputs.is_text)
     attempts = Attempts(engines_for(name, readable))
     while True:
         try:
@@ -196,8 +196,6 @@ def _audit_once(request: AuditRequest, advance: Callable[[float], None]) -> Told
 
 
 def _engine_name(request: AuditRequest, inputs: InputFiles) -> str:
-    if request.selection:
-        return READABLE
     size = None if inputs.is_text else bytes_total(request.files)
     if request.engine == COMPILED and size is None:
         raise no_compiled_engine("it reads plain binary logs only")
@@ -208,7 +206,7 @@ def _engine_name(request: AuditRequest, inputs: InputFiles) -> str:
 
 def may_compile(request: AuditRequest) -> bool:
     """Return whether the compiled engine may judge the files, by their sizes alone."""
-    if request.selection or request.engine == READABLE:
+    if request.engine == READABLE:
         return False
     return request.engine == COMPILED or _is_large(bytes_total(request.files))
 

@@ -78,30 +78,45 @@ class Selector:
 
     def takes(self, txn: LoggedTransaction) -> bool:
         """Return whether to judge the next transaction."""
-        stream = "" if txn.domain is None else str(txn.domain)
-        note_gtids(self._streams.setdefault(stream, {}), txn.start.file, txn.gtid, txn.gtid)
+        stream = _stream_of(txn.domain)
         if self._starts.get(stream) == txn.gtid:
             del self._starts[stream]
-        wanted = self.selection.domain
-        judged = self.judged
-        is_taken = False
-        if wanted is not None and txn.domain != wanted:
-            judged.other_domains += 1
-        elif stream in self._ended:
-            judged.after += 1
-        elif stream in self._starts:
-            judged.before += 1
-        else:
-            is_taken = True
-            judged.first_gtid = judged.first_gtid or txn.gtid
-            judged.last_gtid = txn.gtid or judged.last_gtid
+        is_taken = self.takes_all(txn.domain, txn.start.file, txn.gtid, txn.gtid, 1)
+        if is_taken:
+            self.note_taken(txn.gtid, txn.gtid)
         if self._stops.get(stream) == txn.gtid:
             if stream in self._starts:
                 self._crossed = self._starts[stream], txn.gtid
             del self._stops[stream]
             self._ended.add(stream)
-            self.is_over = not stream or wanted is not None
+            self.is_over = not stream or self.selection.domain is not None
         return is_taken
+
+    def ends(self) -> set[str]:
+        """Return the GTIDs at which a stream has yet to begin or to end."""
+        return {*self._starts.values(), *self._stops.values()}
+
+    def takes_all(self, domain: int | None, file: str, first: str, last: str, count: int) -> bool:
+        """Return whether to judge the next ``count`` transactions of a stream.
+
+        None of them may have a GTID of :meth:`ends`; ``first`` and ``last`` are theirs.
+        """
+        stream, judged = _stream_of(domain), self.judged
+        note_gtids(self._streams.setdefault(stream, {}), file, first, last)
+        if self.selection.domain is not None and domain != self.selection.domain:
+            judged.other_domains += count
+        elif stream in self._ended:
+            judged.after += count
+        elif stream in self._starts:
+            judged.before += count
+        else:
+            return True
+        return False
+
+    def note_taken(self, first: str, last: str) -> None:
+        """Note the first and the last GTID of transactions to judge, empty if anonymous."""
+        self.judged.first_gtid = self.judged.first_gtid or first
+        self.judged.last_gtid = last or self.judged.last_gtid
 
     def require_found(
         self, gtids: Mapping[str, tuple[str, str]], judged: int, torn: Collection[str] = ()
@@ -129,6 +144,10 @@ class Selector:
                 f"but of {known}" if domains else "as its GTIDs name no domains"
             )
         raise ParaplyError(RANGE_IS_EMPTY, reason=reason)
+
+
+def _stream_of(domain: int | None) -> str:
+    return "" if domain is None else str(domain)
 
 
 def note_gtids(gtids: GtidsByFile, file: str, first: str, last: str) -> None:

@@ -13,8 +13,9 @@ from paraply.adapters.binlog.schema.registry import SchemaRegistry
 from paraply.auditing.compiled import CompiledEngine
 from paraply.auditing.engines import Engine, ReadableEngine
 from paraply.auditing.pipeline import GtidsByFile, note_gtids
+from paraply.auditing.selection import Selection, Selector
 from paraply.properties.logs.audit import AuditOptions
-from paraply.vocabulary.audit_result import AuditResult
+from paraply.vocabulary.audit_result import AuditResult, JudgedRange
 from paraply.vocabulary.not_compilable import BeginAgain
 
 
@@ -26,6 +27,7 @@ class Audited:
     report: LogReport
     assumptions: tuple[str, ...]
     gtids: dict[str, tuple[str, str]]
+    judged: JudgedRange | None
 
 
 def _audited(
@@ -33,10 +35,12 @@ def _audited(
     schema: str | None,
     options: AuditOptions | None,
     make_engine: Callable[[KeyBuilder], Engine],
+    selection: Selection | None = None,
 ) -> Audited:
     registry = with_dump(SchemaRegistry(), schema, ())
     engine = make_engine(KeyBuilder(registry))
-    auditor = engine.auditor(options or AuditOptions())
+    selector = Selector(selection) if selection else None
+    auditor = engine.auditor(options or AuditOptions(), selector)
     gtids: GtidsByFile = {}
     for step in (*engine.read(files), *engine.finish()):
         note_gtids(gtids, *step)
@@ -44,20 +48,25 @@ def _audited(
     assert result.engine == engine.name
     result.engine = "readable"
     result.left_rows, result.left_tables = 0, {}
-    return Audited(result, engine.report, registry.assumptions, gtids)
+    judged = selector.judged if selector else None
+    return Audited(result, engine.report, registry.assumptions, gtids, judged)
 
 
 def audit_by_readable(
-    files: tuple[str, ...], schema: str | None = None, options: AuditOptions | None = None
+    files: tuple[str, ...],
+    schema: str | None = None,
+    options: AuditOptions | None = None,
+    selection: Selection | None = None,
 ) -> Audited:
     """Audit with the readable engine."""
-    return _audited(files, schema, options, ReadableEngine)
+    return _audited(files, schema, options, ReadableEngine, selection)
 
 
 def audit_by_compiled(
     files: tuple[str, ...],
     schema: str | None = None,
     options: AuditOptions | None = None,
+    selection: Selection | None = None,
     **sizes: int,
 ) -> Audited:
     """Audit with the compiled engine; raises ``NotCompilable`` where it hands the log over.
@@ -65,7 +74,7 @@ def audit_by_compiled(
     ``sizes`` are ``chunk_bytes`` and ``transactions_max``. The result calls itself readable, so
     that the two can be compared.
     """
-    return _audited(files, schema, options, lambda keys: CompiledEngine(keys, **sizes))
+    return _audited(files, schema, options, lambda keys: CompiledEngine(keys, **sizes), selection)
 
 
 def audit_by_leaving(
@@ -73,6 +82,7 @@ def audit_by_leaving(
     schema: str | None = None,
     options: AuditOptions | None = None,
     left: LeftTables | None = None,
+    selection: Selection | None = None,
     **sizes: int,
 ) -> Audited:
     """Audit with the compiled engine, which leaves odd tables, and begin again for more of them.
@@ -83,8 +93,9 @@ def audit_by_leaving(
     while True:
         try:
             return _audited(
-                files, schema, options, lambda keys: CompiledEngine(keys, left=left, **sizes)
-            )
+                files, schema, options, lambda keys: CompiledEngine(keys, left=left, **sizes),
+                selection,
+            )  # fmt: skip
         except BeginAgain:
             continue
 
@@ -96,7 +107,7 @@ def differences(readable: Audited, compiled: Audited) -> list[str]:
         a, b = getattr(readable.result, name), getattr(compiled.result, name)
         if a != b or repr(a) != repr(b):
             found.append(f"{name}: {_first_difference(a, b)}")
-    for name in ("report", "assumptions", "gtids"):
+    for name in ("report", "assumptions", "gtids", "judged"):
         a, b = getattr(readable, name), getattr(compiled, name)
         if a != b:
             found.append(f"{name}: {_first_difference(a, b)}")

@@ -12,6 +12,8 @@ may explain it: it deletes and changes rows, but adds none.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -112,10 +114,16 @@ class RowReplay:
 
     def pass_over(self, txn: LoggedTransaction) -> None:
         """Follow the rows of an unjudged transaction, and tell nothing about them."""
+        with self.telling_nothing():
+            self.observe(txn)
+
+    @contextmanager
+    def telling_nothing(self) -> Iterator[None]:
+        """Keep of what is observed meanwhile only the rows."""
         told = {name: getattr(self, name) for name in _TOLD}
         self._result, self._rows_checked, self._blind = ReplayResult(), 0, 0
         self._keyless, self._unknown_tables, self._undecoded, self._unexplained = {}, {}, {}, {}
-        self.observe(txn)
+        yield
         for name, value in told.items():
             setattr(self, name, value)
 

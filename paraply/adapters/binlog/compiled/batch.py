@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from uuid import UUID
 
 import numpy as np
@@ -12,7 +12,12 @@ from numpy.typing import NDArray
 from paraply.adapters.binlog.compiled import layout as L
 from paraply.adapters.binlog.compiled.collect_kernel import collect
 from paraply.adapters.binlog.compiled.descriptors import Descriptors
-from paraply.adapters.binlog.compiled.left_rows import LeftChanges, LeftKeys, LeftRows
+from paraply.adapters.binlog.compiled.left_rows import (
+    LeftChanges,
+    LeftKeys,
+    LeftRows,
+    left_keys,
+)
 from paraply.vocabulary.log import LoggedKind, LoggedTransaction, LogPosition
 
 Ints = NDArray[np.int64]
@@ -242,16 +247,25 @@ class Batch:
         """Return key names by table number."""
         return self.descriptors.key_names
 
+    @property
+    def is_named(self) -> NDArray[np.bool_]:
+        """Return whether each transaction has a GTID."""
+        return self._column(L.T_TYPE) != _ANONYMOUS
+
     def gtids(self) -> tuple[str, str]:
         """Return the first and last GTID, empty if anonymous."""
-        named = np.flatnonzero(self._column(L.T_TYPE) != _ANONYMOUS)
+        named = np.flatnonzero(self.is_named)
         if not len(named):
             return "", ""
-        first, last = (self._gtid(self.arrays.transactions[at].tolist()) for at in named[[0, -1]])
+        first, last = map(self.gtid, named[[0, -1]].tolist())
         return first, last
 
-    def _gtid(self, line: list[int]) -> str:
+    def gtid(self, index: int) -> str:
+        """Return a transaction's GTID, empty if anonymous."""
+        line = self.arrays.transactions[index].tolist()
         source, number = line[L.T_SOURCE], line[L.T_NUMBER]
+        if line[L.T_TYPE] == _ANONYMOUS:
+            return ""
         if line[L.T_TYPE] == _MARIADB_GTID:
             return f"{source}-{line[L.T_SERVER]}-{number}"
         return f"{UUID(bytes=bytes(self.arrays.uuids[source]))}:{number}"
@@ -267,6 +281,32 @@ class Batch:
     def clocks(self) -> Ints:
         """Return (server id, event time, commit time) per transaction."""
         return self.arrays.transactions[: len(self)][:, [L.T_SERVER, L.T_TIME, L.T_COMMITTED_US]]
+
+    def part(self, first: int, end: int, toucher: Toucher) -> Batch:
+        """Return the transactions from ``first`` to before ``end`` as a batch."""
+        if (first, end) == (0, len(self)):
+            return self
+        arrays, ends = self.arrays, self.row_ends
+        first_row, row_end = int(ends[first - 1]) if first else 0, int(ends[end - 1])
+        transactions, progress = arrays.transactions[first:end].copy(), arrays.progress.copy()
+        transactions[:, L.T_ROW_END] -= first_row
+        progress[[L.TRANSACTIONS, L.ROWS]] = end - first, row_end - first_row
+        part = replace(
+            arrays,
+            transactions=transactions,
+            rows=arrays.rows[first_row:row_end],
+            digests=arrays.digests[first_row:row_end],
+            progress=progress,
+        )
+        left = [
+            replace(each, index=each.index - first, rows=tuple(at - first_row for at in each.rows))
+            for each in self.left
+            if first <= each.index < end
+        ]
+        touched = toucher.touched(part, self.descriptors, left_keys(left, end - first))
+        return replace(
+            self, first_ordinal=self.first_ordinal + first, arrays=part, touched=touched, left=left
+        )
 
     def headers(self, chosen: Sequence[int] | None = None) -> Iterator[LoggedTransaction]:
         """Yield the transactions, or the chosen ones, without rows and keys."""

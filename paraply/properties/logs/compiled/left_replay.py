@@ -7,7 +7,8 @@ in one order of writes.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Container
+from collections.abc import Container, Iterator
+from contextlib import contextmanager
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -141,6 +142,16 @@ class LeftReplay(RowReplay):
     def _rows_left(self, ordinal: int) -> Any:
         self._left_state.drop_stale()
         return super()._rows_left(ordinal)
+
+    @contextmanager
+    def telling_nothing(self) -> Iterator[None]:
+        """Keep of what is observed meanwhile only the rows."""
+        kept = self.places, self._findings_max
+        # A finding that is not listed need not be read again.
+        self.places, self._findings_max = [], 0
+        with super().telling_nothing():
+            yield
+        self.places, self._findings_max = kept
 
     def prepare(self, batch: JudgedBatch) -> set[int]:
         """Write the identities of left rows to their keys; return the rows that name no row.

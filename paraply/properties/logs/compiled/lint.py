@@ -21,7 +21,7 @@ REGULAR_MIN = 16
 
 
 def lint_batch(lint: LogLint, parts: BatchParts) -> None:
-    """Check a batch."""
+    """Check a batch, whose transactions are all judged or all passed over."""
     count = len(parts.row_ends)
     # Parts of a log also watch borders.
     if (
@@ -112,23 +112,21 @@ def _take_numbers(
 
 def _take_groups(groups: CommitGroupLint, parts: BatchParts, last: LoggedTransaction) -> None:
     """Follow the commit groups of all but the first transaction."""
-    count = len(parts.row_ends)
+    count, counts = len(parts.row_ends), int(groups._findings.is_judged(last))
     is_stamped = bool(parts.sequence_number[0] > 0)
     ids = parts.last_committed if is_stamped else parts.commit_id
     begins = np.flatnonzero((ids[1:] != ids[:-1]) | (ids[1:] < 0)) + 1
     if is_stamped:
         # Only commit ids are looked up again, so that sizes are all that counts.
         ends = np.append(begins, count)
-        groups._size += int(ends[0]) - 1
-        sizes = np.diff(ends)
+        groups._size += counts * (int(ends[0]) - 1)
+        sizes = counts * np.diff(ends)
         if len(sizes):
-            closed = np.append(groups._size, sizes[:-1])
-            for size, number in zip(*np.unique(closed, return_counts=True), strict=True):
-                groups._sizes[int(size)] = groups._sizes.get(int(size), 0) + int(number)
+            _count_sizes(groups, np.append(groups._size, sizes[:-1]))
             groups._group, groups._size = (parts.clock, int(ids[-1])), int(sizes[-1])
         groups._previous = get_reference(last)
         return
-    sizes, named = np.diff(np.append(begins, count)), ids[begins] >= 0
+    sizes, named = counts * np.diff(np.append(begins, count)), ids[begins] >= 0
     told = [(parts.clock, number) for number in ids[begins][named].tolist()]
     if _comes_back(groups, told):
         for txn in parts.headers(range(1, count)):
@@ -136,14 +134,13 @@ def _take_groups(groups: CommitGroupLint, parts: BatchParts, last: LoggedTransac
         return
     ends = np.append(begins, count) - 1
     if ends[0]:
-        groups._size += int(ends[0])
+        groups._size += counts * int(ends[0])
         groups._single = None
         groups._previous = get_reference(*parts.headers((int(ends[0]),)))
     if not len(begins):
         return
     groups._close()
-    for size, number in zip(*np.unique(sizes[:-1], return_counts=True), strict=True):
-        groups._sizes[int(size)] = groups._sizes.get(int(size), 0) + int(number)
+    _count_sizes(groups, sizes[:-1])
     closed = named[:-1]
     for txn in parts.headers(begins[:-1][closed & (sizes[:-1] == 1)].tolist()):
         groups.single_members.note(txn)
@@ -153,6 +150,12 @@ def _take_groups(groups: CommitGroupLint, parts: BatchParts, last: LoggedTransac
     groups._size = int(sizes[-1])
     groups._single = last if named[-1] and sizes[-1] == 1 else None
     groups._previous = get_reference(last)
+
+
+def _count_sizes(groups: CommitGroupLint, sizes: Ints) -> None:
+    """Count closed groups by their judged transactions, if they have any."""
+    for size, number in zip(*np.unique(sizes[sizes > 0], return_counts=True), strict=True):
+        groups._sizes[int(size)] = groups._sizes.get(int(size), 0) + int(number)
 
 
 def _comes_back(groups: CommitGroupLint, told: list[tuple[int, int]]) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -55,6 +57,11 @@ _PROPERTIES = {
     ),
     R.TAKEN: (INSERTED_KEYS_ARE_FREE, "{operation} to a key that another row holds"),
 }
+_TOLD_COUNTS = [
+    R.N_FOUND, R.N_MISSING, R.N_UNKNOWN, R.N_DUPLICATE, R.N_CHECKED, R.N_LISTED, R.N_DROPPED,
+    R.N_IN_DOUBT,
+]  # fmt: skip
+"""What a judged transaction leaves beside the rows."""
 
 
 class _Digested(NamedTuple):
@@ -122,6 +129,24 @@ class CompiledReplay(RowReplay):
             raise NotCompilable(f"tables change while {prepared.transaction.xa_id} is prepared")
         self._batch = found.batch
         super()._apply_prepared(prepared)
+
+    @contextmanager
+    def telling_nothing(self) -> Iterator[None]:
+        """Keep of what is observed meanwhile only the rows."""
+        counts, without_key = self.rows.arrays.counts, self._left_without_key
+        told = counts[_TOLD_COUNTS]
+        # A finding that is not listed need not be read again.
+        counts[R.N_LISTED], self._left_without_key = counts[R.N_LISTED_MAX], 0
+        with ExitStack() as both:
+            both.enter_context(super().telling_nothing())
+            if self._left is not None:
+                both.enter_context(self._left.telling_nothing())
+            yield
+        # Statements may have replaced the arrays.
+        arrays, self._left_without_key = self.rows.arrays, without_key
+        arrays.counts[_TOLD_COUNTS] = told
+        # Marks of judged rows were copied with their batch.
+        arrays.tables[:, R.T_UNEXPLAINED] = 0
 
     def observe_batch(self, batch: JudgedBatch, first_ordinal: int, source: BatchSource) -> None:
         """Apply a batch's rows."""
