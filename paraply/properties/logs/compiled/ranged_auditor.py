@@ -34,10 +34,7 @@ from paraply.vocabulary.not_compilable import NotCompilable
 GAP_MAX = 1 << 20
 """Transactions passed over between judged ones: the rings have a line for each."""
 _KINDS = {kind: number for number, kind in enumerate(LoggedKind)}
-_COLUMNS = (
-    (C.CLOCK, C.D_ALLOWED),
-    (C.GROUP, C.D_GROUP_ALLOWED),
-)
+_ALLOWED = {C.CLOCK: C.D_ALLOWED, C.GROUP: C.D_GROUP_ALLOWED}
 
 
 class _RangedPath(CompiledPath):
@@ -163,8 +160,9 @@ class CompiledRangedAuditor(CompiledAuditor):
             before[members, C.GROUP] = self._judged_in_lane[lane] + np.arange(len(members))
             self._judged_in_lane[lane] += len(members)
         in_groups = (columns[:, C.B_HAS_DOMAIN] > 0) | (columns[:, C.B_COMMIT_ID] >= 0)
+        # As the kernel: last_committed groups serve timing only.
         counted = {C.CLOCK: slice(None), C.GROUP: in_groups & (columns[:, C.B_SEQUENCE_NUMBER] < 0)}
-        for rule, column in _COLUMNS:
+        for rule, column in _ALLOWED.items():
             excess = np.maximum(placed[:, column] - before[:, rule], 0)
             placed[:, column] -= excess
             if rule in self._state.order:
