@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import pairwise
-
-import numpy as np
-from numpy.typing import NDArray
+from itertools import groupby
 
 from paraply.adapters.binlog.compiled.batch import Batch
 from paraply.auditing.selection import Selector
@@ -18,7 +15,7 @@ def stretches(selector: Selector, batch: Batch) -> Iterator[tuple[int, int, bool
     After each the selector is as after its last transaction.
     """
     at = 0
-    for end in _ends_in(selector, batch):
+    for end in batch.with_gtids(selector.ends()):
         yield from _between(selector, batch, at, end)
         (txn,) = batch.headers((end,))
         yield end, end + 1, selector.takes(txn)
@@ -26,39 +23,23 @@ def stretches(selector: Selector, batch: Batch) -> Iterator[tuple[int, int, bool
     yield from _between(selector, batch, at, len(batch))
 
 
-def _ends_in(selector: Selector, batch: Batch) -> list[int]:
-    """Return the transactions with which streams may begin or end."""
-    numbers, found = batch.origins[:, -1], set[int]()
-    for gtid in selector.ends():
-        number = int(gtid.replace("-", ":").rpartition(":")[2])
-        if number < 1 << 63:
-            same = np.flatnonzero(numbers == number).tolist()
-            found.update(index for index in same if batch.gtid(index) == gtid)
-    return sorted(found)
-
-
 def _between(
     selector: Selector, batch: Batch, first: int, end: int
 ) -> Iterator[tuple[int, int, bool]]:
-    """Yield stretches without such a transaction."""
-    if first == end:
-        return
-    domains = batch.domain[first:end]
-    named = batch.is_named[first:end]
-    taken = np.zeros(end - first, np.bool_)
-    for domain in np.unique(domains).tolist():
-        mine = domains == domain
-        taken[mine] = selector.takes_all(
-            None if domain < 0 else domain, batch.file, *_gtids(batch, first, mine & named),
-            int(mine.sum()),
-        )  # fmt: skip
-    selector.note_taken(*_gtids(batch, first, taken & named))
-    borders = [0, *(np.flatnonzero(np.diff(taken)) + 1).tolist(), end - first]
-    for begin, stop in pairwise(borders):
-        yield first + begin, first + stop, bool(taken[begin])
-
-
-def _gtids(batch: Batch, first: int, chosen: NDArray[np.bool_]) -> tuple[str, str]:
-    """Return the first and the last GTID of chosen transactions."""
-    at = first + np.flatnonzero(chosen)
-    return (batch.gtid(int(at[0])), batch.gtid(int(at[-1]))) if len(at) else ("", "")
+    """Yield stretches in which no stream begins or ends."""
+    domains = batch.domain[first:end].tolist()
+    members: dict[int, list[int]] = {}
+    for index, domain in enumerate(domains, start=first):
+        members.setdefault(domain, []).append(index)
+    taken = {
+        domain: selector.takes_all(
+            None if domain < 0 else domain, batch.file, *batch.gtids(mine), len(mine)
+        )
+        for domain, mine in members.items()
+    }
+    chosen = [index for index, domain in enumerate(domains, start=first) if taken[domain]]
+    selector.note_taken(*batch.gtids(chosen))
+    at = first
+    for is_taken, run in groupby(map(taken.__getitem__, domains)):
+        before, at = at, at + sum(1 for _ in run)
+        yield before, at, is_taken

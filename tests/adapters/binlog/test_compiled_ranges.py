@@ -28,6 +28,7 @@ from tests.adapters.binlog.test_left_tables import REFUSED
 from tests.adapters.binlog.test_short_logs import (
     SIZE_BYTES,
     drawn,
+    repeat_deletions,
     with_few_kept,
     with_short_bounds,
 )
@@ -35,7 +36,7 @@ from tests.builders.engines import audit_by_leaving, audit_by_readable, differen
 from tests.builders.hot_logs import hot_log
 from tests.builders.log_compressor import compress
 from tests.builders.log_forger import ForgedLog
-from tests.builders.odd_tables import odd_log, overlap, spread_over_domains
+from tests.builders.odd_tables import begin_late, odd_log, overlap, spread_over_domains
 
 
 def transactions_of(files):
@@ -105,6 +106,21 @@ def test_domains_that_take_turns_are_chosen_alike(tmp_path, seed):
     assert len([*groupby(txns, key=lambda txn: txn.domain)]) > 2 * len(domains)
     for chosen in (*(Selection(domain=each) for each in domains), some_selection(txns, rng)):
         assert compare([path], chosen) is not None
+
+
+@pytest.mark.parametrize("seed", [4, 5, 6, 9])
+def test_rows_that_do_not_fit_before_a_range_are_not_told_in_it(tmp_path, seed):
+    """The log begins after its tables were made, so that any change may have deleted a child."""
+    rng = random.Random(f"doubted {seed}")
+    path, dialect = tmp_path / "log.000001", DIALECTS[seed % 2]
+    log = odd_log(path, dialect=dialect, seed=seed, oddities=(), size_bytes=40_000)
+    begin_late(log, rng, PRODUCTION_LOADED)
+    repeat_deletions(log, rng)
+    txns = transactions_of([log.save(path)])
+    whole, last = (compare([path], each) for each in (None, Selection(start_gtid=txns[-3].gtid)))
+    assert last.replay.rows_in_doubt == 0 < whole.replay.rows_in_doubt
+    for result, is_told in ((whole, True), (last, False)):
+        assert any("do not fit" in each.reason for each in result.unknown_because) == is_told
 
 
 @pytest.fixture(scope="module")

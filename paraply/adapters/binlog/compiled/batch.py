@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from uuid import UUID
 
@@ -247,14 +247,11 @@ class Batch:
         """Return key names by table number."""
         return self.descriptors.key_names
 
-    @property
-    def is_named(self) -> NDArray[np.bool_]:
-        """Return whether each transaction has a GTID."""
-        return self._column(L.T_TYPE) != _ANONYMOUS
-
-    def gtids(self) -> tuple[str, str]:
-        """Return the first and last GTID, empty if anonymous."""
-        named = np.flatnonzero(self.is_named)
+    def gtids(self, among: Sequence[int] | None = None) -> tuple[str, str]:
+        """Return the first and last GTID, of all or of chosen ones, empty if anonymous."""
+        named = np.flatnonzero(self._column(L.T_TYPE) != _ANONYMOUS)
+        if among is not None:
+            named = named[np.isin(named, np.asarray(among, np.int64))]
         if not len(named):
             return "", ""
         first, last = map(self.gtid, named[[0, -1]].tolist())
@@ -281,6 +278,16 @@ class Batch:
     def clocks(self) -> Ints:
         """Return (server id, event time, commit time) per transaction."""
         return self.arrays.transactions[: len(self)][:, [L.T_SERVER, L.T_TIME, L.T_COMMITTED_US]]
+
+    def with_gtids(self, gtids: Collection[str]) -> list[int]:
+        """Return in order the transactions that have one of these GTIDs."""
+        numbers, found = self._column(L.T_NUMBER), set[int]()
+        for gtid in gtids:
+            number = int(gtid.replace("-", ":").rpartition(":")[2])
+            if number < 1 << 63:
+                same = np.flatnonzero(numbers == number).tolist()
+                found.update(index for index in same if self.gtid(index) == gtid)
+        return sorted(found)
 
     def part(self, first: int, end: int, toucher: Toucher) -> Batch:
         """Return the transactions from ``first`` to before ``end`` as a batch."""
