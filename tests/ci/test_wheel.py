@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import zipfile
@@ -24,7 +25,10 @@ assert crc32(text, 0, len(text), crc32_tables()) == zlib.crc32(b"paraply")
 def _compiled_by(python, program, folder):
     """Return what a program adds to the kernels beside an installed paraply."""
     before = set(folder.rglob("*.nbc"))
-    subprocess.run([python, "-c", program], cwd=folder, capture_output=True, check=True)
+    # A Spark session of this process names the clone's modules and a place of kernels there.
+    plain = {name: text for name, text in os.environ.items() if "NUMBA" not in name}
+    command = [python, "-I", "-c", program]
+    subprocess.run(command, cwd=folder, env=plain, capture_output=True, check=True)
     return set(folder.rglob("*.nbc")) - before
 
 
