@@ -113,7 +113,7 @@ def test_breach_that_is_known_of_drawn_options_only_is_no_violation(campaign):
 
 def test_known_breach_without_its_cause_is_a_violation_and_is_made_small(tmp_path, monkeypatch):
     never = Cause("something that never happens", lambda _: False)
-    monkeypatch.setattr(type(APPLIER), "causes", {ORDER: never})
+    monkeypatch.setattr(type(APPLIER), "causes", {**APPLIER.causes, ORDER: never})
     plan = drawn_plan(f"applier:{UNORDERED}", rows="2", workers="3")
     progress = run_campaign(plan, str(tmp_path), InProcess())
     result = judge(progress, allow_expected=True)[0]
