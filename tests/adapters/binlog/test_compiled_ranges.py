@@ -82,7 +82,14 @@ def compare(files, selection, options=None, schema=None, **sizes):
     return readable.result
 
 
-@pytest.mark.parametrize("seed", range(30))
+def seeds(count, *, quick):
+    return [
+        seed if seed < quick else pytest.param(seed, marks=pytest.mark.long)
+        for seed in range(count)
+    ]
+
+
+@pytest.mark.parametrize("seed", seeds(30, quick=8))
 def test_any_part_of_a_short_log_gives_the_same_result(tmp_path, seed):
     files, options, rng = drawn(tmp_path, f"ranged {seed}")
     share = rng.choice((0, 0.3, 0.9))
@@ -94,7 +101,7 @@ def test_any_part_of_a_short_log_gives_the_same_result(tmp_path, seed):
             compare(files, some_selection(txns, rng), options, transactions_max=size)
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", seeds(6, quick=2))
 def test_domains_that_take_turns_are_chosen_alike(tmp_path, seed):
     rng = random.Random(f"turns {seed}")
     path = tmp_path / "log.000001"
