@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from paraply.vocabulary.schema import TableSchema
+from paraply.vocabulary.schema import ForeignKey, TableSchema
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,6 +55,6 @@ class RowKeys(Protocol):
         """Return the current schema, if known."""
         ...
 
-    def is_referenced(self, table: str) -> bool:
-        """Return whether known foreign keys reference the table."""
+    def referencing(self, table: str) -> Sequence[tuple[str, ForeignKey]]:
+        """Return the known foreign keys that reference the table, each with its own table."""
         ...

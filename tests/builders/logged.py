@@ -134,8 +134,8 @@ class NotationKeys:
     def schema_of(self, table: str) -> TableSchema | None:
         return None
 
-    def is_referenced(self, table: str) -> bool:
-        return False
+    def referencing(self, table: str) -> Sequence[tuple[str, ForeignKey]]:
+        return ()
 
     def keys_of(self, table: str, image: RowImage) -> tuple[ConflictKey, ...] | None:
         if not image:
@@ -180,8 +180,13 @@ class Tables:
     def schema_of(self, table: str) -> TableSchema | None:
         return self.schemas.get(table)
 
-    def is_referenced(self, table: str) -> bool:
-        return any(key.parent == table for one in self.schemas.values() for key in one.foreign_keys)
+    def referencing(self, table: str) -> Sequence[tuple[str, ForeignKey]]:
+        return [
+            (name, key)
+            for name, one in self.schemas.items()
+            for key in one.foreign_keys
+            if key.parent == table
+        ]
 
     def keys_of(self, table: str, image: RowImage) -> tuple[ConflictKey, ...] | None:
         schema = self.schemas.get(table)

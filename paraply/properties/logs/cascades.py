@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from paraply.vocabulary.keys import RowKeys
 from paraply.vocabulary.log import Operation, RowChange, RowImage
 from paraply.vocabulary.schema import ForeignKey, TableSchema
 
@@ -21,20 +22,10 @@ class Reached(NamedTuple):
     """Whether a row may have another identity afterwards."""
 
 
-class _Child(NamedTuple):
-    foreign_key: ForeignKey
-    names_rows: bool
-    """Whether its columns may belong to what identifies a row."""
-    always_moves: bool
-    """Whether even a deleted row may go on under another identity."""
-
-
 class Cascades:
-    """Known foreign keys by referenced table."""
+    """The tables whose foreign keys are not known, as of their last rows."""
 
     def __init__(self) -> None:
-        self._children: dict[str, dict[tuple[str, str], _Child]] = {}
-        """By lower-case parent, then child and name."""
         self._related: set[str] = set()
         self._unknown: set[str] = set()
         """Any change may cascade into these."""
@@ -54,26 +45,16 @@ class Cascades:
         return {table.lower() for table in self._unknown}
 
     def knows(self, table: str) -> bool:
-        """Return whether the foreign keys are stored."""
+        """Return whether it is noted if the foreign keys are known."""
         return table in self._related
 
     def relate(self, table: str, schema: TableSchema | None) -> None:
-        """Note which parents may cascade into ``table``."""
+        """Note whether the foreign keys of ``table`` are known."""
         self._related.add(table)
         if schema is None or not schema.foreign_keys_known:
             self._unknown.add(table)
         else:
             self._unknown.discard(table)
-        if schema is None:
-            return
-        for foreign_key in schema.foreign_keys:
-            children = self._children.setdefault(foreign_key.parent.lower(), {})
-            children[table, foreign_key.name] = _Child(
-                foreign_key,
-                names_rows=_names_rows(schema, foreign_key),
-                # MariaDB keeps a deleted row of a system-versioned table, under another end.
-                always_moves=schema.has_hidden_columns,
-            )
 
     def forget(self, table: str | None) -> None:
         """Forget ``table`` (None: all) after DDL."""
@@ -85,42 +66,21 @@ class Cascades:
             self._related -= {name for name in self._related if name.lower() == table}
 
     def reached(
-        self, row: RowChange, after: RowImage | None, schema: TableSchema | None
+        self, row: RowChange, after: RowImage | None, keys: RowKeys
     ) -> Iterator[Reached]:
-        """Yield the tables that the change may cascade into.
-
-        ``after`` is complete; ``schema`` is the changed table's.
-        """
-        visited: set[tuple[str, bool]] = set()
+        """Yield the tables that the change may cascade into; ``after`` is complete."""
+        deleted = row.operation is Operation.DELETE
         for table in self._unknown:
             # InnoDB refuses an update that cascades into the table that it updates.
-            if table != row.table or row.operation is Operation.DELETE:
-                yield Reached(table, row.operation is Operation.DELETE, moves=True)
-        for (name, _), child in self._children.get(row.table.lower(), {}).items():
-            deleted = row.operation is Operation.DELETE
-            if deleted or _changes_referenced(row, after, schema, child.foreign_key):
-                yield from self._cascade(name, child, deleted, visited)
-
-    def _cascade(
-        self, name: str, child: _Child, deleted: bool, visited: set[tuple[str, bool]]
-    ) -> Iterator[Reached]:
-        foreign_key = child.foreign_key
-        action = (foreign_key.on_delete if deleted else foreign_key.on_update).upper()
-        if action not in _CHANGES_CHILD:
-            return
-        # A cascaded delete deletes; everything else updates the child.
-        deletes = deleted and action == "CASCADE"
-        yield Reached(name, deletes, child.always_moves or (child.names_rows and not deletes))
-        if (name, deletes) in visited:
-            return
-        visited.add((name, deletes))
-        for (grandchild, _), further in self._children.get(name.lower(), {}).items():
-            yield from self._cascade(grandchild, further, deletes, visited)
+            if table != row.table or deleted:
+                yield Reached(table, deleted, moves=True)
+        for child, foreign_key in keys.referencing(row.table):
+            schema = keys.schema_of(row.table)
+            if deleted or _changes_referenced(row, after, schema, foreign_key):
+                yield from reached_below(keys, child, foreign_key, deleted=deleted)
 
     def go_on(self, later: Cascades) -> None:
         """Merge a later part's knowledge."""
-        for parent, children in later._children.items():
-            self._children.setdefault(parent, {}).update(children)
         for table in (None,) if later._forgot_all else later._forgotten:
             self.forget(table)
         self._related |= later._related
@@ -128,8 +88,29 @@ class Cascades:
 
     def described(self) -> str:
         """Return a text that identifies the state."""
-        children = {parent: sorted(known) for parent, known in sorted(self._children.items())}
-        return repr((sorted(self._related), sorted(self._unknown), children))
+        return repr((sorted(self._related), sorted(self._unknown)))
+
+
+def reached_below(
+    keys: RowKeys, child: str, foreign_key: ForeignKey, *, deleted: bool
+) -> Iterator[Reached]:
+    """Yield what a deleted parent, or one whose referenced columns change, may cascade into."""
+    visited: set[tuple[str, ForeignKey, bool]] = set()
+    pending = [(child, foreign_key, deleted)]
+    while pending:
+        step = name, key, is_deleted = pending.pop()
+        action = (key.on_delete if is_deleted else key.on_update).upper()
+        if step in visited or action not in _CHANGES_CHILD:
+            continue
+        visited.add(step)
+        # A cascaded delete deletes; everything else updates the child.
+        deletes = is_deleted and action == "CASCADE"
+        schema = keys.schema_of(name)
+        moves = schema is None or _names_rows(schema, key)
+        # MariaDB keeps a deleted row of a system-versioned table, under another end.
+        always_moves = schema is None or schema.has_hidden_columns
+        yield Reached(name, deletes, always_moves or (moves and not deletes))
+        pending += ((below, other, deletes) for below, other in keys.referencing(name))
 
 
 def _names_rows(schema: TableSchema, foreign_key: ForeignKey) -> bool:

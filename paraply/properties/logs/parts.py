@@ -35,7 +35,7 @@ from paraply.vocabulary.audit_result import (
 )
 from paraply.vocabulary.keys import ConflictKey, RowKeys
 from paraply.vocabulary.log import RowImage
-from paraply.vocabulary.schema import TableSchema
+from paraply.vocabulary.schema import ForeignKey, TableSchema
 
 _EVIDENCE_COUNTS = (
     "pairs_allowed", "conflicts_ordered", "violations_certain", "violations_uncertain",
@@ -97,9 +97,9 @@ class NoRows:
         """Return None."""
         return None
 
-    def is_referenced(self, table: str) -> bool:
-        """Return False."""
-        return False
+    def referencing(self, table: str) -> Sequence[tuple[str, ForeignKey]]:
+        """Return nothing."""
+        return ()
 
 
 class PartAudit:

@@ -478,9 +478,8 @@ class RowReplay:
     def _doubt_children(self, row: RowChange, after: RowImage | None) -> None:
         if row.before is None or row.unchecked:
             return
-        schema = self._row_keys.schema_of(row.table)
         assert self._txn is not None
-        for reached in self._cascades.reached(row, after, schema):
+        for reached in self._cascades.reached(row, after, self._row_keys):
             state = self._state.known_table(reached.table)
             if state is None:
                 continue

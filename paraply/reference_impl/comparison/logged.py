@@ -58,7 +58,7 @@ class LoggedTasks:
         if not _UNDOES.isdisjoint(txn.flags):
             self.identities.unfollowed |= task.tables
         task.unkeyed_tables = txn.unkeyed_tables
-        task.has_referenced_tables = any(map(self.keys.is_referenced, task.tables))
+        task.has_referenced_tables = any(map(self.keys.referencing, task.tables))
         task.logged_at_us = txn.committed_at_us or (txn.event_time_s * 1_000_000 or None)
         task.session, task.written_at_us = txn.session, txn.committed_at_us
         self.is_relayed |= txn.is_relayed

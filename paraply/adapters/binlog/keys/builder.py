@@ -46,7 +46,7 @@ from paraply.vocabulary.log import (
     RowImage,
     aspect,
 )
-from paraply.vocabulary.schema import Column, TableSchema
+from paraply.vocabulary.schema import Column, ForeignKey, TableSchema
 
 _BREAKS_OFF = " `"
 """Ends a cut statement inside a name, so parsing fails."""
@@ -110,9 +110,9 @@ class KeyBuilder:
         """Return the current schema of ``schema.table``."""
         return self.registry.table(table)
 
-    def is_referenced(self, table: str) -> bool:
-        """Return whether known foreign keys reference the table."""
-        return bool(self._plan(table).as_parent)
+    def referencing(self, table: str) -> tuple[tuple[str, ForeignKey], ...]:
+        """Return the known foreign keys that reference the table, each with its own table."""
+        return self.registry.referencing(table)
 
     def plans_of(self, names: Container[str]) -> dict[str, TablePlan]:
         """Return by table how keys were built last, of tables with these lower-case names."""
