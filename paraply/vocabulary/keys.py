@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from paraply.vocabulary.schema import ForeignKey, TableSchema
@@ -33,6 +33,27 @@ class ConflictKey:
 
     def __hash__(self) -> int:
         return hash((self.table, self.index, self.values))
+
+
+@dataclass(frozen=True, slots=True)
+class NamedBeside:
+    """What a change of a row names beside keys, if the role of its table has the mark."""
+
+    mark: int
+    met: frozenset[str] = frozenset()
+    reached: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class TableTies:
+    """What foreign keys mean for rows that kernels read."""
+
+    references: Mapping[tuple[int, ...], tuple[int, ...]] = field(default_factory=dict)
+    """Places, among the keys of a row, of what other tables refer to, by its columns.
+
+    A change of either is a change of the value.
+    """
+    names: tuple[NamedBeside, ...] = ()
 
 
 class RowKeys(Protocol):

@@ -104,6 +104,15 @@ class TableSchema:
         for foreign in self.foreign_keys:
             yield from (*foreign.columns, *foreign.index_columns)
 
+    def columns_referenced_by(self, key: ForeignKey) -> tuple[int, ...] | None:
+        """Return the positions of the columns that a foreign key refers to, if known."""
+        if not key.parent_columns:
+            primary = [unique for unique in self.unique_keys if unique.name == "PRIMARY"]
+            return tuple(part.column for part in primary[0].parts) if primary else None
+        positions = [self.column_index(name) for name in key.parent_columns]
+        found = tuple(position for position in positions if position is not None)
+        return found if len(found) == len(positions) == len(key.columns) else None
+
     def column_index(self, name: str) -> int | None:
         """Return a column's position, ignoring case."""
         wanted = name.lower()

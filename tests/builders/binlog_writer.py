@@ -287,6 +287,7 @@ class BinlogWriter:
         *,
         table_id: int = 70,
         ends_statement: bool = True,
+        unchecked: bool = False,
         before_present: Sequence[bool] | None = None,
         after_present: Sequence[bool] | None = None,
         extra: bytes = b"",
@@ -297,7 +298,7 @@ class BinlogWriter:
         everything = [True] * len(columns)
         first = list(before_present or everything)
         second = list(after_present or everything)
-        body = table_id.to_bytes(6, "little") + struct.pack("<H", int(ends_statement))
+        body = table_id.to_bytes(6, "little") + struct.pack("<H", ends_statement | unchecked << 1)
         if code in (30, 31, 32, 39, 169, 170, 171):
             body += struct.pack("<H", 2 + len(extra)) + extra
         body += packed(len(columns)) + bitmap(first) + (bitmap(second) if is_update else b"")

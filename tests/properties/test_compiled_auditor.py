@@ -14,6 +14,7 @@ from paraply.adapters.binlog.compiled.left_rows import LeftChanges, key_digest, 
 from paraply.properties.logs.audit import AuditOptions, Auditor
 from paraply.properties.logs.compiled import columns as C
 from paraply.properties.logs.compiled.auditor import CompiledAuditor
+from paraply.vocabulary.keys import TableTies
 from paraply.vocabulary.log import LoggedKind, Operation
 from paraply.vocabulary.not_compilable import NotCompilable
 from tests.adapters.binlog.test_short_logs import with_few_kept, with_short_bounds
@@ -60,6 +61,7 @@ class Parts:
             if is_left
         ]
         self.table_names, self.key_names = NAMES, [KEY_NAMES] * len(NAMES)
+        self.ties = [TableTies()] * len(NAMES)
         self.row_tables = ints(NAMES.index(row.table) for row in rows)
         self.row_operations = ints(OPERATIONS.index(row.operation) for row in rows)
         self.row_unchecked = ints(0 for _ in rows)

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from paraply.properties.logs.compiled import replay_state as R
 from paraply.properties.logs.compiled.batches import JudgedBatch
 from paraply.properties.logs.compiled.replay import CompiledReplay
 from paraply.properties.logs.compiled.replay_borders import CompactRows
@@ -16,6 +17,7 @@ from paraply.properties.logs.prepared_xa import PreparedXa
 from paraply.properties.logs.replay_state import ReplayState, RowState
 from paraply.properties.logs.replayed_part import add_replayed, take_replayed
 from paraply.properties.logs.row_replay import RowReplay
+from paraply.vocabulary.keys import TableTies
 from paraply.vocabulary.log import ABSENT, LoggedKind, RowChange
 from paraply.vocabulary.schema import ForeignKey
 from tests.builders.logged import Tables, delete, insert, transaction, update
@@ -295,7 +297,8 @@ def batch_of(rows):
     none = np.zeros(0, np.int64)
     return JudgedBatch(
         columns=none, keys=keys, marks=np.zeros(0, np.uint8), tables=none, table_roles=none,
-        table_names=NAMES, key_names=[("PRIMARY", "uk1")] * 2, census=np.zeros((2, 4), np.int64),
+        table_names=NAMES, key_names=[("PRIMARY", "uk1")] * 2, ties=[TableTies({(0,): (0,)})] * 2,
+        census=np.zeros((2, 4), np.int64),
         row_ends=np.array([len(rows)]),
         row_operations=np.array([row[0] for row in rows], np.int64),
         row_tables=np.array([row[1] for row in rows], np.int64),
@@ -371,7 +374,8 @@ def test_fingerprint_of_compact_rows_tells_tables_owners_and_order_apart():
         ("owner_rows", left.rows.owner_rows[::-1]),
         ("keys", left.rows.keys[::-1]),
         ("written", left.rows.written[::-1]),
-        ("doubted", [0, 0]),
+        ("doubted", np.array([[0, R.UNDOUBTED]] * 2)),
+        ("doubted", np.array([[R.UNDOUBTED, 0]] * 2)),
     ):
         other = pickle.loads(pickle.dumps(left))
         setattr(other.rows, name, value)

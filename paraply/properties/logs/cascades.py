@@ -65,9 +65,7 @@ class Cascades:
             self._forgotten.add(table)
             self._related -= {name for name in self._related if name.lower() == table}
 
-    def reached(
-        self, row: RowChange, after: RowImage | None, keys: RowKeys
-    ) -> Iterator[Reached]:
+    def reached(self, row: RowChange, after: RowImage | None, keys: RowKeys) -> Iterator[Reached]:
         """Yield the tables that the change may cascade into; ``after`` is complete."""
         deleted = row.operation is Operation.DELETE
         for table in self._unknown:
@@ -128,13 +126,10 @@ def _names_rows(schema: TableSchema, foreign_key: ForeignKey) -> bool:
 def _changes_referenced(
     row: RowChange, after: RowImage | None, schema: TableSchema | None, foreign_key: ForeignKey
 ) -> bool:
-    if schema is None or row.before is None or after is None:
+    columns = None if schema is None else schema.columns_referenced_by(foreign_key)
+    if columns is None or row.before is None or after is None:
         return True
-    for name in foreign_key.parent_columns:
-        at = schema.column_index(name)
-        if at is None or at >= min(len(row.before), len(after)):
-            return True
-        # A column that neither image records did not change.
-        if row.before[at] != after[at]:
-            return True
-    return not foreign_key.parent_columns
+    # A column that neither image records did not change.
+    return any(
+        at >= min(len(row.before), len(after)) or row.before[at] != after[at] for at in columns
+    )

@@ -18,6 +18,7 @@ from paraply.adapters.binlog.compiled.left_rows import (
     LeftRows,
     left_keys,
 )
+from paraply.vocabulary.keys import TableTies
 from paraply.vocabulary.log import LoggedKind, LoggedTransaction, LogPosition
 
 Ints = NDArray[np.int64]
@@ -115,14 +116,14 @@ class Toucher:
         self._seen_at: Ints = np.zeros(0, np.int64)
         self._table_seen: Ints = np.zeros((0, 2), np.int64)
         self._found: Words = np.zeros(4 * L.KEYS_OF_TABLE_MAX + 1, np.uint64)
-        self._lines: Ints = np.zeros(4 * L.KEYS_OF_TABLE_MAX + 1, np.int64)
+        self._marks: NDArray[np.uint8] = np.zeros(4 * L.KEYS_OF_TABLE_MAX + 1, np.uint8)
 
     def touched(self, arrays: Arrays, descriptors: Descriptors, left: LeftKeys) -> Touched:
         """Return the scanned transactions' keys and tables."""
         count = int(arrays.progress[L.TRANSACTIONS])
         rows = int(arrays.progress[L.ROWS])
-        # A line of a foreign key gives up to three keys, a row without a key two.
-        keys = 3 * int(arrays.progress[L.KEYS]) + 2 * rows + len(left.keys)
+        # A line of a foreign key gives up to four keys, a row without a key two.
+        keys = 4 * int(arrays.progress[L.KEYS]) + 2 * rows + len(left.keys)
         if len(self._seen_keys) < 2 * keys:
             slots = 1 << (2 * keys).bit_length()
             self._seen_keys = np.zeros(slots, np.uint64)
@@ -145,7 +146,7 @@ class Toucher:
             left.ends, left.keys, left.kinds, left.marks,
             self._seen_keys, self._seen_at, self._table_seen, self._stamp,
             found.key_ends, found.keys, found.marks, found.table_ends, found.tables,
-            found.roles, found.census, self._found, self._lines,
+            found.roles, found.census, self._found, self._marks,
         )  # fmt: skip
         return found
 
@@ -246,6 +247,11 @@ class Batch:
     def key_names(self) -> list[tuple[str, ...]]:
         """Return key names by table number."""
         return self.descriptors.key_names
+
+    @property
+    def ties(self) -> list[TableTies]:
+        """Return what foreign keys mean for the rows of each table."""
+        return self.descriptors.ties
 
     def gtids(self, among: Sequence[int] | None = None) -> tuple[str, str]:
         """Return the first and last GTID, of all or of chosen ones, empty if anonymous."""

@@ -1,6 +1,6 @@
 """Table descriptors for the scanner.
 
-A *supported* table has foreign keys without cascades, and key parts that compare by bytes or by
+A *supported* table has certain foreign keys, and key parts that compare by bytes or by
 weights of characters. The decoder reads other tables' transactions.
 """
 
@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,13 +27,14 @@ from paraply.adapters.binlog.compiled.text_weights import (
 from paraply.adapters.binlog.decimals import decimal_bytes
 from paraply.adapters.binlog.keys.builder import TablePlan
 from paraply.adapters.binlog.keys.collations import fold_of
-from paraply.adapters.binlog.keys.foreign import PRIMARY, ChildTie, ParentTie, parent_columns_of
+from paraply.adapters.binlog.keys.foreign import PRIMARY, ChildTie, ParentTie, has_cascades
 from paraply.adapters.binlog.keys.parts import KeyPlan
 from paraply.adapters.binlog.keys.values import INTEGER_BITS, is_padded_to_length
 from paraply.adapters.binlog.schema.registry import SchemaRegistry
 from paraply.adapters.binlog.table_map import TableMap
 from paraply.adapters.binlog.temporal import fraction_bytes
-from paraply.vocabulary.log import WHOLE_ROW
+from paraply.vocabulary.keys import NamedBeside, TableTies
+from paraply.vocabulary.log import RELEASED, WHOLE_ROW, aspect
 from paraply.vocabulary.schema import Column, KeyPart, TableSchema
 
 _FIXED_BYTES = {
@@ -139,6 +141,13 @@ def part_rule(part: KeyPart, column: Column, wire: WireColumn) -> PartRule | Non
     return None
 
 
+class Named(NamedTuple):
+    """Tables and aspects that a row names beside keys."""
+
+    met: frozenset[str] = frozenset()
+    reached: frozenset[str] = frozenset()
+
+
 @dataclass(frozen=True, slots=True)
 class KeyLine:
     """One key of a row: its name in a table, its role and parts."""
@@ -149,6 +158,9 @@ class KeyLine:
     parts: tuple[PartRule, ...]
     built_by: KeyPlan | None = None
     """What the readable reader builds it by."""
+    flags: int = 0
+    names: tuple[Named, ...] = ()
+    """What its change names (``layout.K_MARK``), for a parent by a delete and by an update."""
 
 
 ScanPlan = tuple[KeyLine, ...]
@@ -165,21 +177,32 @@ def scan_plan(registry: SchemaRegistry, table: TableMap, plan: TablePlan) -> Sca
     if any(column.kind is ColumnType.JSON for column in table.columns) and not plan.has_primary:
         return None  # Rows are named by all columns, and equal documents may differ in bytes.
     lines: list[KeyLine] = []
+    cascades = has_cascades(registry, table.name)
+    if plan.taken and not plan.complete:
+        return None
     try:
         for unique, built_by in zip(schema.unique_keys, plan.keys, strict=True):
             if not unique.parts:
                 return None  # The one row of a sequence, which each change replaces.
             rules = _rules(unique.parts, schema.columns, table, _all_types)
-            lines.append(KeyLine(schema.name, unique.name, L.UNIQUE, rules, built_by))
-        lines += _tied_lines(registry, schema, plan, table)
+            names = (Named(frozenset({plan.taken})),) if plan.taken else ()
+            lines.append(KeyLine(schema.name, unique.name, L.UNIQUE, rules, built_by, names=names))
+        lines += _tied_lines(registry, schema, plan, table, cascades=cascades)
     except _UnsupportedError:
         return None
-    return tuple(lines) if len(lines) <= L.KEYS_OF_TABLE_MAX else None
+    marks = {named for line in lines for named in line.names}
+    if len(lines) > L.KEYS_OF_TABLE_MAX or len(marks) > len(L.MARKS):
+        return None
+    return tuple(lines)
 
 
-def roles_of_rows(plan: TablePlan) -> int:
+def roles_of_rows(registry: SchemaRegistry, table: str, plan: TablePlan) -> int:
     """Return how each row of a table may touch others than its keys name."""
-    return (0 if plan.complete else L.BLURRED) | (0 if plan.foreign_keys_known else L.BLURS_ALL)
+    return (
+        (0 if plan.complete else L.BLURRED)
+        | (0 if plan.foreign_keys_known else L.BLURS_ALL)
+        | (L.MET if has_cascades(registry, table) else 0)
+    )
 
 
 def shapes(
@@ -236,17 +259,27 @@ def _rules(
 
 
 def _tied_lines(
-    registry: SchemaRegistry, schema: TableSchema, plan: TablePlan, table: TableMap
-) -> Iterator[KeyLine]:
+    registry: SchemaRegistry, schema: TableSchema, plan: TablePlan, table: TableMap, *,
+    cascades: bool,
+) -> Iterator[KeyLine]:  # fmt: skip
+    """Yield the keys of ties; ``cascades``: some changes of the tied tables are not logged."""
     for key, tie in zip(schema.foreign_keys, plan.as_child, strict=True):
         parent = registry.table(key.parent)
-        positions = parent_columns_of(key, parent) if parent is not None else None
-        if parent is None or positions is None or not _is_plain_child(tie):
+        positions = parent.columns_referenced_by(key) if parent is not None else None
+        if parent is None or positions is None or not _is_certain_child(tie):
             raise _UnsupportedError
         assert tie.existence is not None
+        flags = (
+            L.BELOW * tie.may_be_changed_below
+            | L.KEEPS_DELETES * tie.keeps_deletes
+            | L.ALWAYS_KEEPS * tie.always_keeps
+            | L.FOLLOWS * tie.may_follow
+            | L.SURELY_CHECKED * tie.is_surely_checked_again
+        )
+        names = (Named(frozenset({tie.null_aspect})),) if tie.loses_value else ()
         parts = [KeyPart(column=position) for position in positions]
         rules = _rules(parts, parent.columns, table, _tied_types, tie.columns)
-        yield KeyLine(parent.name, tie.existence.index, L.CHILD, rules, tie.existence)
+        yield KeyLine(parent.name, tie.existence.index, L.CHILD, rules, tie.existence, flags, names)
         if tie.primary is not None:
             by_column = {rule.column: rule for rule in rules}
             ordered = tuple(by_column[column] for column in tie.primary.columns)
@@ -254,12 +287,17 @@ def _tied_lines(
         if tie.index_columns:
             yield _checked_line(schema.name, tie.existence, tie.index_columns)
     for parent_tie in plan.as_parent:
-        if not _is_plain_parent(parent_tie):
+        if not _is_certain_parent(parent_tie):
             raise _UnsupportedError
+        names, released = (), aspect(table.name, RELEASED)
+        if cascades:
+            below = parent_tie.of_delete, parent_tie.of_update
+            names = tuple(Named(each.aspects | {released}, each.reached) for each in below)
+        flags = L.FOLLOWED * parent_tie.is_followed
         existence = parent_tie.existence
         parts = [KeyPart(column=column) for column in existence.columns]
         rules = _rules(parts, schema.columns, table, _tied_types)
-        yield KeyLine(schema.name, existence.index, L.PARENT, rules, existence)
+        yield KeyLine(schema.name, existence.index, L.PARENT, rules, existence, flags, names)
         if any(rule.rule & L.TEXT for rule in rules):
             yield _checked_line(schema.name, existence, existence.columns)
 
@@ -269,26 +307,19 @@ def _checked_line(table: str, key: KeyPlan, columns: Iterable[int]) -> KeyLine:
     return KeyLine(table, f"CHECKED {key.index}", L.CHECKED, rules, key)
 
 
-def has_plain_ties(plan: TablePlan) -> bool:
-    """Return whether no cascade changes a table's rows, and each foreign key is certain."""
-    return all(map(_is_plain_child, plan.as_child)) and all(map(_is_plain_parent, plan.as_parent))
-
-
-def _is_plain_child(tie: ChildTie) -> bool:
-    """Return whether no cascade changes the child, and each key is certain."""
-    return (
-        tie.existence is not None
-        and tie.existence.certain
-        and not (tie.may_be_changed_below or tie.keeps_deletes or tie.loses_value or tie.may_follow)
+def has_certain_ties(plan: TablePlan) -> bool:
+    """Return whether each foreign key is certain."""
+    return all(map(_is_certain_child, plan.as_child)) and all(
+        map(_is_certain_parent, plan.as_parent)
     )
 
 
-def _is_plain_parent(tie: ParentTie) -> bool:
-    return (
-        tie.is_unique
-        and tie.existence.certain
-        and not (tie.is_followed or tie.of_delete.reached or tie.of_update.reached)
-    )
+def _is_certain_child(tie: ChildTie) -> bool:
+    return tie.existence is not None and tie.existence.certain
+
+
+def _is_certain_parent(tie: ParentTie) -> bool:
+    return tie.is_unique and tie.existence.certain
 
 
 def _seed(table: str, index: str, secret: bytes) -> int:
@@ -304,7 +335,9 @@ class Descriptors:
         default_factory=lambda: np.zeros((64, L.TABLE_COLUMNS), np.int64)
     )
     columns: NDArray[np.int64] = field(default_factory=lambda: np.zeros((1024, 2), np.int64))
-    keys: NDArray[np.int64] = field(default_factory=lambda: np.zeros((128, 3), np.int64))
+    keys: NDArray[np.int64] = field(
+        default_factory=lambda: np.zeros((128, L.KEY_COLUMNS), np.int64)
+    )
     seeds: NDArray[np.uint64] = field(default_factory=lambda: np.zeros(128, np.uint64))
     parts: NDArray[np.int64] = field(
         default_factory=lambda: np.zeros((256, L.PART_COLUMNS), np.int64)
@@ -315,6 +348,8 @@ class Descriptors:
     numbers: dict[str, int] = field(default_factory=dict)
     key_names: list[tuple[str, ...]] = field(default_factory=list)
     """By table number, in digest order."""
+    ties: list[TableTies] = field(default_factory=list)
+    """By table number."""
     secret: bytes = b""
     """Of the digests."""
     maps: list[TableMap | None] = field(default_factory=list)
@@ -327,6 +362,7 @@ class Descriptors:
         number = self.numbers.setdefault(name, len(self.numbers))
         if number == len(self.key_names):
             self.key_names.append(())
+            self.ties.append(TableTies())
         return number
 
     def has(self, name: str) -> bool:
@@ -359,6 +395,7 @@ class Descriptors:
         keys = plan if supported and plan is not None else ()
         unique = tuple(key.name for key in keys if key.role == L.UNIQUE)
         parts = [part for key in keys for part in key.parts]
+        ties, marks = _ties_of(keys)
         self.tables = _with_room(self.tables, slot + 1)
         self.columns = _with_room(self.columns, first_column + len(steps))
         self.keys = _with_room(self.keys, first_key + len(keys))
@@ -372,11 +409,13 @@ class Descriptors:
         )  # fmt: skip
         if supported:
             self.key_names[number] = unique
+            self.ties[number] = ties
             for at, step in enumerate(steps, start=first_column):
                 self.columns[at] = step
         at_part = first_part
         for at, key in enumerate(keys, start=first_key):
-            self.keys[at] = (key.role, at_part, at_part + len(key.parts))
+            named = [*(marks[each] for each in key.names), 0, 0][:2]
+            self.keys[at] = (key.role, at_part, at_part + len(key.parts), key.flags, *named)
             self.seeds[at] = _seed(key.table, key.name, self.secret)
             for part in key.parts:
                 has_text = part.rule & L.TEXT
@@ -412,6 +451,31 @@ class Descriptors:
             at = (at + 1) & mask
         self.hashes[at], self.slots[at] = digest, slot
         self._known += 1
+
+
+def _ties_of(keys: Sequence[KeyLine]) -> tuple[TableTies, dict[Named, int]]:
+    """Return what foreign keys mean for rows with these keys, and the mark of what they name."""
+    marks: dict[Named, int] = {}
+    for key in keys:
+        for named in key.names:
+            marks.setdefault(named, 1 << L.MARKS[len(marks)])
+    return (
+        TableTies(
+            {
+                tuple(part.column for part in key.parts): _places_of_value(keys, place)
+                for place, key in enumerate(keys)
+                if key.role == L.PARENT
+            },
+            tuple(NamedBeside(mark, *named) for named, mark in marks.items()),
+        ),
+        marks,
+    )
+
+
+def _places_of_value(keys: Sequence[KeyLine], place: int) -> tuple[int, ...]:
+    """Return the places of a parent's value, and of its bytes if equal ones may differ."""
+    is_checked = place + 1 < len(keys) and keys[place + 1].role == L.CHECKED
+    return (place, place + 1) if is_checked else (place,)
 
 
 def _with_room(array: NDArray[np.generic], size: int) -> NDArray[np.generic]:

@@ -19,7 +19,7 @@ ODD_ROWS = 4
 NEED_WEIGHTS = 5
 """progress[DETAIL] is a block of weights to load."""
 
-PARTIAL, OTHER_TEXTS, SEARCHED, CHECKED_AGAIN, UNCHECKED_ROWS, UNREAD, CASCADES = range(7)
+PARTIAL, OTHER_TEXTS, SEARCHED, UNREAD, UNCERTAIN_TIES = range(5)
 """Why a table is odd."""
 
 # Columns of ``progress``.
@@ -89,7 +89,11 @@ FIXED, PREFIXED = 0, 1
 """FIXED: that many bytes; PREFIXED: a length of that many bytes."""
 
 # Columns of a key and of a key part.
-K_ROLE, K_PART_START, K_PART_END = range(3)
+K_ROLE, K_PART_START, K_PART_END, K_FLAGS, K_MARK, K_MARK_UPDATED = range(6)
+KEY_COLUMNS = 6
+"""K_MARK is what a row adds to its table's role: by another value of a unique key, a NULL foreign
+key, or a parent's delete; K_MARK_UPDATED by a parent's update.
+"""
 P_COLUMN, P_RULE, P_LENGTH, P_WEIGHTS, P_FILLED = range(5)
 PART_COLUMNS = 5
 """P_LENGTH is the prefix (0: all), P_WEIGHTS the line of a text's weights,
@@ -120,18 +124,28 @@ UNIQUE, CHILD, LOCKED, CHECKED, PARENT = range(5)
 the parent's primary key (LOCKED) and the columns whose change repeats the check (CHECKED). PARENT
 is a value that other tables refer to.
 """
+BELOW, KEEPS_DELETES, ALWAYS_KEEPS, FOLLOWS, SURELY_CHECKED, FOLLOWED = 1, 2, 4, 8, 16, 32
+"""Flags of a foreign key, as in ``keys.foreign.ChildTie``; FOLLOWED is a parent's."""
 NEW_ROW = 0x51_7C_C1_B7
 """Word that makes the key of a value that appears."""
+MOVED_ROW = 0x3F_84_D5_B5
+"""Word that makes the key of a value that children follow."""
 WHOLE_ROW = 0x27_22_0A_95
 """Word that makes the key of a row without one."""
 
-PRIMARY_KEY, UNCERTAIN_KEY = 1, 2
-"""Marks of a key."""
+PRIMARY_KEY, UNCERTAIN_KEY, UNSURE_KEY, DOUBTED_KEY = 1, 2, 4, 8
+"""Marks of a key. An uncertain one is unsure for its foreign key, but not if another row of the
+transaction makes it certain, unless it is doubted.
+"""
 
+MET = 1
+"""A transaction names the table, since a cascade may reach it."""
 UNKEYED_ROWS, SEARCHED_ROWS, BLURRED, BLURS_ALL = 2, 4, 8, 32
 """How a transaction touches a table beside its keys: it changes rows without one, it searches for
 them, some keys are unknown, or foreign keys are, so that it may touch any table.
 """
+MARKS = range(8, 62)
+"""Bits that may be marks of a row (K_MARK)."""
 KEYS_OF_TABLE_MAX = 64
 """The servers' limit of unique keys."""
 UNCHECKED = 2

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import NoReturn
 
 from paraply.adapters.binlog.compiled import layout as L
-from paraply.adapters.binlog.compiled.descriptors import has_plain_ties
+from paraply.adapters.binlog.compiled.descriptors import has_certain_ties
 from paraply.adapters.binlog.keys.builder import plan_of
 from paraply.adapters.binlog.schema.registry import SchemaRegistry
 from paraply.adapters.binlog.table_map import TableMap
@@ -24,10 +24,8 @@ REASONS = {
     L.PARTIAL: "partial row images",
     L.OTHER_TEXTS: "key texts of unknown weights",
     L.SEARCHED: "rows whose keys are NULL",
-    L.CHECKED_AGAIN: "repeated foreign key checks",
-    L.UNCHECKED_ROWS: "unchecked foreign keys",
     L.UNREAD: "keys or columns of other types",
-    L.CASCADES: "cascades",
+    L.UNCERTAIN_TIES: "uncertain foreign keys",
 }
 
 
@@ -66,27 +64,11 @@ class LeftTables:
         return ", ".join(f"{name} ({reason})" for name, reason in sorted(self.reasons.items()))
 
 
-def tied_tables(registry: SchemaRegistry, name: str) -> set[str]:
-    """Return the lower-case names of a table and of all that foreign keys tie to it."""
-    found = {name.lower()}
-    pending = [registry.known_name(name)]
-    seen = set()
-    while pending:
-        table = pending.pop()
-        if table in seen:
-            continue
-        seen.add(table)
-        found.add(table.lower())
-        schema = registry.table(table)
-        parents = () if schema is None else (key.parent for key in schema.foreign_keys)
-        children = (child for child, _ in registry.referencing(table))
-        pending += map(registry.known_name, (*parents, *children))
-    return found
-
-
 def why_unplanned(registry: SchemaRegistry, table: TableMap) -> str:
     """Return why the scanner has no plan for a table."""
-    return REASONS[L.UNREAD if has_plain_ties(plan_of(registry, table.name)) else L.CASCADES]
+    return REASONS[
+        L.UNREAD if has_certain_ties(plan_of(registry, table.name)) else L.UNCERTAIN_TIES
+    ]
 
 
 def may_be_left(registry: SchemaRegistry, table: TableMap) -> bool:

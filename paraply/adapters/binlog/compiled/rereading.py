@@ -27,7 +27,7 @@ from paraply.adapters.binlog.format_description import (
 )
 from paraply.adapters.binlog.framing import HEADER, EventHeader, RawEvent
 from paraply.adapters.binlog.keys.builder import KeyBuilder, TablePlan, plan_of
-from paraply.adapters.binlog.keys.foreign import NEW, of_kind
+from paraply.adapters.binlog.keys.foreign import MOVED, NEW, of_kind
 from paraply.adapters.binlog.keys.parts import BuiltKey, whole_row
 from paraply.adapters.binlog.report import FileReport, LogReport
 from paraply.adapters.binlog.schema.registry import SchemaRegistry
@@ -176,12 +176,14 @@ class Rereader:
                     digest = int(arrays.keys[start + index, side])
                     if image is None or not digest or line.role == L.CHECKED:
                         continue
-                    with np.errstate(over="ignore"):
-                        new = int(derived(np.uint64(digest), L.NEW_ROW))
                     if digest in digests and digest not in found:
                         found[digest] = _key_of(line, image)
-                    elif line.role in (L.CHILD, L.PARENT) and new in digests and new not in found:
-                        found[new] = of_kind(NEW, _key_of(line, image))
+                    if line.role in (L.CHILD, L.PARENT):
+                        for kind, word in ((NEW, L.NEW_ROW), (MOVED, L.MOVED_ROW)):
+                            with np.errstate(over="ignore"):
+                                made = int(derived(np.uint64(digest), word))
+                            if made in digests and made not in found:
+                                found[made] = of_kind(kind, _key_of(line, image))
             for side, image in enumerate((change.before, change.after)):
                 with np.errstate(over="ignore"):
                     seed = known.tables[slot, L.D_SEED]

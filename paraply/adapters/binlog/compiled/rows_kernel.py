@@ -192,9 +192,6 @@ def scan_rows(
     if here < 0:
         return L.ODD
     unchecked = data[body + 6] & L.UNCHECKED
-    if tables[slot, L.D_TIED] and unchecked:
-        progress[L.REASON] = L.UNCHECKED_ROWS
-        return L.ODD_ROWS
     for _ in range(2 if operation == L.UPDATE else 1):
         if here + (count + 7) // 8 > end:
             return L.ODD
@@ -256,17 +253,6 @@ def scan_rows(
                 progress[L.REASON] = L.SEARCHED
                 return L.ODD_ROWS
             here = image_end
-        if operation == L.UPDATE and tables[slot, L.D_TIED]:
-            same = False
-            for index in range(key_count):
-                role = key_table[key_first + index, L.K_ROLE]
-                equal = keys[key + index, 0] == keys[key + index, 1]
-                if role == L.CHILD or role == L.PARENT:
-                    same = equal
-                # A repeated check, or another spelling of a referenced value, is uncertain.
-                elif role == L.CHECKED and same and not equal:
-                    progress[L.REASON] = L.CHECKED_AGAIN
-                    return L.ODD_ROWS
         progress[L.ROWS] = row + 1
         progress[L.KEYS] = key + key_count
     return FINE

@@ -37,7 +37,6 @@ from paraply.adapters.binlog.compiled.left_tables import (
     RESTARTS_MAX,
     LeftTables,
     may_be_left,
-    tied_tables,
     why_unplanned,
 )
 from paraply.adapters.binlog.compiled.rereading import Rereader
@@ -52,6 +51,7 @@ from paraply.adapters.binlog.format_description import (
 )
 from paraply.adapters.binlog.framing import BinlogReader
 from paraply.adapters.binlog.keys.builder import KeyBuilder, TablePlan, plan_of
+from paraply.adapters.binlog.keys.foreign import tied_tables
 from paraply.adapters.binlog.reading import read_events
 from paraply.adapters.binlog.report import LogReport
 from paraply.adapters.binlog.rows_events import table_id_bytes
@@ -464,7 +464,7 @@ class CompiledStream(TransactionStream):
         self._version = self.keys.registry.version
         with self.keys.registry.assuming_nothing() as assumed:
             read_by = plan_of(self.keys.registry, table.name)
-            roles = roles_of_rows(read_by)
+            roles = roles_of_rows(self.keys.registry, table.name, read_by)
             plan = self._plan(table, read_by, roles)
             is_left = self._is_left(table, plan)
         # The readable code notes what keys of left rows assume.

@@ -192,7 +192,7 @@ class KeyBuilder:
         identifies_before = identifies_after = False
         for place, key in enumerate(plan.keys):
             old, new = _build_both(key, before, after)
-            if plan.taken and new is not old and new is not NoKey.NULL:
+            if plan.taken and new != old and new is not NoKey.NULL:
                 keys.aspects.add(plan.taken)
             is_hidden = _may_be_hidden(key, plan.keys[0], row)
             _take_key(key, row, old, new, keys, is_hidden=is_hidden)

@@ -112,14 +112,31 @@ class ParentTie:
     of_update: Cascade
 
 
-def parent_columns_of(key: ForeignKey, parent: TableSchema) -> tuple[int, ...] | None:
-    """Return the referenced columns' positions, if known."""
-    if not key.parent_columns:
-        primary = [k for k in parent.unique_keys if k.name == PRIMARY]
-        return tuple(part.column for part in primary[0].parts) if primary else None
-    positions = [parent.column_index(name) for name in key.parent_columns]
-    found = tuple(position for position in positions if position is not None)
-    return found if len(found) == len(positions) == len(key.columns) else None
+def tied_tables(registry: SchemaRegistry, name: str) -> set[str]:
+    """Return the lower-case names of a table and of all that foreign keys tie to it."""
+    return {table.lower() for table in _tied(registry, name)}
+
+
+def has_cascades(registry: SchemaRegistry, name: str) -> bool:
+    """Return whether some change of the tables that are tied to this one is not logged."""
+    schemas = map(registry.table, _tied(registry, name))
+    keys = (key for schema in schemas if schema is not None for key in schema.foreign_keys)
+    return any({key.on_delete, key.on_update} & CHANGES_CHILD for key in keys)
+
+
+def _tied(registry: SchemaRegistry, name: str) -> set[str]:
+    found: set[str] = set()
+    pending = [registry.known_name(name)]
+    while pending:
+        table = pending.pop()
+        if table in found:
+            continue
+        found.add(table)
+        schema = registry.table(table)
+        parents = () if schema is None else (key.parent for key in schema.foreign_keys)
+        children = (child for child, _ in registry.referencing(table))
+        pending += map(registry.known_name, (*parents, *children))
+    return found
 
 
 def child_ties(registry: SchemaRegistry, child: TableSchema) -> tuple[ChildTie, ...]:
@@ -127,7 +144,7 @@ def child_ties(registry: SchemaRegistry, child: TableSchema) -> tuple[ChildTie, 
     ties = []
     for key in child.foreign_keys:
         parent = registry.table(key.parent)
-        positions = parent_columns_of(key, parent) if parent is not None else None
+        positions = parent.columns_referenced_by(key) if parent is not None else None
         actions = {key.on_delete, key.on_update}
         may_be_changed = bool(actions & CHANGES_CHILD)
         loses_value = bool(actions & LOSES_VALUE)
@@ -200,7 +217,7 @@ def parent_ties(registry: SchemaRegistry, parent: TableSchema) -> tuple[ParentTi
     """Return a table's ties, one per referenced columns."""
     referring: dict[tuple[int, ...], list[tuple[str, ForeignKey]]] = {}
     for child, key in registry.referencing(parent.name):
-        positions = parent_columns_of(key, parent)
+        positions = parent.columns_referenced_by(key)
         if positions is not None:
             referring.setdefault(positions, []).append((child, key))
     ties = []
@@ -304,7 +321,7 @@ def _that_follow(
 ) -> Iterator[tuple[str, ForeignKey]]:
     schema = registry.table(child)
     for name, other in below:
-        positions = parent_columns_of(other, schema) if schema is not None else None
+        positions = schema.columns_referenced_by(other) if schema is not None else None
         if positions is None or set(positions) & set(key.columns):
             yield name, other
 

@@ -7,7 +7,7 @@ and words named findings.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from copy import copy
 
 import numpy as np
@@ -27,7 +27,11 @@ from paraply.properties.logs.compiled.batches import (
 from paraply.properties.logs.compiled.judge_kernel import judge
 from paraply.properties.logs.compiled.left_replay import LeftReplay
 from paraply.properties.logs.compiled.lint import lint_batch
-from paraply.properties.logs.compiled.named_tables import Headers, NamedTables
+from paraply.properties.logs.compiled.named_tables import (
+    Headers,
+    NamedTables,
+    note_domains_of_batch,
+)
 from paraply.properties.logs.compiled.path import CompiledPath
 from paraply.properties.logs.compiled.recent_uses import RecentUses
 from paraply.properties.logs.compiled.replay import CompiledReplay
@@ -47,7 +51,7 @@ from paraply.properties.logs.dependency_safety import (
     get_touches,
     note_domains,
 )
-from paraply.properties.logs.domains_of_tables import DomainsOfTables, How
+from paraply.properties.logs.domains_of_tables import DomainsOfTables
 from paraply.properties.logs.overlap_rules import COMMIT_GROUP, LOGICAL_CLOCK, STRETCHES_MAX, Place
 from paraply.properties.logs.parallelism import MODELS, ROW_CONFLICTS, WITH_KEYS
 from paraply.properties.logs.safety_evidence import get_consequence
@@ -58,7 +62,7 @@ from paraply.properties.logs.width_over_time import SLICES_MAX
 from paraply.properties.logs.worker_timeline import LEVELS_MAX
 from paraply.vocabulary.audit_result import AuditResult, SafetyViolation
 from paraply.vocabulary.keys import ConflictKey, RowKeys
-from paraply.vocabulary.log import ANY_ROWS, LoggedKind, LoggedTransaction
+from paraply.vocabulary.log import LoggedKind, LoggedTransaction
 from paraply.vocabulary.not_compilable import NotCompilable
 
 _RULES = {LOGICAL_CLOCK: C.CLOCK, COMMIT_GROUP: C.GROUP}
@@ -134,13 +138,17 @@ class CompiledAuditor(Auditor):
         columns = batch.columns
         self._take_census(batch)
         left = [self._take_left(part.transaction) for part in batch.left]
-        self._note_domains(batch, left)
+        domains = self._domains()
+        if domains is not None:
+            note_domains_of_batch(domains, batch, left)
         self._number_lanes(columns)
         self._add_tables(batch.table_names)
         uses = len(batch.tables) * batch.uses_max + len(columns)
         self._uses.note(first_ordinal, uses + sum(len(touches.uses) for touches in left))
         if left or batch.table_roles.any():
             self._state = self._named.add_names(self._state, batch, left)
+            unknown = batch.table_roles & C.BLURS_ALL, batch.roles & (C.UNKEYED_ROWS | C.BLURRED)
+            self._parallelism._keys_unknown |= any(each.any() for each in unknown)
         placed = self._judge(batch, first_ordinal)
         self._named.note_undecided(batch, first_ordinal, headers, left, placed)
         return placed
@@ -159,27 +167,6 @@ class CompiledAuditor(Auditor):
                 bucket = 1 << (bits - 1)
                 histogram[bucket] = histogram.get(bucket, 0) + int(number)
 
-    def _note_domains(self, batch: JudgedBatch, left: Sequence[Touches]) -> None:
-        columns = batch.columns
-        in_groups = (columns[:, C.B_HAS_DOMAIN] > 0) | (columns[:, C.B_COMMIT_ID] >= 0)
-        domains = self._domains()
-        if domains is None or not in_groups.any():
-            return
-        for part, touches in zip(batch.left, left, strict=True):
-            if in_groups[part.index]:
-                note_domains(domains, int(columns[part.index, C.B_LANE]), touches)
-        tables = np.diff(columns[:, C.B_TABLE_END], prepend=0)
-        grouped = np.repeat(in_groups, tables)
-        used, numbers = np.repeat(columns[:, C.B_LANE], tables)[grouped], batch.tables[grouped]
-        roles = batch.table_roles[grouped]
-        for domain, number, role in set(
-            zip(used.tolist(), numbers.tolist(), roles.tolist(), strict=True)
-        ):
-            name = batch.table_names[number].lower()
-            domains.note(domain, How.USES, (name, f"{get_schema(name)}.*", ANY_ROWS))
-            blurred = ((C.BLURRED, name), (C.BLURS_ALL, ANY_ROWS))
-            domains.note(domain, How.BLURRED, (each for bit, each in blurred if role & bit))
-
     def _domains(self) -> DomainsOfTables | None:
         """Return the domains of tables, if commit groups are judged."""
         if COMMIT_GROUP not in self._appliers:
@@ -196,7 +183,9 @@ class CompiledAuditor(Auditor):
             self._tables._schemas[name] = self._row_keys.schema_of(name)
         judged = self._parallelism
         judged._keyless_seen |= bool(batch.census[:, 3].any())
-        judged._keys_unknown |= judged._keyless_seen or bool(batch.table_roles.any())
+        unsure = int(np.count_nonzero(batch.marks & C.UNSURE))
+        self._uncertain_keys += unsure
+        judged._keys_uncertain |= unsure > 0
         if len(counts) > TABLES_MAX:
             raise NotCompilable("more tables than are summarised")
 

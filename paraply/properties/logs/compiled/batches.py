@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from paraply.properties.logs.compiled import columns as C
 from paraply.properties.logs.log_lint import KeptHeaders
-from paraply.vocabulary.keys import ConflictKey
+from paraply.vocabulary.keys import ConflictKey, TableTies
 from paraply.vocabulary.log import LoggedTransaction
 from paraply.vocabulary.not_compilable import NotCompilable
 
@@ -32,13 +32,15 @@ class JudgedBatch:
     """``columns.B_*`` per transaction; B_AT is set here."""
     keys: Words
     marks: NDArray[np.uint8]
-    """``columns.PRIMARY`` and UNCERTAIN, per key."""
+    """``columns.PRIMARY`` and so on, per key."""
     tables: Ints
     table_roles: Ints
     """How the transaction touches each table beside keys (``columns.BLURRED`` and so on)."""
     table_names: list[str]
     key_names: list[tuple[str, ...]]
     """By table number, in digest order."""
+    ties: Sequence[TableTies] = ()
+    """By table number."""
     census: Ints
     row_ends: Ints
     row_operations: Ints
@@ -55,8 +57,14 @@ class JudgedBatch:
 
     @property
     def uses_max(self) -> int:
-        """Return how many names a change of a table uses at most: it, three aspects, two by key."""
-        return 4 + 2 * max(map(len, self.key_names), default=0)
+        """Return how many names a change of a table uses at most: it, three aspects, two by key.
+
+        A cascade adds more.
+        """
+        below = (
+            sum(len(each.met) + len(each.reached) for each in tied.names) for tied in self.ties
+        )
+        return 4 + 2 * max(map(len, self.key_names), default=0) + max(below, default=0)
 
 
 class LeftPart(Protocol):
@@ -173,6 +181,11 @@ class BatchParts(Protocol):
         ...
 
     @property
+    def ties(self) -> list[TableTies]:
+        """What foreign keys mean for rows, by table number."""
+        ...
+
+    @property
     def origins(self) -> Ints:
         """What numbers each GTID, in some columns, and last its number."""
         ...
@@ -224,6 +237,7 @@ def judged_batch(parts: BatchParts) -> JudgedBatch:
         table_roles=touched.roles[:tables],
         table_names=parts.table_names,
         key_names=parts.key_names,
+        ties=parts.ties,
         census=touched.census,
         row_ends=row_ends,
         row_operations=np.ascontiguousarray(parts.row_operations),
@@ -268,7 +282,7 @@ def digested_one(txn: LoggedTransaction, kind: int, parts: BatchParts) -> Judged
     head[:, C.B_KEY_START : C.B_TABLE_END + 1] = batch.columns[:, C.B_KEY_START : C.B_TABLE_END + 1]
     head[:, C.B_AT] = batch.columns[:, C.B_AT]
     # The stream's next rows may have other keys.
-    return replace(batch, columns=head, key_names=list(batch.key_names))
+    return replace(batch, columns=head, key_names=list(batch.key_names), ties=list(batch.ties))
 
 
 def require_compilable(txn: LoggedTransaction, *, has_rows: bool) -> None:

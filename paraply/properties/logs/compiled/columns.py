@@ -27,10 +27,13 @@ B_LOCK_END. Ends are exclusive; B_AT is the input place.
 BATCH_COLUMNS = 16
 NONE = -1
 
-PRIMARY, UNCERTAIN = 1, 2
+PRIMARY, UNCERTAIN, UNSURE = 1, 2, 4
 """Marks of a key."""
 
 MET, UNKEYED_ROWS, SEARCHED, BLURRED, UNIDENTIFIED, BLURS_ALL = 1, 2, 4, 8, 16, 32
+NAMED = MET | UNKEYED_ROWS | SEARCHED | BLURRED | UNIDENTIFIED
+MARKS = 1 << 8
+"""From here on roles are marks of what foreign keys name (``TableTies``)."""
 """How a transaction touches a named table or aspect (``dependency_safety.Touches``); BLURS_ALL:
 any table by unknown foreign keys.
 """

@@ -68,7 +68,7 @@ class CompiledReplayState:
         self.arrays = with_tables(self.arrays, number + 1)
         self.arrays.counts[R.N_TABLES] = number + 1
         table = self.arrays.tables[number]
-        table[R.T_NEXT], table[R.T_DOUBTED] = R.SETTLED, R.UNDOUBTED
+        table[R.T_NEXT], table[[R.T_DOUBTED, R.T_MOVED]] = R.SETTLED, R.UNDOUBTED
         table[R.T_UNKNOWN] = name.lower() in self._unknown
         return number
 

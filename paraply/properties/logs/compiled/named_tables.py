@@ -16,10 +16,11 @@ from paraply.properties.logs.compiled.batches import BatchSource, JudgedBatch
 from paraply.properties.logs.compiled.probing import lengthened
 from paraply.properties.logs.compiled.state import State, with_names
 from paraply.properties.logs.compiled.undecided_kernel import SEEN_COLUMNS, note_undecided
-from paraply.properties.logs.dependency_safety import DependencySafety, Touches
+from paraply.properties.logs.dependency_safety import DependencySafety, Touches, note_domains
+from paraply.properties.logs.domains_of_tables import DomainsOfTables, How
 from paraply.properties.logs.overlap_rules import COMMIT_GROUP
 from paraply.properties.logs.scheduling_models import PARTITIONS_MAX
-from paraply.properties.logs.transaction_facts import get_reference
+from paraply.properties.logs.transaction_facts import get_reference, get_schema
 from paraply.vocabulary.log import ANY_ROWS, LoggedTransaction, table_of
 from paraply.vocabulary.not_compilable import NotCompilable
 
@@ -62,7 +63,7 @@ class NamedTables:
 
     def add_names(self, state: State, batch: JudgedBatch, left: Sequence[Touches]) -> State:
         """Set a batch's names and roles; return the state with room for them."""
-        count, roles = len(batch.columns), batch.table_roles & ~C.BLURS_ALL
+        count, roles = len(batch.columns), batch.table_roles & C.NAMED
         at = np.flatnonzero(roles)
         ends = batch.columns[:, C.B_TABLE_END]
         owners = [np.searchsorted(ends, at, side="right")]
@@ -71,15 +72,31 @@ class NamedTables:
         for table in np.unique(tables).tolist():
             numbers_of[table] = self._number_of(batch.table_names[table])
         numbers, found = [numbers_of[tables]], [roles[at] | C.MET]
+        marked = np.flatnonzero(batch.table_roles >= C.MARKS)
+        for table in np.unique(batch.tables[marked]).tolist():
+            of_table = marked[batch.tables[marked] == table]
+            for beside in batch.ties[table].names:
+                where = of_table[(batch.table_roles[of_table] & beside.mark) != 0]
+                owner = np.searchsorted(ends, where, side="right")
+                for named, how in ((beside.met, C.MET), (beside.reached, C.BLURRED)):
+                    for name in named if len(where) else ():
+                        owners.append(owner)
+                        numbers.append(np.full(len(owner), self._number_of(name)))
+                        found.append(np.full(len(owner), how))
         for part, touches in zip(batch.left, left, strict=True):
-            named = _roles_of(touches)
-            owners.append(np.full(len(named), part.index))
-            numbers.append(np.array([self._number_of(name) for name in named], np.int64))
-            found.append(np.array([*named.values()], np.int64))
+            of_left = _roles_of(touches)
+            owners.append(np.full(len(of_left), part.index))
+            numbers.append(np.array([self._number_of(name) for name in of_left], np.int64))
+            found.append(np.array([*of_left.values()], np.int64))
         owner, number, role = map(np.concatenate, (owners, numbers, found))
         order = np.lexsort((self._places[number, 0], owner))
-        batch.columns[:, C.B_NAME_END] = np.cumsum(np.bincount(owner, minlength=count))
-        batch.names, batch.roles = number[order], role[order]
+        owner, number, role = owner[order], number[order], role[order]
+        is_first = np.ones(len(order), np.bool_)
+        is_first[1:] = (owner[1:] != owner[:-1]) | (number[1:] != number[:-1])
+        first = np.flatnonzero(is_first)
+        batch.columns[:, C.B_NAME_END] = np.cumsum(np.bincount(owner[first], minlength=count))
+        batch.names = number[first]
+        batch.roles = np.bitwise_or.reduceat(role, first) if len(first) else role
         if len(self._names) > PARTITIONS_MAX:
             raise NotCompilable("more tables than are followed")
         return with_names(state, len(self._names))
@@ -172,6 +189,34 @@ class NamedTables:
         horizon = self._safety.index.horizon
         if widest >= min(horizon.transactions, horizon.keys // self._touches_max):
             raise NotCompilable("unknown keys, in overlaps longer than the horizon")
+
+
+def note_domains_of_batch(
+    domains: DomainsOfTables, batch: JudgedBatch, left: Sequence[Touches]
+) -> None:
+    """Note how commit groups of a batch touch tables other than by keys."""
+    columns = batch.columns
+    in_groups = (columns[:, C.B_HAS_DOMAIN] > 0) | (columns[:, C.B_COMMIT_ID] >= 0)
+    if not in_groups.any():
+        return
+    for part, touches in zip(batch.left, left, strict=True):
+        if in_groups[part.index]:
+            note_domains(domains, int(columns[part.index, C.B_LANE]), touches)
+    tables = np.diff(columns[:, C.B_TABLE_END], prepend=0)
+    grouped = np.repeat(in_groups, tables)
+    used, numbers = np.repeat(columns[:, C.B_LANE], tables)[grouped], batch.tables[grouped]
+    roles = batch.table_roles[grouped]
+    for domain, number, role in set(
+        zip(used.tolist(), numbers.tolist(), roles.tolist(), strict=True)
+    ):
+        name = batch.table_names[number].lower()
+        domains.note(domain, How.USES, (name, f"{get_schema(name)}.*", ANY_ROWS))
+        blurred = ((C.BLURRED, name), (C.BLURS_ALL, ANY_ROWS))
+        domains.note(domain, How.BLURRED, (each for bit, each in blurred if role & bit))
+        for beside in batch.ties[number].names if role >= C.MARKS else ():
+            if role & beside.mark:
+                domains.note(domain, How.USES, map(str.lower, beside.met))
+                domains.note(domain, How.BLURRED, map(str.lower, beside.reached))
 
 
 def _roles_of(touches: Touches) -> dict[str, int]:

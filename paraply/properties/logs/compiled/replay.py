@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from paraply.properties.logs.cascades import reached_below
 from paraply.properties.logs.compiled import columns as C
 from paraply.properties.logs.compiled import replay_state as R
 from paraply.properties.logs.compiled.batches import (
@@ -178,7 +179,8 @@ class CompiledReplay(RowReplay):
             if keys:
                 self._relate(batch.table_names[table], int(numbers[table]))
         tables = self.rows.arrays.tables
-        may_cascade = bool((tables[:, R.T_UNKNOWN] | (tables[:, R.T_NEXT] > 0)).any())
+        any_unknown = bool((tables[:, R.T_UNKNOWN] | (tables[:, R.T_NEXT] > 0)).any())
+        cascades = self._set_below(batch, [t for t in touched.tolist() if t not in followed])
         state = self.rows.arrays = with_room(self.rows.arrays, 2 * count, keys_max)
         if self._left is not None and len(state.losses) < 2 * count:
             losses = np.zeros((4 * count, 2), np.uint64)
@@ -191,11 +193,11 @@ class CompiledReplay(RowReplay):
                 first_ordinal + np.repeat(
                     np.arange(len(batch.row_ends)), np.diff(batch.row_ends, prepend=0)
                 ),
-                doubts, may_cascade,
+                doubts, any_unknown,
             )  # fmt: skip
         if self._left is not None:
             self._left.observe_left(batch, losses_of(state), doubts, known)
-        if may_cascade:
+        if any_unknown or cascades:
             self._note_cascades({batch.table_names[t]: int(numbers[t]) for t in touched.tolist()})
         for table in np.flatnonzero(batch.census[:, 3]).tolist():
             name = batch.table_names[table]
@@ -205,6 +207,31 @@ class CompiledReplay(RowReplay):
         for line in state.findings[: int(state.counts[R.N_FINDINGS])].tolist():
             self._tell(batch, line, known)
         self.copy_counts()
+
+    def _set_below(self, batch: JudgedBatch, touched: list[int]) -> bool:
+        """Set what the rows of tables cascade into; return whether they do."""
+        rows, keys = self.rows, self._row_keys
+        lines: list[tuple[int, int, int, int]] = []
+        tables = rows.arrays.tables
+        tables[:, [R.T_BELOW_START, R.T_BELOW_END]] = 0
+        for number in touched:
+            name, start = batch.table_names[number], len(lines)
+            schema, places = keys.schema_of(name), batch.ties[number].references
+            for child, key in keys.referencing(name):
+                columns = None if schema is None else schema.columns_referenced_by(key)
+                updates = (R.UPDATED,) if columns is None else places[columns]
+                for deleted, times in ((True, (R.DELETED,)), (False, updates)):
+                    lines += {
+                        (when, below, each.deletes, each.moves): None
+                        for each in reached_below(keys, child, key, deleted=deleted)
+                        if (below := rows.known_number(each.table)) >= 0
+                        for when in times
+                    }
+            at = rows.known_number(name)
+            tables[at, [R.T_BELOW_START, R.T_BELOW_END]] = start, len(lines)
+        below = np.array(lines, np.int64).reshape(-1, R.BELOW_COLUMNS)
+        rows.arrays = rows.arrays._replace(below=below)
+        return bool(lines)
 
     def _relate(self, name: str, number: int) -> None:
         """Set a table's foreign keys from its next row on, unless those of before still count."""
@@ -223,7 +250,6 @@ class CompiledReplay(RowReplay):
         for name, number in touched.items():
             table = rows.arrays.tables[number]
             is_settled = table[R.T_NEXT] == R.SETTLED and not cascades.knows(name)
-            # The readable replay follows known cascades.
             if is_settled and (table[R.T_UNKNOWN] or cascades.is_unknown(name)):
                 cascades.relate(name, self._row_keys.schema_of(name))
         rows.set_unknown(cascades.unknown())

@@ -20,6 +20,8 @@ from paraply.properties.logs.replay_state import Resets
 
 Words = NDArray[np.uint64]
 Numbers = NDArray[np.int32]
+Ints = NDArray[np.int64]
+_DOUBTS = [R.T_DOUBTED, R.T_MOVED]
 GONE = -1
 """The number of a reset table."""
 
@@ -42,8 +44,8 @@ class CompactRows:
     followed: list[bool]
     """Whether another replay judges a table's rows."""
     written: Numbers
-    doubted: list[int]
-    """As ``replay_state.T_DOUBTED``."""
+    doubted: Ints
+    """(T_DOUBTED, T_MOVED) of each table."""
 
     @classmethod
     def of(cls, state: CompiledReplayState) -> Self:
@@ -69,13 +71,13 @@ class CompactRows:
                 bool(arrays.tables[number, R.T_KEYS] == R.FOLLOWED) for number in current.values()
             ],
             written=arrays.written[order],
-            doubted=[int(arrays.tables[number, R.T_DOUBTED]) for number in current.values()],
+            doubted=arrays.tables[[*current.values()]][:, _DOUBTS],
         )
 
     def move(self, by: int) -> None:
         """Add ``by`` to the ordinals."""
         self.written = (self.written + by).astype(np.int32)
-        self.doubted = [each if each == R.UNDOUBTED else each + by for each in self.doubted]
+        self.doubted = np.where(self.doubted == R.UNDOUBTED, R.UNDOUBTED, self.doubted + by)
 
     def to_state(self, listed_max: int = 0) -> CompiledReplayState:
         """Return a state with these rows."""
@@ -90,7 +92,7 @@ class CompactRows:
             state.arrays, self.keys, self.images, self.others, numbers[self.table_of], self.written
         )
         state.arrays.tables[known, R.T_BORN] = self.born
-        state.arrays.tables[known, R.T_DOUBTED] = self.doubted
+        state.arrays.tables[np.ix_(known, _DOUBTS)] = self.doubted
         state.arrays.tables[known, R.T_TOUCHED] = 1
         arrays = state.arrays
         # The owner of a shared key need not be the last-written row.
@@ -127,26 +129,28 @@ class CompactRows:
 
     def _merge_tables(self, later: Self, resets: Resets) -> tuple[Numbers, Numbers]:
         known: dict[str, int] = {}
+        doubts: list[list[int]] = []
 
-        def number(name: str, is_born: bool, is_followed: bool, doubted: int) -> int:
+        def number(name: str, is_born: bool, is_followed: bool, doubted: list[int]) -> int:
             at = known.setdefault(name.lower(), len(known))
             if at == len(self.names):
                 self.names.append(name)
                 self.born.append(is_born)
                 self.followed.append(is_followed)
-                self.doubted.append(doubted)
-            elif doubted != R.UNDOUBTED:
-                self.doubted[at] = max(doubted, self.doubted[at])
+                doubts.append(doubted)
+            else:
+                doubts[at] = [*map(max, doubted, doubts[at])]
             return at
 
         tables = [*self._tables()]
-        self.names, self.born, self.followed, self.doubted = [], [], [], []
+        self.names, self.born, self.followed = [], [], []
         mine = [GONE if resets.cover(each[0].lower()) else number(*each) for each in tables]
         theirs = [number(*each) for each in later._tables()]
+        self.doubted = np.array(doubts, np.int64).reshape(-1, len(_DOUBTS))
         return np.array([*mine, GONE], np.int32), np.array([*theirs, GONE], np.int32)
 
-    def _tables(self) -> Iterator[tuple[str, bool, bool, int]]:
-        return zip(self.names, self.born, self.followed, self.doubted, strict=True)
+    def _tables(self) -> Iterator[tuple[str, bool, bool, list[int]]]:
+        return zip(self.names, self.born, self.followed, self.doubted.tolist(), strict=True)
 
     def _forget(self, count: int) -> None:
         if not count:
@@ -162,10 +166,11 @@ class CompactRows:
     def take_doubts(self, followed: Self, transactions: int) -> None:
         """Add doubts of another start."""
         known = {name.lower(): at for at, name in enumerate(self.names)}
-        for name, _, _, doubted in followed._tables():
+        for name, *_, doubted in followed._tables():
             at = known.get(name.lower())
-            if at is not None and doubted > -transactions:
-                self.doubted[at] = max(doubted, self.doubted[at])
+            if at is not None:
+                new = [each if each > -transactions else R.UNDOUBTED for each in doubted]
+                self.doubted[at] = np.maximum(new, self.doubted[at])
 
     def describe(self, digest: blake2b) -> None:
         """Feed all replay-relevant state into ``digest``."""

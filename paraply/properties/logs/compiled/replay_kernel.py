@@ -1,7 +1,4 @@
-"""Full row images on keyed rows: the twin of ``row_replay``.
-
-Known cascades require the readable replay. Where foreign keys are unknown, any change may cascade.
-"""
+"""Full row images on keyed rows: the twin of ``row_replay``."""
 
 from __future__ import annotations
 
@@ -174,16 +171,47 @@ def _may_be_own_cascade(replay: Replay, known: int, ordinal: int) -> bool:
 
 
 @borrowing
-def _doubt(replay: Replay, table: int, operation: int, ordinal: int) -> None:
-    """Note that a change may cascade into every table with unknown foreign keys."""
-    for number in range(replay.counts[R.N_TABLES]):
-        child = replay.tables[number]
-        if not child[R.T_UNKNOWN] or not child[R.T_TOUCHED] or child[R.T_STALE]:
-            continue
-        # InnoDB refuses an update that cascades into the table that it updates.
-        if number != table or operation == _DELETE:
-            child[R.T_DOUBTED] = max(ordinal, child[R.T_DOUBTED])
-            child[R.T_CASCADED] |= operation == _DELETE
+def _may_be_back(replay: Replay, known: int, ordinal: int) -> bool:
+    """Return whether a change may find a row in a deleted one's place."""
+    if replay.written[known] == ordinal:
+        return _in_doubt(replay, known)
+    return bool(replay.written[known] <= replay.tables[replay.table_of[known], R.T_MOVED])
+
+
+@borrowing
+def _doubt(replay: Replay, number: int, deletes: int, moves: int, ordinal: int) -> None:
+    """Note a change of a table without a record."""
+    child = replay.tables[number]
+    if not child[R.T_TOUCHED] or child[R.T_STALE]:
+        return
+    child[R.T_DOUBTED] = max(ordinal, child[R.T_DOUBTED])
+    if moves:
+        child[R.T_MOVED] = max(ordinal, child[R.T_MOVED])
+    child[R.T_CASCADED] |= deletes
+
+
+@borrowing
+def _cascade(
+    replay: Replay, table: int, operation: int, keys: Words, start: int, ordinal: int,
+    any_unknown: bool,
+) -> None:  # fmt: skip
+    """Note what a change may cascade into; ``any_unknown``: some tables' foreign keys are."""
+    if any_unknown:
+        for number in range(replay.counts[R.N_TABLES]):
+            # InnoDB refuses an update that cascades into the table that it updates.
+            if replay.tables[number, R.T_UNKNOWN] and (number != table or operation == _DELETE):
+                _doubt(replay, number, operation == _DELETE, 1, ordinal)
+    for at in range(replay.tables[table, R.T_BELOW_START], replay.tables[table, R.T_BELOW_END]):
+        when = replay.below[at, R.W_WHEN]
+        if operation == _DELETE:
+            happens = when == R.DELETED
+        elif when >= 0:
+            happens = keys[start + when, 0] != keys[start + when, 1]
+        else:
+            happens = when == R.UPDATED
+        if happens:
+            below = replay.below[at]
+            _doubt(replay, below[R.W_TABLE], below[R.W_DELETES], below[R.W_MOVES], ordinal)
 
 
 @borrowing
@@ -245,10 +273,10 @@ def _take_out(
         counts[R.N_UNKNOWN] += 1
     elif known < 0:
         # A cascade adds no row; one whose foreign key is not known may have moved one here.
-        in_doubt = replay.tables[table, R.T_DOUBTED] != R.UNDOUBTED
+        in_doubt = replay.tables[table, R.T_MOVED] != R.UNDOUBTED
         _contradict(replay, row, table, R.NEVER, 0, in_doubt)
     elif replay.images[known] == _NONE:
-        _contradict(replay, row, table, R.GONE, 0, _in_doubt(replay, known))
+        _contradict(replay, row, table, R.GONE, 0, _may_be_back(replay, known, ordinal))
     elif replay.images[known] != image:
         in_doubt = _in_doubt(replay, known) or _may_be_own_cascade(replay, known, ordinal)
         _contradict(replay, row, table, R.DIFFERENT, 0, in_doubt)
@@ -331,24 +359,24 @@ def _follow(replay: Replay, table: int, keys: Words, start: int, ordinal: int) -
 @njit(nogil=True, **BORROWED)
 def replay_rows(
     replay: Replay, operations: Ints, tables: Ints, unchecked: Ints, starts: Ints, images: Words,
-    keys: Words, ordinals: Ints, doubts: Ints, may_cascade: bool,
+    keys: Words, ordinals: Ints, doubts: Ints, any_unknown: bool,
 ) -> None:  # fmt: skip
     """Apply a batch's rows; the state has room.
 
     ``starts`` are each row's first key; ``images`` and ``keys`` are (before, after); ``ordinals``
     those of the transactions. A followed row's keys are its identities; ``doubts`` receives the
-    T_DOUBTED of its table before it. ``may_cascade``: foreign keys of some table are not known.
+    T_DOUBTED of its table before it. ``any_unknown``: foreign keys of some table are not known.
     """
     replay.counts[R.N_FINDINGS] = replay.counts[R.N_PUTS] = replay.counts[R.N_LOSSES] = 0
     for row in range(len(operations)):
         table, start, operation = tables[row], starts[row], operations[row]
         is_nameless = operation >= R.NAMELESS
         operation -= R.NAMELESS * is_nameless
-        cascades = may_cascade and operation != _INSERT and not unchecked[row]
         ordinal = ordinals[row]
+        cascades = operation != _INSERT and not unchecked[row]
         if is_nameless:
             if cascades:
-                _doubt(replay, table, operation, ordinal)
+                _cascade(replay, table, operation, keys, start, ordinal, any_unknown)
             continue
         count = replay.tables[table, R.T_KEYS]
         if count == R.FOLLOWED:
@@ -358,7 +386,7 @@ def replay_rows(
                 _touch(replay, table)
                 _follow(replay, table, keys, start, ordinal)
             if cascades:
-                _doubt(replay, table, operation, ordinal)
+                _cascade(replay, table, operation, keys, start, ordinal, any_unknown)
             continue
         before, after = -1, -1
         if operation != _INSERT:
@@ -367,7 +395,7 @@ def replay_rows(
             after = _first_key(keys, start, count, 1)
         if before < 0 and after < 0:
             if cascades:
-                _doubt(replay, table, operation, ordinal)
+                _cascade(replay, table, operation, keys, start, ordinal, any_unknown)
             continue
         replay.counts[R.N_CHECKED] += 1
         _touch(replay, table)
@@ -376,4 +404,4 @@ def replay_rows(
         if after >= 0:
             _put_in(replay, row, table, keys, start, count, after, images[row, 1], ordinal)
         if cascades:
-            _doubt(replay, table, operation, ordinal)
+            _cascade(replay, table, operation, keys, start, ordinal, any_unknown)

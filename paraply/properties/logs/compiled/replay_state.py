@@ -56,14 +56,19 @@ NOWHERE = -1
     T_NEXT,
     T_REFERS_TO_ITSELF,
     T_DOUBTED,
+    T_MOVED,
     T_CASCADED,
     T_UNEXPLAINED,
-) = range(11)
-TABLE_COLUMNS = 11
+    T_BELOW_START,
+    T_BELOW_END,
+) = range(14)
+TABLE_COLUMNS = 14
 """T_STALE: replaced by a reset; T_KEYS: key count, or FOLLOWED; T_TOUCHED: the log changed it, or
 made it. T_UNKNOWN: foreign keys are not known; T_NEXT is that from the next row on, or SETTLED.
 T_REFERS_TO_ITSELF: perhaps. T_DOUBTED is the ordinal of the last change that may cascade into the
-table, or UNDOUBTED, by a delete if T_CASCADED; T_UNEXPLAINED: rows do not fit.
+table, or UNDOUBTED, by a delete if T_CASCADED; T_MOVED is that of the last of them that may have
+left a row under another identity. T_UNEXPLAINED: rows do not fit. T_BELOW_START and T_BELOW_END
+are the lines of ``Replay.below``.
 """
 SETTLED = -1
 UNDOUBTED = -(1 << 62)
@@ -71,6 +76,12 @@ FOLLOWED = -1
 """Another replay judges the table's rows; here they only take their places in write order."""
 NAMELESS = 4
 """Added to the operation of a followed table's row that no key names."""
+
+# Columns of what a change of a table's rows cascades into.
+W_WHEN, W_TABLE, W_DELETES, W_MOVES = range(4)
+"""W_WHEN is the place of the key that an update changes, or UPDATED for any, or DELETED."""
+BELOW_COLUMNS = 4
+DELETED, UPDATED = -1, -2
 
 # Columns of a finding.
 F_ROW, F_CODE, F_KEY = range(3)
@@ -99,6 +110,8 @@ class Replay(NamedTuple):
     owner_rows: Words
     """Open addressing: further UNIQUE key to identity."""
     tables: Ints
+    below: Ints
+    """What cascades, by table (T_BELOW_START)."""
     findings: Ints
     losses: Words
     """Forgotten followed rows of a batch: puts of such rows before, and key."""
@@ -123,6 +136,7 @@ def new_replay(rows_max: int, listed_max: int, small: int = 1 << 12) -> Replay:
         owner_keys=np.zeros(small, np.uint64),
         owner_rows=np.zeros(small, np.uint64),
         tables=np.zeros((64, TABLE_COLUMNS), np.int64),
+        below=np.zeros((0, BELOW_COLUMNS), np.int64),
         findings=np.zeros((listed_max + 1, FINDING_COLUMNS), np.int64),
         losses=np.zeros((0, 2), np.uint64),
     )

@@ -1,0 +1,125 @@
+"""Logs of drawn tables that foreign keys tie in any way, with any rows and overlaps."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tests.builders import column_specs as spec
+from tests.builders.binlog_writer import BinlogWriter, optional_metadata
+
+ACTIONS = ("RESTRICT", "CASCADE", "SET NULL", "NO ACTION")
+COLUMNS = ("id", "a", "b", "v")
+Row = tuple[object, ...]
+
+
+@dataclass
+class TiedTable:
+    """A table ``(id, a, b, v)``: what is unique, and what refers to which column of which table."""
+
+    name: str
+    is_text: bool
+    has_primary: bool
+    unique: list[tuple[str, ...]] = field(default_factory=list)
+    foreign: list[tuple[str, str, str, str, str]] = field(default_factory=list)
+    """Column, parent, its column, and what ON DELETE and ON UPDATE do."""
+
+    def statement(self) -> str:
+        """Return CREATE TABLE."""
+        kind = "VARCHAR(9) CHARACTER SET utf8mb4 COLLATE utf8mb4_general_ci"
+        kind = kind if self.is_text else "INT"
+        parts = [f"{name} {kind} {'NOT NULL' if name == 'id' else 'NULL'}" for name in COLUMNS[:3]]
+        parts.append("v INT NULL")
+        parts.append("PRIMARY KEY (id)" if self.has_primary else "UNIQUE KEY u (id)")
+        for at, columns in enumerate(self.unique):
+            parts.append(f"UNIQUE KEY u{at} ({', '.join(columns)})")
+        for at, (column, parent, referenced, on_delete, on_update) in enumerate(self.foreign):
+            parts.append(
+                f"CONSTRAINT {self.name}{at} FOREIGN KEY ({column}) REFERENCES {parent} "
+                f"({referenced}) ON DELETE {on_delete} ON UPDATE {on_update}"
+            )
+        return f"CREATE TABLE {self.name} ({', '.join(parts)})"
+
+    def columns(self) -> list[spec.ColumnSpec]:
+        """Return the columns of the table map."""
+        kind = spec.varchar(36, 45) if self.is_text else spec.integer(4)
+        keyed = [kind.named(name, nullable=name != "id") for name in COLUMNS[:3]]
+        return [*keyed, spec.integer(4).named("v")]
+
+    def draw(self, rng: random.Random) -> Row:
+        """Return a row of few values."""
+        values: list[object] = [rng.randrange(3), *(rng.choice((None, 0, 1, 2)) for _ in "ab")]
+        if self.is_text:
+            values = [None if each is None else "xyz"[each] for each in values]  # type: ignore[index]
+        return (*values, rng.randrange(2))
+
+
+def draw_tables(rng: random.Random) -> list[TiedTable]:
+    """Return tables of which each refers to some, perhaps to itself or in circles."""
+    is_text = rng.random() < 0.3
+    tables = [TiedTable(name, is_text, rng.random() < 0.8) for name in "pqrst"[: rng.randint(2, 5)]]
+    for table in tables:
+        table.unique = rng.choice(([], [], [("a",)], [("b",)], [("a", "b")]))
+    for at, table in enumerate(tables):
+        for column in ("a", "b"):
+            if rng.random() < 0.7:
+                parent = rng.choice(tables[: at + 1] if rng.random() < 0.8 else tables)
+                single = [each[0] for each in parent.unique if len(each) == 1]
+                referenced = rng.choice(["id", "id", *single])
+                actions = rng.choice(ACTIONS), rng.choice(ACTIONS)
+                table.foreign.append((column, parent.name, referenced, *actions))
+    return tables
+
+
+def draw_tied_log(path: Path, dialect: str, rng: random.Random, length: int = 60) -> Path:
+    """Write a log of drawn changes, most of which may overlap others."""
+    is_mariadb = dialect == "mariadb"
+    writer = BinlogWriter(server_version="10.11.19-MariaDB" if is_mariadb else "8.0.36")
+    tables, number, group = draw_tables(rng), 0, 0
+    domains, unchecked = rng.choice((1, 1, 2)), rng.choice((0, 0, 0.2))
+
+    def begin(flags: int, last_committed: int) -> None:
+        if is_mariadb:
+            domain = rng.randrange(domains) if flags == 0x0C else 0
+            commit_id = group if flags == 0x0C else None
+            writer.mariadb_gtid(number, domain=domain, flags=flags, commit_id=commit_id)
+        else:
+            writer.gtid(number, last_committed=last_committed, sequence_number=number)
+
+    codes = (23, 24, 25) if is_mariadb else (30, 31, 32)
+    for table in tables:
+        number += 1
+        begin(0x29, number - 1)
+        writer.query(table.statement(), schema="d")
+    live: dict[str, list[Row]] = {table.name: [] for table in tables}
+    first = number
+    for _ in range(length):
+        number += 1
+        group += rng.random() < 0.4
+        back = rng.choice((1, 1, 2, 5, 20))
+        begin(0x0C, max(first, number - back))
+        if not is_mariadb:
+            writer.query("BEGIN", schema="d")
+        for _ in range(rng.randint(1, 3)):
+            table = rng.choice(tables)
+            columns, rows = table.columns(), live[table.name]
+            kind = rng.randrange(3) if rows and rng.random() < 0.9 else 0
+            old = rng.choice(rows) if kind and rng.random() < 0.9 else table.draw(rng)
+            new = table.draw(rng)
+            if kind == 1 and rng.random() < 0.5:
+                new = (*old[:3], rng.randrange(2))
+            images = ([new], [old, new], [old])[kind]
+            if kind and old in rows:
+                rows.remove(old)
+            if kind < 2:
+                rows.append(new)
+            table_id = 70 + tables.index(table)
+            metadata = optional_metadata(columns, primary_key=(0,) if table.has_primary else ())
+            writer.table_map(
+                columns, table_id=table_id, schema="d", table=table.name, metadata=metadata
+            )
+            is_unchecked = rng.random() < unchecked
+            writer.rows(codes[kind], columns, images, table_id=table_id, unchecked=is_unchecked)
+        writer.xid(number)
+    return writer.save(path)
