@@ -235,8 +235,11 @@ ODDITIES: dict[str, tuple[mixes.TableShape, Oddity]] = {
     "unchecked": (mixes.TARIFF, uncheck),
 }
 """By name: the definition of ``tariff``, and what is done to the log."""
-JUDGED_BY_KERNELS = frozenset({"keyless", "spellings", "spellings-of-parents"})
-"""Kernels name rows by all columns, and compare texts beyond ASCII."""
+JUDGED_BY_KERNELS = frozenset({
+    "keyless", "spellings", "spellings-of-parents", "unchecked",
+    "cascade", "cascade-of-updates", "cascade-to-parent",
+})  # fmt: skip
+"""Kernels name rows by all columns, compare texts beyond ASCII, and follow cascades."""
 
 
 def odd_log(

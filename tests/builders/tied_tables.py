@@ -20,7 +20,8 @@ class TiedTable:
 
     name: str
     is_text: bool
-    has_primary: bool
+    primary: tuple[str, ...]
+    """Empty if a unique key names the rows."""
     unique: list[tuple[str, ...]] = field(default_factory=list)
     foreign: list[tuple[str, str, str, str, str]] = field(default_factory=list)
     """Column, parent, its column, and what ON DELETE and ON UPDATE do."""
@@ -29,9 +30,12 @@ class TiedTable:
         """Return CREATE TABLE."""
         kind = "VARCHAR(9) CHARACTER SET utf8mb4 COLLATE utf8mb4_general_ci"
         kind = kind if self.is_text else "INT"
-        parts = [f"{name} {kind} {'NOT NULL' if name == 'id' else 'NULL'}" for name in COLUMNS[:3]]
+        parts = [f"{name} {kind} {self._null(name)}" for name in COLUMNS[:3]]
         parts.append("v INT NULL")
-        parts.append("PRIMARY KEY (id)" if self.has_primary else "UNIQUE KEY u (id)")
+        if self.primary:
+            parts.append(f"PRIMARY KEY ({', '.join(self.primary)})")
+        if self.primary != ("id",):
+            parts.append("UNIQUE KEY u (id)")
         for at, columns in enumerate(self.unique):
             parts.append(f"UNIQUE KEY u{at} ({', '.join(columns)})")
         for at, (column, parent, referenced, on_delete, on_update) in enumerate(self.foreign):
@@ -41,15 +45,28 @@ class TiedTable:
             )
         return f"CREATE TABLE {self.name} ({', '.join(parts)})"
 
+    def _is_nullable(self, column: str) -> bool:
+        return column != "id" and column not in self.primary
+
+    def _null(self, column: str) -> str:
+        return "NULL" if self._is_nullable(column) else "NOT NULL"
+
+    def actions_of(self, column: str) -> tuple[str, ...]:
+        """Return what may happen to a reference of the column."""
+        return ACTIONS if self._is_nullable(column) else ACTIONS[:2]
+
     def columns(self) -> list[spec.ColumnSpec]:
         """Return the columns of the table map."""
         kind = spec.varchar(36, 45) if self.is_text else spec.integer(4)
-        keyed = [kind.named(name, nullable=name != "id") for name in COLUMNS[:3]]
+        keyed = [kind.named(name, nullable=self._is_nullable(name)) for name in COLUMNS[:3]]
         return [*keyed, spec.integer(4).named("v")]
 
     def draw(self, rng: random.Random) -> Row:
         """Return a row of few values."""
-        values: list[object] = [rng.randrange(3), *(rng.choice((None, 0, 1, 2)) for _ in "ab")]
+        values: list[object] = [
+            rng.choice((0, 1, 2, None) if self._is_nullable(name) else (0, 1, 2))
+            for name in COLUMNS[:3]
+        ]
         if self.is_text:
             values = [None if each is None else "xyz"[each] for each in values]  # type: ignore[index]
         return (*values, rng.randrange(2))
@@ -58,7 +75,10 @@ class TiedTable:
 def draw_tables(rng: random.Random) -> list[TiedTable]:
     """Return tables of which each refers to some, perhaps to itself or in circles."""
     is_text = rng.random() < 0.3
-    tables = [TiedTable(name, is_text, rng.random() < 0.8) for name in "pqrst"[: rng.randint(2, 5)]]
+    primaries = (("id",), ("id",), ("id",), ("a", "id"), ())
+    tables = [
+        TiedTable(name, is_text, rng.choice(primaries)) for name in "pqrst"[: rng.randint(2, 5)]
+    ]
     for table in tables:
         table.unique = rng.choice(([], [], [("a",)], [("b",)], [("a", "b")]))
     for at, table in enumerate(tables):
@@ -67,7 +87,7 @@ def draw_tables(rng: random.Random) -> list[TiedTable]:
                 parent = rng.choice(tables[: at + 1] if rng.random() < 0.8 else tables)
                 single = [each[0] for each in parent.unique if len(each) == 1]
                 referenced = rng.choice(["id", "id", *single])
-                actions = rng.choice(ACTIONS), rng.choice(ACTIONS)
+                actions = (rng.choice(table.actions_of(column)) for _ in range(2))
                 table.foreign.append((column, parent.name, referenced, *actions))
     return tables
 
@@ -115,7 +135,9 @@ def draw_tied_log(path: Path, dialect: str, rng: random.Random, length: int = 60
             if kind < 2:
                 rows.append(new)
             table_id = 70 + tables.index(table)
-            metadata = optional_metadata(columns, primary_key=(0,) if table.has_primary else ())
+            metadata = optional_metadata(
+                columns, primary_key=[COLUMNS.index(name) for name in table.primary]
+            )
             writer.table_map(
                 columns, table_id=table_id, schema="d", table=table.name, metadata=metadata
             )
