@@ -165,13 +165,13 @@ def test_counterexamples_of_the_theorem_make_the_monitor_speak(theorem):
     assert Verdict.HOLDS not in spoken
 
 
-@pytest.mark.parametrize("runs", [4, pytest.param(24, marks=pytest.mark.long)])
+SESSIONS = ("sessions of a group that wait", "composed_commit_does_not_wait")
+CLIENTS = ("clients of a group that wait", "composed_answer_does_not_wait")
+
+
 @pytest.mark.parametrize(
-    ("pair", "mutant"),
-    [
-        ("sessions of a group that wait", "composed_commit_does_not_wait"),
-        ("clients of a group that wait", "composed_answer_does_not_wait"),
-    ],
+    ("pair", "mutant", "runs"),
+    [(*SESSIONS, 4), pytest.param(*SESSIONS, 24, marks=pytest.mark.long), (*CLIENTS, 24)],
 )
 def test_group_that_does_not_wait_is_violated(pair, mutant, runs):
     schedules = list(random_schedules(0, runs))
