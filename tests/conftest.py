@@ -90,9 +90,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """Prepare the items: what is tried again, and what only the nightly run tries.
 
     A live test whose surroundings fail runs once more, which the summary shows. Of the table of a
-    function marked ``long``, all but every n-th row are left to the nightly run: every third, or as
-    ``long(each=n)`` says. So are tests marked ``long`` that are not of the given share.
+    function marked ``long(quick=n)``, the first row and every n-th after it are not long. Of the
+    others, all but every n-th row are left to the nightly run: every third, or as ``long(each=n)``
+    says. So are tests marked ``long`` that are not of the given share.
     """
+    rows: Counter[str] = Counter()
     seen: Counter[str] = Counter()
     number, count = config.getoption("--share", _WHOLE)
     for item in items:
@@ -102,6 +104,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         if marker is None:
             continue
         function = item.nodeid.partition("[")[0]
+        rows[function] += 1
+        if (quick := marker.kwargs.get("quick")) and rows[function] % quick == 1 % quick:
+            item.own_markers.remove(marker)
+            continue
         is_of_share = crc32(function.encode()) % count == number - 1
         if not is_of_share or seen[function] % marker.kwargs.get("each", 3):
             item.add_marker(pytest.mark.nightly)

@@ -286,6 +286,7 @@ def workload(random, values, count=200):
     return found, list(range(1, len(found) + 1)), set()
 
 
+@pytest.mark.long(quick=3)
 @pytest.mark.parametrize(
     ("values", "mean", "most"), [(3, 0.06, 0.2), (10, 0.01, 0.08), (1_000, 0.0, 0.0)]
 )

@@ -438,6 +438,7 @@ def test_stamps_of_the_server_follow_from_its_rows_alone(folder, count):
 # Reports.
 
 
+@pytest.mark.long(quick=4)
 @pytest.mark.parametrize(
     ("family", "version"),
     [("mariadb", one) for one in ("10.0.38", "10.11.19")]

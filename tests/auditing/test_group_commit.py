@@ -311,6 +311,7 @@ def test_a_reason_is_given_only_where_the_source_goes_by_commit_order():
     assert counted(APART, tracker=WritesetTracker, session=None)[1] == ""
 
 
+@pytest.mark.long(quick=4)
 @pytest.mark.parametrize(
     "one", read_results(STORE), ids=lambda one: f"{one['load']}-{one['delay']}"
 )

@@ -140,6 +140,7 @@ CONFLICTS = {
 }  # fmt: skip
 
 
+@pytest.mark.long(quick=4)
 @pytest.mark.parametrize(
     ("family", "version", "is_text"),
     [(family, one, False) for family, found in VERSIONS.items() for one in found]
@@ -153,6 +154,7 @@ def test_log_with_conflicts_is_applied_serially_by_an_option_of_its_version(
     assert len(names & set(SERIALLY[family])) == 1
 
 
+@pytest.mark.long(quick=2)
 @pytest.mark.parametrize(
     ("family", "logs"), [("mysql", mysql_logs(broken=False)), ("mariadb", mariadb_logs())]
 )

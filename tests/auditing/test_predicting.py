@@ -114,6 +114,7 @@ def test_applier_without_conflicts_is_caught(logs, name):
     assert disagreement(found) is None
 
 
+@pytest.mark.long(quick=2)
 @pytest.mark.parametrize(
     "path", ["mysql-9.7.4/load-full-metadata", "mariadb-10.11.19/load-full-metadata",
              "mariadb-10.11.19/domains", "mysql-9.7.4/load-minimal-image"],
@@ -140,6 +141,7 @@ def test_predictions_of_an_audit_are_the_speed_ups_of_compare(path):
                 assert one.speedup[workers] == round(speedup, 4)
 
 
+@pytest.mark.long
 def test_no_number_rests_on_unknown_keys():
     file = LOGS / "mariadb-10.11.19" / "keys-minimal-metadata" / "bin.000001"
     found = {}
@@ -220,6 +222,7 @@ MENTIONED = {"mariadb-optimistic": (10, 1, 3), "mariadb-aggressive": (10, 1, 3),
 """First version with each setting that the advice may name."""
 
 
+@pytest.mark.long(quick=4)
 @pytest.mark.parametrize(
     ("family", "version"),
     [("mariadb", one) for one in ("10.0.38", "10.1.2", "10.1.48", "10.11.19", "11.8.2")]

@@ -40,6 +40,7 @@ def test_verdicts_are_those_of_the_campaign(campaign):
     assert words["certifier:wl8440_literal"] == "violated"
 
 
+@pytest.mark.long
 def test_every_link_leads_to_a_page_of_that_breach(campaign):
     folder, page, result = campaign
     links = set(re.findall(r'href="(counterexamples/[^"]+)"', page))

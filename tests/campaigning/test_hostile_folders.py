@@ -116,6 +116,7 @@ READ_BY = {
 }
 
 
+@pytest.mark.long(quick=4)
 @pytest.mark.parametrize("harm", [linked_to_zeros, sparse, pipe, linked_outside])
 @pytest.mark.parametrize("name", sorted(READ_BY))
 def test_file_that_cannot_be_read_safely_is_refused(campaign, capsys, name, harm):

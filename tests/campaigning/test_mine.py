@@ -57,6 +57,7 @@ def test_mutants_that_are_caught_exit_0(mined):
     assert result["discovery"][-1]["found"] == 2
 
 
+@pytest.mark.long
 def test_each_counterexample_is_confirmed_and_its_command_replays_it(mined, capsys):
     _, result = mined
     assert len(result["counterexamples"]) >= 2
@@ -288,6 +289,7 @@ def test_side_effects_of_a_mutant_are_clusters_only_when_asked_for(tmp_path):
     assert len(clusters_of(progress, goals_only=False)) > len(goals)
 
 
+@pytest.mark.long
 def test_most_frequent_clusters_of_each_property_come_first(tmp_path):
     plan = small_plan(histories=80, batch=80, subjects=(), mutants=("last_committed_off_by_one",))
     progress = run_campaign(plan, str(tmp_path), InProcess())

@@ -12,6 +12,7 @@ from tests.properties.isolation.notation import lists
 LOST_UPDATE = ("ax1", "rx1 ax2", "rx1 ax3", "rx123")
 
 
+@pytest.mark.long(quick=3)
 @pytest.mark.parametrize(
     "texts", [LOST_UPDATE, ("ax1 ay1", "ax2 ay2", "rx12 ry21"), ("rx ay1", "ry ax1", "rx1 ry1")]
 )

@@ -28,6 +28,7 @@ def test_rules_and_threads_have_hundreds_of_distinct_mutants(every):
     assert len(every) - of_threads > 500
 
 
+@pytest.mark.long(quick=4)
 @pytest.mark.parametrize(
     ("place", "what", "case", "fate"),
     [

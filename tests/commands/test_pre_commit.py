@@ -33,6 +33,7 @@ def hook(repository):
     return run
 
 
+@pytest.mark.long
 def test_each_of_two_histories_is_judged(hook):
     done = hook("paraply-check", f"{HISTORIES}/set.edn", f"{HISTORIES}/gap.edn")
     assert done.returncode == 1, done.stderr

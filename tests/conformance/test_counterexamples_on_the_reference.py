@@ -40,6 +40,7 @@ def test_run_of_the_reference_breaks_the_property(name):
     assert property_named(entry.breaks).violations(history)
 
 
+@pytest.mark.long(quick=4)
 @pytest.mark.parametrize("name", READ)
 def test_run_is_one_of_the_faulty_specification_and_of_no_other(name):
     entry = RUNS[name]

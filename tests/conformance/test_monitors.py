@@ -85,6 +85,7 @@ def test_every_monitor_is_tested():
     assert PAIR_OF.keys() == MONITORS.keys()
 
 
+@pytest.mark.long(quick=2)
 @pytest.mark.parametrize("theorem", MONITORS)
 def test_healthy_runs_are_silent(theorem):
     found = [MONITORS[theorem].judge(history) for history in healthy(theorem, 8)]
@@ -128,6 +129,7 @@ def test_assumption_that_a_run_does_not_keep_is_the_reason(options, reason):
     assert found.verdict is Verdict.UNKNOWN
 
 
+@pytest.mark.long(quick=5)
 @pytest.mark.parametrize("theorem", MONITORS)
 def test_silence_implies_the_property_on_damaged_runs(theorem):
     random, verdicts = Random(theorem), Counter()
@@ -151,6 +153,7 @@ def test_mutants_that_break_the_property_make_the_monitor_speak(theorem):
     assert theorem not in OF_A_GROUP or Verdict.VIOLATED in verdicts
 
 
+@pytest.mark.long(quick=2)
 @pytest.mark.parametrize("theorem", sorted(MONITORS.keys() - OF_A_GROUP))
 def test_counterexamples_of_the_theorem_make_the_monitor_speak(theorem):
     spoken = [
@@ -162,26 +165,28 @@ def test_counterexamples_of_the_theorem_make_the_monitor_speak(theorem):
     assert Verdict.HOLDS not in spoken
 
 
+SESSIONS = ("sessions of a group that wait", "composed_commit_does_not_wait")
+CLIENTS = ("clients of a group that wait", "composed_answer_does_not_wait")
+
+
 @pytest.mark.parametrize(
-    ("pair", "mutant"),
-    [
-        ("sessions of a group that wait", "composed_commit_does_not_wait"),
-        ("clients of a group that wait", "composed_answer_does_not_wait"),
-    ],
+    ("pair", "mutant", "runs"),
+    [(*SESSIONS, 4), pytest.param(*SESSIONS, 24, marks=pytest.mark.long), (*CLIENTS, 24)],
 )
-def test_group_that_does_not_wait_is_violated(pair, mutant):
-    schedules = list(random_schedules(0, 24))
+def test_group_that_does_not_wait_is_violated(pair, mutant, runs):
+    schedules = list(random_schedules(0, runs))
     for subject, is_silent in (
         (subject_named("composed"), True),
         (mutant_named(mutant).subject, False),
     ):
-        runs = [subject.run(one, PAIRS[pair].workload) for one in schedules]
-        found = [MONITORS["P56"].judge(run) for run in runs]
+        histories = [subject.run(one, PAIRS[pair].workload) for one in schedules]
+        found = [MONITORS["P56"].judge(history) for history in histories]
         spoken = [one.reason for one in found if one.verdict is Verdict.VIOLATED]
         assert (not spoken) is is_silent
         assert all("hear(" in one and "for any a" in one for one in spoken)
 
 
+@pytest.mark.long
 def test_group_with_fewer_members_than_acknowledge_is_unknown():
     options = {"acknowledgements": 2, "departures": 2, "joins": 0}
     workload = Workload(transactions=6, rows=3, members=3, dialect="mysql_9_7", options=options)
@@ -237,6 +242,7 @@ def test_reading_that_ends_early_is_unknown():
     assert f"{sent.member} has two reports under way" in found.reason
 
 
+@pytest.mark.long
 def test_number_of_a_member_that_misses_a_writer_is_named():
     for history in healthy("P53", 40, transactions=8):
         for number, event in enumerate(history.events):

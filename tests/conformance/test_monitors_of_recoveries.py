@@ -168,6 +168,7 @@ def test_source_that_goes_on_after_its_loss_is_unknown():
     assert "read after the loss of the source" in found.reason
 
 
+@pytest.mark.long
 def test_groups_that_wait_are_not_what_parts_of_groups_show():
     # T2 is released, and read, before T3 of its group is anywhere.
     pair = PAIRS["semi-sync, recovered wait"]

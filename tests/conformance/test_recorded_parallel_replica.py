@@ -67,6 +67,7 @@ def test_records_have_batches_and_attempts_that_are_rolled_back():
     assert len(SPECULATIVE) >= 3
 
 
+@pytest.mark.long(quick=3)
 @pytest.mark.parametrize("name", CONSERVATIVE)
 def test_conservative_replica_is_a_run_of_the_proved_system(name):
     found = [refusal(part) for part in parts(name)]
@@ -74,6 +75,7 @@ def test_conservative_replica_is_a_run_of_the_proved_system(name):
     assert sum(steps for _, steps in found) >= 300
 
 
+@pytest.mark.long(quick=2)
 @pytest.mark.parametrize("name", SPECULATIVE)
 def test_replica_that_speculates_is_no_run_of_batches(name):
     found = [refusal(part)[0] for part in parts(name)[:3]]

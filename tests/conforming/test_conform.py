@@ -44,6 +44,7 @@ def test_right_applier_fails_no_case(rule):
     assert passed > 90
 
 
+@pytest.mark.long(quick=3)
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)
 def test_faulty_applier_is_caught_by_its_case_and_by_no_unrelated_one(fault):
     others = random.Random(fault.name).sample(suite(), 3)
@@ -87,6 +88,7 @@ def runs_of(command, case, schedules):
         return conformance.recorded
 
 
+@pytest.mark.long(quick=4)
 @pytest.mark.parametrize(
     "case",
     cases_named(["A-rotation-01", "B-random-01", "L-retry-09", "M-crash-02"]),
@@ -244,6 +246,7 @@ for line in sys.stdin:
 """
 
 
+@pytest.mark.long
 def test_applier_that_takes_the_log_and_begins_nothing_fails_every_case(capsys):
     idle = (sys.executable, "-I", "-S", "-c", IDLE)
     assert conform("--case", "A", "B", "--schedules", "1", "--", *idle) == 1

@@ -64,6 +64,7 @@ def fate_of(campaign, mutants, what):
     return found
 
 
+@pytest.mark.long
 def test_wrong_number_is_caught_by_a_property_in_a_fork(campaign, mutants):
     found = fate_of(campaign, mutants, "`stored > last_committed` → `stored <= last_committed`")
     assert found.fate is Fate.CAUGHT
@@ -98,6 +99,7 @@ def test_mutants_of_functions_that_no_run_reaches_are_left_out(campaign):
     assert campaign.mutants(["paraply.reference_impl.applier.commit_order"]) == []
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", SEEDS)
 def test_sample_of_published_mutants_is_still_caught(seed):
     print(f"seed {seed}")
@@ -133,6 +135,7 @@ DRAWN = [
 ]
 
 
+@pytest.mark.long(quick=4)
 @pytest.mark.parametrize(("name", "transactions"), DRAWN)
 @pytest.mark.parametrize("seed", [1, 2])
 def test_history_of_a_drawn_schedule_is_found_again_in_as_many_runs(
@@ -153,6 +156,7 @@ def test_history_of_a_drawn_schedule_is_found_again_in_as_many_runs(
     assert runs[0] == runs[1]
 
 
+@pytest.mark.long
 def test_choice_that_shows_long_after_it_was_made_is_found():
     """Without its extra locks, which are drawn before the run, a group waits less."""
     module = "paraply.reference_impl.mariadb.replica"
@@ -210,6 +214,7 @@ def test_property_is_left_unknown_that_usual_runs_decide(before, after, is_left)
     assert left_unknown(before, after) == (["is_rare"] if is_left else [])
 
 
+@pytest.mark.long
 def test_fault_after_which_a_situation_never_occurs_is_noticed():
     where = "composed mysql_8_3"
     module = "paraply.reference_impl.composed.run"

@@ -62,6 +62,7 @@ def test_machine_finds_the_fault_of_a_mutant(name):
     assert_breaks(machine, mutant.caught_by, HUNT)
 
 
+@pytest.mark.long(quick=2)
 @pytest.mark.parametrize(
     "situation",
     [

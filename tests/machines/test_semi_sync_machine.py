@@ -75,6 +75,7 @@ def test_no_story_breaks_the_safe_design_with_other_settings(options):
     run_state_machine_as_test(machine, settings=fewer())
 
 
+@pytest.mark.long(quick=3)
 @pytest.mark.parametrize(
     "name",
     [
@@ -96,6 +97,7 @@ def test_machine_finds_the_fault_of_a_mutant(name):
     assert_breaks(machine, mutant.caught_by, HUNT)
 
 
+@pytest.mark.long(quick=2)
 @pytest.mark.parametrize(
     "situation",
     ["commit_stages_overlap", "semi_sync_comes_back_on", "source_is_lost_after_a_read",

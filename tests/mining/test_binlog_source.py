@@ -73,6 +73,7 @@ def test_changes_and_events(reader, log, expected):
     assert kinds["FORMAT_DESCRIPTION"] == 1
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("options", "said"),
     [

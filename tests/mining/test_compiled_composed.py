@@ -191,6 +191,7 @@ def test_any_list_of_numbers_is_the_same_program_to_both():
                 assert_same(one, run_fast(settings_of(one), program=program), program)
 
 
+@pytest.mark.long(quick=4)
 @pytest.mark.parametrize("name", C.FAULTS[1:])
 def test_each_fault_is_caught_by_the_property_that_must(name):
     one = system(name, {})
@@ -226,6 +227,7 @@ def test_what_the_kernels_do_not_know_is_left_to_the_reference(name, words):
     assert settings_of(system(name, words)) is None
 
 
+@pytest.mark.long
 def test_kernels_tell_apart_the_courses_that_the_reference_tells_apart():
     one = system("composed:wl8440", WORDS_OF_FEW_COURSES)
     pairs = set()
@@ -239,6 +241,7 @@ def test_kernels_tell_apart_the_courses_that_the_reference_tells_apart():
     assert 20 < len(pairs) < 300
 
 
+@pytest.mark.long
 def test_fast_campaign_keeps_what_the_reference_confirms(tmp_path):
     (sound,) = systems_of(["composed:wl8440"], [], WITHIN)
     (faulty,) = systems_of([], ["composed_unlocks_when_sent"], WITHIN)

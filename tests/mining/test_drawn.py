@@ -45,6 +45,7 @@ def campaign(tmp_path_factory):
     return plan, progress, rows_of(folder, plan)
 
 
+@pytest.mark.long
 def test_program_and_options_of_a_row_repeat_its_run(campaign):
     plan, _, rows = campaign
     runners = {system.name: system.runner for system in plan.systems}
@@ -111,6 +112,7 @@ def test_breach_that_is_known_of_drawn_options_only_is_no_violation(campaign):
     assert result.verdict is not Verdict.VIOLATED
 
 
+@pytest.mark.long
 def test_known_breach_without_its_cause_is_a_violation_and_is_made_small(tmp_path, monkeypatch):
     never = Cause("something that never happens", lambda _: False)
     monkeypatch.setattr(type(APPLIER), "causes", {**APPLIER.causes, ORDER: never})
@@ -127,6 +129,7 @@ def test_known_breach_without_its_cause_is_a_violation_and_is_made_small(tmp_pat
     assert not entry.is_expected
 
 
+@pytest.mark.long(quick=2)
 @pytest.mark.parametrize("seed", [0, 1])
 def test_options_of_a_small_counterexample_have_their_default_unless_it_needs_them(seed):
     given = Workload(dialect=UNORDERED)

@@ -79,6 +79,7 @@ def run_of(system, choices):
     return BreakingRun.of(choices, history)
 
 
+@pytest.mark.long
 def test_kernels_list_the_simplifications_of_every_program():
     dice = Random(5)
     for length in (*range(40), 150, 1_000):
@@ -122,6 +123,7 @@ def test_shrinking_of_composed_runs_takes_the_steps_that_the_reference_takes(mut
     assert fast.counterexample(smallest, 1) == slow.counterexample(smallest, 1)
 
 
+@pytest.mark.long(quick=5)
 @pytest.mark.parametrize("mutant", [*MUTANTS, *COMPOSED])
 def test_no_single_edit_of_what_kernels_shrank_is_a_smaller_breach_to_the_reference(mutant):
     system = one_system(mutant)
@@ -173,6 +175,7 @@ def test_whole_minimising_of_composed_breaches_gives_what_the_reference_gives(tm
         assert replace(fast, seconds=0, minimality="") == replace(slow, seconds=0, minimality="")
 
 
+@pytest.mark.long(quick=4)
 @pytest.mark.parametrize("mutant", COMPOSED)
 def test_minimised_composed_breach_is_confirmed_and_repeatable(mutant):
     system = one_system(mutant)
@@ -194,6 +197,7 @@ def test_minimised_composed_breach_is_confirmed_and_repeatable(mutant):
         assert least[option.name] in (option.default, *range(options[option.name] + 1))
 
 
+@pytest.mark.long(quick=2)
 @pytest.mark.parametrize("runs_max", [1, 56, 57, 58, 400])
 def test_enumerations_make_the_same_runs_and_end_alike(runs_max):
     for mutant in MUTANTS:
@@ -246,6 +250,7 @@ def test_enumeration_that_is_just_large_enough_is_complete():
         assert fast.enumerated(runs).is_complete == (runs == whole.runs)
 
 
+@pytest.mark.long(quick=2)
 @pytest.mark.parametrize("mutant", MUTANTS)
 def test_draws_are_those_of_the_random_schedules(mutant):
     system = one_system(mutant)
@@ -257,6 +262,7 @@ def test_draws_are_those_of_the_random_schedules(mutant):
     assert len(answers) == len(C.JUDGED)
 
 
+@pytest.mark.long(quick=6)
 @pytest.mark.parametrize("words", [{"one_commit_order": "false"}, {"after_commit": "true"}])
 @pytest.mark.parametrize("mutant", QUICK)
 def test_composed_properties_are_judged_where_they_are_not_promised(mutant, words):

@@ -94,6 +94,7 @@ def test_empty_full_and_malformed_sketches():
         from_bytes(b"\0")
 
 
+@pytest.mark.long(quick=4)
 @pytest.mark.parametrize("words", WORKLOADS, ids=range(len(WORKLOADS)))
 @pytest.mark.parametrize("name", [ORDERED, UNORDERED])
 def test_kernels_tell_apart_the_courses_that_the_reference_tells_apart(name, words):
@@ -135,6 +136,7 @@ def test_many_courses_of_kernels_are_estimated_within_the_error():
         assert abs(estimated(sketch) / number - 1) < ERRORS * STANDARD_ERROR
 
 
+@pytest.mark.long
 def test_sketch_of_a_campaign_is_that_of_its_rows_however_it_is_cut(tmp_path):
     plans = [small_plan(batch=batch) for batch in (7, 20, 60)]
     found = []
@@ -148,6 +150,7 @@ def test_sketch_of_a_campaign_is_that_of_its_rows_however_it_is_cut(tmp_path):
         assert sketch == sketch_of(row["course"] for row in rows if row["system"] == one.name)
 
 
+@pytest.mark.long
 def test_report_and_view_show_the_estimate(tmp_path):
     plan = small_plan()
     progress = run_campaign(plan, str(tmp_path), InProcess())
@@ -174,6 +177,7 @@ def test_state_of_an_earlier_version_has_no_sketch():
     assert counts_from_json(value).different == 0
 
 
+@pytest.mark.long
 def test_interrupted_campaign_has_the_sketch_of_a_whole_one(tmp_path):
     plan = small_plan(batch=10)
     whole = run_campaign(plan, str(tmp_path / "whole"), InProcess())

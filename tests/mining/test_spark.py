@@ -71,6 +71,7 @@ def test_task_whose_worker_dies_is_run_again(tmp_path, engine):
     assert seen.exists()
 
 
+@pytest.mark.long
 def test_worker_does_not_look_for_garbage_in_what_it_has_loaded(engine):
     def frozen(_):
         import gc
@@ -81,6 +82,7 @@ def test_worker_does_not_look_for_garbage_in_what_it_has_loaded(engine):
     assert max(engine.map(frozen, range(4))) > 1_000
 
 
+@pytest.mark.long
 def test_workers_are_forked_from_a_process_that_has_loaded_paraply(engine):
     def loaded_by_the_daemon(_):
         import os
@@ -94,6 +96,7 @@ def test_workers_are_forked_from_a_process_that_has_loaded_paraply(engine):
         assert name in libraries
 
 
+@pytest.mark.long
 def test_workers_import_the_installed_pyspark_and_not_an_archive_of_it(engine):
     def imported(_):
         import py4j
@@ -130,6 +133,7 @@ def test_archive_of_spark_stays_where_it_is_the_only_copy(tmp_path, installed, h
     assert without_sparks_archives(path) == path[not is_kept :]
 
 
+@pytest.mark.long
 def test_campaign_begun_in_one_process_resumes_on_spark(tmp_path, local, engine):
     _, rows = local
     run_campaign(PLAN, str(tmp_path), InProcess(), time_limit_s=0.0)
@@ -154,6 +158,7 @@ def test_round_is_whole_if_every_system_runs_all_of_its_batches():
     assert not Round(first=6, end=9, width=2, wanted=guided).is_whole
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("is_guided", [False, True])
 def test_no_spark_context_is_needed(tmp_path, engine, without_rdd, is_guided):
     plan = small_plan(histories=40, batch=10, is_guided=is_guided)
@@ -167,6 +172,7 @@ def test_no_spark_context_is_needed(tmp_path, engine, without_rdd, is_guided):
     assert found[0] == found[1]
 
 
+@pytest.mark.long
 def test_table_is_read_by_others_without_our_code(tmp_path, spark):
     duckdb = pytest.importorskip("duckdb", reason="duckdb is not installed")
     run_campaign(small_plan(histories=20, batch=5), str(tmp_path), InProcess(), time_limit_s=0.0)
@@ -185,6 +191,7 @@ def test_table_is_read_by_others_without_our_code(tmp_path, spark):
     assert list(map(tuple, spark.sql(query).collect())) == sorted(map(tuple, runs))
 
 
+@pytest.mark.long
 def test_stop_rule_gives_the_same_on_spark(tmp_path, engine):
     plan = small_plan(histories=60, batch=5, subjects=("write_sets",))
     tables = []
@@ -198,6 +205,7 @@ def test_stop_rule_gives_the_same_on_spark(tmp_path, engine):
     assert tables[0] == tables[1]
 
 
+@pytest.mark.long
 def test_findings_merged_by_spark_are_those_merged_by_python(spark, tmp_path):
     plan = small_plan(histories=30, batch=10)
     task = BatchTask(plan=plan, place=str(tmp_path))
@@ -253,6 +261,7 @@ def test_place_that_workers_cannot_write_is_refused(tmp_path, engine, monkeypatc
         engine.reached(str(file))
 
 
+@pytest.mark.long
 def test_minimising_on_spark_finds_what_one_process_finds(local, engine):
     progress, _ = local
     clusters = clusters_of(progress)[:3]
@@ -267,6 +276,7 @@ def test_minimising_on_spark_finds_what_one_process_finds(local, engine):
     assert all(one.is_confirmed for one in there)
 
 
+@pytest.mark.long
 def test_items_are_taken_from_their_source_as_they_are_needed(engine):
     taken = []
 
@@ -285,6 +295,7 @@ def test_spark_session_is_shared_and_asked_for_only_once(spark):
     assert spark_session("local[2]") is spark
 
 
+@pytest.mark.long
 def test_children_are_explored_on_spark_as_in_one_process(tmp_path, engine):
     command = ChildCommand(applier="paraply.adapters.conformance.rules.correct:Serial")
     systems = children_of(command, ["B-random"], seed=1)

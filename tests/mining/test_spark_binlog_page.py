@@ -29,6 +29,7 @@ def test_page_names_every_column():
             assert f"`{column.split(' ')[0]}`" in line, column
 
 
+@pytest.mark.long
 def test_queries_of_the_page(spark, tmp_path):
     from paraply.mining.binlog_source import register_binlog
 

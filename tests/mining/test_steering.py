@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 from paraply.campaigning.comparison import BLIND, GUIDED, Comparison, Needed, comparison_lines
 from paraply.cli import main
 from paraply.mining.batch_runs import NOVEL_MAX, Counts
@@ -18,6 +20,7 @@ from tests.mining.campaigns import rows_of, small_plan
 PLAN = small_plan(histories=90, batch=30, subjects=("applier:logical_clock",), is_guided=True)
 
 
+@pytest.mark.long
 def test_guided_campaign_is_repeatable_and_resumes_to_the_same_table(tmp_path):
     whole = run_campaign(PLAN, str(tmp_path / "whole"), InProcess())
     run_campaign(PLAN, str(tmp_path / "cut"), InProcess(), time_limit_s=0.0)
@@ -57,6 +60,7 @@ def test_novel_programs_reach_features_that_were_not_known():
     assert again.counts.novel == []
 
 
+@pytest.mark.long
 def test_rows_of_varied_programs_have_no_seed_and_replay_from_their_program(tmp_path):
     run_campaign(PLAN, str(tmp_path), InProcess())
     rows = rows_of(tmp_path, PLAN)

@@ -76,6 +76,7 @@ def test_assumption_is_one_switch_and_breaks_a_theorem_that_assumes_it(name):
             assert switches_of(build)[switch] != faulty
 
 
+@pytest.mark.long(quick=4)
 @pytest.mark.parametrize("theorem", THEOREMS, ids=lambda theorem: theorem.id)
 def test_theorem_assumes_only_what_is_numbered(theorem):
     assert set(theorem.assumes) <= set(ASSUMPTIONS)

@@ -63,6 +63,7 @@ def compare_random_systems(seeds):
     assert kinds >= {(True, False), (False, True)}
 
 
+@pytest.mark.long
 def test_random_systems():
     compare_random_systems(range(1, 31))
 
@@ -90,6 +91,7 @@ def test_states_of_three_words():
     assert readable.is_complete
 
 
+@pytest.mark.long
 def test_symmetry_of_states_of_three_words():
     space = applier_space(WL8440, 2, writes=[(0, 0), (0, 1), (1, 0), (1, 1)], high=9)
     assert space.layout.width > 128
@@ -98,6 +100,7 @@ def test_symmetry_of_states_of_three_words():
     assert readable.orbit == 2
 
 
+@pytest.mark.long(quick=2)
 @pytest.mark.parametrize("name", READINGS)
 def test_refuted_reading(name):
     dialect, workload, which = READINGS[name]
@@ -107,6 +110,7 @@ def test_refuted_reading(name):
     assert fast.broken == SAFETY[which]
 
 
+@pytest.mark.long(quick=4)
 @pytest.mark.parametrize("name", SYSTEMS)
 def test_systems_of_theorems_from_any_state(monkeypatch, name):
     monkeypatch.setattr(StateSpace, "_check_start", lambda self: None)

@@ -62,6 +62,7 @@ def test_every_kind_but_one_of_a_counter_is_generated_and_well_formed():
         one.system.require_well_formed()
 
 
+@pytest.mark.long(quick=4)
 @pytest.mark.parametrize("name", SYSTEMS)
 def test_mutants_of_theorems_have_one_change_each(name):
     system, made = SYSTEMS[name], list(mutants(SYSTEMS[name]))
@@ -154,6 +155,7 @@ def test_surroundings_of_the_stored_runs_are_as_recorded(name):
     assert recorded.measure(SYSTEMS[name]) == RECORD[name]
 
 
+@pytest.mark.long
 def test_every_action_happens_and_nearly_every_condition_alone_forbids_it():
     seen, unseen = 0, 0
     for name, actions in RECORD.items():

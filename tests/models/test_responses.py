@@ -42,6 +42,7 @@ def test_kind_of_a_theorem_is_progress_where_it_states_a_response():
     assert len(PROGRESS) >= 2
 
 
+@pytest.mark.long
 def test_kind_of_a_counterexample_is_progress_where_it_refutes_a_response():
     for entry in COUNTEREXAMPLES:
         names = {response.name for response in entry.system().responses}

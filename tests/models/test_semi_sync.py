@@ -21,6 +21,7 @@ ASKED = [one for one in obligations(AFTER_COMMIT) if one.claim != "no_phantom_vi
 SMALL = Scope(low=-1, high=2, size=1)
 
 
+@pytest.mark.long(quick=2)
 @pytest.mark.parametrize("solver", sorted(SOLVERS))
 def test_all_but_the_statement_about_readers_is_proved_by_each_solver(solver):
     assert {one.claim for one in ASKED} >= {"confirmed_survives", "replica_is_not_ahead"}

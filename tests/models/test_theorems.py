@@ -54,6 +54,7 @@ def test_many_obligations_of_a_system_are_proved_by_each_solver(name, solver):
     assert not left
 
 
+@pytest.mark.long(quick=3)
 @pytest.mark.parametrize("entry", THEOREMS, ids=lambda entry: entry.id)
 def test_theorem_consists_of_obligations_of_its_systems(entry):
     for build in entry.systems:

@@ -138,6 +138,7 @@ FALSE_MODELS = [
 ]
 
 
+@pytest.mark.long(quick=3)
 @pytest.mark.parametrize("build", FALSE_MODELS)
 @pytest.mark.parametrize("judge", [judge_z3, judge_cvc5])
 def test_false_model_is_not_proved(build, judge):

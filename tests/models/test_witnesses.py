@@ -20,6 +20,7 @@ def test_record_speaks_of_every_system_and_of_nothing_else():
     assert list(RECORD) == list(SYSTEMS)
 
 
+@pytest.mark.long(quick=4)
 @pytest.mark.parametrize("name", SYSTEMS)
 def test_every_action_and_situation_is_reached_by_the_stored_run(name):
     system = SYSTEMS[name]

@@ -84,6 +84,7 @@ def numbers(trace):
     return [one for member in trace.members for one in group_traces.numbers(trace, member)]
 
 
+@pytest.mark.long
 def test_recorded_group_is_a_run_where_it_has_what_monitors_need(monkeypatch):
     monkeypatch.setattr(live_monitors, "SEGMENTS_MAX", 60)
     found = monitored(recorded(JOINER_COLLECTS))
@@ -102,6 +103,7 @@ def test_recorded_group_is_a_run_where_it_has_what_monitors_need(monkeypatch):
     assert found["P56"].reason == "sessions wait for no acknowledgement"
 
 
+@pytest.mark.long
 def test_segments_have_members_that_leave_and_return():
     actions = Counter(
         action for one in whole().values() for step in one.recorded.steps for action in step.actions
@@ -110,6 +112,7 @@ def test_segments_have_members_that_leave_and_return():
         assert actions[action] >= 10, action
 
 
+@pytest.mark.long(quick=2)
 @pytest.mark.parametrize("theorem", ["P53", "P55"])
 def test_whole_group_whose_number_misses_a_waiting_writer_is_refused(theorem):
     trace = recorded(JOINER_COLLECTS)
@@ -234,6 +237,7 @@ def by_p03(segment):
     return monitor_segments(FIRST, [segment], "it")
 
 
+@pytest.mark.long
 def test_first_transaction_after_each_start_is_followed_by_p03():
     found = firsts(recorded(JOINER_COLLECTS))
     assert list(found) == ["T8 at r1", "T1 at r2", "T512 at r2", "T1 at r3"]
@@ -242,6 +246,7 @@ def test_first_transaction_after_each_start_is_followed_by_p03():
     assert len(found["T512 at r2"].recorded.steps) == 18
 
 
+@pytest.mark.long(quick=2)
 @pytest.mark.parametrize("other", [199, 513])
 def test_member_that_commits_its_first_transaction_beside_another_is_refused_by_p03(other):
     def exchanged(member, commits):

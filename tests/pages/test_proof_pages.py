@@ -105,6 +105,7 @@ def test_figure_is_a_short_diagram_under_the_example(identifier):
     assert section.endswith(f"```mermaid\n{figure}```\n")
 
 
+@pytest.mark.long(quick=2)
 @pytest.mark.parametrize("identifier", ["P49", "P53"])
 def test_figure_of_layers_names_the_theorems_of_each_system(identifier):
     named = re.findall(r'"(\w+(?:\[[^]]*\])?): (P\d\d(?:, P\d\d)*)"', FIGURES[identifier])

@@ -71,6 +71,7 @@ def judged_of(draw, txns):
     return judged
 
 
+@pytest.mark.long(quick=3)
 @pytest.mark.parametrize(
     ("dialect", "is_left"), [("mysql", True), ("mysql", False), ("mariadb", False)]
 )

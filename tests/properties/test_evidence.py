@@ -113,6 +113,7 @@ def test_whatever_breaks_a_stored_history_is_one_of_its_decided_situations():
     assert len(broken) > 200
 
 
+@pytest.mark.long
 def test_history_without_a_needed_kind_of_events_is_unknown():
     found = set()
     for history in answers.stored():
@@ -126,6 +127,7 @@ def test_history_without_a_needed_kind_of_events_is_unknown():
     assert len(found) > 20
 
 
+@pytest.mark.long
 def test_history_without_the_events_of_a_member_that_others_name_is_judged_like_any():
     """Recordings of one of several servers; no judge may raise."""
     strangers = 0

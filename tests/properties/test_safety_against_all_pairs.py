@@ -100,6 +100,7 @@ def test_only_a_pair_that_conflicts_by_a_certain_key_is_certain(transactions):
     } == certain.violating
 
 
+@pytest.mark.long
 @given(mysql_logs(unkeyed=True))
 def test_waits_and_undecided_pairs_are_those_of_the_definition(transactions):
     naive = check_all_pairs(transactions, "logical-clock")
@@ -262,6 +263,7 @@ def smallest_disagreement(strategy, applier):
     return disagreement(found, applier)
 
 
+@pytest.mark.long(quick=2)
 @pytest.mark.parametrize("mutate", MYSQL_MUTANTS, ids=lambda mutate: mutate.__name__)
 def test_mutant_of_the_mysql_check_is_caught(mutate, monkeypatch):
     mutate(monkeypatch)

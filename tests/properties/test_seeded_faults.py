@@ -157,6 +157,7 @@ def keyed(path: Path, schema: Path):
     return list(follow(KeyBuilder(registry), transactions))
 
 
+@pytest.mark.long(quick=3)
 @pytest.mark.parametrize("name", ["compressed", "no-checksum", "load-noblob-image"])
 @pytest.mark.parametrize("seed", range(3))
 def test_forged_commit_id_gives_exactly_the_pairs_it_puts_together(name, seed, tmp_path):
@@ -184,6 +185,7 @@ def test_forged_commit_id_gives_exactly_the_pairs_it_puts_together(name, seed, t
         assert result.verdict is Verdict.VIOLATED
 
 
+@pytest.mark.long(quick=4)
 @pytest.mark.parametrize("name", ["anonymous", "keys", "no-checksum", "foreign-keys"])
 @pytest.mark.parametrize("seed", range(3))
 def test_forged_timestamp_gives_exactly_the_pairs_it_uncovers(name, seed, tmp_path):

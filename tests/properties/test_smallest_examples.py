@@ -22,6 +22,7 @@ OF_TRANSACTIONS = {"certification/write_sets", "group/galera"}
 PROPERTIES = {one.name: one for one in registered_properties()}
 
 
+@pytest.mark.long(quick=3)
 @pytest.mark.parametrize("name", EXAMPLES_OF)
 def test_every_part_of_a_smallest_example_is_needed(name):
     for example in EXAMPLES_OF[name]:

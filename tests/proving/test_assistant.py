@@ -115,6 +115,7 @@ def test_weakest_precondition_is_not_simplified():
     assert plain_post(And((f(P), TRUE)), system.actions[0]) == And((TRUE, TRUE))
 
 
+@pytest.mark.long(quick=2)
 @pytest.mark.parametrize("limit_s", [0.0, 600.0])
 def test_time_in_all_is_printed_and_too_much_of_it_is_a_warning(
     monkeypatch, capsys, tmp_path, limit_s

@@ -66,6 +66,7 @@ def told(run):
     return {one.name: getattr(run, one.name) for one in fields(Run)[1:-1]}
 
 
+@pytest.mark.long(quick=4)
 @pytest.mark.parametrize("name", APPLIERS)
 def test_row_events_that_no_other_task_meets_are_applied_at_once_without_another_moment(name):
     skipped = 0
@@ -90,6 +91,7 @@ def test_no_moment_is_kept_if_a_key_that_tasks_meet_over_is_forgotten():
     assert different
 
 
+@pytest.mark.long(quick=4)
 @pytest.mark.parametrize("name", SERVERS)
 def test_one_worker_of_a_server_is_the_serial_applier(name):
     for seed in range(60):
@@ -102,6 +104,7 @@ def test_one_worker_of_a_server_is_the_serial_applier(name):
         assert seed % 3 == 0 or found.makespan == log.work
 
 
+@pytest.mark.long(quick=4)
 @pytest.mark.parametrize("name", SERVERS)
 def test_more_workers_change_nothing_where_the_others_were_spare(name):
     seen = set()

@@ -78,6 +78,7 @@ def run(applier, log, stamps, workers):
 # Held to the reference.
 
 
+@pytest.mark.long(quick=4)
 @pytest.mark.parametrize("dialect", SCHEMES)
 @pytest.mark.parametrize("rows", [4, 12])
 def test_clock_of_a_scheme_commits_when_the_reference_does(dialect, rows):
@@ -205,6 +206,7 @@ def test_moments_are_equal_with_more_workers_where_none_was_waited_for():
 # Held to its bounds.
 
 
+@pytest.mark.long(quick=4)
 @pytest.mark.parametrize("name", STREAMS)
 @pytest.mark.parametrize("workers", [1, 3, 8])
 def test_no_applier_beats_the_bounds_that_bind_it(name, workers):

@@ -124,6 +124,7 @@ def test_only_after_commit_breaks_the_wait_of_commits(after_commit):
     assert not any(answers.violations(one) for one in histories)
 
 
+@pytest.mark.long
 def test_no_row_of_the_table_is_changed_while_a_ddl_runs_at_any_member():
     """From its client's submission to each member's commit, only earlier ones' rows are applied."""
     used_after = 0

@@ -59,6 +59,7 @@ def options_in(where):
     return options
 
 
+@pytest.mark.long(quick=3)
 @pytest.mark.parametrize(
     ("subject", "known"),
     [
@@ -81,6 +82,7 @@ def test_subject_breaks_with_options_what_it_is_known_to_break(subject, known):
         assert found is not None, name
 
 
+@pytest.mark.long(quick=4)
 @OF_A_SUBJECT
 def test_no_single_option_breaks_what_it_is_not_known_to_break(subject):
     judged = [prop for prop in properties_of(subject) if prop.check is not None]
@@ -125,6 +127,7 @@ def test_view_changes_are_out_of_reach_in_exactly_the_dialects_that_log_none(sub
     assert is_unreachable is not dialect.logs_view_change
 
 
+@pytest.mark.long(quick=3)
 @OF_A_SUBJECT
 def test_subject_reaches_something_that_it_is_judged_by(subject):
     campaign = run_campaign(
@@ -175,6 +178,7 @@ def test_option_of_another_type_is_refused(subject):
         subject.options_of(Workload(options={option.name: "many"}))
 
 
+@pytest.mark.long(quick=3)
 @pytest.mark.parametrize(
     ("name", "dialect", "situation", "least"),
     [

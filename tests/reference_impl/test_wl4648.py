@@ -61,6 +61,7 @@ def test_no_schedule_breaks_what_the_scheme_keeps(dialect, options):
                 assert not prop.violations(history), (prop.name, schedule.seed)
 
 
+@pytest.mark.long(quick=4)
 @pytest.mark.parametrize(
     ("dialect", "name"), [(d, n) for d, names in WL4648.breaks.items() for n in sorted(names)]
 )
@@ -219,6 +220,7 @@ def test_job_list_has_room_for_twice_the_workers_and_is_filled_to_that():
     assert coordinator.has_room
 
 
+@pytest.mark.long
 def test_scheme_that_fails_rolls_back_what_only_waits_in_queues():
     workload = Workload(
         transactions=8, rows=5, members=3, dialect="p2",

@@ -61,6 +61,7 @@ def test_each_beginning_of_the_source_is_a_run(theorem):
         assert judged(theorem, range(1, length + 1)).verdict is Verdict.HOLDS
 
 
+@pytest.mark.long
 def test_verdicts_are_those_of_the_plain_rule():
     random, verdicts = Random(7), Counter()
     for _ in range(30):

@@ -94,6 +94,7 @@ def test_unknown_and_ambiguous_collations_get_the_coarse_fold(collation):
 # Every measured collation
 
 
+@pytest.mark.long(quick=4)
 @pytest.mark.parametrize("table", TABLES)
 def test_characters_fold_alike_if_and_only_if_they_weigh_alike(table):
     weights = weight_table(table)
@@ -182,6 +183,7 @@ def texts_merged_by(collation, texts=TEXTS):
     return [texts for texts in merged.values() if len(texts) > 1]
 
 
+@pytest.mark.long(quick=3)
 @pytest.mark.parametrize("collation", PATTERNS)
 def test_coarse_fold_never_splits_what_a_measured_collation_merges(collation):
     for texts in texts_merged_by(collation):

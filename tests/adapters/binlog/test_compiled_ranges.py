@@ -89,6 +89,7 @@ def seeds(count, *, quick):
     ]
 
 
+@pytest.mark.long(quick=4)
 @pytest.mark.parametrize("seed", seeds(30, quick=8))
 def test_any_part_of_a_short_log_gives_the_same_result(tmp_path, seed):
     files, options, rng = drawn(tmp_path, f"ranged {seed}")

@@ -46,6 +46,7 @@ def test_damaged_statement_is_read(text):
         read(statement)
 
 
+@pytest.mark.long(quick=3)
 @pytest.mark.parametrize("is_mariadb", [False, True])
 @pytest.mark.parametrize("seed", range(3))
 def test_damaged_drawn_statement_is_read(seed, is_mariadb):

@@ -54,6 +54,7 @@ def assert_equal(found: AuditResult, files, engine="readable"):
     return whole
 
 
+@pytest.mark.long(quick=2)
 @pytest.mark.parametrize("dialect", ["mariadb", "mysql"])
 @pytest.mark.parametrize("seed", range(2))
 def test_sound_log_in_files(logs, dialect, seed, tmp_path, monkeypatch):
@@ -154,6 +155,7 @@ def test_file_that_the_compiled_engine_refuses_is_read_from_the_first_on(logs, t
         follower.take([str(files[3])])
 
 
+@pytest.mark.long
 def test_state_that_is_lost_between_files_loses_findings(logs, tmp_path, monkeypatch):
     """The control: the state matters."""
     files = rotated(ForgedLog.read(logs["mysql"]), tmp_path / "logs", 3, 0)
@@ -190,6 +192,7 @@ def test_file_is_committed_once(logs, tmp_path):
     assert_equal(follower.result(), files)
 
 
+@pytest.mark.long(quick=3)
 @pytest.mark.parametrize("commits", range(1, 4))
 def test_process_killed_between_two_tables_writes_each_row_once(
     logs, tmp_path, monkeypatch, commits
@@ -255,6 +258,7 @@ def test_dump_that_the_log_contradicts_makes_the_verdict_unknown(logs, tmp_path)
     assert [row["verdict"] for row in follower.files()] == ["unknown", "unknown"]
 
 
+@pytest.mark.long
 def test_tables_whose_last_commit_the_disk_lost_in_part_are_continued(logs, tmp_path):
     files = rotated(ForgedLog.read(logs["mysql"]), tmp_path / "logs", 3, 0)
     follower = follow(files, tmp_path / "out", seed=0)

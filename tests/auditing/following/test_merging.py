@@ -117,6 +117,7 @@ def test_merged_tables_have_the_same_rows_in_few_files(tmp_path, monkeypatch, wh
     assert before == LOG_FILES
 
 
+@pytest.mark.long
 def test_merged_files_are_bounded_by_size(tmp_path, monkeypatch):
     monkeypatch.setattr(audit_tables, "SMALL_FILES_MAX", SMALL_MAX)
     tables = AuditTables(str(tmp_path))

@@ -72,6 +72,7 @@ def size_of(judge: StreamingJudge) -> int:
     return versions + len(judge._source._steps) + len(judge._source.where) + len(judge._ideal.unmet)
 
 
+@pytest.mark.long(quick=3)
 @pytest.mark.parametrize("name", ["serial", "swapped", "split", "torn", "lost"])
 def test_memory_is_flat_on_a_log_ten_times_as_long(name, monkeypatch):
     monkeypatch.setattr(window_module, "_STEPS_TRIMMED_AT_ONCE", 32)
@@ -178,6 +179,7 @@ def test_row_whose_value_came_back_within_a_batch_is_not_conceded():
     assert not found.conceded
 
 
+@pytest.mark.long(quick=4)
 @pytest.mark.parametrize("window", [50, 400])
 @pytest.mark.parametrize("name", ["serial", "swapped", "split", "torn"])
 def test_window_does_not_change_the_level(name, window):

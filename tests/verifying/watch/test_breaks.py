@@ -47,6 +47,7 @@ def test_source_is_read_on_only_when_the_target_comes_closer(folder, tmp_path):
     assert pair.snapshot().counts.matched == len(target.gtids)
 
 
+@pytest.mark.long(quick=4)
 @pytest.mark.parametrize("folder", REPLICAS, ids=lambda f: f"{f.parent.name}/{f.name}")
 @pytest.mark.parametrize("fault", ["none", "lost", "errant", "swapped"])
 @pytest.mark.parametrize("side", ["source", "target"])

@@ -132,6 +132,7 @@ def assert_alike(events: list[bytes], draw: random.Random, **options) -> int:
     return light
 
 
+@pytest.mark.long(quick=6)
 @pytest.mark.parametrize("folder", RECORDED, ids=lambda f: f"{f.parent.name}/{f.name}")
 def test_recorded_transactions_are_the_same(folder):
     light = 0
@@ -145,6 +146,7 @@ def test_recorded_transactions_are_the_same(folder):
         assert light > 20
 
 
+@pytest.mark.long(quick=6)
 @pytest.mark.parametrize("folder", RECORDED, ids=lambda f: f"{f.parent.name}/{f.name}")
 def test_damaged_recorded_transactions_are_the_same(folder):
     if folder.name == "encrypted":
@@ -156,6 +158,7 @@ def test_damaged_recorded_transactions_are_the_same(folder):
             assert_alike(events_of(log.data()), draw)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("load", ["hot", "mixed"])
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_damaged_generated_transactions_are_the_same(generated, dialect, load):
@@ -177,6 +180,7 @@ def test_damaged_generated_transactions_are_the_same(generated, dialect, load):
     assert light > 100
 
 
+@pytest.mark.long(quick=2)
 @pytest.mark.parametrize("dialect", DIALECTS)
 @pytest.mark.parametrize("limit", ["REST_BYTES_MAX", "MAPS_MAX", "BODIES_BYTES_MAX"])
 def test_limits_change_nothing(generated, dialect, limit, monkeypatch):
@@ -190,6 +194,7 @@ def test_limits_change_nothing(generated, dialect, limit, monkeypatch):
         assert assert_alike(events, random.Random(seed)) > 0
 
 
+@pytest.mark.long(quick=2)
 @pytest.mark.parametrize("load", ["hot", "mixed"])
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_same_content_has_no_difference(generated, dialect, load):
@@ -325,6 +330,7 @@ FAULTS = (
 )
 
 
+@pytest.mark.long(quick=4)
 @pytest.mark.parametrize("fault", FAULTS)
 @pytest.mark.parametrize("load", ["hot", "mixed"])
 @pytest.mark.parametrize("dialect", DIALECTS)
@@ -343,6 +349,7 @@ def test_watch_finds_the_same(generated, dialect, load, fault, tmp_path, monkeyp
         assert found
 
 
+@pytest.mark.long(quick=3)
 @pytest.mark.parametrize("dialect", DIALECTS)
 @pytest.mark.parametrize("fault", ["none", "changed", "lost"])
 def test_watch_with_filtered_tables_finds_the_same(
@@ -359,6 +366,7 @@ def test_watch_with_filtered_tables_finds_the_same(
     )  # fmt: skip
 
 
+@pytest.mark.long(quick=4)
 @pytest.mark.parametrize("folder", REPLICAS, ids=lambda f: f"{f.parent.name}/{f.name}")
 @pytest.mark.parametrize("fault", ["none", "changed", "delayed", "lost"])
 def test_watch_of_recorded_replicas_finds_the_same(folder, fault, tmp_path, monkeypatch):

@@ -70,6 +70,7 @@ def watched(folder: Path, fault: str, tmp_path: Path) -> Watch:
     return run_until(watch, judged(target))
 
 
+@pytest.mark.long(quick=3)
 @pytest.mark.parametrize("folder", REPLICAS, ids=lambda f: f"{f.parent.name}/{f.name}")
 @pytest.mark.parametrize("fault", FAULTS)
 def test_watch_agrees_with_verify(folder, fault, tmp_path):
