@@ -130,6 +130,7 @@ nightly: $(READY) ## the long versions of what `.ci/run` checks briefly (hours)
 	@$(MAKE) oracle FLAVOUR=mariadb
 	@$(MAKE) oracle FLAVOUR=mariadb-11.8
 	@$(MAKE) oracle FLAVOUR=mysql
+	@$(MAKE) live-tests
 	@$(MAKE) live
 
 live: $(READY) ## every live target, fault, client workload and counterexample anew into docs (hours)

@@ -64,7 +64,6 @@ def fate_of(campaign, mutants, what):
     return found
 
 
-@pytest.mark.long
 def test_wrong_number_is_caught_by_a_property_in_a_fork(campaign, mutants):
     found = fate_of(campaign, mutants, "`stored > last_committed` → `stored <= last_committed`")
     assert found.fate is Fate.CAUGHT

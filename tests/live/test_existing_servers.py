@@ -28,7 +28,7 @@ from paraply.cli import main
 from paraply.vocabulary.errors import ParaplyError
 from tests.live.runs import PATIENCE_S
 
-pytestmark = pytest.mark.live
+pytestmark = [pytest.mark.live, pytest.mark.long(each=1)]
 ACCOUNT = "visitor"
 PASSWORD = "pass/word"
 SCHEMA = "paraply_live"

@@ -46,7 +46,6 @@ def engine(spark):
     return OnSpark("local[2]", spark)
 
 
-@pytest.mark.long
 def test_spark_writes_the_table_of_one_process(tmp_path, local, engine):
     progress, rows = local
     on_spark = run_campaign(PLAN, str(tmp_path), engine)

@@ -113,7 +113,6 @@ def test_whatever_breaks_a_stored_history_is_one_of_its_decided_situations():
     assert len(broken) > 200
 
 
-@pytest.mark.long
 def test_history_without_a_needed_kind_of_events_is_unknown():
     found = set()
     for history in answers.stored():

@@ -141,6 +141,7 @@ def test_clock_without_the_stamps_of_mysql_is_caught():
 
 
 @pytest.mark.live
+@pytest.mark.long(each=1)
 def test_new_mysql_pair_applies_as_predicted(tmp_path, monkeypatch):
     try:
         find_mysql()
@@ -176,6 +177,7 @@ def test_stored_definitions_are_those_of_the_loads():
 
 
 @pytest.mark.live
+@pytest.mark.long(each=1)
 @pytest.mark.parametrize("load", ["hot", "journal"])
 def test_new_pair_of_servers_applies_as_predicted(load, tmp_path, monkeypatch):
     try:
