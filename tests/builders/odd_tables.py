@@ -237,7 +237,7 @@ ODDITIES: dict[str, tuple[mixes.TableShape, Oddity]] = {
 """By name: the definition of ``tariff``, and what is done to the log."""
 JUDGED_BY_KERNELS = frozenset({
     "keyless", "spellings", "spellings-of-parents", "unchecked",
-    "cascade", "cascade-of-updates", "cascade-to-parent",
+    "cascade", "cascade-of-updates", "cascade-to-parent", "set-null",
 })  # fmt: skip
 """Kernels name rows by all columns, compare texts beyond ASCII, and follow cascades."""
 

@@ -22,7 +22,10 @@ from tests.auditing.in_parts.auditing import (
 from tests.builders.odd_tables import ODDITIES
 
 RECORDED = ("mysql-9.7.4/load-minimal-image", "mariadb-10.11.19/load-full-metadata",
-            "mariadb-10.11.19/schema-changes", "mysql-9.7.4/rotation")  # fmt: skip
+            "mariadb-10.11.19/schema-changes", "mysql-9.7.4/rotation",
+            "mariadb-10.11.19/load-minimal-image")  # fmt: skip
+JUDGED_BY_KERNELS = ("mariadb-10.11.19/load-full-metadata", "mysql-9.7.4/rotation")
+"""Their foreign keys cascade."""
 
 
 @pytest.mark.long(each=2)
@@ -32,7 +35,7 @@ def test_recorded_log_in_parts(tmp_path, monkeypatch, name, rows_max):
     options_by_default(monkeypatch, replay_rows_max=rows_max)
     path = contradict(RECORDINGS / name / "bin.000001", tmp_path / "contradicted.000001", 3)
     whole, parts = audit_both(path, engine="compiled", sizes=random_sizes(2))
-    assert whole.left_rows > 0
+    assert (whole.left_rows > 0) == (name not in JUDGED_BY_KERNELS)
     assert differences(whole, parts.result) == []
     assert parts.parts > 1
 
