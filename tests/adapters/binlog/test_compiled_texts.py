@@ -247,6 +247,6 @@ def test_weights_that_go_to_another_process_keep_their_lines():
     assert [there.line_of(*line) for line in lines] == numbers
     for name in ("bytes", "characters", "rules"):
         assert (getattr(there.arrays, name) == getattr(here.arrays, name)).all(), name
-    # What it gets later changes nobody else's lines.
+    # The lines that the first one gets later leave the second one's as they are.
     assert there.line_of("swe7_swedish_ci", "swe7 swe7") == 4
     assert here.line_of("cp1251_general_ci", "cp1251 cp1251") == 4

@@ -15,6 +15,7 @@ import numpy as np
 from paraply.properties.logs.audit import AuditOptions, Auditor
 from paraply.properties.logs.compiled import columns as C
 from paraply.properties.logs.compiled.batches import (
+    KINDS,
     BatchParts,
     BatchSource,
     Ints,
@@ -62,11 +63,10 @@ from paraply.properties.logs.width_over_time import SLICES_MAX
 from paraply.properties.logs.worker_timeline import LEVELS_MAX
 from paraply.vocabulary.audit_result import AuditResult, SafetyViolation
 from paraply.vocabulary.keys import ConflictKey, RowKeys
-from paraply.vocabulary.log import LoggedKind, LoggedTransaction
+from paraply.vocabulary.log import LoggedTransaction
 from paraply.vocabulary.not_compilable import NotCompilable
 
 _RULES = {LOGICAL_CLOCK: C.CLOCK, COMMIT_GROUP: C.GROUP}
-_KINDS = {kind: number for number, kind in enumerate(LoggedKind)}
 _BREAKS = {GAP: "a gap in the sequence numbers"}
 _LAST_COMMITTED_ZERO = "last_committed=0"
 
@@ -77,6 +77,8 @@ class CompiledAuditor(Auditor):
     With ``left``, the reasons by lower-case table, batches may have rows for the readable code.
     Raises ``NotCompilable`` if only the readable auditor works.
     """
+
+    _PATH = CompiledPath
 
     def __init__(
         self, row_keys: RowKeys, source: BatchSource, options: AuditOptions | None = None, *,
@@ -94,7 +96,7 @@ class CompiledAuditor(Auditor):
                 STRETCHES_MAX, RING_MAX, SLICES_MAX, options.violations_max,
             ),
         )  # fmt: skip
-        self._path = CompiledPath(RING_MAX, source)
+        self._path = self._PATH(RING_MAX, source)
         self._parallelism.path = self._path
         self._compiled_replay = CompiledReplay(
             row_keys, options.replay_rows_max, options.replay_findings_max
@@ -345,11 +347,11 @@ class CompiledAuditor(Auditor):
         self._note_distance(txn)
         used_before = self._state.last_use.copy()
         if rows is None:
-            batch = batch_of_one(txn, _KINDS[txn.kind])
+            batch = batch_of_one(txn, KINDS[txn.kind])
             self._number_lanes(batch.columns)
             placed = self._judge(batch, txn.ordinal)
         else:
-            batch = digested_one(txn, _KINDS[txn.kind], rows)
+            batch = digested_one(txn, KINDS[txn.kind], rows)
             placed = self._judge_rows(batch, txn.ordinal, lambda chosen: [txn] * len(chosen))
         touches, domains = get_touches(txn), self._domains()
         if domains is not None and (txn.domain is not None or txn.commit_id is not None):

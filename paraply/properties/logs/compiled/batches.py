@@ -12,11 +12,13 @@ from numpy.typing import NDArray
 from paraply.properties.logs.compiled import columns as C
 from paraply.properties.logs.log_lint import KeptHeaders
 from paraply.vocabulary.keys import ConflictKey, TableTies
-from paraply.vocabulary.log import LoggedTransaction
+from paraply.vocabulary.log import LoggedKind, LoggedTransaction
 from paraply.vocabulary.not_compilable import NotCompilable
 
 Ints = NDArray[np.int64]
 Words = NDArray[np.uint64]
+KINDS = {kind: number for number, kind in enumerate(LoggedKind)}
+"""``columns.B_KIND`` of a transaction."""
 
 
 @dataclass(slots=True, kw_only=True)

@@ -11,6 +11,7 @@ from paraply.properties.logs.audit import AuditOptions
 from paraply.properties.logs.compiled import columns as C
 from paraply.properties.logs.compiled.auditor import CompiledAuditor
 from paraply.properties.logs.compiled.batches import (
+    KINDS,
     BatchParts,
     BatchSource,
     Ints,
@@ -28,12 +29,11 @@ from paraply.properties.logs.critical_path import TracedPath
 from paraply.properties.logs.overlap_rules import COMMIT_GROUP, LOGICAL_CLOCK
 from paraply.vocabulary.audit_result import AuditResult
 from paraply.vocabulary.keys import RowKeys
-from paraply.vocabulary.log import LoggedKind, LoggedTransaction
+from paraply.vocabulary.log import LoggedTransaction
 from paraply.vocabulary.not_compilable import NotCompilable
 
 GAP_MAX = 1 << 20
 """Transactions passed over between judged ones: the rings have a line for each."""
-_KINDS = {kind: number for number, kind in enumerate(LoggedKind)}
 _ALLOWED = {C.CLOCK: C.D_ALLOWED, C.GROUP: C.D_GROUP_ALLOWED}
 
 
@@ -57,14 +57,14 @@ class CompiledRangedAuditor(CompiledAuditor):
     Raises ``NotCompilable`` if only the readable auditor works.
     """
 
+    _PATH = _RangedPath
+    _path: _RangedPath
+
     def __init__(
         self, row_keys: RowKeys, source: BatchSource, options: AuditOptions | None = None, *,
         left: Mapping[str, str] | None = None,
     ) -> None:  # fmt: skip
         super().__init__(row_keys, source, options, left=left)
-        self._ranged_path = _RangedPath(self._path.links_max, source)
-        self._ranged_path.tables = self._named.table_of
-        self._path = self._parallelism.path = self._ranged_path
         # The lint reports at the current transaction or the one before.
         self._latest_judged: deque[range] = deque(maxlen=2)
         self._lint.judge_only(
@@ -110,7 +110,7 @@ class CompiledRangedAuditor(CompiledAuditor):
         self._lint.observe(txn)
         if not txn.complete:
             return
-        kind = _KINDS[txn.kind]
+        kind = KINDS[txn.kind]
         batch = batch_of_one(txn, kind) if rows is None else digested_one(txn, kind, rows)
         self._pass_over(
             batch.columns, txn.ordinal, has_clock=bool(txn.sequence_number),
@@ -137,7 +137,7 @@ class CompiledRangedAuditor(CompiledAuditor):
     def _judge(self, batch: JudgedBatch, first_ordinal: int) -> Ints:
         passed = first_ordinal - 1 - int(self._state.scalars[C.S_ORDINAL])
         if passed > 0:
-            self._ranged_path.has_gaps |= self._transactions > len(batch.columns)
+            self._path.has_gaps |= self._transactions > len(batch.columns)
             self._state = skipped(self._state, passed)
         placed = super()._judge(batch, first_ordinal)
         if batch.columns[0, C.B_KIND] != C.SKIPPED:
