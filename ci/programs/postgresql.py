@@ -209,9 +209,8 @@ def _streamed(version: str, mode: str) -> Callable[[Task], VerifyResult]:
             paused = ("max_logical_replication_workers=0",)
             under_load(source, target, task, paused=paused, undone=True)
             sent = int(source.sql("SELECT sum(stream_txns) FROM pg_stat_replication_slots"))
-            workers = int(target.sql(
-                "SELECT count(*) FROM pg_stat_subscription WHERE worker_type = 'parallel apply'"
-            ))  # fmt: skip
+            # After the last crash there may be nothing left for them to apply.
+            workers = target.daemon.printed("parallel apply worker for subscription")
             if sent < task.transactions or (workers > 0) != (mode == "parallel"):
                 raise RuntimeError(f"{sent} transactions streamed, {workers} parallel workers")
             return verified(source, target, task.folder, required="prefix", by_content=False)

@@ -94,6 +94,10 @@ class Daemon:
             [*self._command, *more], self._log, run_as=account(), temporary=self._temporary
         )
 
+    def printed(self, text: str) -> int:
+        """Return how often it printed a text since it was made."""
+        return self._log.read_text(errors="replace").count(text)
+
     def require_running(self) -> None:
         """Raise RuntimeError if it has ended."""
         if self._process is None or not self._process.is_running:
