@@ -68,7 +68,8 @@ class TiedTable:
             for name in COLUMNS[:3]
         ]
         if self.is_text:
-            values = [None if each is None else "xyz"[each] for each in values]  # type: ignore[index]
+            spelled = ("xX", "yY", "zZ")
+            values = [None if each is None else rng.choice(spelled[each]) for each in values]  # type: ignore[index]
         return (*values, rng.randrange(2))
 
 

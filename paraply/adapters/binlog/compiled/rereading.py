@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,7 +12,13 @@ from numpy.typing import NDArray
 
 from paraply.adapters.binlog.compiled import layout as L
 from paraply.adapters.binlog.compiled.batch import Arrays
-from paraply.adapters.binlog.compiled.collect_kernel import derived
+from paraply.adapters.binlog.compiled.collect_kernel import (
+    LOCKED,
+    READ,
+    WRITTEN,
+    derived,
+    row_keys,
+)
 from paraply.adapters.binlog.compiled.collect_kernel import whole_row as whole_row_digest
 from paraply.adapters.binlog.compiled.descriptors import Descriptors, KeyLine, ScanPlan, scan_plan
 from paraply.adapters.binlog.compiled.framing_rows import Framed, KeepingDecoder
@@ -35,7 +42,7 @@ from paraply.adapters.binlog.table_map import TableMap, parse_table_map
 from paraply.adapters.binlog.transaction_stream import TransactionStream
 from paraply.adapters.remote_files import open_range
 from paraply.vocabulary.keys import ConflictKey
-from paraply.vocabulary.log import LoggedTransaction, RowImage
+from paraply.vocabulary.log import LoggedTransaction, RowChange, RowImage
 from paraply.vocabulary.not_compilable import NotCompilable
 
 OFFSET_BITS = 44
@@ -163,27 +170,16 @@ class Rereader:
         arrays, known, plans = self._rescan(at)
         builder = _PastKeys(self._keys.registry, self._then(at).left)
         found = self._left_keys_with(txn, digests, builder)
+        by_kind: list[dict[int, ConflictKey]] = [{} for _ in (WRITTEN, READ, LOCKED)]
         names = self._left.reasons
         read = [change for change in txn.rows if change.table.lower() not in names]
         for row, change in enumerate(read):
-            start = int(arrays.rows[row, L.R_KEY_START])
             slot = int(arrays.rows[row, L.R_TABLE])
-            of_table = int(known.tables[slot, L.D_KEY_END] - known.tables[slot, L.D_KEY_START])
-            plan = plans[slot] or ()
-            for index in range(of_table):
-                line = plan[index]
-                for side, image in enumerate((change.before, change.after)):
-                    digest = int(arrays.keys[start + index, side])
-                    if image is None or not digest or line.role == L.CHECKED:
-                        continue
-                    if digest in digests and digest not in found:
-                        found[digest] = _key_of(line, image)
-                    if line.role in (L.CHILD, L.PARENT):
-                        for kind, word in ((NEW, L.NEW_ROW), (MOVED, L.MOVED_ROW)):
-                            with np.errstate(over="ignore"):
-                                made = int(derived(np.uint64(digest), word))
-                            if made in digests and made not in found:
-                                found[made] = of_kind(kind, _key_of(line, image))
+            for kind in (WRITTEN, READ, LOCKED):
+                emitted = _emitted(arrays, known, row, kind)
+                for digest, key in _candidates(arrays, known, row, kind, plans[slot] or (), change):
+                    if digest in emitted and digest in digests:
+                        by_kind[kind].setdefault(digest, key)
             for side, image in enumerate((change.before, change.after)):
                 with np.errstate(over="ignore"):
                     seed = known.tables[slot, L.D_SEED]
@@ -191,6 +187,9 @@ class Rereader:
                 key = None if image is None else whole_row(change.table, image)
                 if named in digests and key is not None:
                     found.setdefault(named, key)
+        # A key is shown as what writes it does, else as what reads or locks it.
+        for of_one in by_kind:
+            found = of_one | found
         if found.keys() != digests:
             raise NotCompilable(f"{txn.start}: keys changed since the scan")
         return found
@@ -262,6 +261,43 @@ class Rereader:
                 found[at] = digest, parse_table_map(body, is_mariadb=description.is_mariadb)
             at += length
         return found
+
+
+_ROLES = {WRITTEN: (L.UNIQUE, L.PARENT), READ: (L.CHILD,), LOCKED: (L.LOCKED,)}
+
+
+def _emitted(arrays: Arrays, known: Descriptors, row: int, kind: int) -> set[int]:
+    """Return the digests of a row's keys of a kind, by the uncompiled kernel."""
+    operation, slot, unchecked, start = arrays.rows[row].tolist()
+    table = known.tables[slot]
+    count = int(table[L.D_KEY_END] - table[L.D_KEY_START])
+    found, marks = np.zeros(4 * count + 1, np.uint64), np.zeros(4 * count + 1, np.uint8)
+    with np.errstate(over="ignore"):
+        number, _, _ = row_keys.py_func(
+            operation, unchecked, arrays.keys, start, count, known.keys, table,
+            arrays.digests[row], kind, found, marks,
+        )  # fmt: skip
+    return set(found[:number].tolist())
+
+
+def _candidates(
+    arrays: Arrays, known: Descriptors, row: int, kind: int, plan: ScanPlan, change: RowChange
+) -> Iterator[tuple[int, ConflictKey]]:
+    """Yield what keys of a kind a row may have, in the key builder's order."""
+    start, slot = int(arrays.rows[row, L.R_KEY_START]), int(arrays.rows[row, L.R_TABLE])
+    count = int(known.tables[slot, L.D_KEY_END] - known.tables[slot, L.D_KEY_START])
+    for index, line in enumerate(plan[:count]):
+        for side, image in enumerate((change.before, change.after)):
+            digest = int(arrays.keys[start + index, side])
+            if image is None or not digest or line.role not in _ROLES[kind]:
+                continue
+            yield digest, _key_of(line, image)
+            if line.role == L.CHILD and side == 0:
+                continue  # Only a child's new value appears, or follows its parent.
+            for made, word in ((NEW, L.NEW_ROW), (MOVED, L.MOVED_ROW)):
+                with np.errstate(over="ignore"):
+                    other = int(derived(np.uint64(digest), word))
+                yield other, of_kind(made, _key_of(line, image))
 
 
 def _key_of(line: KeyLine, image: RowImage) -> ConflictKey:
