@@ -176,10 +176,14 @@ class Rereader:
         for row, change in enumerate(read):
             slot = int(arrays.rows[row, L.R_TABLE])
             for kind in (WRITTEN, READ, LOCKED):
-                emitted = _emitted(arrays, known, row, kind)
-                for digest, key in _candidates(arrays, known, row, kind, plans[slot] or (), change):
-                    if digest in emitted and digest in digests:
-                        by_kind[kind].setdefault(digest, key)
+                of_row = _candidates(arrays, known, row, kind, plans[slot] or (), change)
+                sought = [each for each in of_row if each[0] in digests]
+                # Few rows have a key that is sought, and only their keys are built.
+                emitted = _emitted(arrays, known, row, kind) if sought else ()
+                for digest, made, line, image in sought:
+                    if digest in emitted and digest not in by_kind[kind]:
+                        key = _key_of(line, image)
+                        by_kind[kind][digest] = of_kind(made, key) if made else key
             for side, image in enumerate((change.before, change.after)):
                 with np.errstate(over="ignore"):
                     seed = known.tables[slot, L.D_SEED]
@@ -282,8 +286,11 @@ def _emitted(arrays: Arrays, known: Descriptors, row: int, kind: int) -> set[int
 
 def _candidates(
     arrays: Arrays, known: Descriptors, row: int, kind: int, plan: ScanPlan, change: RowChange
-) -> Iterator[tuple[int, ConflictKey]]:
-    """Yield what keys of a kind a row may have, in the key builder's order."""
+) -> Iterator[tuple[int, str, KeyLine, RowImage]]:
+    """Yield what keys of a kind a row may have, in the key builder's order, as what builds them.
+
+    The second is the kind of a key that is made from another, or empty.
+    """
     start, slot = int(arrays.rows[row, L.R_KEY_START]), int(arrays.rows[row, L.R_TABLE])
     count = int(known.tables[slot, L.D_KEY_END] - known.tables[slot, L.D_KEY_START])
     for index, line in enumerate(plan[:count]):
@@ -291,13 +298,13 @@ def _candidates(
             digest = int(arrays.keys[start + index, side])
             if image is None or not digest or line.role not in _ROLES[kind]:
                 continue
-            yield digest, _key_of(line, image)
+            yield digest, "", line, image
             if line.role == L.CHILD and side == 0:
                 continue  # Only a child's new value appears, or follows its parent.
             for made, word in ((NEW, L.NEW_ROW), (MOVED, L.MOVED_ROW)):
                 with np.errstate(over="ignore"):
                     other = int(derived(np.uint64(digest), word))
-                yield other, of_kind(made, _key_of(line, image))
+                yield other, made, line, image
 
 
 def _key_of(line: KeyLine, image: RowImage) -> ConflictKey:
