@@ -229,7 +229,7 @@ class _AuditInParts:
     def _leaves_all(self, part: JudgedPart) -> bool:
         if part.left is None or self._left is None:
             return True
-        return part.left.reasons.keys() == self._left.reasons.keys()
+        return part.left.are_as(self._left)
 
     def _task(
         self, number: int, blocks: list[Block], approach: int, lessons: tuple[Lesson, ...]

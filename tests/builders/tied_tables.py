@@ -22,6 +22,8 @@ class TiedTable:
     is_text: bool
     primary: tuple[str, ...]
     """Empty if a unique key names the rows."""
+    is_blob: bool = False
+    """Whether ``v`` is a BLOB."""
     unique: list[tuple[str, ...]] = field(default_factory=list)
     foreign: list[tuple[str, str, str, str, str]] = field(default_factory=list)
     """Column, parent, its column, and what ON DELETE and ON UPDATE do."""
@@ -31,7 +33,7 @@ class TiedTable:
         kind = "VARCHAR(9) CHARACTER SET utf8mb4 COLLATE utf8mb4_general_ci"
         kind = kind if self.is_text else "INT"
         parts = [f"{name} {kind} {self._null(name)}" for name in COLUMNS[:3]]
-        parts.append("v INT NULL")
+        parts.append(f"v {'BLOB' if self.is_blob else 'INT'} NULL")
         if self.primary:
             parts.append(f"PRIMARY KEY ({', '.join(self.primary)})")
         if self.primary != ("id",):
@@ -55,11 +57,34 @@ class TiedTable:
         """Return what may happen to a reference of the column."""
         return ACTIONS if self._is_nullable(column) else ACTIONS[:2]
 
+    def shown(self, images: str, old: Row | None, new: Row | None) -> tuple[list[bool], list[bool]]:
+        """Return which columns a row's images show before and after, by binlog_row_image.
+
+        An update shows a column after itself at least.
+        """
+        every = [True] * len(COLUMNS)
+        names = self.primary or ("id",)
+        keyed = [name in names for name in COLUMNS]
+        unlike_v = [name != "v" for name in COLUMNS]
+        changed = [a != b for a, b in zip(old or (), new or (), strict=False)] or every
+        if old is None and new is not None:
+            changed = [
+                value is not None or name in names for name, value in zip(COLUMNS, new, strict=True)
+            ]
+        before = {"minimal": keyed, "noblob": unlike_v}.get(images, every)
+        after = {
+            "minimal": changed, "nodup": changed if old else every,
+            "noblob": [a or b for a, b in zip(unlike_v, changed, strict=True)],
+        }.get(images, every)  # fmt: skip
+        if not any(after):
+            after = [name == "v" for name in COLUMNS]
+        return (before, after) if old is not None else (after, after)
+
     def columns(self) -> list[spec.ColumnSpec]:
         """Return the columns of the table map."""
         kind = spec.varchar(36, 45) if self.is_text else spec.integer(4)
         keyed = [kind.named(name, nullable=self._is_nullable(name)) for name in COLUMNS[:3]]
-        return [*keyed, spec.integer(4).named("v")]
+        return [*keyed, (spec.blob(2) if self.is_blob else spec.integer(4)).named("v")]
 
     def draw(self, rng: random.Random) -> Row:
         """Return a row of few values."""
@@ -70,7 +95,7 @@ class TiedTable:
         if self.is_text:
             spelled = ("xX", "yY", "zZ")
             values = [None if each is None else rng.choice(spelled[each]) for each in values]  # type: ignore[index]
-        return (*values, rng.randrange(2))
+        return (*values, rng.choice((b"0", b"1", None)) if self.is_blob else rng.randrange(2))
 
 
 def draw_tables(rng: random.Random) -> list[TiedTable]:
@@ -93,11 +118,24 @@ def draw_tables(rng: random.Random) -> list[TiedTable]:
     return tables
 
 
-def draw_tied_log(path: Path, dialect: str, rng: random.Random, length: int = 60) -> Path:
-    """Write a log of drawn changes, most of which may overlap others."""
+def draw_tied_log(
+    path: Path, dialect: str, rng: random.Random, length: int = 60, images: str = "full"
+) -> Path:
+    """Write a log of drawn changes, most of which may overlap others.
+
+    ``images`` is ``full``, ``minimal``, ``noblob`` or ``nodup`` (before all columns, after those
+    that changed), or ``mixed``. Tables of minimal images often have no keys but the primary one.
+    """
     is_mariadb = dialect == "mariadb"
     writer = BinlogWriter(server_version="10.11.19-MariaDB" if is_mariadb else "8.0.36")
     tables, number, group = draw_tables(rng), 0, 0
+    for table in tables:
+        table.is_blob = images == "noblob"
+    if images in ("minimal", "mixed") and rng.random() < 0.7:
+        for table in tables:
+            table.primary, table.unique, table.foreign = table.primary or ("id",), [], []
+            if len(table.primary) > 1:
+                table.primary = ("id",)
     domains, unchecked = rng.choice((1, 1, 2)), rng.choice((0, 0, 0.2))
 
     def begin(flags: int, last_committed: int) -> None:
@@ -128,9 +166,11 @@ def draw_tied_log(path: Path, dialect: str, rng: random.Random, length: int = 60
             kind = rng.randrange(3) if rows and rng.random() < 0.9 else 0
             old = rng.choice(rows) if kind and rng.random() < 0.9 else table.draw(rng)
             new = table.draw(rng)
+            if images == "minimal" and kind == 0 and rng.random() < 0.3:
+                new = (new[0], None, None, new[3]) if table.primary == ("id",) else new
             if kind == 1 and rng.random() < 0.5:
-                new = (*old[:3], rng.randrange(2))
-            images = ([new], [old, new], [old])[kind]
+                new = (*old[:3], new[3])
+            changed = ([new], [old, new], [old])[kind]
             if kind and old in rows:
                 rows.remove(old)
             if kind < 2:
@@ -143,6 +183,15 @@ def draw_tied_log(path: Path, dialect: str, rng: random.Random, length: int = 60
                 columns, table_id=table_id, schema="d", table=table.name, metadata=metadata
             )
             is_unchecked = rng.random() < unchecked
-            writer.rows(codes[kind], columns, images, table_id=table_id, unchecked=is_unchecked)
+            kind_of_images = images
+            if images == "mixed" and rng.random() < 0.1:
+                kind_of_images = rng.choice(("full", "minimal", "noblob", "nodup"))
+            before, after = table.shown(
+                kind_of_images, old if kind else None, new if kind < 2 else None
+            )
+            writer.rows(
+                codes[kind], columns, changed, table_id=table_id, unchecked=is_unchecked,
+                before_present=before, after_present=after,
+            )  # fmt: skip
         writer.xid(number)
     return writer.save(path)

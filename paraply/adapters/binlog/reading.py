@@ -114,23 +114,27 @@ class EventDecoder:
 
     def _on_table_map(self, raw: RawEvent, description: FormatDescription) -> TableMapEvent:
         width = table_id_bytes(description)
-        definition = raw.body[width + 2 :]
-        key = (description.is_mariadb, definition)
         if len(raw.body) < width + 2:
             raise MalformedError(f"a table map of {len(raw.body)} bytes")
-        table = self._definitions.get(key)
-        if table is None:
-            table = parse_table_map(definition, is_mariadb=description.is_mariadb)
-            self._definition_bytes += len(definition) + _DEFINITION_BYTES_MIN
-            if self._definition_bytes > _DEFINITION_BYTES_MAX:
-                self._definitions.clear()
-                self._definition_bytes = 0
-            self._definitions[key] = table
+        table = self.table_of(raw.body[width + 2 :], is_mariadb=description.is_mariadb)
         table_id = int.from_bytes(raw.body[:width], "little")
         if len(self._tables) >= _TABLE_IDS_MAX:
             raise MalformedError(f"more than {_TABLE_IDS_MAX} table maps in one statement")
         self._tables[table_id] = table
         return TableMapEvent(header=raw.header, table_id=table_id, table=table)
+
+    def table_of(self, definition: bytes, *, is_mariadb: bool) -> TableMap:
+        """Return the table that a map's body defines; raises ``MalformedError``."""
+        key = (is_mariadb, definition)
+        table = self._definitions.get(key)
+        if table is None:
+            table = parse_table_map(definition, is_mariadb=is_mariadb)
+            self._definition_bytes += len(definition) + _DEFINITION_BYTES_MIN
+            if self._definition_bytes > _DEFINITION_BYTES_MAX:
+                self._definitions.clear()
+                self._definition_bytes = 0
+            self._definitions[key] = table
+        return table
 
     def _on_rows(self, raw: RawEvent, description: FormatDescription) -> RowsEvent:
         event = parse_rows(raw, description, self._tables)

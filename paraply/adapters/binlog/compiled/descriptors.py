@@ -334,7 +334,9 @@ class Descriptors:
     tables: NDArray[np.int64] = field(
         default_factory=lambda: np.zeros((64, L.TABLE_COLUMNS), np.int64)
     )
-    columns: NDArray[np.int64] = field(default_factory=lambda: np.zeros((1024, 2), np.int64))
+    columns: NDArray[np.int64] = field(
+        default_factory=lambda: np.zeros((1024, L.COLUMN_COLUMNS), np.int64)
+    )
     keys: NDArray[np.int64] = field(
         default_factory=lambda: np.zeros((128, L.KEY_COLUMNS), np.int64)
     )
@@ -384,9 +386,12 @@ class Descriptors:
 
     def add(
         self, digest: int, table: TableMap, plan: ScanPlan | None, *, is_left: bool = False,
-        roles: int = 0,
+        roles: int = 0, compared: Container[int] | None = None,
     ) -> None:  # fmt: skip
-        """Add a table map by its body's digest; ``roles`` are those of each row."""
+        """Add a table map by its body's digest.
+
+        ``roles`` are those of each row, ``compared`` the columns that images before a change show.
+        """
         slot, first_column, first_key, first_part = self._used
         self.maps.append(table)
         steps = [column_step(column) or (L.FIXED, 0) for column in table.columns]
@@ -406,12 +411,14 @@ class Descriptors:
             first_key + len(keys), number, unique[:1] == (PRIMARY,), len(unique) < len(keys),
             bool(unique), 0 if is_left else roles,
             np.uint64(_seed(table.name, WHOLE_ROW, self.secret)).astype(np.int64),
+            compared is not None,
         )  # fmt: skip
         if supported:
             self.key_names[number] = unique
             self.ties[number] = ties
-            for at, step in enumerate(steps, start=first_column):
-                self.columns[at] = step
+            for at, step in enumerate(steps):
+                is_compared = compared is None or at in compared
+                self.columns[first_column + at] = (*step, is_compared)
         at_part = first_part
         for at, key in enumerate(keys, start=first_key):
             named = [*(marks[each] for each in key.names), 0, 0][:2]

@@ -72,19 +72,23 @@ INSERT, UPDATE, DELETE = 0, 1, 2
     D_KEYED,
     D_ROLES,
     D_SEED,
-) = range(11)
+    D_NARROW,
+) = range(12)
 """Descriptors may share a table number, D_NUMBER. D_PRIMARY marks a first key that is primary,
 D_TIED a table with foreign keys or with tables that refer to it, D_KEYED one with a unique key.
-D_ROLES are those of each row, D_SEED that of the keys of whole rows.
+D_ROLES are those of each row, D_SEED that of the keys of whole rows. D_NARROW marks a table whose
+images do not show all columns: those before a change show the compared ones, and no others.
 """
-TABLE_COLUMNS = 11
+TABLE_COLUMNS = 12
 
 MALFORMED = -1
 """D_SUPPORTED of an undecodable table map."""
 LEFT = 2
 """D_SUPPORTED of a table whose rows are left to the readable code."""
 
-# How to step over a column: an operation and its width.
+# Columns of a column: how to step over it (an operation and its width), and if it is compared.
+C_STEP, C_WIDTH, C_COMPARED = range(3)
+COLUMN_COLUMNS = 3
 FIXED, PREFIXED = 0, 1
 """FIXED: that many bytes; PREFIXED: a length of that many bytes."""
 

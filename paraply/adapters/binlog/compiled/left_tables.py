@@ -1,4 +1,4 @@
-"""Tables whose rows are left to the readable code, for the whole log.
+"""Tables whose rows are left to the readable code, or compared in part, for the whole log.
 
 Digests of kernels and of readable keys never compare, so tables that foreign keys tie are left
 together. A table that turns out to be odd after its rows were judged makes the audit begin again.
@@ -6,13 +6,17 @@ together. A table that turns out to be odd after its rows were judged makes the 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import NoReturn
 
+import numpy as np
+from numpy.typing import NDArray
+
+from paraply.adapters.binlog.column_types import BLOBS
 from paraply.adapters.binlog.compiled import layout as L
-from paraply.adapters.binlog.compiled.descriptors import has_certain_ties
-from paraply.adapters.binlog.keys.builder import plan_of
+from paraply.adapters.binlog.compiled.descriptors import ScanPlan, has_certain_ties, scan_plan
+from paraply.adapters.binlog.keys.builder import TablePlan, plan_of
 from paraply.adapters.binlog.schema.registry import SchemaRegistry
 from paraply.adapters.binlog.table_map import TableMap
 from paraply.vocabulary.not_compilable import BeginAgain
@@ -34,6 +38,8 @@ class LeftTables:
     """The left tables by lower-case name, each with the reason."""
 
     reasons: dict[str, str] = field(default_factory=dict)
+    compared: dict[str, frozenset[int]] = field(default_factory=dict)
+    """The columns that images before a change show, of tables whose images do not show all."""
     restarts: int = 0
 
     def add(self, names: Iterable[str], odd: str, reason: str) -> set[str]:
@@ -52,7 +58,47 @@ class LeftTables:
         """Return these and another's tables; the reasons are those of these first."""
         if other is None:
             return self
-        return LeftTables(other.reasons | self.reasons, max(self.restarts, other.restarts))
+        found = LeftTables(
+            other.reasons | self.reasons, other.compared | self.compared,
+            max(self.restarts, other.restarts),
+        )  # fmt: skip
+        for name in self.compared.keys() & other.compared.keys():
+            if self.compared[name] != other.compared[name]:
+                found.reasons.setdefault(name, REASONS[L.PARTIAL])
+        return found
+
+    def are_as(self, other: LeftTables) -> bool:
+        """Return whether kernels read the same rows in the same way with others."""
+        return self.reasons.keys() == other.reasons.keys() and self.compared == other.compared
+
+    def compare_in_part(
+        self, registry: SchemaRegistry, table: TableMap, shown: NDArray[np.int64]
+    ) -> bool:
+        """Learn what images of a table show, by the first partial ones; return if that suffices.
+
+        ``shown`` says which columns they show, before and after.
+        """
+        read_by = plan_of(registry, table.name)
+        plan = scan_plan(registry, table, read_by)
+        if plan is None or table.name.lower() in self.compared:
+            return False
+        compared = _compared_columns(table, plan, *shown[: len(table.columns)].T.tolist())
+        if not _suffice(compared, table, plan, read_by):
+            return False
+        self.compared[table.name.lower()] = compared
+        return True
+
+    def suffices(self, table: TableMap, plan: ScanPlan, read_by: TablePlan) -> bool:
+        """Return whether kernels can read what images of a table show."""
+        compared = self.compared.get(table.name.lower())
+        return compared is None or _suffice(compared, table, plan, read_by)
+
+    def why_unplanned(self, registry: SchemaRegistry, table: TableMap) -> str:
+        """Return why the scanner has no plan for a table."""
+        if table.name.lower() in self.compared:
+            return REASONS[L.PARTIAL]
+        has_ties = has_certain_ties(plan_of(registry, table.name))
+        return REASONS[L.UNREAD if has_ties else L.UNCERTAIN_TIES]
 
     def begin_again(self) -> NoReturn:
         """Raise ``BeginAgain``, since tables to be left were already judged by kernels."""
@@ -61,14 +107,34 @@ class LeftTables:
 
     def described(self) -> str:
         """Return the tables and reasons in a sentence's part."""
-        return ", ".join(f"{name} ({reason})" for name, reason in sorted(self.reasons.items()))
+        found = dict.fromkeys(self.compared, REASONS[L.PARTIAL]) | self.reasons
+        return ", ".join(f"{name} ({reason})" for name, reason in sorted(found.items()))
 
 
-def why_unplanned(registry: SchemaRegistry, table: TableMap) -> str:
-    """Return why the scanner has no plan for a table."""
-    return REASONS[
-        L.UNREAD if has_certain_ties(plan_of(registry, table.name)) else L.UNCERTAIN_TIES
-    ]
+def _compared_columns(
+    table: TableMap, plan: ScanPlan, before: Sequence[int], after: Sequence[int]
+) -> frozenset[int]:
+    """Return the columns that images before a change show, by those of the first partial ones.
+
+    An insert has no such image: it is guessed from what the insert omits (binlog_row_image=NOBLOB
+    or MINIMAL).
+    """
+    if any(before):
+        return frozenset(np.flatnonzero(before).tolist())
+    blobs = {column for column, wire in enumerate(table.columns) if wire.kind in BLOBS}
+    if all(shown or column in blobs for column, shown in enumerate(after)):
+        return frozenset(range(len(table.columns))) - blobs
+    return frozenset(part.column for line in plan[:1] for part in line.parts)
+
+
+def _suffice(compared: Container[int], table: TableMap, plan: ScanPlan, read_by: TablePlan) -> bool:
+    """Return whether images that show these columns show what names a row, and each key."""
+    if any(key.is_computed for key in read_by.keys):
+        return False  # MariaDB changes such a key without a record.
+    needed = {part.column for line in plan for part in line.parts}
+    if not read_by.has_primary:
+        needed |= set(range(len(table.columns)))
+    return all(column in compared for column in needed)
 
 
 def may_be_left(registry: SchemaRegistry, table: TableMap) -> bool:

@@ -184,7 +184,7 @@ class Rereader:
                     if digest in emitted and digest not in by_kind[kind]:
                         key = _key_of(line, image)
                         by_kind[kind][digest] = of_kind(made, key) if made else key
-            for side, image in enumerate((change.before, change.after)):
+            for side, image in enumerate((change.before, change.whole_after)):
                 with np.errstate(over="ignore"):
                     seed = known.tables[slot, L.D_SEED]
                     named = int(whole_row_digest(arrays.digests[row, side], seed))
@@ -248,7 +248,8 @@ class Rereader:
                 registry = self._keys.registry
                 plan = scan_plan(registry, table, plan_of(registry, table.name))
             plans.append(None if is_left else plan)
-            known.add(digest, table, plans[-1], is_left=is_left)
+            compared = self._left.compared.get(table.name.lower())
+            known.add(digest, table, plans[-1], is_left=is_left, compared=compared)
 
     def _tables_of(
         self, data: NDArray[np.uint8], description: FormatDescription
@@ -294,7 +295,7 @@ def _candidates(
     start, slot = int(arrays.rows[row, L.R_KEY_START]), int(arrays.rows[row, L.R_TABLE])
     count = int(known.tables[slot, L.D_KEY_END] - known.tables[slot, L.D_KEY_START])
     for index, line in enumerate(plan[:count]):
-        for side, image in enumerate((change.before, change.after)):
+        for side, image in enumerate((change.before, change.whole_after)):
             digest = int(arrays.keys[start + index, side])
             if image is None or not digest or line.role not in _ROLES[kind]:
                 continue

@@ -1,4 +1,4 @@
-"""Kernels that digest full row images and keys."""
+"""Kernels that digest row images and keys."""
 
 from __future__ import annotations
 
@@ -31,20 +31,110 @@ def _walk_image(
             places[column, 0] = -1
             places[column, 1] = 0
             continue
-        width = columns[first + column, 1]
-        if columns[first + column, 0] == L.FIXED:
-            length = width
-        else:
-            if here + width > end:
-                return -1
-            length = unsigned(data, here, width)
-            here += width
-        if length > end - here:
+        start, length = _value_at(
+            data, here, end, columns[first + column, L.C_STEP], columns[first + column, L.C_WIDTH]
+        )
+        if start < 0:
             return -1
-        places[column, 0] = here
+        places[column, 0] = start
         places[column, 1] = length
-        here += length
+        here = start + length
     return here
+
+
+@borrowing
+def _value_at(data: Bytes, here: int, end: int, step: int, width: int) -> tuple[int, int]:
+    """Return where a value begins, -1 for a misfit, and its length."""
+    length = width
+    if step != L.FIXED:
+        if here + width > end:
+            return -1, 0
+        length = unsigned(data, here, width)
+        here += width
+    return (here, length) if length <= end - here else (-1, 0)
+
+
+@borrowing
+def _is_set(data: Bytes, at: int, bit: int) -> bool:
+    return data[at + (bit >> 3)] >> (bit & 7) & 1 != 0
+
+
+@borrowing
+def _walk_narrow_image(
+    data: Bytes, shown: int, at: int, end: int, first: int, last: int, columns: Ints, places: Ints
+) -> int:
+    """Walk an image of the columns that the bits at ``shown`` name; others keep their places."""
+    count, place = 0, 0
+    for column in range(last - first):
+        count += _is_set(data, shown, column)
+    here = at + (count + 7) // 8
+    if here > end:
+        return -1
+    for column in range(last - first):
+        if not _is_set(data, shown, column):
+            continue
+        if _is_set(data, at, place):
+            places[column, 0] = -1
+            places[column, 1] = 0
+        else:
+            start, length = _value_at(
+                data, here, end,
+                columns[first + column, L.C_STEP], columns[first + column, L.C_WIDTH],
+            )  # fmt: skip
+            if start < 0:
+                return -1
+            places[column, 0] = start
+            places[column, 1] = length
+            here = start + length
+        place += 1
+    return here
+
+
+@borrowing
+def _narrow_digest(
+    data: Bytes, places: Ints, first: int, last: int, columns: Ints, seed: np.uint64
+) -> np.uint64:
+    """Return the digest of the compared columns of an image."""
+    state = mix(seed, np.uint64(last - first))
+    for column in range(last - first):
+        if not columns[first + column, L.C_COMPARED]:
+            continue
+        start, length = places[column, 0], places[column, 1]
+        state = mix(state, np.uint64(0 if start < 0 else length + 1))
+        if start >= 0:
+            state = mix_bytes(state, data, start, start + length)
+    return finish(state)
+
+
+@borrowing
+def _shows_enough(
+    data: Bytes, at: int, operation: int, first: int, last: int, columns: Ints, is_narrow: bool
+) -> bool:
+    """Return whether an event's images show what the table's descriptor says."""
+    count = last - first
+    enough = True
+    for image in range(2 if operation == L.UPDATE else 1):
+        for column in range(count):
+            is_shown = _is_set(data, at, column)
+            is_compared = columns[first + column, L.C_COMPARED] != 0
+            if image == 1:
+                enough &= is_shown or is_narrow
+            elif operation == L.INSERT:
+                enough &= is_shown or not is_compared
+            else:
+                enough &= is_shown == is_compared
+        at += (count + 7) // 8
+    return enough
+
+
+@borrowing
+def _tell_shown(data: Bytes, at: int, operation: int, count: int, places: Ints) -> None:
+    """Let ``places`` say which columns images show, before and after."""
+    places[:count] = 0
+    for image in range(2 if operation == L.UPDATE else 1):
+        for column in range(count):
+            places[column, 1 if operation == L.INSERT else image] = _is_set(data, at, column)
+        at += (count + 7) // 8
 
 
 @borrowing
@@ -192,14 +282,15 @@ def scan_rows(
     if here < 0:
         return L.ODD
     unchecked = data[body + 6] & L.UNCHECKED
-    for _ in range(2 if operation == L.UPDATE else 1):
-        if here + (count + 7) // 8 > end:
-            return L.ODD
-        for column in range(count):
-            if not data[here + (column >> 3)] >> (column & 7) & 1:
-                progress[L.REASON] = L.PARTIAL
-                return L.ODD_ROWS
-        here += (count + 7) // 8
+    shown, bits = here, (count + 7) // 8
+    here += 2 * bits if operation == L.UPDATE else bits
+    if here > end:
+        return L.ODD
+    is_narrow = tables[slot, L.D_NARROW] != 0
+    if not _shows_enough(data, shown, operation, first, last, columns, is_narrow):
+        _tell_shown(data, shown, operation, count, places)
+        progress[L.REASON] = L.PARTIAL
+        return L.ODD_ROWS
     key_first, key_last = tables[slot, L.D_KEY_START], tables[slot, L.D_KEY_END]
     key_count = key_last - key_first
     is_wide = digests.shape[1] > 2
@@ -219,10 +310,19 @@ def scan_rows(
                 digests[row, side::2] = 0
                 keys[key : key + key_count, side::2] = 0
                 continue
-            image_end = _walk_image(data, here, end, first, last, columns, places)
+            if is_narrow:
+                at_side = shown + bits if side == 1 and operation == L.UPDATE else shown
+                image_end = _walk_narrow_image(
+                    data, at_side, here, end, first, last, columns, places
+                )
+            else:
+                image_end = _walk_image(data, here, end, first, last, columns, places)
             if image_end < 0:
                 return L.ODD
-            digests[row, side] = image_digest(data, here, image_end, count, seed)
+            if is_narrow:
+                digests[row, side] = _narrow_digest(data, places, first, last, columns, seed)
+            else:
+                digests[row, side] = image_digest(data, here, image_end, count, seed)
             if is_wide:
                 digests[row, 2 + side] = image_digest(data, here, image_end, count, finish(seed))
             has_key = False

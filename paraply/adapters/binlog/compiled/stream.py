@@ -37,7 +37,6 @@ from paraply.adapters.binlog.compiled.left_tables import (
     RESTARTS_MAX,
     LeftTables,
     may_be_left,
-    why_unplanned,
 )
 from paraply.adapters.binlog.compiled.rereading import Rereader
 from paraply.adapters.binlog.compiled.scan_kernel import new_scratch, scan, table_map_digest
@@ -55,7 +54,7 @@ from paraply.adapters.binlog.keys.foreign import tied_tables
 from paraply.adapters.binlog.reading import read_events
 from paraply.adapters.binlog.report import LogReport
 from paraply.adapters.binlog.rows_events import table_id_bytes
-from paraply.adapters.binlog.table_map import TableMap, parse_table_map
+from paraply.adapters.binlog.table_map import TableMap
 from paraply.adapters.binlog.transaction_stream import LogFile, TransactionStream
 from paraply.vocabulary.keys import ConflictKey
 from paraply.vocabulary.log import LoggedTransaction
@@ -405,7 +404,8 @@ class CompiledStream(TransactionStream):
         elif plan is None or not is_steppable(table):
             if not may_be_left(self.keys.registry, table):
                 return False
-            self._leave(table.name, tied, why_unplanned(self.keys.registry, table))
+            reason = self.left.why_unplanned(self.keys.registry, table)
+            self._leave(table.name, tied, reason)
         else:
             self._digested.add(table.name.lower())
             return False
@@ -413,21 +413,29 @@ class CompiledStream(TransactionStream):
 
     def _leave_odd(self) -> bool:
         """Leave the table of an odd row; return False if only whole transactions can be left."""
-        progress = self._arrays.progress
-        table = self.descriptors.maps[int(progress[L.DETAIL])]
+        slot, reason = self._arrays.progress[[L.DETAIL, L.REASON]].tolist()
+        table, known = self.descriptors.maps[slot], self.keys.registry
         assert table is not None
-        with self.keys.registry.assuming_nothing():
-            if self.left is None or not may_be_left(self.keys.registry, table):
+        with known.assuming_nothing():
+            if self.left is None or not may_be_left(known, table):
                 return False
-        tied = tied_tables(self.keys.registry, table.name)
-        self._leave(table.name, tied, REASONS[int(progress[L.REASON])])
-        self.descriptors.leave(self.left.reasons)
+            shown = self._scratch.places if reason == L.PARTIAL else None
+            is_new = shown is not None and self.left.compare_in_part(known, table, shown)
+        if is_new:
+            self.descriptors.leave({table.name.lower()})
+            self._read_again()
+        else:
+            self._leave(table.name, tied_tables(known, table.name), REASONS[reason])
+            self.descriptors.leave(self.left.reasons)
         return True
 
     def _leave(self, name: str, tied: set[str], reason: str) -> None:
         assert self.left is not None
-        if not self.left.add(tied, name, reason) & self._digested:
-            return
+        if self.left.add(tied, name, reason) & self._digested:
+            self._read_again()
+
+    def _read_again(self) -> None:
+        assert self.left is not None
         if self.left.restarts >= RESTARTS_MAX:
             raise NotCompilable(f"ever more other rows: {self.left.described()}")
         self.is_survey = True
@@ -449,10 +457,15 @@ class CompiledStream(TransactionStream):
         at = int(self._arrays.progress[L.DETAIL])
         length = int.from_bytes(data[at + 9 : at + 13].tobytes(), "little")
         start, end = at + HEADER_BYTES, at + length - trailer
-        table = self._table_of(data[start:end].tobytes(), description.is_mariadb)
-        if table is not None and description.is_mariadb:
+        digest = int(table_map_digest(data, start, end))
+        body, is_mariadb = data[start:end].tobytes(), description.is_mariadb
+        try:
+            table = self.decoder.table_of(body[_FIXED_HEADER_BYTES:], is_mariadb=is_mariadb)
+        except MalformedError:
+            return digest, None
+        if is_mariadb:
             self.keys.registry.note_mariadb()
-        return int(table_map_digest(data, start, end)), table
+        return digest, table
 
     def _meet_table(self, digest: int, table: TableMap | None, *, announces: bool = True) -> None:
         if table is None:
@@ -471,25 +484,13 @@ class CompiledStream(TransactionStream):
         if assumed and plan is not None and not is_left:
             self._assumed[len(self.descriptors.maps)] = assumed
         self.rereader.note_plan(digest, plan)
-        self.descriptors.add(digest, table, plan, is_left=is_left, roles=roles)
-
-    def _table_of(self, body: bytes, is_mariadb: bool) -> TableMap | None:
-        """None for a malformed map, which the decoder reports."""
-        definition = body[_FIXED_HEADER_BYTES:]
-        known = self.decoder._definitions.get((is_mariadb, definition))
-        if known is not None or not definition:
-            return known
-        try:
-            table = parse_table_map(definition, is_mariadb=is_mariadb)
-        except MalformedError:
-            return None
-        self.decoder._definitions[is_mariadb, definition] = table
-        return table
+        compared = None if self.left is None else self.left.compared.get(table.name.lower())
+        self.descriptors.add(digest, table, plan, is_left=is_left, roles=roles, compared=compared)
 
     def _plan(self, table: TableMap, read_by: TablePlan, roles: int) -> ScanPlan | None:
         known = self.keys.registry
         plan = None if table.undecodable else scan_plan(known, table, read_by)
-        if plan is None:
+        if plan is None or not (self.left or LeftTables()).suffices(table, plan, read_by):
             return None
         for name, shape in shapes(table, plan, roles):
             if self._shapes.setdefault((table.name, *name), shape) != shape:

@@ -262,7 +262,7 @@ class CompiledReplay(RowReplay):
         row_of_transaction = row - (int(batch.row_ends[index - 1]) if index else 0)
         applied_at, txn = known.get(index, int(batch.columns[index, -1]))
         change = txn.rows[row_of_transaction]
-        image = change.after if code == R.TAKEN else change.before
+        image = change.whole_after if code == R.TAKEN else change.before
         assert image is not None
         keys = self._row_keys.identities_of(change.table, image)
         assert keys
