@@ -109,11 +109,15 @@ def row_keys(
             if index == 0 or not has_primary:
                 identified |= after != 0
             if kind == WRITTEN:
-                if after != 0 and after != before:
+                if before == L.HIDDEN and after != before:
+                    role_of_row |= line[L.K_MARK_OTHER]
+                if after == L.LOST:
+                    role_of_row |= line[L.K_MARK_AGAIN]
+                elif after != 0 and after != before:
                     role_of_row |= line[L.K_MARK]
                 for side in range(2):
                     key = keys[start + index, side]
-                    if key != 0:
+                    if key > L.LOST:
                         found[number] = key
                         marks[number] = L.PRIMARY_KEY if has_primary and index == 0 else 0
                         number += 1
@@ -121,7 +125,7 @@ def row_keys(
         if role == L.CHECKED:
             continue
         if role == L.LOCKED:
-            if kind == LOCKED and after != 0 and not same and not unchecked:
+            if kind == LOCKED and after > L.LOST and not same and not unchecked:
                 found[number], marks[number] = after, 0
                 number += 1
             continue
@@ -131,21 +135,26 @@ def row_keys(
             # Such rows are found by their primary key, also after a cascade.
             is_found = has_primary and operation != L.INSERT and flags & L.KEEPS_DELETES != 0
             is_found_delete = is_found and operation == L.DELETE
-            if operation != L.INSERT and before == 0 and not is_found_delete:
+            if operation != L.INSERT and before <= L.HIDDEN and not is_found_delete:
                 role_of_row |= line[L.K_MARK]
-            if kind != READ or (is_found_delete and flags & L.ALWAYS_KEEPS):
+            if is_found_delete and flags & L.ALWAYS_KEEPS:
                 continue
             again = again and not unchecked
             if same and not (flags & L.BELOW or again):
                 continue
+            if before == L.HIDDEN:
+                role_of_row |= line[L.K_MARK_OTHER]
+                role_of_row |= line[L.K_MARK_AGAIN] if again or after == L.LOST else 0
+            if kind != READ:
+                continue
             needs_parent = not same or flags & L.BELOW != 0
-            if before != 0:
+            if before > L.LOST:
                 found[number], marks[number] = (
                     before,
                     0 if needs_parent and not is_found else _UNSURE,
                 )
                 number += 1
-            if after != 0:
+            if after > L.LOST:
                 found[number], marks[number] = after, 0 if needs_parent else _UNSURE
                 number += 1
                 if (not same or again) and not unchecked:
@@ -163,7 +172,7 @@ def row_keys(
         elif kind == WRITTEN and (not same or again):
             is_followed = operation == L.UPDATE and flags & L.FOLLOWED != 0 and not unchecked
             if operation != L.INSERT and not unchecked:
-                role_of_row |= line[L.K_MARK if operation == L.DELETE else L.K_MARK_UPDATED]
+                role_of_row |= line[L.K_MARK if operation == L.DELETE else L.K_MARK_OTHER]
             for side in range(2):
                 key = keys[start + index, side]
                 if key == 0:

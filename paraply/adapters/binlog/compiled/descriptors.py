@@ -98,6 +98,8 @@ class PartRule:
     decoding: str = ""
     filled: int = 0
     """Characters of a CHAR that compares with its spaces."""
+    is_null_if_omitted: bool = False
+    """Whether an insert that omits the column leaves NULL there."""
 
 
 def part_rule(part: KeyPart, column: Column, wire: WireColumn) -> PartRule | None:
@@ -160,7 +162,7 @@ class KeyLine:
     """What the readable reader builds it by."""
     flags: int = 0
     names: tuple[Named, ...] = ()
-    """What its change names (``layout.K_MARK``), for a parent by a delete and by an update."""
+    """What its change names (``layout.K_MARK`` and those after it)."""
 
 
 ScanPlan = tuple[KeyLine, ...]
@@ -211,14 +213,10 @@ def shapes(
     """Yield by name what must not change while digests are compared; ``roles`` are its rows'."""
     for line in plan:
         if line.role != L.CHECKED:
-            wires = (table.columns[part.column] for part in line.parts)
-            yield (
-                (line.table, line.name, line.role),
-                tuple(
-                    (replace(part, column=0), wire.kind, wire.size, wire.scale)
-                    for part, wire in zip(line.parts, wires, strict=True)
-                ),
-            )
+            wires = [table.columns[part.column] for part in line.parts]
+            parts = (replace(part, column=0, is_null_if_omitted=False) for part in line.parts)
+            sizes = ((wire.kind, wire.size, wire.scale) for wire in wires)
+            yield (line.table, line.name, line.role), tuple(zip(parts, sizes, strict=True))
     # Kernels name no earlier changes of a table whose keys are unknown from here on.
     yield ("blurred",), roles & L.BLURRED
     if not any(line.role == L.UNIQUE for line in plan):
@@ -386,7 +384,7 @@ class Descriptors:
 
     def add(
         self, digest: int, table: TableMap, plan: ScanPlan | None, *, is_left: bool = False,
-        roles: int = 0, compared: Container[int] | None = None,
+        roles: int = 0, compared: Iterable[int] | None = None,
     ) -> None:  # fmt: skip
         """Add a table map by its body's digest.
 
@@ -417,11 +415,15 @@ class Descriptors:
             self.key_names[number] = unique
             self.ties[number] = ties
             for at, step in enumerate(steps):
-                is_compared = compared is None or at in compared
-                self.columns[first_column + at] = (*step, is_compared)
+                self.columns[first_column + at] = (*step, compared is None and L.COMPARED)
+            for part in parts if compared is not None else ():
+                need = L.NULL_IF_OMITTED if part.is_null_if_omitted else L.NEEDED
+                self.columns[first_column + part.column, L.C_NEED] = need
+            for column in compared or ():
+                self.columns[first_column + column, L.C_NEED] = L.COMPARED
         at_part = first_part
         for at, key in enumerate(keys, start=first_key):
-            named = [*(marks[each] for each in key.names), 0, 0][:2]
+            named = [*(marks[each] for each in key.names), 0, 0, 0][:3]
             self.keys[at] = (key.role, at_part, at_part + len(key.parts), key.flags, *named)
             self.seeds[at] = _seed(key.table, key.name, self.secret)
             for part in key.parts:

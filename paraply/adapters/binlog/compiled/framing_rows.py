@@ -21,12 +21,15 @@ from paraply.adapters.binlog.format_description import HEADER_BYTES, FormatDescr
 from paraply.adapters.binlog.framing import HEADER, RawEvent
 from paraply.adapters.binlog.reading import EventDecoder
 from paraply.adapters.binlog.rows_events import ROWS_SHAPES
+from paraply.adapters.binlog.table_map import TableMap
 
 _BEGINS = frozenset(
     {
         EventType.GTID, EventType.ANONYMOUS_GTID, EventType.GTID_TAGGED, EventType.MARIADB_GTID,
     }
 )  # fmt: skip
+_TABLE_ID_BYTES = 8
+"""Of a table's number and flags, before its definition."""
 
 
 class Framed(NamedTuple):
@@ -61,6 +64,13 @@ class KeepingDecoder(EventDecoder):
             if self._bytes <= self._bytes_max:
                 self._kept.append(raw)
         return super().decode_one(raw, description)
+
+    def scanned_table(self, body: bytes, description: FormatDescription) -> TableMap | None:
+        """Return the table of a map's body; None if it is malformed, which decoding reports."""
+        try:
+            return self.table_of(body[_TABLE_ID_BYTES:], is_mariadb=description.is_mariadb)
+        except MalformedError:
+            return None
 
     def framed(self, domain: int | None) -> Framed | None:
         """Return the kept events as one transaction; None if they were too large or malformed."""

@@ -86,18 +86,27 @@ MALFORMED = -1
 LEFT = 2
 """D_SUPPORTED of a table whose rows are left to the readable code."""
 
-# Columns of a column: how to step over it (an operation and its width), and if it is compared.
-C_STEP, C_WIDTH, C_COMPARED = range(3)
+# Columns of a column: how to step over it (an operation and its width), and who needs its value.
+C_STEP, C_WIDTH, C_NEED = range(3)
 COLUMN_COLUMNS = 3
+COMPARED, NEEDED, NULL_IF_OMITTED = 1, 2, 3
+"""Of C_NEED: images before a change show it; keys have it; they do, and an insert without it has
+NULL.
+"""
+UNSHOWN = -2
+"""Place of a value that an image does not show."""
 FIXED, PREFIXED = 0, 1
 """FIXED: that many bytes; PREFIXED: a length of that many bytes."""
 
 # Columns of a key and of a key part.
-K_ROLE, K_PART_START, K_PART_END, K_FLAGS, K_MARK, K_MARK_UPDATED = range(6)
-KEY_COLUMNS = 6
+K_ROLE, K_PART_START, K_PART_END, K_FLAGS, K_MARK, K_MARK_OTHER, K_MARK_AGAIN = range(7)
+KEY_COLUMNS = 7
 """K_MARK is what a row adds to its table's role: by another value of a unique key, a NULL foreign
-key, or a parent's delete; K_MARK_UPDATED by a parent's update.
+key, or a parent's delete; K_MARK_OTHER by a parent's update, or by a hidden value that changes;
+K_MARK_AGAIN by a hidden foreign key that is checked again, or a lost value.
 """
+HIDDEN, LOST = 1, 2
+"""Digests of a key of which images do not show all: unchanged if after an update, and changed."""
 P_COLUMN, P_RULE, P_LENGTH, P_WEIGHTS, P_FILLED = range(5)
 PART_COLUMNS = 5
 """P_LENGTH is the prefix (0: all), P_WEIGHTS the line of a text's weights,

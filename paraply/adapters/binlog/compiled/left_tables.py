@@ -6,16 +6,24 @@ together. A table that turns out to be odd after its rows were judged makes the 
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
-from paraply.adapters.binlog.column_types import BLOBS
 from paraply.adapters.binlog.compiled import layout as L
-from paraply.adapters.binlog.compiled.descriptors import ScanPlan, has_certain_ties, scan_plan
+from paraply.adapters.binlog.compiled.descriptors import (
+    ScanPlan,
+    has_certain_ties,
+    scan_plan,
+)
+from paraply.adapters.binlog.compiled.partial_images import (
+    compared_columns,
+    suffices,
+    with_hidden,
+)
 from paraply.adapters.binlog.keys.builder import TablePlan, plan_of
 from paraply.adapters.binlog.schema.registry import SchemaRegistry
 from paraply.adapters.binlog.table_map import TableMap
@@ -82,16 +90,26 @@ class LeftTables:
         plan = scan_plan(registry, table, read_by)
         if plan is None or table.name.lower() in self.compared:
             return False
-        compared = _compared_columns(table, plan, *shown[: len(table.columns)].T.tolist())
-        if not _suffice(compared, table, plan, read_by):
+        compared = compared_columns(table, plan, *shown[: len(table.columns)].T.tolist())
+        schema = registry.table(table.name)
+        if schema is None or not suffices(compared, schema, plan, read_by):
             return False
         self.compared[table.name.lower()] = compared
         return True
 
-    def suffices(self, table: TableMap, plan: ScanPlan, read_by: TablePlan) -> bool:
-        """Return whether kernels can read what images of a table show."""
-        compared = self.compared.get(table.name.lower())
-        return compared is None or _suffice(compared, table, plan, read_by)
+    def plan_by_images(
+        self, registry: SchemaRegistry, table: TableMap, plan: ScanPlan, read_by: TablePlan
+    ) -> ScanPlan | None:
+        """Return a table's plan by what its images show; None if kernels cannot read them."""
+        compared, schema = self.compared.get(table.name.lower()), registry.table(table.name)
+        if compared is None:
+            return plan
+        if schema is None or not suffices(compared, schema, plan, read_by):
+            return None
+        found = tuple(with_hidden(plan, read_by, compared))
+        return (
+            found if len({each for line in found for each in line.names}) <= len(L.MARKS) else None
+        )
 
     def why_unplanned(self, registry: SchemaRegistry, table: TableMap) -> str:
         """Return why the scanner has no plan for a table."""
@@ -109,32 +127,6 @@ class LeftTables:
         """Return the tables and reasons in a sentence's part."""
         found = dict.fromkeys(self.compared, REASONS[L.PARTIAL]) | self.reasons
         return ", ".join(f"{name} ({reason})" for name, reason in sorted(found.items()))
-
-
-def _compared_columns(
-    table: TableMap, plan: ScanPlan, before: Sequence[int], after: Sequence[int]
-) -> frozenset[int]:
-    """Return the columns that images before a change show, by those of the first partial ones.
-
-    An insert has no such image: it is guessed from what the insert omits (binlog_row_image=NOBLOB
-    or MINIMAL).
-    """
-    if any(before):
-        return frozenset(np.flatnonzero(before).tolist())
-    blobs = {column for column, wire in enumerate(table.columns) if wire.kind in BLOBS}
-    if all(shown or column in blobs for column, shown in enumerate(after)):
-        return frozenset(range(len(table.columns))) - blobs
-    return frozenset(part.column for line in plan[:1] for part in line.parts)
-
-
-def _suffice(compared: Container[int], table: TableMap, plan: ScanPlan, read_by: TablePlan) -> bool:
-    """Return whether images that show these columns show what names a row, and each key."""
-    if any(key.is_computed for key in read_by.keys):
-        return False  # MariaDB changes such a key without a record.
-    needed = {part.column for line in plan for part in line.parts}
-    if not read_by.has_primary:
-        needed |= set(range(len(table.columns)))
-    return all(column in compared for column in needed)
 
 
 def may_be_left(registry: SchemaRegistry, table: TableMap) -> bool:

@@ -297,7 +297,7 @@ def _candidates(
     for index, line in enumerate(plan[:count]):
         for side, image in enumerate((change.before, change.whole_after)):
             digest = int(arrays.keys[start + index, side])
-            if image is None or not digest or line.role not in _ROLES[kind]:
+            if image is None or digest <= L.LOST or line.role not in _ROLES[kind]:
                 continue
             yield digest, "", line, image
             if line.role == L.CHILD and side == 0:

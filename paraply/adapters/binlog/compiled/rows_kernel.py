@@ -61,9 +61,13 @@ def _is_set(data: Bytes, at: int, bit: int) -> bool:
 
 @borrowing
 def _walk_narrow_image(
-    data: Bytes, shown: int, at: int, end: int, first: int, last: int, columns: Ints, places: Ints
-) -> int:
-    """Walk an image of the columns that the bits at ``shown`` name; others keep their places."""
+    data: Bytes, shown: int, at: int, end: int, first: int, last: int, columns: Ints, places: Ints,
+    operation: int, side: int,
+) -> int:  # fmt: skip
+    """Walk an image of the columns that the bits at ``shown`` name.
+
+    What an update does not show after keeps its place from before.
+    """
     count, place = 0, 0
     for column in range(last - first):
         count += _is_set(data, shown, column)
@@ -72,6 +76,11 @@ def _walk_narrow_image(
         return -1
     for column in range(last - first):
         if not _is_set(data, shown, column):
+            need = columns[first + column, L.C_NEED]
+            if operation == L.INSERT and need == L.NULL_IF_OMITTED:
+                places[column, 0] = -1
+            elif operation == L.INSERT or side == 0:
+                places[column, 0] = L.UNSHOWN
             continue
         if _is_set(data, at, place):
             places[column, 0] = -1
@@ -97,7 +106,7 @@ def _narrow_digest(
     """Return the digest of the compared columns of an image."""
     state = mix(seed, np.uint64(last - first))
     for column in range(last - first):
-        if not columns[first + column, L.C_COMPARED]:
+        if columns[first + column, L.C_NEED] != L.COMPARED:
             continue
         start, length = places[column, 0], places[column, 1]
         state = mix(state, np.uint64(0 if start < 0 else length + 1))
@@ -116,13 +125,13 @@ def _shows_enough(
     for image in range(2 if operation == L.UPDATE else 1):
         for column in range(count):
             is_shown = _is_set(data, at, column)
-            is_compared = columns[first + column, L.C_COMPARED] != 0
+            need = columns[first + column, L.C_NEED]
             if image == 1:
                 enough &= is_shown or is_narrow
             elif operation == L.INSERT:
-                enough &= is_shown or not is_compared
+                enough &= is_shown or need == 0 or need == L.NULL_IF_OMITTED
             else:
-                enough &= is_shown == is_compared
+                enough &= is_shown == (need == L.COMPARED)
         at += (count + 7) // 8
     return enough
 
@@ -157,14 +166,17 @@ def _key_digest(
     texts: Texts, room: Units, places: Ints,
 ) -> tuple[int, np.uint64]:  # fmt: skip
     """Return FINE and a digest, 0 for a NULL part; else what ``text_digest`` returns."""
-    state = seed
+    state, is_hidden = seed, False
     for part in range(key_table[key, L.K_PART_START], key_table[key, L.K_PART_END]):
         column, rule = parts[part, L.P_COLUMN], parts[part, L.P_RULE]
         start = places[column, 0]
         if start < 0:
-            if not rule & L.NULL_COUNTS:
+            if rule & L.NULL_COUNTS:
+                state = mix(state, np.uint64(1 << 42 if start == L.UNSHOWN else 1 << 41))
+            elif start == L.UNSHOWN:
+                is_hidden = True
+            else:
                 return FINE, np.uint64(0)
-            state = mix(state, np.uint64(1 << 41))
             continue
         end = start + places[column, 1]
         length_max = parts[part, L.P_LENGTH]
@@ -192,7 +204,16 @@ def _key_digest(
                 while end > start and data[end - 1] == 0:
                     end -= 1
             state = mix_bytes(state, data, start, end)
-    return FINE, finish(state)
+    return FINE, np.uint64(L.HIDDEN) if is_hidden else finish(state)
+
+
+@borrowing
+def _sets_part(data: Bytes, shown: int, key: int, key_table: Ints, parts: Ints) -> bool:
+    """Return whether the image with the bits ``shown`` shows a part of a key."""
+    for part in range(key_table[key, L.K_PART_START], key_table[key, L.K_PART_END]):
+        if _is_set(data, shown, parts[part, L.P_COLUMN]):
+            return True
+    return False
 
 
 @borrowing
@@ -310,11 +331,12 @@ def scan_rows(
                 digests[row, side::2] = 0
                 keys[key : key + key_count, side::2] = 0
                 continue
+            at_side = shown
             if is_narrow:
                 at_side = shown + bits if side == 1 and operation == L.UPDATE else shown
                 image_end = _walk_narrow_image(
-                    data, at_side, here, end, first, last, columns, places
-                )
+                    data, at_side, here, end, first, last, columns, places, operation, side
+                )  # fmt: skip
             else:
                 image_end = _walk_image(data, here, end, first, last, columns, places)
             if image_end < 0:
@@ -340,6 +362,9 @@ def scan_rows(
                 if stop != FINE:
                     progress[L.REASON] = L.OTHER_TEXTS
                     return stop
+                if digest == L.HIDDEN and side == 1:
+                    is_set = _sets_part(data, at_side, at_key, key_table, parts)
+                    digest = np.uint64(L.LOST if is_set else L.HIDDEN)
                 keys[key + index, side] = digest
                 if is_wide:
                     _, keys[key + index, 2 + side] = _key_digest(

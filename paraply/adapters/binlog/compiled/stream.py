@@ -40,7 +40,6 @@ from paraply.adapters.binlog.compiled.left_tables import (
 )
 from paraply.adapters.binlog.compiled.rereading import Rereader
 from paraply.adapters.binlog.compiled.scan_kernel import new_scratch, scan, table_map_digest
-from paraply.adapters.binlog.cursor import MalformedError
 from paraply.adapters.binlog.event_types import EventType, event_name
 from paraply.adapters.binlog.format_description import (
     CHECKSUM_BYTES,
@@ -65,7 +64,6 @@ ROWS_MIN, ROWS_MAX = 1 << 16, 1 << 18
 """Initial rows of a batch, and of the largest scanned transaction."""
 EARLY_TRANSACTIONS = 10_000
 """Until then a pass begins again at once, without looking for further odd tables."""
-_FIXED_HEADER_BYTES = 8  # Table id and flags of a table map.
 
 
 class CompiledStream(TransactionStream):
@@ -457,15 +455,10 @@ class CompiledStream(TransactionStream):
         at = int(self._arrays.progress[L.DETAIL])
         length = int.from_bytes(data[at + 9 : at + 13].tobytes(), "little")
         start, end = at + HEADER_BYTES, at + length - trailer
-        digest = int(table_map_digest(data, start, end))
-        body, is_mariadb = data[start:end].tobytes(), description.is_mariadb
-        try:
-            table = self.decoder.table_of(body[_FIXED_HEADER_BYTES:], is_mariadb=is_mariadb)
-        except MalformedError:
-            return digest, None
-        if is_mariadb:
+        table = self.decoder.scanned_table(data[start:end].tobytes(), description)
+        if table is not None and description.is_mariadb:
             self.keys.registry.note_mariadb()
-        return digest, table
+        return int(table_map_digest(data, start, end)), table
 
     def _meet_table(self, digest: int, table: TableMap | None, *, announces: bool = True) -> None:
         if table is None:
@@ -490,7 +483,9 @@ class CompiledStream(TransactionStream):
     def _plan(self, table: TableMap, read_by: TablePlan, roles: int) -> ScanPlan | None:
         known = self.keys.registry
         plan = None if table.undecodable else scan_plan(known, table, read_by)
-        if plan is None or not (self.left or LeftTables()).suffices(table, plan, read_by):
+        if plan is not None and self.left is not None:
+            plan = self.left.plan_by_images(known, table, plan, read_by)
+        if plan is None:
             return None
         for name, shape in shapes(table, plan, roles):
             if self._shapes.setdefault((table.name, *name), shape) != shape:

@@ -298,7 +298,7 @@ def _put_in(
         _contradict(replay, row, table, R.TAKEN, first, _in_doubt(replay, taken))
     for index in range(first + 1, count):
         key = keys[start + index, 1]
-        if key == _NONE:
+        if key <= R.LOST:
             continue
         at = _slot_of_owner(replay, key)
         if replay.owner_keys[at] == _NONE or replay.owner_rows[at] == identity:
@@ -308,9 +308,26 @@ def _put_in(
             _contradict(replay, row, table, R.TAKEN, index, _in_doubt(replay, owner))
     at_row = _put(replay, identity, table, image, ordinal)
     for index in range(first + 1, count):
-        _own(replay, at_row, index, keys[start + index, 1])
+        key = keys[start + index, 1]
+        if key != R.LOST:
+            _own(replay, at_row, index, replay.kept[index] if key == R.HIDDEN else key)
     if replay.counts[R.N_ROWS] > replay.counts[R.N_ROWS_MAX]:
         _forget_oldest(replay)
+
+
+@borrowing
+def _keep_others(
+    replay: Replay, table: int, keys: Words, start: int, count: int, first: int
+) -> None:  # fmt: skip
+    """Note those unique keys of a row that an update does not show, and so does not change."""
+    known = R.NOWHERE
+    for index in range(count):
+        if keys[start + index, 1] != R.HIDDEN:
+            continue
+        if known < 0:
+            known = _find(replay, table, keys[start + first, 0])
+        is_there = known >= 0 and replay.images[known] != _NONE
+        replay.kept[index] = replay.others[known, index] if is_there else _NONE
 
 
 @njit(cache=True)
@@ -399,6 +416,8 @@ def replay_rows(
             continue
         replay.counts[R.N_CHECKED] += 1
         _touch(replay, table)
+        if before >= 0 and after >= 0:
+            _keep_others(replay, table, keys, start, count, before)
         if before >= 0:
             _take_out(replay, row, table, keys[start + before, 0], images[row, 0], ordinal)
         if after >= 0:

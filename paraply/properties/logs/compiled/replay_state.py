@@ -44,6 +44,8 @@ Words = NDArray[np.uint64]
 """N_PUTS and N_LOSSES count within a batch (``Losses``)."""
 COUNTS = 21
 NOWHERE = -1
+HIDDEN, LOST = 1, 2
+"""Digests of a unique key of which images do not show all: not changed, and changed."""
 
 # Columns of a table of the replay.
 (
@@ -113,6 +115,8 @@ class Replay(NamedTuple):
     below: Ints
     """What cascades, by table (T_BELOW_START)."""
     findings: Ints
+    kept: Words
+    """Scratch: the further UNIQUE keys of a row that an update does not show."""
     losses: Words
     """Forgotten followed rows of a batch: puts of such rows before, and key."""
 
@@ -138,6 +142,7 @@ def new_replay(rows_max: int, listed_max: int, small: int = 1 << 12) -> Replay:
         tables=np.zeros((64, TABLE_COLUMNS), np.int64),
         below=np.zeros((0, BELOW_COLUMNS), np.int64),
         findings=np.zeros((listed_max + 1, FINDING_COLUMNS), np.int64),
+        kept=np.zeros(1, np.uint64),
         losses=np.zeros((0, 2), np.uint64),
     )
 
@@ -169,7 +174,7 @@ def with_room(replay: Replay, rows: int, keys: int) -> Replay:
     if keys > replay.others.shape[1]:
         wider = np.zeros((len(replay.others), keys), np.uint64)
         wider[:, : replay.others.shape[1]] = replay.others
-        replay = replay._replace(others=wider)
+        replay = replay._replace(others=wider, kept=np.zeros(keys, np.uint64))
     owners = int(counts[N_OWNERS]) + rows * max(0, keys - 1)
     slots = _power_of_two(3 * owners // 2)
     if slots > len(replay.owner_keys):
