@@ -41,6 +41,7 @@ GENERATED_PAGES = (
     "ci.pages.soak",
     "ci.pages.fuzzing",
     "ci.pages.scale",
+    "ci.pages.speed",
     "ci.pages.dependencies",
     "ci.pages.platforms",
     "ci.pages.first_verdict",

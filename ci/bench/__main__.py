@@ -12,9 +12,11 @@ import json
 import sys
 import tempfile
 from dataclasses import replace
+from datetime import date
 from pathlib import Path
 
 from ci.bench.registry import BENCHMARKS, MEGABYTES, SIZES, Options, Report
+from ci.bench.storing import Stored, machine, store
 
 MODULES = (
     "ci.bench.audit",
@@ -79,6 +81,10 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--folder", type=Path, help="keep generated inputs here")
     parser.add_argument("--seconds-max", type=float, default=600, help="limit of one run")
     parser.add_argument("--json", type=Path, help="also write the reports as JSON")
+    parser.add_argument(
+        "--store", type=Path, metavar="FILE",
+        help="put the reports into this file, each in the place of an older one (docs/speed.jsonl)",
+    )  # fmt: skip
     parser.add_argument("--strict", action="store_true", help="exit 1 if a goal is missed")
     chosen = parser.parse_args(argv)
     unknown = [name for name in chosen.names if name not in BENCHMARKS]
@@ -98,6 +104,9 @@ def main(argv: list[str] | None = None) -> int:
             report = BENCHMARKS[name](replace(options, megabytes=size))
             reports.append(report)
             print(render(report), flush=True)
+            if chosen.store:
+                # At once: a later one may take long, or fail.
+                store(chosen.store, Stored(report=report, day=date.today(), machine=machine()))
     if chosen.json:
         chosen.json.write_text(json.dumps([report.as_json() for report in reports], indent=2))
     missed = any(not goal.is_met for report in reports for goal in report.goals)

@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 import time
+from datetime import date
 
 import psutil
 import pytest
@@ -17,6 +18,8 @@ from ci.bench.__main__ import main
 from ci.bench.generate_log import generate
 from ci.bench.measure import PeakMemory, Run, interleave, run_sampled
 from ci.bench.registry import BENCHMARKS, Goal, Report
+from ci.bench.storing import Stored, read, store
+from ci.pages import speed
 
 
 @pytest.fixture(autouse=True)
@@ -118,3 +121,29 @@ def test_contestants_take_turns():
     assert turns == ["a", "b"] * 3
     assert results["a"].seconds == 3
     assert results["b"].peak_bytes == 6
+
+
+def stored(name, value, *goals):
+    report = Report(benchmark=name, input="two logs.", goals=list(goals), remarks=["one left out"])
+    report.add("paraply", "speed", value, "MB/s")
+    return Stored(report=report, day=date(2026, 1, 2), machine="two cores")
+
+
+def test_newest_result_of_each_benchmark_is_kept(tmp_path):
+    path = tmp_path / "speed.jsonl"
+    for one in (
+        stored("b", 1.0),
+        stored("a", 2.0, Goal(name="g", wanted=1, got=2)),
+        stored("b", 3),
+    ):
+        store(path, one)
+    found = read(path)
+    assert [one.report.measured[0].value for one in found] == [2.0, 3]
+    assert found[0] == stored("a", 2.0, Goal(name="g", wanted=1, got=2))
+
+
+def test_page_shows_each_result_and_a_missed_goal():
+    text = speed.page([stored("a", 2.0, Goal(name="twice as fast", wanted=2, got=1.5))])
+    assert "| [a](#a) | twice as fast | 1.50 | at least 2.00 | **no** |" in text
+    assert "| paraply | speed | 2.00 | MB/s |" in text
+    assert "- one left out" in text
