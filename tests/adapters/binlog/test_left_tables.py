@@ -178,7 +178,7 @@ def test_every_recorded_log_is_compiled_and_gives_the_same_result(repository):
         for known in (None, str(schema)) if schema.exists() else (None,):
             _, left = assert_left_alike(*files, schema=known)
             left_somewhere += bool(left.reasons)
-    assert left_somewhere > 15
+    assert left_somewhere > 10
 
 
 @pytest.mark.long(each=3)

@@ -117,14 +117,15 @@ def test_recorded_files(folder, tmp_path):
     assert_equal(follow(files, tmp_path, 0).result(), files)
 
 
-MINIMAL = RECORDINGS / "mysql-9.7.4" / "load-minimal-image" / "bin.000001"
+PARTIAL_JSON = RECORDINGS / "mysql-9.7.4" / "partial-json" / "bin.000001"
+"""Updates of a kind that kernels do not read."""
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("engine", ["auto", "compiled"])
 def test_file_with_rows_for_the_readable_code_is_read_from_the_first_on(logs, tmp_path, engine):
     files = rotated(ForgedLog.read(logs["mysql"]), tmp_path / "logs", 3, 0)
-    for number, log in enumerate((MINIMAL.read_bytes(), files[1].read_bytes()), start=4):
+    for number, log in enumerate((PARTIAL_JSON.read_bytes(), files[1].read_bytes()), start=4):
         files.append(tmp_path / "logs" / f"binlog.00000{number}")
         files[-1].write_bytes(log)
     follower = follow(files, tmp_path / "out", 0, engine)

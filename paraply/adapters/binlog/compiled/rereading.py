@@ -268,6 +268,8 @@ class Rereader:
         return found
 
 
+_row_keys = getattr(row_keys, "py_func", row_keys)
+"""The uncompiled kernel, which numba is told not to compile where it lacks this attribute."""
 _ROLES = {WRITTEN: (L.UNIQUE, L.PARENT), READ: (L.CHILD,), LOCKED: (L.LOCKED,)}
 
 
@@ -278,7 +280,7 @@ def _emitted(arrays: Arrays, known: Descriptors, row: int, kind: int) -> set[int
     count = int(table[L.D_KEY_END] - table[L.D_KEY_START])
     found, marks = np.zeros(4 * count + 1, np.uint64), np.zeros(4 * count + 1, np.uint8)
     with np.errstate(over="ignore"):
-        number, _, _ = row_keys.py_func(
+        number, _, _ = _row_keys(
             operation, unchecked, arrays.keys, start, count, known.keys, table,
             arrays.digests[row], kind, found, marks,
         )  # fmt: skip
