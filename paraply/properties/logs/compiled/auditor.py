@@ -145,7 +145,7 @@ class CompiledAuditor(Auditor):
             note_domains_of_batch(domains, batch, left)
         self._number_lanes(columns)
         self._add_tables(batch.table_names)
-        uses = len(batch.tables) * batch.uses_max + len(columns)
+        uses = int(batch.uses_max().sum())
         self._uses.note(first_ordinal, uses + sum(len(touches.uses) for touches in left))
         if left or batch.table_roles.any():
             self._state = self._named.add_names(self._state, batch, left)

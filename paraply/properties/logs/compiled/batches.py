@@ -57,16 +57,17 @@ class JudgedBatch:
     roles: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
     """How (``columns.MET`` and so on)."""
 
-    @property
-    def uses_max(self) -> int:
-        """Return how many names a change of a table uses at most: it, three aspects, two by key.
+    def uses_max(self) -> Ints:
+        """Return how many names each transaction uses at most.
 
-        A cascade adds more.
+        Of each table these are itself, three aspects, two by key, and what its ties name; and one.
         """
-        below = (
-            sum(len(each.met) + len(each.reached) for each in tied.names) for tied in self.ties
-        )
-        return 4 + 2 * max(map(len, self.key_names), default=0) + max(below, default=0)
+        of_table = [
+            4 + 2 * len(keys) + len({name for each in tied.names for name in each.met})
+            for keys, tied in zip(self.key_names, self.ties, strict=True)
+        ]
+        before = np.concatenate([[0], np.cumsum(np.array(of_table, np.int64)[self.tables])])
+        return 1 + np.diff(before[self.columns[:, C.B_TABLE_END]], prepend=0)
 
 
 class LeftPart(Protocol):

@@ -146,9 +146,7 @@ class NamedTables:
         blurs_all = np.zeros(len(columns), np.bool_)
         blurring = np.flatnonzero(batch.table_roles & C.BLURS_ALL)
         blurs_all[np.searchsorted(ends, blurring, side="right")] = True
-        self._touches_max = max(
-            self._touches_max, 1 + (1 + batch.uses_max) * int(np.diff(ends, prepend=0).max())
-        )
+        self._touches_max = max(self._touches_max, int(batch.uses_max().max()))
         for part, touches in zip(batch.left, left, strict=True):
             self._touches_max = max(self._touches_max, len(touches.uses), len(touches.blurred))
             blurs_all[part.index] |= ANY_ROWS in touches.blurred
