@@ -21,6 +21,7 @@ if __name__ == "__main__":
         twin = twin_of(system)
         assert twin is not None
         twin.run_many(twin.settings, 0, 1)
+        twin.run_fast(twin.settings, seed=0)
         prop = twin.judged[0]
         faster = CompiledOracles(system, prop)
         oracle = oracles_of(system.runner, property_named(prop), faster)(system.workload)

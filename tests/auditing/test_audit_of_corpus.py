@@ -36,6 +36,7 @@ def test_folder_of_third_party_logs_holds_the_known_ones(corpus):
     assert len(third_party_logs()) >= 23
 
 
+@pytest.mark.long(quick=3)
 @pytest.mark.parametrize("path", third_party_logs())
 def test_third_party_log_is_audited_to_its_end_and_not_accused(path):
     result = audit(AuditRequest(files=(str(path),)))

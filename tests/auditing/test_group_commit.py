@@ -179,6 +179,7 @@ def test_the_first_of_a_group_waits_for_the_delay(story, delay):
         assert end >= first + delay + SYNC
 
 
+@pytest.mark.long
 @given(stories())
 def test_source_without_a_delay_writes_the_log_that_it_wrote(story):
     story = [one for one in story if one[2] != "DDL"] or [(1, 0, "a", 0)]

@@ -154,7 +154,7 @@ def test_log_with_conflicts_is_applied_serially_by_an_option_of_its_version(
     assert len(names & set(SERIALLY[family])) == 1
 
 
-@pytest.mark.long(quick=2)
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("family", "logs"), [("mysql", mysql_logs(broken=False)), ("mariadb", mariadb_logs())]
 )

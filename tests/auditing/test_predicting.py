@@ -97,6 +97,7 @@ def test_what_the_audit_calls_safe_runs_so_below_its_limit_for_mariadb(transacti
     assert disagreement(transactions) is None
 
 
+@pytest.mark.long(quick=2)
 @pytest.mark.parametrize(
     ("logs", "name"), [(mysql_logs(), "mysql-as-logged"), (mariadb_logs(), "mariadb-conservative")]
 )

@@ -325,6 +325,7 @@ def test_key_is_proposed_where_its_rows_would_wait_less(tmp_path):
     assert any("A PRIMARY KEY on test.t would raise the limit" in step for step in steps)
 
 
+@pytest.mark.long(quick=2)
 @pytest.mark.parametrize("engine", ["readable", "auto"])
 def test_dump_of_today_in_parts(engine, tmp_path):
     log = Log()

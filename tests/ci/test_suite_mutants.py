@@ -50,6 +50,7 @@ def test_fate_of_a_mutant(every, place, what, case, fate):
     assert found.fate is fate, found
 
 
+@pytest.mark.long
 def test_mutant_that_hangs_is_caught_in_time(every, monkeypatch):
     monkeypatch.setattr(campaign, "ANSWER_SECONDS", 1.0)
     waiting = mutant(every, "Applier.sync", "`0` → `1`")

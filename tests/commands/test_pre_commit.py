@@ -41,6 +41,7 @@ def test_each_of_two_histories_is_judged(hook):
     assert f"{HISTORIES}/gap.edn: rw-register, 3 transactions" in done.stdout
 
 
+@pytest.mark.long
 def test_logs_of_two_folders_are_judged_apart(hook, tmp_path):
     for name in ("a", "b"):
         (tmp_path / name).mkdir()

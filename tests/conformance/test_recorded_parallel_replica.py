@@ -75,7 +75,7 @@ def test_conservative_replica_is_a_run_of_the_proved_system(name):
     assert sum(steps for _, steps in found) >= 300
 
 
-@pytest.mark.long(quick=2)
+@pytest.mark.long(quick=3)
 @pytest.mark.parametrize("name", SPECULATIVE)
 def test_replica_that_speculates_is_no_run_of_batches(name):
     found = [refusal(part)[0] for part in parts(name)[:3]]

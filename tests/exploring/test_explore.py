@@ -246,6 +246,7 @@ def test_breach_of_precision_is_a_class_of_its_own_unless_strict(capsys, tmp_pat
     assert capsys.readouterr().out.endswith("violated: 1 over-serialises\n")
 
 
+@pytest.mark.long
 def test_breach_of_safety_beside_one_of_precision_decides(capsys):
     assert main([*PRECISION[:-1], "--json", "-"]) in {0, 2}
     found = json.loads(capsys.readouterr().out)["properties"]

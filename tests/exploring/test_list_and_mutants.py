@@ -43,7 +43,11 @@ def pretended(**fields):
     [
         ("subjects", [subject.name for subject in registered_subjects()]),
         ("properties", [prop.name for prop in registered_properties()]),
-        ("mutants", [mutant.name for mutant in registered_mutants()]),
+        pytest.param(
+            "mutants",
+            [mutant.name for mutant in registered_mutants()],
+            marks=pytest.mark.long(each=1),
+        ),
         ("dialects", [d for subject in registered_subjects() for d in subject.dialects]),
     ],
 )

@@ -357,6 +357,7 @@ def test_kind_of_a_file_is_told_by_what_it_holds(text, kind, tmp_path):
     assert kind_of(str(empty_vector)) is FileKind.EDN
 
 
+@pytest.mark.long
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux limits a process's address space")
 def test_small_file_needs_little_memory(tmp_path):
     (tmp_path / "three.jsonl").write_bytes(b"{}\r")

@@ -62,14 +62,14 @@ def test_machine_finds_the_fault_of_a_mutant(name):
     assert_breaks(machine, mutant.caught_by, HUNT)
 
 
-@pytest.mark.long(quick=2)
+@pytest.mark.long(quick=4)
 @pytest.mark.parametrize(
     "situation",
     [
-        "commit_start_is_revoked",
+        "conflicting_transactions_are_applied",
         "error_meets_later_transactions",
         pytest.param("waiting_transaction_joins_the_group", marks=pytest.mark.nightly),
-        "conflicting_transactions_are_applied",
+        "commit_start_is_revoked",
     ],
 )
 def test_machine_reaches_what_the_properties_speak_of(situation):

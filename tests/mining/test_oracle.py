@@ -123,7 +123,7 @@ def test_shrinking_of_composed_runs_takes_the_steps_that_the_reference_takes(mut
     assert fast.counterexample(smallest, 1) == slow.counterexample(smallest, 1)
 
 
-@pytest.mark.long(quick=5)
+@pytest.mark.long(quick=10)
 @pytest.mark.parametrize("mutant", [*MUTANTS, *COMPOSED])
 def test_no_single_edit_of_what_kernels_shrank_is_a_smaller_breach_to_the_reference(mutant):
     system = one_system(mutant)
@@ -197,7 +197,7 @@ def test_minimised_composed_breach_is_confirmed_and_repeatable(mutant):
         assert least[option.name] in (option.default, *range(options[option.name] + 1))
 
 
-@pytest.mark.long(quick=2)
+@pytest.mark.long(quick=5)
 @pytest.mark.parametrize("runs_max", [1, 56, 57, 58, 400])
 def test_enumerations_make_the_same_runs_and_end_alike(runs_max):
     for mutant in MUTANTS:

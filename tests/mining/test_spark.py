@@ -33,6 +33,7 @@ from tests.mining.campaigns import rows_of, small_plan
 pytestmark = pytest.mark.xdist_group("spark")
 
 PLAN = small_plan(histories=60, batch=10)
+SMALLER = small_plan(histories=20, batch=10)
 
 
 @pytest.fixture(scope="module")
@@ -46,11 +47,12 @@ def engine(spark):
     return OnSpark("local[2]", spark)
 
 
-def test_spark_writes_the_table_of_one_process(tmp_path, local, engine):
-    progress, rows = local
-    on_spark = run_campaign(PLAN, str(tmp_path), engine)
+@pytest.mark.parametrize("plan", [SMALLER, pytest.param(PLAN, marks=pytest.mark.long(each=1))])
+def test_spark_writes_the_table_of_one_process(tmp_path, engine, plan):
+    here, there = (str(tmp_path / name) for name in ("here", "there"))
+    progress, on_spark = run_campaign(plan, here, InProcess()), run_campaign(plan, there, engine)
     assert on_spark.is_complete
-    assert rows_of(tmp_path, PLAN) == rows
+    assert rows_of(there, plan) == rows_of(here, plan)
     assert on_spark.per_system == progress.per_system
 
 

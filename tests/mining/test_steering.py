@@ -29,6 +29,7 @@ def test_guided_campaign_is_repeatable_and_resumes_to_the_same_table(tmp_path):
     assert resumed.per_system == whole.per_system
 
 
+@pytest.mark.long
 def test_first_round_is_that_of_a_blind_campaign_and_later_ones_are_not(tmp_path):
     blind = small_plan(histories=90, batch=30, subjects=("applier:logical_clock",))
     tables = []

@@ -47,7 +47,7 @@ def test_group_that_waits_begins_as_the_group_does_and_keeps_its_statements(belo
         assert whole[: len(part)] == part
 
 
-@pytest.mark.long(quick=2)
+@pytest.mark.long
 @pytest.mark.parametrize("solver", sorted(SOLVERS))
 def test_what_waiting_adds_is_proved_without_commit_order_too(solver):
     below, waiting = PAIRS["in any order"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import inspect
 import tomllib
+from functools import cache
 
 import pytest
 
@@ -32,6 +33,7 @@ SET_ABOVE = {
 """Switches that a system on top of theirs turns off, with that one: it says more, not less."""
 
 
+@cache
 def module_of(build):
     """Return the name of the module whose system a variant builds."""
     (name,) = {
@@ -42,6 +44,7 @@ def module_of(build):
     return name
 
 
+@cache
 def switches_of(build):
     """Return the value of every switch."""
     given = inspect.getclosurevars(build).nonlocals["switches"]

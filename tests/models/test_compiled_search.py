@@ -110,7 +110,7 @@ def test_refuted_reading(name):
     assert fast.broken == SAFETY[which]
 
 
-@pytest.mark.long(quick=4)
+@pytest.mark.long(quick=11)
 @pytest.mark.parametrize("name", SYSTEMS)
 def test_systems_of_theorems_from_any_state(monkeypatch, name):
     monkeypatch.setattr(StateSpace, "_check_start", lambda self: None)

@@ -62,6 +62,7 @@ def test_found_invariants_are_proved_by_all_three_judges(system, name):
         assert check(part, certificate).is_proved
 
 
+@pytest.mark.long
 def test_search_does_not_look_at_the_invariants_written_by_hand():
     whole = variant_of_commit_order(name="commit_order")()
     bare = replace(whole, invariants=[])

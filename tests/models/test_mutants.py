@@ -62,7 +62,7 @@ def test_every_kind_but_one_of_a_counter_is_generated_and_well_formed():
         one.system.require_well_formed()
 
 
-@pytest.mark.long(quick=4)
+@pytest.mark.long(quick=7)
 @pytest.mark.parametrize("name", SYSTEMS)
 def test_mutants_of_theorems_have_one_change_each(name):
     system, made = SYSTEMS[name], list(mutants(SYSTEMS[name]))

@@ -65,7 +65,7 @@ def test_commit_of_the_layer_waits_for_sessions_as_the_group_does(solver, own, l
     assert SOLVERS[solver](asked).answer is Answer.PROVED
 
 
-@pytest.mark.long(quick=2)
+@pytest.mark.long
 @MODES
 def test_that_is_not_proved_if_workers_ignore_the_locks_of_sessions(own, layer):
     blind = [s for s in layer.invariants if s.name != "rows_of_a_session_are_its_own"]

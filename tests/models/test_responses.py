@@ -274,6 +274,7 @@ def by_id(name):
     return next(entry for entry in LASSOS if entry.id == name)
 
 
+@pytest.mark.long
 def test_tampered_lasso_is_refused():
     stuck, repeated = (by_id(name) for name in ("C68", "C69"))
     assert "does not close" in tampered(stuck, lambda data: data.update(loop=1))

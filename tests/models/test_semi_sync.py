@@ -45,6 +45,7 @@ def test_client_is_answered_when_its_group_is_acknowledged_in_part():
     assert "receive" not in [step.action for step in run.steps]
 
 
+@pytest.mark.long
 def test_answer_after_a_time_out_may_be_to_what_no_replica_has():
     abandoned = semi_sync(Rules(name="abandoned", after_sync=False, wait_stands=False))
     breach = breach_of(safety_statement(abandoned, "confirmed_survives"))

@@ -112,7 +112,7 @@ def test_segments_have_members_that_leave_and_return():
         assert actions[action] >= 10, action
 
 
-@pytest.mark.long(quick=2)
+@pytest.mark.long
 @pytest.mark.parametrize("theorem", ["P53", "P55"])
 def test_whole_group_whose_number_misses_a_waiting_writer_is_refused(theorem):
     trace = recorded(JOINER_COLLECTS)
@@ -175,6 +175,7 @@ def test_session_may_send_a_snapshot_after_a_later_one():
         assert judged("P55", [one], one.name).verdict is Verdict.HOLDS
 
 
+@pytest.mark.long
 def test_snapshot_that_its_member_never_had_is_refused():
     trace, refused = recorded(JOINER_COLLECTS), 0
     run, found = with_late_snapshots(trace)
@@ -195,6 +196,7 @@ def test_snapshot_that_its_member_never_had_is_refused():
     assert refused >= 5
 
 
+@pytest.mark.long
 def test_group_that_commits_in_one_order_is_followed_by_p54_too(monkeypatch):
     monkeypatch.setattr(live_monitors, "SEGMENTS_MAX", 20)
     trace = recorded(SINGLE_PRIMARY)

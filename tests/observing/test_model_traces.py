@@ -42,6 +42,7 @@ def test_commits_out_of_order_are_refused_by_the_model_of_commit_order_alone():
     assert not refused(told, "last_committed")
 
 
+@pytest.mark.long(quick=2)
 @pytest.mark.parametrize(
     "mutant", ["last_committed_is_one_parent", "low_water_mark_is_highest_done"]
 )

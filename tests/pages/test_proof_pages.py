@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+from functools import cache
 
 import pytest
 
@@ -26,6 +27,12 @@ ALONE = {
     if all(one.elsewhere for one in COUNTEREXAMPLES if one.id in entry.delimited_by)
 }  # fmt: skip
 """Theorems whose faulty twins have no run of the reference."""
+
+
+@cache
+def names_of(entry):
+    """Return the names of a theorem's systems."""
+    return {build().name for build in entry.systems}
 
 
 def test_history_begins_with_the_proof_of_every_theorem_and_goes_on_in_time():
@@ -60,7 +67,7 @@ def test_manifest_says_how_long_each_judge_takes_and_which_mutants_are_caught():
 
 
 def test_every_system_was_measured_with_every_judge():
-    names = {build().name for entry in THEOREMS for build in entry.systems}
+    names = {name for entry in THEOREMS for name in names_of(entry)}
     for judge, row in stored_stability().items():
         assert names <= set(row["systems"]), judge
 
@@ -111,5 +118,5 @@ def test_figure_of_layers_names_the_theorems_of_each_system(identifier):
     named = re.findall(r'"(\w+(?:\[[^]]*\])?): (P\d\d(?:, P\d\d)*)"', FIGURES[identifier])
     assert named
     for system, theorems in named:
-        of = [t.id for t in THEOREMS if system in {build().name for build in t.systems}]
+        of = [t.id for t in THEOREMS if system in names_of(t)]
         assert theorems.split(", ") == of, system

@@ -115,6 +115,7 @@ def test_cascade_of_an_earlier_prepare_leaves_the_doubt_of_a_later_delete():
 # --- against a plain interpreter ------------------------------------------------------------
 
 
+@pytest.mark.long(quick=4)
 @pytest.mark.parametrize("family", FAMILIES, ids=str)
 def test_drawn_cascades_explain_no_gap_that_they_cannot_fill(family):
     outcomes = set()

@@ -198,6 +198,7 @@ def drawn_logs(draw, dialect, is_left):
     return txns
 
 
+@pytest.mark.long(quick=2)
 @pytest.mark.parametrize(
     ("dialect", "is_left"), [("mysql", True), ("mysql", False), ("mariadb", False)]
 )

@@ -164,6 +164,7 @@ def test_window_of_the_clock_reaches_back_where_a_pair_may_overlap(log, at, leng
         assert found in ("", "a commit group")
 
 
+@pytest.mark.long
 @given(mariadb_logs(), st.integers(0, 14), st.integers(0, 5))
 def test_commit_group_that_reaches_back_is_noticed(log, at, length):
     approach, begin = min(at, len(log)), min(at + length, len(log))

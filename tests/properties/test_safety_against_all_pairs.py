@@ -68,6 +68,7 @@ def holds_across_domains(transactions):
     return crosses and Verdict.HOLDS in safe
 
 
+@pytest.mark.long(quick=2)
 @pytest.mark.parametrize("what", ["note_domains", "newest_outside"])
 def test_audit_blind_to_other_domains_is_caught(what, monkeypatch):
     if what == "note_domains":

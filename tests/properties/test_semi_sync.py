@@ -374,7 +374,7 @@ def watched(watch, events):
     return [str(one) for event in events for one in watch.follow(event)]
 
 
-@pytest.mark.long(quick=16)
+@pytest.mark.long(quick=64)
 @pytest.mark.parametrize("history", SEEN)
 def test_copy_of_a_watch_is_equal_and_independent(history):
     whole = watched(Watch.of(history), history.events)

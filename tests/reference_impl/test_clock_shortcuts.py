@@ -104,7 +104,7 @@ def test_one_worker_of_a_server_is_the_serial_applier(name):
         assert seed % 3 == 0 or found.makespan == log.work
 
 
-@pytest.mark.long(quick=4)
+@pytest.mark.long(quick=8)
 @pytest.mark.parametrize("name", SERVERS)
 def test_more_workers_change_nothing_where_the_others_were_spare(name):
     seen = set()

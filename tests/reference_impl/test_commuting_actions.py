@@ -110,7 +110,7 @@ def swaps(subject, workload, seed):
         yield place, script, history, *replayed(subject, workload, other)
 
 
-@pytest.mark.long(quick=2)
+@pytest.mark.long(quick=4)
 @pytest.mark.parametrize("workload", MIXED, ids=range(len(MIXED)))
 def test_two_orders_give_the_same_events_and_possibilities(workload):
     count = 0
@@ -126,7 +126,7 @@ def test_two_orders_give_the_same_events_and_possibilities(workload):
     assert count > 20
 
 
-@pytest.mark.long(quick=2)
+@pytest.mark.long(quick=4)
 @pytest.mark.parametrize("kind", ["sends", "commits", "ends"])
 def test_pairs_that_do_not_commute_are_noticed(kind, monkeypatch):
     """That what an action touches is needed: without it, an order fails or gives other events."""

@@ -18,6 +18,7 @@ JUDGES = judges_of(GAP_FREE)
 MANY = {"failures": 2, "restarts": 3, "purges": 3}
 
 
+@pytest.mark.long(quick=3)
 @pytest.mark.parametrize("dialect", GAP_FREE.dialects)
 @pytest.mark.parametrize("options", [{}, MANY], ids=str)
 def test_no_schedule_breaks_what_the_rule_keeps(dialect, options):

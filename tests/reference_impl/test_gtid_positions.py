@@ -114,7 +114,7 @@ SMALL = {"domains": 1, "stops": 0, "retries": 0, "reads": 0, "cleanups": 0}
         ("table_with_ddl", 1, (84, 12)),
         ("single_row", 1, (16, 0)),
         ("binlog", 1, (14, 0)),
-        ("binlog", 2, (4243, 0)),
+        pytest.param("binlog", 2, (4243, 0), marks=pytest.mark.long(each=1)),
         ("binlog_unsynced", 1, (17, 5)),
         ("binlog_with_ddl", 1, (78, 12)),
         ("relay_log_info", 1, (112, 35)),

@@ -90,7 +90,7 @@ def test_slips_of_the_algorithm_all_have_mutants():
 def test_every_part_has_its_share_of_mutants():
     counts = dict.fromkeys(FLOORS, 0)
     for mutant in registered_mutants():
-        counts[PARTS[mutant.subject.name]] += not mutant.survives_because
+        counts[PARTS[mutant.of]] += not mutant.survives_because
     print(counts)
     assert all(counts[part] >= floor for part, floor in FLOORS.items())
 

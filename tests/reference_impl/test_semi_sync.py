@@ -26,6 +26,7 @@ SETTINGS = (
 )
 
 
+@pytest.mark.long(quick=3)
 @pytest.mark.parametrize("dialect", SEMI_SYNC.dialects)
 @pytest.mark.parametrize("options", SETTINGS, ids=str)
 def test_no_schedule_breaks_what_the_design_promises(dialect, options):

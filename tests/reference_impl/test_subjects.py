@@ -127,7 +127,7 @@ def test_view_changes_are_out_of_reach_in_exactly_the_dialects_that_log_none(sub
     assert is_unreachable is not dialect.logs_view_change
 
 
-@pytest.mark.long(quick=3)
+@pytest.mark.long(quick=10)
 @OF_A_SUBJECT
 def test_subject_reaches_something_that_it_is_judged_by(subject):
     campaign = run_campaign(

@@ -19,6 +19,7 @@ ANSI = re.compile(r"\x1b\[[0-9;]*m")
 GREEN = re.compile(r"\x1b\[(?:\d+;)*32(?:;\d+)*m")
 
 
+@pytest.mark.long(quick=4)
 @pytest.mark.parametrize("situation", EVERY_SITUATION)
 @pytest.mark.parametrize("plain", [False, True], ids=["drawn", "plain"])
 @pytest.mark.parametrize("width", [40, 61, 80, 200])

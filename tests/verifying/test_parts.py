@@ -65,6 +65,7 @@ def logs(tmp_path_factory):
     return hot_logs(folder, seed=7)
 
 
+@pytest.mark.long(quick=2)
 @pytest.mark.parametrize("dialect", ["mariadb", "mysql"])
 def test_generated_log_is_judged_alike_wherever_it_is_cut(logs, dialect, monkeypatch):
     monkeypatch.setattr(in_parts, "OPENING_BYTES", 20_000)
@@ -73,6 +74,7 @@ def test_generated_log_is_judged_alike_wherever_it_is_cut(logs, dialect, monkeyp
         assert (how.in_one_piece, how.read, how.again) == ("", 2 * parts, 0)
 
 
+@pytest.mark.long
 def test_transaction_longer_than_a_part_belongs_to_the_part_where_it_begins(logs):
     how = verified_in_parts([logs["mysql"]], [logs["mysql"]], parts=60)
     sizes = [block.end - block.begin for (block,) in cut_log([str(logs["mysql"])], 60)[:-1]]
@@ -81,6 +83,7 @@ def test_transaction_longer_than_a_part_belongs_to_the_part_where_it_begins(logs
     assert 20 < how.read < 2 * 60
 
 
+@pytest.mark.long(quick=2)
 @pytest.mark.parametrize("dialect", ["mariadb", "mysql"])
 def test_target_that_ends_inside_a_transaction_is_judged_alike(logs, dialect, tmp_path):
     data = logs[dialect].read_bytes()

@@ -55,6 +55,7 @@ def test_screen_has_at_most_forty_lines_and_hundred_columns(logs, capsys):
     assert max(map(len, lines)) <= 100
 
 
+@pytest.mark.long(quick=3)
 @pytest.mark.parametrize("applier", ["diverged", "but for few rows", "torn"])
 def test_reports_do_not_depend_on_the_random_secret(applier, logs, tmp_path, capsys, monkeypatch):
     """Rows come in the order of the logs, not of their digests."""

@@ -54,6 +54,7 @@ def test_row_that_was_never_inserted_is_in_doubt_if_foreign_keys_are_unknown(tmp
     assert [each.property for each in replayed_alike(path)[0].replay.findings] == [ROWS_EXIST]
 
 
+@pytest.mark.long(quick=4)
 @pytest.mark.parametrize("dialect", DIALECTS)
 @pytest.mark.parametrize("seed", range(2))
 def test_drawn_cascades_give_the_same_result(tmp_path, dialect, seed):
@@ -75,6 +76,7 @@ def test_drawn_cascades_give_the_same_result(tmp_path, dialect, seed):
             assert replay.findings or replay.rows_in_doubt > sound.replay.rows_in_doubt
 
 
+@pytest.mark.long(quick=4)
 @pytest.mark.parametrize("dialect", DIALECTS)
 @pytest.mark.parametrize("seed", range(2))
 def test_drawn_rows_with_unknown_foreign_keys_give_the_same_result(tmp_path, dialect, seed):

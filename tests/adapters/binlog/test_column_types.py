@@ -18,6 +18,7 @@ from tests.builders import column_specs as spec
 from tests.builders.log_reading import changes_of, log_with_rows, round_trip
 
 
+@pytest.mark.long(quick=4)
 @pytest.mark.parametrize("width", [1, 2, 3, 4, 8])
 @pytest.mark.parametrize("unsigned", [False, True])
 @given(data=st.data())

@@ -144,6 +144,7 @@ def hot_pairs(tmp_path_factory):
     return found
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_pair_that_a_range_cuts_is_no_violation_in_either_engine(hot_pairs, dialect):
     path, txns, whole = hot_pairs[dialect]

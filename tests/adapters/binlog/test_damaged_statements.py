@@ -46,9 +46,9 @@ def test_damaged_statement_is_read(text):
         read(statement)
 
 
-@pytest.mark.long(quick=3)
+@pytest.mark.long(each=1, quick=13)
 @pytest.mark.parametrize("is_mariadb", [False, True])
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(12))
 def test_damaged_drawn_statement_is_read(seed, is_mariadb):
     source = Statements(
         random.Random(seed),
@@ -56,6 +56,6 @@ def test_damaged_drawn_statement_is_read(seed, is_mariadb):
         lambda _: COLUMNS,
         lambda _: [f"`{one}`" for one in COLUMNS],
     )
-    for _ in range(40):
+    for _ in range(10):
         for statement in damaged(source.draw()):
             read(statement)

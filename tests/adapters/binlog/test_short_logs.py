@@ -110,7 +110,7 @@ def compare(folder, seed):
     return readable.result
 
 
-@pytest.mark.long(quick=4)
+@pytest.mark.long(quick=12)
 @pytest.mark.parametrize("seed", range(40))
 def test_any_short_log_gives_the_same_result(tmp_path, seed):
     compare(tmp_path, seed)
@@ -129,7 +129,7 @@ def test_reader_whose_writes_are_forgotten_is_compared_by_them(tmp_path, monkeyp
     assert_left_alike(log.save(path), options=AuditOptions(horizon=horizon))
 
 
-@pytest.mark.long(quick=4)
+@pytest.mark.long(quick=8)
 @pytest.mark.parametrize("seed", range(20))
 def test_rows_that_contradict_are_found_alike(tmp_path, monkeypatch, seed):
     """Keys that another row has, rows that come twice or never, images that differ."""

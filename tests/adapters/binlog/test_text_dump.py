@@ -52,6 +52,7 @@ def read_text(*texts, report=None, **options):
 # Recorded logs and their text
 
 
+@pytest.mark.long(quick=4)
 @pytest.mark.parametrize(("logs", "texts"), recorded_streams())
 def test_text_gives_the_transactions_of_the_binary_log(logs, texts):
     report = LogReport()

@@ -52,8 +52,8 @@ def packed(payload: bytes, number: int) -> tuple[bytes, int]:
             return data, number
 
 
-def dump(fault: str, draw: random.Random) -> bytes:
-    data, number = b"", 1
+def dump(fault: str, draw: random.Random) -> bytearray:
+    data, number = bytearray(), 1
     for at in range(EVENTS):
         code = ROTATE if draw.random() < 0.02 else draw.choice((2, 19, ROWS, 33))
         payload = b"\0" + event(code, draw.choice((0, 4, 30, 300, 3_000)), draw)
@@ -84,7 +84,7 @@ def dump(fault: str, draw: random.Random) -> bytes:
     return data
 
 
-def read(data: bytes, draw: random.Random, *, in_blocks: bool) -> tuple[list[bytes], str]:
+def read(data: bytearray, draw: random.Random, *, in_blocks: bool) -> tuple[list[bytes], str]:
     """Return the events and the error."""
     server, client = socket.socketpair()
     connection = pymysql.Connection(defer_connect=True, read_timeout=20)

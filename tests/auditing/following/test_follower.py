@@ -54,7 +54,7 @@ def assert_equal(found: AuditResult, files, engine="readable"):
     return whole
 
 
-@pytest.mark.long(quick=2)
+@pytest.mark.long(quick=4)
 @pytest.mark.parametrize("dialect", ["mariadb", "mysql"])
 @pytest.mark.parametrize("seed", range(2))
 def test_sound_log_in_files(logs, dialect, seed, tmp_path, monkeypatch):
@@ -193,7 +193,7 @@ def test_file_is_committed_once(logs, tmp_path):
     assert_equal(follower.result(), files)
 
 
-@pytest.mark.long(quick=3)
+@pytest.mark.long
 @pytest.mark.parametrize("commits", range(1, 4))
 def test_process_killed_between_two_tables_writes_each_row_once(
     logs, tmp_path, monkeypatch, commits

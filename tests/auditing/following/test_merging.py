@@ -81,40 +81,46 @@ def rows_of(tables, name):
     return [json.dumps(row, default=str) for row in tables.rows(name)]
 
 
-@pytest.fixture
-def whole(tmp_path):
-    tables = AuditTables(str(tmp_path / "whole"))
-    for number in range(1, LOG_FILES + 1):
+def unmerged(folder, count):
+    tables = AuditTables(str(folder))
+    for number in range(1, count + 1):
         write_log_file(tables, number)
-    assert len(tables.uris(FILES)) == LOG_FILES
+    assert len(tables.uris(FILES)) == count
     return tables
 
 
-def test_merged_tables_have_the_same_rows_in_few_files(tmp_path, monkeypatch, whole):
+@pytest.fixture
+def whole(tmp_path):
+    return unmerged(tmp_path / "whole", LOG_FILES)
+
+
+@pytest.mark.parametrize("count", [10, pytest.param(LOG_FILES, marks=pytest.mark.long(each=1))])
+def test_merged_tables_have_the_same_rows_in_few_files(tmp_path, monkeypatch, count):
+    whole = unmerged(tmp_path / "whole", count)
     monkeypatch.setattr(audit_tables, "SMALL_FILES_MAX", SMALL_MAX)
     tables = AuditTables(str(tmp_path / "merged"))
     opened = {}
-    for number in range(1, LOG_FILES + 1):
+    for number in range(1, count + 1):
         write_log_file(tables, number)
         opened[number] = tables.uris(FILES)
         assert len(opened[number]) <= SMALL_MAX
     for name in (FILES, PARALLELISM):
         assert rows_of(tables, name) == rows_of(whole, name)
-    assert tables.last()["number"] == LOG_FILES
+    assert tables.last()["number"] == count
     # A reader that listed the files before a merge still finds them, and their rows.
     for number, uris in opened.items():
         found = [row for uri in uris for row in pq.read_table(uri).column("number").to_pylist()]
         assert sorted(found) == [*range(1, number + 1)]
     table = DeltaTable(f"{tables.url}/{FILES}")
     merges = [one for one in table.history() if one["operation"] == "OPTIMIZE"]
-    assert len(merges) >= LOG_FILES // SMALL_MAX - 1
+    assert len(merges) >= count // SMALL_MAX - 1
     # Each version can still be read; a merge changes no row.
     before = 0
     for version in range(1, table.version() + 1):
-        count = DeltaTable(table.table_uri, version=version).to_pyarrow_table().num_rows
-        assert count - before in (0, 1)
-        before = count
-    assert before == LOG_FILES
+        rows = DeltaTable(table.table_uri, version=version).to_pyarrow_table().num_rows
+        assert rows - before in (0, 1)
+        before = rows
+    assert before == count
 
 
 @pytest.mark.long

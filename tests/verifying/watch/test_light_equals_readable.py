@@ -146,7 +146,7 @@ def test_recorded_transactions_are_the_same(folder):
         assert light > 20
 
 
-@pytest.mark.long(quick=6)
+@pytest.mark.long(quick=9)
 @pytest.mark.parametrize("folder", RECORDED, ids=lambda f: f"{f.parent.name}/{f.name}")
 def test_damaged_recorded_transactions_are_the_same(folder):
     if folder.name == "encrypted":
@@ -180,7 +180,7 @@ def test_damaged_generated_transactions_are_the_same(generated, dialect, load):
     assert light > 100
 
 
-@pytest.mark.long(quick=2)
+@pytest.mark.long(quick=3)
 @pytest.mark.parametrize("dialect", DIALECTS)
 @pytest.mark.parametrize("limit", ["REST_BYTES_MAX", "MAPS_MAX", "BODIES_BYTES_MAX"])
 def test_limits_change_nothing(generated, dialect, limit, monkeypatch):
@@ -194,7 +194,7 @@ def test_limits_change_nothing(generated, dialect, limit, monkeypatch):
         assert assert_alike(events, random.Random(seed)) > 0
 
 
-@pytest.mark.long(quick=2)
+@pytest.mark.long(quick=4)
 @pytest.mark.parametrize("load", ["hot", "mixed"])
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_same_content_has_no_difference(generated, dialect, load):
@@ -330,7 +330,7 @@ FAULTS = (
 )
 
 
-@pytest.mark.long(quick=4)
+@pytest.mark.long(quick=12)
 @pytest.mark.parametrize("fault", FAULTS)
 @pytest.mark.parametrize("load", ["hot", "mixed"])
 @pytest.mark.parametrize("dialect", DIALECTS)

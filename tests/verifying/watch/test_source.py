@@ -117,7 +117,7 @@ def test_recorded_source_is_judged_as_by_an_audit(folder):
         agrees_with_audit(run, watch, files, is_mariadb="mariadb" in folder.parent.name)
 
 
-@pytest.mark.long(quick=4)
+@pytest.mark.long(quick=3)
 @pytest.mark.parametrize("flavour", ["mariadb-10.11.19", "mysql-9.7.4"])
 @pytest.mark.parametrize("seed", range(6))
 def test_drawn_metadata_is_judged_as_by_an_audit_though_the_watch_is_killed(
